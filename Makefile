@@ -1,0 +1,112 @@
+# Every command of the project has a name here. All of them set themselves up: they need
+# Python 3.11 or newer, make, and a package index that pip can reach.
+
+.DEFAULT_GOAL := help
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DELETE_ON_ERROR:
+
+# The first interpreter that is new enough and can make a virtual environment; `make PYTHON=… setup` chooses another.
+PYTHON ?= $(shell for p in python3.11 python3.12 python3.13 python3 python3.14 python; do \
+	"$$p" -c 'import ensurepip, sys, venv; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1 && { echo "$$p"; break; }; done)
+
+PY := .venv/bin/python
+PYTEST := $(PY) -m pytest
+# Wheels only: a source package would run its own build code, with build dependencies that nobody pinned.
+PIP_FLAGS := --quiet --disable-pip-version-check --no-input
+PIP_HASHED := install $(PIP_FLAGS) --require-hashes --only-binary :all:
+PIP_PROJECT := install $(PIP_FLAGS) --no-build-isolation --no-deps -e .
+
+.PHONY: help
+help:  ## list these commands
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+.PHONY: setup
+setup: .venv/.stamp  ## make .venv with everything pinned, and the project in it (redone when a pin changes)
+
+# $(call venv,FOLDER): a virtual environment, kept if it works.
+define venv
+	@if [ -z "$(PYTHON)" ]; then \
+		echo "error: no Python 3.11 or newer with the venv module on PATH (Debian and Ubuntu: apt install python3-venv)" >&2; exit 1; fi
+	@if ! $(1)/bin/python -m pip --version >/dev/null 2>&1; then echo "making $(1) with $(PYTHON)"; "$(PYTHON)" -m venv --clear $(1); fi
+endef
+
+.venv/.stamp: pyproject.toml requirements/dev.txt
+	$(call venv,.venv)
+	@echo "installing requirements/dev.txt and the project into .venv"
+	@$(PY) -m pip $(PIP_HASHED) -r requirements/dev.txt
+	@$(PY) -m pip $(PIP_PROJECT)
+	@touch $@
+
+.PHONY: demo
+demo: setup  ## see it decide: a policy, some calls, the decisions
+	@$(PY) examples/demo.py
+
+.PHONY: test
+test: setup  ## run the tests (all but `long` and `hosts`); ARGS='-k path' narrows
+	@$(PYTEST) -n auto -m "not long and not hosts" tests $(ARGS)
+
+.PHONY: test-long
+test-long: setup  ## run the tests that take minutes: more examples, fuzzing
+	@$(PY) -m pip $(PIP_HASHED) -r requirements/long.txt \
+		|| echo "test-long: requirements/long.txt can't be installed here; what needs it is listed as skipped" >&2
+	@$(PYTEST) -n auto -m long --hypothesis-profile=long tests $(ARGS)
+
+.PHONY: test-hosts
+test-hosts: setup  ## run the tests that need a real host program
+	@status=0; $(PYTEST) -m hosts --collect-only -q tests >/dev/null 2>&1 || status=$$?; \
+	if [ $$status -eq 5 ]; then echo "test-hosts: there are no tests marked 'hosts' yet; nothing was run"; \
+	else $(PYTEST) -m hosts tests $(ARGS); fi
+
+.PHONY: lint
+lint: setup  ## check style, formatting, types, and that the pins fit pyproject.toml
+	$(PY) -m ruff check .
+	$(PY) -m ruff format --check .
+	$(PY) -m mypy
+	$(PY) -m pip check
+
+PATHS ?= .
+.PHONY: format
+format: setup  ## format the code, and fix what ruff can fix safely; PATHS='tests/x.py' touches only those
+	$(PY) -m ruff check --fix-only $(PATHS)
+	$(PY) -m ruff format $(PATHS)
+
+.PHONY: bench
+bench: .venv-bench/.stamp  ## measure, beside the peers (an environment of its own); ARGS are for bench/run.py
+	@.venv-bench/bin/python bench/run.py $(ARGS)
+
+# The project's own pins come last, so that no peer changes what is measured.
+.venv-bench/.stamp: pyproject.toml requirements/bench.txt requirements/dev.txt
+	$(call venv,.venv-bench)
+	@echo "installing requirements/bench.txt and the project into .venv-bench"
+	@.venv-bench/bin/python -m pip $(PIP_HASHED) -r requirements/bench.txt
+	@.venv-bench/bin/python -m pip $(PIP_HASHED) -r requirements/dev.txt
+	@.venv-bench/bin/python -m pip $(PIP_PROJECT)
+	@touch $@
+
+# $(call pin,NAME,SOURCE AND OPTIONS): requirements/NAME.txt for Python 3.11 and newer on every platform, with
+# hashes, and without the address of an index. A pin moves only with `make requirements UPGRADE=1`.
+UV := .venv-uv/bin/uv
+define pin
+	@echo "requirements/$(1).txt"
+	@$(UV) pip compile $(2) --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-config \
+		--no-emit-index-url --no-emit-find-links $(if $(UPGRADE),--upgrade) --output-file requirements/$(1).txt
+	@{ echo '# Made by `make requirements`; not edited by hand.'; cat requirements/$(1).txt; } > requirements/$(1).new && mv requirements/$(1).new requirements/$(1).txt
+endef
+
+.PHONY: requirements
+requirements: .venv-uv/.stamp  ## resolve and hash the pins again; UPGRADE=1 moves them to newer versions
+	$(call pin,uv,requirements/uv.in)
+	$(call pin,dev,pyproject.toml --group dev)
+	$(call pin,long,requirements/long.in)
+	$(if $(wildcard requirements/bench.in),$(call pin,bench,requirements/bench.in))
+
+.venv-uv/.stamp: requirements/uv.txt
+	$(call venv,.venv-uv)
+	@.venv-uv/bin/python -m pip $(PIP_HASHED) -r requirements/uv.txt
+	@touch $@
+
+.PHONY: clean
+clean:  ## remove what these commands made: environments, caches, builds
+	rm -rf .venv .venv-bench .venv-uv .pytest_cache .mypy_cache .ruff_cache .hypothesis build dist
+	find src tests -name __pycache__ -type d -prune -exec rm -rf {} +

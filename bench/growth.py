@@ -1,0 +1,65 @@
+"""The cost of one decision as the matrix grows from a hundred to a million cells."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from time import perf_counter
+
+from bench.floor import floor
+from bench.peers.interface import CannotCheck, Engine, mistakes
+from bench.timing import Cost, Timed, compare
+from bench.workloads import grid
+
+SLOW_NS = 2_000_000
+"""An engine that takes this long for one decision goes no further."""
+SLOW_BUILD = 1.5
+"""Nor does a peer that takes so many seconds to load its policy: the next size is ten times this one."""
+FLOOR = "B1 (table lookup)"
+
+
+@dataclass(slots=True)
+class Curve:
+    """One engine's costs by size, in multiples of the floor at the smallest size."""
+
+    points: dict[int, Cost] = field(default_factory=dict)
+    load_seconds: dict[int, float] = field(default_factory=dict)
+    stopped: str | None = None
+
+
+def measure(ours: Engine, peers: Sequence[Engine], sizes: Sequence[int], rounds: int) -> dict[str, Curve]:
+    """Curves by engine, the floor's own first."""
+    engines = [ours, *(peer for peer in peers if peer.grows)]
+    curves = {FLOOR: Curve()} | {engine.name: Curve() for engine in engines}
+    smallest = grid(min(sizes))
+    b1: Timed = (floor(smallest.table), smallest.pool)
+    for cells in sizes:
+        workload = grid(cells)
+        built: dict[str, Timed] = {FLOOR: (floor(workload.table), workload.pool)}
+        for engine in engines:
+            curve = curves[engine.name]
+            if curve.stopped:
+                continue
+            start = perf_counter()
+            try:
+                ready = engine.build(workload)
+            except CannotCheck as reason:
+                curve.stopped = str(reason)
+                continue
+            except Exception as error:  # a foreign engine may raise anything; the others go on
+                curve.stopped = f"{type(error).__name__}: {error}"
+                continue
+            curve.load_seconds[cells] = perf_counter() - start
+            wrong = mistakes(ready, workload)
+            if wrong:
+                curve.stopped = f"decides wrongly: {wrong[0]}"
+                continue
+            built[engine.name] = ready.timed(workload)
+            if engine is not ours and curve.load_seconds[cells] > SLOW_BUILD:
+                curve.stopped = f"loading {cells:,} cells took {curve.load_seconds[cells]:.1f} s"
+        costs = compare(built, floor=b1, rounds=rounds)
+        for name, cost in costs.items():
+            curves[name].points[cells] = cost
+            if cost.nanoseconds > SLOW_NS and not curves[name].stopped:
+                curves[name].stopped = f"too slow beyond {cells:,} cells"
+    return curves

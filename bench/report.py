@@ -1,0 +1,199 @@
+"""The results for people: a table for the terminal and a page for the docs, from the same figures."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from string import Template
+
+from bench import plot
+from bench.decisions import Column
+from bench.growth import FLOOR, Curve
+from bench.loading import RULES, TARGET, Loading
+from bench.peers import Absent
+from bench.peers.interface import PROBED, Engine
+from bench.startup import Startup
+from bench.timing import show
+from bench.workloads import POOL
+
+Row = Sequence[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Results:
+    """Everything that one run found."""
+
+    ours: Sequence[Engine]
+    peers: Sequence[Engine]
+    absent: Sequence[Absent]
+    columns: Sequence[Column]
+    curves: dict[str, Curve]
+    loading: Loading
+    startup: Startup
+    quick: bool
+
+    @property
+    def engines(self) -> list[Engine]:
+        """Ours, then the others."""
+        return [*self.ours, *self.peers]
+
+
+def verdict(ratio: float, target: float) -> str:
+    """`ok`, or by how much the target is missed."""
+    if ratio <= target:
+        return "ok"
+    return f"short by {show(ratio - target)} × ({ratio / target - 1:.0%})"
+
+
+def decision_rows(results: Results) -> tuple[Row, list[Row]]:
+    """Engines down, workloads across; `*` marks a cell with wrong decisions, `–` what can't be said."""
+    head = ["engine", *(column.workload.key for column in results.columns)]
+    rows: list[Row] = [["B1 (table lookup)", *("1" for _ in results.columns)]]
+    for engine in results.engines:
+        cells = []
+        for column in results.columns:
+            cost = column.costs.get(engine.name)
+            mark = "*" if engine.name in column.wrong else ""
+            cells.append(f"{cost}{mark}" if cost else "–")
+        rows.append([engine.name, *cells])
+    return head, rows
+
+
+def target_rows(results: Results) -> tuple[Row, list[Row]]:
+    """Each target, what was measured, and whether it holds."""
+    rows: list[Row] = []
+    name = results.ours[0].name
+    for column in results.columns:
+        target, cost = column.workload.target, column.costs.get(name)
+        if target is not None and cost is not None:
+            what = f"{column.workload.key}: {column.workload.title}"
+            rows.append([what, f"≤ {target:g} × B1", f"{cost} × B1", verdict(cost.ratio, target)])
+    figures = results.loading
+    for ratio, beside in (
+        (figures.load_to_safe, "libyaml with PyYAML's safe loader"),
+        (figures.load_to_events, "libyaml's events alone"),
+    ):
+        what = f"{RULES:,} rules from YAML to a rulebook, beside {beside}"
+        rows.append([what, f"≤ {TARGET:g} ×", f"{show(ratio)} ×", verdict(ratio, TARGET)])
+    curve = results.curves[name].points
+    first, last = curve[min(curve)].ratio, curve[max(curve)].ratio
+    own = results.curves[FLOOR].points
+    change = f"{show(last / first)} × (B1 itself: {show(own[max(curve)].ratio / own[min(curve)].ratio)} ×)"
+    rows.append([f"cost at {max(curve):,} cells, beside {min(curve):,}", "flat", change, ""])
+    return ["what", "target", "measured", ""], rows
+
+
+def growth_rows(results: Results) -> tuple[Row, list[Row]]:
+    """Engines down, sizes across, in multiples of B1 at the smallest size."""
+    sizes = sorted(results.curves[FLOOR].points)
+    rows: list[Row] = []
+    for name, curve in results.curves.items():
+        cells = [str(curve.points[size]) if size in curve.points else "–" for size in sizes]
+        rows.append([name, *cells, curve.stopped or ""])
+    return ["engine", *(f"{size:,}" for size in sizes), "why it stops"], rows
+
+
+def picture(results: Results) -> str:
+    """Cost against size, as SVG."""
+    lines = []
+    colours = iter(plot.COLOURS)
+    for name, curve in results.curves.items():
+        points = {size: cost.ratio for size, cost in curve.points.items()}
+        if not points:
+            continue
+        if name == FLOOR:
+            lines.append(plot.Line(name, points, "#4b5563", dash="5 4"))
+        elif name == results.ours[0].name:
+            lines.append(plot.Line(name, points, "#1d4ed8", width=3.2))
+        else:
+            lines.append(plot.Line(name, points, next(colours)))
+    return plot.plot(
+        lines,
+        title="Cost of a decision as the matrix grows",
+        note="in multiples of a bare table lookup (B1) at the smallest size; lower is better",
+        x_label="(agent, tool) cells in the policy",
+        y_label="cost of one decision",
+    )
+
+
+def terminal(head: Row, rows: Sequence[Row]) -> str:
+    """An aligned table; figures to the right, words to the left."""
+    widths = [max(len(row[n]) for row in [head, *rows]) for n in range(len(head))]
+    lines = []
+    for row in [head, *rows]:
+        cells = [
+            cell.rjust(width) if n and width < 15 else cell.ljust(width)
+            for n, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ]
+        lines.append("  " + "  ".join(cells).rstrip())
+    return "\n".join([lines[0], "  " + "─" * (max(map(len, lines)) - 2), *lines[1:]])
+
+
+def _markdown(head: Row, rows: Sequence[Row]) -> str:
+    ruler = ["---", *("--:" if all(len(row[n]) < 15 for row in rows) else "---" for n in range(1, len(head)))]
+    return "\n".join("| " + " | ".join(row) + " |" for row in [head, ruler, *rows])
+
+
+def _version(engine: Engine) -> str:
+    try:
+        return f"{engine.distribution} {version(engine.distribution)}"
+    except PackageNotFoundError:
+        return engine.distribution
+
+
+def notes(results: Results) -> list[str]:
+    """What the marks in the table stand for, and who is missing."""
+    own = {engine.name for engine in results.ours}
+    found = []
+    for column in results.columns:
+        key = column.workload.key
+        asked = len(column.workload.refused) + PROBED
+        for name, wrong in column.wrong.items():
+            found.append(f"{name}, {key}: {len(wrong)} of {asked} calls decided wrongly, e.g. `{wrong[0]}`")
+        for name, reason in column.cannot.items():
+            if name in own or reason:
+                found.append(f"{name}, {key}: not timed: {reason}")
+    found += [f"absent: {peer.name} ({peer.why})" for peer in results.absent]
+    return found
+
+
+def page(results: Results, picture_name: str) -> str:
+    """The whole of docs/benchmarks.md."""
+    start, loaded = results.startup, results.loading
+    others = [f"{name} ({n})" if n > 1 else name for name, n in sorted(start.others.items())]
+    template = Template(Path(__file__).with_name("page.template").read_text(encoding="utf-8"))
+    return template.substitute(
+        date=date.today(),
+        python=f"{platform.python_implementation()} {platform.python_version()}",
+        quick=" A quick run: the figures are rough." if results.quick else "",
+        decisions=_markdown(*decision_rows(results)),
+        workloads="\n".join(f"* **{c.workload.key}**: {c.workload.title}." for c in results.columns),
+        notes="\n".join(f"* {note}" for note in notes(results)),
+        targets=_markdown(*target_rows(results)),
+        picture=picture_name,
+        growth=_markdown(*growth_rows(results)),
+        rules=f"{RULES:,}",
+        kilobytes=loaded.kilobytes,
+        load_to_safe=show(loaded.load_to_safe),
+        load_to_events=show(loaded.load_to_events),
+        declare_to_safe=show(loaded.declare_to_safe),
+        start=show(start.ratio),
+        modules=len(start.modules),
+        ours=len(start.ours),
+        others=", ".join(others) or "nothing else",
+        checks=_markdown(["engine", "version", "used here as", "looks at"], check_rows(results)),
+        pool=f"{POOL:,}",
+    )
+
+
+def check_rows(results: Results) -> list[Row]:
+    """Each engine with its version, how it is used, and what it looks at."""
+    rows: list[Row] = []
+    for engine in results.engines:
+        looks = "; ".join(f"*{check.value}*: {text}" for check, text in engine.checks.items())
+        rows.append([engine.name, _version(engine), engine.use, looks])
+    return rows

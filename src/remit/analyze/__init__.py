@@ -1,0 +1,1 @@
+"""Questions about a whole rulebook: what can be proved about it, and with which counterexamples."""

@@ -1,0 +1,150 @@
+"""`never` statements: proved, violated with a call that `decide` confirms, or unknown."""
+
+from __future__ import annotations
+
+from fnmatch import fnmatchcase
+from typing import Literal
+
+import msgspec
+
+from remit.analyze.candidates import candidates
+from remit.decide import decide
+from remit.decide.plan import Bound, Plan, desk
+from remit.model.call import Call
+from remit.model.policy import Caller, Never, Tool
+from remit.model.rulebook import Rulebook
+from remit.model.terms import DENY
+
+Answer = Literal["proved", "violated", "unknown"]
+
+
+class Finding(msgspec.Struct, frozen=True):
+    """What came out for one statement, with the caller and tool that settled it."""
+
+    statement: Never
+    answer: Answer
+    caller: str = ""
+    tool: str = ""
+    because: str = ""
+    call: Call | None = None
+    cells: int = 0
+    assumptions: tuple[str, ...] = ()
+
+
+def examine(rulebook: Rulebook, statement: Never) -> Finding:
+    """The answer for one statement; the first cell that is not proved settles it."""
+    assumptions: set[str] = set()
+    cells = 0
+    clerk = desk(rulebook)
+    for caller in _callers(rulebook, statement):
+        row = clerk.row(caller.name)
+        if row is None:
+            continue
+        for tool in _tools(rulebook, statement, caller):
+            cells += 1
+            plan = clerk.plan(row, tool)
+            answer, because, call = _cell(rulebook, plan, statement, assumptions)
+            if answer != "proved":
+                return Finding(statement, answer, caller.name, tool.name, because, call, cells)
+    return Finding(statement, "proved", cells=cells, assumptions=tuple(sorted(assumptions)))
+
+
+def describe(statement: Never) -> str:
+    """The statement in one line."""
+    words = []
+    for key in ("agent", "role", "tool", "toolset", "layer", "category", "risk", "kind", "effect"):
+        values = getattr(statement, key)
+        if values:
+            words.append(f"{key} {'/'.join(values)}")
+    return "never " + ", ".join(words)
+
+
+def _callers(rulebook: Rulebook, statement: Never) -> list[Caller]:
+    callers = rulebook.book.callers.values()
+    if not statement.agent and not statement.role:
+        return list(callers)
+    wanted = {*statement.agent, *statement.role}
+    return [c for c in callers if c.name in wanted or not wanted.isdisjoint(c.roles)]
+
+
+def _tools(rulebook: Rulebook, statement: Never, caller: Caller) -> list[Tool]:
+    book = rulebook.book
+    tools = [caller.tools.get(name, tool) for name, tool in book.tools.items()]
+    tools.extend(tool for name, tool in caller.tools.items() if name not in book.tools)
+    return [tool for tool in tools if _selected(rulebook, statement, tool)]
+
+
+def _selected(rulebook: Rulebook, statement: Never, tool: Tool) -> bool:
+    if statement.tool and not any(_matches(pattern, tool) for pattern in statement.tool):
+        return False
+    if statement.toolset:
+        sets = rulebook.book.toolsets
+        if not any(tool.name in sets.get(name, ()) for name in statement.toolset):
+            return False
+    for key in ("layer", "category", "risk"):
+        wanted = getattr(statement, key)
+        if wanted and getattr(tool, key) not in wanted:
+            return False
+    if statement.kind and tool.kinds.isdisjoint(statement.kind):
+        return False
+    return not statement.effect or _may_have(tool, statement.effect)
+
+
+def _matches(pattern: str, tool: Tool) -> bool:
+    return any(fnmatchcase(name, pattern) for name in (tool.name, *tool.aliases))
+
+
+def _may_have(tool: Tool, effects: tuple[str, ...]) -> bool:
+    return any(does.effect in effects for does in tool.does) or not tool.kinds.isdisjoint(("shell", "sql"))
+
+
+def _cell(
+    rulebook: Rulebook, plan: Plan, statement: Never, assumptions: set[str]
+) -> tuple[Answer, str, Call | None]:
+    permits = [*plan.may, *plan.grants, *plan.asks]
+    if plan.access is False or plan.reserved is not None or (not permits and plan.access is None):
+        return "proved", "", None
+    if any(_certain(bound, statement) for bound in plan.nots):
+        return "proved", "", None
+    if plan.intake.unavailable and not _required_free(plan):
+        scoped = plan.access is None and all(b.rule.scope.shell or b.rule.scope.sql for b in permits)
+        if scoped or "sandbox" in statement.assuming:
+            assumptions.add("calls with a shell or sql argument are denied until those scopes can be judged")
+            return "proved", "", None
+        return "unknown", "it takes any shell or sql text; scope it, or say `assuming: [sandbox]`", None
+    for call, facts in candidates(plan):
+        decision = decide(rulebook, call, facts)
+        if decision.verdict is not DENY and (
+            not statement.effect or not set(statement.effect).isdisjoint(decision.effects)
+        ):
+            return "violated", decision.verdict.word, call
+    if _hopeless(plan, statement):
+        return "proved", "", None
+    return "unknown", "no counterexample was found, and no prohibition rules it out", None
+
+
+def _certain(bound: Bound, statement: Never) -> bool:
+    """A `may_not` that holds for every call that the statement is about."""
+    judge = bound.judge
+    if judge.when or judge.where or judge.parts or judge.exception is not None:
+        return False
+    return judge.effects is None or (bool(statement.effect) and judge.effects >= set(statement.effect))
+
+
+def _required_free(plan: Plan) -> bool:
+    """The tool can be called without any of its shell or sql arguments."""
+    return all(plan.tool.args[name].optional for name in plan.intake.unavailable)
+
+
+def _hopeless(plan: Plan, statement: Never) -> bool:
+    """Every permission names nothing at all, such as an empty list of paths."""
+    if plan.access is not None:
+        return False
+    parts = [bound.rule.scope for bound in (*plan.may, *plan.grants, *plan.asks)]
+    return all(
+        (s.path is not None and not s.path.allow and not s.path.outside)
+        or s.url == ()
+        or s.agent == ()
+        or s.skill == ()
+        for s in parts
+    )

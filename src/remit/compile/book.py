@@ -1,0 +1,157 @@
+"""Policy → Rulebook: every name resolved, every default filled in, every contradiction reported."""
+
+from __future__ import annotations
+
+import msgspec
+
+from remit.compile import defaults
+from remit.compile.hashing import content_hash
+from remit.compile.inherit import inherit
+from remit.compile.names import Names
+from remit.compile.rules import RuleResolver
+from remit.declare.nodes import show
+from remit.declare.shapes import Reader, did_you_mean
+from remit.model.policy import Caller, Grant, Policy, Tool
+from remit.model.rulebook import Book, Rulebook
+
+
+def make_rulebook(policy: Policy) -> Rulebook:
+    """The rulebook of a policy, before its examples and statements are proved. Raises PolicyError."""
+    book = _Binding(policy).book()
+    return Rulebook(book, content_hash(book))
+
+
+class _Binding:
+    """Resolves one policy."""
+
+    def __init__(self, policy: Policy) -> None:
+        self.reader = Reader()
+        self.tools = {name: self._with_access(tool, policy) for name, tool in policy.tools.items()}
+        self.policy = msgspec.structs.replace(policy, tools=self.tools)
+        self.names = Names(self.policy, self.reader)
+        self.resolver = RuleResolver(self.names, policy.callers, self.reader)
+        self.notices: list[str] = []
+
+    def _with_access(self, tool: Tool, policy: Policy) -> Tool:
+        access = tool.accessible_by
+        if access is None and tool.layer is not None and tool.layer in policy.layer_access:
+            access = policy.layer_access[tool.layer]
+            tool = msgspec.structs.replace(tool, accessible_by=access)
+        for name in access or ():
+            self._caller(name, tool.at, policy.callers)
+        return tool
+
+    def _caller(self, name: str, at: str, callers: dict[str, Caller]) -> None:
+        if name not in callers:
+            hint = did_you_mean(name, callers)
+            self.reader.fail(at, "unknown-agent", f"unknown agent, role or runner `{show(name)}`{hint}")
+
+    def book(self) -> Book:
+        policy = self.policy
+        callers = {name: self._resolved(caller) for name, caller in policy.callers.items()}
+        declared = msgspec.structs.replace(policy, callers=callers)
+        effective = {name: inherit(caller, declared, self.reader) for name, caller in callers.items()}
+        for caller in effective.values():
+            self._check_caller(caller)
+        grants = tuple(self._grant(grant) for grant in policy.grants)
+        reserved = []
+        for entry in policy.reserved:
+            runner = policy.callers.get(entry.runner)
+            if runner is None or runner.kind != "runner":
+                known = [name for name, caller in policy.callers.items() if caller.kind == "runner"]
+                hint = did_you_mean(entry.runner, known)
+                self.reader.fail(entry.at, "unknown-runner", f"unknown runner `{show(entry.runner)}`{hint}")
+            tools = tuple(dict.fromkeys(name for p in entry.tools for name in self.names.matching(p)))
+            for pattern in entry.tools:
+                if not self.names.matching(pattern):
+                    self.notices.append(f"{entry.at}: `{pattern}` matches no declared tool; unknown tools are denied")
+            reserved.append(msgspec.structs.replace(entry, tools=tools))
+        self._check_names()
+        self.reader.finish()
+        return Book(
+            name=policy.name,
+            tools=self.tools,
+            aliases=self.names.aliases,
+            callers=effective,
+            reserved=tuple(reserved),
+            never=policy.never,
+            labels=(*defaults.labels(), *policy.labels),
+            label_tiers=defaults.label_tiers(),
+            effect_tiers=defaults.effect_tiers(),
+            tiers=defaults.tiers(policy),
+            gates=policy.gates,
+            grants=grants,
+            protected=defaults.protected(policy),
+            hosts=policy.hosts,
+            toolsets=self.names.toolsets,
+            unsafe=self._unsafe(),
+            packs=policy.packs,
+            sources=policy.sources,
+            root=policy.root,
+            notices=tuple(self.notices),
+        )
+
+    def _resolved(self, caller: Caller) -> Caller:
+        rules = self.resolver.resolve(caller.rules, caller.tools)
+        for tool in caller.tools.values():
+            for name in tool.accessible_by or ():
+                self._caller(name, tool.at, self.policy.callers)
+        for name in (*(caller.delegates_to or ()), *(caller.called_by or ())):
+            self._caller(name, caller.at, self.policy.callers)
+        return msgspec.structs.replace(caller, rules=rules)
+
+    def _grant(self, grant: Grant) -> Grant:
+        self._caller(grant.agent, grant.at, self.policy.callers)
+        own = self.policy.callers[grant.agent].tools if grant.agent in self.policy.callers else {}
+        return msgspec.structs.replace(grant, rules=self.resolver.resolve(grant.rules, own))
+
+    def _check_caller(self, caller: Caller) -> None:
+        names = {caller.name, *caller.roles}
+        named = any(not names.isdisjoint(tool.accessible_by or ()) for tool in self.tools.values())
+        granted = any(grant.agent in names for grant in self.policy.grants)
+        if caller.kind == "agent" and not caller.says_may and not named and not granted:
+            self.reader.fail(
+                caller.at,
+                "no-permissions",
+                f"`{caller.name}` has no `may`, and no tool's accessible_by names it",
+                "an agent that may do nothing says `may: []`",
+            )
+        for rule in caller.rules:
+            if rule.verb == "may_not" or rule.tools is None:
+                continue
+            for name in rule.tools:
+                tool = caller.tools.get(name) or self.tools.get(name)
+                if tool is None or tool.accessible_by is None:
+                    continue
+                if names.isdisjoint(tool.accessible_by):
+                    self.reader.fail(
+                        rule.at,
+                        "never-applies",
+                        f"accessible_by of `{name}` does not name `{caller.name}`, so this rule never applies to it",
+                    )
+                elif rule.verb == "may" and (rule.scope.on_arguments or rule.scope.when or rule.scope.effect):
+                    self.reader.fail(
+                        rule.at,
+                        "moot-rule",
+                        f"`{caller.name}` is in accessible_by of `{name}`, a `may` without scope: this one is moot",
+                    )
+
+    def _check_names(self) -> None:
+        policy = self.policy
+        for host, entry in policy.hosts.items():
+            if "main" in entry:
+                self._caller(entry["main"], f"hosts.{host}", policy.callers)
+        for tier, question in policy.tiers.items():
+            if question.ask not in (None, "human", "chain"):
+                self._caller(str(question.ask), f"tiers.{tier}", policy.callers)
+        for statement in policy.never:
+            for name in (*statement.agent, *statement.role):
+                self._caller(name, statement.at, policy.callers)
+
+    def _unsafe(self) -> tuple[str, ...]:
+        found = []
+        if self.policy.unprotect:
+            found.append("unsafe_unprotect: " + ", ".join(self.policy.unprotect))
+        if self.policy.unsafe_no_credential:
+            found.append("unsafe_no_credential")
+        return tuple(found)

@@ -1,0 +1,108 @@
+"""What a caller inherits: rules add up; of every other key the nearest value counts, the strictest of equals."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+
+from remit.declare.shapes import Reader, did_you_mean
+from remit.model.policy import Caller, Enforce, Halting, Locks, Policy
+
+
+def _common(values: list[tuple[Any, ...]]) -> tuple[Any, ...]:
+    first, *rest = values
+    return tuple(item for item in first if all(item in other for other in rest))
+
+
+def _locks(values: list[Locks]) -> Locks:
+    avoid = dict.fromkeys(text for locks in values for text in locks.except_)
+    return Locks(may=_common([locks.may for locks in values]), except_=tuple(avoid))
+
+
+def _enforce(values: list[Enforce]) -> Enforce:
+    ends = [value.observe_until for value in values]
+    return Enforce(None if None in ends else min(end for end in ends if end is not None))
+
+
+def _halting(values: list[Halting]) -> Halting:
+    halts = [value for value in values if value.after]
+    return min(halts, key=lambda value: value.after) if halts else Halting()
+
+
+def _issue(values: list[dict[str, Any]]) -> dict[str, Any]:
+    keys = set.intersection(*(set(value) for value in values))
+    merged: dict[str, Any] = {}
+    for key in sorted(keys):
+        mine = [value[key] for value in values]
+        merged[key] = all(mine) if isinstance(mine[0], bool) else _common(mine)
+    return merged
+
+
+def _prefer(strict: str) -> Callable[[list[Any]], Any]:
+    return lambda values: strict if strict in values else values[0]
+
+
+STRICTEST: dict[str, Callable[[list[Any]], Any]] = {
+    "delegates_to": _common,
+    "skills": _common,
+    "apis": _common,
+    "data_tiers": _common,
+    "data_tiers_with_grant": _common,
+    "locks": _locks,
+    "delegate_within": _prefer("chain"),
+    "capsule": _prefer("required"),
+    "project_code": _prefer("deny"),
+    "acknowledges": all,
+    "may_issue": _issue,
+    "on_violation": _halting,
+    "enforce": _enforce,
+    "review": lambda values: min(values, key=lambda value: sorted(value.items())),
+}
+"""Of several values equally near, the one that counts."""
+
+
+def inherit(caller: Caller, policy: Policy, reader: Reader) -> Caller:
+    """The caller with all its roles, their rules, and the nearest value of every key."""
+    levels = _levels(caller, policy, reader)
+    rules = list(caller.rules)
+    for level in levels[1:]:
+        for role in level:
+            rules.extend(role.rules)
+    found: dict[str, Any] = {}
+    for key, strictest in STRICTEST.items():
+        for level in levels:
+            values = [value for one in level if (value := getattr(one, key)) is not None]
+            if values:
+                found[key] = values[0] if len(values) == 1 else strictest(values)
+                break
+        else:
+            default = getattr(policy, key, None)
+            if default is not None:
+                found[key] = default
+    names = tuple(sorted(role.name for level in levels[1:] for role in level))
+    says_may = any(one.says_may for level in levels for one in level)
+    return msgspec.structs.replace(caller, roles=names, rules=tuple(rules), says_may=says_may, **found)
+
+
+def _levels(caller: Caller, policy: Policy, reader: Reader) -> list[list[Caller]]:
+    """The caller, its roles, their roles, each once, by distance."""
+    levels, seen = [[caller]], {caller.name}
+    while True:
+        level: list[Caller] = []
+        for one in levels[-1]:
+            for name in one.roles:
+                role = policy.callers.get(name)
+                if role is None or role.kind != "role":
+                    known = [n for n, c in policy.callers.items() if c.kind == "role"]
+                    if one is caller:
+                        reader.fail(one.at, "unknown-role", f"unknown role `{name}`{did_you_mean(name, known)}")
+                elif name == caller.name:
+                    reader.fail(one.at, "role-cycle", f"the role `{name}` belongs to itself")
+                elif name not in seen:
+                    seen.add(name)
+                    level.append(role)
+        if not level:
+            return levels
+        levels.append(level)

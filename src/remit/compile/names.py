@@ -1,0 +1,76 @@
+"""Resolving names: toolsets, tool patterns and aliases into tools; did-you-mean for the rest."""
+
+from __future__ import annotations
+
+import re
+
+from remit.declare.load import known_pack
+from remit.declare.nodes import show
+from remit.declare.shapes import Reader, did_you_mean
+from remit.model.policy import Policy, Tool
+
+
+class Names:
+    """What a name in a rule can mean."""
+
+    def __init__(self, policy: Policy, reader: Reader) -> None:
+        self.policy = policy
+        self.reader = reader
+        self.tools = policy.tools
+        self.aliases: dict[str, str] = {}
+        for tool in policy.tools.values():
+            for alias in tool.aliases:
+                taken = alias in policy.tools or self.aliases.get(alias, tool.name) != tool.name
+                if taken:
+                    reader.fail(tool.at, "duplicate-name", f"the alias `{alias}` of `{tool.name}` is another tool's name")
+                self.aliases[alias] = tool.name
+        self.toolsets: dict[str, tuple[str, ...]] = {}
+        for name in policy.toolsets:
+            if name in policy.tools or name in self.aliases:
+                reader.fail(f"toolsets.{name}", "duplicate-name", f"`{name}` is a tool and a toolset")
+            self._toolset(name, ())
+
+    def _toolset(self, name: str, above: tuple[str, ...]) -> tuple[str, ...]:
+        if name in self.toolsets:
+            return self.toolsets[name]
+        if name in above:
+            self.reader.fail(f"toolsets.{name}", "toolset-cycle", f"the toolset `{name}` contains itself")
+            return ()
+        found: list[str] = []
+        for member in self.policy.toolsets[name]:
+            if member in self.policy.toolsets:
+                found.extend(self._toolset(member, (*above, name)))
+            else:
+                found.extend(self.expand(member, f"toolsets.{name}", {}))
+        self.toolsets[name] = tuple(dict.fromkeys(found))
+        return self.toolsets[name]
+
+    def expand(self, name: str, at: str, own: dict[str, Tool]) -> tuple[str, ...]:
+        """The tools that a name stands for; `own` are declarations of one agent only."""
+        if name in own or name in self.tools:
+            return (name,)
+        if name in self.aliases:
+            return (self.aliases[name],)
+        if name in self.toolsets:
+            return self.toolsets[name]
+        if "*" in name:
+            return self._pattern(name, at, own)
+        known = {*self.tools, *self.toolsets, *self.aliases, *own}
+        help = known_pack(name) or f"declare it under tools:\n      {show(name)}: {{args: {{}}, does: nothing}}"
+        self.reader.fail(at, "undeclared-tool", f"undeclared tool `{show(name)}`{did_you_mean(name, known)}", help)
+        return ()
+
+    def _pattern(self, pattern: str, at: str, own: dict[str, Tool]) -> tuple[str, ...]:
+        matches = re.compile(".*".join(re.escape(part) for part in pattern.split("*"))).fullmatch
+        found = tuple(sorted(name for name in {*self.tools, *own} if matches(name)))
+        if not found:
+            self.reader.fail(at, "matches-nothing", f"`{show(pattern)}` matches no declared tool")
+        return found
+
+    def matching(self, pattern: str) -> tuple[str, ...]:
+        """Tools that a reserved pattern matches; it may match none, since unknown tools are denied anyway."""
+        if "*" in pattern:
+            matches = re.compile(".*".join(re.escape(part) for part in pattern.split("*"))).fullmatch
+            return tuple(sorted(name for name in self.tools if matches(name)))
+        name = self.aliases.get(pattern, pattern)
+        return (name,) if name in self.tools else ()

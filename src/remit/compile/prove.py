@@ -1,0 +1,98 @@
+"""What is proved when a policy loads: the examples in its rules, and its `never` statements."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from remit.analyze.candidates import favourable, nest, plain_value
+from remit.analyze.never import describe, examine
+from remit.decide import decide
+from remit.decide.plan import Plan, desk
+from remit.declare.nodes import show
+from remit.declare.shapes import Reader
+from remit.model.call import Call, Context
+from remit.model.policy import Caller, Rule
+from remit.model.rulebook import Rulebook
+from remit.model.terms import DANGEROUS, UNAVAILABLE
+
+
+def prove(rulebook: Rulebook) -> Rulebook:
+    """The rulebook itself, or with notices about what waits. Raises PolicyError."""
+    reader = Reader()
+    waiting = 0
+    for caller in rulebook.book.callers.values():
+        for rule in caller.rules:
+            if rule.examples is not None:
+                waiting += _examples(rulebook, caller, rule, reader)
+    notices = list(rulebook.book.notices)
+    for statement in rulebook.book.never:
+        finding = examine(rulebook, statement)
+        if finding.cells == 0:
+            reader.fail(statement.at, "matches-nothing", f"`{describe(statement)}` matches nothing")
+        elif finding.answer != "proved":
+            where = f"{finding.caller} and {finding.tool}"
+            if finding.call is not None:
+                args = msgspec.json.encode(finding.call.args).decode()
+                what = f"{finding.because} for {finding.caller}: {finding.tool} {show(args, 160)}"
+            else:
+                what = f"not proved for {where}: {finding.because}"
+            code = "never-violated" if finding.answer == "violated" else "never-unknown"
+            reader.fail(statement.at, code, f"`{describe(statement)}` does not hold: {what}")
+        else:
+            notices.extend(f"{statement.at}: proved, assuming that {text}" for text in finding.assumptions)
+    reader.finish()
+    if waiting:
+        notices.append(f"{waiting} examples wait until shell and sql scopes can be judged")
+    if len(notices) == len(rulebook.book.notices):
+        return rulebook
+    return Rulebook(msgspec.structs.replace(rulebook.book, notices=tuple(notices)), rulebook.hash)
+
+
+def _examples(rulebook: Rulebook, caller: Caller, rule: Rule, reader: Reader) -> int:
+    """Decides the examples of one rule for one caller; returns how many can't be judged yet."""
+    clerk = desk(rulebook)
+    row = clerk.row(caller.name)
+    examples = rule.examples
+    if row is None or examples is None or not caller.enabled:
+        return 0
+    waiting = 0
+    for name in rule.tools or ():
+        tool = row.tool(name)
+        if tool is None:
+            continue
+        plan = clerk.plan(row, tool)
+        for expected, entries in (("allow", examples.allow), ("ask", examples.ask), ("deny", examples.deny)):
+            for entry in entries:
+                args = _arguments(plan, entry, rule, reader)
+                if args is None:
+                    continue
+                facts, capsule = favourable(plan)
+                context = Context(capsule=capsule, **{k: v[0] for k, v in rule.scope.when.items()})  # type: ignore[arg-type]
+                decision = decide(rulebook, Call(caller.name, name, args, context), facts)
+                if decision.code == "scope-unavailable":
+                    waiting += 1
+                elif decision.verdict.word != expected:
+                    reader.fail(
+                        rule.at,
+                        "example-fails",
+                        f"the example `{show(entry)}` of {caller.name} is expected to be {expected}, "
+                        f"but is {decision.verdict.word}: {decision.reason}",
+                    )
+    return waiting
+
+
+def _arguments(plan: Plan, entry: Any, rule: Rule, reader: Reader) -> dict[str, Any] | None:
+    """The arguments of an example: a mapping, or the value of the one argument that matters."""
+    declared = plan.tool.args
+    filled = {name: plain_value(a) for name, a in declared.items() if not a.optional and a.kind not in DANGEROUS}
+    if isinstance(entry, dict):
+        return {**{k: v for k, v in nest(filled).items() if k not in entry}, **entry}
+    main = [n for n, a in declared.items() if a.kind in DANGEROUS | UNAVAILABLE | {"skill"} and not a.optional]
+    if not main:
+        main = [name for name, argument in declared.items() if not argument.optional]
+    if len(main) != 1:
+        reader.fail(rule.at, "bad-example", f"give the arguments of the example `{show(entry)}` as a mapping")
+        return None
+    return nest({**filled, main[0]: entry})

@@ -1,0 +1,86 @@
+"""A case: one call on its way through the steps, and what was found."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from remit.decide.plan import Plan
+from remit.model.call import Call
+from remit.model.decision import Decision, Needs, Obligation, Remedy
+from remit.model.facts import Capsule, Facts
+from remit.model.terms import DENY, EFFECTS, Verdict
+from remit.scopes.interface import Unit
+
+_ORDER = {effect: index for index, effect in enumerate(EFFECTS)}
+
+
+class Finding(msgspec.Struct, frozen=True):
+    """Why a step does not simply pass the call on."""
+
+    verdict: Verdict
+    code: str
+    reason: str
+    step: int
+    rule: str | None = None
+    needs: Needs | None = None
+    remedy: Remedy | None = None
+    binding: bool = False
+    """True where observing does not lift it."""
+
+
+class Case:
+    """One call with its plan, facts, values and units; collects the trace as it goes."""
+
+    __slots__ = (
+        "approval",
+        "call",
+        "capsules",
+        "data_tier",
+        "effects",
+        "facts",
+        "obligations",
+        "plan",
+        "rule",
+        "tier",
+        "tier_why",
+        "trace",
+        "units",
+        "values",
+    )
+
+    def __init__(self, plan: Plan, call: Call, facts: Facts, values: dict[str, list[Any]], units: list[Unit]) -> None:
+        self.plan, self.call, self.facts = plan, call, facts
+        self.values, self.units = values, units
+        self.trace: list[str] = list(facts.notes)
+        self.capsules: list[Capsule] = []
+        self.obligations: dict[str, Obligation] = {}
+        self.rule: str | None = None
+        self.approval: str | None = None
+        self.data_tier = call.context.data_tier
+        self.tier = plan.tool.tier
+        self.tier_why = "the tool's floor"
+        found = frozenset[str]().union(*(unit.effects for unit in units))
+        self.effects = tuple(sorted(found, key=_ORDER.__getitem__))
+
+    def deny(self, step: int, code: str, reason: str, **more: Any) -> Finding:
+        """A finding that ends the case."""
+        return Finding(DENY, code, reason, step, **more)
+
+    def decision(self, verdict: Verdict, code: str, reason: str, **more: Any) -> Decision:
+        """The decision, with all that the case has gathered."""
+        return Decision(
+            verdict=verdict,
+            agent=self.call.agent,
+            tool=self.plan.tool.name,
+            code=code,
+            reason=reason,
+            tier=self.tier,
+            data_tier=self.data_tier,
+            effects=self.effects,
+            detail=tuple(self.trace),
+            policy=self.plan.rulebook.hash,
+            approval=self.approval,
+            **more,
+        )

@@ -1,0 +1,126 @@
+"""The decision: eight steps in order; the first deny ends it, an ask is kept, the strictest counts."""
+
+from __future__ import annotations
+
+from remit.decide.case import Case, Finding
+from remit.decide.intake import Refused
+from remit.decide.plan import Plan, desk
+from remit.decide.questions import measure, questions
+from remit.decide.steps import (
+    chained,
+    halted,
+    known_capsules,
+    limits,
+    permitted,
+    prohibited,
+    protected,
+    unavailable,
+)
+from remit.decide.words import declare_remedy, shown
+from remit.model.call import Call
+from remit.model.decision import Decision, Obligation
+from remit.model.facts import NO_FACTS, Facts
+from remit.model.rulebook import Rulebook
+from remit.model.terms import ALLOW, DENY, Verdict
+from remit.scopes.interface import NotUnderstood
+
+
+def decide(rulebook: Rulebook, call: Call, facts: Facts = NO_FACTS) -> Decision:
+    """What the rulebook says about the call. Pure: no clock, disk or network. Never raises: a failure denies."""
+    try:
+        return _decide(rulebook, call, facts)
+    except Exception as error:  # a rule that can't be evaluated denies what it could have applied to
+        reason = f"the call could not be judged ({type(error).__name__})"
+        return _refusal(rulebook, call, "rule-failed", reason, detail=(f"{type(error).__name__}: {shown(error, 200)}",))
+
+
+def _decide(rulebook: Rulebook, call: Call, facts: Facts) -> Decision:
+    """Step 1 here, the rest in `hear`."""
+    clerk = desk(rulebook)
+    row = clerk.row(call.agent) if type(call.agent) is str else None
+    if row is None:
+        return _refusal(rulebook, call, "unknown-agent", f"the policy knows no agent `{shown(call.agent)}`")
+    caller = row.caller
+    if not caller.enabled:
+        return _refusal(rulebook, call, "agent-disabled", f"{caller.name} is disabled", rule=caller.at)
+    if facts.registry is not None and caller.kind == "agent" and caller.name not in facts.registry:
+        return _refusal(rulebook, call, "agent-disabled", f"{caller.name} is not registered right now")
+    tool = row.tool(call.tool) if type(call.tool) is str else None
+    if tool is None:
+        reason = f"the policy knows no tool `{shown(call.tool)}`"
+        return _refusal(rulebook, call, "unknown-tool", reason, remedy=declare_remedy(call.tool))
+    plan = clerk.plan(row, tool)
+    rulebook.plans[caller.name][call.tool] = plan
+    return hear(plan, call, facts)
+
+
+def hear(plan: Plan, call: Call, facts: Facts) -> Decision:
+    """The whole procedure for one call."""
+    if type(call.args) is not dict:
+        return _refusal(plan.rulebook, call, "malformed-call", "the arguments are no object")
+    try:
+        values = plan.intake.values(call.args)
+        units = plan.intake.units(values, call, facts)
+    except Refused as refused:
+        return _refusal(plan.rulebook, call, refused.code, str(refused), rule=plan.tool.at, plan=plan)
+    except NotUnderstood as refused:
+        return _refusal(plan.rulebook, call, refused.code, str(refused), rule=plan.tool.at, plan=plan)
+    case = Case(plan, call, facts, values, units)
+    unknown = known_capsules(case) if call.context.capsule is not None else None
+    measure(case)
+    finding = halted(case) or unavailable(case) or protected(case)
+    if finding is None:
+        finding = prohibited(plan, case) or permitted(plan, case) or unknown or chained(case) or limits(plan, case)
+        if finding is None:
+            finding = questions(case)
+    if finding is None:
+        return _allow(case)
+    until = plan.caller.enforce.observe_until if plan.caller.enforce is not None else None
+    if until is not None and facts.now is not None and facts.now < until and finding.step > 2 and not finding.binding:
+        case.trace.append(f"{finding.step} observed only until {until}: would be {finding.verdict.word}")
+        return _allow(case, would=finding)
+    return case.decision(
+        finding.verdict,
+        finding.code,
+        finding.reason,
+        rule=finding.rule,
+        needs=finding.needs,
+        remedy=finding.remedy,
+    )
+
+
+def _allow(case: Case, would: Finding | None = None) -> Decision:
+    case.trace.append(f"7 tier {case.tier} ({case.tier_why})")
+    for unit in case.units:
+        if unit.also:
+            case.obligations[f"path {unit.arg}"] = Obligation("use-resolved-path", unit.arg, str(unit.value))
+    obligations = tuple(case.obligations.values())
+    if would is None:
+        return case.decision(ALLOW, "allowed", "allowed", rule=case.rule, obligations=obligations)
+    return case.decision(
+        ALLOW,
+        would.code,
+        f"observed: {would.reason}",
+        rule=would.rule,
+        would=would.verdict.word,
+        needs=would.needs,
+        remedy=would.remedy,
+        obligations=obligations,
+    )
+
+
+def _refusal(
+    rulebook: Rulebook, call: Call, code: str, reason: str, *, plan: Plan | None = None, **more: object
+) -> Decision:
+    """A deny of step 1."""
+    return Decision(
+        verdict=Verdict(DENY),
+        agent=shown(call.agent),
+        tool=plan.tool.name if plan is not None else shown(call.tool),
+        code=code,
+        reason=reason,
+        tier=plan.tool.tier if plan is not None else 0,
+        policy=rulebook.hash,
+        detail=more.pop("detail", (f"1 {reason}",)),  # type: ignore[arg-type]
+        **more,  # type: ignore[arg-type]
+    )

@@ -1,0 +1,139 @@
+"""What a whole rulebook says about paths and URLs: protected, labelled, reserved; and the tier of effects."""
+
+from __future__ import annotations
+
+from remit.model.policy import Label
+from remit.model.rulebook import Book, LabelTier
+from remit.scopes.glob import Glob, fold
+from remit.scopes.globset import GlobSet
+from remit.scopes.interface import Unit
+from remit.scopes.path import forms
+from remit.scopes.url import UrlPattern, UrlSet
+
+
+def folded(texts: tuple[str, ...]) -> GlobSet:
+    """Globs that ignore case and Unicode form."""
+    return GlobSet(Glob.parse(text).folded() for text in texts)
+
+
+class ProtectedPaths:
+    """Step 2: what no agent may change, and what none may read."""
+
+    def __init__(self, book: Book) -> None:
+        protected = book.protected
+        self.names = frozenset(fold(name) for name in protected.names)
+        self.hidden = frozenset(fold(name) for name in protected.hidden)
+        self.paths = folded(protected.paths)
+        self.bases = tuple({Glob.parse(text).folded().base for text in protected.paths} - {"."})
+        spread = tuple(form for name in protected.names for form in (f"**/{name}", f"**/{name}/**"))
+        self.reach = folded((*protected.paths, *spread))
+        self.lifted = GlobSet(Glob.parse(text) for text in protected.lifted)
+
+    def names_path(self, unit: Unit) -> bool:
+        """True if this path unit touches something protected with one of its effects."""
+        effects = unit.effects
+        changes = "write" in effects or "delete" in effects
+        if unit.wide:
+            glob = unit.value.folded()
+            if changes and self.reach.intersects(glob):
+                return True
+            return "read" in effects and any(glob.aims_at(name) for name in self.hidden)
+        if self.lifted and self.lifted.matches(unit.value):
+            return False
+        for form in forms(unit):
+            segments = form.split("/")
+            if changes:
+                if not self.names.isdisjoint(segments) or self.paths.matches(form) or form in self.bases:
+                    return True
+                if "delete" in effects and self._contains(form):
+                    return True
+            elif "read" in effects and not self.hidden.isdisjoint(segments):
+                return True
+        return False
+
+    def _contains(self, form: str) -> bool:
+        """A directory with something protected below it: deleting it would delete that too."""
+        return form == "." or any(base.startswith(form + "/") for base in self.bases)
+
+
+class Labels:
+    """What the labels say about a unit."""
+
+    def __init__(self, labels: tuple[Label, ...], tiers: dict[str, LabelTier]) -> None:
+        self.data_paths = [(l.tier or 0, folded(l.path)) for l in labels if l.name == "data" and l.path]
+        self.data_urls = [(l.tier or 0, _urls(l.url)) for l in labels if l.name == "data" and l.url]
+        self.data_paths.sort(key=lambda pair: -pair[0])
+        self.named: list[tuple[str, int, frozenset[str], GlobSet, UrlSet, tuple[str, ...]]] = []
+        for name, rule in sorted(tiers.items(), key=lambda item: -item[1].tier):
+            mine = [label for label in labels if label.name == name]
+            paths = tuple(text for label in mine for text in label.path)
+            urls = _urls(tuple(text for label in mine for text in label.url))
+            hosts = tuple(host.lower() for label in mine for host in label.host)
+            if paths or urls or hosts:
+                self.named.append((name, rule.tier, frozenset(rule.effects), folded(paths), urls, hosts))
+
+    def data_tier(self, unit: Unit) -> int:
+        """The highest data tier that the unit touches or could reach."""
+        if unit.kind == "path" and self.data_paths:
+            for tier, paths in self.data_paths:
+                if unit.wide:
+                    if paths.intersects(unit.value.folded()):
+                        return tier
+                elif any(paths.matches(form) for form in forms(unit)):
+                    return tier
+        elif unit.kind == "url" and self.data_urls:
+            hits = [tier for tier, urls in self.data_urls if _meets(urls, unit)]
+            return max(hits, default=0)
+        return 0
+
+    def tier(self, unit: Unit) -> tuple[int, str | None]:
+        """The highest tier that a label gives the unit, and that label."""
+        kind = unit.kind
+        if kind not in ("path", "url"):
+            return 0, None
+        for name, tier, effects, paths, urls, hosts in self.named:
+            if effects.isdisjoint(unit.effects):
+                continue
+            if kind == "path":
+                if not paths:
+                    continue
+                hit = (
+                    paths.intersects(unit.value.folded())
+                    if unit.wide
+                    else any(paths.matches(form) for form in forms(unit))
+                )
+            else:
+                hit = _meets(urls, unit) or (not unit.wide and _host(unit.value.host, hosts))
+                hit = hit or (unit.wide and bool(hosts))
+            if hit:
+                return tier, name
+        return 0, None
+
+
+def _urls(texts: tuple[str, ...]) -> UrlSet:
+    return UrlSet(UrlPattern.parse(text) for text in texts)
+
+
+def _meets(urls: UrlSet, unit: Unit) -> bool:
+    return bool(urls) and (urls.intersects(unit.value) if unit.wide else urls.could_match(unit.value))
+
+
+def _host(host: str, patterns: tuple[str, ...]) -> bool:
+    return any(host == p or (p.startswith("*.") and host.endswith(p[1:])) for p in patterns)
+
+
+class Index:
+    """Everything that is made once a rulebook."""
+
+    def __init__(self, book: Book) -> None:
+        self.protected = ProtectedPaths(book)
+        self.labels = Labels(book.labels, book.label_tiers)
+        self.reserved = [
+            (entry, frozenset(entry.tools), _urls(entry.urls)) for entry in book.reserved
+        ]
+        self.effect_tiers = book.effect_tiers
+        self.outside_scope = book.label_tiers.get("outside_scope", LabelTier(4, ("delete",)))
+
+    def effect_tier(self, unit: Unit) -> int:
+        """The tier of a unit by its effects alone."""
+        return max([self.effect_tiers[effect] for effect in unit.effects], default=0)

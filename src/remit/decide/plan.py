@@ -1,0 +1,166 @@
+"""A plan: all that a rulebook says about one caller and one tool, made on first use and kept."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from remit.decide.index import Index
+from remit.decide.intake import Intake
+from remit.model.decision import Decision
+from remit.model.policy import Caller, Reserved, Rule, Tool
+from remit.model.rulebook import Book, Rulebook
+from remit.scopes.judge import Judge
+
+
+class Bound:
+    """A rule with its judge, ready to be asked."""
+
+    __slots__ = ("judge", "line", "origin", "rule", "until")
+
+    def __init__(self, rule: Rule, *, origin: str = "", until: str | None = None) -> None:
+        self.rule = rule
+        self.judge = Judge(rule.scope)
+        self.until = until
+        self.origin = origin
+        scope = self.judge.describe()
+        self.line = f"{rule.at}: {rule.verb}{f' ({origin})' if origin else ''}{f': {scope}' if scope else ''}"
+
+    @property
+    def order(self) -> tuple[bool, str, str]:
+        """Rules without side conditions first; never by their place in the file."""
+        return (self.judge.new_only, self.judge.describe(), self.rule.ask or "")
+
+
+def bind(rules: Iterable[Rule], tool: str, verb: str, *, origin: str = "", until: str | None = None) -> list[Bound]:
+    """The rules of one verb that are about this tool, or about any tool."""
+    mine = [rule for rule in rules if rule.verb == verb and (rule.tools is None or tool in rule.tools)]
+    return sorted([Bound(rule, origin=origin, until=until) for rule in mine], key=lambda bound: bound.order)
+
+
+class Plan:
+    """For one caller and one tool."""
+
+    __slots__ = (
+        "access",
+        "asks",
+        "caller",
+        "fast",
+        "grants",
+        "index",
+        "intake",
+        "may",
+        "nots",
+        "quick",
+        "reserved",
+        "reserved_urls",
+        "rulebook",
+        "tool",
+    )
+
+    def __init__(self, rulebook: Rulebook, row: Row, tool: Tool) -> None:
+        book, caller = rulebook.book, row.caller
+        self.rulebook = rulebook
+        self.caller = caller
+        self.tool = tool
+        self.index = row.index
+        self.intake = Intake(tool)
+        rules = row.rules_for(tool.name)
+        self.may = bind(rules, tool.name, "may")
+        self.asks = bind(rules, tool.name, "must_ask")
+        self.nots = bind(rules, tool.name, "may_not")
+        self.grants = [
+            bound
+            for grant in book.grants
+            if grant.agent == caller.name or grant.agent in caller.roles
+            for bound in bind(grant.rules, tool.name, "may", origin="standing grant", until=grant.until)
+        ]
+        self.access: bool | None = None
+        """Whether the tool's own `accessible_by` names the caller; None where it names nobody in particular."""
+        if tool.accessible_by is not None:
+            self.access = not row.names.isdisjoint(tool.accessible_by)
+        self.reserved: Reserved | None = None
+        self.reserved_urls: list[Any] = []
+        for entry, tools, urls in row.index.reserved:
+            if entry.runner == caller.name:
+                continue
+            if tool.name in tools:
+                self.reserved = entry
+            if urls:
+                self.reserved_urls.append((entry, urls))
+        self.quick: Decision | None = None
+        self.fast: Any = None
+
+    @property
+    def rules(self) -> list[Bound]:
+        """Every rule of the policy that bears on the cell."""
+        return [*self.may, *self.grants, *self.asks, *self.nots]
+
+
+class Row:
+    """One caller of a rulebook: its rules by tool."""
+
+    __slots__ = ("any_tool", "book", "by_tool", "caller", "index", "names")
+
+    def __init__(self, book: Book, caller: Caller, index: Index) -> None:
+        self.book = book
+        self.caller = caller
+        self.index = index
+        self.names = frozenset({caller.name, *caller.roles})
+        self.any_tool: list[Rule] = []
+        self.by_tool: dict[str, list[Rule]] = {}
+        for rule in caller.rules:
+            if rule.tools is None:
+                self.any_tool.append(rule)
+                continue
+            for tool in rule.tools:
+                self.by_tool.setdefault(tool, []).append(rule)
+
+    def rules_for(self, tool: str) -> list[Rule]:
+        """The caller's rules about one tool, those about any tool included."""
+        return self.by_tool.get(tool, []) + self.any_tool
+
+    def tool(self, name: str) -> Tool | None:
+        """The declaration that counts for this caller, under whichever of its names."""
+        own = self.caller.tools
+        if name in own:
+            return own[name]
+        canonical = self.book.aliases.get(name, name)
+        return own.get(canonical) or self.book.tools.get(canonical)
+
+
+class Desk:
+    """The rows and plans of a rulebook, made as they are needed."""
+
+    __slots__ = ("index", "rows", "rulebook")
+
+    def __init__(self, rulebook: Rulebook) -> None:
+        self.rulebook = rulebook
+        self.index = Index(rulebook.book)
+        self.rows: dict[str, Row] = {}
+
+    def row(self, name: str) -> Row | None:
+        """The caller's row, or None for a name that the policy doesn't know."""
+        row = self.rows.get(name)
+        if row is None:
+            caller = self.rulebook.book.callers.get(name)
+            if caller is None:
+                return None
+            row = self.rows[name] = Row(self.rulebook.book, caller, self.index)
+        return row
+
+    def plan(self, row: Row, tool: Tool) -> Plan:
+        """The plan of a cell; remembered under the tool's own name."""
+        plans = self.rulebook.plans.setdefault(row.caller.name, {})
+        plan = plans.get(tool.name)
+        if plan is None or plan.tool is not tool:
+            plan = Plan(self.rulebook, row, tool)
+        return plan
+
+
+def desk(rulebook: Rulebook) -> Desk:
+    """The desk of a rulebook, made once."""
+    found = rulebook.desk
+    if found is None:
+        found = rulebook.desk = Desk(rulebook)
+    return found

@@ -1,0 +1,161 @@
+"""Step 7: the tier of the call, who must be asked, and which answers are already there."""
+
+from __future__ import annotations
+
+import hashlib
+
+import msgspec
+
+from remit.decide.case import Case, Finding
+from remit.decide.plan import Plan, bind
+from remit.decide.steps import binding_plans, within
+from remit.decide.words import shown
+from remit.model.call import Call
+from remit.model.decision import Needs
+from remit.model.facts import Facts
+from remit.model.terms import ASK
+from remit.scopes.glob import Glob
+from remit.scopes.globset import GlobSet
+
+HUMAN = "human"
+
+
+class Asked(msgspec.Struct, frozen=True):
+    """One question: of whom, why, and what answers it."""
+
+    of: str
+    code: str
+    reason: str
+    rule: str | None = None
+    by_tier: bool = False
+    statement: bool = False
+
+
+def measure(case: Case) -> None:
+    """Sets the tier and the data tier of the call: the highest of any unit, never below the tool's floor."""
+    index = case.plan.index
+    scope = case.capsules[0].scope if case.capsules else None
+    inside = GlobSet(Glob.parse(text) for text in scope) if scope is not None else None
+    for unit in case.units:
+        tier = index.effect_tier(unit)
+        why = f"{', '.join(sorted(unit.effects))} {shown(unit.text)}".strip()
+        by_label, label = index.labels.tier(unit)
+        if by_label > tier:
+            tier, why = by_label, f"{shown(unit.text)} is labelled {label}"
+        if inside is not None and unit.kind == "path" and not unit.effects.isdisjoint(index.outside_scope.effects):
+            held = inside.includes(unit.value) if unit.wide else inside.matches(unit.value)
+            if not held and index.outside_scope.tier > tier:
+                tier, why = index.outside_scope.tier, f"{shown(unit.text)} lies outside the capsule's scope"
+        if tier > case.tier:
+            case.tier, case.tier_why = tier, why
+        case.data_tier = max(case.data_tier, index.labels.data_tier(unit))
+
+
+def questions(case: Case) -> Finding | None:
+    """The finding that remains once every answer that is there has been counted."""
+    rule = case.plan.rulebook.book.tiers.get(case.tier)
+    if rule is not None and rule.verdict == "deny":
+        return case.deny(7, "tier-denied", f"calls of tier {case.tier} are denied ({case.tier_why})")
+    asked = _asked(case)
+    if not asked:
+        return None
+    refused, answers = _answers(case)
+    if refused is not None:
+        return refused
+    missing = any(ask.statement for ask in asked) and not _stated(case.call)
+    planned = case.tier <= 3 and plan_covers(case)
+    open_asks = [ask for ask in asked if not _answered(ask, answers, planned, case)]
+    if not open_asks and not missing:
+        return None
+    first = (open_asks or asked)[0]
+    case.trace.append(f"7 {first.reason}")
+    needs = Needs(first.of, missing=("statement",) if missing else ())
+    reason = first.reason + ("; say your intent, why, and the consequences" if missing else "")
+    return Finding(ASK, first.code, reason, 7, rule=first.rule, needs=needs)
+
+
+def _asked(case: Case) -> list[Asked]:
+    """Every question, the tier's first; those of callers who bind the call through the chain add up."""
+    found: list[Asked] = []
+    rule = case.plan.rulebook.book.tiers.get(case.tier)
+    if rule is not None and rule.verdict == "ask":
+        of = rule.ask or HUMAN
+        if of == "chain":
+            of = (acknowledger(case) if not rule.planned or plan_covers(case) else None) or HUMAN
+        reason = f"tier {case.tier} asks {of} ({case.tier_why})"
+        found.append(Asked(of, "tier-asks", reason, by_tier=True, statement=rule.statement))
+    plans = [case.plan, *(binding_plans(case) if case.call.context.chain else ())]
+    for plan in plans:
+        found.extend(_must_ask(plan, case))
+    if case.plan.tool.confirm:
+        tool = case.plan.tool
+        found.append(Asked(HUMAN, "confirm-asks", f"{tool.name} is confirmed by a person each time", tool.at))
+    return found
+
+
+def _must_ask(plan: Plan, case: Case) -> list[Asked]:
+    found = []
+    for bound in plan.asks:
+        if bound.judge.touches(case.call.context, case.values, case.units) is not None:
+            of = bound.rule.ask or HUMAN
+            if of == "chain":
+                of = acknowledger(case) or HUMAN
+            reason = f"{plan.caller.name} must ask {of} before {plan.tool.name}"
+            found.append(Asked(of, "must-ask", reason, bound.rule.at))
+    return found
+
+
+def acknowledger(case: Case) -> str | None:
+    """The nearest agent before the caller, not the caller itself, with `acknowledges: true`."""
+    callers = case.plan.rulebook.book.callers
+    for name in reversed(case.call.context.chain):
+        if name != case.call.agent and name in callers and callers[name].acknowledges:
+            return name
+    return None
+
+
+def plan_covers(case: Case) -> bool:
+    """The call's capsule has passed its plan gate, and the plan anticipates every unit."""
+    if not case.capsules or "plan" not in case.capsules[0].gates:
+        return False
+    items = bind(case.capsules[0].plan, case.plan.tool.name, "may")
+    return bool(items) and within(items, case)
+
+
+def _answers(case: Case) -> tuple[Finding | None, set[str]]:
+    """Who has approved exactly this call; or the finding that somebody refused it."""
+    names: set[str] = set()
+    if not case.facts.approvals:
+        return None, names
+    digest = call_digest(case.call, case.plan.rulebook.hash, case.facts)
+    now = case.facts.now
+    for approval in case.facts.approvals:
+        if approval.digest != digest or approval.by == case.call.agent:
+            continue
+        if approval.expires is not None and (now is None or now >= approval.expires):
+            continue
+        if approval.answer == "refuse":
+            return case.deny(7, "refused", f"{shown(approval.by)} refused this call"), names
+        case.approval = approval.id
+        names.add(HUMAN if approval.of == "human" else approval.by)
+    return None, names
+
+
+def _answered(ask: Asked, answers: set[str], planned: bool, case: Case) -> bool:
+    if HUMAN in answers:
+        return True
+    callers = case.plan.rulebook.book.callers
+    agents = [callers[name] for name in answers if name in callers]
+    by_agent = ask.of != HUMAN and any(ask.of == a.name or ask.of in a.roles for a in agents)
+    return by_agent if ask.by_tier else by_agent or (planned and ask.of == HUMAN)
+
+
+def _stated(call: Call) -> bool:
+    return call.statement is not None and call.statement.complete
+
+
+def call_digest(call: Call, policy: str, facts: Facts) -> str:
+    """What an approval is bound to: the agent, task, session, tool, arguments, resolved paths and policy."""
+    resolved = sorted(facts.resolved.items()) if facts.resolved is not None else None
+    parts = [call.agent, call.context.capsule, call.context.session, call.tool, call.args, resolved, policy]
+    return "sha256:" + hashlib.sha256(msgspec.json.encode(parts, order="deterministic")).hexdigest()

@@ -1,0 +1,294 @@
+"""Steps 2 to 6: halted, protected, prohibited, permitted, the chain, data. Each returns a finding or None."""
+
+from __future__ import annotations
+
+from remit.decide.case import Case, Finding
+from remit.decide.plan import Bound, Plan, bind, desk
+from remit.decide.words import limited, permit_remedy, shown
+from remit.model.decision import Obligation, Remedy
+from remit.model.policy import Caller
+from remit.model.terms import MAX_CHAIN
+from remit.scopes.glob import Glob
+from remit.scopes.globset import GlobSet
+from remit.scopes.interface import Unit
+from remit.scopes.path import forms
+from remit.scopes.url import UrlPattern, UrlSet
+
+
+def halted(case: Case) -> Finding | None:
+    """Step 2, first half: the agent, its capsule or the whole system is halted."""
+    halts, context = case.facts.halts, case.call.context
+    if not halts:
+        return None
+    for name in (case.call.agent, *context.chain):
+        if name in halts:
+            return case.deny(2, "halted", f"{name} is halted until a person resumes it")
+    if "system" in halts:
+        return case.deny(2, "halted", "all agents are halted until a person resumes them")
+    if context.capsule is not None and f"capsule:{context.capsule}" in halts:
+        return case.deny(2, "halted", f"the capsule {shown(context.capsule)} is halted until a person resumes it")
+    return None
+
+
+def unavailable(case: Case) -> Finding | None:
+    """Step 2: a text that can't be judged might touch anything protected or reserved."""
+    for name in case.plan.intake.unavailable:
+        if name in case.values:
+            kind = case.plan.tool.args[name].kind
+            return case.deny(2, "scope-unavailable", f"{kind} arguments can't be judged yet, so {name} is denied")
+    return None
+
+
+def protected(case: Case) -> Finding | None:
+    """Step 2, second half: no agent changes what governs it."""
+    paths = case.plan.index.protected
+    for unit in case.units:
+        if unit.kind == "path" and unit.effects and paths.names_path(unit):
+            what = "changed" if not unit.effects.isdisjoint(("write", "delete")) else "read"
+            return case.deny(2, "protected", f"{shown(unit.text)} is protected and can't be {what} by an agent")
+    return None
+
+
+def prohibited(plan: Plan, case: Case) -> Finding | None:
+    """Step 3: a `may_not`, a reserved operation, or a tool that isn't accessible to the caller."""
+    context, name = case.call.context, plan.caller.name
+    for bound in plan.nots:
+        unit = bound.judge.touches(context, case.values, case.units)
+        if unit is not None:
+            scope = bound.judge.describe()
+            what = f" ({scope})" if scope else ""
+            case.trace.append(f"3 prohibited by {bound.line}")
+            reason = f"{name} may not use {plan.tool.name}{what}"
+            return case.deny(3, "may-not", reason, rule=bound.rule.at)
+    entry = plan.reserved
+    if entry is None and plan.reserved_urls:
+        urls = [unit for unit in case.units if unit.kind == "url"]
+        entry = next((e for e, patterns in plan.reserved_urls for unit in urls if _meets(patterns, unit)), None)
+    if entry is not None:
+        case.trace.append(f"3 reserved: {entry.at} {entry.name}")
+        reason = f"{entry.name} is reserved to {entry.runner}; hand the work to it"
+        return case.deny(3, "reserved", reason, rule=entry.at)
+    if plan.access is False:
+        case.trace.append(f"3 accessible_by of {plan.tool.name} ({plan.tool.at}) does not name {name}")
+        remedy = Remedy(f"add {name} to accessible_by of {plan.tool.name}")
+        return case.deny(
+            3, "not-accessible", f"{plan.tool.name} is not accessible to {name}", rule=plan.tool.at, remedy=remedy
+        )
+    return None
+
+
+def permitted(plan: Plan, case: Case) -> Finding | None:
+    """Step 4: every unit is covered by some `may` or `must_ask`, or by being in `accessible_by`."""
+    bounds = permissions(plan, case)
+    context = case.call.context
+    live = [b for b in bounds if b.judge.free or b.judge.in_force(context, case.values, case.units)]
+    for unit in case.units:
+        bound = next((b for b in live if b.judge.covers(unit)), None)
+        if bound is not None:
+            case.trace.append(f"4 {_about(unit)}covered by {bound.line}")
+            if case.rule is None:
+                case.rule = bound.rule.at
+            if bound.judge.new_only and unit.kind == "path" and "write" in unit.effects:
+                case.obligations[f"new {unit.arg}"] = Obligation("create-exclusively", unit.arg)
+            continue
+        if plan.access and not _outside(unit):
+            case.trace.append(f"4 {_about(unit)}covered by accessible_by of {plan.tool.name} ({plan.tool.at})")
+            case.rule = case.rule or plan.tool.at
+            continue
+        case.trace.append(f"4 {_about(unit)}covered by no rule of {plan.caller.name}")
+        for other in bounds:
+            case.trace.append(f"4   not by {other.line}")
+        if _outside(unit):
+            return case.deny(4, "outside-root", f"{shown(unit.text)} lies outside the root")
+        reason = limited(plan, bounds)
+        return case.deny(4, "not-permitted", reason, remedy=permit_remedy(plan, unit))
+    return None
+
+
+def permissions(plan: Plan, case: Case) -> list[Bound]:
+    """All rules that can permit: the policy's, standing grants in time, and grants from the facts."""
+    bounds = plan.may
+    now, tool = case.facts.now, plan.tool.name
+    if plan.grants and now is not None:
+        bounds = bounds + [bound for bound in plan.grants if bound.until is not None and now < bound.until]
+    names = (plan.caller.name, *plan.caller.roles)
+    for grant in case.facts.grants:
+        if grant.agent in names and now is not None and now < grant.until:
+            bounds = bounds + bind(grant.rules, tool, "may", origin="grant", until=grant.until)
+    for capsule in case.capsules[:1]:
+        if capsule.grants and capsule.agent == plan.caller.name:
+            bounds = bounds + bind(capsule.grants, tool, "may", origin=f"capsule {shown(capsule.id)}")
+    return bounds + plan.asks if plan.asks else bounds
+
+
+def chained(case: Case) -> Finding | None:
+    """Step 5: every hand-over is allowed, and the call lies within every capsule along the way."""
+    context = case.call.context
+    if context.chain:
+        finding = _hand_overs(case)
+        if finding is not None:
+            return finding
+        for plan in binding_plans(case):
+            finding = prohibited(plan, case) or permitted(plan, case) or limits(plan, case)
+            if finding is not None:
+                case.trace.append(f"5 bound by {plan.caller.name}, who delegates within its chain")
+                return finding
+    return _capsules(case)
+
+
+def _hand_overs(case: Case) -> Finding | None:
+    book = case.plan.rulebook.book
+    chain = case.call.context.chain
+    if len(chain) > MAX_CHAIN:
+        return case.deny(5, "broken-chain", f"the chain has more than {MAX_CHAIN} hand-overs")
+    line = [*chain, case.call.agent]
+    for giver, taker in zip(line, line[1:], strict=False):
+        one, two = book.callers.get(giver), book.callers.get(taker)
+        if one is None or two is None or not one.enabled or not present(case, one):
+            return case.deny(5, "broken-chain", f"{shown(giver)} is no agent that could hand work on")
+        if not hands_to(one, two):
+            remedy = Remedy(f"add {taker} to delegates_to of {giver}")
+            return case.deny(5, "broken-chain", f"{giver} may not hand work to {taker}", rule=one.at, remedy=remedy)
+    case.trace.append("5 chain " + " → ".join(line))
+    return None
+
+
+def hands_to(giver: Caller, taker: Caller) -> bool:
+    """True if the giver's `delegates_to`, or a runner's `called_by`, names the other."""
+    names = {taker.name, *taker.roles}
+    if giver.delegates_to is not None and not names.isdisjoint(giver.delegates_to):
+        return True
+    callers = {giver.name, *giver.roles}
+    return taker.called_by is not None and not callers.isdisjoint(taker.called_by)
+
+
+def present(case: Case, caller: Caller) -> bool:
+    """False for an agent that a registry outside of the policy doesn't have right now."""
+    registry = case.facts.registry
+    return registry is None or caller.kind != "agent" or caller.name in registry
+
+
+def binding_plans(case: Case) -> list[Plan]:
+    """The plans of those along the chain who bind the call: the last who delegates within, and all before."""
+    chain, rulebook = case.call.context.chain, case.plan.rulebook
+    callers = rulebook.book.callers
+    last = max((i for i, n in enumerate(chain) if callers[n].delegate_within == "chain"), default=-1)
+    clerk = desk(rulebook)
+    rows = [row for name in chain[: last + 1] if (row := clerk.row(name)) is not None]
+    return [clerk.plan(row, case.plan.tool) for row in rows]
+
+
+def _capsules(case: Case) -> Finding | None:
+    caller, context = case.plan.caller, case.call.context
+    if context.capsule is None:
+        if caller.capsule == "required" and case.tier > 0:
+            return case.deny(5, "capsule-required", f"{caller.name} needs a task capsule for this call")
+        return None
+    for capsule in case.capsules:
+        now = case.facts.now
+        if capsule.ended or (capsule.expires is not None and (now is None or now >= capsule.expires)):
+            return case.deny(5, "capsule-ended", f"the capsule {shown(capsule.id)} has ended")
+        nots = bind(capsule.may_not, case.plan.tool.name, "may_not")
+        if any(b.judge.touches(context, case.values, case.units) is not None for b in nots):
+            return case.deny(5, "capsule-constraint", f"the capsule {shown(capsule.id)} forbids this call")
+        if capsule.may is not None and not within(bind(capsule.may, case.plan.tool.name, "may"), case):
+            return case.deny(5, "capsule-constraint", f"the capsule {shown(capsule.id)} does not cover this call")
+    return None
+
+
+def within(bounds: list[Bound], case: Case) -> bool:
+    """Every unit of the call is covered by one of these rules."""
+    live = [b for b in bounds if b.judge.in_force(case.call.context, case.values, case.units)]
+    return all(any(b.judge.covers(unit) for b in live) for unit in case.units)
+
+
+def known_capsules(case: Case) -> Finding | None:
+    """Looks up the call's capsule and those above it; one that the facts don't know denies."""
+    context = case.call.context
+    name, seen = context.capsule, set[str]()
+    while name is not None:
+        capsule = case.facts.capsules.get(name)
+        if capsule is None or name in seen:
+            return case.deny(5, "unknown-capsule", f"the capsule {shown(name)} is not known")
+        if not seen and capsule.agent != case.call.agent:
+            return case.deny(5, "unknown-capsule", f"the capsule {shown(name)} was not handed to {case.call.agent}")
+        seen.add(name)
+        case.capsules.append(capsule)
+        name = capsule.parent
+    return None
+
+
+def limits(plan: Plan, case: Case) -> Finding | None:
+    """Step 6: data tiers, locks, skills, apis and the agents that may be named."""
+    caller = plan.caller
+    return _data(caller, case) or _locks(caller, case) or _names(plan, case)
+
+
+def _data(caller: Caller, case: Case) -> Finding | None:
+    tier = case.data_tier
+    if caller.data_tiers is None or tier in caller.data_tiers:
+        return None
+    granted = case.capsules[0].data_tiers if case.capsules else ()
+    if not case.facts.store:
+        granted = (*granted, *case.call.context.capsule_grants)
+    if caller.data_tiers_with_grant is not None and tier in caller.data_tiers_with_grant and tier in granted:
+        case.trace.append(f"6 data tier {tier} granted by the capsule")
+        return None
+    remedy = None
+    if caller.data_tiers_with_grant is not None and tier in caller.data_tiers_with_grant:
+        remedy = Remedy(f"a capsule that grants data tier {tier}")
+    reason = f"{caller.name} may not touch data of tier {tier}"
+    return case.deny(6, "data-tier", reason, rule=caller.at, remedy=remedy, binding=tier == 3)
+
+
+def _locks(caller: Caller, case: Case) -> Finding | None:
+    if caller.locks is not None:
+        may = GlobSet(Glob.parse(text) for text in caller.locks.may)
+        avoid = GlobSet(Glob.parse(text).folded() for text in caller.locks.except_)
+        for unit in case.units:
+            if unit.kind != "path" or unit.effects.isdisjoint(("write", "delete")):
+                continue
+            if unit.wide:
+                free = may.includes(unit.value) and not avoid.intersects(unit.value.folded())
+            else:
+                free = may.matches(unit.value) and not any(avoid.matches(form) for form in forms(unit))
+            if not free:
+                where = ", ".join(caller.locks.may) or "nothing"
+                reason = f"{caller.name} may write and delete only {where}"
+                return case.deny(6, "locked", reason, rule=caller.at)
+    return None
+
+
+def _names(plan: Plan, case: Case) -> Finding | None:
+    caller, callers = plan.caller, plan.rulebook.book.callers
+    for unit in case.units:
+        if "network" in unit.effects and caller.apis is not None:
+            apis = UrlSet(UrlPattern.parse(text) for text in caller.apis)
+            inside = unit.kind == "url" and (apis.includes(unit.value) if unit.wide else apis.matches(unit.value))
+            if not inside:
+                return case.deny(6, "api-not-allowed", f"{caller.name} may reach only {_list(caller.apis)}")
+        if unit.kind == "skill" and caller.skills is not None and unit.value not in caller.skills:
+            return case.deny(6, "skill-not-allowed", f"{caller.name} may use only the skills {_list(caller.skills)}")
+        if unit.kind == "agent":
+            other = callers.get(unit.value)
+            if other is None or not other.enabled or not present(case, other) or not hands_to(caller, other):
+                allowed = _list(caller.delegates_to or ())
+                reason = f"{caller.name} may not hand work to {shown(unit.value)}, only to {allowed}"
+                return case.deny(6, "delegation-not-allowed", reason, rule=caller.at)
+    return None
+
+
+def _list(names: tuple[str, ...]) -> str:
+    return ", ".join(names) or "nothing"
+
+
+def _about(unit: Unit) -> str:
+    return f"{unit.arg or unit.kind} {shown(unit.text)}: " if unit.kind != "call" else ""
+
+
+def _outside(unit: Unit) -> bool:
+    return unit.kind == "path" and not unit.wide and unit.value[0] == "/"
+
+
+def _meets(patterns: UrlSet, unit: Unit) -> bool:
+    return patterns.intersects(unit.value) if unit.wide else patterns.could_match(unit.value)

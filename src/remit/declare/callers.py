@@ -1,0 +1,152 @@
+"""The format of agents, roles and runners: their rules and their record."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from remit.declare.nodes import Node
+from remit.declare.rules import Rules, globs, names, urls
+from remit.declare.shapes import (
+    NAME,
+    Choice,
+    Either,
+    Field,
+    Flag,
+    ListOf,
+    MapOf,
+    Number,
+    Reader,
+    Record,
+    Text,
+)
+from remit.declare.tools import tool
+from remit.declare.words import Duration, Moment, Name
+from remit.model.policy import Caller, Enforce, Halting, Locks
+
+_tiers = ListOf(Number(0, 3))
+_reasons = ListOf(Choice("protected", "may_not", "reserved", "access", "permission", "chain", "data"))
+
+on_violation = Either(
+    scalar=Choice("deny"),
+    map=Record(
+        {
+            "halt": Field(
+                Record(
+                    {
+                        "after": Field(Number(1, 1000), "violations until the halt"),
+                        "within": Field(Duration),
+                        "for": Field(_reasons),
+                    },
+                    what="halt",
+                ),
+                required=True,
+            )
+        },
+        what="on_violation",
+    ),
+)
+enforce = Either(
+    scalar=Choice("always"),
+    map=Record(
+        {
+            "observe": Field(
+                Record({"until": Field(Moment(), "when observing ends", required=True)}, what="observe"),
+                required=True,
+            )
+        },
+        what="enforce",
+    ),
+)
+review = Record({"every": Field(Duration), "warn": Field(Duration)}, what="review")
+project_code = Choice("allow", "deny")
+
+
+def halting(value: Any) -> Halting | None:
+    """`deny` is the default and no halt."""
+    if value is None or value == "deny":
+        return None if value is None else Halting()
+    halt = value["halt"]
+    return Halting(after=halt.get("after", 1), within=halt.get("within"), reasons=halt.get("for", ()))
+
+
+def enforcement(value: Any) -> Enforce | None:
+    """`always`, or observing until a moment."""
+    if value is None:
+        return None
+    return Enforce() if value == "always" else Enforce(observe_until=value["observe"]["until"])
+
+
+_record = {
+    "roles": Field(names, "roles it belongs to"),
+    "may": Field(Rules("may"), "what it may do"),
+    "must_ask": Field(Rules("must_ask"), "what it may do after asking"),
+    "may_not": Field(Rules("may_not"), "what it may never do, whatever else says so"),
+    "delegates_to": Field(names, "whom it may hand work to; absent: nobody"),
+    "delegate_within": Field(Choice("own", "chain"), "chain: binds all it hands work to"),
+    "acknowledges": Field(Flag(), "may acknowledge planned tier-3 actions of those it hands work to"),
+    "may_issue": Field(
+        Record(
+            {"capsules": Field(Flag()), "data_tiers": Field(_tiers), "grants": Field(Flag())},
+            what="may_issue",
+        ),
+        "what it may hand out",
+    ),
+    "locks": Field(
+        Record(
+            {"may": Field(globs, required=True), "except": Field(globs)},
+            lambda values, node, reader: Locks(may=values["may"], except_=values.get("except", ())),
+            what="locks",
+        ),
+        "where it may write and delete at all",
+    ),
+    "skills": Field(names, "skills it may name"),
+    "apis": Field(urls, "URLs it may reach"),
+    "data_tiers": Field(_tiers, "data tiers it may touch"),
+    "data_tiers_with_grant": Field(_tiers, "data tiers it may touch when its capsule grants them"),
+    "capsule": Field(Choice("required", "optional"), "required: no calls above tier 0 without a task"),
+    "reviewed": Field(
+        Record({"on": Field(Moment(), required=True), "by": Field(Text(), required=True)}, what="reviewed"),
+        "when and by whom the record was last reviewed",
+    ),
+    "review": Field(review, "how often it is reviewed"),
+    "on_violation": Field(on_violation),
+    "enforce": Field(enforce),
+    "project_code": Field(project_code),
+}
+_tools = MapOf(tool, keys=NAME, what="tool")
+
+
+def _build(kind: Literal["agent", "role", "runner"]) -> Any:
+    def build(values: dict[str, Any], node: Node, reader: Reader) -> Any:
+        rules = sum((values.pop(verb, ()) for verb in ("must_ask", "may_not")), values.get("may", ()))
+        says_may = values.pop("may", None) is not None
+        for key, convert in (("on_violation", halting), ("enforce", enforcement)):
+            if key in values:
+                values[key] = convert(values[key])
+        return Caller(name="", kind=kind, rules=rules, says_may=says_may, at=node.at, **values)
+
+    return build
+
+
+agent = Record(
+    {
+        **_record,
+        "enabled": Field(Flag(), "false: every call is denied"),
+        "tools": Field(_tools, "declarations of tools for this agent only"),
+    },
+    _build("agent"),
+    what="an agent",
+)
+role = Record(_record, _build("role"), what="a role")
+runner = Record(
+    {
+        **{
+            key: _record[key]
+            for key in ("roles", "may", "must_ask", "may_not", "locks", "apis", "data_tiers")
+        },
+        "called_by": Field(ListOf(Name, single=True), "agents or roles that may hand work to it"),
+        "tools": Field(_tools, "declarations of tools for this runner only"),
+    },
+    _build("runner"),
+    what="a runner",
+)

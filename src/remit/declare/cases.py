@@ -1,0 +1,144 @@
+"""The format of policy tests: calls with the decisions that their author expects."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from remit.declare.nodes import SCALAR, Node, parse
+from remit.declare.shapes import BAD, JSON, Choice, Either, Field, ListOf, Number, Reader, Record, Shape, Text
+from remit.declare.words import Anything, Moment
+from remit.model.call import Call
+from remit.model.errors import CallError
+from remit.model.wire import call_from
+
+_WORDS = ("allow", "ask", "deny")
+
+
+class Expected(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What a decision must say; None is not looked at."""
+
+    decision: str
+    code: str | None = None
+    tier: int | None = None
+    data_tier: int | None = None
+    would: str | None = None
+    of: str | None = None
+
+
+class PolicyTest(msgspec.Struct, frozen=True):
+    """One call with its expected decision."""
+
+    name: str
+    call: Call
+    expect: Expected
+    at: str
+    waiting: str | None = None
+    facts: Any = None
+
+
+class TestFile(msgspec.Struct, frozen=True):
+    """One `*.test.yaml`."""
+
+    __test__ = False
+
+    source: str
+    policy: str
+    tests: tuple[PolicyTest, ...]
+    now: str | None = None
+    facts: Any = None
+
+
+class _NodeShape(Shape):
+    """Kept as it is, for a reader that comes later."""
+
+    expects = "a mapping"
+
+    def read(self, node: Node, reader: Reader) -> Any:
+        return node
+
+    def schema(self) -> JSON:
+        return {"type": "object"}
+
+
+class _CallShape(Shape):
+    """A call as in JSON."""
+
+    expects = "a call such as {agent: a, tool: t, args: {}}"
+    data = Anything()
+
+    def read(self, node: Node, reader: Reader) -> Any:
+        if node.kind is SCALAR:
+            return self.wrong(node, reader)
+        try:
+            return call_from(self.data.read(node, reader))
+        except (CallError, TypeError, AttributeError) as error:
+            return reader.fail(node.at, "malformed-call", str(error))
+
+    def schema(self) -> JSON:
+        return {"type": "object"}
+
+
+_expect = Either(
+    scalar=Choice(*_WORDS),
+    map=Record(
+        {
+            "decision": Field(Choice(*_WORDS), required=True),
+            "code": Field(Text()),
+            "tier": Field(Number(0, 4)),
+            "data_tier": Field(Number(0, 3)),
+            "would": Field(Choice(*_WORDS)),
+            "of": Field(Text(), "whom an ask is of"),
+        },
+        lambda values, node, reader: Expected(**values),
+        what="an expected decision",
+    ),
+)
+
+
+def _test(values: dict[str, Any], node: Node, reader: Reader) -> Any:
+    expect = values["expect"]
+    if isinstance(expect, str):
+        expect = Expected(expect)
+    call: Call = values["call"]
+    name = values.get("name") or f"{call.agent} {call.tool} is {expect.decision}"
+    return PolicyTest(name, call, expect, node.at, values.get("waiting"), values.get("facts"))
+
+
+test_file = Record(
+    {
+        "remit_tests": Field(Number(1, 1), "the version of the format", required=True),
+        "policy": Field(Text(), "the policy under test; the default is remit.yaml beside the file"),
+        "now": Field(Moment(), "the pinned clock"),
+        "facts": Field(_NodeShape(), "facts for all tests"),
+        "tests": Field(
+            ListOf(
+                Record(
+                    {
+                        "name": Field(Text()),
+                        "call": Field(_CallShape(), required=True),
+                        "expect": Field(_expect, required=True),
+                        "waiting": Field(Choice("shell", "sql", "capsules"), "what it waits for"),
+                        "facts": Field(_NodeShape()),
+                    },
+                    _test,
+                    what="a test",
+                )
+            ),
+            required=True,
+        ),
+    },
+    what="a test file",
+)
+
+
+def read_tests(text: str, source: str) -> TestFile:
+    """The tests of one file. Raises PolicyError."""
+    reader = Reader()
+    values = test_file.read(parse(text, source), reader)
+    reader.finish()
+    if values is BAD:
+        reader.fail(source, "bad-value", "can't be read")
+        reader.finish()
+    return TestFile(source, values.get("policy", "remit.yaml"), values["tests"], values.get("now"), values.get("facts"))

@@ -1,0 +1,83 @@
+"""The format of facts, for `remit decide --facts` and for policy tests."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from remit.declare.nodes import Node
+from remit.declare.rules import Rules, globs, names
+from remit.declare.shapes import Choice, Field, Flag, ListOf, MapOf, Number, Reader, Record, Text
+from remit.declare.words import Moment, Name
+from remit.model.facts import Approval, Capsule, Facts
+from remit.model.policy import Grant
+
+_capsule = Record(
+    {
+        "id": Field(Text(), "its own name again, if at all"),
+        "agent": Field(Name, "to whom the task was handed", required=True),
+        "parent": Field(Text(), "the capsule that it came from"),
+        "expires": Field(Moment()),
+        "ended": Field(Flag()),
+        "may": Field(Rules("may"), "constraint: every call lies within these rules too"),
+        "may_not": Field(Rules("may_not"), "constraint: none of these"),
+        "scope": Field(globs, "what the task is about; deleting outside of it is tier 4"),
+        "plan": Field(Rules("may"), "anticipated actions"),
+        "grants": Field(Rules("may"), "extra permission for this task"),
+        "data_tiers": Field(ListOf(Number(0, 3)), "data tiers granted for this task"),
+        "gates": Field(names, "gates that people have passed"),
+    },
+    lambda values, node, reader: Capsule(**{"id": "", **values}),
+    what="a capsule",
+)
+_approval = Record(
+    {
+        "id": Field(Text(), required=True),
+        "digest": Field(Text(), "of the call that it answers", required=True),
+        "by": Field(Text(), required=True),
+        "of": Field(Choice("human", "agent")),
+        "answer": Field(Choice("approve", "refuse")),
+        "expires": Field(Moment()),
+    },
+    lambda values, node, reader: Approval(**values),
+    what="an approval",
+)
+_grant = Record(
+    {
+        "agent": Field(Name, required=True),
+        "may": Field(Rules("may"), required=True),
+        "until": Field(Moment(), required=True),
+    },
+    lambda values, node, reader: Grant(values["agent"], values["may"], values["until"], at=node.at),
+    what="a grant",
+)
+
+
+def _facts(values: dict[str, Any], node: Node, reader: Reader) -> Any:
+    capsules = {}
+    for name, capsule in values.pop("capsules", {}).items():
+        if capsule.id not in ("", name):
+            return reader.fail(node.at, "bad-value", f"the capsule `{name}` calls itself `{capsule.id}`")
+        capsules[name] = msgspec.structs.replace(capsule, id=name)
+    for key in ("halts", "registry"):
+        if key in values:
+            values[key] = frozenset(values[key])
+    return Facts(capsules=capsules, **values)
+
+
+facts = Record(
+    {
+        "now": Field(Moment(), "the moment of the call"),
+        "root": Field(Text(), "the absolute path of the root"),
+        "resolved": Field(MapOf(Text(), what="path"), "argument text → absolute path with symlinks followed"),
+        "halts": Field(ListOf(Text()), "system, agent names, capsule:ID"),
+        "capsules": Field(MapOf(_capsule, what="capsule")),
+        "grants": Field(ListOf(_grant)),
+        "approvals": Field(ListOf(_approval)),
+        "registry": Field(names, "agents that exist right now"),
+        "store": Field(Flag(), "a store is configured: grants in the context don't count"),
+    },
+    _facts,
+    what="facts",
+)

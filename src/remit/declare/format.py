@@ -1,0 +1,200 @@
+"""The format of a policy file, key by key."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from remit.declare.callers import agent, enforce, on_violation, project_code, review, role, runner
+from remit.declare.nodes import Node
+from remit.declare.rules import Rules, definitions, globs, names, urls
+from remit.declare.shapes import (
+    JSON,
+    NAME,
+    Choice,
+    Either,
+    Field,
+    Flag,
+    ListOf,
+    MapOf,
+    Number,
+    Reader,
+    Record,
+    Text,
+)
+from remit.declare.tools import tool
+from remit.declare.words import Moment, Name, NamePattern
+from remit.model.policy import Grant, Label, Never, Question, Reserved
+from remit.model.terms import EFFECTS, KINDS, RISKS
+
+_texts = ListOf(Text(), single=True)
+_patterns = ListOf(NamePattern, single=True)
+
+_reserved = Record(
+    {
+        "programs": Field(names),
+        "modules": Field(_texts, "python -m modules"),
+        "tools": Field(_patterns),
+        "urls": Field(urls),
+        "runner": Field(Name, "the only caller that may", required=True),
+    },
+    lambda values, node, reader: Reserved(name="", at=node.at, **values),
+    what="a reserved operation",
+)
+
+_never = Record(
+    {
+        "agent": Field(names),
+        "role": Field(names),
+        "tool": Field(_patterns),
+        "toolset": Field(names),
+        "layer": Field(_texts),
+        "category": Field(_texts),
+        "risk": Field(ListOf(Choice(*RISKS), single=True)),
+        "kind": Field(ListOf(Choice(*KINDS), single=True)),
+        "effect": Field(ListOf(Choice(*EFFECTS), single=True)),
+        "because": Field(Text()),
+        "assuming": Field(ListOf(Choice("sandbox"), single=True)),
+    },
+    lambda values, node, reader: Never(at=node.at, **values),
+    what="a never statement",
+)
+
+_things = {
+    "path": Field(globs),
+    "table": Field(_texts),
+    "url": Field(urls),
+    "host": Field(_texts),
+    "kube_context": Field(_texts),
+    "branch": Field(_texts),
+}
+
+
+def _label(values: dict[str, Any], node: Node, reader: Reader) -> Any:
+    return Label(name="", at=node.at, **values)
+
+
+_label_shape = Record(_things, _label, what="a label")
+_data_shape = Record({key: _things[key] for key in ("path", "table", "url")}, _label, what="a data label")
+_labels = Record(
+    {
+        "data": Field(
+            Record({str(tier): Field(_data_shape) for tier in range(4)}, what="data labels"),
+            "data tiers, 0 to 3, by path, table, URL",
+        ),
+        **{
+            name: Field(_label_shape)
+            for name in ("production", "security", "ci", "dependencies", "migrations")
+        },
+    },
+    what="labels",
+)
+
+
+def _question(values: dict[str, Any], node: Node, reader: Reader) -> Any:
+    return Question(
+        "ask",
+        values["ask"],
+        planned=values.get("planned", False),
+        statement=values.get("statement") == "required",
+    )
+
+
+_tier = Either(
+    scalar=Choice("allow", "deny"),
+    map=Record(
+        {
+            "ask": Field(Name, "human, chain, a role or an agent", required=True),
+            "planned": Field(Flag(), "a passed plan and an acknowledgement answer it"),
+            "statement": Field(Choice("required", "optional")),
+        },
+        _question,
+        what="a tier",
+    ),
+)
+
+_grant = Record(
+    {
+        "agent": Field(Name, required=True),
+        "may": Field(Rules("may"), required=True),
+        "adr": Field(Text(), required=True),
+        "approved_by": Field(Text(), required=True),
+        "until": Field(Moment(), "the grant ends at this moment", required=True),
+    },
+    lambda values, node, reader: Grant(
+        agent=values["agent"],
+        rules=values["may"],
+        until=values["until"],
+        adr=values["adr"],
+        approved_by=values["approved_by"],
+        at=node.at,
+    ),
+    what="a grant",
+)
+
+SHARED = {
+    "remit": Field(Number(1, 1), "the version of the format", required=True),
+    "include": Field(ListOf(Text(), single=True), "further files below the root"),
+    "use": Field(names, "tool packs"),
+    "tools": Field(MapOf(tool, keys=NAME, what="tool"), "tools beside those of the packs"),
+    "toolsets": Field(MapOf(_patterns, keys=NAME, what="toolset"), "named groups of tools"),
+    "roles": Field(MapOf(role, keys=NAME, what="role")),
+    "agents": Field(MapOf(agent, keys=NAME, what="agent")),
+    "runners": Field(MapOf(runner, keys=NAME, what="runner")),
+    "reserved": Field(MapOf(_reserved, keys=NAME, what="operation"), "operations only their runner performs"),
+    "never": Field(ListOf(_never), "statements proved when the policy loads"),
+    "labels": Field(_labels, "what things are"),
+    "grants": Field(ListOf(_grant), "standing grants"),
+    "protect": Field(globs, "further protected paths"),
+}
+"""Keys that an included file may have too."""
+
+policy = Record(
+    {
+        **SHARED,
+        "name": Field(Text()),
+        "defaults": Field(
+            Record(
+                {
+                    "accessible_by": Field(
+                        Record(
+                            {"layer": Field(MapOf(names, what="layer"), required=True)}, what="accessible_by"
+                        )
+                    )
+                },
+                what="defaults",
+            )
+        ),
+        "tiers": Field(Record({str(tier): Field(_tier) for tier in range(5)}, what="tiers")),
+        "gates": Field(names, "passed by people, per capsule"),
+        "on_violation": Field(on_violation),
+        "review": Field(review),
+        "enforce": Field(enforce),
+        "project_code": Field(project_code),
+        "hosts": Field(MapOf(Record({"main": Field(Name)}, what="a host"), what="host")),
+        "root": Field(Text(), "the directory that paths are relative to; the default is the policy's own"),
+        "unsafe_unprotect": Field(globs, "takes paths out of the protected ones"),
+        "unsafe_no_credential": Field(Flag()),
+    },
+    what="a policy",
+)
+included = Record(SHARED, what="an included file")
+
+pack = Record(
+    {
+        "pack": Field(Name, required=True),
+        "version": Field(Text(), required=True),
+        "about": Field(Text()),
+        "tools": Field(MapOf(tool, keys=NAME, what="tool"), required=True),
+    },
+    what="a tool pack",
+)
+
+
+def schema() -> JSON:
+    """The JSON Schema of a policy file, for editors."""
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "A Remit policy",
+        **policy.schema(),
+        "$defs": definitions(),
+    }

@@ -1,0 +1,216 @@
+"""Policy files → Policy: includes merged, packs brought in, every problem reported at once."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from remit import catalog
+from remit.declare import format as shape
+from remit.declare.callers import enforcement, halting
+from remit.declare.files import read_text
+from remit.declare.nodes import Node, from_python, parse, show
+from remit.declare.shapes import BAD, Reader, did_you_mean
+from remit.model.errors import PolicyError
+from remit.model.policy import Caller, Policy, Question, Tool
+
+_QUESTIONS = {"allow": Question("allow"), "deny": Question("deny")}
+
+
+def load_policy(path: str | os.PathLike[str]) -> Policy:
+    """The policy of a file with its includes. Raises PolicyError with everything that is wrong."""
+    file = Path(path)
+    loading = _Loading(file.parent)
+    loading.file(file, file.name)
+    return loading.finish(default_name=file.absolute().parent.name)
+
+
+def build_policy(data: Mapping[str, Any], *, name: str = "policy") -> Policy:
+    """A policy built in Python, in the same format. Raises PolicyError."""
+    loading = _Loading(None)
+    loading.document(from_python(dict(data), name), main=True)
+    return loading.finish(default_name=name)
+
+
+def read_pack(name: str) -> dict[str, Tool]:
+    """The tools of one pack, by name."""
+    reader = Reader()
+    data = shape.pack.read(parse(catalog.text(f"packs/{name}.yaml"), f"pack {name}"), reader)
+    reader.finish()
+    label = f"{data['pack']} {data['version']}"
+    return {n: msgspec.structs.replace(tool, name=n, pack=label) for n, tool in data["tools"].items()}
+
+
+class _Loading:
+    """Collects the documents of one policy."""
+
+    def __init__(self, directory: Path | None) -> None:
+        self.directory = directory
+        self.root: Path | None = None
+        self.reader = Reader()
+        self.main: dict[str, Any] = {}
+        self.merged: dict[str, dict[str, Any]] = {k: {} for k in ("tools", "toolsets", "reserved", "callers")}
+        self.lists: dict[str, list[Any]] = {k: [] for k in ("never", "grants", "protect", "labels", "use")}
+        self.where: dict[tuple[str, str], str] = {}
+        self.sources: list[str] = []
+        self.stack: list[Path] = []
+
+    def file(self, path: Path, shown: str) -> None:
+        """Read one file and those that it includes."""
+        try:
+            node = parse(read_text(path, shown), shown)
+        except PolicyError as error:
+            self.reader.problems.extend(error.problems)
+            return
+        self.sources.append(shown)
+        self.stack.append(path.absolute())
+        self.document(node, main=len(self.stack) == 1)
+        self.stack.pop()
+
+    def document(self, node: Node, *, main: bool) -> None:
+        """Read one document into what has been collected."""
+        if "remit" in node.value and node.value["remit"].value != "1":
+            self.reader.fail(node.value["remit"].at, "unknown-format", "this Remit reads `remit: 1` only")
+            return
+        if not main:
+            for key in [key for key in node.value if key in shape.policy.fields and key not in shape.SHARED]:
+                self.reader.fail(node.at_key(key), "misplaced-key", f"`{key}` belongs in the main file")
+                del node.value[key]
+        record = shape.policy if main else shape.included
+        before = len(self.reader.problems)
+        found = record.read(node, self.reader)
+        if found is BAD:
+            if len(self.reader.problems) == before:
+                self.reader.fail(node.at, "bad-policy", "can't be read")
+            return
+        values: dict[str, Any] = found
+        if main:
+            self.main = values
+            self._set_root(node)
+        self._merge(values, node)
+        for entry in values.get("include", ()):
+            self._include(entry, node)
+
+    def _set_root(self, node: Node) -> None:
+        if self.directory is None:
+            if "include" in self.main:
+                self.reader.fail(node.at, "bad-include", "a policy built in Python can't include files")
+            return
+        self.root = (self.directory / self.main.get("root", ".")).resolve()
+
+    def _merge(self, values: dict[str, Any], node: Node) -> None:
+        for key, kind in (("agents", "agent"), ("roles", "role"), ("runners", "runner")):
+            for name, caller in values.get(key, {}).items():
+                tools = {n: msgspec.structs.replace(t, name=n) for n, t in caller.tools.items()}
+                self._put("callers", name, msgspec.structs.replace(caller, name=name, tools=tools), kind)
+        for key in ("tools", "reserved"):
+            for name, item in values.get(key, {}).items():
+                self._put(key, name, msgspec.structs.replace(item, name=name), key.removesuffix("s"))
+        for name, members in values.get("toolsets", {}).items():
+            self._put("toolsets", name, members, "toolset", node.value["toolsets"].at_key(name))
+        for key in ("never", "grants", "protect", "use"):
+            self.lists[key].extend(values.get(key, ()))
+        labels = values.get("labels", {})
+        for tier, label in labels.pop("data", {}).items():
+            self.lists["labels"].append(msgspec.structs.replace(label, name="data", tier=int(tier)))
+        for name, label in labels.items():
+            self.lists["labels"].append(msgspec.structs.replace(label, name=name))
+
+    def _put(self, group: str, name: str, item: Any, kind: str, at: str | None = None) -> None:
+        place = at or item.at
+        if name in self.merged[group]:
+            first = self.where[group, name]
+            shared = "; agents, roles and runners share one namespace" if group == "callers" else ""
+            self.reader.fail(place, "duplicate-name", f"{kind} `{name}` is declared twice, first at {first}{shared}")
+            return
+        self.merged[group][name] = item
+        self.where[group, name] = place
+
+    def _include(self, entry: str, node: Node) -> None:
+        at = node.value["include"].at
+        if self.root is None or self.directory is None:
+            return
+        path = self.stack[-1].parent / entry
+        real = path.resolve()
+        if not real.is_relative_to(self.root) or os.path.isabs(entry):
+            self.reader.fail(at, "bad-include", f"`{show(entry)}` lies outside the root")
+            return
+        if any(real == opened.resolve() for opened in self.stack):
+            self.reader.fail(at, "include-cycle", f"`{show(entry)}` includes itself")
+            return
+        shown = os.path.relpath(real, self.directory.resolve()).replace(os.sep, "/")
+        if shown not in self.sources:
+            self.file(path, shown)
+
+    def _packs(self) -> tuple[dict[str, Tool], tuple[str, ...]]:
+        tools: dict[str, Tool] = {}
+        labels: list[str] = []
+        for name in dict.fromkeys(self.lists["use"]):
+            if name not in catalog.packs():
+                known = ", ".join(catalog.packs())
+                self.reader.fail("use", "unknown-pack", f"unknown tool pack `{show(name)}`", f"there is: {known}")
+                continue
+            for tool in read_pack(name).values():
+                other = tools.get(tool.name)
+                if other is not None and tool.name not in self.merged["tools"]:
+                    self.reader.fail(
+                        "use",
+                        "duplicate-name",
+                        f"tool `{tool.name}` is in {other.pack} and in {tool.pack}",
+                        "declare it under `tools:` to settle which one counts",
+                    )
+                tools[tool.name] = tool
+                if tool.pack not in labels:
+                    labels.append(str(tool.pack))
+        return tools, tuple(sorted(labels))
+
+    def finish(self, default_name: str) -> Policy:
+        """The policy. Raises PolicyError with every problem."""
+        tools, packs = self._packs()
+        self.reader.finish()
+        main = self.main
+        callers: dict[str, Caller] = self.merged["callers"]
+        tiers = {int(k): _QUESTIONS[v] if isinstance(v, str) else v for k, v in main.get("tiers", {}).items()}
+        return Policy(
+            name=main.get("name", default_name),
+            tools={**tools, **self.merged["tools"]},
+            toolsets=self.merged["toolsets"],
+            callers=callers,
+            reserved=tuple(self.merged["reserved"].values()),
+            never=tuple(self.lists["never"]),
+            labels=tuple(self.lists["labels"]),
+            tiers=tiers,
+            gates=main.get("gates", ()),
+            grants=tuple(self.lists["grants"]),
+            layer_access=main.get("defaults", {}).get("accessible_by", {}).get("layer", {}),
+            on_violation=halting(main.get("on_violation")),
+            review=main.get("review"),
+            enforce=enforcement(main.get("enforce")),
+            project_code=main.get("project_code"),
+            hosts=main.get("hosts", {}),
+            protect=tuple(self.lists["protect"]),
+            unprotect=main.get("unsafe_unprotect", ()),
+            unsafe_no_credential=main.get("unsafe_no_credential", False),
+            packs=packs,
+            root=main.get("root", "."),
+            sources=self._relative_sources(),
+        )
+
+    def _relative_sources(self) -> tuple[str, ...]:
+        if self.directory is None or self.root is None:
+            return ()
+        base = self.directory.resolve()
+        paths = [os.path.relpath(base / source, self.root).replace(os.sep, "/") for source in self.sources]
+        return tuple(path for path in paths if not path.startswith("../"))
+
+
+def known_pack(name: str) -> str:
+    """Words for a tool that no declaration names, if one of the packs has it."""
+    for pack in catalog.packs():
+        if name in read_pack(pack):
+            return f"the pack `{pack}` has it: use: [{pack}]"
+    return did_you_mean(name, ())

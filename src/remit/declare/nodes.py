@@ -1,0 +1,241 @@
+"""Policy text → a tree of nodes with positions, read strictly by libyaml.
+
+YAML 1.2 core schema, one document, no aliases, anchors, tags or duplicate keys, bounded depth and size.
+Scalars stay text until a shape says what it expects, so `no` and `on` are never anything but text.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import yaml
+from yaml.cyaml import CParser
+
+from remit.model.errors import PolicyError, Problem
+
+MAX_DEPTH = 48
+MAX_SIZE = 16 * 1024 * 1024
+SCALAR, LIST, MAP = "value", "list", "mapping"
+
+_HIDDEN = re.compile("[\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff\u061c]")
+_INT = re.compile(r"[-+]?[0-9]{1,18}")
+_FLOAT = re.compile(r"[-+]?(?:\.[0-9]{1,18}|[0-9]{1,18}(?:\.[0-9]{0,18})?)(?:[eE][-+]?[0-9]{1,3})?")
+_WORDS = {"true": True, "True": True, "TRUE": True, "false": False, "False": False, "FALSE": False}
+_NULLS = frozenset({"", "~", "null", "Null", "NULL"})
+
+
+class Node:
+    """One value of the text. `value` is text, a list of nodes, or a dict of nodes by key."""
+
+    __slots__ = ("col", "keys", "kind", "line", "plain", "source", "value")
+
+    def __init__(self, kind: str, value: Any, source: str, line: int, col: int, plain: bool = False) -> None:
+        self.kind = kind
+        self.value = value
+        self.source = source
+        self.line = line
+        self.col = col
+        self.plain = plain
+        self.keys: dict[str, tuple[int, int]] = {}
+
+    @property
+    def at(self) -> str:
+        """`file:line:column`, or the path of keys for a policy built in Python."""
+        return f"{self.source}:{self.line}:{self.col}" if self.line else self.source
+
+    def at_key(self, key: str) -> str:
+        """The position of one of its keys."""
+        line, col = self.keys.get(key, (0, 0))
+        return f"{self.source}:{line}:{col}" if line else f"{self.source}.{key}"
+
+    def scalar(self) -> str | int | float | bool | None:
+        """The value under the YAML 1.2 core schema: only unquoted text is anything but text."""
+        text: str = self.value
+        if not self.plain:
+            return text
+        if text in _WORDS:
+            return _WORDS[text]
+        if text in _NULLS:
+            return None
+        if _INT.fullmatch(text):
+            return int(text)
+        if text[0] in "+-.0123456789" and _FLOAT.fullmatch(text):
+            return float(text)
+        return text
+
+
+def parse(text: str, source: str) -> Node:
+    """The root mapping of `text`. Raises PolicyError with the first thing that is not strict YAML."""
+    if len(text) > MAX_SIZE:
+        raise _refused("too-large", f"larger than {MAX_SIZE // 1024 // 1024} MiB", source)
+    hidden = _HIDDEN.search(text, 1 if text.startswith("\ufeff") else 0)
+    if hidden:
+        line = text.count("\n", 0, hidden.start()) + 1
+        raise _refused(
+            "hidden-character", f"hidden character U+{ord(hidden[0]):04X}", f"{source}:{line}", "remove it"
+        )
+    try:
+        root = _build(CParser(text.removeprefix("\ufeff")), source)
+    except yaml.MarkedYAMLError as error:
+        raise PolicyError((_syntax(error, text, source),)) from None
+    except yaml.YAMLError as error:
+        raise _refused("bad-yaml", f"not readable as YAML: {str(error).splitlines()[0]}", source) from None
+    if root is None or root.kind is not MAP:
+        raise _refused("bad-yaml", "expected a mapping such as `remit: 1`", source)
+    return root
+
+
+def from_python(value: Any, source: str = "policy", depth: int = 0) -> Node:
+    """The same tree from a policy built in Python: dicts, lists, text, numbers, booleans."""
+    if depth > MAX_DEPTH:
+        raise _refused("too-deep", f"nested deeper than {MAX_DEPTH}", source)
+    if isinstance(value, dict):
+        node = Node(MAP, {}, source, 0, 0)
+        for key, item in value.items():
+            name = key if isinstance(key, str) else str(key)
+            node.value[name] = from_python(item, f"{source}.{name}", depth + 1)
+        return node
+    if isinstance(value, (list, tuple)):
+        items = [from_python(item, f"{source}[{index}]", depth + 1) for index, item in enumerate(value)]
+        return Node(LIST, items, source, 0, 0)
+    if isinstance(value, str):
+        return Node(SCALAR, value, source, 0, 0)
+    if value is None or isinstance(value, (bool, int, float)):
+        text = "" if value is None else str(value).lower() if isinstance(value, bool) else repr(value)
+        return Node(SCALAR, text, source, 0, 0, plain=True)
+    isoformat = getattr(value, "isoformat", None)
+    if callable(isoformat):
+        return Node(SCALAR, isoformat(), source, 0, 0)
+    raise _refused("bad-value", f"expected text, number, list or mapping, got {type(value).__name__}", source)
+
+
+def _build(parser: CParser, source: str) -> Node | None:
+    """The tree of the only document, from libyaml's events."""
+    root: Node | None = None
+    stack: list[Node] = []
+    key: str | None = None
+    pending: list[str | None] = []
+    documents = 0
+    while parser.check_event():
+        event = parser.get_event()
+        kind = type(event)
+        if kind is yaml.ScalarEvent:
+            if event.anchor or event.tag:
+                raise _special(event, source)
+            mark = event.start_mark
+            if stack and stack[-1].kind is MAP and key is None:
+                key = event.value
+                top = stack[-1]
+                if key in top.value:
+                    raise _refused(
+                        "duplicate-key",
+                        f"duplicate key `{show(key)}`, first at line {top.keys[key][0]}",
+                        f"{source}:{mark.line + 1}:{mark.column + 1}",
+                    )
+                top.keys[key] = (mark.line + 1, mark.column + 1)
+                continue
+            node = Node(SCALAR, event.value, source, mark.line + 1, mark.column + 1, not event.style)
+        elif kind is yaml.MappingStartEvent or kind is yaml.SequenceStartEvent:
+            if event.anchor or event.tag:
+                raise _special(event, source)
+            mark = event.start_mark
+            if stack and stack[-1].kind is MAP and key is None:
+                raise _refused(
+                    "bad-key", "a key must be a single word", f"{source}:{mark.line + 1}:{mark.column + 1}"
+                )
+            if len(stack) >= MAX_DEPTH:
+                raise _refused("too-deep", f"nested deeper than {MAX_DEPTH}", f"{source}:{mark.line + 1}")
+            mapping = kind is yaml.MappingStartEvent
+            node = Node(
+                MAP if mapping else LIST, {} if mapping else [], source, mark.line + 1, mark.column + 1
+            )
+        elif kind is yaml.MappingEndEvent or kind is yaml.SequenceEndEvent:
+            stack.pop()
+            key = pending.pop()
+            continue
+        elif kind is yaml.AliasEvent:
+            raise _special(event, source)
+        else:
+            if kind is yaml.DocumentStartEvent:
+                documents += 1
+                if documents > 1:
+                    line = event.start_mark.line + 1
+                    raise _refused("bad-yaml", "only one document a file", f"{source}:{line}")
+            continue
+        if not stack:
+            root = node
+        elif stack[-1].kind is MAP:
+            stack[-1].value[key] = node
+            key = None
+        else:
+            stack[-1].value.append(node)
+        if node.kind is not SCALAR:
+            stack.append(node)
+            pending.append(key)
+            key = None
+    return root
+
+
+def _special(event: Any, source: str) -> PolicyError:
+    """An alias, anchor or tag: nearly always a glob or a word that wanted quotes."""
+    mark = event.start_mark
+    at = f"{source}:{mark.line + 1}:{mark.column + 1}"
+    if isinstance(event, yaml.AliasEvent):
+        text, sign = f"*{event.anchor}", "*"
+    elif event.anchor:
+        text, sign = f"&{event.anchor}", "&"
+    else:
+        text, sign = str(event.tag), "!"
+    return _refused("unquoted", f"unquoted `{sign}` at the start of a value", at, f'quote it: "{show(text)}"')
+
+
+_SIGNS = frozenset("*&!@`%{}[]|>,?")
+
+
+def _syntax(error: yaml.MarkedYAMLError, text: str, source: str) -> Problem:
+    """libyaml's complaint in words that say what to quote."""
+    mark = error.problem_mark or error.context_mark
+    if mark is None:
+        return Problem("bad-yaml", str(error.problem or "not readable as YAML"), source)
+    line, column = mark.line, mark.column
+    lines = text.removeprefix("\ufeff").split("\n")
+    row = lines[line] if line < len(lines) else ""
+    if error.context and "alias" in error.context and error.context_mark is not None:
+        column = error.context_mark.column
+    at = f"{source}:{line + 1}:{column + 1}"
+    sign = row[column : column + 1]
+    if error.problem and "mapping values are not allowed" in error.problem:
+        value = re.sub(r"^\s*(?:-\s+)?(?:[\w\"'./*-]+:\s+)?", "", row).strip()
+        return Problem("unquoted", "unquoted `: ` inside a value", at, f'quote the value: "{show(value)}"')
+    if sign == "\t":
+        return Problem("bad-yaml", "a tab where spaces are expected", at, "indent with spaces")
+    closed = re.match(r"^(.*?)\{[^{}]*$", row[:column])
+    if (
+        error.problem
+        and "did not find expected" in error.problem
+        and closed
+        and row[column - 1 : column] == "}"
+    ):
+        value = row[len(closed[1]) :].strip()
+        return Problem("unquoted", "unquoted `{` at the start of a value", at, f'quote it: "{show(value)}"')
+    if sign in _SIGNS and sign:
+        value = re.split(r"[\],}]|\s#", row[column:], maxsplit=1)[0].strip() or sign
+        return Problem(
+            "unquoted", f"unquoted `{sign}` at the start of a value", at, f'quote it: "{show(value)}"'
+        )
+    context = f"{error.context}: " if error.context else ""
+    return Problem("bad-yaml", f"{context}{error.problem}", at)
+
+
+def _refused(code: str, message: str, at: str, help: str | None = None) -> PolicyError:
+    return PolicyError((Problem(code, message, at, help),))
+
+
+def show(text: object, limit: int = 80) -> str:
+    """Outside text, escaped and bounded, for a message."""
+    raw = str(text)
+    plain = "".join(
+        c if c.isprintable() and not _HIDDEN.match(c) else ascii(c)[1:-1] for c in raw[: limit + 1]
+    )
+    return plain if len(raw) <= limit else plain[:limit] + "…"

@@ -1,0 +1,172 @@
+"""The format of tools: arguments with kinds, what the tool does, who may call it."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from remit.declare.nodes import LIST, MAP, SCALAR, Node, show
+from remit.declare.rules import names
+from remit.declare.shapes import (
+    BAD,
+    JSON,
+    Choice,
+    Field,
+    Flag,
+    ListOf,
+    MapOf,
+    Number,
+    Reader,
+    Record,
+    Scalar,
+    Shape,
+    Text,
+    did_you_mean,
+)
+from remit.declare.words import Name
+from remit.model.policy import Argument, Does, Tool
+from remit.model.terms import EFFECTS, INTERACTIONS, KINDS, RISKS
+
+ARGUMENT = re.compile(
+    r"-?[A-Za-z_$][A-Za-z0-9_$-]{0,63}(?:\[\])?(?:\.[A-Za-z_$][A-Za-z0-9_$-]{0,63}(?:\[\])?){0,4}"
+)
+
+
+class _Kind(Shape):
+    """A kind, or `{one_of: […]}`."""
+
+    expects = "a kind: " + ", ".join(KINDS) + ", or {one_of: […]}"
+    values = Record({"one_of": Field(ListOf(Scalar()), required=True)}, what="a kind")
+
+    def read(self, node: Node, reader: Reader) -> Any:
+        if node.kind is MAP:
+            found = self.values.read(node, reader)
+            return BAD if found is BAD else Argument("text", one_of=found["one_of"])
+        if node.kind is SCALAR and node.value in KINDS:
+            return Argument(node.value)
+        if node.kind is SCALAR:
+            hint = did_you_mean(node.value, KINDS)
+            return reader.fail(
+                node.at, "unknown-kind", f"unknown kind `{show(node.value)}`{hint}", self.expects
+            )
+        return self.wrong(node, reader)
+
+    def schema(self) -> JSON:
+        return {"anyOf": [{"enum": list(KINDS)}, self.values.schema()]}
+
+
+class _DoesShape(Shape):
+    """`nothing`, or effects with their arguments or reaches."""
+
+    expects = "`nothing`, or a mapping such as {write: filePath}"
+
+    def read(self, node: Node, reader: Reader) -> Any:
+        if node.kind is SCALAR and node.value == "nothing":
+            return ()
+        if node.kind is not MAP:
+            return self.wrong(node, reader)
+        found: list[tuple[Does, str]] = []
+        for effect, value in node.value.items():
+            if effect not in EFFECTS:
+                hint = did_you_mean(effect, EFFECTS)
+                reader.fail(node.at_key(effect), "unknown-effect", f"unknown effect `{show(effect)}`{hint}")
+                continue
+            for item in value.value if value.kind is LIST else [value]:
+                if item.kind is MAP and list(item.value) == ["below"] and item.value["below"].kind is SCALAR:
+                    found.append((Does(effect, arg=item.value["below"].value, below=True), item.at))
+                elif item.kind is SCALAR and ("*" in item.value or "/" in item.value):
+                    found.append((Does(effect, reach=item.value), item.at))
+                elif item.kind is SCALAR and item.value:
+                    found.append((Does(effect, arg=item.value), item.at))
+                else:
+                    self.wrong(item, reader)
+        return tuple(found)
+
+    def schema(self) -> JSON:
+        below = {
+            "type": "object",
+            "properties": {"below": {"type": "string"}},
+            "required": ["below"],
+            "additionalProperties": False,
+        }
+        one = {"anyOf": [{"type": "string"}, below]}
+        many = {"anyOf": [one, {"type": "array", "items": one}]}
+        effects = {
+            "type": "object",
+            "properties": dict.fromkeys(EFFECTS, many),
+            "additionalProperties": False,
+        }
+        return {"anyOf": [{"const": "nothing"}, effects]}
+
+
+def _tool(values: dict[str, Any], node: Node, reader: Reader) -> Any:
+    args: dict[str, Argument] = values.pop("args", {})
+    optional = values.pop("optional", ())
+    defaults = values.pop("defaults", {})
+    bad = False
+
+    def unknown(name: str, key: str) -> None:
+        nonlocal bad
+        bad = True
+        hint = did_you_mean(name, args)
+        reader.fail(
+            node.value[key].at, "undeclared-argument", f"`{show(name)}` is no argument of this tool{hint}"
+        )
+
+    for name in optional:
+        if name not in args:
+            unknown(name, "optional")
+    for name in defaults:
+        if name not in args:
+            unknown(name, "defaults")
+        elif name not in optional:
+            bad = True
+            reader.fail(
+                node.value["defaults"].at, "misplaced-key", f"`{show(name)}` has a default but isn't optional"
+            )
+    for does, at in values.get("does", ()):
+        if does.arg is not None and does.arg not in args:
+            bad = True
+            hint = did_you_mean(does.arg, args) or "; a fixed reach contains `*` or `/`"
+            reader.fail(at, "undeclared-argument", f"`{show(does.arg)}` is no argument of this tool{hint}")
+    judged = any(argument.kind in ("shell", "sql") for argument in args.values())
+    if "does" not in values and not judged:
+        bad = True
+        reader.fail(
+            node.at,
+            "missing-does",
+            "the tool doesn't say what it does",
+            "add `does: {read: …}` or `does: nothing`",
+        )
+    if bad:
+        return BAD
+    values["does"] = tuple(does for does, _ in values.get("does", ()))
+    values["args"] = {
+        name: Argument(a.kind, one_of=a.one_of, optional=name in optional, default=defaults.get(name))
+        for name, a in args.items()
+    }
+    return Tool(name="", at=node.at, **values)
+
+
+tool = Record(
+    {
+        "args": Field(
+            MapOf(_Kind(), keys=ARGUMENT, what="argument"), "arguments and their kinds; the list is closed"
+        ),
+        "optional": Field(ListOf(Text()), "arguments that may be absent"),
+        "defaults": Field(MapOf(Text(), what="argument"), "what an absent argument is judged as"),
+        "does": Field(_DoesShape(), "which argument it reads, writes, deletes, fetches; or `nothing`"),
+        "tier": Field(Number(0, 4), "the least blast radius of a call"),
+        "aliases": Field(ListOf(Name), "other names of the same tool"),
+        "dialect": Field(Choice("sqlite", "postgres", "mysql", "duckdb", "snowflake")),
+        "accessible_by": Field(names, "who may call it at all; [] is nobody"),
+        "layer": Field(Text()),
+        "category": Field(Text()),
+        "risk": Field(Choice(*RISKS), "a label; it changes no tier"),
+        "confirm": Field(Flag(), "true: every call is asked"),
+        "interaction": Field(Choice(*INTERACTIONS)),
+        "about": Field(Text()),
+    },
+    _tool,
+    what="a tool",
+)

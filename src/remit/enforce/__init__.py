@@ -1,0 +1,1 @@
+"""Carrying decisions out: looking up facts before a decision. Guard comes later."""

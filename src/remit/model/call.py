@@ -1,0 +1,48 @@
+"""A call: one attempt of an agent to use a tool, with the trusted context of the enforcement point."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+
+class Context(msgspec.Struct, frozen=True):
+    """What the enforcement point knows. Trusted; never taken from arguments or the agent's words."""
+
+    cwd: str | None = None
+    mode: str | None = None
+    environment: str | None = None
+    session: str | None = None
+    capsule: str | None = None
+    chain: tuple[str, ...] = ()
+    data_tier: int = 0
+    capsule_grants: tuple[int, ...] = ()
+
+
+class Statement(msgspec.Struct, frozen=True):
+    """The agent's own words about a call: untrusted, shown to approvers."""
+
+    intent: str | None = None
+    because: str | None = None
+    consequences: str | None = None
+    anticipated: bool | None = None
+
+    @property
+    def complete(self) -> bool:
+        """True when it says what, why and with which consequences."""
+        return bool(self.intent and self.because and self.consequences)
+
+
+NO_CONTEXT = Context()
+
+
+class Call(msgspec.Struct, frozen=True):
+    """One attempt. `Call("researcher", "read_file", {"filePath": "README.md"})`."""
+
+    agent: str
+    tool: str
+    args: dict[str, Any] = {}
+    context: Context = NO_CONTEXT
+    statement: Statement | None = None
+    id: str | None = None

@@ -1,0 +1,84 @@
+"""A decision: the verdict on one call, with reasons for the agent and for the operator."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from remit.model.terms import Verdict
+
+
+class Needs(msgspec.Struct, frozen=True):
+    """Whose answer an `ask` waits for, and what is missing before anybody can answer."""
+
+    of: str
+    approval: str | None = None
+    missing: tuple[str, ...] = ()
+
+
+class Remedy(msgspec.Struct, frozen=True):
+    """The smallest change that would make a refused call pass."""
+
+    text: str
+    command: str | None = None
+    policy: str | None = None
+
+
+class Obligation(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What the enforcement point must do for the allow to hold."""
+
+    do: str
+    arg: str
+    value: str | None = None
+
+
+class Decision(msgspec.Struct, frozen=True):
+    """What `decide` answers. It carries no call id, so that one object can serve many calls."""
+
+    verdict: Verdict
+    agent: str
+    tool: str
+    code: str
+    reason: str
+    tier: int = 0
+    data_tier: int = 0
+    effects: tuple[str, ...] = ()
+    grade: str = "understood"
+    rule: str | None = None
+    detail: tuple[str, ...] = ()
+    policy: str = ""
+    would: str | None = None
+    needs: Needs | None = None
+    remedy: Remedy | None = None
+    obligations: tuple[Obligation, ...] = ()
+    approval: str | None = None
+
+    @property
+    def allowed(self) -> bool:
+        """True only for an allow."""
+        return self.verdict is Verdict.ALLOW
+
+    def as_json(self, call_id: str | None) -> dict[str, Any]:
+        """The wire form, the same at every enforcement point."""
+        return {
+            "id": call_id,
+            "decision": self.verdict.word,
+            "would": self.would,
+            "agent": self.agent,
+            "tool": self.tool,
+            "tier": self.tier,
+            "data_tier": self.data_tier,
+            "effects": self.effects,
+            "grade": self.grade,
+            "code": self.code,
+            "reason": self.reason,
+            "rule": self.rule,
+            "detail": self.detail,
+            "policy": self.policy,
+            "needs": self.needs,
+            "remedy": self.remedy,
+            "obligations": self.obligations,
+            "approval": self.approval,
+            "ledger": None,
+        }

@@ -1,0 +1,65 @@
+"""Facts: everything beside the rulebook and the call that a decision may depend on.
+
+`decide` reads no clock, disk or network; whoever calls it looks these up and hands them in.
+Moments are text in one form, `2026-11-15T12:00:00Z`, so that they compare as text.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import msgspec
+
+from remit.model.policy import Grant, Rule
+
+
+class Capsule(msgspec.Struct, frozen=True, omit_defaults=True):
+    """One task handed to an agent, as far as a decision needs it."""
+
+    id: str
+    agent: str
+    parent: str | None = None
+    expires: str | None = None
+    ended: bool = False
+    may: tuple[Rule, ...] | None = None
+    may_not: tuple[Rule, ...] = ()
+    scope: tuple[str, ...] | None = None
+    plan: tuple[Rule, ...] = ()
+    grants: tuple[Rule, ...] = ()
+    data_tiers: tuple[int, ...] = ()
+    gates: tuple[str, ...] = ()
+
+
+class Approval(msgspec.Struct, frozen=True, omit_defaults=True):
+    """An answer to one ask, bound by `digest` to exactly one call."""
+
+    id: str
+    digest: str
+    by: str
+    of: Literal["human", "agent"] = "human"
+    answer: Literal["approve", "refuse"] = "approve"
+    expires: str | None = None
+
+
+class Facts(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What is known at the moment of the call. The empty facts know nothing, and grant nothing."""
+
+    now: str | None = None
+    root: str | None = None
+    resolved: dict[str, str] | None = None
+    """Argument text → absolute path with symlinks followed; None: paths are judged by their text."""
+    halts: frozenset[str] = frozenset()
+    """`system`, agent names, and `capsule:ID`."""
+    capsules: dict[str, Capsule] = {}
+    grants: tuple[Grant, ...] = ()
+    approvals: tuple[Approval, ...] = ()
+    registry: frozenset[str] | None = None
+    """Agents that exist right now, where something outside the policy knows; None: all declared ones."""
+    store: bool = False
+    """True where a store is configured: then grants in the context do not count."""
+    schema: dict[str, Any] | None = None
+    notes: tuple[str, ...] = ()
+    """What the caller wants said in every decision's detail, such as a root that does not exist."""
+
+
+NO_FACTS = Facts()

@@ -1,0 +1,269 @@
+"""The nouns of a policy, as declared: tools, scopes, rules, callers, and the policy itself."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import msgspec
+
+Scalar = str | int | float | bool
+Verb = Literal["may", "must_ask", "may_not"]
+
+
+class Argument(msgspec.Struct, frozen=True, omit_defaults=True):
+    """One declared argument: its kind, or the values that it may take."""
+
+    kind: str
+    one_of: tuple[Scalar, ...] = ()
+    optional: bool = False
+    default: str | None = None
+
+
+class Does(msgspec.Struct, frozen=True, omit_defaults=True):
+    """One effect of a tool: on an argument, on all below it, or on a fixed reach."""
+
+    effect: str
+    arg: str | None = None
+    below: bool = False
+    reach: str | None = None
+
+
+class Tool(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Something callable with named arguments. The list of arguments is closed."""
+
+    name: str
+    args: dict[str, Argument] = {}
+    does: tuple[Does, ...] = ()
+    tier: int = 0
+    aliases: tuple[str, ...] = ()
+    dialect: str | None = None
+    accessible_by: tuple[str, ...] | None = None
+    layer: str | None = None
+    category: str | None = None
+    risk: str | None = None
+    confirm: bool = False
+    interaction: str | None = None
+    about: str | None = None
+    pack: str | None = None
+    at: str = ""
+
+    @property
+    def kinds(self) -> frozenset[str]:
+        """The kinds of its arguments."""
+        return frozenset(argument.kind for argument in self.args.values())
+
+
+class PathScope(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Globs below the root, exceptions, and whether only new files count."""
+
+    allow: tuple[str, ...] = ()
+    except_: tuple[str, ...] = msgspec.field(default=(), name="except")
+    outside: tuple[str, ...] = ()
+    new_only: bool = False
+
+
+class Condition(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What one named argument must be: all parts must hold."""
+
+    equals: Scalar | None = None
+    one_of: tuple[Scalar, ...] | None = None
+    regex: str | None = None
+    min: float | None = None
+    max: float | None = None
+    min_length: int | None = None
+    max_length: int | None = None
+    path: PathScope | None = None
+    url: tuple[str, ...] | None = None
+    agent: tuple[str, ...] | None = None
+    skill: tuple[str, ...] | None = None
+
+
+class Scope(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What the arguments, the effects and the context of a call must be. Parts are joined by and."""
+
+    path: PathScope | None = None
+    url: tuple[str, ...] | None = None
+    agent: tuple[str, ...] | None = None
+    skill: tuple[str, ...] | None = None
+    shell: dict[str, Any] | None = None
+    sql: dict[str, Any] | None = None
+    where: dict[str, Condition] = {}
+    when: dict[str, tuple[Scalar, ...]] = {}
+    effect: tuple[str, ...] = ()
+    except_: Scope | None = msgspec.field(default=None, name="except")
+
+    @property
+    def on_arguments(self) -> bool:
+        """True when it limits arguments, so that every dangerous one must be mentioned."""
+        return (
+            self.path is not None
+            or self.url is not None
+            or self.agent is not None
+            or self.skill is not None
+            or self.shell is not None
+            or self.sql is not None
+            or bool(self.where)
+        )
+
+
+ANY = Scope()
+
+
+class Examples(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Calls that a rule's author expects to be allowed or denied, decided when the policy loads."""
+
+    allow: tuple[Any, ...] = ()
+    ask: tuple[Any, ...] = ()
+    deny: tuple[Any, ...] = ()
+
+
+class Rule(msgspec.Struct, frozen=True, omit_defaults=True):
+    """`may`, `must_ask` or `may_not`, for some tools (none named: any tool), with a scope."""
+
+    verb: Verb
+    tools: tuple[str, ...] | None
+    scope: Scope = ANY
+    ask: str | None = None
+    examples: Examples | None = None
+    at: str = ""
+
+
+class Locks(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Where an agent may write and delete at all."""
+
+    may: tuple[str, ...]
+    except_: tuple[str, ...] = msgspec.field(default=(), name="except")
+
+
+class Halting(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What a violation does: only denied (`after` 0), or the agent is halted."""
+
+    after: int = 0
+    within: str | None = None
+    reasons: tuple[str, ...] = msgspec.field(default=(), name="for")
+
+
+class Enforce(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Always, or observing until a moment (ISO 8601, UTC)."""
+
+    observe_until: str | None = None
+
+
+class Caller(msgspec.Struct, frozen=True, omit_defaults=True):
+    """An agent, a role or a runner, with its record. Absent (None) means not limited."""
+
+    name: str
+    kind: Literal["agent", "role", "runner"]
+    roles: tuple[str, ...] = ()
+    rules: tuple[Rule, ...] = ()
+    says_may: bool = False
+    enabled: bool = True
+    tools: dict[str, Tool] = {}
+    delegates_to: tuple[str, ...] | None = None
+    delegate_within: Literal["own", "chain"] | None = None
+    called_by: tuple[str, ...] | None = None
+    acknowledges: bool | None = None
+    may_issue: dict[str, Any] | None = None
+    locks: Locks | None = None
+    skills: tuple[str, ...] | None = None
+    apis: tuple[str, ...] | None = None
+    data_tiers: tuple[int, ...] | None = None
+    data_tiers_with_grant: tuple[int, ...] | None = None
+    capsule: Literal["required", "optional"] | None = None
+    reviewed: dict[str, str] | None = None
+    review: dict[str, str] | None = None
+    on_violation: Halting | None = None
+    enforce: Enforce | None = None
+    project_code: Literal["allow", "deny"] | None = None
+    at: str = ""
+
+
+class Reserved(msgspec.Struct, frozen=True, omit_defaults=True):
+    """An operation that only its runner may perform, wherever it hides in a call."""
+
+    name: str
+    runner: str
+    programs: tuple[str, ...] = ()
+    modules: tuple[str, ...] = ()
+    tools: tuple[str, ...] = ()
+    urls: tuple[str, ...] = ()
+    at: str = ""
+
+
+class Never(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A statement about the policy, proved when it loads: no allow and no ask, whatever the grant."""
+
+    agent: tuple[str, ...] = ()
+    role: tuple[str, ...] = ()
+    tool: tuple[str, ...] = ()
+    toolset: tuple[str, ...] = ()
+    layer: tuple[str, ...] = ()
+    category: tuple[str, ...] = ()
+    risk: tuple[str, ...] = ()
+    kind: tuple[str, ...] = ()
+    effect: tuple[str, ...] = ()
+    because: str | None = None
+    assuming: tuple[str, ...] = ()
+    at: str = ""
+
+
+class Label(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What things are: by path, table, URL, host, kube context or branch."""
+
+    name: str
+    tier: int | None = None
+    path: tuple[str, ...] = ()
+    table: tuple[str, ...] = ()
+    url: tuple[str, ...] = ()
+    host: tuple[str, ...] = ()
+    kube_context: tuple[str, ...] = ()
+    branch: tuple[str, ...] = ()
+    at: str = ""
+
+
+class Question(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What a tier does: allow, deny, or ask somebody."""
+
+    verdict: Literal["allow", "ask", "deny"] = "allow"
+    ask: str | None = None
+    planned: bool = False
+    statement: bool = False
+
+
+class Grant(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A standing grant: extra permission that ends."""
+
+    agent: str
+    rules: tuple[Rule, ...]
+    until: str
+    adr: str | None = None
+    approved_by: str | None = None
+    at: str = ""
+
+
+class Policy(msgspec.Struct, frozen=True, omit_defaults=True):
+    """The policy as declared: includes and packs merged, names not yet resolved."""
+
+    name: str
+    tools: dict[str, Tool] = {}
+    toolsets: dict[str, tuple[str, ...]] = {}
+    callers: dict[str, Caller] = {}
+    reserved: tuple[Reserved, ...] = ()
+    never: tuple[Never, ...] = ()
+    labels: tuple[Label, ...] = ()
+    tiers: dict[int, Question] = {}
+    gates: tuple[str, ...] = ()
+    grants: tuple[Grant, ...] = ()
+    layer_access: dict[str, tuple[str, ...]] = {}
+    on_violation: Halting | None = None
+    review: dict[str, str] | None = None
+    enforce: Enforce | None = None
+    project_code: Literal["allow", "deny"] | None = None
+    hosts: dict[str, dict[str, str]] = {}
+    protect: tuple[str, ...] = ()
+    unprotect: tuple[str, ...] = ()
+    unsafe_no_credential: bool = False
+    packs: tuple[str, ...] = ()
+    root: str = "."
+    sources: tuple[str, ...] = ()
+    """The files it came from, relative to the root: the policy, its includes, its tests."""

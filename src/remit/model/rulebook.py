@@ -1,0 +1,76 @@
+"""The rulebook: a policy in compiled form, hashed and immutable."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from remit.model.policy import Caller, Grant, Label, Never, Question, Reserved, Tool
+
+FORMAT = 1
+
+
+class LabelTier(msgspec.Struct, frozen=True):
+    """The tier that a label gives to a unit with one of these effects."""
+
+    tier: int
+    effects: tuple[str, ...]
+
+
+class Protected(msgspec.Struct, frozen=True):
+    """Paths that no agent may change, and those that it may not read either."""
+
+    names: tuple[str, ...] = ()
+    """Directory or file names, at any depth."""
+    paths: tuple[str, ...] = ()
+    """Globs below the root."""
+    hidden: tuple[str, ...] = ()
+    """Names that may not be read either."""
+    lifted: tuple[str, ...] = ()
+    """Globs taken out by `unsafe_unprotect`."""
+
+
+class Book(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What a rulebook says, as data: every name resolved, every default filled in."""
+
+    name: str
+    tools: dict[str, Tool]
+    aliases: dict[str, str]
+    callers: dict[str, Caller]
+    reserved: tuple[Reserved, ...] = ()
+    never: tuple[Never, ...] = ()
+    labels: tuple[Label, ...] = ()
+    label_tiers: dict[str, LabelTier] = {}
+    effect_tiers: dict[str, int] = {}
+    tiers: dict[int, Question] = {}
+    gates: tuple[str, ...] = ()
+    grants: tuple[Grant, ...] = ()
+    protected: Protected = Protected()
+    hosts: dict[str, dict[str, str]] = {}
+    toolsets: dict[str, tuple[str, ...]] = {}
+    unsafe: tuple[str, ...] = ()
+    """Keys of the policy that weaken enforcement, for `status`."""
+    packs: tuple[str, ...] = ()
+    sources: tuple[str, ...] = ()
+    root: str = "."
+    notices: tuple[str, ...] = ()
+    """What the author should know, though it is no error."""
+
+
+class Rulebook:
+    """A book with its hash, and the plans that `decide` makes from it on first use.
+
+    Immutable in meaning and shared between threads: `plans` only remembers what follows from `book`.
+    """
+
+    __slots__ = ("__weakref__", "book", "desk", "hash", "plans")
+
+    def __init__(self, book: Book, hash: str) -> None:
+        self.book = book
+        self.hash = hash
+        self.plans: dict[str, dict[str, Any]] = {}
+        self.desk: Any = None
+
+    def __repr__(self) -> str:
+        return f"Rulebook({self.book.name!r}, {self.hash[:19]}…)"

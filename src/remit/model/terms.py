@@ -1,0 +1,57 @@
+"""The closed vocabularies: kinds of arguments, effects, verdicts, grades."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+KINDS = ("path", "glob", "shell", "sql", "url", "agent", "skill", "text", "number", "flag", "json")
+"""What an argument can be."""
+
+DANGEROUS = frozenset({"path", "glob", "shell", "sql", "url", "agent"})
+"""Kinds that a `may` with a scope on arguments must mention to cover."""
+
+UNAVAILABLE = frozenset({"shell", "sql"})
+"""Kinds whose texts can't be judged yet: a call with such an argument is denied."""
+
+EFFECTS = (
+    "read",
+    "write",
+    "delete",
+    "execute",
+    "network",
+    "install",
+    "migrate",
+    "publish",
+    "deploy",
+    "system",
+    "delegate",
+)
+"""What a unit does."""
+
+CHANGING = frozenset({"write", "delete"})
+"""Effects that locks and protected paths bind."""
+
+RISKS = ("low", "medium", "high", "critical")
+INTERACTIONS = ("autonomous", "confirmation", "interactive")
+LABELS = ("data", "production", "security", "ci", "dependencies", "migrations")
+CONTEXT_KEYS = ("mode", "environment", "session", "capsule", "cwd")
+"""What `when:` may look at."""
+
+MAX_CHAIN = 16
+"""How many hand-overs a chain may hold."""
+
+
+class Verdict(IntEnum):
+    """Ordered, so that combining is `max`."""
+
+    ALLOW = 0
+    ASK = 1
+    DENY = 2
+
+    @property
+    def word(self) -> str:
+        """`allow`, `ask` or `deny`."""
+        return self.name.lower()
+
+
+ALLOW, ASK, DENY = Verdict.ALLOW, Verdict.ASK, Verdict.DENY

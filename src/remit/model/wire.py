@@ -1,0 +1,166 @@
+"""Calls and decisions as JSON: one shape for the command line, hooks, gateway, HTTP and Python.
+
+Decoding is strict: duplicate keys, NaN, unknown fields, wrong types, lone surrogates, and texts that are too
+long or too deep are refused, so that what is decided is what every other reader of the text sees.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+import msgspec
+
+from remit.model.call import Call, Context, Statement
+from remit.model.decision import Decision
+from remit.model.errors import CallError
+
+MAX_LINE = 1024 * 1024
+MAX_DEPTH = 64
+MAX_DIGITS = 400
+
+_SURROGATE = re.compile(rb"\\u[dD][89abAB]|\\u[dD][c-fC-F]")
+_LONG_NUMBER = re.compile(rb"[0-9]{%d}" % MAX_DIGITS)
+_FIELDS = frozenset({"id", "agent", "tool", "args", "context", "statement"})
+
+
+class _Duplicate(ValueError):
+    pass
+
+
+def _pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise _Duplicate
+    return found
+
+
+def _constant(name: str) -> Any:
+    raise ValueError(name)
+
+
+_decoder = json.JSONDecoder(object_pairs_hook=_pairs, parse_constant=_constant)
+
+
+def decode_json(data: bytes) -> Any:
+    """Strict JSON. Raises CallError."""
+    if len(data) > MAX_LINE:
+        raise CallError(f"longer than {MAX_LINE} bytes")
+    if _deep(data):
+        raise CallError(f"nested deeper than {MAX_DEPTH}")
+    if _LONG_NUMBER.search(data) and _long_number(data):
+        raise CallError(f"a number with more than {MAX_DIGITS} digits")
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError:
+        raise CallError("not UTF-8") from None
+    try:
+        value = _decoder.decode(text)
+        if _SURROGATE.search(data):
+            _no_surrogates(value)
+    except _Duplicate:
+        raise CallError("a key stands twice in one object") from None
+    except UnicodeEncodeError:
+        raise CallError("a lone surrogate in a text") from None
+    except (ValueError, RecursionError):
+        raise CallError("not valid JSON") from None
+    return value
+
+
+def decode_call(line: bytes) -> Call:
+    """One call from one line. Raises CallError, and nothing else."""
+    data = decode_json(line)
+    if not isinstance(data, dict):
+        raise CallError("expected an object")
+    try:
+        return call_from(data)
+    except CallError as error:
+        error.id = data.get("id") if isinstance(data.get("id"), str) else None
+        raise
+
+
+def call_from(data: dict[str, Any]) -> Call:
+    """A call from plain data, strictly typed. Raises CallError."""
+    unknown = sorted(set(data) - _FIELDS)
+    if unknown:
+        raise CallError(f"unknown field `{ascii(unknown[0])[1:-1][:60]}`")
+    for name in ("agent", "tool"):
+        if not isinstance(data.get(name), str):
+            raise CallError(f"`{name}` must be text")
+    args = data.get("args", {})
+    if not isinstance(args, dict):
+        raise CallError("`args` must be an object")
+    if not isinstance(data.get("id"), (str, type(None))):
+        raise CallError("`id` must be text")
+    return Call(
+        agent=data["agent"],
+        tool=data["tool"],
+        args=args,
+        context=_typed(data.get("context"), Context, "context"),
+        statement=_typed(data["statement"], Statement, "statement") if data.get("statement") is not None else None,
+        id=data.get("id"),
+    )
+
+
+def _typed(value: Any, kind: Any, name: str) -> Any:
+    if value is None:
+        return kind()
+    if not isinstance(value, dict):
+        raise CallError(f"`{name}` must be an object")
+    unknown = sorted(set(value) - set(kind.__struct_fields__))
+    if unknown:
+        raise CallError(f"`{name}` has no `{ascii(unknown[0])[1:-1][:60]}`")
+    try:
+        found = msgspec.convert(value, kind, strict=True)
+    except msgspec.ValidationError as error:
+        raise CallError(f"`{name}`: {error}") from None
+    if kind is Context and not (0 <= found.data_tier <= 3 and all(0 <= g <= 3 for g in found.capsule_grants)):
+        raise CallError("`context`: data tiers run from 0 to 3")
+    return found
+
+
+def encode_decision(decision: Decision, call_id: str | None) -> bytes:
+    """One line of JSON, without the newline."""
+    return msgspec.json.encode(decision.as_json(call_id))
+
+
+def _deep(data: bytes) -> bool:
+    """True if brackets outside of texts nest deeper than allowed."""
+    if data.count(b"[") + data.count(b"{") <= MAX_DEPTH:
+        return False
+    depth, inside, escaped = 0, False, False
+    for byte in data:
+        if inside:
+            if escaped:
+                escaped = False
+            elif byte == 0x5C:
+                escaped = True
+            elif byte == 0x22:
+                inside = False
+        elif byte == 0x22:
+            inside = True
+        elif byte in (0x5B, 0x7B):
+            depth += 1
+            if depth > MAX_DEPTH:
+                return True
+        elif byte in (0x5D, 0x7D):
+            depth -= 1
+    return False
+
+
+def _long_number(data: bytes) -> bool:
+    """True if such a run of digits stands outside of texts."""
+    return bool(_LONG_NUMBER.search(re.sub(rb'"(?:[^"\\]|\\.)*"', b'""', data)))
+
+
+def _no_surrogates(value: Any) -> None:
+    if isinstance(value, str):
+        value.encode("utf-8")
+    elif isinstance(value, dict):
+        for key, item in value.items():
+            key.encode("utf-8")
+            _no_surrogates(item)
+    elif isinstance(value, list):
+        for item in value:
+            _no_surrogates(item)

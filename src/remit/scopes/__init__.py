@@ -1,0 +1,1 @@
+"""Scopes: what the arguments of a call must be, by kind."""

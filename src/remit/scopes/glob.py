@@ -1,0 +1,261 @@
+"""Globs over normalised paths: `a/b/c` below a root that is itself `.`, or absolute ones that begin with `/`.
+
+    >>> Glob.parse("docs/**/*.md").matches("docs/guide/start.md")
+    True
+
+`*` is one or more characters of one segment, `?` and `[0-9]` exactly one, `{a,b}` alternatives, `**` any
+number of segments: `**/x` is also `x`, `docs/**` is strictly below docs, `**` alone is also the root itself.
+Relative globs match no absolute path, and absolute ones no relative path. Hidden files are not special.
+"""
+
+from __future__ import annotations
+
+import functools
+import unicodedata
+from collections.abc import Callable, Iterable
+
+from remit.scopes import glob_algebra as algebra
+from remit.scopes.glob_algebra import Alternative
+from remit.scopes.glob_match import matcher
+from remit.scopes.glob_syntax import ANY, CharSet, GlobError, Token, Tokens, Wild, expand, shown
+
+__all__ = ["Glob", "GlobError", "fold"]
+
+_HALF = ANY.size() // 2
+_CANDIDATES = "xabcdefghijklmnopqrstuvwyz0123456789_-ABCDEFGHIJKLMNOPQRSTUVWXYZ+=,@~#%."
+
+
+class Glob:
+    """One glob: immutable, a value.
+
+    `matches(path)` says whether it matches a path that is already normalised; a folded glob expects a path
+    that went through `fold`, and counts the characters of that form.
+    """
+
+    __slots__ = ("_hash", "_tokens", "absolute", "alternatives", "is_folded", "matches", "text")
+
+    text: str
+    absolute: bool
+    is_folded: bool
+    alternatives: tuple[Alternative, ...]
+    matches: Callable[[str], bool]
+    _tokens: tuple[Tokens, ...]
+    _hash: int
+
+    def __init__(self, text: str, tokens: tuple[Tokens, ...], *, absolute: bool, is_folded: bool) -> None:
+        """For this package only: `parse`, `literal` and `below` make globs."""
+        put = object.__setattr__
+        put(self, "text", text)
+        put(self, "absolute", absolute)
+        put(self, "is_folded", is_folded)
+        put(self, "_tokens", tokens)
+        put(self, "alternatives", tuple(dict.fromkeys(map(algebra.normal, tokens))))
+        put(self, "_hash", hash((text, is_folded)))
+
+    @staticmethod
+    def parse(text: str, *, absolute: bool = False, fold: bool = False) -> Glob:
+        """The glob that `text` says; raises `GlobError`. A leading `/` needs `absolute`."""
+        branches = expand(text)
+        rooted = {branch[0] == "/" for branch in branches}
+        if len(rooted) > 1:
+            raise GlobError(f"glob {shown(text)} is partly absolute")
+        if rooted == {True}:
+            if not absolute:
+                raise GlobError(f"absolute glob {shown(text)}; globs here are relative to the root")
+            branches = tuple(branch[1:] for branch in branches)
+        plain = Glob(text, branches, absolute=rooted == {True}, is_folded=False)
+        return plain.folded() if fold else plain
+
+    @staticmethod
+    def literal(path: str) -> Glob:
+        """Exactly this normalised path; nothing in it is a wildcard."""
+        if not path:
+            raise GlobError("a path can't be empty")
+        absolute = path.startswith("/")
+        tokens = () if path == "." else tuple(path.removeprefix("/"))
+        return Glob(_escaped(path), (tokens,), absolute=absolute, is_folded=False)
+
+    @staticmethod
+    def below(directory: str) -> Glob:
+        """All strictly below this normalised directory; below `.` also the root itself."""
+        root = Glob.literal(directory)
+        above = root._tokens[0]
+        text = "**" if directory == "." else root.text.removesuffix("/") + "/**"
+        tokens: Tokens = (*above, "/", Wild.DEEP) if above else (Wild.DEEP,)
+        return Glob(text, (tokens,), absolute=root.absolute, is_folded=False)
+
+    def or_else(self, other: Glob) -> Glob:
+        """What either matches; both are absolute or neither, both folded or neither."""
+        if (self.absolute, self.is_folded) != (other.absolute, other.is_folded):
+            raise ValueError("globs of different kinds can't be one")
+        text = f"{{{self.text},{other.text}}}"
+        return Glob(text, self._tokens + other._tokens, absolute=self.absolute, is_folded=self.is_folded)
+
+    def folded(self) -> Glob:
+        """The same glob for folded paths."""
+        if self.is_folded:
+            return self
+        tokens = tuple(_fold_tokens(each) for each in self._tokens)
+        return Glob(self.text, tokens, absolute=self.absolute, is_folded=True)
+
+    def branches(self) -> tuple[Glob, ...]:
+        """One glob for each of its brace alternatives; together they match what it matches."""
+        if len(self._tokens) == 1:
+            return (self,)
+        return tuple(
+            Glob(f"{self.text}#{index}", (each,), absolute=self.absolute, is_folded=self.is_folded)
+            for index, each in enumerate(self._tokens)
+        )
+
+    @property
+    def base(self) -> str:
+        """The longest literal directory that all of it lies in: `docs` for `docs/**/*.md`, else the root."""
+        common: list[str] | None = None
+        for alternative in self.alternatives:
+            texts: list[str] = []
+            for element in alternative[:-1]:
+                if not isinstance(element, str):
+                    break
+                texts.append(element)
+            if common is None:
+                common = texts
+            shared = [a == b for a, b in zip(common, texts, strict=False)]
+            common = common[: shared.index(False) if False in shared else len(shared)]
+        joined = "/".join(common or ())
+        return "/" + joined if self.absolute else joined or "."
+
+    def includes(self, other: Glob) -> bool:
+        """True only if this matches every path that `other` matches."""
+        if self.absolute != other.absolute or (other.is_folded and not self.is_folded):
+            return False
+        theirs = other.folded() if self.is_folded else other
+        return all(any(algebra.includes(a, b) for a in self.alternatives) for b in theirs.alternatives)
+
+    def intersects(self, other: Glob) -> bool:
+        """False only if no path is matched by both."""
+        if self.absolute != other.absolute:
+            return False
+        one, two = (self.folded(), other.folded()) if self.is_folded or other.is_folded else (self, other)
+        return any(algebra.intersects(a, b) for a in one.alternatives for b in two.alternatives)
+
+    def aims_at(self, name: str) -> bool:
+        """True if a segment that is more than a bare wildcard could be exactly `name`."""
+        elements = (each for alternative in self.alternatives for each in alternative)
+        return any(
+            not isinstance(each, Wild)
+            and each != algebra.ANY_SEGMENT
+            and algebra.segment_intersects(each, name)
+            for each in elements
+        )
+
+    def sample(self, filler: str = "x") -> str:
+        """Some path that it matches, with `filler` (without a slash) where anything would do."""
+        lead = "/" if self.absolute else ""
+        first = self.alternatives[0]
+        if first == (Wild.DEEP,):
+            return lead + filler
+        parts = [_sample(each, filler) for each in first if not isinstance(each, Wild)]
+        return lead + "/".join(parts) or "."
+
+    def __getattr__(self, name: str) -> Callable[[str], bool]:
+        # Only an unset slot gets here: the test is compiled when a path is first matched, since globs that
+        # are only compared (an agent's own) never need it.
+        if name != "matches":
+            raise AttributeError(name)
+        test = matcher(self.alternatives, lead="/" if self.absolute else "")
+        object.__setattr__(self, "matches", test)
+        return test
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError(f"a glob can't be changed: {name}")
+
+    def __delattr__(self, name: str) -> None:
+        raise AttributeError(f"a glob can't be changed: {name}")
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Glob):
+            return NotImplemented
+        return (self.text, self.is_folded, self._tokens) == (other.text, other.is_folded, other._tokens)
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    def __repr__(self) -> str:
+        return f"Glob({self.text!r}{', folded' if self.is_folded else ''})"
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return (_rebuild, (self.text, self._tokens, self.absolute, self.is_folded))
+
+
+def fold(path: str) -> str:
+    """`path` with case and Unicode form ignored: equal for paths that some file system takes for one.
+
+    Invisible format characters go too: HFS+ takes `.g<U+200C>it` for `.git`.
+    """
+    if path.isascii():
+        return path.lower()
+    while True:
+        visible = "".join(char for char in path if unicodedata.category(char) != "Cf")
+        done = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", visible).casefold())
+        if done == path:
+            return done
+        path = done
+
+
+def _rebuild(text: str, tokens: tuple[Tokens, ...], absolute: bool, is_folded: bool) -> Glob:
+    return Glob(text, tokens, absolute=absolute, is_folded=is_folded)
+
+
+def _escaped(path: str) -> str:
+    return "".join(f"[{char}]" if char in "*?[]{}" else char for char in path)
+
+
+def _fold_tokens(tokens: Tokens) -> Tokens:
+    """Each literal run folded as a whole, each class member by member."""
+    done: list[Token] = []
+    run = ""
+    for token in (*tokens, Wild.STAR):
+        if isinstance(token, str):
+            run += token
+            continue
+        done += fold(run)
+        run = ""
+        done.append(_fold_set(token) if isinstance(token, CharSet) else token)
+    return tuple(done[:-1])
+
+
+@functools.lru_cache(maxsize=1024)
+def _fold_set(chosen: CharSet) -> Token:
+    """A set that has the folded form of every member; a star if one folds to several characters."""
+    if chosen == ANY:
+        return ANY
+    if chosen.size() > _HALF:  # a negated class: it leaves out only what it leaves out in either case
+        gone = [char for char in chosen.inverse().chars() if not _has(chosen, char.lower(), char.upper())]
+        return _set_of(form for form in map(fold, gone) if len(form) == 1).inverse()
+    forms = {fold(char) for char in chosen.chars()}
+    if any(len(form) != 1 for form in forms):
+        return Wild.STAR
+    return _set_of(forms)
+
+
+def _has(chosen: CharSet, *forms: str) -> bool:
+    return any(len(form) == 1 and form in chosen for form in forms)
+
+
+def _set_of(chars: Iterable[str]) -> CharSet:
+    return CharSet.of((ord(char), ord(char)) for char in chars)
+
+
+def _sample(segment: algebra.Segment, filler: str) -> str:
+    if isinstance(segment, str):
+        return segment
+    text = ""
+    choices = filler[:1] + _CANDIDATES
+    for atom in segment:
+        if atom is Wild.STAR:
+            text += filler[1:]
+        elif isinstance(atom, CharSet):
+            text += next((char for char in choices if char in atom), "") or next(atom.chars())
+        else:
+            text += str(atom)
+    return text

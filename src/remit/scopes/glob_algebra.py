@@ -1,0 +1,174 @@
+"""What globs have to do with each other: the normal form of an alternative, inclusion and intersection.
+
+An alternative is a run of segments; a segment is a literal text or a run of atoms. Both are words over
+"one thing" and "any number of things", so the same two tables answer for segments and for characters,
+in time proportional to the product of the lengths.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from remit.scopes.glob_syntax import ANY, CharSet, Token, Tokens, Wild, segments
+
+Atom = Token
+Segment = str | tuple[Atom, ...]
+Element = Segment | Wild
+Alternative = tuple[Element, ...]
+
+ANY_SEGMENT: Segment = (ANY, Wild.STAR)
+
+
+def normal(tokens: Tokens) -> Alternative:
+    """The normal form: no elements for the root, else segments and `DEEP`, each "zero or more".
+
+    INVARIANT: in a run of wildcards the ones that demand something come first, and at most one that
+    doesn't comes last; so that equal runs are equal values (`**/*` and what is below `**`).
+    """
+    if not tokens:
+        return ()
+    parts: list[Element] = [
+        Wild.DEEP if part == (Wild.DEEP,) else _segment(part) for part in segments(tokens)
+    ]
+    while len(parts) > 1 and parts[-1] is parts[-2] is Wild.DEEP:
+        parts.pop()
+    if len(parts) > 1 and parts[-1] is Wild.DEEP:
+        parts.insert(-1, ANY_SEGMENT)  # `docs/**` is strictly below docs
+    return tuple(_demands_first(parts, Wild.DEEP, ANY_SEGMENT))
+
+
+def includes(wide: Alternative, narrow: Alternative) -> bool:
+    """True only if every path of `narrow` is one of `wide`."""
+    return not _part_at_once(wide, narrow) and _includes(
+        wide, narrow, Wild.DEEP, ANY_SEGMENT, segment_includes
+    )
+
+
+def intersects(one: Alternative, other: Alternative) -> bool:
+    """False only if no path belongs to both."""
+    return not _part_at_once(one, other) and _intersects(one, other, Wild.DEEP, segment_intersects)
+
+
+def _part_at_once(one: Alternative, other: Alternative) -> bool:
+    """Whether two literal first segments differ already, as most do."""
+    if not one or not other or one[0] == other[0]:
+        return False
+    return isinstance(one[0], str) and isinstance(other[0], str)
+
+
+def segment_includes(wide: Segment, narrow: Segment) -> bool:
+    """True only if every text of `narrow` is one of `wide`."""
+    if isinstance(wide, str):
+        return wide == narrow
+    return wide == ANY_SEGMENT or _segment_includes(wide, tuple(narrow))
+
+
+def segment_intersects(one: Segment, other: Segment) -> bool:
+    """False only if no text belongs to both."""
+    if isinstance(one, str) and isinstance(other, str):
+        return one == other
+    return _segment_intersects(tuple(one), tuple(other))
+
+
+@functools.lru_cache(maxsize=4096)
+def _segment_includes(wide: tuple[Atom, ...], narrow: tuple[Atom, ...]) -> bool:
+    return _includes(wide, narrow, Wild.STAR, ANY, _char_includes)
+
+
+@functools.lru_cache(maxsize=4096)
+def _segment_intersects(one: tuple[Atom, ...], other: tuple[Atom, ...]) -> bool:
+    return _intersects(one, other, Wild.STAR, _char_intersects)
+
+
+def _char_includes(wide: str | CharSet, narrow: str | CharSet) -> bool:
+    if wide == narrow or wide is ANY:
+        return True
+    if isinstance(wide, str):
+        return False
+    if isinstance(narrow, str):
+        return narrow in wide
+    return all(any(a <= low and high <= b for a, b in wide.ranges) for low, high in narrow.ranges)
+
+
+def _char_intersects(one: str | CharSet, other: str | CharSet) -> bool:
+    if one == other:
+        return True
+    if isinstance(one, str):
+        return not isinstance(other, str) and one in other
+    if isinstance(other, str):
+        return other in one
+    return any(a <= high and low <= b for a, b in one.ranges for low, high in other.ranges)
+
+
+def _includes(
+    wide: Sequence[Any], narrow: Sequence[Any], many: Wild, anything: Any, covers: Callable[[Any, Any], bool]
+) -> bool:
+    """Whether `wide` can follow every step of `narrow`: `below[j]` is that for what comes after this step."""
+    size = len(narrow)
+    below = [False] * size + [True]
+    for step in reversed(wide):
+        row = [False] * (size + 1)
+        if step is many:
+            for j in range(size, -1, -1):
+                row[j] = below[j] or (j < size and row[j + 1])
+        else:
+            free = covers(step, anything)
+            for j in range(size - 1, -1, -1):
+                if narrow[j] is many:  # none, or one of anything and then as many again
+                    row[j] = row[j + 1] and free and below[j]
+                else:
+                    row[j] = below[j + 1] and covers(step, narrow[j])
+        below = row
+    return below[0]
+
+
+def _intersects(
+    one: Sequence[Any], other: Sequence[Any], many: Wild, meets: Callable[[Any, Any], bool]
+) -> bool:
+    """Whether both can take the same steps to the end: `below[j]` is that for what comes after this step."""
+    size = len(other)
+    below = [False] * size + [True]
+    for j in range(size - 1, -1, -1):
+        below[j] = other[j] is many and below[j + 1]
+    for step in reversed(one):
+        row = [False] * (size + 1)
+        row[size] = step is many and below[size]
+        for j in range(size - 1, -1, -1):
+            if step is many:
+                row[j] = below[j] or row[j + 1]
+            elif other[j] is many:
+                row[j] = row[j + 1] or below[j]
+            else:
+                row[j] = below[j + 1] and meets(step, other[j])
+        below = row
+    return below[0]
+
+
+def _segment(part: Tokens) -> Segment:
+    """One segment: its text if it has no wildcards, else its atoms; a star demands one character."""
+    if all(isinstance(token, str) for token in part):
+        return "".join(map(str, part))
+    atoms: list[Atom] = []
+    for token in part:
+        atoms += [ANY, Wild.STAR] if token is Wild.STAR else [token]
+    return tuple(_demands_first(atoms, Wild.STAR, ANY))
+
+
+def _demands_first(word: Sequence[Any], many: Wild, anything: Any) -> list[Any]:
+    done: list[Any] = []
+    at = 0
+    while at < len(word):
+        run = at
+        while run < len(word) and (word[run] is many or word[run] == anything):
+            run += 1
+        if run == at:
+            done.append(word[at])
+            at += 1
+            continue
+        wildcards = word[at:run]
+        done += [wildcard for wildcard in wildcards if wildcard is not many]
+        done += [many] if many in wildcards else []
+        at = run
+    return done

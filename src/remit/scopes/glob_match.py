@@ -1,0 +1,282 @@
+"""Matching globs fast: a plain string test for the everyday shapes, one compiled pattern for the rest.
+
+Patterns never backtrack over what a wildcard took: after a wildcard the leftmost place where the next
+literal stretch fits is as good as any, so each stretch is an atomic group, and matching stays about
+linear in the path whatever an attacker writes. (Repeated groups are never possessive: Python before
+3.11.5 gets those wrong.)
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Callable, Sequence
+
+from remit.scopes.glob_algebra import ANY_SEGMENT, Alternative, Atom, Segment
+from remit.scopes.glob_syntax import ANY, CharSet, Wild
+
+Matcher = Callable[[str], bool]
+
+_DISPATCH_FROM = 9
+
+
+def matcher(alternatives: Sequence[Alternative], *, lead: str) -> Matcher:
+    """A function that says whether a normalised path is one of these; `lead` is "/" for absolute ones."""
+    if len(alternatives) == 1:
+        return _single(alternatives[0], lead)
+    if len(alternatives) >= _DISPATCH_FROM:
+        return _dispatched(alternatives, lead)
+    return _union(alternatives, lead)
+
+
+def _union(alternatives: Sequence[Alternative], lead: str) -> Matcher:
+    """Texts in one set, directories in one `startswith`, and the others in one pattern."""
+    exact: list[str] = []
+    directories: list[str] = []
+    others: list[Alternative] = []
+    for alternative in alternatives:
+        texts = _leading(alternative)
+        rest = alternative[len(texts) :]
+        if not rest:
+            exact.append(_text(texts, lead))
+        elif texts and rest == (ANY_SEGMENT, Wild.DEEP):
+            directories.append(lead + "/".join(texts) + "/")
+        else:
+            others.append(alternative)
+    found = _among(frozenset(exact), tuple(directories))
+    if not others:
+        return found
+    other = _single(others[0], lead) if len(others) == 1 else _guarded(others, lead)
+    if len(others) == len(alternatives):
+        return other
+    return lambda path: found(path) or other(path)
+
+
+def _guarded(alternatives: Sequence[Alternative], lead: str) -> Matcher:
+    """A few tests one by one, many in one pattern, and none for a path that doesn't end as any of them."""
+    test = (
+        _each([_single(each, lead) for each in alternatives])
+        if len(alternatives) < 4
+        else _pattern(alternatives, lead)
+    )
+    tails = tuple(_tail(alternative) for alternative in alternatives)
+    return (lambda path: path.endswith(tails) and test(path)) if all(tails) else test
+
+
+def _each(tests: Sequence[Matcher]) -> Matcher:
+    def test(path: str) -> bool:
+        for one in tests:  # noqa: SIM110 (a generator would cost more than the tests)
+            if one(path):
+                return True
+        return False
+
+    return test
+
+
+def _among(exact: frozenset[str], directories: tuple[str, ...]) -> Matcher:
+    if not directories:
+        return exact.__contains__
+    if not exact:
+        return lambda path: path.startswith(directories) and path[-1] != "/"
+    return lambda path: path in exact or (path.startswith(directories) and path[-1] != "/")
+
+
+def _dispatched(alternatives: Sequence[Alternative], lead: str) -> Matcher:
+    """Only those whose first segment is that of the path, and those that begin with a wildcard."""
+    groups: dict[str, list[Alternative]] = {}
+    loose: list[Alternative] = []
+    for alternative in alternatives:
+        texts = _leading(alternative)
+        if texts:
+            groups.setdefault(lead + texts[0], []).append(alternative)
+        else:
+            loose.append(alternative)
+    by_first = {first: _grouped(group, lead) for first, group in groups.items()}
+    other: Matcher = _grouped(loose, lead) if loose else _nothing
+    if lead:
+        cut = re.compile(r"/[^/]*").match
+
+        def absolute(path: str) -> bool:
+            head = cut(path)
+            group = by_first.get(head[0]) if head else None
+            return (group is not None and group(path)) or other(path)
+
+        return absolute
+
+    def relative(path: str) -> bool:
+        group = by_first.get(path.partition("/")[0])
+        return (group is not None and group(path)) or other(path)
+
+    return relative
+
+
+def _grouped(alternatives: Sequence[Alternative], lead: str) -> Matcher:
+    """As `matcher`, without another dispatch."""
+    return _single(alternatives[0], lead) if len(alternatives) == 1 else _union(alternatives, lead)
+
+
+def _nothing(path: str) -> bool:
+    return False
+
+
+def _single(alternative: Alternative, lead: str) -> Matcher:
+    """The test for one alternative."""
+    texts = _leading(alternative)
+    rest = alternative[len(texts) :]
+    if not rest:
+        return _text(texts, lead).__eq__
+    if alternative == (Wild.DEEP,):
+        return (lambda path: path[:1] == "/") if lead else (lambda path: "" < path[:1] != "/")
+    prefix = lead + "".join(text + "/" for text in texts)
+    if prefix:
+        if rest == (ANY_SEGMENT, Wild.DEEP):
+            size = len(prefix)
+            return lambda path: path[:size] == prefix and path[-1] != "/"
+        if len(rest) == 2 and rest[0] is Wild.DEEP and isinstance(rest[1], str):
+            return _deep_name(prefix, rest[1])
+    elif len(rest) == 2 and rest[0] is Wild.DEEP and isinstance(rest[1], str):
+        name, tail = rest[1], "/" + rest[1]
+        return lambda path: path == name or (path.endswith(tail) and path[0] != "/")
+    ends = _around_star(rest[-1]) if len(rest) == 1 or (len(rest) == 2 and rest[0] is Wild.DEEP) else None
+    if ends is None or ends == ("", ""):
+        return _pattern([alternative], lead)
+    if len(rest) == 1:
+        return _one_star(prefix + ends[0], ends[1])
+    return _deep_star(prefix, *ends) if ends[0] else _deep_suffix(prefix, ends[1])
+
+
+def _one_star(prefix: str, suffix: str) -> Matcher:
+    """`dir/a*.ext`. (Comparing slices is quicker than asking `startswith`.)"""
+    skip, tail, least = len(prefix), -len(suffix), len(prefix) + len(suffix)
+    if not suffix:
+        return lambda path: path[:skip] == prefix and len(path) > least and "/" not in path[skip:]
+    if not prefix:
+        return lambda path: path[tail:] == suffix and len(path) > least and "/" not in path
+    return lambda path: (
+        path[:skip] == prefix and path[tail:] == suffix and len(path) > least and "/" not in path[skip:]
+    )
+
+
+def _deep_suffix(prefix: str, suffix: str) -> Matcher:
+    """`dir/**/*.ext`, `**/*.ext`."""
+    skip, tail, least = len(prefix), -len(suffix), len(prefix) + len(suffix)
+    if not prefix:
+        return lambda path: path[tail:] == suffix and len(path) > least and path[tail - 1] != "/" != path[0]
+    return lambda path: (
+        path[:skip] == prefix and path[tail:] == suffix and len(path) > least and path[tail - 1] != "/"
+    )
+
+
+def _deep_star(prefix: str, before: str, after: str) -> Matcher:
+    """`dir/**/a*.ext`, `**/a*`."""
+    least = len(before) + len(after)
+
+    def test(path: str) -> bool:
+        name = path.rfind("/") + 1
+        return (
+            path.startswith(before, name)
+            and path.endswith(after)
+            and len(path) - name > least
+            and (path.startswith(prefix) if prefix else path[0] != "/")
+        )
+
+    return test
+
+
+def _deep_name(prefix: str, name: str) -> Matcher:
+    """`dir/**/name`; the slash before the name may be that of the prefix."""
+    tail, least = "/" + name, len(prefix) + len(name)
+    return lambda path: path.endswith(tail) and path.startswith(prefix) and len(path) >= least
+
+
+def _leading(alternative: Alternative) -> list[str]:
+    """The literal segments that it begins with."""
+    texts: list[str] = []
+    for element in alternative:
+        if not isinstance(element, str):
+            break
+        texts.append(element)
+    return texts
+
+
+def _tail(alternative: Alternative) -> str:
+    """The literal text that every path of it ends in."""
+    last = alternative[-1]
+    if isinstance(last, Wild):
+        return ""
+    atoms = itertools.takewhile(lambda atom: isinstance(atom, str), reversed(last))
+    return "".join(map(str, atoms))[::-1]
+
+
+def _text(texts: Sequence[str], lead: str) -> str:
+    return lead + "/".join(texts) or "."
+
+
+def _around_star(element: object) -> tuple[str, str] | None:
+    """What stands before and after the star, if the segment is one star in literal text."""
+    if not isinstance(element, tuple) or Wild.STAR not in element:
+        return None
+    star = element.index(Wild.STAR)
+    before, after = element[: star - 1], element[star + 1 :]
+    if star == 0 or element[star - 1] != ANY or not all(isinstance(atom, str) for atom in before + after):
+        return None
+    return "".join(before), "".join(after)
+
+
+def _pattern(alternatives: Sequence[Alternative], lead: str) -> Matcher:
+    """One compiled pattern for all of them."""
+    bodies = "|".join(_alternative(alternative) for alternative in alternatives)
+    # The root is no entry of itself: `*` is not `.`
+    root = "" if lead or (Wild.DEEP,) in alternatives else r"(?!\.\Z)"
+    fullmatch = re.compile(f"{lead}{root}(?:{bodies})").fullmatch
+    return lambda path: fullmatch(path) is not None
+
+
+def _alternative(alternative: Alternative) -> str:
+    """Stretches of segments; each but the first may lie any number of segments further on."""
+    if alternative == (Wild.DEEP,):
+        return r"(?:[^/][\s\S]*)?"
+    stretches: list[list[str]] = [[]]
+    for element in alternative:
+        if isinstance(element, Wild):
+            stretches.append([])
+        else:
+            stretches[-1].append(_segment(element))
+    open_end = not stretches[-1]
+    if open_end:
+        stretches.pop()
+    parts = []
+    for index, stretch in enumerate(stretches):
+        end = "" if open_end and index == len(stretches) - 1 else "/" if index < len(stretches) - 1 else r"\Z"
+        body = "/".join(stretch) + end
+        if index:
+            parts.append(rf"(?>(?:[^/]++/)*?{body})")
+        elif stretch:
+            parts.append(body)
+    return "".join(parts) + (r"(?:/[\s\S]+)?" if open_end else "")
+
+
+def _segment(segment: Segment) -> str:
+    """One whole segment: the first and last stretch at its ends, the others leftmost in between."""
+    if isinstance(segment, str):
+        return re.escape(segment)
+    stretches: list[str] = [""]
+    for atom in segment:
+        if atom is Wild.STAR:
+            stretches.append("")
+        else:
+            stretches[-1] += _atom(atom)
+    first, *middle = stretches
+    if not middle:
+        return first
+    last = middle.pop()
+    inner = "".join(f"(?>[^/]*?{stretch})" for stretch in middle)
+    return first + inner + (f"(?>[^/]*?{last}(?![^/]))" if last else "[^/]*+")
+
+
+def _atom(atom: Atom) -> str:
+    if isinstance(atom, CharSet):
+        if atom == ANY:
+            return "[^/]"
+        return "[" + "".join(f"\\U{low:08x}-\\U{high:08x}" for low, high in atom.ranges) + "]"
+    return re.escape(str(atom))

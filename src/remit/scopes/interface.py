@@ -1,0 +1,51 @@
+"""The interface of scopes: a unit, and what a scope says about it.
+
+A scope answers two questions about a unit. `covers`: does it certainly lie within? (for `may`).
+`touches`: might it lie within? (for `may_not` and `must_ask`). Where a unit stands for many things, a glob or
+a fixed reach, the first means all of them and the second any of them.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+import msgspec
+
+
+class Unit(msgspec.Struct, frozen=True):
+    """What a call falls into: one path, one URL, one name, one reach, or the call itself."""
+
+    kind: str
+    """`path`, `url`, `agent`, `skill`, or `call` where nothing else is there."""
+    arg: str
+    """The argument that it comes from; empty for a fixed reach and for the call itself."""
+    value: Any
+    """A normalised path, a Glob, a Url, a UrlPattern, or a name."""
+    effects: frozenset[str] = frozenset()
+    wide: bool = False
+    """True when `value` is a pattern that stands for all it could match."""
+    also: tuple[str, ...] = ()
+    """Other spellings of the same path that a prohibition must look at: as given, before symlinks."""
+    text: str = ""
+    """As given, for messages."""
+
+
+class Matcher(Protocol):
+    """What one part of a scope, such as `path:`, says about a unit of its kind."""
+
+    def covers(self, unit: Unit) -> bool:
+        """True only if the unit certainly lies within."""
+
+    def touches(self, unit: Unit) -> bool:
+        """False only if the unit certainly lies outside."""
+
+    def describe(self) -> str:
+        """For people: `research/*.yaml`."""
+
+
+class NotUnderstood(ValueError):
+    """A text that can't be read as its kind; the call is denied with this reason."""
+
+    def __init__(self, code: str, reason: str) -> None:
+        super().__init__(reason)
+        self.code = code

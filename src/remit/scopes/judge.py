@@ -1,0 +1,101 @@
+"""A judge: one whole scope, ready to be asked about the units of a call."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from remit.model.call import Context
+from remit.model.policy import Scope
+from remit.scopes.interface import Matcher, Unit
+from remit.scopes.names import NameMatcher, UrlMatcher
+from remit.scopes.path import PathMatcher
+from remit.scopes.where import ArgumentTest, context_holds
+
+
+class Judge:
+    """Parts of a scope are joined by and; lists within a part by or."""
+
+    __slots__ = ("effects", "exception", "free", "mentioned", "new_only", "on_arguments", "parts", "scope", "when", "where")
+
+    def __init__(self, scope: Scope) -> None:
+        self.scope = scope
+        self.on_arguments = scope.on_arguments
+        self.effects = frozenset(scope.effect) if scope.effect else None
+        self.when = tuple(sorted(scope.when.items()))
+        self.where = tuple(ArgumentTest(arg, condition) for arg, condition in sorted(scope.where.items()))
+        self.mentioned = frozenset(scope.where)
+        self.exception = Judge(scope.except_) if scope.except_ is not None else None
+        self.parts: dict[str, Matcher] = {}
+        if scope.path is not None:
+            self.parts["path"] = PathMatcher(scope.path)
+        if scope.url is not None:
+            self.parts["url"] = UrlMatcher(scope.url)
+        if scope.agent is not None:
+            self.parts["agent"] = NameMatcher(scope.agent)
+        if scope.skill is not None:
+            self.parts["skill"] = NameMatcher(scope.skill)
+        self.new_only = scope.path is not None and scope.path.new_only
+        self.free = not self.on_arguments and self.effects is None and not self.when
+        """True for a rule without a scope: it covers whatever lies below the root."""
+
+    def in_force(self, context: Context, values: dict[str, list[Any]], units: list[Unit]) -> bool:
+        """For `may`: the conditions on context and single arguments certainly hold."""
+        if self.when and not context_holds(self.when, context):
+            return False
+        return all(test.holds_for_all(values, units) for test in self.where)
+
+    def covers(self, unit: Unit) -> bool:
+        """For `may`, once in force: the unit certainly lies within the whole scope."""
+        if self.effects is not None and (not unit.effects or not unit.effects <= self.effects):
+            return False
+        part = self.parts.get(unit.kind)
+        if part is not None:
+            return part.covers(unit)
+        if unit.kind == "path" and not unit.wide and unit.value[0] == "/":
+            return False
+        if unit.kind in ("path", "url", "agent") and self.on_arguments and unit.arg:
+            return unit.arg in self.mentioned
+        return True
+
+    def touches(self, context: Context, values: dict[str, list[Any]], units: list[Unit]) -> Unit | None:
+        """For `may_not` and `must_ask`: the unit by which the rule holds, or might; None if it can't."""
+        if self.when and not context_holds(self.when, context):
+            return None
+        if not all(test.holds_for_any(values, units) for test in self.where):
+            return None
+        rest = units if self.exception is None else [u for u in units if not self._excepted(u, context, values, units)]
+        found: Unit | None = None
+        for kind, part in self.parts.items():
+            found = next((u for u in rest if u.kind == kind and self._acts(u) and part.touches(u)), None)
+            if found is None:
+                return None
+        return found if self.parts else next((u for u in rest if self._acts(u)), None)
+
+    def _acts(self, unit: Unit) -> bool:
+        return self.effects is None or not self.effects.isdisjoint(unit.effects)
+
+    def _excepted(self, unit: Unit, context: Context, values: dict[str, list[Any]], units: list[Unit]) -> bool:
+        """The exception certainly holds for this unit."""
+        exception = self.exception
+        return exception is not None and exception.in_force(context, values, units) and exception._certain(unit)
+
+    def _certain(self, unit: Unit) -> bool:
+        """As an exception: the unit has one of the effects, and lies within the part of its kind."""
+        if self.effects is not None and self.effects.isdisjoint(unit.effects):
+            return False
+        if self.parts:
+            part = self.parts.get(unit.kind)
+            return part is not None and part.covers(unit)
+        return True
+
+    def describe(self) -> str:
+        """For people, such as `path research/*.yaml`; empty for a rule without scope."""
+        words = [f"{kind} {part.describe()}" for kind, part in self.parts.items()]
+        if self.effects is not None:
+            words.append(f"effect {', '.join(self.scope.effect)}")
+        words.extend(f"{key} {'/'.join(map(str, wanted))}" for key, wanted in self.when)
+        words.extend(f"argument {test.arg}" for test in self.where)
+        for kind in ("shell", "sql"):
+            if getattr(self.scope, kind) is not None:
+                words.append(f"{kind} (scoped)")
+        return "; ".join(words)

@@ -1,0 +1,95 @@
+"""`where:` conditions on single arguments, and `when:` conditions on the trusted context."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from remit.model.call import Context
+from remit.model.policy import Condition, Scalar
+from remit.scopes.interface import Matcher, Unit
+from remit.scopes.names import NameMatcher, UrlMatcher
+from remit.scopes.path import PathMatcher
+from remit.scopes.regex import compile_regex
+
+
+class ArgumentTest:
+    """One condition on one argument: for `may` every value must pass, for prohibitions any value does."""
+
+    __slots__ = ("arg", "matchers", "tests")
+
+    def __init__(self, arg: str, condition: Condition) -> None:
+        self.arg = arg
+        self.tests = _value_tests(condition)
+        self.matchers: list[Matcher] = []
+        if condition.path is not None:
+            self.matchers.append(PathMatcher(condition.path))
+        if condition.url is not None:
+            self.matchers.append(UrlMatcher(condition.url))
+        for names in (condition.agent, condition.skill):
+            if names is not None:
+                self.matchers.append(NameMatcher(names))
+
+    def holds_for_all(self, values: dict[str, list[Any]], units: list[Unit]) -> bool:
+        """True only if the argument is there and each of its values passes."""
+        mine = values.get(self.arg)
+        if not mine or not all(test(value) for value in mine for test in self.tests):
+            return False
+        own = [unit for unit in units if unit.arg == self.arg]
+        return all(matcher.covers(unit) for matcher in self.matchers for unit in own)
+
+    def holds_for_any(self, values: dict[str, list[Any]], units: list[Unit]) -> bool:
+        """False only if no value of the argument could pass."""
+        mine = values.get(self.arg)
+        if not mine or not any(all(test(value) for test in self.tests) for value in mine):
+            return False
+        own = [unit for unit in units if unit.arg == self.arg]
+        return not self.matchers or any(all(m.touches(unit) for m in self.matchers) for unit in own)
+
+
+def _value_tests(condition: Condition) -> list[Callable[[Any], bool]]:
+    tests: list[Callable[[Any], bool]] = []
+    if condition.equals is not None:
+        wanted = condition.equals
+        tests.append(lambda value: same(value, wanted))
+    if condition.one_of is not None:
+        choices = condition.one_of
+        tests.append(lambda value: any(same(value, choice) for choice in choices))
+    if condition.regex is not None:
+        matches = compile_regex(condition.regex)
+        tests.append(lambda value: isinstance(value, str) and matches(value))
+    if condition.min is not None:
+        low = condition.min
+        tests.append(lambda value: _number(value) and value >= low)
+    if condition.max is not None:
+        high = condition.max
+        tests.append(lambda value: _number(value) and value <= high)
+    if condition.min_length is not None:
+        shortest = condition.min_length
+        tests.append(lambda value: isinstance(value, str) and len(value) >= shortest)
+    if condition.max_length is not None:
+        longest = condition.max_length
+        tests.append(lambda value: isinstance(value, str) and len(value) <= longest)
+    return tests
+
+
+def same(value: Any, wanted: Scalar) -> bool:
+    """Equal and of one type: `1` is not `true`, and text is never a number."""
+    if isinstance(value, bool) or isinstance(wanted, bool):
+        return value is wanted
+    if isinstance(value, str) or isinstance(wanted, str):
+        return type(value) is type(wanted) and value == wanted
+    return _number(value) and value == wanted
+
+
+def _number(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+def context_holds(when: tuple[tuple[str, tuple[Scalar, ...]], ...], context: Context) -> bool:
+    """True if each named key of the context has one of the wanted values."""
+    for key, wanted in when:
+        value = getattr(context, key)
+        if value is None or not any(same(value, choice) for choice in wanted):
+            return False
+    return True

@@ -1,0 +1,97 @@
+"""Running the `*.test.yaml` beside a policy: every call decided by the rulebook, with a pinned clock."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Literal
+
+import msgspec
+
+from remit.compile.facts import facts_from
+from remit.decide import decide
+from remit.declare.cases import Expected, PolicyTest, TestFile, read_tests
+from remit.declare.files import read_text
+from remit.declare.nodes import Node
+from remit.model.decision import Decision
+from remit.model.facts import Facts
+from remit.model.rulebook import Rulebook
+
+Outcome = Literal["passed", "failed", "waiting"]
+
+
+class TestResult(msgspec.Struct, frozen=True):
+    """What came of one test."""
+
+    __test__ = False
+
+    name: str
+    file: str
+    at: str
+    outcome: Outcome
+    expected: str
+    got: str
+    message: str = ""
+
+
+def test_files(policy: Path) -> list[Path]:
+    """The test files beside a policy."""
+    return sorted(policy.parent.glob("*.test.yaml"))
+
+
+def run_tests(rulebook: Rulebook, policy: Path) -> list[TestResult]:
+    """Decides every test that names this policy. Raises PolicyError for a file that can't be read."""
+    results: list[TestResult] = []
+    for path in test_files(policy):
+        file = read_tests(read_text(path, path.name), path.name)
+        if (path.parent / file.policy).resolve() == policy.resolve():
+            results.extend(_run(rulebook, file, test) for test in file.tests)
+    return results
+
+
+def _run(rulebook: Rulebook, file: TestFile, test: PolicyTest) -> TestResult:
+    facts = _facts(rulebook, file, test)
+    decision = decide(rulebook, test.call, facts)
+    got = f"{decision.verdict.word} ({decision.code})"
+    expected = _words(test.expect)
+    wrong = differences(test.expect, decision)
+    if test.waiting is None:
+        outcome: Outcome = "failed" if wrong else "passed"
+        message = "; ".join([*wrong, f"because {decision.reason}"]) if wrong else ""
+    elif decision.code == "scope-unavailable":
+        outcome, message = "waiting", f"waits for {test.waiting}"
+    elif test.waiting == "capsules" and wrong:
+        outcome, message = "waiting", "waits for capsules"
+    else:
+        outcome, message = "failed", f"no longer waits for {test.waiting}: take the mark away"
+    return TestResult(test.name, file.source, test.at, outcome, expected, got, message)
+
+
+def _facts(rulebook: Rulebook, file: TestFile, test: PolicyTest) -> Facts:
+    facts = Facts()
+    for node in (file.facts, test.facts):
+        if isinstance(node, Node):
+            facts = facts_from(rulebook, node)
+    if facts.now is None and file.now is not None:
+        facts = msgspec.structs.replace(facts, now=file.now)
+    return facts
+
+
+def differences(expected: Expected, decision: Decision) -> list[str]:
+    """What the decision says otherwise than expected."""
+    found = []
+    pairs = (
+        ("decision", expected.decision, decision.verdict.word),
+        ("code", expected.code, decision.code),
+        ("tier", expected.tier, decision.tier),
+        ("data tier", expected.data_tier, decision.data_tier),
+        ("would", expected.would, decision.would),
+        ("of", expected.of, decision.needs.of if decision.needs is not None else None),
+    )
+    for name, wanted, got in pairs:
+        if wanted is not None and wanted != got:
+            found.append(f"{name} is {got}, expected {wanted}")
+    return found
+
+
+def _words(expected: Expected) -> str:
+    return expected.decision + (f" ({expected.code})" if expected.code else "")

@@ -1,0 +1,37 @@
+"""What every test shares: Hypothesis profiles, and a list of what was skipped and why."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+# The same examples on every run and machine, so that a failure is never a matter of luck or load.
+settings.register_profile(
+    "default",
+    derandomize=True,
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow],
+    print_blob=True,
+)
+# For `make test-long`: other examples each time, and many more of them.
+settings.register_profile(
+    "long", settings.get_profile("default"), derandomize=False, max_examples=20_000, database=None
+)
+settings.load_profile("default")
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Every skipped test is named with its reason: what is not run must not look like what passed."""
+    by_reason: dict[str, list[str]] = defaultdict(list)
+    for report in terminalreporter.stats.get("skipped", []):
+        reason = report.longrepr[2] if isinstance(report.longrepr, tuple) else str(report.longrepr)
+        by_reason[reason.removeprefix("Skipped: ")].append(report.nodeid)
+    if not by_reason:
+        return
+    terminalreporter.section("skipped")
+    for reason, tests in sorted(by_reason.items()):
+        terminalreporter.line(f"{len(tests)} × {reason}")
+        for test in sorted(tests):
+            terminalreporter.line(f"    {test}")

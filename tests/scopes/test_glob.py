@@ -1,0 +1,579 @@
+"""Globs: what they match, against a naive matcher; how they compare, against all short paths."""
+
+import contextlib
+import copy
+import itertools
+import pickle
+import re
+import time
+
+import pytest
+from hypothesis import assume, example, given, settings
+from hypothesis import strategies as st
+
+from remit.scopes.glob import Glob, GlobError, fold
+from remit.scopes.globset import GlobSet
+
+NAMES = ["".join(name) for size in (1, 2) for name in itertools.product("ab", repeat=size)]
+PATHS = [
+    ".",
+    *("/".join(parts) for depth in (1, 2, 3, 4) for parts in itertools.product(NAMES, repeat=depth)),
+]
+
+
+# A second, naive reading of the same rules.
+
+
+def naive(text: str, path: str) -> bool:
+    lead = text.startswith("/")
+    if lead != path.startswith("/"):
+        return False
+    names = [] if path in (".", "/") else path.removeprefix("/").split("/")
+    return any(_segments(one.removeprefix("/").split("/"), names) for one in _braces(text))
+
+
+def _braces(text: str) -> list[str]:
+    inner = re.search(r"\{([^{}]*)\}", text)
+    if inner is None:
+        return [text]
+    return [
+        one
+        for part in inner[1].split(",")
+        for one in _braces(text[: inner.start()] + part + text[inner.end() :])
+    ]
+
+
+def _segments(pattern: list[str], names: list[str]) -> bool:
+    return set(pattern) == {"**"} or _rest(pattern, names)
+
+
+def _rest(pattern: list[str], names: list[str]) -> bool:
+    if not pattern:
+        return not names
+    if set(pattern) == {"**"}:
+        return bool(names)  # something came before: strictly below it
+    if pattern[0] == "**":
+        return any(_rest(pattern[1:], names[skip:]) for skip in range(len(names) + 1))
+    return bool(names) and _name(pattern[0], names[0]) and _rest(pattern[1:], names[1:])
+
+
+def _name(pattern: str, name: str) -> bool:
+    if not pattern:
+        return not name
+    if pattern[0] == "*":
+        return any(_name(pattern[1:], name[size:]) for size in range(1, len(name) + 1))
+    if not name:
+        return False
+    if pattern[0] == "[":
+        end = pattern.index("]", 2)
+        body = pattern[1:end]
+        return (name[0] in body) != body.startswith("!") and _name(pattern[end + 1 :], name[1:])
+    return pattern[0] in ("?", name[0]) and _name(pattern[1:], name[1:])
+
+
+_atoms = st.sampled_from(["a", "b", "a", "b", "*", "?", "[ab]", "[!a]", "{a,b}", "{a,ba}", "{a,*}"])
+_segment = st.lists(_atoms, min_size=1, max_size=4).map("".join)
+_part = st.one_of(
+    _segment, _segment, st.just("**"), st.just("{a/b,**}"), st.just("*"), st.just("{a,{b/*,?}}")
+)
+patterns = st.lists(_part, min_size=1, max_size=4).map("/".join)
+
+
+def parsed(text: str) -> Glob:
+    try:
+        return Glob.parse(text)
+    except GlobError:
+        assume(False)
+        raise
+
+
+@given(patterns)
+@settings(max_examples=200, deadline=None)
+@example("**")
+@example("**/**")
+@example("a/**/**")
+@example("**/*")
+@example("**/*/**")
+@example("*/**/?b/**/a")
+def test_matches_what_the_naive_matcher_matches(text: str) -> None:
+    glob = parsed(text)
+    wrong = [path for path in PATHS[:260] + PATHS[260::9] if glob.matches(path) != naive(text, path)]
+    assert wrong == []
+
+
+@given(st.lists(patterns, min_size=1, max_size=12))
+@settings(max_examples=150, deadline=None)
+def test_a_set_matches_what_any_member_matches(texts: list[str]) -> None:
+    members = [parsed(text) for text in texts]
+    union = GlobSet(members)
+    for path in PATHS[::3]:
+        first = next((glob for glob in members if glob.matches(path)), None)
+        assert (union.matches(path), union.first(path)) == (first is not None, first)
+
+
+@given(patterns, patterns)
+@settings(max_examples=400, deadline=None)
+@example("*/**", "**/*/a")
+@example("**/*", "*/**")
+@example("a*", "a?*")
+@example("{a,b}/**", "[ab]/a")
+def test_inclusion_is_sound_and_disjointness_is_real(one: str, two: str) -> None:
+    wide, narrow = parsed(one), parsed(two)
+    in_wide = {path for path in PATHS if wide.matches(path)}
+    in_narrow = {path for path in PATHS if narrow.matches(path)}
+    if wide.includes(narrow):
+        assert in_narrow <= in_wide
+        assert wide.intersects(narrow)
+    if in_wide & in_narrow:
+        assert wide.intersects(narrow)
+        assert narrow.intersects(wide)
+    assert wide.includes(wide)
+
+
+@given(st.lists(patterns, min_size=1, max_size=4), patterns)
+@settings(max_examples=150, deadline=None)
+def test_inclusion_in_a_set_is_sound(texts: list[str], other: str) -> None:
+    union, narrow = GlobSet(map(parsed, texts)), parsed(other)
+    if union.includes(narrow):
+        assert all(union.matches(path) for path in PATHS if narrow.matches(path))
+    if not union.intersects(narrow):
+        assert not any(union.matches(path) and narrow.matches(path) for path in PATHS)
+
+
+@given(patterns, st.sampled_from(["x", "a", "file", "ab"]))
+@settings(max_examples=200, deadline=None)
+def test_a_sample_is_matched(text: str, filler: str) -> None:
+    glob = parsed(text)
+    assert glob.matches(glob.sample(filler))
+
+
+@given(patterns, st.sampled_from(PATHS))
+@settings(max_examples=300, deadline=None)
+def test_a_literal_glob_is_included_exactly_when_matched(text: str, path: str) -> None:
+    glob = parsed(text)
+    assert glob.includes(Glob.literal(path)) == glob.matches(path) == glob.intersects(Glob.literal(path))
+
+
+@given(st.text(st.characters(codec="utf-8", exclude_categories=["Cs", "Cc"]), min_size=1, max_size=12))
+@settings(max_examples=300, deadline=None)
+def test_any_text_parses_or_is_refused_and_a_literal_matches_itself(name: str) -> None:
+    with contextlib.suppress(GlobError):
+        Glob.parse(name, absolute=True, fold=True)
+    assume("/" not in name and name not in (".", ".."))
+    literal = Glob.literal(f"d/{name}")
+    assert literal.matches(f"d/{name}")
+    assert not literal.matches("d/")
+    assert Glob.below(name).matches(f"{name}/x")
+    assert not Glob.below(name).matches(name)
+    if "\\" not in name and not re.search("[\u2028\u2029]", name):
+        assert Glob.parse(literal.text).matches(f"d/{name}")
+        assert Glob.parse(literal.text) == literal
+    assert fold(fold(name)) == fold(name)
+
+
+YES = [
+    ("research/*.yaml", "research/x.yaml"),
+    ("research/*.yaml", "research/.x.yaml"),
+    ("research/*.yaml", "research/a b c.yaml"),
+    ("research/*.yaml", "research/Zürich.yaml"),
+    ("research/*.yaml", "research/dotdot..yaml.yaml"),
+    ("**", "."),
+    ("**", ".env"),
+    ("**", "a/b/c"),
+    ("**/x", "x"),
+    ("**/x", "a/b/x"),
+    ("a/**/x", "a/x"),
+    ("a/**/x", "a/b/c/x"),
+    ("a/**/*.py", "a/x.py"),
+    ("**/.env*", "a/.env.local"),
+    ("**/*.py", "x.py"),
+    ("docs/**", "docs/.hidden"),
+    ("docs/**", "docs/a\nb"),
+    ("docs/?.md", "docs/\n.md"),
+    ("spikes/SPIKE-[0-9][0-9]/**", "spikes/SPIKE-42/run.py"),
+    ("**/*.{ts,tsx}", "src/a.tsx"),
+    ("{src,tests}/**", "tests/x"),
+    ("a{,/b}", "a"),
+    ("a{,/b}", "a/b"),
+    ("[[]x]".replace("]x]", "]x"), "[x"),
+    ("[]]x", "]x"),
+    ("[a-]", "-"),
+    ("a,b", "a,b"),
+    ("[!a]b", ".b"),
+    ("[+-9]x", "5x"),
+    ("~/x", "~/x"),
+]
+
+NO = [
+    ("research/*.yaml", "research/.yaml"),
+    ("research/*.yaml", "research/a/b.yaml"),
+    ("research/*.yaml", "research/x.YAML"),
+    ("research/*.yaml", "research/x.yaml~"),
+    ("research/*.yaml", "research/x.yaml\n"),
+    ("research/*.yaml", "x.yaml\nresearch/x.yaml"),
+    ("research/*.yaml", "research.yaml"),
+    ("research/*.yaml", "/research/x.yaml"),
+    ("docs/**", "docs"),
+    ("docs/**", "docs/"),
+    ("docs/**", "docsx.md"),
+    ("docs/**", "Docs/x"),
+    ("docs/**", "docs⁄x.md"),
+    ("**", "/etc/passwd"),
+    ("**", ""),
+    ("**/passwd", "/etc/passwd"),
+    ("**/*.pem", "/etc/x.pem"),
+    ("**/*.pem", "a/.pem"),
+    ("**/*.pem", ".pem"),
+    ("**/a*.pem", "/a1.pem"),
+    ("**/a*.pem", "b/a.pem"),
+    ("*", "."),
+    ("?", "."),
+    ("**/*", "."),
+    ("*", "a/b"),
+    ("*", "/a"),
+    ("a*", "a"),
+    ("a?", "a/"),
+    ("a[!b]c", "a/c"),
+    ("[+-9]x", "/x"),
+    ("a/**/b", "ab"),
+    ("a/**/b", "a/xb"),
+    ("src/**", "src2/app.py"),
+    ("src/**/*.py", "src/.py"),
+    ("src/**/*.py", "src/a/.py"),
+    ("dir/**/name", "dir/xname"),
+    ("dir/**/dir", "dir"),
+]
+
+
+@pytest.mark.parametrize(("text", "path"), YES)
+def test_matches(text: str, path: str) -> None:
+    assert Glob.parse(text).matches(path)
+    assert GlobSet([Glob.parse(text), Glob.parse("zz"), *(Glob.parse(f"y{n}/*") for n in range(9))]).matches(
+        path
+    )
+
+
+@pytest.mark.parametrize(("text", "path"), NO)
+def test_does_not_match(text: str, path: str) -> None:
+    assert not Glob.parse(text).matches(path)
+    assert not GlobSet(
+        [Glob.parse(text), Glob.parse("zz"), *(Glob.parse(f"y{n}/*") for n in range(9))]
+    ).matches(path)
+
+
+def test_absolute_globs_match_absolute_paths_only() -> None:
+    tmp = Glob.parse("/tmp/**", absolute=True)
+    everything = Glob.parse("/**", absolute=True)
+    assert [tmp.matches(path) for path in ("/tmp/x", "/tmp", "tmp/x", "/tmpx/y")] == [
+        True,
+        False,
+        False,
+        False,
+    ]
+    assert [everything.matches(path) for path in ("/", "/x", "x", ".")] == [True, True, False, False]
+    assert Glob.parse("/*", absolute=True).matches("/x")
+    assert not Glob.parse("/*", absolute=True).matches("/")
+    assert everything.includes(tmp)
+    assert not Glob.parse("**").includes(tmp)
+    assert not Glob.parse("**").intersects(tmp)
+    assert (tmp.base, everything.base, tmp.sample()) == ("/tmp", "/", "/tmp/x")
+    both = GlobSet([tmp, Glob.parse("a")])
+    assert [both.matches(path) for path in ("/tmp/x", "a", "/a", "tmp/x")] == [True, True, False, False]
+    many = GlobSet(Glob.parse(f"/d{n}/**", absolute=True) for n in range(20))
+    assert [many.matches(path) for path in ("/d7/x", "/d7", "/d77/x", "d7/x")] == [True, False, False, False]
+    assert Glob.below("/").matches("/etc")
+    assert Glob.literal("/").matches("/")
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("", "empty"),
+        ("docs/", "ends in `/`"),
+        ("a//b", "empty segment"),
+        ("./a", "segment `.`"),
+        (".", "segment `.`"),
+        ("a/../b", "segment `..`"),
+        ("[.]./x", "segment `..`"),
+        ("a\\b", "backslash"),
+        ("a\nb", "control character in glob `a\\nb`"),
+        ("a\x00", "control character"),
+        ("a\x85", "control character"),
+        ("/etc/**", "absolute glob"),
+        ("{/a,b}", "partly absolute"),
+        ("a**b", "`**` must be a whole segment"),
+        ("**.md", "whole segment"),
+        ("{a,b}**", "whole segment"),
+        ("a/***", "more than two"),
+        ("*{*,a}", "two adjacent"),
+        ("{a,}", "empty"),
+        ("a/{b,}", "ends in"),
+        ("{a}", "without a comma"),
+        ("{}", "without a comma"),
+        ("{a,b", "unclosed `{`"),
+        ("a}", "unmatched `}`"),
+        ("a]", "unmatched `]`"),
+        ("[a", "unclosed `[`"),
+        ("[]", "unclosed `[`"),
+        ("[!]", "unclosed `[`"),
+        ("[z-a]", "reversed"),
+        ("[\u4e00-\u9fff]", "too wide"),
+        ("[a/b]", "not supported"),
+        ("[[:alpha:]]", "not supported"),
+        ("[^a]", "write `[!`"),
+        ("{a,b}" * 9, "more than 256"),
+        ("{" + "a," * 300 + "}", "more than 256"),
+        ("{" * 20 + "a,b" + "}" * 20, "nested too deeply"),
+        ("a" * 2000, "more than 1024"),
+        ("{a,b}" * 8 + "c" * 900, "too much"),
+    ],
+)
+def test_refuses(text: str, words: str) -> None:
+    with pytest.raises(GlobError, match=re.escape(words)) as caught:
+        Glob.parse(text, absolute=text == "{/a,b}")
+    assert str(caught.value)[0].islower() or str(caught.value)[0] == "`"
+
+
+INCLUDED = [
+    ("**", "."),
+    ("**", "**"),
+    ("**", "**/*"),
+    ("**", "a/**/b*/{c,d}"),
+    ("**/*", "a"),
+    ("**/*", "docs/**"),
+    ("docs/**", "docs/a/*.md"),
+    ("docs/**", "docs/**/*.md"),
+    ("docs/**", "docs/*"),
+    ("docs/**", "docs/a/**"),
+    ("src/**", "src/x/**"),
+    ("src/**/*.py", "src/*.py"),
+    ("src/**/*.py", "src/a/b/test_*.py"),
+    ("**/*.py", "src/**/*.py"),
+    ("**/*.py", "a/b.py"),
+    ("**/.env", "a/**/.env"),
+    ("*.yaml", "a*.yaml"),
+    ("*.yaml", "?.yaml"),
+    ("*.yaml", "[0-9]*.yaml"),
+    ("*/**", "**/*/*"),
+    ("?*", "*?"),
+    ("*", "?*"),
+    ("[a-z]*", "[b-f]x"),
+    ("[!a]*", "bc"),
+    ("[!a]*", "[b-c]*"),
+    ("{src,tests}/**", "tests/**"),
+    ("{src,tests}/**", "{tests,src}/a"),
+    ("a/**/b/**/c", "a/x/b/y/**/c"),
+    ("**/a/**", "a/**"),
+    ("**/a/**", "x/a/b"),
+]
+
+NOT_INCLUDED = [
+    ("docs/**", "docs"),
+    ("docs/**", "**"),
+    ("docs/**", "docs*/a"),
+    ("docs/*", "docs/**"),
+    ("**/*", "**"),
+    ("*/**", "**/*"),
+    ("*.yaml", ".yaml"),
+    ("*.yaml", "*"),
+    ("a?", "a*"),
+    ("[a-c]", "[a-d]"),
+    ("[!a]", "?"),
+    ("src/**/*.py", "src/**"),
+    ("Docs/**", "docs/a"),
+]
+
+
+@pytest.mark.parametrize(("wide", "narrow"), INCLUDED)
+def test_includes(wide: str, narrow: str) -> None:
+    other = Glob.literal(".") if narrow == "." else Glob.parse(narrow)
+    assert Glob.parse(wide).includes(other)
+    assert Glob.parse(wide, fold=True).includes(other)
+    assert GlobSet([Glob.parse("zz"), Glob.parse(wide)]).includes(other)
+
+
+@pytest.mark.parametrize(("wide", "narrow"), NOT_INCLUDED)
+def test_does_not_include(wide: str, narrow: str) -> None:
+    assert not Glob.parse(wide).includes(Glob.parse(narrow))
+
+
+@pytest.mark.parametrize(
+    ("one", "two", "answer"),
+    [
+        ("docs/**", "docs", False),
+        ("docs/**", "**/x", True),
+        ("*.py", "*.md", False),
+        ("*.py", "a*", True),
+        ("a*b", "b*a", False),
+        ("a/*/c", "a/b/*", True),
+        ("**/a", "b/**", True),
+        ("**/a", "**/b", False),
+        ("[a-c]", "[d-f]", False),
+        ("[!a]", "a", False),
+        (".git/**", "src/**", False),
+        (".git/**", "*/config", True),
+        ("**/*.pem", "secrets/**", True),
+        ("*", "a/b", False),
+    ],
+)
+def test_intersects(one: str, two: str, answer: bool) -> None:
+    assert Glob.parse(one).intersects(Glob.parse(two)) is answer
+    assert Glob.parse(two).intersects(Glob.parse(one)) is answer
+    assert GlobSet([Glob.parse(one)]).intersects(Glob.parse(two)) is answer
+
+
+def test_the_alternatives_of_one_glob_may_lie_in_different_members() -> None:
+    union = GlobSet([Glob.parse("src/**"), Glob.parse("tests/**")])
+    assert union.includes(Glob.parse("{src,tests}/*.py"))
+    assert not union.includes(Glob.parse("{src,tests,docs}/*.py"))
+    assert not union.includes(Glob.parse("**"))
+
+
+def test_an_empty_set_has_nothing() -> None:
+    empty = GlobSet(())
+    assert (bool(empty), empty.matches("a"), empty.first("a")) == (False, False, None)
+    assert not empty.includes(Glob.parse("a"))
+    assert not empty.intersects(Glob.parse("**"))
+    with pytest.raises(ValueError, match="partly folded"):
+        GlobSet([Glob.parse("a"), Glob.parse("b", fold=True)])
+
+
+@pytest.mark.parametrize(
+    ("one", "two"),
+    [
+        ("SECRETS/Key.PEM", "secrets/key.pem"),
+        ("ﬁle", "FILE"),
+        ("Straße", "STRASSE"),
+        ("re\u0301sume\u0301", "RÉSUMÉ"),
+        (".g\u200cit/config", ".GIT/config"),
+        ("\u212aey", "key"),
+        (".claude", "．ＣＬＡＵＤＥ"),
+        ("ıx".upper(), "ix"),
+    ],
+)
+def test_fold_makes_equal(one: str, two: str) -> None:
+    assert fold(one) == fold(two)
+
+
+def test_folded_globs_ignore_case_and_form_on_both_sides() -> None:
+    glob = Glob.parse("Secrets/**/*.PEM", fold=True)
+    assert glob.matches(fold("SECRETS/a/KEY.pem"))
+    assert glob.intersects(Glob.parse("sEcrets/*.pem"))
+    assert Glob.parse("sEcrets/*.pem").intersects(glob)
+    assert glob.includes(Glob.parse("SECRETS/K.Pem"))
+    assert not Glob.parse("**").includes(glob)  # in which form would its paths be?
+    assert Glob.parse("[A-F]x", fold=True).matches("cx")
+    assert not Glob.parse("[A-F]x", fold=True).matches("gx")
+    assert Glob.parse("[ß]x", fold=True).matches(fold("ßx"))
+    assert Glob.parse("[!a]x", fold=True).matches(fold("Ax"))  # as the glob itself does
+    assert not Glob.parse("[!aA]x", fold=True).matches(fold("Ax"))
+    assert Glob.literal("Straße").folded().matches("strasse")
+    assert Glob.below(".GIT").folded().matches(fold(".Git/hooks/x"))
+
+
+@given(patterns, st.sampled_from(PATHS))
+@settings(max_examples=200, deadline=None)
+def test_folding_both_sides_loses_no_match(text: str, path: str) -> None:
+    upper = parsed(text.replace("a", "A").replace("b", "B"))
+    swapped = path.upper()
+    if upper.matches(swapped):
+        assert upper.folded().matches(fold(swapped))
+
+
+def test_base_sample_below_and_literal() -> None:
+    texts = [
+        "docs/**/*.md",
+        "*.md",
+        "a/b/c.md",
+        "README.md",
+        "{a/b,a/c}/**",
+        "a/{b,c}/d",
+        "a[[]b/**",
+        "a/b*/c",
+    ]
+    assert [Glob.parse(text).base for text in texts] == ["docs", ".", "a/b", ".", "a", "a", "a[b", "a"]
+    assert (Glob.below(".").text, Glob.below("a*b").text, Glob.below("a/b").base) == ("**", "a[*]b/**", "a/b")
+    assert Glob.below("a*b").matches("a*b/c")
+    assert not Glob.below("a*b").matches("axb/c")
+    assert Glob.literal("a[1].md").matches("a[1].md")
+    assert not Glob.literal("a[1].md").matches("a1.md")
+    assert (Glob.literal(".").matches("."), Glob.literal(".").sample(), Glob.literal(".").base) == (
+        True,
+        ".",
+        ".",
+    )
+    assert Glob.parse("**").includes(Glob.literal("."))
+    assert [Glob.parse(text).sample("f") for text in ("docs/**", "**", "[0-9]?*", "[!f]")] == [
+        "docs/f",
+        "f",
+        "0ff",
+        "x",
+    ]
+    with pytest.raises(GlobError):
+        Glob.literal("")
+
+
+def test_globs_are_values() -> None:
+    glob = Glob.parse("a/{b,c}*/**")
+    assert len({glob, Glob.parse("a/{b,c}*/**"), glob.folded()}) == 2
+    assert glob.matches("a/bx/c")
+    for twin in (copy.copy(glob), copy.deepcopy(glob), pickle.loads(pickle.dumps(glob))):
+        assert twin == glob
+        assert twin.matches("a/bx/c")
+    union = GlobSet([glob])
+    assert pickle.loads(pickle.dumps(union)) == union
+    assert (len(union), list(union), hash(union)) == (1, [glob], hash(GlobSet([glob])))
+    for value in (glob, union):
+        with pytest.raises(AttributeError):
+            value.text = "x"
+        with pytest.raises(AttributeError):
+            del value.matches
+    assert "folded" in repr(glob.folded())
+    assert repr(union).startswith("GlobSet([Glob(")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "*a*a*a*a*a*b",
+        "*" + "?*a" * 60 + "b",
+        "**/a/**/a/**/a/**/b",
+        "**/*a*a*/**/*a*a*/**/*a*b",
+        "/".join(["**", "a*a*a"] * 40) + "/b",
+        "**/a/a/a/a/a/a/a/a/b",
+        "**/*/a/**/*/a/**/*/a/b",
+        "{a,aa}*" * 8 + "b",
+        "**/" + "[ab]*" * 100 + "c",
+    ],
+)
+def test_hostile_paths_take_no_time(text: str) -> None:
+    glob = Glob.parse(text)
+    union = GlobSet([glob, Glob.parse("zz/*x"), Glob.parse("**/*y*z")])
+    glob.matches("warm"), union.matches("warm")
+    for path in (
+        "a" * 4096,
+        "a/" * 2047 + "a",
+        "aa/" * 1365 + "a",
+        "a/" * 1000 + "a" * 2096,
+        "ba" * 2048,
+        "\n" * 4096,
+    ):
+        start = time.perf_counter()
+        assert not glob.matches(path)
+        assert not union.matches(path)
+        assert time.perf_counter() - start < 0.5
+
+
+def test_hostile_globs_are_compared_in_polynomial_time() -> None:
+    texts = [
+        "*a" * 300 + "b",
+        "**/a/" * 120 + "b",
+        "{a,b}*" * 8 + "c",
+        "[!a]*?" * 60,
+        "/".join(["*a*"] * 200),
+    ]
+    start = time.perf_counter()
+    for one, two in itertools.product(map(Glob.parse, texts), repeat=2):
+        one.includes(two)
+        one.intersects(two)
+    assert time.perf_counter() - start < 20

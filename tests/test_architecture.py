@@ -1,0 +1,159 @@
+"""The shape of the code: which folder may import which, and what may not appear at all.
+
+The tables are the rules; docs/architecture.md says why. A folder of src/remit that is not in LAYERS fails.
+"""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+SRC = Path(__file__).parents[1] / "src" / "remit"
+
+# Each may import itself, `model`, and what is listed.
+LAYERS: dict[str, set[str]] = {
+    "model": set(),
+    "catalog": set(),
+    "scopes": set(),
+    "decide": {"scopes"},
+    "declare": {"catalog", "scopes"},
+    "analyze": {"scopes", "decide"},
+    "compile": {"catalog", "scopes", "declare", "decide", "analyze"},
+    "explain": {"scopes", "decide", "analyze"},
+    "store": set(),
+    "record": {"store"},
+    "grant": {"scopes", "decide", "store", "record"},
+    "enforce": {"scopes", "decide", "grant", "record", "store"},
+    "exchange": {"declare", "catalog", "explain"},
+    "adapters": {"decide", "enforce"},
+}
+LAYERS["testing"] = set(LAYERS) - {"adapters"}
+LAYERS["service"] = set(LAYERS)
+LAYERS["cli"] = set(LAYERS)
+
+# Modules outside every folder: they only pass on what the folders offer.
+ENTRANCES = {"__init__", "__main__"}
+
+# Packages from elsewhere, and the only folders that may import them.
+ONLY_IN: dict[str, set[str]] = {
+    "yaml": {"declare", "catalog"},
+    "typer": {"cli"},
+    "rich": {"cli"},
+    "pickle": set(),
+    "marshal": set(),
+    "shelve": set(),
+}
+# A decision knows no clock, disk, network or chance: everything it needs is handed in.
+IMPURE = {"asyncio", "io", "os", "pathlib", "random", "secrets", "socket", "subprocess", "threading", "time"}
+
+# What importing `remit.decide` must not load: a hook pays for it on each call.
+HEAVY = {"asyncio", "jinja2", "re2", "rich", "typer", "yaml"}
+
+MAX_LINES = 400
+
+FILES = sorted(SRC.rglob("*.py"))
+each_file = pytest.mark.parametrize("file", FILES, ids=lambda file: file.relative_to(SRC).as_posix())
+
+
+def layer_of(file: Path) -> str:
+    """The folder directly under src/remit, or the module's own name if it lies there itself."""
+    return file.relative_to(SRC).with_suffix("").parts[0]
+
+
+def imports(file: Path) -> Iterator[tuple[int, str]]:
+    """Line and full name of everything imported, wherever it stands: `if TYPE_CHECKING` counts too."""
+    package = ("remit", *file.relative_to(SRC).parent.parts)
+    for node in ast.walk(ast.parse(file.read_bytes())):
+        if isinstance(node, ast.Import):
+            yield from ((node.lineno, alias.name) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            base = package[: len(package) - node.level + 1] if node.level else ()
+            origin = ".".join((*base, *filter(None, [node.module])))
+            yield from ((node.lineno, f"{origin}.{alias.name}") for alias in node.names)
+        elif isinstance(node, ast.Call) and ast.unparse(node.func).endswith(("import_module", "__import__")):
+            yield from ((node.lineno, str(a.value)) for a in node.args[:1] if isinstance(a, ast.Constant))
+
+
+def wrong_imports(file: Path) -> Iterator[str]:
+    layer = layer_of(file)
+    for line, name in imports(file):
+        top, _, rest = name.partition(".")
+        target = rest.partition(".")[0]
+        if top == "remit":
+            if layer in ENTRANCES or target in {layer, "model", "__version__"}:
+                continue
+            if target not in LAYERS[layer]:
+                yield f"{file.relative_to(SRC)}:{line}: {layer} may not import {name}"
+        elif layer not in ONLY_IN.get(top, {layer}):
+            yield f"{file.relative_to(SRC)}:{line}: {top} may not be imported in {layer}"
+        elif layer == "decide" and top in IMPURE:
+            yield f"{file.relative_to(SRC)}:{line}: a decision is pure and does without {top}"
+
+
+def test_every_part_has_its_place_in_the_table():
+    parts = {layer_of(file) for file in FILES}
+    assert parts - ENTRANCES <= set(LAYERS)
+
+
+@each_file
+def test_imports_point_one_way(file: Path):
+    assert list(wrong_imports(file)) == []
+
+
+@each_file
+def test_a_module_says_what_it_is_for(file: Path):
+    assert ast.get_docstring(ast.parse(file.read_bytes())), "no docstring at the top of the module"
+
+
+@each_file
+def test_nothing_rests_on_assert(file: Path):
+    tree = ast.parse(file.read_bytes())
+    assert [node.lineno for node in ast.walk(tree) if isinstance(node, ast.Assert)] == []
+
+
+@each_file
+def test_a_file_holds_one_thing(file: Path):
+    assert len(file.read_text("utf-8").splitlines()) <= MAX_LINES
+
+
+def test_deciding_loads_little():
+    if not (SRC / "decide").is_dir() or not any((SRC / "decide").iterdir()):
+        pytest.skip("remit.decide is not there yet")
+    program = (
+        "import sys; old = set(sys.modules); import remit.decide; print(*sorted(set(sys.modules) - old))"
+    )
+    ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert {name.partition(".")[0] for name in ran.stdout.split()} & HEAVY == set()
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "fault"),
+    [
+        ("decide/x.py", "from remit.declare import load", "decide may not import remit.declare.load"),
+        ("decide/x.py", "from ..declare.load import f", "decide may not import remit.declare.load.f"),
+        ("decide/x.py", "from .. import cli", "decide may not import remit.cli"),
+        ("decide/x.py", "import remit", "decide may not import remit"),
+        ("model/x.py", "if TYPE_CHECKING:\n    import remit.scopes", "model may not import remit.scopes"),
+        ("scopes/x.py", "def f():\n    import_module('remit.cli')", "scopes may not import remit.cli"),
+        ("compile/x.py", "import yaml.events", "yaml may not be imported in compile"),
+        ("cli/x.py", "from pickle import loads", "pickle may not be imported in cli"),
+        ("decide/x.py", "import os.path", "a decision is pure and does without os"),
+        ("decide/x.py", "from . import y\nfrom ..model import Call\nfrom remit import scopes", None),
+        ("__init__.py", "from .decide import decide", None),
+        ("cli/x.py", "from remit import __version__\nimport rich, typer", None),
+    ],
+)
+def test_a_wrong_import_is_found(
+    path: str, text: str, fault: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(sys.modules[__name__], "SRC", tmp_path)
+    file = tmp_path / path
+    file.parent.mkdir(exist_ok=True)
+    file.write_text(text)
+    found = [message.split(": ", 1)[1] for message in wrong_imports(file)]
+    assert found == ([fault] if fault else [])

@@ -1,0 +1,67 @@
+"""The pinned requirements: in step with what asks for them, hashed, and free of addresses."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+ROOT = Path(__file__).parents[1]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+PINNED = sorted((ROOT / "requirements").glob("*.txt"))
+
+
+def asked_for(pins: Path) -> list[Requirement]:
+    """What a pinned file is made from: its `.in`, or pyproject.toml."""
+    source = pins.with_suffix(".in")
+    if not source.exists():
+        lines = [*PROJECT["project"]["dependencies"], *PROJECT["dependency-groups"][pins.stem]]
+    else:
+        lines = [line for line in source.read_text("utf-8").splitlines() if line and line[0] not in "#-"]
+    return [Requirement(line.partition(" #")[0]) for line in lines]
+
+
+def pinned(pins: Path) -> dict[str, list[Requirement]]:
+    found: dict[str, list[Requirement]] = {}
+    for line in re.findall(r"^([A-Za-z0-9].*?) ?\\$", pins.read_text("utf-8"), re.MULTILINE):
+        requirement = Requirement(line)
+        found.setdefault(canonicalize_name(requirement.name), []).append(requirement)
+    return found
+
+
+@pytest.mark.parametrize("pins", PINNED, ids=lambda pins: pins.name)
+def test_pins_answer_what_is_asked_for(pins: Path):
+    versions = pinned(pins)
+    for requirement in asked_for(pins):
+        candidates = versions.get(canonicalize_name(requirement.name), [])
+        assert candidates, f"`{requirement.name}` is not pinned: run `make requirements`"
+        for candidate in candidates:
+            (exact,) = candidate.specifier
+            assert requirement.specifier.contains(exact.version, prereleases=True), (
+                f"`{requirement}`: {exact}"
+            )
+
+
+@pytest.mark.parametrize("pins", PINNED, ids=lambda pins: pins.name)
+def test_every_pin_is_exact_and_hashed_and_names_no_address(pins: Path):
+    entries = re.split(r"^(?=[^ #\n])", pins.read_text("utf-8"), flags=re.MULTILINE)[1:]
+    assert entries
+    for entry in entries:
+        if entry.startswith(
+            "--no-binary "
+        ):  # a package without wheels, named; its pin is checked like the others
+            continue
+        assert re.match(r"[A-Za-z0-9._-]+(\[[a-z0-9,_-]+\])?==", entry), entry.splitlines()[0]
+        assert "--hash=sha256:" in entry, entry.splitlines()[0]
+        assert not re.search(r"://|--index|--find-links|@ ", entry), entry.splitlines()[0]
+
+
+def test_the_build_backend_is_pinned():
+    (backend,) = map(Requirement, PROJECT["build-system"]["requires"])
+    (pin,) = pinned(ROOT / "requirements" / "dev.txt")[backend.name]
+    (exact,) = pin.specifier
+    assert backend.specifier.contains(exact.version)
