@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from time import perf_counter
 
 from bench.floor import floor
-from bench.peers.interface import CannotCheck, Engine, mistakes
-from bench.timing import Cost, Timed, compare
+from bench.peers.interface import PROBED, CannotCheck, Engine, mistakes
+from bench.timing import Cost, Decide, Shot, Timed, compare, spend
 from bench.workloads import grid
 
 SLOW_NS = 2_000_000
@@ -23,8 +23,14 @@ class Curve:
     """One engine's costs by size, in multiples of the floor at the smallest size."""
 
     points: dict[int, Cost] = field(default_factory=dict)
+    first: dict[int, float] = field(default_factory=dict)
+    """What a cell's first call costs, once."""
     load_seconds: dict[int, float] = field(default_factory=dict)
     stopped: str | None = None
+
+
+def _each(decide: Decide, pool: Sequence[Shot]) -> float:
+    return spend(decide, pool) / len(pool)
 
 
 def measure(ours: Engine, peers: Sequence[Engine], sizes: Sequence[int], rounds: int) -> dict[str, Curve]:
@@ -54,7 +60,9 @@ def measure(ours: Engine, peers: Sequence[Engine], sizes: Sequence[int], rounds:
             if wrong:
                 curve.stopped = f"decides wrongly: {wrong[0]}"
                 continue
-            built[engine.name] = ready.timed(workload)
+            decide, pool = built[engine.name] = ready.timed(workload)
+            if engine is ours:
+                curve.first[cells] = _each(decide, pool[PROBED:]) / _each(*b1)
             if engine is not ours and curve.load_seconds[cells] > SLOW_BUILD:
                 curve.stopped = f"loading {cells:,} cells took {curve.load_seconds[cells]:.1f} s"
         costs = compare(built, floor=b1, rounds=rounds)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import yaml
+from yaml._yaml import CParser
 
 from bench.policies import long_yaml
 from bench.subject import declare, load
@@ -29,7 +30,7 @@ class Loading:
 
 
 def _events(text: str) -> None:
-    parser = yaml.cyaml.CParser(text)
+    parser = CParser(text)
     while parser.get_event() is not None:
         pass
 

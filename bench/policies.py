@@ -8,7 +8,7 @@ from typing import Any
 from bench.workloads import AGENTS, CELLS, GLOBS, Check, Workload
 
 READS = {"does": {"read": "docs/**"}}
-WRITES = {"does": {"write": "work/**"}, "tier": 1}
+WRITES = {"does": {"write": "work/out-*.txt"}, "tier": 1}
 WRITING = {"create_file", "replace_string_in_file", "multi_replace_string_in_file", "memory"}
 GREP = {"args": {"query": "text", "isRegexp": "flag", "maxResults": "number"}, **READS}
 CREATE = {"args": {"filePath": "path", "content": "text"}, "does": {"write": "filePath"}, "tier": 1}
@@ -27,7 +27,7 @@ def policy_of(workload: Workload) -> dict[str, Any]:
         agent: {"may": [_rule(workload, agent, tool) for tool in sorted(granted)], "data_tiers": [0, 1, 2]}
         for agent, granted in workload.table.items()
     }
-    agents["orchestrator"]["delegates_to"] = [agent for agent in AGENTS if agent != "orchestrator"]
+    agents["lead"] = {"may": [], "delegates_to": list(AGENTS)}  # for the chain
     return {
         "remit": 1,
         "name": "bench",

@@ -97,6 +97,12 @@ def growth_rows(results: Results) -> tuple[Row, list[Row]]:
     return ["engine", *(f"{size:,}" for size in sizes), "why it stops"], rows
 
 
+def first_call(results: Results) -> float:
+    """What the first call of a cell costs Remit, in a matrix where hardly any cell is called twice."""
+    first = results.curves[results.ours[0].name].first
+    return first[max(first)]
+
+
 def picture(results: Results) -> str:
     """Cost against size, as SVG."""
     lines = []
@@ -176,6 +182,7 @@ def page(results: Results, picture_name: str) -> str:
         targets=_markdown(*target_rows(results)),
         picture=picture_name,
         growth=_markdown(*growth_rows(results)),
+        first=show(first_call(results)),
         rules=f"{RULES:,}",
         kilobytes=loaded.kilobytes,
         load_to_safe=show(loaded.load_to_safe),

@@ -58,6 +58,7 @@ def show(results: report.Results) -> None:
     print("\n".join("  " + note for note in report.notes(results)))
     print("\nCost by size, × B1 at the smallest")
     print(report.terminal(*report.growth_rows(results)))
+    print(f"  the first call of a cell, which makes its plan: {report.first_call(results):,.0f} × B1, once")
     start = results.startup
     times = f"{start.milliseconds:.0f} ms beside {start.bare_milliseconds:.0f} ms"
     print(f"\nStart, read a rulebook, decide: {start.ratio:.1f} × a bare interpreter's CPU time ({times})")

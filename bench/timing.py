@@ -87,11 +87,11 @@ class Feed:
 
 
 def feed(decide: Decide, pool: Sequence[Shot]) -> Feed:
-    """A feed whose batches take about `BATCH_NS` with this engine; every call of the pool was made once."""
-    trial = pool[: max(1, len(pool) // 50)]
+    """A feed whose batches take about `BATCH_NS` with this engine; afterwards every call was made once."""
+    for shot in pool:
+        decide(*shot)
+    trial = pool[: max(1, len(pool) // 20)]
     each = spend(decide, trial) / len(trial)
-    if each * len(pool) < 100 * BATCH_NS:
-        each = spend(decide, pool) / len(pool)
     return Feed(pool, max(5, min(20_000, int(BATCH_NS / each))))
 
 

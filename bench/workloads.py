@@ -96,7 +96,7 @@ def matrix() -> Workload:
     """W1: is this agent allowed this tool at all?"""
     yes, no = _cells(allowed=True), _cells(allowed=False)
     title = "no argument to look at, allowed"
-    refused = [(agent, tool, {}) for agent, tool in no]
+    refused: list[Shot] = [(agent, tool, {}) for agent, tool in no]
     return Workload("W1", title, Check.MATRIX, table(), pick(yes), allowed=True, refused=refused, target=4.0)
 
 

@@ -41,15 +41,30 @@ class Built:
 class Engine(Protocol):
     """One engine, used in the fastest way that its documentation offers."""
 
-    name: str
-    distribution: str
-    """Its name on PyPI, for the version in the report."""
-    use: str
-    """How it is used here."""
-    checks: Mapping[Check, str]
-    """What it looks at in each kind of workload; a kind that is missing here is one that it can't do."""
-    grows: bool
-    """Whether it takes part in the plot of cost against size."""
+    @property
+    def name(self) -> str:
+        """As shown."""
+        ...
+
+    @property
+    def distribution(self) -> str:
+        """Its name on PyPI, for the version in the report."""
+        ...
+
+    @property
+    def use(self) -> str:
+        """How it is used here."""
+        ...
+
+    @property
+    def checks(self) -> Mapping[Check, str]:
+        """What it looks at in each kind of workload; a kind that is missing here is one that it can't do."""
+        ...
+
+    @property
+    def grows(self) -> bool:
+        """Whether it takes part in the plot of cost against size."""
+        ...
 
     def build(self, workload: Workload) -> Built:
         """The engine with this workload's policy. Raises `CannotCheck`."""

@@ -6,6 +6,7 @@ from remit.decide.case import Case, Finding
 from remit.decide.intake import Refused
 from remit.decide.plan import Plan, desk
 from remit.decide.questions import measure, questions
+from remit.decide.quick import prepare
 from remit.decide.steps import (
     chained,
     halted,
@@ -27,6 +28,22 @@ from remit.scopes.interface import NotUnderstood
 
 def decide(rulebook: Rulebook, call: Call, facts: Facts = NO_FACTS) -> Decision:
     """What the rulebook says about the call. Pure: no clock, disk or network. Never raises: a failure denies."""
+    try:
+        agent = call.agent
+        plan = rulebook.plans[agent][call.tool]
+        if not facts.bears:
+            halts = facts.halts
+            if not halts or (agent not in halts and "system" not in halts):
+                if plan.quick is not None and not call.args:
+                    context = call.context
+                    if not context.chain and not context.data_tier and context.capsule is None:
+                        return plan.quick  # type: ignore[no-any-return]
+                if plan.fast is not None:
+                    decision = plan.fast(call, facts)
+                    if decision is not None:
+                        return decision  # type: ignore[no-any-return]
+    except (KeyError, TypeError, AttributeError):
+        pass  # not met before, or not well formed: the full procedure answers
     try:
         return _decide(rulebook, call, facts)
     except Exception as error:  # a rule that can't be evaluated denies what it could have applied to
@@ -50,7 +67,10 @@ def _decide(rulebook: Rulebook, call: Call, facts: Facts) -> Decision:
         reason = f"the policy knows no tool `{shown(call.tool)}`"
         return _refusal(rulebook, call, "unknown-tool", reason, remedy=declare_remedy(call.tool))
     plan = clerk.plan(row, tool)
-    rulebook.plans[caller.name][call.tool] = plan
+    plans = rulebook.plans.setdefault(caller.name, {})
+    if call.tool not in plans:
+        prepare(plan, hear)
+        plans[call.tool] = plan
     return hear(plan, call, facts)
 
 

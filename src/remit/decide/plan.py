@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from remit.decide.index import Index
 from remit.decide.intake import Intake
+from remit.model.call import Call
 from remit.model.decision import Decision
+from remit.model.facts import Facts
 from remit.model.policy import Caller, Reserved, Rule, Tool
 from remit.model.rulebook import Book, Rulebook
+from remit.scopes.glob import Glob
+from remit.scopes.globset import GlobSet
 from remit.scopes.judge import Judge
+from remit.scopes.url import UrlPattern, UrlSet
 
 
 class Bound:
@@ -43,12 +48,14 @@ class Plan:
 
     __slots__ = (
         "access",
+        "apis",
         "asks",
         "caller",
         "fast",
         "grants",
         "index",
         "intake",
+        "locks",
         "may",
         "nots",
         "quick",
@@ -88,8 +95,9 @@ class Plan:
                 self.reserved = entry
             if urls:
                 self.reserved_urls.append((entry, urls))
+        self.locks, self.apis = row.locks, row.apis
         self.quick: Decision | None = None
-        self.fast: Any = None
+        self.fast: Callable[[Call, Facts], Decision | None] | None = None
 
     @property
     def rules(self) -> list[Bound]:
@@ -100,13 +108,20 @@ class Plan:
 class Row:
     """One caller of a rulebook: its rules by tool."""
 
-    __slots__ = ("any_tool", "book", "by_tool", "caller", "index", "names")
+    __slots__ = ("any_tool", "apis", "book", "by_tool", "caller", "index", "locks", "names")
 
     def __init__(self, book: Book, caller: Caller, index: Index) -> None:
         self.book = book
         self.caller = caller
         self.index = index
         self.names = frozenset({caller.name, *caller.roles})
+        self.locks: tuple[GlobSet, GlobSet] | None = None
+        self.apis: UrlSet | None = None
+        if caller.locks is not None:
+            may = GlobSet(Glob.parse(text) for text in caller.locks.may)
+            self.locks = (may, GlobSet(Glob.parse(text).folded() for text in caller.locks.except_))
+        if caller.apis is not None:
+            self.apis = UrlSet(UrlPattern.parse(text) for text in caller.apis)
         self.any_tool: list[Rule] = []
         self.by_tool: dict[str, list[Rule]] = {}
         for rule in caller.rules:
@@ -132,12 +147,13 @@ class Row:
 class Desk:
     """The rows and plans of a rulebook, made as they are needed."""
 
-    __slots__ = ("index", "rows", "rulebook")
+    __slots__ = ("cells", "index", "rows", "rulebook")
 
     def __init__(self, rulebook: Rulebook) -> None:
         self.rulebook = rulebook
         self.index = Index(rulebook.book)
         self.rows: dict[str, Row] = {}
+        self.cells: dict[tuple[str, str], Plan] = {}
 
     def row(self, name: str) -> Row | None:
         """The caller's row, or None for a name that the policy doesn't know."""
@@ -150,11 +166,12 @@ class Desk:
         return row
 
     def plan(self, row: Row, tool: Tool) -> Plan:
-        """The plan of a cell; remembered under the tool's own name."""
-        plans = self.rulebook.plans.setdefault(row.caller.name, {})
-        plan = plans.get(tool.name)
+        """The plan of a cell. The tool may be another caller's own declaration, where a chain binds its call."""
+        key = (row.caller.name, tool.name)
+        plan = self.cells.get(key)
         if plan is None or plan.tool is not tool:
             plan = Plan(self.rulebook, row, tool)
+            self.cells.setdefault(key, plan)
         return plan
 
 

@@ -38,7 +38,7 @@ def measure(case: Case) -> None:
     inside = GlobSet(Glob.parse(text) for text in scope) if scope is not None else None
     for unit in case.units:
         tier = index.effect_tier(unit)
-        why = f"{', '.join(sorted(unit.effects))} {shown(unit.text)}".strip()
+        why = ", ".join(sorted(unit.effects))
         by_label, label = index.labels.tier(unit)
         if by_label > tier:
             tier, why = by_label, f"{shown(unit.text)} is labelled {label}"

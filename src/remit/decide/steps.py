@@ -8,11 +8,9 @@ from remit.decide.words import limited, permit_remedy, shown
 from remit.model.decision import Obligation, Remedy
 from remit.model.policy import Caller
 from remit.model.terms import MAX_CHAIN
-from remit.scopes.glob import Glob
-from remit.scopes.globset import GlobSet
 from remit.scopes.interface import Unit
 from remit.scopes.path import forms
-from remit.scopes.url import UrlPattern, UrlSet
+from remit.scopes.url import UrlSet
 
 
 def halted(case: Case) -> Finding | None:
@@ -85,17 +83,17 @@ def permitted(plan: Plan, case: Case) -> Finding | None:
     for unit in case.units:
         bound = next((b for b in live if b.judge.covers(unit)), None)
         if bound is not None:
-            case.trace.append(f"4 {_about(unit)}covered by {bound.line}")
+            case.trace.append(f"4 {unit.arg or unit.kind} covered by {bound.line}")
             if case.rule is None:
                 case.rule = bound.rule.at
             if bound.judge.new_only and unit.kind == "path" and "write" in unit.effects:
                 case.obligations[f"new {unit.arg}"] = Obligation("create-exclusively", unit.arg)
             continue
         if plan.access and not _outside(unit):
-            case.trace.append(f"4 {_about(unit)}covered by accessible_by of {plan.tool.name} ({plan.tool.at})")
+            case.trace.append(f"4 {unit.arg or unit.kind} covered by accessible_by of {plan.tool.name} ({plan.tool.at})")
             case.rule = case.rule or plan.tool.at
             continue
-        case.trace.append(f"4 {_about(unit)}covered by no rule of {plan.caller.name}")
+        case.trace.append(f"4 {unit.arg or unit.kind} {shown(unit.text)}: covered by no rule of {plan.caller.name}")
         for other in bounds:
             case.trace.append(f"4   not by {other.line}")
         if _outside(unit):
@@ -221,7 +219,7 @@ def known_capsules(case: Case) -> Finding | None:
 def limits(plan: Plan, case: Case) -> Finding | None:
     """Step 6: data tiers, locks, skills, apis and the agents that may be named."""
     caller = plan.caller
-    return _data(caller, case) or _locks(caller, case) or _names(plan, case)
+    return _data(caller, case) or _locks(plan, case) or _names(plan, case)
 
 
 def _data(caller: Caller, case: Case) -> Finding | None:
@@ -241,10 +239,10 @@ def _data(caller: Caller, case: Case) -> Finding | None:
     return case.deny(6, "data-tier", reason, rule=caller.at, remedy=remedy, binding=tier == 3)
 
 
-def _locks(caller: Caller, case: Case) -> Finding | None:
-    if caller.locks is not None:
-        may = GlobSet(Glob.parse(text) for text in caller.locks.may)
-        avoid = GlobSet(Glob.parse(text).folded() for text in caller.locks.except_)
+def _locks(plan: Plan, case: Case) -> Finding | None:
+    caller = plan.caller
+    if plan.locks is not None and caller.locks is not None:
+        may, avoid = plan.locks
         for unit in case.units:
             if unit.kind != "path" or unit.effects.isdisjoint(("write", "delete")):
                 continue
@@ -262,8 +260,8 @@ def _locks(caller: Caller, case: Case) -> Finding | None:
 def _names(plan: Plan, case: Case) -> Finding | None:
     caller, callers = plan.caller, plan.rulebook.book.callers
     for unit in case.units:
-        if "network" in unit.effects and caller.apis is not None:
-            apis = UrlSet(UrlPattern.parse(text) for text in caller.apis)
+        if plan.apis is not None and caller.apis is not None and "network" in unit.effects:
+            apis = plan.apis
             inside = unit.kind == "url" and (apis.includes(unit.value) if unit.wide else apis.matches(unit.value))
             if not inside:
                 return case.deny(6, "api-not-allowed", f"{caller.name} may reach only {_list(caller.apis)}")
@@ -280,10 +278,6 @@ def _names(plan: Plan, case: Case) -> Finding | None:
 
 def _list(names: tuple[str, ...]) -> str:
     return ", ".join(names) or "nothing"
-
-
-def _about(unit: Unit) -> str:
-    return f"{unit.arg or unit.kind} {shown(unit.text)}: " if unit.kind != "call" else ""
 
 
 def _outside(unit: Unit) -> bool:

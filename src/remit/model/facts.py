@@ -60,6 +60,12 @@ class Facts(msgspec.Struct, frozen=True, omit_defaults=True):
     schema: dict[str, Any] | None = None
     notes: tuple[str, ...] = ()
     """What the caller wants said in every decision's detail, such as a root that does not exist."""
+    bears: bool = False
+    """Set by itself: whether anything here but clock, paths, halts and capsules could change a decision."""
+
+    def __post_init__(self) -> None:
+        if self.grants or self.approvals or self.notes or self.registry is not None:
+            msgspec.structs.force_setattr(self, "bears", True)
 
 
 NO_FACTS = Facts()

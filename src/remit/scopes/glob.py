@@ -138,6 +138,14 @@ class Glob:
         one, two = (self.folded(), other.folded()) if self.is_folded or other.is_folded else (self, other)
         return any(algebra.intersects(a, b) for a in one.alternatives for b in two.alternatives)
 
+    def marks(self) -> tuple[tuple[str, str, str], ...]:
+        """For each alternative something that every match must have, as (segment, prefix, suffix).
+
+        One of the three is set: a segment of this text, or a last segment that starts or a path that ends so;
+        or none is, where nothing can be said.
+        """
+        return tuple(_mark(alternative) for alternative in self.alternatives)
+
     def aims_at(self, name: str) -> bool:
         """True if a segment that is more than a bare wildcard could be exactly `name`."""
         elements = (each for alternative in self.alternatives for each in alternative)
@@ -204,6 +212,26 @@ def fold(path: str) -> str:
 
 def _rebuild(text: str, tokens: tuple[Tokens, ...], absolute: bool, is_folded: bool) -> Glob:
     return Glob(text, tokens, absolute=absolute, is_folded=is_folded)
+
+
+def _mark(alternative: Alternative) -> tuple[str, str, str]:
+    literals = [each for each in alternative if isinstance(each, str)]
+    if literals:
+        return max(literals, key=len), "", ""
+    last = alternative[-1] if alternative else Wild.DEEP
+    if isinstance(last, Wild) or isinstance(last, str):
+        return "", "", ""
+    head = "".join(_run(last))
+    tail = "".join(reversed(list(_run(reversed(last)))))
+    return ("", head, "") if len(head) >= len(tail) and head else ("", "", tail)
+
+
+def _run(atoms: Iterable[Token]) -> Iterable[str]:
+    """The plain characters before the first wildcard."""
+    for atom in atoms:
+        if not isinstance(atom, str):
+            return
+        yield atom
 
 
 def _escaped(path: str) -> str:

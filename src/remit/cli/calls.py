@@ -1,0 +1,83 @@
+"""Calls from the command line: by flags, or as one line of JSON."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from remit.cli.common import InputError
+from remit.declare.nodes import show
+from remit.model.call import Call
+from remit.model.errors import CallError
+from remit.model.wire import call_from, decode_call, decode_json
+
+
+def call_of(
+    agent: str | None,
+    tool: str | None,
+    *,
+    args: str | None = None,
+    arg: list[str] | None = None,
+    context: str | None = None,
+    call: str | None = None,
+) -> Call:
+    """The call that the flags describe. Raises InputError."""
+    if call is not None:
+        if agent is not None or tool is not None or args is not None or arg or context is not None:
+            raise InputError(
+                "--call is the whole call: leave out --agent, --tool, --args, --arg and --context"
+            )
+        try:
+            return decode_call(_bytes(call))
+        except CallError as error:
+            raise InputError(f"--call: {error}") from None
+    missing = [name for name, value in (("--agent", agent), ("--tool", tool)) if value is None]
+    if missing:
+        raise InputError(
+            f"{' and '.join(missing)} missing", help="a call is --agent NAME --tool NAME --args JSON"
+        )
+    data: dict[str, Any] = {"agent": agent, "tool": tool, "args": arguments(args, arg)}
+    if context is not None:
+        data["context"] = _object(context, "--context")
+    try:
+        for name, value in (("--agent", agent), ("--tool", tool)):
+            _text(str(value), name)
+        return call_from(data)
+    except CallError as error:
+        raise InputError(str(error)) from None
+
+
+def arguments(args: str | None, arg: list[str] | None) -> dict[str, Any]:
+    """The arguments of `--args` and `--arg` together. Raises InputError."""
+    found = _object(args, "--args") if args is not None else {}
+    for pair in arg or ():
+        name, equals, value = pair.partition("=")
+        if not equals or not name:
+            raise InputError(f"--arg: `{show(pair)}` is not NAME=TEXT")
+        if name in found:
+            raise InputError(f"--arg: `{show(name)}` is given twice")
+        found[_text(name, "--arg")] = _text(value, "--arg")
+    return found
+
+
+def _object(text: str, flag: str) -> dict[str, Any]:
+    try:
+        value = decode_json(_bytes(text))
+    except CallError as error:
+        raise InputError(f"{flag}: {error}") from None
+    if not isinstance(value, dict):
+        raise InputError(f"{flag}: expected a JSON object, got `{show(text, 60)}`")
+    return value
+
+
+def _bytes(text: str) -> bytes:
+    """What was typed; bytes that are not UTF-8 stay so, and are refused further on."""
+    return os.fsencode(text)
+
+
+def _text(text: str, flag: str) -> str:
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        raise InputError(f"{flag}: not UTF-8") from None
+    return text

@@ -1,0 +1,138 @@
+"""`remit check`: does the policy load, and do its examples, `never` statements and tests hold?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import msgspec
+import typer
+
+from remit.cli.options import JsonOption, PolicyOption
+from remit.model.errors import Problem
+from remit.model.rulebook import Book, Rulebook
+
+
+class Checked(msgspec.Struct, frozen=True):
+    """What came of a check."""
+
+    path: Path
+    rulebook: Rulebook | None
+    problems: tuple[Problem, ...]
+    tests: tuple[Any, ...] = ()
+
+    def outcomes(self) -> dict[str, int]:
+        """How many tests passed, failed, or wait."""
+        found = {"passed": 0, "failed": 0, "waiting": 0}
+        for test in self.tests:
+            found[test.outcome] += 1
+        return found
+
+    @property
+    def fine(self) -> bool:
+        """True if nothing is wrong."""
+        return not self.problems and not self.outcomes()["failed"]
+
+
+def command(
+    policy: PolicyOption = None,
+    json: JsonOption = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print only what is wrong.")] = False,
+) -> int:
+    """Check a policy: it loads, its examples and `never` statements hold, its tests pass."""
+    from remit.cli.common import BAD_POLICY, FINE, find_policy, say_policy
+    from remit.cli.output import out, out_json
+
+    path = find_policy(policy)
+    if not quiet:
+        say_policy(path, machine=json)
+    checked = examine(path)
+    if json:
+        out_json(as_json(checked))
+    else:
+        out(as_text(checked, quiet=quiet))
+    return FINE if checked.fine else BAD_POLICY
+
+
+def examine(path: Path) -> Checked:
+    """Everything that can be checked about a policy file. Raises InputError if it isn't there."""
+    from remit.cli.common import load
+    from remit.model.errors import PolicyError
+    from remit.testing.policy_tests import run_tests
+
+    try:
+        rulebook = load(path)
+    except PolicyError as error:
+        return Checked(path, None, error.problems)
+    try:
+        return Checked(path, rulebook, (), tuple(run_tests(rulebook, path)))
+    except PolicyError as error:
+        return Checked(path, rulebook, error.problems)
+
+
+def counts(book: Book) -> dict[str, int]:
+    """How much there is of everything."""
+    kinds = [caller.kind for caller in book.callers.values()]
+    rules = {(rule.at, rule.verb) for caller in book.callers.values() for rule in caller.rules}
+    return {
+        "agents": kinds.count("agent"),
+        "roles": kinds.count("role"),
+        "runners": kinds.count("runner"),
+        "tools": len(book.tools),
+        "rules": len(rules),
+        "never": len(book.never),
+        "grants": len(book.grants),
+    }
+
+
+def as_json(checked: Checked) -> dict[str, Any]:
+    """The result for programs."""
+    book = checked.rulebook.book if checked.rulebook is not None else None
+    return {
+        "policy": str(checked.path).encode("utf-8", "backslashreplace").decode(),
+        "ok": checked.fine,
+        "hash": checked.rulebook.hash if checked.rulebook is not None else None,
+        "problems": checked.problems,
+        "notices": book.notices if book is not None else (),
+        "unsafe": book.unsafe if book is not None else (),
+        "counts": counts(book) if book is not None else None,
+        "tests": {**checked.outcomes(), "results": checked.tests},
+    }
+
+
+def as_text(checked: Checked, *, quiet: bool) -> str:
+    """The result for people: first what is wrong, then what is worth knowing, then the sum."""
+    from remit.cli.output import paint, problem_text
+    from remit.declare.nodes import show
+
+    lines = [f"{paint('error', 'red')}: {problem_text(problem)}" for problem in checked.problems]
+    for test in checked.tests:
+        if test.outcome == "failed":
+            name, message = show(test.name, 200), show(test.message, 400)
+            lines.append(
+                f"{paint('failed', 'red')}: {test.at}: {name}: expected {test.expected}, got {test.got}: {message}"
+            )
+    book = checked.rulebook.book if checked.rulebook is not None else None
+    if book is not None and not quiet:
+        lines.extend(f"{paint('notice', 'yellow')}: {show(text, 400)}" for text in book.notices)
+        lines.extend(f"{paint('unsafe', 'yellow')}: {show(text, 400)}" for text in book.unsafe)
+    if not quiet:
+        lines.append(_sum(checked, book))
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _sum(checked: Checked, book: Book | None) -> str:
+    from remit.cli.output import paint
+
+    if book is None:
+        number = len(checked.problems)
+        return paint(f"❌ {number} problem{'' if number == 1 else 's'}", "red")
+    sizes = ", ".join(_amount(n, word) for word, n in counts(book).items() if n)
+    done = checked.outcomes()
+    tests = ", ".join(f"{n} {word}" for word, n in done.items() if n) or "none"
+    mark = paint("✅", "green") if checked.fine else paint("❌", "red")
+    return f"{mark} {sizes}; tests: {tests}"
+
+
+def _amount(number: int, word: str) -> str:
+    return f"{number} {word.removesuffix('s') if number == 1 else word}"

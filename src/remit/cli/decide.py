@@ -1,0 +1,87 @@
+"""`remit decide`: may this call be made? One call by flags, or a stream of them."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from remit.cli.options import (
+    AgentOption,
+    ArgOption,
+    ArgsOption,
+    CallOption,
+    ContextOption,
+    FactsOption,
+    FailOn,
+    JsonOption,
+    NowOption,
+    PolicyOption,
+    RootOption,
+    ToolOption,
+)
+
+
+def command(
+    agent: AgentOption = None,
+    tool: ToolOption = None,
+    args: ArgsOption = None,
+    arg: ArgOption = None,
+    context: ContextOption = None,
+    call: CallOption = None,
+    calls: Annotated[
+        str | None,
+        typer.Option(
+            "--calls", metavar="FILE|-", help="Calls as JSON, one a line; - is stdin. One decision a line."
+        ),
+    ] = None,
+    policy: PolicyOption = None,
+    root: RootOption = None,
+    facts: FactsOption = None,
+    now: NowOption = None,
+    fail_on: Annotated[
+        FailOn | None, typer.Option("--fail-on", help="Exit with 3 if a decision is this, or stricter.")
+    ] = None,
+    json: JsonOption = False,
+) -> int:
+    """Decide one call (--agent, --tool, --args) or many (--calls FILE or -)."""
+    from remit.cli.calls import call_of
+    from remit.cli.common import FINE, REFUSED, InputError, Setting, open_policy
+    from remit.cli.output import out, paint, write
+    from remit.cli.stream import answer_all, open_calls
+    from remit.decide import decide
+    from remit.explain.why import headline, remedies
+    from remit.model.terms import ALLOW, ASK, DENY
+    from remit.model.wire import encode_decision
+
+    single = (agent, tool, args, arg or None, context, call)
+    if calls is not None and any(value is not None for value in single):
+        raise InputError(
+            "--calls brings whole calls: leave out --agent, --tool, --args, --arg, --context and --call"
+        )
+    if calls is None and all(value is None for value in single):
+        raise InputError(
+            "no call", help="give --agent NAME --tool NAME --args JSON, or --calls FILE (- is stdin)"
+        )
+    one = call_of(agent, tool, args=args, arg=arg, context=context, call=call) if calls is None else None
+    file = open_calls(calls) if calls is not None else None
+    try:
+        opened = open_policy(policy, machine=json or one is None)
+        setting = Setting(opened, root=root, facts=facts, now=now)
+        if one is None:
+            verdict = answer_all(setting, file) if file is not None else ALLOW
+        else:
+            decision = decide(setting.rulebook, one, setting.facts_for(one))
+            verdict = decision.verdict
+            if json:
+                write(encode_decision(decision, one.id) + b"\n")
+            else:
+                rule = f" [{decision.rule}]" if decision.rule else ""
+                out(f"{paint(headline(decision), verdict.word)}{rule}\n")
+                if not decision.allowed or decision.would:
+                    out("".join(f"   {line}\n" for line in remedies(decision)))
+    finally:
+        if file is not None and calls != "-":
+            file.close()
+    worst = {FailOn.deny: DENY, FailOn.ask: ASK}[fail_on] if fail_on is not None else None
+    return REFUSED if worst is not None and verdict >= worst else FINE

@@ -1,0 +1,52 @@
+"""`remit explain`: why a call is decided as it is, step by step, with the line of the policy."""
+
+from __future__ import annotations
+
+from remit.cli.options import (
+    AgentOption,
+    ArgOption,
+    ArgsOption,
+    CallOption,
+    ContextOption,
+    FactsOption,
+    JsonOption,
+    NowOption,
+    PolicyOption,
+    RootOption,
+    ToolOption,
+)
+
+
+def command(
+    agent: AgentOption = None,
+    tool: ToolOption = None,
+    args: ArgsOption = None,
+    arg: ArgOption = None,
+    context: ContextOption = None,
+    call: CallOption = None,
+    policy: PolicyOption = None,
+    root: RootOption = None,
+    facts: FactsOption = None,
+    now: NowOption = None,
+    json: JsonOption = False,
+) -> int:
+    """Explain a decision: the steps, the rule, the tier, and what would make the call pass."""
+    from remit.cli.calls import call_of
+    from remit.cli.common import FINE, Setting, open_policy
+    from remit.cli.output import out, paint, write
+    from remit.cli.quote import quote
+    from remit.decide import decide
+    from remit.explain.why import explained_json, explanation
+
+    one = call_of(agent, tool, args=args, arg=arg, context=context, call=call)
+    opened = open_policy(policy, machine=json)
+    setting = Setting(opened, root=root, facts=facts, now=now)
+    known = setting.facts_for(one)
+    decision = decide(opened.rulebook, one, known)
+    quoted = quote(opened.path, decision.rule)
+    if json:
+        write(explained_json(opened.rulebook, one, known, decision, quoted) + b"\n")
+        return FINE
+    first, _, rest = explanation(opened.rulebook, one, known, decision, quoted).partition("\n")
+    out(f"{paint(first, decision.verdict.word)}\n{rest}")
+    return FINE

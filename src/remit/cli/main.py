@@ -1,0 +1,112 @@
+"""The program `remit`: its commands, and one line for whatever goes wrong.
+
+Exit codes: 0 fine; 1 the policy has problems, or its tests fail; 2 bad usage, or input that can't be read;
+3 a decision that `--fail-on` names; 70 an error of Remit itself; 130 interrupted; 141 nobody reads the output.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Annotated, Any
+
+import typer
+from typer.main import get_command
+
+from remit.cli import check, decide, explain, matrix, report, schema, who_can
+from remit.cli.output import OutputClosed, complain, err, out, silence
+from remit.model.errors import PolicyError, RemitError
+
+INTERNAL, INTERRUPTED, CLOSED = 70, 130, 141
+
+EPILOG = """\b
+Exit codes:
+  0  fine
+  1  the policy has problems, or its tests fail
+  2  bad usage, or input that can't be read
+  3  a decision that --fail-on names
+"""
+
+app = typer.Typer(
+    name="remit",
+    help="Enforced tool access for AI agents: a written policy becomes decisions.",
+    epilog=EPILOG,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+for _name, _module in (
+    ("check", check),
+    ("decide", decide),
+    ("explain", explain),
+    ("matrix", matrix),
+    ("report", report),
+    ("who-can", who_can),
+    ("schema", schema),
+):
+    app.command(_name)(_module.command)
+
+
+@app.callback(invoke_without_command=True)
+def start(
+    context: typer.Context,
+    version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
+) -> None:
+    """Enforced tool access for AI agents: a written policy becomes decisions."""
+    if version:
+        from importlib.metadata import version as installed
+
+        out(f"remit {installed('remit')}\n")
+        raise typer.Exit
+    if context.invoked_subcommand is None:
+        out(context.get_help() + "\n")
+
+
+def main() -> None:
+    """Runs the command line of this process."""
+    sys.exit(run(sys.argv[1:]))
+
+
+def run(args: list[str]) -> int:
+    """Runs one command; returns its exit code. Whatever goes wrong is one line on stderr, never a traceback."""
+    try:
+        code = get_command(app).main(args, prog_name="remit", standalone_mode=False)
+    except OutputClosed:
+        silence()
+        return CLOSED
+    except KeyboardInterrupt:
+        code = INTERRUPTED
+    except RemitError as error:
+        complain(error)
+        return 1 if isinstance(error, PolicyError) else 2
+    except typer.Abort:
+        code = INTERRUPTED
+    except Exception as error:
+        if hasattr(error, "format_message"):
+            return _usage(error)
+        return _internal(error)
+    if code == INTERRUPTED:
+        err("remit: interrupted")
+    return code if isinstance(code, int) else 0
+
+
+def _usage(error: Any) -> int:
+    """A complaint of typer's, in one line."""
+    from remit.declare.nodes import show
+
+    command = getattr(getattr(error, "ctx", None), "command_path", "remit")
+    message = " ".join(str(error.format_message()).split()).rstrip(".")
+    err(f"remit: {show(message[:1].lower() + message[1:], 300)}; see `{show(command)} --help`")
+    return 2
+
+
+def _internal(error: Exception) -> int:
+    """A fault of ours: said in one line, with the traceback only on request."""
+    from remit.declare.nodes import show
+
+    if os.environ.get("REMIT_DEBUG") == "1":
+        import traceback
+
+        err("".join(traceback.format_exception(error)).rstrip())
+    err(f"remit: internal-error: {type(error).__name__}: {show(error, 300)}; REMIT_DEBUG=1 shows more")
+    return INTERNAL

@@ -1,0 +1,150 @@
+"""`remit matrix`: agents × tools, as a table for the terminal or as a document."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from remit.cli.options import Format, NowOption, PolicyOption
+
+if TYPE_CHECKING:
+    from remit.explain.cells import Cell
+    from remit.explain.matrix import Matrix
+    from remit.model.rulebook import Rulebook
+
+_NO_LIMIT = 100_000
+
+
+def command(
+    format: Annotated[Format, typer.Option("--format", help="table, md, html, json or csv.")] = Format.table,
+    agents: Annotated[str | None, typer.Option("--agents", metavar="A,B", help="Only these callers.")] = None,
+    tools: Annotated[
+        str | None,
+        typer.Option("--tools", metavar="X,Y", help="Only these tools: names, toolsets, patterns."),
+    ] = None,
+    everyone: Annotated[bool, typer.Option("--all", help="Roles and runners too.")] = False,
+    transpose: Annotated[bool, typer.Option("--transpose", help="Agents as rows, tools as columns.")] = False,
+    policy: PolicyOption = None,
+    now: NowOption = None,
+) -> int:
+    """Show who may use what: ✅ allowed, 🔒 allowed with a scope, ✋ must ask, ❌ denied.
+
+    The cells show what is written. A single call can still be refused: by its paths and labels, a chain, a halt.
+    """
+    from remit.cli.common import FINE, clock, moment_of, open_policy
+    from remit.cli.output import out, out_json, write
+    from remit.explain import pages
+    from remit.explain.matrix import make_matrix
+
+    opened = open_policy(policy, machine=format is not Format.table)
+    rulebook = opened.rulebook
+    when = moment_of(now) if now is not None else clock()
+    callers, chosen = _chosen(rulebook, agents, tools, everyone)
+    matrix = make_matrix(rulebook, callers=callers, tools=chosen, now=when)
+    if format is Format.json:
+        out_json(matrix.as_json())
+    elif format is Format.table:
+        out(table(matrix, transpose=transpose))
+    else:
+        pages_of = {
+            Format.md: pages.markdown,
+            Format.html: pages.html_page,
+            Format.csv: pages.comma_separated,
+        }
+        write(pages_of[format](matrix, transpose=transpose).encode())
+    return FINE
+
+
+def _chosen(
+    rulebook: Rulebook, agents: str | None, tools: str | None, everyone: bool
+) -> tuple[list[str], list[str]]:
+    from remit.cli.common import known_name, listed
+    from remit.explain.matrix import callers_of, chosen_tools, tools_of
+
+    names = listed(agents)
+    callers = callers_of(rulebook, everyone=everyone)
+    if names is not None:
+        callers = [known_name(name, list(rulebook.book.callers), "agent") for name in dict.fromkeys(names)]
+    words = listed(tools)
+    if words is None:
+        return callers, tools_of(rulebook)
+    found, unknown = chosen_tools(rulebook, words)
+    for word in unknown:
+        known_name(word, [*tools_of(rulebook), *rulebook.book.toolsets], "tool")
+    return callers, found
+
+
+def table(matrix: Matrix, *, transpose: bool) -> str:
+    """The matrix for a terminal; where it is too wide, in several tables below each other."""
+    import shutil
+    import sys
+
+    from remit.cli.output import symbols
+    from remit.declare.nodes import show
+    from remit.explain.pages import legend
+
+    corner, heads, rows = matrix.lines(transpose)
+    wide = shutil.get_terminal_size().columns if sys.stdout is not None and sys.stdout.isatty() else _NO_LIMIT
+    first = max([len(corner), *(len(name) for name, _ in rows)])
+    texts = []
+    for start, end in _blocks(heads, first, wide):
+        texts.append(
+            _table(corner, heads[start:end], [(name, cells[start:end]) for name, cells in rows], wide)
+        )
+    texts.append(symbols(legend()) + "\n")
+    scoped = matrix.scoped()
+    if scoped:
+        lines = [f"  {c} {t} {cell.symbol} {show('; '.join(cell.scopes), 400)}\n" for c, t, cell in scoped]
+        texts.append("scopes:\n" + "".join(lines))
+    texts.extend(f"note: {show(note, 400)}\n" for note in matrix.notes)
+    return "\n".join(texts)
+
+
+def _blocks(heads: list[str], first: int, wide: int) -> list[tuple[int, int]]:
+    """Columns that fit beside each other: (from, to) of each table."""
+    blocks, start, used = [], 0, first + 2
+    for index, head in enumerate(heads):
+        width = max(len(head), 5) + 2
+        if index > start and used + width > wide:
+            blocks.append((start, index))
+            start, used = index, first + 2
+        used += width
+    return [*blocks, (start, len(heads))]
+
+
+def _table(corner: str, heads: list[str], rows: list[tuple[str, list[Cell]]], wide: int) -> str:
+    import io
+
+    from rich.box import SIMPLE_HEAD
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    from remit.cli.output import coloured, symbols, unicode_output
+
+    grid = Table(box=SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, 1), header_style="bold")
+    grid.add_column(Text(corner), no_wrap=True)
+    for head in heads:
+        grid.add_column(Text(head), justify="center", no_wrap=True)
+    for name, cells in rows:
+        grid.add_row(Text(name), *(Text(symbols(cell.symbol)) for cell in cells))
+    # Not wider than needed, and never folded: whoever reads a pipe has no width.
+    size = (
+        sum(max(len(head), 5) + 3 for head in heads)
+        + max([len(corner), *(len(name) for name, _ in rows)])
+        + 3
+    )
+    file = io.StringIO()
+    console = Console(
+        file=file,
+        width=max(size, 20) if wide == _NO_LIMIT else max(wide, 20),
+        force_terminal=coloured(),
+        color_system="standard" if coloured() else None,
+        markup=False,
+        highlight=False,
+        emoji=False,
+        safe_box=not unicode_output(),
+    )
+    console.print(grid)
+    return "".join(f"{line.rstrip()}\n" for line in file.getvalue().splitlines())

@@ -1,0 +1,67 @@
+"""The options that several commands share."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+PolicyOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--policy", metavar="FILE", help="The policy; otherwise the nearest remit.yaml, here or above."
+    ),
+]
+JsonOption = Annotated[bool, typer.Option("--json", help="Output for programs.")]
+AgentOption = Annotated[
+    str | None, typer.Option("--agent", metavar="NAME", help="Who calls: an agent, role or runner.")
+]
+ToolOption = Annotated[str | None, typer.Option("--tool", metavar="NAME", help="The tool that is called.")]
+ArgsOption = Annotated[
+    str | None, typer.Option("--args", metavar="JSON", help="The arguments, as a JSON object.")
+]
+ArgOption = Annotated[
+    list[str] | None,
+    typer.Option("--arg", metavar="NAME=TEXT", help="One argument that is a text; can be repeated."),
+]
+ContextOption = Annotated[
+    str | None,
+    typer.Option(
+        "--context", metavar="JSON", help="What the enforcement point knows: cwd, mode, chain, capsule …"
+    ),
+]
+CallOption = Annotated[
+    str | None, typer.Option("--call", metavar="JSON", help="The whole call as JSON, instead of its parts.")
+]
+RootOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--root", metavar="DIR", help="The directory that paths are relative to; default: the policy's."
+    ),
+]
+FactsOption = Annotated[
+    Path | None,
+    typer.Option("--facts", metavar="FILE", help="Facts (YAML or JSON): capsules, grants, halts …"),
+]
+NowOption = Annotated[
+    str | None, typer.Option("--now", metavar="MOMENT", help="The moment to decide for; default: the clock.")
+]
+
+
+class FailOn(StrEnum):
+    """Which decisions make the exit code 3."""
+
+    deny = "deny"
+    ask = "ask"
+
+
+class Format(StrEnum):
+    """How the matrix is printed."""
+
+    table = "table"
+    md = "md"
+    html = "html"
+    json = "json"
+    csv = "csv"

@@ -1,0 +1,108 @@
+"""Writing to the terminal: every command's output passes here.
+
+INVARIANT: text from outside reaches these functions already escaped (`remit.declare.nodes.show`).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+from typing import Any
+
+from remit.model.errors import PolicyError, Problem, RemitError
+
+_CODES = {"red": "31", "green": "32", "yellow": "33", "dim": "2", "bold": "1"}
+_VERDICTS = {"allow": "green", "ask": "yellow", "deny": "red"}
+_PLAIN = str.maketrans(
+    {"✅": "yes", "🔒": "scope", "✋": "ask", "❌": "no", "→": "->", "·": "-", "…": "...", "×": "x"}
+)
+
+
+class OutputClosed(Exception):
+    """Whoever read our output has gone; there is nobody left to tell."""
+
+
+def out(text: str) -> None:
+    """One piece of text for people, on stdout."""
+    write(_encoded(text))
+
+
+def out_json(value: Any) -> None:
+    """A value for programs, indented, on stdout."""
+    import msgspec
+
+    write(msgspec.json.format(msgspec.json.encode(value), indent=2) + b"\n")
+
+
+def write(data: bytes) -> None:
+    """Bytes on stdout, flushed. Raises OutputClosed where nobody reads, RemitError where it can't be written."""
+    if sys.stdout is None:
+        raise RemitError("stdout is closed", code="no-output")
+    try:
+        sys.stdout.buffer.write(data)
+        sys.stdout.buffer.flush()
+    except BrokenPipeError:
+        raise OutputClosed from None
+    except (OSError, ValueError) as error:
+        raise RemitError(f"can't write the output: {getattr(error, 'strerror', None) or error}") from None
+
+
+def silence() -> None:
+    """Nothing is written any more, not even when the interpreter ends."""
+    with contextlib.suppress(OSError, ValueError, AttributeError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def err(text: str) -> None:
+    """One line on stderr; one that can't be written is lost."""
+    if sys.stderr is not None:
+        with contextlib.suppress(OSError, ValueError):
+            sys.stderr.buffer.write((text + "\n").encode(sys.stderr.encoding or "utf-8", "backslashreplace"))
+            sys.stderr.buffer.flush()
+
+
+def complain(error: RemitError) -> None:
+    """`remit: what is wrong`, and the help below it."""
+    if isinstance(error, PolicyError):
+        for problem in error.problems:
+            err(problem_text(problem))
+        return
+    err(f"remit: {error}")
+    if error.help:
+        err(f"    {error.help}")
+
+
+def problem_text(problem: Problem) -> str:
+    """`file:line:column: message (code)`, and the help below it."""
+    place = f"{problem.at}: " if problem.at else ""
+    help = f"\n    {problem.help}" if problem.help else ""
+    return f"{place}{problem.message} ({problem.code}){help}"
+
+
+def coloured() -> bool:
+    """True on a terminal, unless NO_COLOR is set."""
+    if sys.stdout is None or os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
+        return False
+    return sys.stdout.isatty()
+
+
+def unicode_output() -> bool:
+    """True if symbols can be shown."""
+    return (getattr(sys.stdout, "encoding", None) or "").lower().replace("-", "") in ("utf8", "utf8sig")
+
+
+def paint(text: str, style: str) -> str:
+    """The text in a colour or style, on a terminal; `style` may be a verdict."""
+    code = _CODES[_VERDICTS.get(style, style)]
+    return f"\x1b[{code}m{text}\x1b[0m" if coloured() else text
+
+
+def symbols(text: str) -> str:
+    """The text with words for symbols where the terminal can't show them."""
+    return text if unicode_output() else text.translate(_PLAIN)
+
+
+def _encoded(text: str) -> bytes:
+    encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
+    return symbols(text).encode(encoding, "backslashreplace")

@@ -1,0 +1,41 @@
+"""`remit report`: what one agent can use, by layer, tool by tool."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from remit.cli.options import JsonOption, NowOption, PolicyOption
+
+
+def command(
+    agent: Annotated[str | None, typer.Argument(metavar="AGENT", help="An agent, role or runner.")] = None,
+    stats: Annotated[bool, typer.Option("--stats", help="Only the totals.")] = False,
+    everyone: Annotated[bool, typer.Option("--all", help="For every agent, role and runner.")] = False,
+    policy: PolicyOption = None,
+    now: NowOption = None,
+    json: JsonOption = False,
+) -> int:
+    """Report what an agent can use: how many tools, by layer, and which, with their scopes."""
+    from remit.cli.common import FINE, InputError, clock, known_name, moment_of, open_policy
+    from remit.cli.output import out, out_json
+    from remit.explain.access import make_report, report_text, stats_text
+    from remit.explain.matrix import callers_of
+
+    if (agent is None) is not everyone:
+        raise InputError(
+            "name one AGENT, or say --all" if agent is None else "either AGENT or --all, not both"
+        )
+    opened = open_policy(policy, machine=json)
+    rulebook = opened.rulebook
+    when = moment_of(now) if now is not None else clock()
+    known = list(rulebook.book.callers)
+    names = callers_of(rulebook, everyone=True) if agent is None else [known_name(agent, known, "agent")]
+    reports = [make_report(rulebook, name, when) for name in names]
+    if json:
+        found = [report.stats() if stats else report.as_json() for report in reports]
+        out_json(found if everyone else found[0])
+    else:
+        out("\n".join(stats_text(report) if stats else report_text(report) for report in reports))
+    return FINE

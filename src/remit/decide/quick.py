@@ -1,0 +1,235 @@
+"""The quick way: answers of the full procedure, kept where nothing that they depend on can differ.
+
+INVARIANT: a quick answer is an object that `hear` itself gave for a call of the same kind. What is checked
+here is only that the new call is of that kind: same caller and tool, arguments well typed, a context that
+bears on nothing, and a path that no label, protected path, lock or prohibition could concern. That the facts
+bear on nothing and halt nobody who calls has been checked by `decide`. Everything else takes the full procedure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from remit.decide.plan import Bound, Plan
+from remit.model.call import Call, Context
+from remit.model.decision import Decision
+from remit.model.facts import NO_FACTS, Facts
+from remit.model.terms import ALLOW, ASK
+from remit.scopes.glob import Glob
+from remit.scopes.path import MAX_PATH, PathMatcher
+
+Hear = Callable[[Plan, Call, Facts], Decision]
+_TYPES: dict[str, type] = {"text": str, "path": str, "flag": bool, "number": int}
+_MEMORY = 256
+
+
+def prepare(plan: Plan, hear: Hear) -> None:
+    """Gives the plan its quick way, if it can have one."""
+    tool, caller = plan.tool, plan.caller
+    kinds = {name: argument.kind for name, argument in tool.args.items()}
+    if not all(kind in _TYPES for kind in kinds.values()) or any("[" in n or "." in n for n in kinds):
+        return
+    if any(a.one_of or a.default is not None for a in tool.args.values()):
+        return
+    if caller.enforce is not None and caller.enforce.observe_until is not None:
+        return
+    if plan.grants or any(bound.judge.where for bound in plan.rules):
+        return
+    if caller.data_tiers is not None and 0 not in caller.data_tiers:
+        return
+    paths = [name for name, kind in kinds.items() if kind == "path"]
+    if not paths:
+        _prepare_fixed(plan, hear)
+    elif len(paths) == 1 and not tool.args[paths[0]].optional:
+        _prepare_path(plan, hear, paths[0])
+
+
+def _context_key(plan: Plan) -> Callable[[Context, Facts], Any]:
+    """A key for contexts that differ in what the plan looks at; None where the full procedure must look."""
+    keys = sorted({key for bound in plan.rules for key, _ in bound.judge.when})
+
+    def key(context: Context, facts: Facts) -> Any:
+        if context.capsule is not None or context.capsule_grants:
+            return None
+        chain = context.chain
+        if chain and facts.halts and not facts.halts.isdisjoint(chain):
+            return None
+        return (chain, context.data_tier, *[getattr(context, name) for name in keys])
+
+    return key
+
+
+def _prepare_fixed(plan: Plan, hear: Hear) -> None:
+    """Without a path among the arguments the answer depends on the context alone."""
+    types = {name: _TYPES[argument.kind] for name, argument in plan.tool.args.items()}
+    required, total = plan.intake.required, len(types)
+    key_of = _context_key(plan)
+    conditional = any(bound.judge.when for bound in plan.rules)
+    answers: dict[Any, Decision] = {}
+    usual: Decision | None = None
+    if not plan.tool.args and not conditional:
+        decision = hear(plan, Call(plan.caller.name, plan.tool.name), NO_FACTS)
+        if decision.verdict is not ASK:
+            plan.quick = decision
+
+    def fast(call: Call, facts: Facts) -> Decision | None:
+        nonlocal usual
+        args, context = call.args, call.context
+        for name, value in args.items():
+            if types[name] is not type(value):
+                return None
+        if len(args) != total and not required <= args.keys():
+            return None
+        if not (conditional or context.chain or context.data_tier or context.capsule):
+            if usual is None:
+                answer = hear(plan, call, facts)
+                if answer.verdict is ASK:
+                    return answer
+                usual = answer
+            return usual
+        key = key_of(context, facts)
+        if key is None:
+            return None
+        found = answers.get(key)
+        if found is None:
+            found = hear(plan, call, facts)
+            if found.verdict is not ASK and len(answers) < _MEMORY:
+                answers[key] = found
+        return found
+
+    plan.fast = fast
+
+
+def _prepare_path(plan: Plan, hear: Hear, name: str) -> None:
+    """One path among the arguments: the rule that covers it settles the answer, where nothing else concerns it."""
+    if plan.intake.fixed or plan.intake.effects.get(name, ((), ()))[1] or plan.locks is not None:
+        return
+    nots = [bound for bound in plan.nots if _could_act(plan, bound)]
+    if plan.asks or nots or not all(_only_path(bound) for bound in plan.may):
+        return
+    concern = Concern(_concerns(plan))
+    if concern.always:
+        return
+    types = {other: _TYPES[argument.kind] for other, argument in plan.tool.args.items()}
+    required, total = plan.intake.required, len(types)
+    key_of = _context_key(plan)
+    covering: list[Callable[[str], bool]] = []
+    for bound in plan.may:
+        matcher = bound.judge.parts.get("path")
+        covering.append(matcher.allow.matches if isinstance(matcher, PathMatcher) else _everything)
+    if plan.access:
+        covering.append(_everything)
+    rules = tuple(enumerate(covering))
+    stops, heads, tails = concern.segments, concern.heads, concern.tails
+    initial, final = frozenset(head[0] for head in heads), frozenset(tail[-1] for tail in tails)
+    answers: dict[Any, Decision] = {}
+
+    def fast(call: Call, facts: Facts) -> Decision | None:
+        args, context = call.args, call.context
+        for other, value in args.items():
+            if types[other] is not type(value):
+                return None
+        if len(args) != total and not required <= args.keys():
+            return None
+        text: str = args[name]
+        if context.cwd is not None or not text.isascii() or not text.isprintable() or "\\" in text or ":" in text:
+            return None
+        low = text.lower()
+        segments = low.split("/")
+        if not stops.isdisjoint(segments):  # an empty segment is among them, so the text is not empty
+            return None
+        last = segments[-1]
+        if (low[-1] in final and low.endswith(tails)) or (last[0] in initial and last.startswith(heads)):
+            return None
+        if low[0] in "~$" or len(low) > MAX_PATH:
+            return None
+        resolved = facts.resolved
+        if resolved is not None and resolved.get(text) != f"{facts.root}/{text}":
+            return None
+        for index, covers in rules:
+            if covers(text):
+                break
+        else:
+            return None
+        key: Any = index
+        if context.chain or context.data_tier or context.capsule:
+            if _binds(plan, context):
+                return None
+            key = key_of(context, facts)
+            if key is None:
+                return None
+            key = (index, key)
+        answer = answers.get(key)
+        if answer is None:
+            answer = hear(plan, call, facts)
+            if answer.verdict is ALLOW and not answer.obligations and len(answers) < _MEMORY:
+                answers[key] = answer
+        return answer
+
+    plan.fast = fast
+
+
+def _everything(text: str) -> bool:
+    return True
+
+
+def _binds(plan: Plan, context: Context) -> bool:
+    callers = plan.rulebook.book.callers
+    return any(name not in callers or callers[name].delegate_within == "chain" for name in context.chain)
+
+
+def _could_act(plan: Plan, bound: Bound) -> bool:
+    """False for a prohibition of effects that the tool never has."""
+    effects = bound.judge.effects
+    return effects is None or any(does.effect in effects for does in plan.tool.does)
+
+
+def _only_path(bound: Bound) -> bool:
+    judge = bound.judge
+    if judge.free:
+        return True
+    scope = judge.scope
+    if judge.when or judge.effects is not None or set(judge.parts) != {"path"} or scope.path is None:
+        return False
+    return not (scope.path.except_ or scope.path.outside or scope.path.new_only or scope.shell or scope.sql)
+
+
+def _concerns(plan: Plan) -> Iterable[Glob]:
+    """Every glob by which a path could matter beyond the rule that covers it."""
+    book = plan.rulebook.book
+    yield from (Glob.parse(text).folded() for text in book.protected.paths)
+    for hidden in (*book.protected.names, *book.protected.hidden):
+        yield Glob.parse(f"**/{hidden}").folded()
+    for label in book.labels:
+        yield from (Glob.parse(text).folded() for text in label.path)
+    for text in book.protected.paths:
+        base = Glob.parse(text).folded().base
+        while base != ".":
+            yield Glob.literal(base).folded()
+            base = base.rpartition("/")[0] or "."
+
+
+class Concern:
+    """What a path must have before any of these globs could match it: a segment, a beginning, an end.
+
+    A path with none of them is no concern of theirs; one that has some may still be none.
+    """
+
+    __slots__ = ("always", "heads", "segments", "tails")
+
+    def __init__(self, globs: Iterable[Glob]) -> None:
+        names, prefixes, suffixes = {"", ".", ".."}, set[str](), set[str]()
+        self.always = False
+        for glob in globs:
+            for literal, prefix, suffix in glob.marks():
+                if literal:
+                    names.add(literal)
+                elif prefix:
+                    prefixes.add(prefix)
+                elif suffix:
+                    suffixes.add(suffix)
+                else:
+                    self.always = True
+        self.segments = frozenset(names)
+        self.heads, self.tails = tuple(prefixes), tuple(suffixes)

@@ -1,0 +1,183 @@
+"""Access reports: what one caller can use, and who can use one tool."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from remit.decide import decide
+from remit.decide.words import shown
+from remit.explain.cells import DENIED, VERDICTS, Cell
+from remit.explain.matrix import callers_of, cell_for, cell_json, tool_for, tools_of
+from remit.model.call import Call
+from remit.model.decision import Decision
+from remit.model.facts import Facts
+from remit.model.rulebook import Rulebook
+
+NO_LAYER = "no layer"
+MARKS = {"allow": "✅", "ask": "✋", "deny": DENIED}
+
+
+class Entry(msgspec.Struct, frozen=True):
+    """One tool of a report."""
+
+    tool: str
+    layer: str | None
+    category: str | None
+    risk: str | None
+    cell: Cell
+
+    @property
+    def line(self) -> str:
+        """`readFile (atomic/File Ops) 🔒 path docs/**`."""
+        place = "/".join(shown(text) for text in (self.layer, self.category) if text)
+        scopes = f": {shown('; '.join(self.cell.scopes), 400)}" if self.cell.scopes else ""
+        return f"{self.tool}{f' ({place})' if place else ''} {self.cell.symbol}{scopes}"
+
+
+class Report(msgspec.Struct, frozen=True):
+    """What one caller can use."""
+
+    name: str
+    kind: str
+    roles: tuple[str, ...]
+    entries: tuple[Entry, ...]
+
+    @property
+    def accessible(self) -> list[Entry]:
+        """The tools that are not simply denied."""
+        return [entry for entry in self.entries if entry.cell.symbol != DENIED]
+
+    @property
+    def by_layer(self) -> dict[str, int]:
+        """How many of them there are in each layer."""
+        counts: dict[str, int] = {}
+        for entry in self.accessible:
+            layer = entry.layer or NO_LAYER
+            counts[layer] = counts.get(layer, 0) + 1
+        return counts
+
+    def stats(self) -> dict[str, Any]:
+        """The totals alone."""
+        found = len(self.accessible)
+        return {
+            "agent": self.name,
+            "tools": len(self.entries),
+            "accessible": found,
+            "denied": len(self.entries) - found,
+            "by_layer": self.by_layer,
+        }
+
+    def as_json(self) -> dict[str, Any]:
+        """For programs."""
+        tools = [
+            {"tool": e.tool, "layer": e.layer, "category": e.category, "risk": e.risk, **cell_json(e.cell)}
+            for e in self.entries
+        ]
+        return {**self.stats(), "kind": self.kind, "roles": self.roles, "cells": tools}
+
+
+def make_report(rulebook: Rulebook, caller: str, now: str | None = None) -> Report:
+    """The report of a caller that the rulebook knows."""
+    found = rulebook.book.callers[caller]
+    entries = []
+    for name in tools_of(rulebook):
+        tool = tool_for(rulebook, caller, name)
+        if tool is not None:
+            cell = cell_for(rulebook, caller, name, now)
+            entries.append(Entry(name, tool.layer, tool.category, tool.risk, cell))
+    return Report(found.name, found.kind, found.roles, tuple(entries))
+
+
+def report_text(report: Report) -> str:
+    """The report in Markdown."""
+    lines = [f"# Access report for {report.name}", "", f"**Summary**: {_share(report)}"]
+    if report.roles:
+        lines += ["", f"**Roles**: {', '.join(report.roles)}"]
+    if report.accessible:
+        lines += ["", "**By layer**:", *_layers(report)]
+        lines += ["", "**Accessible tools**:", *(f"- {entry.line}" for entry in report.accessible)]
+    return "\n".join(lines) + "\n"
+
+
+def stats_text(report: Report) -> str:
+    """The totals in Markdown."""
+    stats = report.stats()
+    lines = [f"# Access statistics for {report.name}", ""]
+    lines += [
+        f"- tools: {stats['tools']}",
+        f"- accessible: {stats['accessible']}",
+        f"- denied: {stats['denied']}",
+    ]
+    if report.by_layer:
+        lines += ["", "**By layer**:", *_layers(report)]
+    return "\n".join(lines) + "\n"
+
+
+def _share(report: Report) -> str:
+    return f"{len(report.accessible)}/{len(report.entries)} tools accessible"
+
+
+def _layers(report: Report) -> list[str]:
+    return [
+        f"- {shown(name)}: {n} tool{'' if n == 1 else 's'}" for name, n in sorted(report.by_layer.items())
+    ]
+
+
+class Access(msgspec.Struct, frozen=True):
+    """What one caller may do with one tool: in general, or with given arguments."""
+
+    name: str
+    kind: str
+    cell: Cell
+    decision: Decision | None = None
+
+    @property
+    def verdict(self) -> str:
+        """`allow`, `ask` or `deny`."""
+        return self.decision.verdict.word if self.decision is not None else VERDICTS[self.cell.symbol]
+
+    @property
+    def line(self) -> str:
+        """For people."""
+        if self.decision is not None:
+            reason = "" if self.decision.allowed and not self.decision.would else f": {self.decision.reason}"
+            return f"{MARKS[self.verdict]} {self.name} ({self.kind}){reason}"
+        scopes = f": {shown('; '.join(self.cell.scopes), 400)}" if self.cell.scopes else ""
+        return f"{self.cell.symbol} {self.name} ({self.kind}){scopes}"
+
+    def as_json(self) -> dict[str, Any]:
+        """For programs."""
+        found: dict[str, Any] = {
+            "name": self.name,
+            "kind": self.kind,
+            **cell_json(self.cell),
+            "verdict": self.verdict,
+        }
+        if self.decision is not None:
+            found["decision"] = self.decision.as_json(None)
+        return found
+
+
+def who_can(rulebook: Rulebook, tool: str, now: str | None = None) -> list[Access]:
+    """Everybody's access to a tool, by what is written."""
+    callers = rulebook.book.callers
+    return [
+        Access(name, callers[name].kind, cell_for(rulebook, name, tool, now))
+        for name in callers_of(rulebook, everyone=True)
+    ]
+
+
+def who_can_call(rulebook: Rulebook, calls: list[tuple[Call, Facts]]) -> list[Access]:
+    """The same, with each caller's call decided."""
+    callers = rulebook.book.callers
+    return [
+        Access(
+            call.agent,
+            callers[call.agent].kind,
+            cell_for(rulebook, call.agent, call.tool, facts.now),
+            decide(rulebook, call, facts),
+        )
+        for call, facts in calls
+    ]

@@ -1,0 +1,207 @@
+"""One cell of the matrix: what a rulebook says about one caller and one tool, before any call is made.
+
+    cell = cell_of(desk(rulebook).plan(row, tool))
+    cell.symbol     # "🔒"
+
+A cell says what is written, as far as it can matter for the tool: a `may_not` about the network does not lock a
+tool that never reaches it. Shell and SQL scopes count as written, although their texts can't be judged yet.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+from remit.decide.case import Case
+from remit.decide.plan import Bound, Plan
+from remit.decide.questions import measure
+from remit.decide.steps import hands_to, limits, protected
+from remit.explain.units import Part, covers_all, covers_some, parts_of, touches_all, touches_some
+from remit.model.call import Call
+from remit.model.facts import Facts
+from remit.model.policy import Caller
+from remit.model.terms import CHANGING
+
+ALLOWED, SCOPED, ASKED, DENIED = "✅", "🔒", "✋", "❌"
+LEGEND = {
+    ALLOWED: "allowed",
+    SCOPED: "allowed with a scope",
+    ASKED: "must ask",
+    DENIED: "denied",
+}
+VERDICTS = {ALLOWED: "allow", SCOPED: "allow", ASKED: "ask", DENIED: "deny"}
+
+
+class Cell(msgspec.Struct, frozen=True):
+    """What one caller may do with one tool."""
+
+    symbol: str
+    scopes: tuple[str, ...] = ()
+    """What limits it, or who is asked."""
+    rules: tuple[str, ...] = ()
+    """Where that is written, `file:line:column`."""
+    why: str = ""
+    """Why it is denied."""
+    limits: tuple[str, ...] = ()
+    """What the caller's record adds for such calls: data tiers, a required capsule, to whom it delegates."""
+
+    @property
+    def verdict(self) -> str:
+        """`allow`, `ask` or `deny`."""
+        return VERDICTS[self.symbol]
+
+    @property
+    def words(self) -> str:
+        """For people who can't see the symbol."""
+        text = LEGEND[self.symbol]
+        return f"{text}: {'; '.join(self.scopes)}" if self.scopes else text
+
+
+def cell_of(plan: Plan, now: str | None = None) -> Cell:
+    """The cell of a plan. Standing grants count while `now` is before their end; without `now` they don't."""
+    parts = parts_of(plan)
+    refused = _refused(plan, parts)
+    if refused is not None:
+        return refused
+    grants = [b for b in plan.grants if b.until is not None and now is not None and now < b.until]
+    permits = [b for b in (*plan.may, *grants, *plan.asks) if any(covers_some(b, part) for part in parts)]
+    for part in parts:
+        if not part.optional and not plan.access and not any(covers_some(b, part) for b in permits):
+            return Cell(DENIED, why=f"no rule of {plan.caller.name} permits it")
+    lasting = [bound for bound in permits if bound.until is None]
+    free = plan.access or all(any(covers_all(b, part) for b in lasting) for part in parts)
+    nots = [bound for bound in plan.nots if touches_some(bound, plan, parts)]
+    questions, asking = _questions(plan, parts)
+    scopes = [] if free else [_described(bound) for bound in permits if bound not in plan.asks]
+    scopes.extend(f"not {bound.judge.describe()}" for bound in nots)
+    scopes.extend(_record(plan.caller, parts))
+    places = [bound.rule.at for bound in (*permits, *nots, *asking)]
+    if plan.access or plan.tool.confirm:
+        places.append(plan.tool.at)
+    symbol = ASKED if questions else ALLOWED if free and not scopes else SCOPED
+    return Cell(
+        symbol,
+        scopes=_unique([*questions, *scopes]),
+        rules=_unique(places),
+        limits=_limits(plan),
+    )
+
+
+def _refused(plan: Plan, parts: list[Part]) -> Cell | None:
+    """The cell of calls that are all denied, whatever their arguments."""
+    caller, tool = plan.caller, plan.tool
+    if not caller.enabled:
+        return Cell(DENIED, rules=(caller.at,), why=f"{caller.name} is disabled")
+    for bound in plan.nots:
+        if touches_all(bound, parts):
+            return Cell(DENIED, rules=(bound.rule.at,), why=f"may not: {bound.judge.describe() or tool.name}")
+    if plan.reserved is not None:
+        return Cell(DENIED, rules=(plan.reserved.at,), why=f"reserved to {plan.reserved.runner}")
+    if plan.access is False:
+        return Cell(DENIED, rules=(tool.at,), why=f"accessible_by does not name {caller.name}")
+    return _bound_by_record(plan, parts)
+
+
+def _bound_by_record(plan: Plan, parts: list[Part]) -> Cell | None:
+    """The record of the caller, or a protected path, leaves nothing that the tool could do."""
+    caller = plan.caller
+    case = _fixed_case(plan, parts)
+    finding = protected(case) if case.units else None
+    if finding is None and case.units:
+        finding = limits(plan, case)
+        if finding is not None and finding.code == "data-tier" and caller.data_tiers_with_grant is not None:
+            finding = None if case.data_tier in caller.data_tiers_with_grant else finding
+    if finding is not None:
+        return Cell(DENIED, rules=(finding.rule,) if finding.rule else (), why=finding.reason)
+    for part in parts:
+        if part.optional:
+            continue
+        nobody = part.kind == "agent" and not any(
+            hands_to(caller, other) for other in plan.rulebook.book.callers.values() if other.enabled
+        )
+        reach = caller.apis == () and "network" in part.effects
+        skill = caller.skills == () and part.kind == "skill"
+        locked = caller.locks is not None and not caller.locks.may and _changes(part)
+        for holds, why in (
+            (nobody, "has nobody to hand work to"),
+            (reach, "may reach no api"),
+            (skill, "has no skills"),
+            (locked, "may write and delete nothing"),
+        ):
+            if holds:
+                return Cell(DENIED, rules=(caller.at,), why=f"{caller.name} {why}")
+    tier = _floor(plan, parts, case)
+    if all(plan.rulebook.book.tiers[t].verdict == "deny" for t in range(tier, 5)):
+        return Cell(DENIED, why=f"calls of tier {tier} are denied")
+    return None
+
+
+def _fixed_case(plan: Plan, parts: list[Part]) -> Case:
+    """What every call of the tool has, whatever its arguments: its fixed reaches, measured."""
+    units = [part.fixed for part in parts if part.fixed is not None]
+    case = Case(plan, Call(plan.caller.name, plan.tool.name), Facts(), {}, units)
+    measure(case)
+    return case
+
+
+def _floor(plan: Plan, parts: list[Part], case: Case) -> int:
+    """The lowest tier that a call of the tool can have."""
+    tiers = plan.index.effect_tiers
+    return max(
+        [case.tier, *(tiers[effect] for part in parts if not part.optional for effect in part.effects)]
+    )
+
+
+def _questions(plan: Plan, parts: list[Part]) -> tuple[list[str], list[Bound]]:
+    """Who is asked and when, and the rules that say so."""
+    asking = [bound for bound in plan.asks if touches_some(bound, plan, parts)]
+    texts = []
+    for bound in asking:
+        scope = bound.judge.describe()
+        texts.append(f"ask {bound.rule.ask or 'human'}{f': {scope}' if scope else ''}")
+    if plan.tool.confirm:
+        texts.append("ask human: confirmed each time")
+    tier = _floor(plan, parts, _fixed_case(plan, parts))
+    rules = [plan.rulebook.book.tiers[t] for t in range(tier, 5)]
+    if all(rule.verdict != "allow" for rule in rules):
+        texts.append(f"ask {rules[0].ask or 'human'}: tier {tier} or higher")
+    return texts, asking
+
+
+def _described(bound: Bound) -> str:
+    scope = bound.judge.describe()
+    if bound.until is None:
+        return scope or "below the root"
+    return f"{scope}{' ' if scope else ''}(granted until {bound.until})"
+
+
+def _record(caller: Caller, parts: list[Part]) -> list[str]:
+    """What the caller's record leaves of the tool."""
+    found = []
+    if caller.locks is not None and any(_changes(part) and part.fixed is None for part in parts):
+        beside = f" except {', '.join(caller.locks.except_)}" if caller.locks.except_ else ""
+        found.append(f"locks {', '.join(caller.locks.may)}{beside}")
+    if caller.apis and any("network" in part.effects and part.fixed is None for part in parts):
+        found.append(f"apis {', '.join(caller.apis)}")
+    if caller.skills and any(part.kind == "skill" for part in parts):
+        found.append(f"skills {', '.join(caller.skills)}")
+    return found
+
+
+def _limits(plan: Plan) -> tuple[str, ...]:
+    caller = plan.caller
+    found = []
+    if caller.data_tiers is not None:
+        found.append(f"data tiers {', '.join(map(str, caller.data_tiers)) or 'none'}")
+    if caller.capsule == "required":
+        found.append("needs a capsule above tier 0")
+    if "agent" in plan.tool.kinds:
+        found.append(f"delegates to {', '.join(caller.delegates_to or ()) or 'nobody'}")
+    return tuple(found)
+
+
+def _changes(part: Part) -> bool:
+    return part.kind == "path" and not part.effects.isdisjoint(CHANGING)
+
+
+def _unique(texts: list[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(text for text in texts if text))

@@ -1,0 +1,118 @@
+"""Why a call was decided so: the decision with its trace, tier, rule and remedy, as text for the operator."""
+
+from __future__ import annotations
+
+import msgspec
+
+from remit.decide.case import Case
+from remit.decide.intake import Refused
+from remit.decide.plan import desk
+from remit.decide.questions import measure
+from remit.decide.steps import known_capsules
+from remit.decide.words import shown
+from remit.model.call import Call
+from remit.model.decision import Decision
+from remit.model.facts import Facts
+from remit.model.rulebook import Rulebook
+from remit.scopes.interface import NotUnderstood
+
+MARKS = {"allow": "✅", "ask": "✋", "deny": "❌"}
+STEPS = {
+    "1": "well formed",
+    "2": "halted, protected",
+    "3": "prohibited",
+    "4": "permitted",
+    "5": "the chain",
+    "6": "data",
+    "7": "questions",
+}
+LIMIT = 600
+
+
+def headline(decision: Decision) -> str:
+    """`❌ deny: reason (code)`, with what it would be where it is only observed."""
+    word = decision.verdict.word
+    would = f" (would be {decision.would})" if decision.would else ""
+    code = f" ({decision.code})" if decision.code != decision.reason else ""
+    return f"{MARKS[word]} {word}{would}: {shown(decision.reason, LIMIT)}{code}"
+
+
+def remedies(decision: Decision) -> list[str]:
+    """What would make the call pass, a line each; empty where nothing is known."""
+    found = []
+    if decision.needs is not None:
+        missing = f", and a {' and a '.join(decision.needs.missing)}" if decision.needs.missing else ""
+        found.append(f"an answer of {shown(decision.needs.of)}{missing}")
+    if decision.remedy is not None:
+        remedy = decision.remedy
+        found.append(shown(remedy.text, LIMIT))
+        found.extend(shown(text, LIMIT) for text in (remedy.command, remedy.policy) if text)
+    return found
+
+
+def tier_reason(rulebook: Rulebook, call: Call, facts: Facts) -> str:
+    """Why the call has its tier, such as `write research/a.yaml`."""
+    clerk = desk(rulebook)
+    row = clerk.row(call.agent)
+    tool = row.tool(call.tool) if row is not None else None
+    if row is None or tool is None:
+        return "nothing is known about the call"
+    plan = clerk.plan(row, tool)
+    try:
+        values = plan.intake.values(call.args)
+        case = Case(plan, call, facts, values, plan.intake.units(values, call, facts))
+    except (Refused, NotUnderstood):
+        return "the tool's floor"
+    if call.context.capsule is not None:
+        known_capsules(case)
+    measure(case)
+    return case.tier_why
+
+
+def explanation(rulebook: Rulebook, call: Call, facts: Facts, decision: Decision, quoted: list[str]) -> str:
+    """Everything about one decision. `quoted` are the lines of the policy around the rule, if they could be read."""
+    lines = [headline(decision), "", f"agent     {decision.agent}", f"tool      {decision.tool}"]
+    lines.append(f"tier      {decision.tier} ({shown(tier_reason(rulebook, call, facts), 200)})")
+    if decision.data_tier:
+        lines.append(f"data tier {decision.data_tier}")
+    lines.append(f"effects   {', '.join(decision.effects) or 'none'}")
+    for obligation in decision.obligations:
+        value = f" = {shown(obligation.value)}" if obligation.value is not None else ""
+        lines.append(f"must      {obligation.do} {shown(obligation.arg)}{value}")
+    if decision.approval is not None:
+        lines.append(f"approval  {shown(decision.approval)}")
+    if decision.rule is not None:
+        lines += [f"rule      {decision.rule}", *(f"          {line}" for line in quoted)]
+    lines += ["", "steps:", *(f"  {line}" for line in trace(decision))]
+    found = remedies(decision)
+    if found and not decision.allowed or decision.would:
+        lines += ["", "what would make it pass:", *(f"  {line}" for line in found)]
+    lines += ["", f"policy    {decision.policy}"]
+    return "\n".join(lines) + "\n"
+
+
+def trace(decision: Decision) -> list[str]:
+    """The steps that were taken, in order, each with its name, and the one that settled it."""
+    lines = []
+    for text in decision.detail:
+        number = text[:1] if text[1:2] == " " else ""
+        name = f"{number} {STEPS[number]}: {text[2:].strip()}" if number in STEPS else text
+        lines.append(shown(name, LIMIT))
+    if decision.verdict.word == "allow" and not decision.would:
+        lines.append("8 allow")
+    elif not any(decision.reason in line for line in lines):
+        lines.append(f"→ {decision.verdict.word}: {shown(decision.reason, LIMIT)}")
+    return lines
+
+
+def explained_json(
+    rulebook: Rulebook, call: Call, facts: Facts, decision: Decision, quoted: list[str]
+) -> bytes:
+    """The decision as everywhere, with the tier's reason and the quoted lines beside it."""
+    return msgspec.json.encode(
+        {
+            **decision.as_json(call.id),
+            "tier_reason": tier_reason(rulebook, call, facts),
+            "quoted": quoted,
+        }
+    )
