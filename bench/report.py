@@ -66,12 +66,13 @@ def decision_rows(results: Results) -> tuple[Row, list[Row]]:
 def target_rows(results: Results) -> tuple[Row, list[Row]]:
     """Each target, what was measured, and whether it holds."""
     rows: list[Row] = []
-    name = results.ours[0].name
     for column in results.columns:
-        target, cost = column.workload.target, column.costs.get(name)
-        if target is not None and cost is not None:
-            what = f"{column.workload.key}: {column.workload.title}"
-            rows.append([what, f"≤ {target:g} × B1", f"{cost} × B1", verdict(cost.ratio, target)])
+        workload = column.workload
+        for name in (results.ours[0].name, results.ours[1].name):
+            cost = column.costs.get(name)
+            if workload.target is not None and cost is not None:
+                held = verdict(cost.ratio, workload.target)
+                rows.append([f"{name}, {workload.key}", f"≤ {workload.target:g} × B1", f"{cost} × B1", held])
     figures = results.loading
     for ratio, beside in (
         (figures.load_to_safe, "libyaml with PyYAML's safe loader"),
@@ -79,7 +80,7 @@ def target_rows(results: Results) -> tuple[Row, list[Row]]:
     ):
         what = f"{RULES:,} rules from YAML to a rulebook, beside {beside}"
         rows.append([what, f"≤ {TARGET:g} ×", f"{show(ratio)} ×", verdict(ratio, TARGET)])
-    curve = results.curves[name].points
+    curve = results.curves[results.ours[0].name].points
     first, last = curve[min(curve)].ratio, curve[max(curve)].ratio
     own = results.curves[FLOOR].points
     change = f"{show(last / first)} × (B1 itself: {show(own[max(curve)].ratio / own[min(curve)].ratio)} ×)"

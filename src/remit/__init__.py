@@ -1,9 +1,9 @@
 """Remit: enforced tool access control for AI agents.
 
-    from remit import Call, decide_call, load_rulebook
+from remit import Call, decide_call, load_rulebook
 
-    rulebook = load_rulebook("remit.yaml")
-    decision = decide_call(rulebook, Call("researcher", "read_file", {"filePath": "README.md"}))
+rulebook = load_rulebook("remit.yaml")
+decision = decide_call(rulebook, Call("researcher", "read_file", {"filePath": "README.md"}))
 """
 
 from __future__ import annotations

@@ -98,9 +98,7 @@ def _may_have(tool: Tool, effects: tuple[str, ...]) -> bool:
     return any(does.effect in effects for does in tool.does) or not tool.kinds.isdisjoint(("shell", "sql"))
 
 
-def _cell(
-    rulebook: Rulebook, plan: Plan, statement: Never, assumptions: set[str]
-) -> tuple[Answer, str, Call | None]:
+def _cell(rulebook: Rulebook, plan: Plan, statement: Never, assumptions: set[str]) -> tuple[Answer, str, Call | None]:
     permits = [*plan.may, *plan.grants, *plan.asks]
     if plan.access is False or plan.reserved is not None or (not permits and plan.access is None):
         return "proved", "", None

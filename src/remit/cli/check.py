@@ -89,9 +89,9 @@ def as_json(checked: Checked) -> dict[str, Any]:
     """The result for programs."""
     book = checked.rulebook.book if checked.rulebook is not None else None
     return {
-        "policy": str(checked.path).encode("utf-8", "backslashreplace").decode(),
+        "file": str(checked.path).encode("utf-8", "backslashreplace").decode(),
         "ok": checked.fine,
-        "hash": checked.rulebook.hash if checked.rulebook is not None else None,
+        "policy": checked.rulebook.hash if checked.rulebook is not None else None,
         "problems": checked.problems,
         "notices": book.notices if book is not None else (),
         "unsafe": book.unsafe if book is not None else (),
@@ -108,10 +108,8 @@ def as_text(checked: Checked, *, quiet: bool) -> str:
     lines = [f"{paint('error', 'red')}: {problem_text(problem)}" for problem in checked.problems]
     for test in checked.tests:
         if test.outcome == "failed":
-            name, message = show(test.name, 200), show(test.message, 400)
-            lines.append(
-                f"{paint('failed', 'red')}: {test.at}: {name}: expected {test.expected}, got {test.got}: {message}"
-            )
+            what = f"expected {test.expected}, got {test.got}: {show(test.message, 400)}"
+            lines.append(f"{paint('failed', 'red')}: {test.at}: {show(test.name, 200)}: {what}")
     book = checked.rulebook.book if checked.rulebook is not None else None
     if book is not None and not quiet:
         lines.extend(f"{paint('notice', 'yellow')}: {show(text, 400)}" for text in book.notices)

@@ -33,7 +33,7 @@ class Opened(msgspec.Struct, frozen=True):
 
 
 def find_policy(option: Path | None) -> Path:
-    """The policy of `--policy`, or the nearest remit.yaml at or above the working directory. Raises InputError."""
+    """The policy of `--policy`, or the nearest remit.yaml, here or above. Raises InputError."""
     if option is not None:
         return option
     try:

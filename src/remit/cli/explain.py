@@ -33,20 +33,20 @@ def command(
     """Explain a decision: the steps, the rule, the tier, and what would make the call pass."""
     from remit.cli.calls import call_of
     from remit.cli.common import FINE, Setting, open_policy
-    from remit.cli.output import out, paint, write
+    from remit.cli.output import out, out_json, paint
     from remit.cli.quote import quote
     from remit.decide import decide
-    from remit.explain.why import explained_json, explanation
+    from remit.explain.why import explained, explanation, places
 
     one = call_of(agent, tool, args=args, arg=arg, context=context, call=call)
     opened = open_policy(policy, machine=json)
     setting = Setting(opened, root=root, facts=facts, now=now)
     known = setting.facts_for(one)
     decision = decide(opened.rulebook, one, known)
-    quoted = quote(opened.path, decision.rule)
+    quotes = {place: quote(opened.path, place) for place in places(opened.rulebook, one, decision)}
     if json:
-        write(explained_json(opened.rulebook, one, known, decision, quoted) + b"\n")
+        out_json(explained(opened.rulebook, one, known, decision, quotes))
         return FINE
-    first, _, rest = explanation(opened.rulebook, one, known, decision, quoted).partition("\n")
+    first, _, rest = explanation(opened.rulebook, one, known, decision, quotes).partition("\n")
     out(f"{paint(first, decision.verdict.word)}\n{rest}")
     return FINE

@@ -1,7 +1,8 @@
 """The program `remit`: its commands, and one line for whatever goes wrong.
 
-Exit codes: 0 fine; 1 the policy has problems, or its tests fail; 2 bad usage, or input that can't be read;
-3 a decision that `--fail-on` names; 70 an error of Remit itself; 130 interrupted; 141 nobody reads the output.
+Exit codes: 0 fine; 1 the policy has problems, or its tests fail; 2 bad usage, or input that can't be read, or
+output that can't be written; 3 a decision that `--fail-on` names; 70 an error of Remit itself; 130 interrupted;
+141 nobody reads the output any more.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ Exit codes:
   1  the policy has problems, or its tests fail
   2  bad usage, or input that can't be read
   3  a decision that --fail-on names
+  70 an error of Remit itself
 """
 
 app = typer.Typer(
@@ -68,7 +70,7 @@ def main() -> None:
 
 
 def run(args: list[str]) -> int:
-    """Runs one command; returns its exit code. Whatever goes wrong is one line on stderr, never a traceback."""
+    """Runs one command and returns its exit code. What goes wrong is one line on stderr, never a traceback."""
     try:
         code = get_command(app).main(args, prog_name="remit", standalone_mode=False)
     except OutputClosed:

@@ -30,7 +30,7 @@ def command(
 ) -> int:
     """Show who may use what: ✅ allowed, 🔒 allowed with a scope, ✋ must ask, ❌ denied.
 
-    The cells show what is written. A single call can still be refused: by its paths and labels, a chain, a halt.
+    The cells show what is written. A single call can still be refused, for what it touches or who handed it on.
     """
     from remit.cli.common import FINE, clock, moment_of, open_policy
     from remit.cli.output import out, out_json, write

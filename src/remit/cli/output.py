@@ -36,7 +36,7 @@ def out_json(value: Any) -> None:
 
 
 def write(data: bytes) -> None:
-    """Bytes on stdout, flushed. Raises OutputClosed where nobody reads, RemitError where it can't be written."""
+    """Bytes on stdout, flushed. Raises OutputClosed if nobody reads them, RemitError if they can't be written."""
     if sys.stdout is None:
         raise RemitError("stdout is closed", code="no-output")
     try:
@@ -58,7 +58,8 @@ def err(text: str) -> None:
     """One line on stderr; one that can't be written is lost."""
     if sys.stderr is not None:
         with contextlib.suppress(OSError, ValueError):
-            sys.stderr.buffer.write((text + "\n").encode(sys.stderr.encoding or "utf-8", "backslashreplace"))
+            line = f"{scrubbed(text)}\n".encode(sys.stderr.encoding or "utf-8", "backslashreplace")
+            sys.stderr.buffer.write(line)
             sys.stderr.buffer.flush()
 
 
@@ -77,7 +78,12 @@ def problem_text(problem: Problem) -> str:
     """`file:line:column: message (code)`, and the help below it."""
     place = f"{problem.at}: " if problem.at else ""
     help = f"\n    {problem.help}" if problem.help else ""
-    return f"{place}{problem.message} ({problem.code}){help}"
+    return scrubbed(f"{place}{problem.message} ({problem.code}){help}")
+
+
+def scrubbed(text: str) -> str:
+    """The text without anything that could steer a terminal, whoever wrote it; only line ends stay."""
+    return "".join(c if c.isprintable() or c == "\n" else ascii(c)[1:-1] for c in text)
 
 
 def coloured() -> bool:

@@ -10,7 +10,7 @@ from remit.model.errors import RemitError
 
 _PLACE = re.compile(r"(.+):([0-9]{1,9}):([0-9]{1,9})", re.DOTALL)
 _PACK = re.compile(r"pack ([a-z0-9-]+)")
-_AROUND = 1
+_BEFORE, _AFTER = 1, 2
 _WIDTH = 160
 
 
@@ -26,7 +26,7 @@ def quote(policy: Path, rule: str | None) -> list[str]:
     line = int(place[2])
     if not 1 <= line <= len(rows):
         return []
-    first, last = max(1, line - _AROUND), min(len(rows), line + _AROUND)
+    first, last = max(1, line - _BEFORE), min(len(rows), line + _AFTER)
     width = len(str(last))
     found = []
     for number in range(first, last + 1):

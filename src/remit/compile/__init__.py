@@ -1,6 +1,6 @@
 """Policy → Rulebook: resolved, proved, hashed, and written in a form that reads back quickly.
 
-    rulebook = load_rulebook("remit.yaml")
+rulebook = load_rulebook("remit.yaml")
 """
 
 from __future__ import annotations

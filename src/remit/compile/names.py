@@ -22,7 +22,11 @@ class Names:
             for alias in tool.aliases:
                 taken = alias in policy.tools or self.aliases.get(alias, tool.name) != tool.name
                 if taken:
-                    reader.fail(tool.at, "duplicate-name", f"the alias `{alias}` of `{tool.name}` is another tool's name")
+                    reader.fail(
+                        tool.at,
+                        "duplicate-name",
+                        f"the alias `{alias}` of `{tool.name}` is another tool's name",
+                    )
                 self.aliases[alias] = tool.name
         self.toolsets: dict[str, tuple[str, ...]] = {}
         for name in policy.toolsets:

@@ -103,7 +103,10 @@ class RuleResolver:
             wanted = "an argument of kind skill"
         elif (condition.min is not None or condition.max is not None) and kind != "number":
             wanted = "an argument of kind number"
-        elif (condition.regex or condition.min_length or condition.max_length is not None) and kind in ("number", "flag"):
+        elif (condition.regex or condition.min_length or condition.max_length is not None) and kind in (
+            "number",
+            "flag",
+        ):
             wanted = "an argument of text"
         if wanted is not None:
             self.reader.fail(at, "kind-mismatch", f"the condition on `{arg}` ({kind}) of `{tool.name}` needs {wanted}")

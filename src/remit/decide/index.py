@@ -60,8 +60,9 @@ class Labels:
     """What the labels say about a unit."""
 
     def __init__(self, labels: tuple[Label, ...], tiers: dict[str, LabelTier]) -> None:
-        self.data_paths = [(l.tier or 0, folded(l.path)) for l in labels if l.name == "data" and l.path]
-        self.data_urls = [(l.tier or 0, _urls(l.url)) for l in labels if l.name == "data" and l.url]
+        data = [label for label in labels if label.name == "data"]
+        self.data_paths = [(label.tier or 0, folded(label.path)) for label in data if label.path]
+        self.data_urls = [(label.tier or 0, _urls(label.url)) for label in data if label.url]
         self.data_paths.sort(key=lambda pair: -pair[0])
         self.named: list[tuple[str, int, frozenset[str], GlobSet, UrlSet, tuple[str, ...]]] = []
         for name, rule in sorted(tiers.items(), key=lambda item: -item[1].tier):
@@ -128,9 +129,7 @@ class Index:
     def __init__(self, book: Book) -> None:
         self.protected = ProtectedPaths(book)
         self.labels = Labels(book.labels, book.label_tiers)
-        self.reserved = [
-            (entry, frozenset(entry.tools), _urls(entry.urls)) for entry in book.reserved
-        ]
+        self.reserved = [(entry, frozenset(entry.tools), _urls(entry.urls)) for entry in book.reserved]
         self.effect_tiers = book.effect_tiers
         self.outside_scope = book.label_tiers.get("outside_scope", LabelTier(4, ("delete",)))
 

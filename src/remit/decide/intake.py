@@ -47,7 +47,7 @@ class _Shape:
 class Intake:
     """Reads the arguments of one tool."""
 
-    __slots__ = ("effects", "fixed", "flat", "required", "shape", "tool", "units_from", "unavailable")
+    __slots__ = ("effects", "fixed", "flat", "required", "shape", "tool", "unavailable", "units_from")
 
     def __init__(self, tool: Tool) -> None:
         self.tool = tool
@@ -57,7 +57,8 @@ class Intake:
             self.flat = {}
         self.required = frozenset(n for n, a in tool.args.items() if not a.optional)
         self.effects = _effects(tool)
-        self.units_from = [(n, a.kind) for n, a in tool.args.items() if a.kind in _UNITS]
+        bases = {argument.base for argument in tool.args.values()} - self.effects.keys()
+        self.units_from = [(n, a.kind) for n, a in tool.args.items() if a.kind in _UNITS and n not in bases]
         self.unavailable = [n for n, a in tool.args.items() if a.kind in ("shell", "sql")]
         self.fixed = _fixed_units(tool)
 
@@ -127,14 +128,26 @@ class Intake:
                 for text in texts:
                     if kind == "path":
                         units.extend(path_units(name, text, effects, below, call.context.cwd, facts))
+                    elif kind == "glob":
+                        base = self._base(name, values, call, facts)
+                        glob = glob_argument(text, facts.root, base=base, below=bool(below))
+                        units.append(Unit("path", name, glob, effects | below, wide=True, text=text))
                     else:
-                        units.append(_unit(name, kind, text, effects | below, facts))
+                        units.append(_unit(name, kind, text, effects | below))
         units.extend(self.fixed)
         if not units:
             units.append(Unit("call", "", "", self.effects.get("", (_NONE, _NONE))[0]))
         elif "" in self.effects:
             units.append(Unit("call", "", "", self.effects[""][0]))
         return units
+
+    def _base(self, name: str, values: dict[str, list[Any]], call: Call, facts: Facts) -> str:
+        """The normal path that a glob argument is relative to."""
+        base = self.tool.args[name].base
+        texts = values.get(base) if base is not None else None
+        if not texts:
+            return "."
+        return str(path_units(name, texts[0], _NONE, _NONE, call.context.cwd, facts)[0].value)
 
 
 def path_units(
@@ -163,10 +176,7 @@ def path_units(
     return units
 
 
-def _unit(name: str, kind: str, text: str, effects: frozenset[str], facts: Facts) -> Unit:
-    if kind == "glob":
-        glob = glob_argument(text, facts.root)
-        return Unit("path", name, glob, effects, wide=True, text=text)
+def _unit(name: str, kind: str, text: str, effects: frozenset[str]) -> Unit:
     if kind == "url":
         try:
             return Unit("url", name, parse_url(text), effects, text=text)

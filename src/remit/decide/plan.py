@@ -177,7 +177,7 @@ class Desk:
 
 def desk(rulebook: Rulebook) -> Desk:
     """The desk of a rulebook, made once."""
-    found = rulebook.desk
+    found: Desk | None = rulebook.desk
     if found is None:
         found = rulebook.desk = Desk(rulebook)
     return found

@@ -8,6 +8,7 @@ bear on nothing and halt nobody who calls has been checked by `decide`. Everythi
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -17,9 +18,11 @@ from remit.model.decision import Decision
 from remit.model.facts import NO_FACTS, Facts
 from remit.model.terms import ALLOW, ASK
 from remit.scopes.glob import Glob
-from remit.scopes.path import MAX_PATH, PathMatcher
+from remit.scopes.glob_syntax import ANY, Wild
+from remit.scopes.path import MAX_PATH
 
 Hear = Callable[[Plan, Call, Facts], Decision]
+Accepts = Callable[[str], object]
 _TYPES: dict[str, type] = {"text": str, "path": str, "flag": bool, "number": int}
 _MEMORY = 256
 
@@ -114,13 +117,9 @@ def _prepare_path(plan: Plan, hear: Hear, name: str) -> None:
     types = {other: _TYPES[argument.kind] for other, argument in plan.tool.args.items()}
     required, total = plan.intake.required, len(types)
     key_of = _context_key(plan)
-    covering: list[Callable[[str], bool]] = []
-    for bound in plan.may:
-        matcher = bound.judge.parts.get("path")
-        covering.append(matcher.allow.matches if isinstance(matcher, PathMatcher) else _everything)
-    if plan.access:
-        covering.append(_everything)
-    rules = tuple(enumerate(covering))
+    rules = _covering(plan)
+    if rules is None:
+        return
     stops, heads, tails = concern.segments, concern.heads, concern.tails
     initial, final = frozenset(head[0] for head in heads), frozenset(tail[-1] for tail in tails)
     answers: dict[Any, Decision] = {}
@@ -133,24 +132,20 @@ def _prepare_path(plan: Plan, hear: Hear, name: str) -> None:
         if len(args) != total and not required <= args.keys():
             return None
         text: str = args[name]
-        if context.cwd is not None or not text.isascii() or not text.isprintable() or "\\" in text or ":" in text:
+        for index, accepts in rules:  # noqa: B007 (the index of the rule that covers it is used below)
+            if accepts(text):
+                break
+        else:
             return None
         low = text.lower()
         segments = low.split("/")
-        if not stops.isdisjoint(segments):  # an empty segment is among them, so the text is not empty
+        if not stops.isdisjoint(segments) or context.cwd is not None or len(low) > MAX_PATH:
             return None
         last = segments[-1]
         if (low[-1] in final and low.endswith(tails)) or (last[0] in initial and last.startswith(heads)):
             return None
-        if low[0] in "~$" or len(low) > MAX_PATH:
-            return None
         resolved = facts.resolved
         if resolved is not None and resolved.get(text) != f"{facts.root}/{text}":
-            return None
-        for index, covers in rules:
-            if covers(text):
-                break
-        else:
             return None
         key: Any = index
         if context.chain or context.data_tier or context.capsule:
@@ -170,8 +165,19 @@ def _prepare_path(plan: Plan, hear: Hear, name: str) -> None:
     plan.fast = fast
 
 
-def _everything(text: str) -> bool:
-    return True
+def _covering(plan: Plan) -> tuple[tuple[int, Accepts], ...] | None:
+    """For each rule, a test for plain texts that name a normal path which it covers."""
+    found: list[Accepts] = []
+    for bound in plan.may:
+        scope = bound.rule.scope.path
+        globs = [Glob.parse(text) for text in scope.allow] if scope is not None else [Glob.parse("**")]
+        patterns = [pattern for glob in globs for pattern in plain_patterns(glob)]
+        if None in patterns:
+            return None
+        found.append(re.compile("|".join(str(pattern) for pattern in patterns) or "(?!)").fullmatch)
+    if plan.access:
+        found.append(re.compile(str(plain_patterns(Glob.parse("**"))[0])).fullmatch)
+    return tuple(enumerate(found))
 
 
 def _binds(plan: Plan, context: Context) -> bool:
@@ -208,6 +214,54 @@ def _concerns(plan: Plan) -> Iterable[Glob]:
         while base != ".":
             yield Glob.literal(base).folded()
             base = base.rpartition("/")[0] or "."
+
+
+_SAFE = r"[ !\"#%&'()*+,.0-9;<=>?@A-Z\[\]^_`a-z{|}-]"
+_PART = rf"(?!\.\.?(?:/|\Z)){_SAFE}+"
+
+
+def plain_patterns(glob: Glob) -> list[str | None]:
+    """For each alternative a pattern of the plain texts it matches; None where that isn't simple.
+
+    Plain texts are printable ASCII without `\\`, `:`, `~` and `$`, in normal form. At most one `**`, and one `*`
+    a segment, so that matching stays linear.
+    """
+    return [_plain_pattern(alternative) for alternative in glob.alternatives]
+
+
+def _plain_pattern(alternative: tuple[Any, ...]) -> str | None:
+    if alternative.count(Wild.DEEP) > 1:
+        return None
+    out, joint = "", ""
+    for element in alternative:
+        if element is Wild.DEEP:
+            if element is alternative[-1]:
+                return out + (rf"(?:/{_PART})*" if out else rf"{_PART}(?:/{_PART})*")
+            out, joint = out + joint + rf"(?:{_PART}/)*", ""
+            continue
+        part = _plain_segment(element)
+        if part is None:
+            return None
+        out, joint = out + joint + part, "/"
+    return out or None
+
+
+def _plain_segment(element: Any) -> str | None:
+    if isinstance(element, str):
+        return re.escape(element) if re.fullmatch(f"{_SAFE}+", element) else None
+    if element.count(Wild.STAR) > 1:
+        return None
+    out = r"(?!\.\.?(?:/|\Z))"
+    for atom in element:
+        if atom is Wild.STAR:
+            out += f"{_SAFE}*"
+        elif atom == ANY:
+            out += _SAFE
+        elif isinstance(atom, str):
+            out += re.escape(atom)
+        else:
+            return None
+    return out
 
 
 class Concern:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from remit.decide.case import Case, Finding
 from remit.decide.plan import Bound, Plan, bind, desk
 from remit.decide.words import limited, permit_remedy, shown
@@ -70,7 +72,11 @@ def prohibited(plan: Plan, case: Case) -> Finding | None:
         case.trace.append(f"3 accessible_by of {plan.tool.name} ({plan.tool.at}) does not name {name}")
         remedy = Remedy(f"add {name} to accessible_by of {plan.tool.name}")
         return case.deny(
-            3, "not-accessible", f"{plan.tool.name} is not accessible to {name}", rule=plan.tool.at, remedy=remedy
+            3,
+            "not-accessible",
+            f"{plan.tool.name} is not accessible to {name}",
+            rule=plan.tool.at,
+            remedy=remedy,
         )
     return None
 
@@ -90,7 +96,9 @@ def permitted(plan: Plan, case: Case) -> Finding | None:
                 case.obligations[f"new {unit.arg}"] = Obligation("create-exclusively", unit.arg)
             continue
         if plan.access and not _outside(unit):
-            case.trace.append(f"4 {unit.arg or unit.kind} covered by accessible_by of {plan.tool.name} ({plan.tool.at})")
+            case.trace.append(
+                f"4 {unit.arg or unit.kind} covered by accessible_by of {plan.tool.name} ({plan.tool.at})"
+            )
             case.rule = case.rule or plan.tool.at
             continue
         case.trace.append(f"4 {unit.arg or unit.kind} {shown(unit.text)}: covered by no rule of {plan.caller.name}")
@@ -140,7 +148,7 @@ def _hand_overs(case: Case) -> Finding | None:
     if len(chain) > MAX_CHAIN:
         return case.deny(5, "broken-chain", f"the chain has more than {MAX_CHAIN} hand-overs")
     line = [*chain, case.call.agent]
-    for giver, taker in zip(line, line[1:], strict=False):
+    for giver, taker in pairwise(line):
         one, two = book.callers.get(giver), book.callers.get(taker)
         if one is None or two is None or not one.enabled or not present(case, one):
             return case.deny(5, "broken-chain", f"{shown(giver)} is no agent that could hand work on")

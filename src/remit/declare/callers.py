@@ -17,6 +17,7 @@ from remit.declare.shapes import (
     Number,
     Reader,
     Record,
+    Ref,
     Text,
 )
 from remit.declare.tools import tool
@@ -113,7 +114,7 @@ _record = {
     "enforce": Field(enforce),
     "project_code": Field(project_code),
 }
-_tools = MapOf(tool, keys=NAME, what="tool")
+_tools = MapOf(Ref("tool", lambda: tool), keys=NAME, what="tool")
 
 
 def _build(kind: Literal["agent", "role", "runner"]) -> Any:
@@ -140,10 +141,7 @@ agent = Record(
 role = Record(_record, _build("role"), what="a role")
 runner = Record(
     {
-        **{
-            key: _record[key]
-            for key in ("roles", "may", "must_ask", "may_not", "locks", "apis", "data_tiers")
-        },
+        **{key: _record[key] for key in ("roles", "may", "must_ask", "may_not", "locks", "apis", "data_tiers")},
         "called_by": Field(ListOf(Name, single=True), "agents or roles that may hand work to it"),
         "tools": Field(_tools, "declarations of tools for this runner only"),
     },

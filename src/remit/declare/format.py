@@ -19,6 +19,7 @@ from remit.declare.shapes import (
     Number,
     Reader,
     Record,
+    Ref,
     Text,
 )
 from remit.declare.tools import tool
@@ -81,10 +82,7 @@ _labels = Record(
             Record({str(tier): Field(_data_shape) for tier in range(4)}, what="data labels"),
             "data tiers, 0 to 3, by path, table, URL",
         ),
-        **{
-            name: Field(_label_shape)
-            for name in ("production", "security", "ci", "dependencies", "migrations")
-        },
+        **{name: Field(_label_shape) for name in ("production", "security", "ci", "dependencies", "migrations")},
     },
     what="labels",
 )
@@ -135,7 +133,7 @@ SHARED = {
     "remit": Field(Number(1, 1), "the version of the format", required=True),
     "include": Field(ListOf(Text(), single=True), "further files below the root"),
     "use": Field(names, "tool packs"),
-    "tools": Field(MapOf(tool, keys=NAME, what="tool"), "tools beside those of the packs"),
+    "tools": Field(MapOf(Ref("tool", lambda: tool), keys=NAME, what="tool"), "tools beside those of the packs"),
     "toolsets": Field(MapOf(_patterns, keys=NAME, what="toolset"), "named groups of tools"),
     "roles": Field(MapOf(role, keys=NAME, what="role")),
     "agents": Field(MapOf(agent, keys=NAME, what="agent")),
@@ -156,9 +154,7 @@ policy = Record(
             Record(
                 {
                     "accessible_by": Field(
-                        Record(
-                            {"layer": Field(MapOf(names, what="layer"), required=True)}, what="accessible_by"
-                        )
+                        Record({"layer": Field(MapOf(names, what="layer"), required=True)}, what="accessible_by")
                     )
                 },
                 what="defaults",
@@ -196,5 +192,5 @@ def schema() -> JSON:
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "A Remit policy",
         **policy.schema(),
-        "$defs": definitions(),
+        "$defs": {**definitions(), "tool": tool.schema()},
     }

@@ -10,7 +10,7 @@ import re
 from typing import Any
 
 import yaml
-from yaml.cyaml import CParser
+from yaml.cyaml import CParser  # type: ignore[attr-defined]  # libyaml itself; the stubs leave it out
 
 from remit.model.errors import PolicyError, Problem
 
@@ -72,9 +72,7 @@ def parse(text: str, source: str) -> Node:
     hidden = _HIDDEN.search(text, 1 if text.startswith("\ufeff") else 0)
     if hidden:
         line = text.count("\n", 0, hidden.start()) + 1
-        raise _refused(
-            "hidden-character", f"hidden character U+{ord(hidden[0]):04X}", f"{source}:{line}", "remove it"
-        )
+        raise _refused("hidden-character", f"hidden character U+{ord(hidden[0]):04X}", f"{source}:{line}", "remove it")
     try:
         root = _build(CParser(text.removeprefix("\ufeff")), source)
     except yaml.MarkedYAMLError as error:
@@ -110,7 +108,7 @@ def from_python(value: Any, source: str = "policy", depth: int = 0) -> Node:
     raise _refused("bad-value", f"expected text, number, list or mapping, got {type(value).__name__}", source)
 
 
-def _build(parser: CParser, source: str) -> Node | None:
+def _build(parser: Any, source: str) -> Node | None:
     """The tree of the only document, from libyaml's events."""
     root: Node | None = None
     stack: list[Node] = []
@@ -118,7 +116,7 @@ def _build(parser: CParser, source: str) -> Node | None:
     pending: list[str | None] = []
     documents = 0
     while parser.check_event():
-        event = parser.get_event()
+        event: Any = parser.get_event()
         kind = type(event)
         if kind is yaml.ScalarEvent:
             if event.anchor or event.tag:
@@ -141,15 +139,11 @@ def _build(parser: CParser, source: str) -> Node | None:
                 raise _special(event, source)
             mark = event.start_mark
             if stack and stack[-1].kind is MAP and key is None:
-                raise _refused(
-                    "bad-key", "a key must be a single word", f"{source}:{mark.line + 1}:{mark.column + 1}"
-                )
+                raise _refused("bad-key", "a key must be a single word", f"{source}:{mark.line + 1}:{mark.column + 1}")
             if len(stack) >= MAX_DEPTH:
                 raise _refused("too-deep", f"nested deeper than {MAX_DEPTH}", f"{source}:{mark.line + 1}")
             mapping = kind is yaml.MappingStartEvent
-            node = Node(
-                MAP if mapping else LIST, {} if mapping else [], source, mark.line + 1, mark.column + 1
-            )
+            node = Node(MAP if mapping else LIST, {} if mapping else [], source, mark.line + 1, mark.column + 1)
         elif kind is yaml.MappingEndEvent or kind is yaml.SequenceEndEvent:
             stack.pop()
             key = pending.pop()
@@ -211,19 +205,12 @@ def _syntax(error: yaml.MarkedYAMLError, text: str, source: str) -> Problem:
     if sign == "\t":
         return Problem("bad-yaml", "a tab where spaces are expected", at, "indent with spaces")
     closed = re.match(r"^(.*?)\{[^{}]*$", row[:column])
-    if (
-        error.problem
-        and "did not find expected" in error.problem
-        and closed
-        and row[column - 1 : column] == "}"
-    ):
+    if error.problem and "did not find expected" in error.problem and closed and row[column - 1 : column] == "}":
         value = row[len(closed[1]) :].strip()
         return Problem("unquoted", "unquoted `{` at the start of a value", at, f'quote it: "{show(value)}"')
     if sign in _SIGNS and sign:
         value = re.split(r"[\],}]|\s#", row[column:], maxsplit=1)[0].strip() or sign
-        return Problem(
-            "unquoted", f"unquoted `{sign}` at the start of a value", at, f'quote it: "{show(value)}"'
-        )
+        return Problem("unquoted", f"unquoted `{sign}` at the start of a value", at, f'quote it: "{show(value)}"')
     context = f"{error.context}: " if error.context else ""
     return Problem("bad-yaml", f"{context}{error.problem}", at)
 
@@ -235,7 +222,5 @@ def _refused(code: str, message: str, at: str, help: str | None = None) -> Polic
 def show(text: object, limit: int = 80) -> str:
     """Outside text, escaped and bounded, for a message."""
     raw = str(text)
-    plain = "".join(
-        c if c.isprintable() and not _HIDDEN.match(c) else ascii(c)[1:-1] for c in raw[: limit + 1]
-    )
+    plain = "".join(c if c.isprintable() and not _HIDDEN.match(c) else ascii(c)[1:-1] for c in raw[: limit + 1])
     return plain if len(raw) <= limit else plain[:limit] + "…"

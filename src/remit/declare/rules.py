@@ -70,7 +70,8 @@ class _PathShape(Shape):
         return {"anyOf": [globs.schema(), self.long.schema()]}
 
 
-path_scope = _PathShape()
+_path_shape = _PathShape()
+path_scope = Ref("path-scope", lambda: _path_shape)
 
 
 def _condition(values: dict[str, Any], node: Node, reader: Reader) -> Any:
@@ -109,9 +110,7 @@ class _ConditionShape(Shape):
             "length": Field(
                 Either(
                     scalar=Number(0, 10**9),
-                    map=Record(
-                        {"min": Field(Number(0, 10**9)), "max": Field(Number(0, 10**9))}, what="a length"
-                    ),
+                    map=Record({"min": Field(Number(0, 10**9)), "max": Field(Number(0, 10**9))}, what="a length"),
                 )
             ),
             "path": Field(path_scope),
@@ -226,7 +225,7 @@ _shell = Record(
     what="a shell scope",
 )
 
-_SCOPE_FIELDS = {
+_SCOPE_FIELDS: dict[str, Field] = {
     "path": Field(path_scope, "where path arguments must lie"),
     "url": Field(urls, "what URL arguments must be"),
     "agent": Field(names, "which agents it may name"),
@@ -337,9 +336,12 @@ class Rules(Shape):
 def definitions() -> dict[str, JSON]:
     """The parts of the JSON Schema that others refer to."""
     name = {"type": "string"}
-    scoped = {"type": "object", "additionalProperties": {"anyOf": [_rule_scope.schema(), {"type": "null"}]}}
-    entry = {"anyOf": [name, {"type": "array", "items": name}, _rule_scope.schema(), scoped]}
+    scope = {"$ref": "#/$defs/scope"}
+    scoped = {"type": "object", "additionalProperties": {"anyOf": [scope, {"type": "null"}]}}
+    entry = {"anyOf": [name, {"type": "array", "items": name}, scope, scoped]}
     return {
+        "scope": _rule_scope.schema(),
+        "path-scope": _path_shape.schema(),
         "rules": {"anyOf": [{"type": "array", "items": entry}, entry]},
         "exception": _exception.schema(),
         "shell-scope": _shell.schema(),

@@ -46,7 +46,7 @@ class Reader:
 def _position(problem: Problem) -> tuple[str, int, int]:
     name, _, rest = problem.at.partition(":")
     numbers = [int(part) for part in rest.split(":") if part.isdigit()]
-    return name, *(numbers + [0, 0])[:2]  # type: ignore[return-value]
+    return name, *[*numbers, 0, 0][:2]  # type: ignore[return-value]
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
@@ -76,11 +76,7 @@ class Shape:
             value = node.scalar()
             got = "nothing" if value is None else f"`{show(node.value)}`"
         help = None
-        if (
-            node.kind is MAP
-            and node.value
-            and all(n.kind is SCALAR and not n.value for n in node.value.values())
-        ):
+        if node.kind is MAP and node.value and all(n.kind is SCALAR and not n.value for n in node.value.values()):
             help = f'quote it: "{{{show(",".join(node.value))}}}"'
         elif node.kind is MAP and len(node.value) == 1 and " " in next(iter(node.value)):
             key, item = next(iter(node.value.items()))
@@ -169,9 +165,7 @@ class Choice(Shape):
             return node.value
         if node.kind is SCALAR:
             hint = did_you_mean(node.value, self.words)
-            return reader.fail(
-                node.at, "bad-value", f"expected {self.expects}, got `{show(node.value)}`{hint}"
-            )
+            return reader.fail(node.at, "bad-value", f"expected {self.expects}, got `{show(node.value)}`{hint}")
         return self.wrong(node, reader)
 
     def schema(self) -> JSON:
@@ -304,9 +298,7 @@ class Record(Shape):
 class Either(Shape):
     """Different shapes by the kind of node."""
 
-    def __init__(
-        self, *, scalar: Shape | None = None, list: Shape | None = None, map: Shape | None = None
-    ) -> None:
+    def __init__(self, *, scalar: Shape | None = None, list: Shape | None = None, map: Shape | None = None) -> None:
         self.by_kind = {k: s for k, s in ((SCALAR, scalar), (LIST, list), (MAP, map)) if s is not None}
         self.expects = ", or ".join(shape.expects for shape in self.by_kind.values())
 
@@ -337,9 +329,7 @@ class Ref(Shape):
 
 
 def _brace_help(node: Node) -> str | None:
-    if node.value and all(
-        item.kind is SCALAR and item.plain and not item.value for item in node.value.values()
-    ):
+    if node.value and all(item.kind is SCALAR and item.plain and not item.value for item in node.value.values()):
         return f'a pattern in braces must be quoted: "{{{show(",".join(node.value))}}}"'
     return None
 

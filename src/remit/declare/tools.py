@@ -27,28 +27,34 @@ from remit.declare.words import Name
 from remit.model.policy import Argument, Does, Tool
 from remit.model.terms import EFFECTS, INTERACTIONS, KINDS, RISKS
 
-ARGUMENT = re.compile(
-    r"-?[A-Za-z_$][A-Za-z0-9_$-]{0,63}(?:\[\])?(?:\.[A-Za-z_$][A-Za-z0-9_$-]{0,63}(?:\[\])?){0,4}"
-)
+ARGUMENT = re.compile(r"-?[A-Za-z_$][A-Za-z0-9_$-]{0,63}(?:\[\])?(?:\.[A-Za-z_$][A-Za-z0-9_$-]{0,63}(?:\[\])?){0,4}")
 
 
 class _Kind(Shape):
-    """A kind, or `{one_of: […]}`."""
+    """A kind, `{one_of: […]}`, or `{glob: path}` for a glob relative to a path argument."""
 
     expects = "a kind: " + ", ".join(KINDS) + ", or {one_of: […]}"
-    values = Record({"one_of": Field(ListOf(Scalar()), required=True)}, what="a kind")
+    values = Record(
+        {
+            "one_of": Field(ListOf(Scalar()), "the values that it may take"),
+            "glob": Field(Text(), "a glob, relative to this path argument"),
+        },
+        what="a kind",
+    )
 
     def read(self, node: Node, reader: Reader) -> Any:
         if node.kind is MAP:
             found = self.values.read(node, reader)
-            return BAD if found is BAD else Argument("text", one_of=found["one_of"])
+            if found is BAD:
+                return BAD
+            if len(found) != 1:
+                return self.wrong(node, reader)
+            return Argument("glob", base=found["glob"]) if "glob" in found else Argument("text", one_of=found["one_of"])
         if node.kind is SCALAR and node.value in KINDS:
             return Argument(node.value)
         if node.kind is SCALAR:
             hint = did_you_mean(node.value, KINDS)
-            return reader.fail(
-                node.at, "unknown-kind", f"unknown kind `{show(node.value)}`{hint}", self.expects
-            )
+            return reader.fail(node.at, "unknown-kind", f"unknown kind `{show(node.value)}`{hint}", self.expects)
         return self.wrong(node, reader)
 
     def schema(self) -> JSON:
@@ -109,9 +115,7 @@ def _tool(values: dict[str, Any], node: Node, reader: Reader) -> Any:
         nonlocal bad
         bad = True
         hint = did_you_mean(name, args)
-        reader.fail(
-            node.value[key].at, "undeclared-argument", f"`{show(name)}` is no argument of this tool{hint}"
-        )
+        reader.fail(node.value[key].at, "undeclared-argument", f"`{show(name)}` is no argument of this tool{hint}")
 
     for name in optional:
         if name not in args:
@@ -121,9 +125,11 @@ def _tool(values: dict[str, Any], node: Node, reader: Reader) -> Any:
             unknown(name, "defaults")
         elif name not in optional:
             bad = True
-            reader.fail(
-                node.value["defaults"].at, "misplaced-key", f"`{show(name)}` has a default but isn't optional"
-            )
+            reader.fail(node.value["defaults"].at, "misplaced-key", f"`{show(name)}` has a default but isn't optional")
+    for name, argument in args.items():
+        if argument.base is not None and (argument.base not in args or args[argument.base].kind != "path"):
+            bad = True
+            reader.fail(node.value["args"].at, "undeclared-argument", f"`{name}` is relative to no path argument")
     for does, at in values.get("does", ()):
         if does.arg is not None and does.arg not in args:
             bad = True
@@ -142,17 +148,14 @@ def _tool(values: dict[str, Any], node: Node, reader: Reader) -> Any:
         return BAD
     values["does"] = tuple(does for does, _ in values.get("does", ()))
     values["args"] = {
-        name: Argument(a.kind, one_of=a.one_of, optional=name in optional, default=defaults.get(name))
-        for name, a in args.items()
+        name: Argument(a.kind, a.one_of, name in optional, defaults.get(name), a.base) for name, a in args.items()
     }
     return Tool(name="", at=node.at, **values)
 
 
 tool = Record(
     {
-        "args": Field(
-            MapOf(_Kind(), keys=ARGUMENT, what="argument"), "arguments and their kinds; the list is closed"
-        ),
+        "args": Field(MapOf(_Kind(), keys=ARGUMENT, what="argument"), "arguments and their kinds; the list is closed"),
         "optional": Field(ListOf(Text()), "arguments that may be absent"),
         "defaults": Field(MapOf(Text(), what="argument"), "what an absent argument is judged as"),
         "does": Field(_DoesShape(), "which argument it reads, writes, deletes, fetches; or `nothing`"),

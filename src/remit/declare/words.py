@@ -6,12 +6,11 @@ import re
 from datetime import UTC, datetime
 from typing import Any
 
-from remit.scopes.glob import Glob, GlobError
-from remit.scopes.url import UrlError, UrlPattern
-
 from remit.declare.nodes import LIST, MAP, SCALAR, Node, show
 from remit.declare.shapes import BAD, JSON, NAME, Reader, Shape, Text
+from remit.scopes.glob import Glob, GlobError
 from remit.scopes.regex import RegexError, compile_regex
+from remit.scopes.url import UrlError, UrlPattern
 
 Name = Text(NAME.pattern, "a name (ASCII letters, digits and . _ : / -)")
 NamePattern = Text(r"[A-Za-z0-9_*][A-Za-z0-9_.:/*-]{0,127}", "a name, or a pattern such as github/*")

@@ -3,8 +3,8 @@
     cell = cell_of(desk(rulebook).plan(row, tool))
     cell.symbol     # "🔒"
 
-A cell says what is written, as far as it can matter for the tool: a `may_not` about the network does not lock a
-tool that never reaches it. Shell and SQL scopes count as written, although their texts can't be judged yet.
+A cell says what is written, as far as it can matter for the tool: a `may_not` about the network does not lock
+a tool that never reaches it. Shell and SQL scopes count as written, although their texts can't be judged yet.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from remit.decide.case import Case
 from remit.decide.plan import Bound, Plan
 from remit.decide.questions import measure
 from remit.decide.steps import hands_to, limits, protected
+from remit.explain.scopes import describe
 from remit.explain.units import Part, covers_all, covers_some, parts_of, touches_all, touches_some
 from remit.model.call import Call
 from remit.model.facts import Facts
@@ -72,7 +73,7 @@ def cell_of(plan: Plan, now: str | None = None) -> Cell:
     nots = [bound for bound in plan.nots if touches_some(bound, plan, parts)]
     questions, asking = _questions(plan, parts)
     scopes = [] if free else [_described(bound) for bound in permits if bound not in plan.asks]
-    scopes.extend(f"not {bound.judge.describe()}" for bound in nots)
+    scopes.extend(f"not {describe(bound)}" for bound in nots)
     scopes.extend(_record(plan.caller, parts))
     places = [bound.rule.at for bound in (*permits, *nots, *asking)]
     if plan.access or plan.tool.confirm:
@@ -93,7 +94,7 @@ def _refused(plan: Plan, parts: list[Part]) -> Cell | None:
         return Cell(DENIED, rules=(caller.at,), why=f"{caller.name} is disabled")
     for bound in plan.nots:
         if touches_all(bound, parts):
-            return Cell(DENIED, rules=(bound.rule.at,), why=f"may not: {bound.judge.describe() or tool.name}")
+            return Cell(DENIED, rules=(bound.rule.at,), why=f"may not: {describe(bound) or tool.name}")
     if plan.reserved is not None:
         return Cell(DENIED, rules=(plan.reserved.at,), why=f"reserved to {plan.reserved.runner}")
     if plan.access is False:
@@ -156,7 +157,7 @@ def _questions(plan: Plan, parts: list[Part]) -> tuple[list[str], list[Bound]]:
     asking = [bound for bound in plan.asks if touches_some(bound, plan, parts)]
     texts = []
     for bound in asking:
-        scope = bound.judge.describe()
+        scope = describe(bound)
         texts.append(f"ask {bound.rule.ask or 'human'}{f': {scope}' if scope else ''}")
     if plan.tool.confirm:
         texts.append("ask human: confirmed each time")
@@ -168,7 +169,7 @@ def _questions(plan: Plan, parts: list[Part]) -> tuple[list[str], list[Bound]]:
 
 
 def _described(bound: Bound) -> str:
-    scope = bound.judge.describe()
+    scope = describe(bound)
     if bound.until is None:
         return scope or "below the root"
     return f"{scope}{' ' if scope else ''}(granted until {bound.until})"

@@ -50,8 +50,8 @@ class Matrix(msgspec.Struct, frozen=True):
     def as_json(self) -> dict[str, Any]:
         """For programs."""
         return {
-            "policy": self.policy,
-            "hash": self.hash,
+            "name": self.policy,
+            "policy": self.hash,
             "legend": LEGEND,
             "agents": self.callers,
             "tools": self.tools,

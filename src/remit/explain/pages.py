@@ -63,7 +63,7 @@ def _csv(text: str) -> str:
 
 
 def html_page(matrix: Matrix, *, transpose: bool = False) -> str:
-    """One page without scripts or anything from elsewhere, readable aloud: each cell says in words what it means."""
+    """One page without scripts or anything from elsewhere; each cell also says in words what it means."""
     corner, heads, rows = matrix.lines(transpose)
     name = escape(shown(matrix.policy, LIMIT))
     columns = "".join(f'<th scope="col">{_text(head)}</th>' for head in heads)
@@ -92,15 +92,13 @@ def _text(text: str) -> str:
 
 def _td(cell: Cell) -> str:
     words = cell.words if not cell.why else f"{cell.words}: {cell.why}"
-    return (
-        f'<td class="{_CLASSES[cell.symbol]}" title="{_text(words)}"><span aria-hidden="true">{cell.symbol}</span>'
-        f'<span class="words">{_text(words)}</span></td>'
-    )
+    shape = f'<span aria-hidden="true">{cell.symbol}</span><span class="words">{_text(words)}</span>'
+    return f'<td class="{_CLASSES[cell.symbol]}" title="{_text(words)}">{shape}</td>'
 
 
 def _scopes(matrix: Matrix) -> str:
     items = "\n".join(
-        f"<li><strong>{_text(caller)}</strong>, {_text(tool)} {cell.symbol}: {_text('; '.join(cell.scopes))}</li>"
+        f"<li><b>{_text(caller)}</b>, {_text(tool)} {cell.symbol}: {_text('; '.join(cell.scopes))}</li>"
         for caller, tool, cell in matrix.scoped()
     )
     return f"<h2>Scopes</h2>\n<ul>\n{items}\n</ul>\n" if items else ""
@@ -117,7 +115,7 @@ th[scope=row] { text-align: left; font-weight: normal; font-family: ui-monospace
 td { text-align: center; position: relative; }
 td.allowed { background: #2e7d3222; } td.scoped { background: #f9a82522; } td.asked { background: #1565c022; }
 .legend { list-style: none; padding: 0; } .legend li { display: inline-block; margin-right: 1.5rem; }
-.words { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
+.words { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
 """.strip()
 
 _PAGE = """<!doctype html>

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import msgspec
+from typing import Any
 
 from remit.decide.case import Case
 from remit.decide.intake import Refused
@@ -27,6 +27,7 @@ STEPS = {
     "7": "questions",
 }
 LIMIT = 600
+MOST = 5
 
 
 def headline(decision: Decision) -> str:
@@ -69,8 +70,23 @@ def tier_reason(rulebook: Rulebook, call: Call, facts: Facts) -> str:
     return case.tier_why
 
 
-def explanation(rulebook: Rulebook, call: Call, facts: Facts, decision: Decision, quoted: list[str]) -> str:
-    """Everything about one decision. `quoted` are the lines of the policy around the rule, if they could be read."""
+def places(rulebook: Rulebook, call: Call, decision: Decision) -> list[str]:
+    """Where to look in the policy: the rule that settled it, or else the rules that come nearest."""
+    if decision.rule is not None:
+        return [decision.rule]
+    clerk = desk(rulebook)
+    row = clerk.row(call.agent)
+    tool = row.tool(call.tool) if row is not None else None
+    if row is None or tool is None:
+        return []
+    plan = clerk.plan(row, tool)
+    return list(dict.fromkeys(bound.rule.at for bound in (*plan.may, *plan.asks)))[:MOST]
+
+
+def explanation(
+    rulebook: Rulebook, call: Call, facts: Facts, decision: Decision, quotes: dict[str, list[str]]
+) -> str:
+    """Everything about one decision. `quotes` has lines of the policy by place, as far as they could be read."""
     lines = [headline(decision), "", f"agent     {decision.agent}", f"tool      {decision.tool}"]
     lines.append(f"tier      {decision.tier} ({shown(tier_reason(rulebook, call, facts), 200)})")
     if decision.data_tier:
@@ -81,11 +97,12 @@ def explanation(rulebook: Rulebook, call: Call, facts: Facts, decision: Decision
         lines.append(f"must      {obligation.do} {shown(obligation.arg)}{value}")
     if decision.approval is not None:
         lines.append(f"approval  {shown(decision.approval)}")
-    if decision.rule is not None:
-        lines += [f"rule      {decision.rule}", *(f"          {line}" for line in quoted)]
+    for place, quoted in quotes.items():
+        word = "rule      " if place == decision.rule else "not by    "
+        lines += [f"{word}{place}", *(f"          {line}" for line in quoted)]
     lines += ["", "steps:", *(f"  {line}" for line in trace(decision))]
     found = remedies(decision)
-    if found and not decision.allowed or decision.would:
+    if found and (decision.would or not decision.allowed):
         lines += ["", "what would make it pass:", *(f"  {line}" for line in found)]
     lines += ["", f"policy    {decision.policy}"]
     return "\n".join(lines) + "\n"
@@ -105,14 +122,9 @@ def trace(decision: Decision) -> list[str]:
     return lines
 
 
-def explained_json(
-    rulebook: Rulebook, call: Call, facts: Facts, decision: Decision, quoted: list[str]
-) -> bytes:
-    """The decision as everywhere, with the tier's reason and the quoted lines beside it."""
-    return msgspec.json.encode(
-        {
-            **decision.as_json(call.id),
-            "tier_reason": tier_reason(rulebook, call, facts),
-            "quoted": quoted,
-        }
-    )
+def explained(
+    rulebook: Rulebook, call: Call, facts: Facts, decision: Decision, quotes: dict[str, list[str]]
+) -> dict[str, Any]:
+    """For programs: the decision as everywhere, with the tier's reason and the quoted lines beside it."""
+    reason = tier_reason(rulebook, call, facts)
+    return {**decision.as_json(call.id), "tier_reason": reason, "quotes": quotes}

@@ -17,6 +17,8 @@ class Argument(msgspec.Struct, frozen=True, omit_defaults=True):
     one_of: tuple[Scalar, ...] = ()
     optional: bool = False
     default: str | None = None
+    base: str | None = None
+    """For a glob: the path argument that it is relative to."""
 
 
 class Does(msgspec.Struct, frozen=True, omit_defaults=True):

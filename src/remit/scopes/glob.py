@@ -150,9 +150,7 @@ class Glob:
         """True if a segment that is more than a bare wildcard could be exactly `name`."""
         elements = (each for alternative in self.alternatives for each in alternative)
         return any(
-            not isinstance(each, Wild)
-            and each != algebra.ANY_SEGMENT
-            and algebra.segment_intersects(each, name)
+            not isinstance(each, Wild) and each != algebra.ANY_SEGMENT and algebra.segment_intersects(each, name)
             for each in elements
         )
 

@@ -29,9 +29,7 @@ def normal(tokens: Tokens) -> Alternative:
     """
     if not tokens:
         return ()
-    parts: list[Element] = [
-        Wild.DEEP if part == (Wild.DEEP,) else _segment(part) for part in segments(tokens)
-    ]
+    parts: list[Element] = [Wild.DEEP if part == (Wild.DEEP,) else _segment(part) for part in segments(tokens)]
     while len(parts) > 1 and parts[-1] is parts[-2] is Wild.DEEP:
         parts.pop()
     if len(parts) > 1 and parts[-1] is Wild.DEEP:
@@ -41,9 +39,7 @@ def normal(tokens: Tokens) -> Alternative:
 
 def includes(wide: Alternative, narrow: Alternative) -> bool:
     """True only if every path of `narrow` is one of `wide`."""
-    return not _part_at_once(wide, narrow) and _includes(
-        wide, narrow, Wild.DEEP, ANY_SEGMENT, segment_includes
-    )
+    return not _part_at_once(wide, narrow) and _includes(wide, narrow, Wild.DEEP, ANY_SEGMENT, segment_includes)
 
 
 def intersects(one: Alternative, other: Alternative) -> bool:
@@ -124,9 +120,7 @@ def _includes(
     return below[0]
 
 
-def _intersects(
-    one: Sequence[Any], other: Sequence[Any], many: Wild, meets: Callable[[Any, Any], bool]
-) -> bool:
+def _intersects(one: Sequence[Any], other: Sequence[Any], many: Wild, meets: Callable[[Any, Any], bool]) -> bool:
     """Whether both can take the same steps to the end: `below[j]` is that for what comes after this step."""
     size = len(other)
     below = [False] * size + [True]

@@ -55,9 +55,7 @@ def _union(alternatives: Sequence[Alternative], lead: str) -> Matcher:
 def _guarded(alternatives: Sequence[Alternative], lead: str) -> Matcher:
     """A few tests one by one, many in one pattern, and none for a path that doesn't end as any of them."""
     test = (
-        _each([_single(each, lead) for each in alternatives])
-        if len(alternatives) < 4
-        else _pattern(alternatives, lead)
+        _each([_single(each, lead) for each in alternatives]) if len(alternatives) < 4 else _pattern(alternatives, lead)
     )
     tails = tuple(_tail(alternative) for alternative in alternatives)
     return (lambda path: path.endswith(tails) and test(path)) if all(tails) else test
@@ -152,9 +150,7 @@ def _one_star(prefix: str, suffix: str) -> Matcher:
         return lambda path: path[:skip] == prefix and len(path) > least and "/" not in path[skip:]
     if not prefix:
         return lambda path: path[tail:] == suffix and len(path) > least and "/" not in path
-    return lambda path: (
-        path[:skip] == prefix and path[tail:] == suffix and len(path) > least and "/" not in path[skip:]
-    )
+    return lambda path: path[:skip] == prefix and path[tail:] == suffix and len(path) > least and "/" not in path[skip:]
 
 
 def _deep_suffix(prefix: str, suffix: str) -> Matcher:
@@ -162,9 +158,7 @@ def _deep_suffix(prefix: str, suffix: str) -> Matcher:
     skip, tail, least = len(prefix), -len(suffix), len(prefix) + len(suffix)
     if not prefix:
         return lambda path: path[tail:] == suffix and len(path) > least and path[tail - 1] != "/" != path[0]
-    return lambda path: (
-        path[:skip] == prefix and path[tail:] == suffix and len(path) > least and path[tail - 1] != "/"
-    )
+    return lambda path: path[:skip] == prefix and path[tail:] == suffix and len(path) > least and path[tail - 1] != "/"
 
 
 def _deep_star(prefix: str, before: str, after: str) -> Matcher:

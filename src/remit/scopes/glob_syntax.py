@@ -91,9 +91,7 @@ def shown(text: str) -> str:
     cut = text if len(text) <= 80 else text[:77] + "..."
     return (
         "`"
-        + "".join(
-            c if c.isprintable() else c.encode("unicode_escape", "backslashreplace").decode() for c in cut
-        )
+        + "".join(c if c.isprintable() else c.encode("unicode_escape", "backslashreplace").decode() for c in cut)
         + "`"
     )
 
@@ -194,9 +192,7 @@ class _Reader:
                 break
         self.at += 1
         if parts < 2:
-            raise GlobError(
-                f"braces without a comma in glob {shown(self.text)}; write `[{{]` for a literal brace"
-            )
+            raise GlobError(f"braces without a comma in glob {shown(self.text)}; write `[{{]` for a literal brace")
         return options
 
     def _token(self, char: str) -> Token:
@@ -226,9 +222,7 @@ class _Reader:
         if body.startswith("^") and not negated:
             raise GlobError(f"class `[^` in glob {shown(self.text)}; write `[!`")
         if "/" in body or any(body.find("[" + mark) >= 0 for mark in ":.="):
-            raise GlobError(
-                f"class {shown(self.text[self.at : end + 1])} in glob {shown(self.text)} is not supported"
-            )
+            raise GlobError(f"class {shown(self.text[self.at : end + 1])} in glob {shown(self.text)} is not supported")
         self.at = end + 1
         chosen = CharSet.of(self._ranges(body))
         if negated:

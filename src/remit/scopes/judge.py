@@ -15,7 +15,18 @@ from remit.scopes.where import ArgumentTest, context_holds
 class Judge:
     """Parts of a scope are joined by and; lists within a part by or."""
 
-    __slots__ = ("effects", "exception", "free", "mentioned", "new_only", "on_arguments", "parts", "scope", "when", "where")
+    __slots__ = (
+        "effects",
+        "exception",
+        "free",
+        "mentioned",
+        "new_only",
+        "on_arguments",
+        "parts",
+        "scope",
+        "when",
+        "where",
+    )
 
     def __init__(self, scope: Scope) -> None:
         self.scope = scope

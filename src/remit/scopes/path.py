@@ -91,21 +91,23 @@ def refuse(text: str) -> None:
         raise NotUnderstood("bad-path", "the path starts with a drive or a variable; name it below the root")
 
 
-def glob_argument(text: str, root: str | None) -> Glob:
+def glob_argument(text: str, root: str | None, *, base: str = ".", below: bool = False) -> Glob:
     """A glob argument as the widest reading of it below the root. Raises NotUnderstood.
+
+    `base` is the normal path that it is relative to; with `below`, what it matches counts with all below it.
 
     Tools differ in what they make of a glob: `*` may match nothing, and a pattern without `/` may match at any
     depth. All readings are taken together.
     """
     refuse(text)
     if root is not None and text.startswith(root.rstrip("/") + "/"):
-        text = text[len(root.rstrip("/")) + 1 :]
-    if text.startswith("/"):
+        text, base = text[len(root.rstrip("/")) + 1 :], "."
+    if text.startswith("/") or base.startswith("/"):
         raise NotUnderstood("outside-root", "the glob lies outside the root")
     while text.startswith("./"):
         text = text[2:]
     if text in ("", "."):
-        return Glob.parse("**")
+        return Glob.below(base)
     if text.endswith("/"):
         text += "**"
     parts = text.split("/")
@@ -113,8 +115,12 @@ def glob_argument(text: str, root: str | None) -> Glob:
         raise NotUnderstood("outside-root", "the glob leaves the root")
     if len(parts) == 1 and parts[0] != "**":
         parts.insert(0, "**")
+    wide = "/".join(_widened(part) for part in parts)
+    if base != ".":
+        wide = f"{Glob.literal(base).text}/{wide}"
     try:
-        return Glob.parse("/".join(_widened(part) for part in parts))
+        glob = Glob.parse(wide)
+        return glob.or_else(Glob.parse(f"{wide}/**")) if below and parts[-1] != "**" else glob
     except GlobError as error:
         raise NotUnderstood("bad-glob", str(error)) from None
 
@@ -126,7 +132,10 @@ def _widened(part: str) -> str:
     pieces = re.split(r"\*+", part)
     if len(pieces) > 5:
         return "*"
-    forms = {"".join(a + b for a, b in zip(pieces, (*stars, ""), strict=True)) for stars in product(("", "*"), repeat=len(pieces) - 1)}
+    forms = {
+        "".join(a + b for a, b in zip(pieces, (*stars, ""), strict=True))
+        for stars in product(("", "*"), repeat=len(pieces) - 1)
+    }
     return "{" + ",".join(sorted(form for form in forms if form)) + "}"
 
 
@@ -160,9 +169,7 @@ class PathMatcher:
     def touches(self, unit: Unit) -> bool:
         if unit.wide:
             glob = unit.value
-            return self.folded.intersects(glob.folded()) and not (
-                self.avoid_exact and self.avoid_exact.includes(glob)
-            )
+            return self.folded.intersects(glob.folded()) and not (self.avoid_exact and self.avoid_exact.includes(glob))
         if unit.value[0] == "/" and self.outside.matches(unit.value):
             return True
         if not any(self.folded.matches(form) for form in forms(unit)):

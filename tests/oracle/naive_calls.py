@@ -1,0 +1,175 @@
+"""A call's arguments against their declaration, and the units that it falls into (semantics §1, §4)."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from remit.model.call import Call, Context, Statement
+from remit.model.facts import Facts
+from remit.model.policy import Argument, Tool
+from tests.oracle import naive_paths as paths
+from tests.oracle import naive_urls as urls
+from tests.oracle.naive_paths import Refused, Unit
+
+
+def well_formed(call: Call) -> bool:
+    """Whether a call is of the right shape."""
+    context, statement = call.context, call.statement
+    if not (type(call.agent) is str and type(call.tool) is str and type(call.args) is dict):
+        return False
+    if not (isinstance(context, Context) and isinstance(statement, Statement | None)):
+        return False
+    for text in (context.cwd, context.mode, context.environment, context.session, context.capsule, call.id):
+        if not isinstance(text, str | None):
+            return False
+    if not (type(context.chain) is tuple and all(type(name) is str for name in context.chain)):
+        return False
+    if type(context.capsule_grants) is not tuple:
+        return False
+    for tier in (context.data_tier, *context.capsule_grants):
+        if type(tier) is not int or not 0 <= tier <= 3:
+            return False
+    if statement is not None:
+        for text in (statement.intent, statement.because, statement.consequences):
+            if not isinstance(text, str | None):
+                return False
+        if not isinstance(statement.anticipated, bool | None):
+            return False
+    return True
+
+
+# Arguments
+
+
+def values_of(tool: Tool, args: dict[str, Any]) -> tuple[dict[str, list[Any]], set[str]]:
+    """The values of each declared argument, and the codes of all that is wrong with them."""
+    wrong: set[str] = set()
+    found: dict[str, list[Any]] = {}
+    _look(args, "", tool, found, wrong)
+    for name, argument in tool.args.items():
+        inner = "[" not in name and "." not in name
+        if name not in found and (inner or not _reached(name, args)):
+            if argument.default is not None and "[" not in name:
+                found[name] = [argument.default]
+            elif not argument.optional:
+                wrong.add("missing-argument")
+    for name, values in found.items():
+        if not all(_right(tool.args[name], value) for value in values):
+            wrong.add("mistyped-argument")
+    return found, wrong
+
+
+def _look(value: dict[str, Any], prefix: str, tool: Tool, found: dict[str, list[Any]], wrong: set[str]) -> None:
+    """Walk one object of the call; `prefix` is the declared name of where it stands, with a dot behind it."""
+    for key in value:
+        name, item = prefix + key, value[key]
+        if name in tool.args:
+            found.setdefault(name, []).append(item)
+        elif name + "[]" in tool.args:
+            if isinstance(item, list):
+                found.setdefault(name + "[]", []).extend(item)
+            else:
+                wrong.add("mistyped-argument")
+        elif any(other.startswith(name + "[].") for other in tool.args):
+            if isinstance(item, list) and all(isinstance(one, dict) for one in item):
+                for one in item:
+                    _look(one, name + "[].", tool, found, wrong)
+                    _fields(one, name + "[].", tool, found, wrong)
+            else:
+                wrong.add("mistyped-argument")
+        elif any(other.startswith(name + ".") for other in tool.args):
+            if isinstance(item, dict):
+                _look(item, name + ".", tool, found, wrong)
+                _fields(item, name + ".", tool, found, wrong)
+            else:
+                wrong.add("mistyped-argument")
+        else:
+            wrong.add("undeclared-argument")
+
+
+def _fields(item: dict[str, Any], prefix: str, tool: Tool, found: dict[str, list[Any]], wrong: set[str]) -> None:
+    """What an object that is there lacks."""
+    for name, argument in tool.args.items():
+        if not name.startswith(prefix) or name[len(prefix) :].split("[")[0].split(".")[0] in item:
+            continue
+        if argument.default is not None:
+            found.setdefault(name, []).append(argument.default)
+        elif not argument.optional:
+            wrong.add("missing-argument")
+
+
+def _reached(name: str, args: dict[str, Any]) -> bool:
+    """Whether what a nested argument stands in is there, so that it has been looked at."""
+    return name.split("[")[0].split(".")[0] in args
+
+
+def _right(argument: Argument, value: Any) -> bool:
+    if argument.one_of:
+        return any(type(value) is type(one) and value == one for one in argument.one_of)
+    if argument.kind == "json":
+        return True
+    if argument.kind == "flag":
+        return type(value) is bool
+    if argument.kind == "number":
+        return type(value) is int or (type(value) is float and math.isfinite(value))
+    return isinstance(value, str)
+
+
+# Units
+
+
+def units_of(tool: Tool, values: dict[str, list[Any]], call: Call, facts: Facts) -> tuple[list[Unit], set[str]]:
+    """The units of a call, and the codes of the values that can't be one."""
+    found: list[Unit] = []
+    wrong: set[str] = set()
+    for name, argument in tool.args.items():
+        for value in values.get(name, []):
+            try:
+                found += _units(tool, name, argument.kind, value, call, facts)
+            except Refused as refused:
+                wrong.add(str(refused))
+    for reach in dict.fromkeys(does.reach for does in tool.does if does.reach and does.effect != "delegate"):
+        effects = frozenset(does.effect for does in tool.does if does.reach == reach and does.effect != "delegate")
+        kind = "url" if "://" in reach else "path"
+        found.append(Unit(kind, None, effects, (reach,), wide=True, root=facts.root))
+    others = set()
+    for does in tool.does:
+        if does.reach is not None and does.effect == "delegate":
+            others.add(does.effect)
+        if does.arg is not None and tool.args[does.arg].kind not in ("path", "glob", "url", "agent", "skill"):
+            others.add(does.effect)
+    if others or not found:
+        found.append(Unit("call", None, frozenset(others)))
+    return found, wrong
+
+
+def _units(tool: Tool, name: str, kind: str, value: str, call: Call, facts: Facts) -> list[Unit]:
+    mine = [does for does in tool.does if does.arg == name]
+    own = frozenset(does.effect for does in mine if not does.below)
+    under = frozenset(does.effect for does in mine if does.below)
+    root, cwd = facts.root, call.context.cwd
+    if kind == "url":
+        if urls.parse(value) is None:
+            raise Refused("bad-url")
+        return [Unit("url", name, own, (value,))]
+    if kind in ("agent", "skill"):
+        return [Unit(kind, name, own, (value,))]
+    if kind == "glob":
+        pattern = paths.glob_argument(value, cwd, root)
+        return [Unit("path", name, own, (pattern,), wide=True, widest=True, root=root)]
+    if kind != "path":
+        return []
+    spellings = (paths.normal(value, own | under == {"read"}, cwd, root),)
+    if facts.resolved is not None:
+        if value not in facts.resolved:
+            raise Refused("bad-path")
+        spellings = tuple(dict.fromkeys((paths.relative(facts.resolved[value], root), *spellings)))
+    differs = len(spellings) > 1
+    found = []
+    if own or not under:
+        found.append(Unit("path", name, own, spellings, root=root, differs=differs))
+    if under:
+        patterns = tuple("**" if path == "." else path.rstrip("/") + "/**" for path in spellings)
+        found.append(Unit("path", name, under, patterns, wide=True, root=root, differs=differs))
+    return found

@@ -1,0 +1,230 @@
+"""Normal paths, and what it means for a unit of kind path to lie within something (semantics §2, §5, §6 step 2)."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from functools import cache
+from typing import NamedTuple
+
+from remit.model.policy import PathScope
+from remit.model.rulebook import Protected
+from tests.oracle import naive_globs as globs
+from tests.oracle.naive_globs import fold, matches
+
+
+class Refused(Exception):
+    """A text that is refused in step 1; the code is its argument."""
+
+
+class Unit(NamedTuple):
+    """One unit of a call. For kind path, `spellings` are normal paths or, if it is wide, patterns."""
+
+    kind: str
+    arg: str | None
+    effects: frozenset[str]
+    spellings: tuple[str, ...] = ()
+    wide: bool = False
+    widest: bool = False
+    root: str | None = None
+    differs: bool = False
+
+
+# Normal paths
+
+
+def normal(text: str, reads_only: bool, cwd: str | None, root: str | None) -> str:
+    """The normal path of a text. Raises Refused."""
+    if not text or len(text) > 4096 or "\\" in text:
+        raise Refused("bad-path")
+    if any(unicodedata.category(character) in globs.BAD_CATEGORIES for character in text):
+        raise Refused("bad-path")
+    if text.startswith("~") or re.match(r"[A-Za-z]:/", text) or re.match(r"\$[A-Za-z_{(]", text):
+        raise Refused("bad-path")
+    if "//" in text:
+        raise Refused("bad-path")
+    if text.endswith("/") and not reads_only:
+        raise Refused("bad-path")
+    if text.startswith("/"):
+        return relative(_join([], text), root)
+    place = "." if cwd is None else normal(cwd, True, None, root)
+    if place.startswith("/"):
+        return relative(_join(globs.names_of(place), text), root)
+    names = list(globs.names_of(place))
+    for segment in text.removesuffix("/").split("/"):
+        if segment == "..":
+            if not names:
+                raise Refused("outside-root")
+            names.pop()
+        elif segment != ".":
+            names.append(segment)
+    return "/".join(names) or "."
+
+
+def _join(names: list[str], text: str) -> str:
+    for segment in text.strip("/").split("/"):
+        if segment == "..":
+            names = names[:-1]
+        elif segment not in (".", ""):
+            names = [*names, segment]
+    return "/" + "/".join(names)
+
+
+def relative(path: str, root: str | None) -> str:
+    """An absolute path at or below the root in its relative form, any other as it is."""
+    if not globs.below(path, root):
+        return path
+    return path.removeprefix((root or "").rstrip("/")).removeprefix("/") or "."
+
+
+def glob_argument(text: str, cwd: str | None, root: str | None) -> str:
+    """The pattern of a glob argument, below the root. Raises Refused."""
+    try:
+        globs.check(text)
+    except globs.NoGlob:
+        raise Refused("bad-glob") from None
+    if ".." in text.split("/"):
+        raise Refused("outside-root")
+    if text.startswith("/"):
+        if not globs.below(text.rstrip("/"), root):
+            raise Refused("outside-root")
+        names, place = relative(text, root).removesuffix("/").split("/"), "."
+    else:
+        names = text.removesuffix("/").split("/")
+        place = "." if cwd is None else normal(cwd, True, None, root)
+        if place.startswith("/"):
+            raise Refused("outside-root")
+        if "/" not in text:
+            names = ["**", *names]
+    names = [*globs.names_of(place), *(name for name in names if name != ".")]
+    if text.endswith("/"):
+        names.append("**")
+    if names == ["**", "**"]:
+        return "**"
+    return "/".join(names) or "."
+
+
+# Lying within
+
+
+def reach(unit: Unit, spelling: str) -> int:
+    """All that a wide unit could match."""
+    return globs.reach(spelling, unit.widest, unit.root)
+
+
+def surely(unit: Unit, patterns: tuple[str, ...]) -> bool:
+    """Whether a unit certainly lies within globs: its own path, by exact case."""
+    if unit.wide:
+        return reach(unit, unit.spellings[0]) & ~globs.any_hit(patterns, False) == 0
+    return any(matches(pattern, unit.spellings[0]) for pattern in patterns)
+
+
+def maybe(unit: Unit, patterns: tuple[str, ...]) -> bool:
+    """Whether a unit might lie within globs: any spelling, folded."""
+    for spelling in unit.spellings:
+        if unit.wide:
+            if reach(unit, spelling) & globs.any_hit(patterns, True):
+                return True
+        elif any(matches(fold(pattern), fold(spelling)) for pattern in patterns):
+            return True
+    return False
+
+
+def outside(unit: Unit) -> bool:
+    """Whether a unit of kind path lies outside the root, or reaches there."""
+    if unit.wide:
+        return reach(unit, unit.spellings[0]) & globs.outside(unit.root) != 0
+    return unit.spellings[0].startswith("/")
+
+
+def covers(scope: PathScope, unit: Unit) -> bool:
+    """Whether a unit certainly lies within a path scope."""
+    if maybe(unit, scope.except_):
+        return False
+    if unit.wide:
+        mine = reach(unit, unit.spellings[0])
+        beyond = globs.outside(unit.root)
+        if mine & beyond & ~globs.any_hit(scope.outside, False):
+            return False
+        return mine & ~beyond & ~globs.any_hit(scope.allow, False) == 0
+    return surely(unit, scope.outside if outside(unit) else scope.allow)
+
+
+def touches(scope: PathScope, unit: Unit) -> bool:
+    """Whether a unit might lie within a path scope."""
+    for spelling in unit.spellings:
+        one = unit._replace(spellings=(spelling,))
+        if not surely(one, scope.except_):
+            break
+    else:
+        return False
+    return maybe(unit, (*scope.allow, *scope.outside))
+
+
+# Protected paths
+
+
+def protected(unit: Unit, what: Protected) -> bool:
+    """Whether a unit names what nobody may change or, if it is hidden, read."""
+    if unit.kind != "path":
+        return False
+    if "delete" in unit.effects and _changes(unit, what, True):
+        return True
+    if "write" in unit.effects and _changes(unit, what, False):
+        return True
+    return "read" in unit.effects and any(_hidden(unit, spelling, what) for spelling in unit.spellings)
+
+
+def _changes(unit: Unit, what: Protected, deleting: bool) -> bool:
+    for spelling in unit.spellings:
+        if unit.wide:
+            if reach(unit, spelling) & _all_protected(what, deleting, unit.root):
+                return True
+        elif _is_protected(spelling, what, deleting, unit.root):
+            return True
+    return False
+
+
+@cache
+def _all_protected(what: Protected, deleting: bool, root: str | None) -> int:
+    found = 0
+    for i, path in enumerate(globs.UNIVERSE):
+        if _is_protected(path, what, deleting, root):
+            found |= 1 << i
+    return found
+
+
+def _is_protected(path: str, what: Protected, deleting: bool, root: str | None) -> bool:
+    if any(matches(pattern, path) for pattern in what.lifted):
+        return False
+    if any(fold(name) == fold(segment) for name in what.names for segment in globs.names_of(path)):
+        return True
+    if path.startswith("/"):
+        return deleting and root is not None and globs.below(root, path)
+    directories = [_directory(pattern) for pattern in what.paths]
+    if any(matches(fold(pattern), fold(path)) for pattern in what.paths):
+        return True
+    if any(fold(directory) == fold(path) for directory in directories):
+        return True
+    if not deleting:
+        return False
+    return path == "." or any(fold(directory).startswith(fold(path) + "/") for directory in directories)
+
+
+def _directory(pattern: str) -> str:
+    """The directory that a glob lies in: its segments before the last or the first with a wildcard."""
+    names = pattern.split("/")[:-1]
+    while any(character in "/".join(names) for character in "*?[{"):
+        names.pop()
+    return "/".join(names) or "."
+
+
+def _hidden(unit: Unit, spelling: str, what: Protected) -> bool:
+    for name in what.hidden:
+        for segment in globs.names_of(spelling):
+            if not unit.wide:
+                if fold(segment) == fold(name) and not any(matches(one, spelling) for one in what.lifted):
+                    return True
+            elif segment not in ("*", "**") and matches(fold(segment), fold(name), widest=unit.widest):
+                return True
+    return False
