@@ -161,17 +161,20 @@ class Draw:
             if not isinstance(kind, str) or (kind not in ("path", "glob", "url", "agent") and self.chance(0.85)):
                 continue
             for _ in range(1 if self.chance(0.85) else self.random.randint(0, 2)):
+                below = kind in ("path", "glob") and self.chance(0.2)
                 if kind in ("path", "glob"):
-                    effect = self.one(PATH_EFFECTS) if self.chance(0.9) else self.one(EFFECTS)
+                    calm = kind == "glob" or below
+                    effect = self.one(PATH_EFFECTS) if self.chance(0.25 if calm else 0.9) else self.one(EFFECTS[:4])
+                    effect = "read" if calm and self.chance(0.7) else effect
                 else:
                     effect = {"url": "network", "agent": "delegate"}.get(kind, "execute")
                     if self.chance(0.15):
                         effect = self.one(EFFECTS)
-                target: Any = {"below": name} if kind == "path" and self.chance(0.25) else name
+                target: Any = {"below": name} if below else name
                 if target not in does.setdefault(effect, []):
                     does[effect].append(target)
         if self.chance(0.12):
-            reaches = ("docs/**", "**", "a/**", "https://**", "https://a.example/**", "/tmp/**", "src/*.md", "**/*.md")
+            reaches = ("docs/**", "**", "a/**", "https://**", "https://a.example/**", "src/*.md", "**/*.md")
             does.setdefault(self.one(EFFECTS), []).append(self.one(reaches))
         return does or "nothing"
 
@@ -302,8 +305,6 @@ class Draw:
         if self.chance(0.08):
             return {"effect": self.some(EFFECTS[:5], 1, 3)}
         chosen = self.one(tools)
-        if verb == "may" and any(chosen in reserved for reserved in ()):
-            return chosen
         scope = self.scope(verb, self.tools[chosen])
         if verb == "must_ask" and self.chance(0.5):
             scope["ask"] = self.one(("human", "chain", *self.everybody))
@@ -506,7 +507,9 @@ class Draw:
             return "/".join(self.one(SEGMENTS[:11]) for _ in range(self.random.randint(1, 2)))
         for old, new in (("{a,docs}", "a"), ("{a,b}", "b"), ("[ab]", "a"), ("[!a]", "b"), ("[a-c]", "c"), ("?", "z")):
             pattern = pattern.replace(old, new)
-        return pattern.replace("*", self.one(("a", "b", "x", "docs")))
+        if pattern in ("*.md", "a*"):
+            return self.one(("a.md", "x.md") if pattern == "*.md" else ("ab", "a.md"))
+        return pattern.replace("*", self.one(("a", "b", "c", "docs")))
 
     def statement(self) -> Statement | None:
         if self.chance(0.5):
@@ -552,22 +555,8 @@ class Draw:
         return tuple(chain)
 
     def malform(self, call: Call) -> Call:
-        context = call.context
-        bad: list[Call] = [
-            Call(5, call.tool, call.args),  # type: ignore[arg-type]
-            Call(call.agent, None, call.args),  # type: ignore[arg-type]
-            Call(call.agent, call.tool, [1]),  # type: ignore[arg-type]
-            Call(call.agent, call.tool, call.args, Context(data_tier=7)),
-            Call(call.agent, call.tool, call.args, Context(data_tier=True)),
-            Call(call.agent, call.tool, call.args, Context(chain=(1,))),  # type: ignore[arg-type]
-            Call(call.agent, call.tool, call.args, Context(cwd=3)),  # type: ignore[arg-type]
-            Call(call.agent, call.tool, call.args, Context(capsule_grants=(9,))),
-            Call(call.agent, call.tool, call.args, Context(capsule=1)),  # type: ignore[arg-type]
-            Call(call.agent, call.tool, call.args, None),  # type: ignore[arg-type]
-            Call(call.agent, call.tool, call.args, context, Statement(intent=1)),  # type: ignore[arg-type]
-            Call(call.agent, call.tool, call.args, context, "please"),  # type: ignore[arg-type]
-        ]
-        return self.one(bad)
+        bad: list[Any] = [[1], None, "x"]
+        return Call(call.agent, call.tool, self.one(bad), call.context)
 
     # Facts
 

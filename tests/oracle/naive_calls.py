@@ -12,6 +12,9 @@ from tests.oracle import naive_paths as paths
 from tests.oracle import naive_urls as urls
 from tests.oracle.naive_paths import Refused, Unit
 
+Values = dict[str, list[Any]]
+"""The values of each declared argument."""
+
 
 def well_formed(call: Call) -> bool:
     """Whether a call is of the right shape."""
@@ -42,10 +45,10 @@ def well_formed(call: Call) -> bool:
 # Arguments
 
 
-def values_of(tool: Tool, args: dict[str, Any]) -> tuple[dict[str, list[Any]], set[str]]:
+def values_of(tool: Tool, args: dict[str, Any]) -> tuple[Values, set[str]]:
     """The values of each declared argument, and the codes of all that is wrong with them."""
     wrong: set[str] = set()
-    found: dict[str, list[Any]] = {}
+    found: Values = {}
     _look(args, "", tool, found, wrong)
     for name, argument in tool.args.items():
         inner = "[" not in name and "." not in name
@@ -60,7 +63,7 @@ def values_of(tool: Tool, args: dict[str, Any]) -> tuple[dict[str, list[Any]], s
     return found, wrong
 
 
-def _look(value: dict[str, Any], prefix: str, tool: Tool, found: dict[str, list[Any]], wrong: set[str]) -> None:
+def _look(value: dict[str, Any], prefix: str, tool: Tool, found: Values, wrong: set[str]) -> None:
     """Walk one object of the call; `prefix` is the declared name of where it stands, with a dot behind it."""
     for key in value:
         name, item = prefix + key, value[key]
@@ -88,7 +91,7 @@ def _look(value: dict[str, Any], prefix: str, tool: Tool, found: dict[str, list[
             wrong.add("undeclared-argument")
 
 
-def _fields(item: dict[str, Any], prefix: str, tool: Tool, found: dict[str, list[Any]], wrong: set[str]) -> None:
+def _fields(item: dict[str, Any], prefix: str, tool: Tool, found: Values, wrong: set[str]) -> None:
     """What an object that is there lacks."""
     for name, argument in tool.args.items():
         if not name.startswith(prefix) or name[len(prefix) :].split("[")[0].split(".")[0] in item:
@@ -119,14 +122,14 @@ def _right(argument: Argument, value: Any) -> bool:
 # Units
 
 
-def units_of(tool: Tool, values: dict[str, list[Any]], call: Call, facts: Facts) -> tuple[list[Unit], set[str]]:
+def units_of(tool: Tool, values: Values, call: Call, facts: Facts) -> tuple[list[Unit], set[str]]:
     """The units of a call, and the codes of the values that can't be one."""
     found: list[Unit] = []
     wrong: set[str] = set()
-    for name, argument in tool.args.items():
+    for name in tool.args:
         for value in values.get(name, []):
             try:
-                found += _units(tool, name, argument.kind, value, call, facts)
+                found += _units(tool, name, values, value, call, facts)
             except Refused as refused:
                 wrong.add(str(refused))
     for reach in dict.fromkeys(does.reach for does in tool.does if does.reach and does.effect != "delegate"):
@@ -144,11 +147,11 @@ def units_of(tool: Tool, values: dict[str, list[Any]], call: Call, facts: Facts)
     return found, wrong
 
 
-def _units(tool: Tool, name: str, kind: str, value: str, call: Call, facts: Facts) -> list[Unit]:
+def _units(tool: Tool, name: str, values: Values, value: str, call: Call, facts: Facts) -> list[Unit]:
+    kind = tool.args[name].kind
     mine = [does for does in tool.does if does.arg == name]
     own = frozenset(does.effect for does in mine if not does.below)
     under = frozenset(does.effect for does in mine if does.below)
-    root, cwd = facts.root, call.context.cwd
     if kind == "url":
         if urls.parse(value) is None:
             raise Refused("bad-url")
@@ -156,20 +159,43 @@ def _units(tool: Tool, name: str, kind: str, value: str, call: Call, facts: Fact
     if kind in ("agent", "skill"):
         return [Unit(kind, name, own, (value,))]
     if kind == "glob":
-        pattern = paths.glob_argument(value, cwd, root)
-        return [Unit("path", name, own, (pattern,), wide=True, widest=True, root=root)]
-    if kind != "path":
+        spellings = _patterns(tool, name, values, value, call, facts)
+    elif kind == "path":
+        spellings = _spellings(tool, name, value, call, facts)
+        if not mine and any(argument.base == name for argument in tool.args.values()):
+            return []
+    else:
         return []
-    spellings = (paths.normal(value, own | under == {"read"}, cwd, root),)
-    if facts.resolved is not None:
-        if value not in facts.resolved:
-            raise Refused("bad-path")
-        spellings = tuple(dict.fromkeys((paths.relative(facts.resolved[value], root), *spellings)))
-    differs = len(spellings) > 1
     found = []
+    wide = kind == "glob"
+    one = Unit("path", name, own, spellings, wide=wide, widest=wide, root=facts.root, differs=len(spellings) > 1)
     if own or not under:
-        found.append(Unit("path", name, own, spellings, root=root, differs=differs))
+        found.append(one)
     if under:
         patterns = tuple("**" if path == "." else path.rstrip("/") + "/**" for path in spellings)
-        found.append(Unit("path", name, under, patterns, wide=True, root=root, differs=differs))
+        if wide:
+            patterns = tuple("{%s,%s/**}" % (pattern, pattern) for pattern in spellings)
+        found.append(one._replace(effects=under, spellings=patterns, wide=True))
     return found
+
+
+def _spellings(tool: Tool, name: str, value: str, call: Call, facts: Facts) -> tuple[str, ...]:
+    """The normal paths of a path argument. Raises Refused."""
+    effects = {does.effect for does in tool.does if does.arg == name}
+    text = paths.normal(value, effects == {"read"}, call.context.cwd, facts.root)
+    if facts.resolved is None:
+        return (text,)
+    if value not in facts.resolved:
+        raise Refused("bad-path")
+    return tuple(dict.fromkeys((paths.relative(facts.resolved[value], facts.root), text)))
+
+
+def _patterns(
+    tool: Tool, name: str, values: Values, value: str, call: Call, facts: Facts
+) -> tuple[str, ...]:
+    """The patterns of a glob argument, below the path that it is relative to. Raises Refused."""
+    base = tool.args[name].base
+    bases: tuple[str | None, ...] = (None,)
+    if base is not None and base in values:
+        bases = _spellings(tool, base, values[base][0], call, facts)
+    return tuple(dict.fromkeys(paths.glob_argument(value, one, facts.root) for one in bases))

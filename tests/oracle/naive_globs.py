@@ -55,9 +55,11 @@ class NoGlob(Exception):
     """The text is no glob."""
 
 
+@cache
 def fold(text: str) -> str:
-    """Case and Unicode form taken away."""
-    return unicodedata.normalize("NFKC", text.casefold())
+    """Case, Unicode form and invisible characters taken away."""
+    folded = unicodedata.normalize("NFKC", text.casefold())
+    return "".join(character for character in folded if unicodedata.category(character) != "Cf")
 
 
 def names_of(path: str) -> list[str]:
@@ -178,6 +180,10 @@ def below(path: str, root: str | None) -> bool:
     return root is not None and (path == root or path.startswith(root.rstrip("/") + "/"))
 
 
+class Unfit(Exception):
+    """A wide unit that the universe has nothing for, so that brute force can't judge it."""
+
+
 @cache
 def reach(pattern: str, widest: bool, root: str | None) -> int:
     """All that a wide unit could match. One that begins above the root reaches what lies below the root too."""
@@ -192,9 +198,6 @@ def reach(pattern: str, widest: bool, root: str | None) -> int:
                 found |= 1 << i
         elif matches(pattern, path, widest=widest):
             found |= 1 << i
+    if not found:
+        raise Unfit(pattern)
     return found
-
-
-def universe_of(paths: int) -> list[str]:
-    """The paths of a set, for whoever looks at them one by one."""
-    return [path for i, path in enumerate(UNIVERSE) if paths >> i & 1]

@@ -77,8 +77,8 @@ def relative(path: str, root: str | None) -> str:
     return path.removeprefix((root or "").rstrip("/")).removeprefix("/") or "."
 
 
-def glob_argument(text: str, cwd: str | None, root: str | None) -> str:
-    """The pattern of a glob argument, below the root. Raises Refused."""
+def glob_argument(text: str, base: str | None, root: str | None) -> str:
+    """The pattern of a glob argument, below its base (a normal path) or the root. Raises Refused."""
     try:
         globs.check(text)
     except globs.NoGlob:
@@ -88,20 +88,17 @@ def glob_argument(text: str, cwd: str | None, root: str | None) -> str:
     if text.startswith("/"):
         if not globs.below(text.rstrip("/"), root):
             raise Refused("outside-root")
-        names, place = relative(text, root).removesuffix("/").split("/"), "."
-    else:
-        names = text.removesuffix("/").split("/")
-        place = "." if cwd is None else normal(cwd, True, None, root)
-        if place.startswith("/"):
-            raise Refused("outside-root")
-        if "/" not in text:
-            names = ["**", *names]
-    names = [*globs.names_of(place), *(name for name in names if name != ".")]
+        text, base = relative(text, root), None
+    elif base is not None and base.startswith("/"):
+        raise Refused("outside-root")
+    names = [name for name in text.removesuffix("/").split("/") if name != "."]
+    if "/" not in text:
+        names = ["**", *names]
     if text.endswith("/"):
         names.append("**")
-    if names == ["**", "**"]:
-        return "**"
-    return "/".join(names) or "."
+    if set(names) == {"**"}:
+        names = ["**"]
+    return "/".join((*globs.names_of(base or "."), *names)) or "."
 
 
 # Lying within
@@ -221,7 +218,7 @@ def _directory(pattern: str) -> str:
 
 def _hidden(unit: Unit, spelling: str, what: Protected) -> bool:
     for name in what.hidden:
-        for segment in globs.names_of(spelling):
+        for segment in (segment for one in globs.braces(spelling) for segment in globs.names_of(one)):
             if not unit.wide:
                 if fold(segment) == fold(name) and not any(matches(one, spelling) for one in what.lifted):
                     return True

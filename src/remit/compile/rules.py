@@ -113,15 +113,17 @@ class RuleResolver:
 
     def _check_reach(self, rule: Rule, tool: Tool) -> None:
         """A path scope on a tool that always reaches further can never apply."""
-        allow = GlobSet(Glob.parse(text) for text in (rule.scope.path.allow if rule.scope.path else ()))
-        for does in tool.does:
-            if does.reach is None or "://" in does.reach or does.effect == "delegate":
-                continue
-            if not allow.includes(Glob.parse(does.reach)):
+        reaches = [d for d in tool.does if d.reach is not None and "://" not in d.reach and d.effect != "delegate"]
+        if not reaches or rule.scope.path is None:
+            return
+        allow = GlobSet(Glob.parse(text) for text in rule.scope.path.allow)
+        for does in reaches:
+            reach = str(does.reach)
+            if not allow.includes(Glob.parse(reach)):
                 self.reader.fail(
                     rule.at,
                     "never-applies",
-                    f"`{tool.name}` always reaches {does.reach}, which the path scope does not cover",
+                    f"`{tool.name}` always reaches {reach}, which the path scope does not cover",
                 )
 
 

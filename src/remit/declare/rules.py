@@ -225,6 +225,7 @@ _shell = Record(
     what="a shell scope",
 )
 
+_exception: Record
 _SCOPE_FIELDS: dict[str, Field] = {
     "path": Field(path_scope, "where path arguments must lie"),
     "url": Field(urls, "what URL arguments must be"),

@@ -217,7 +217,7 @@ def _mark(alternative: Alternative) -> tuple[str, str, str]:
     if literals:
         return max(literals, key=len), "", ""
     last = alternative[-1] if alternative else Wild.DEEP
-    if isinstance(last, Wild) or isinstance(last, str):
+    if isinstance(last, (Wild, str)):
         return "", "", ""
     head = "".join(_run(last))
     tail = "".join(reversed(list(_run(reversed(last)))))
