@@ -1,0 +1,189 @@
+"""Program profiles: the catalog's YAML → its compiled form, every key checked.
+
+    python -m remit.declare.profiles      # writes catalog/programs.json
+"""
+
+from __future__ import annotations
+
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from remit.declare.nodes import parse
+from remit.declare.words import plain
+from remit.model.errors import PolicyError, Problem
+from remit.model.terms import EFFECTS
+from remit.scopes.shell.profiles import Option, Profile, Programs
+
+KINDS = frozenset(
+    "text read write delete move directory tree url host remote program command shell code script module sql db "
+    "assignment none sed awk target".split()
+)
+_KEYS = frozenset(
+    "effects flags options optional changes refuse args args_with sub bare grade same special stdin abbreviates dashes "
+    "plus numbers about any modules shared".split()
+)
+
+
+class _Compiler:
+    """Turns the data of all files into profiles."""
+
+    def __init__(self, raw: dict[str, dict[str, Any]]) -> None:
+        self.raw = raw
+        self.problems: list[Problem] = []
+        self.done: dict[str, Profile] = {}
+
+    def fail(self, where: str, message: str) -> None:
+        self.problems.append(Problem("bad-profile", message, where))
+
+    def program(self, name: str, above: tuple[str, ...] = ()) -> Profile:
+        if name not in self.done:
+            if name in above or name not in self.raw:
+                self.fail(name, "names itself or nothing by `same`")
+                return Profile()
+            self.done[name] = self.profile(name, self.raw[name], (*above, name))
+        return self.done[name]
+
+    def profile(self, where: str, data: Any, above: tuple[str, ...]) -> Profile:
+        if not isinstance(data, dict):
+            self.fail(where, "expected a mapping")
+            return Profile()
+        for key in set(data) - _KEYS:
+            self.fail(where, f"unknown key `{key}`")
+        base = Profile()
+        if "same" in data:
+            base = self._same(where, str(data["same"]), above)
+        fields: dict[str, Any] = {f: getattr(base, f) for f in base.__struct_fields__}
+        if "effects" in data:
+            fields["effects"] = self._effects(where, data["effects"])
+        elif "same" not in data and "sub" not in data:
+            self.fail(where, "`effects` is missing")
+        fields["options"] = {**base.options, **self._options(where, data)}
+        if "args" in data:
+            fields["args"] = self._args(where, data["args"])
+        if "args_with" in data:
+            fields["args_with"] = tuple(
+                (_names(key), self._args(where, value)) for key, value in data["args_with"].items()
+            )
+        if "any" in data:
+            fields["any"] = self._kind(where, data["any"])
+        for key in ("sub", "modules"):
+            if key in data:
+                mine = {str(n): self.profile(f"{where} {n}", value, above) for n, value in data[key].items()}
+                fields[key] = {**getattr(base, key), **mine}
+        if "bare" in data:
+            fields["bare"] = self.profile(f"{where} (bare)", data["bare"], above)
+        for key in ("grade", "special", "stdin", "abbreviates", "dashes", "plus", "numbers", "shared"):
+            if key in data:
+                fields[key] = data[key]
+        try:
+            return msgspec.convert(fields, Profile)
+        except msgspec.ValidationError as error:
+            self.fail(where, str(error))
+            return Profile()
+
+    def _same(self, where: str, name: str, above: tuple[str, ...]) -> Profile:
+        head, *rest = name.split()
+        found = self.program(head, above)
+        for part in rest:
+            if part not in found.sub:
+                self.fail(where, f"`same: {name}` names nothing")
+                return Profile()
+            found = found.sub[part]
+        return found
+
+    def _effects(self, where: str, value: Any) -> tuple[str, ...]:
+        effects = tuple(value or ())
+        for effect in effects:
+            if effect not in EFFECTS:
+                self.fail(where, f"unknown effect `{effect}`")
+        return effects
+
+    def _kind(self, where: str, value: Any) -> str:
+        if str(value).removesuffix("...") not in KINDS:
+            self.fail(where, f"unknown kind `{value}`")
+        return str(value)
+
+    def _args(self, where: str, value: Any) -> tuple[str, ...]:
+        kinds = value if isinstance(value, list) else [value]
+        return () if kinds == ["none"] else tuple(self._kind(where, kind) for kind in kinds)
+
+    def _options(self, where: str, data: dict[str, Any]) -> dict[str, Option]:
+        found: dict[str, Option] = {}
+
+        def put(names: str, option: Option) -> None:
+            for name in _names(names):
+                found[name] = option
+
+        for name in data.get("flags", ()):
+            put(str(name), Option())
+        for section, glued in (("options", False), ("optional", True)):
+            for names, value in (data.get(section) or {}).items():
+                put(str(names), self._option(f"{where} {names}", value, glued))
+        for names, value in (data.get("changes") or {}).items():
+            option = self._option(f"{where} {names}", {**value}, False)
+            put(str(names), option)
+        for names, reason in (data.get("refuse") or {}).items():
+            for name in _names(str(names)):
+                kind = found[name].kind if name in found else None
+                found[name] = Option(kind, refuse=str(reason))
+        return found
+
+    def _option(self, where: str, value: Any, glued: bool) -> Option:
+        if not isinstance(value, dict):
+            return Option(self._kind(where, value), glued)
+        for key in set(value) - {"kind", "adds", "sets", "refuse", "because"}:
+            self.fail(where, f"unknown key `{key}`")
+        kind = self._kind(where, value["kind"]) if "kind" in value else None
+        sets = self._effects(where, value["sets"]) if "sets" in value else None
+        adds = self._effects(where, value.get("adds"))
+        refuse = value.get("refuse")
+        return Option(kind, glued, adds, sets, str(refuse) if refuse is not None else None)
+
+
+def _names(text: str) -> tuple[str, ...]:
+    return tuple(part.strip() for part in text.split(",") if part.strip())
+
+
+def compile_programs() -> Programs:
+    """The programs of the catalog's YAML. Raises PolicyError with everything that is wrong."""
+    raw: dict[str, dict[str, Any]] = {}
+    sets: dict[str, list[object]] = {}
+    environment: list[str] = []
+    problems: list[Problem] = []
+    for entry in sorted((files("remit.catalog") / "programs").iterdir(), key=lambda e: e.name):
+        if not entry.name.endswith(".yaml"):
+            continue
+        data = plain(parse(entry.read_text("utf-8"), entry.name))
+        if entry.name == "sets.yaml":
+            sets = data
+            continue
+        if entry.name == "environment.yaml":
+            environment = list(data["names"])
+            continue
+        for name, profile in data.items():
+            if name in raw:
+                problems.append(Problem("duplicate-name", f"`{name}` has two profiles", entry.name))
+            raw[name] = profile
+    compiler = _Compiler(raw)
+    found = {name: compiler.program(name) for name in raw}
+    problems.extend(compiler.problems)
+    if problems:
+        raise PolicyError(tuple(problems))
+    return Programs(found, sets, tuple(environment))
+
+
+def encoded() -> bytes:
+    """The compiled form, as it is written."""
+    return msgspec.json.format(msgspec.json.encode(compile_programs(), order="sorted"), indent=0) + b"\n"
+
+
+def main() -> None:
+    """Writes the compiled form beside the YAML."""
+    Path(str(files("remit.catalog") / "programs.json")).write_bytes(encoded())
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,73 @@
+"""Program profiles, as the catalog has them: read once from their compiled form."""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib.resources import files
+
+import msgspec
+
+
+class Option(msgspec.Struct, frozen=True, omit_defaults=True):
+    """One option: the kind of its value (none: a flag), and what it changes."""
+
+    kind: str | None = None
+    glued: bool = False
+    """The value exists only glued to it."""
+    adds: tuple[str, ...] = ()
+    sets: tuple[str, ...] | None = None
+    refuse: str | None = None
+
+
+class Profile(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What is known about a program or one of its subcommands."""
+
+    effects: tuple[str, ...] = ()
+    options: dict[str, Option] = {}
+    args: tuple[str, ...] = ("text...",)
+    args_with: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...] = ()
+    sub: dict[str, Profile] = {}
+    bare: Profile | None = None
+    modules: dict[str, Profile] = {}
+    any: str | None = None
+    grade: str = "understood"
+    special: str | None = None
+    stdin: str = "data"
+    abbreviates: bool = True
+    dashes: str = "gnu"
+    plus: bool = False
+    numbers: bool = False
+    shared: bool = False
+
+    @property
+    def harmless(self) -> bool:
+        """True if no option could change what it does."""
+        return not self.sub and self.special is None and not any(_matters(o) for o in self.options.values())
+
+
+def _matters(option: Option) -> bool:
+    return bool(option.adds or option.sets is not None or option.refuse) or option.kind not in (None, "text", "read")
+
+
+class Programs(msgspec.Struct, frozen=True):
+    """All profiles, the command sets, and the names of environment variables that change what programs do."""
+
+    programs: dict[str, Profile]
+    sets: dict[str, list[object]]
+    environment: tuple[str, ...] = ()
+
+
+@cache
+def programs() -> Programs:
+    """The catalog's programs. Reading them parses no YAML."""
+    data = (files("remit.catalog") / "programs.json").read_bytes()
+    return msgspec.json.decode(data, type=Programs)
+
+
+def profile_of(name: str) -> Profile | None:
+    """The profile of a program by the name it is called by."""
+    known = programs().programs
+    found = known.get(name)
+    if found is None and name.startswith("python3."):
+        found = known.get("python3")
+    return found

@@ -1,0 +1,293 @@
+"""Shell text → acts: every command that would run, what it does, and how well that is known.
+
+    for act in understand("git diff HEAD~1 | head").acts: ...
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from fnmatch import fnmatchcase
+from typing import NamedTuple
+
+from remit.scopes.interface import NotUnderstood
+from remit.scopes.shell.interpret import Interpreter
+from remit.scopes.shell.profiles import profile_of, programs
+from remit.scopes.shell.reader import read_script
+from remit.scopes.shell.reading import Reading, Touch, Word
+from remit.scopes.shell.script import Command, Redirect
+
+MAX_DEPTH = 8
+CACHE = 512
+UNDERSTOOD, PROJECT, UNKNOWN = "understood", "project code", "not understood"
+
+
+class Act(NamedTuple):
+    """One command, understood as far as it can be."""
+
+    program: str | None
+    sub: tuple[str, ...]
+    effects: frozenset[str]
+    base: frozenset[str]
+    """The effects that naming the program or subcommand admits."""
+    grade: str
+    command: Command
+    touches: tuple[Touch, ...] = ()
+    urls: tuple[Word, ...] = ()
+    hosts: tuple[Word, ...] = ()
+    targets: tuple[Word, ...] = ()
+    modules: tuple[Word, ...] = ()
+    sqls: tuple[Word, ...] = ()
+    databases: tuple[Word, ...] = ()
+    unknown: tuple[str, ...] = ()
+    refused: tuple[str, ...] = ()
+    dynamic: tuple[str, ...] = ()
+    bases: tuple[str | None, ...] = (".",)
+    """Directories that it may run in, below the shell's own; None is one that the text doesn't tell."""
+    via: tuple[str, ...] = ()
+    """The wrappers that run it."""
+    stdin: str = "data"
+    fed: str | None = None
+    """The literal text on its standard input, where the text shows it."""
+    is_fed: bool = False
+    """Something is on its standard input: a pipe, a file or a here-document."""
+
+
+class Understanding(NamedTuple):
+    """All acts of a text, or why there are none."""
+
+    text: str
+    acts: tuple[Act, ...]
+    problem: str | None = None
+
+    @property
+    def grade(self) -> str:
+        """The worst grade of any act."""
+        grades = {act.grade for act in self.acts}
+        if self.problem is not None or UNKNOWN in grades:
+            return UNKNOWN
+        return PROJECT if PROJECT in grades else UNDERSTOOD
+
+
+_cache: OrderedDict[str, Understanding] = OrderedDict()
+
+
+def understand(text: str) -> Understanding:
+    """What the text would do. Never raises; repeated texts are remembered, up to a bound."""
+    found = _cache.get(text)
+    if found is not None:
+        return found
+    found = _understand(text)
+    if len(text) <= 4096:
+        _cache[text] = found
+        while len(_cache) > CACHE:
+            try:
+                _cache.popitem(last=False)
+            except KeyError:
+                break  # another thread emptied it
+    return found
+
+
+def _understand(text: str) -> Understanding:
+    try:
+        return Understanding(text, tuple(_acts(text, 0, (), (".",))))
+    except NotUnderstood as error:
+        return Understanding(text, (), str(error))
+    except RecursionError:
+        return Understanding(text, (), "nested too deeply")
+
+
+def _acts(text: str, depth: int, via: tuple[str, ...], bases: tuple[str | None, ...]) -> list[Act]:
+    if depth > MAX_DEPTH:
+        raise NotUnderstood("shell", "commands nested too deeply")
+    script = read_script(text)
+    found: list[Act] = []
+    pure = all(command.joined <= {"and", "pipe"} for command in script.commands)
+    tainted = False
+    outputs: dict[int, str | None] = {}
+    for place, command in enumerate(script.commands):
+        fed = outputs.get(command.piped_from) if command.piped_from is not None else None
+        acts = _command(command, depth, via, bases, fed, script.functions, tainted)
+        found.extend(acts)
+        outputs[place] = _output(command)
+        bases = _moved(command, bases, pure=pure)
+        tainted = tainted or _taints(command)
+    return found
+
+
+def _command(
+    command: Command,
+    depth: int,
+    via: tuple[str, ...],
+    bases: tuple[str | None, ...],
+    fed: str | None,
+    functions: frozenset[str],
+    tainted: bool,
+) -> list[Act]:
+    """The act of one command, followed by those of the commands that it runs."""
+    out = Reading()
+    reader = Interpreter(out)
+    program = command.program
+    profile = profile_of(program) if program else None
+    if program is None:
+        out.unknown.append(f"the program `{command.words[0].raw}` is not literal")
+    elif program and program in functions:
+        out.unknown.append(f"`{program}` is a function of the text itself")
+    elif profile is not None:
+        reader.run(profile, command.words[1:])
+    elif program:
+        _path_program(program, out)
+    if tainted and program:
+        out.unknown.append("a variable or alias set before changes what programs do")
+    literal, is_fed = _redirects(command, out)
+    fed = literal if literal is not None else fed
+    is_fed = is_fed or command.piped_from is not None
+    if is_fed and reader.stdin == "code":
+        out.unknown.append(f"`{program}` runs what it reads")
+    if reader.stdin == "commands":
+        for inner in out.commands:
+            inner.append(Word(None, "…"))
+    names = programs().environment
+    for name, value in command.assigns:
+        if command.words and any(fnmatchcase(name, pattern) for pattern in names):
+            out.unknown.append(f"`{name}` changes what programs do")
+        if value.text is None:
+            out.dynamic.append(value.raw)
+    unknown = bool(out.unknown)
+    act = Act(
+        program,
+        reader.sub,
+        frozenset(out.effects),
+        reader.base,
+        UNKNOWN if unknown else PROJECT if out.project else UNDERSTOOD,
+        command,
+        tuple(out.touches),
+        tuple(out.urls),
+        tuple(out.hosts),
+        tuple(out.targets),
+        tuple(out.modules),
+        tuple(out.sqls),
+        tuple(out.databases),
+        tuple(out.unknown),
+        tuple(out.refused),
+        tuple(out.dynamic),
+        _within(bases, out.directory),
+        via,
+        reader.stdin,
+        fed,
+        is_fed,
+    )
+    acts = [act]
+    label = program or "?"
+    for inner in out.commands:
+        nested = Command(tuple(inner), joined=command.joined, raw=" ".join(word.raw for word in inner))
+        acts.extend(_command(nested, depth + 1, (*via, label), act.bases, None, functions, tainted))
+    for text in out.shells:
+        if text.text is None:
+            continue  # said to be not literal already
+        acts.extend(_acts(text.text, depth + 1, (*via, label), act.bases))
+    return acts
+
+
+def _path_program(program: str, out: Reading) -> None:
+    """A program named by a path: a script of the project below the root; any other is not understood."""
+    if "/" in program and not program.startswith(("/", "~")) and ".." not in program.split("/"):
+        out.project = True
+        out.touch("read", Word(program, program))
+        out.effects.add("execute")
+    else:
+        out.unknown.append(f"`{program}` isn't known")
+
+
+def _redirects(command: Command, out: Reading) -> tuple[str | None, bool]:
+    """Touches of the redirections; the literal standard input, and whether there is one."""
+    literal: str | None = None
+    fed = False
+    for redirect in command.redirects:
+        if redirect.op in ("<<", "<<<"):
+            fed, literal = True, redirect.body
+            if redirect.body is None:
+                out.dynamic.append("a here-document that is expanded")
+        elif redirect.op in ("<", "<&") and redirect.fd in ("", "0"):
+            fed = True
+        _redirect(redirect, out)
+    return literal, fed
+
+
+def _redirect(redirect: Redirect, out: Reading) -> None:
+    target = redirect.target
+    if target is None:
+        return
+    text = target.text
+    if redirect.op in (">&", "<&") and text is not None and (text.isdigit() or text == "-" or text[:-1].isdigit()):
+        return
+    if text is None:
+        out.dynamic.append(target.raw)
+    elif text.startswith(("/dev/tcp/", "/dev/udp/")):
+        out.host(Word(text.split("/")[3] if text.count("/") > 2 else text, target.raw))
+        return
+    if text == "/dev/null":
+        return
+    if redirect.op in ("<", "<&"):
+        out.touch("read", target)
+    else:
+        out.touch("write", target)
+        if redirect.op == "<>":
+            out.touch("read", target)
+
+
+def _output(command: Command) -> str | None:
+    """The literal output of `echo` and `printf`, and of `cat` with a here-document; None for all else."""
+    texts = [word.text for word in command.words]
+    if any(text is None for text in texts) or any(word.glob for word in command.words) or command.assigns:
+        return None
+    inputs = [r for r in command.redirects if r.op in ("<<", "<<<")]
+    if len(inputs) != len(command.redirects):
+        return None
+    if texts[:1] == ["echo"] and not inputs:
+        rest = [str(text) for text in texts[1:]]
+        newline = "\n"
+        while rest and rest[0] in ("-n", "-E"):
+            newline = "" if rest[0] == "-n" else newline
+            rest = rest[1:]
+        if rest and rest[0].startswith("-") and set(rest[0][1:]) <= set("neE") and len(rest[0]) > 1:
+            return None
+        return " ".join(rest) + newline
+    if texts == ["cat"] and len(inputs) == 1:
+        return inputs[0].body
+    if len(texts) == 2 and texts[0] == "printf" and not inputs and "%" not in str(texts[1]) and "\\" not in str(texts[1]):
+        return str(texts[1])
+    return None
+
+
+def _within(bases: tuple[str | None, ...], directory: Word | None) -> tuple[str | None, ...]:
+    if directory is None:
+        return bases
+    return tuple(_join(base, directory.text) for base in bases)
+
+
+def _join(base: str | None, text: str | None) -> str | None:
+    if base is None or text is None or text.startswith("~") or text in ("-", ""):
+        return text if text is not None and text.startswith("/") else None
+    return text if text.startswith("/") or base == "." else f"{base}/{text}"
+
+
+def _moved(command: Command, bases: tuple[str | None, ...], *, pure: bool) -> tuple[str | None, ...]:
+    """The directories that later commands may run in."""
+    name = command.program
+    if name not in ("cd", "pushd", "popd"):
+        return bases
+    words = [word for word in command.words[1:] if word.text not in ("--", "-P", "-L", "-e")]
+    target = words[0].text if len(words) == 1 and not words[0].glob else None
+    if name == "popd" or not command.joined <= {"and", "then", "or", "pipe"}:
+        target = None
+    moved = tuple(_join(base, target) for base in bases)
+    return moved if pure else tuple(dict.fromkeys((*bases, *moved)))
+
+
+def _taints(command: Command) -> bool:
+    """A command after which names no longer mean what they meant."""
+    names = programs().environment
+    if command.program in ("alias", "enable", "hash", "shopt", "set") and len(command.words) > 1:
+        return True
+    exported = not command.words or command.program in ("export", "declare", "typeset", "readonly", "local")
+    return exported and any(fnmatchcase(name, pattern) for name, _ in command.assigns for pattern in names)
