@@ -6,7 +6,7 @@
     python -m tests.oracle.compare 1000000      # that many calls, on every core
 
 What is compared: the verdict, the code, whom an ask is of and whether a statement is missing, `would`, the
-obligations of an allow, and from step 3 on both tiers. Where the page ranks several codes equally, any of them is right.
+obligations of an allow, and from step 3 on both tiers. Where the page ranks several codes equally, any is right.
 
 The engine may be stricter than brute force for a wide unit: inclusion and overlap of globs are decided soundly, not
 completely, and the universe is finite. Those are counted as `stricter`. The other way round is a difference.
@@ -191,25 +191,28 @@ def stricter(engine: Answer, oracle: Answer) -> bool:
 
 def known(difference: Difference) -> str | None:
     """Why the engine is known to differ here; each of these has a failing test in test_known.py."""
-    engine, oracle, facts = difference.engine, difference.oracle, difference.facts
+    engine, oracle, facts, tool = difference.engine, difference.oracle, difference.facts, difference.tool
+    context = difference.call.context
     texts = texts_of(difference.call.args)
-    tool = difference.tool
-    if engine.code == "unknown-tool" and tool is not None:
-        return "an alias of a tool that is the caller's own"
-    if tool is not None and any(argument.base is not None for argument in tool.args.values()):
-        return None
     if "refused" in oracle.codes and engine.code == "allowed":
         return "a refusal of what nobody asks"
     if "bad-path" in oracle.codes and any(text.endswith("/") for text in texts):
         return "a slash at the end"
-    if oracle.obligations - engine.obligations and engine.verdict == "allow":
-        missing = {do for do, _ in oracle.obligations - engine.obligations}
-        if missing == {"use-resolved-path"} and engine.obligations <= oracle.obligations:
+    if engine.code == "unknown-tool" and tool is not None:
+        return "an alias of a tool that is the caller's own"
+    if tool is None:
+        return None
+    if engine.verdict == "allow" and engine.obligations < oracle.obligations:
+        if {do for do, _ in oracle.obligations - engine.obligations} == {"use-resolved-path"}:
             return "no obligation to use the resolved path"
-    if facts.root is not None:
-        places = [*texts, *(facts.resolved or {}).values()]
-        if any(place.startswith("/") and below(facts.root, place.rstrip("/") or "/") for place in places):
+    places = [*texts, *(facts.resolved or {}).values(), context.cwd or "."]
+    if any(place.startswith("/") and not below(place, facts.root) for place in places):
+        if any(does.below for does in tool.does):
+            return "all below a path outside"
+        if any(does.effect == "delete" for does in tool.does) and oracle.code == "protected":
             return "a directory above the root"
+    if any(argument.base is not None for argument in tool.args.values()):
+        return "a path that is only the base of a glob"
     return None
 
 

@@ -92,10 +92,29 @@ LINKS = (
 )
 
 ARGS: dict[str, Any] = {
-    "p": "path", "q": "path", "ps[]": "path", "items[].path": "path", "items[].note": "text", "opt.path": "path",
-    "g": "glob", "gs[]": "glob", "u": "url", "us[]": "url", "to": "agent", "s": "skill", "t": "text", "n": "number",
-    "f": "flag", "j": "json", "mode": {"one_of": ["fast", "slow", 1, True, 2.5]}, "cmd": "shell", "stmt": "sql",
-    "deep.in[].url": "url", "ns[]": "number", "gp": {"glob": "p"}, "gs2[]": {"glob": "p"},
+    "p": "path",
+    "q": "path",
+    "ps[]": "path",
+    "items[].path": "path",
+    "items[].note": "text",
+    "opt.path": "path",
+    "g": "glob",
+    "gs[]": "glob",
+    "u": "url",
+    "us[]": "url",
+    "to": "agent",
+    "s": "skill",
+    "t": "text",
+    "n": "number",
+    "f": "flag",
+    "j": "json",
+    "mode": {"one_of": ["fast", "slow", 1, True, 2.5]},
+    "cmd": "shell",
+    "stmt": "sql",
+    "deep.in[].url": "url",
+    "ns[]": "number",
+    "gp": {"glob": "p"},
+    "gs2[]": {"glob": "p"},
 }
 COMMON = (*("p", "p", "p", "q", "ps[]", "items[].path", "g", "gp", "u", "u", "to", "s", "t", "n", "mode", "opt.path"),)
 

@@ -316,9 +316,9 @@ class _Decision:
                 if raised is not None and unit.effects & set(raised.effects) and _labelled(label, unit):
                     tiers.append(raised.tier)
             scope = None if self.capsule is None else self.capsule.scope
-            if scope is not None and unit.kind == "path" and "delete" in unit.effects:
-                if not paths.surely(unit, scope):
-                    tiers.append(self.book.label_tiers["outside_scope"].tier)
+            deletes = unit.kind == "path" and "delete" in unit.effects
+            if scope is not None and deletes and not paths.surely(unit, scope):
+                tiers.append(self.book.label_tiers["outside_scope"].tier)
         return max(tiers)
 
     def questions(self) -> tuple[list[Question], bool]:

@@ -183,7 +183,7 @@ def units_of_value(tool: Tool, name: str, values: Values, value: str, call: Call
     if under:
         patterns = tuple("**" if path == "." else path.rstrip("/") + "/**" for path in spellings)
         if wide:
-            patterns = tuple("{%s,%s/**}" % (pattern, pattern) for pattern in spellings)
+            patterns = tuple(f"{{{pattern},{pattern}/**}}" for pattern in spellings)
         found.append(one._replace(effects=under, spellings=patterns, wide=True))
     return found
 

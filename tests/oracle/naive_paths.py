@@ -86,18 +86,21 @@ def glob_argument(text: str, base: str | None, root: str | None, *, first: bool)
 
     Only the first spelling of the base must lie below the root.
     """
+    wrong = []
     if strange(text):
-        raise Refused("bad-glob", "bad-path")
-    if not globs.is_glob(text):
-        raise Refused("bad-glob")
+        wrong += ["bad-glob", "bad-path"]
+    elif not globs.is_glob(text):
+        wrong.append("bad-glob")
     if ".." in text.split("/"):
-        raise Refused("outside-root")
+        wrong.append("outside-root")
+    if text.startswith("/") and not globs.below(text.rstrip("/"), root):
+        wrong.append("outside-root")
+    if first and base is not None and base.startswith("/") and not text.startswith("/"):
+        wrong.append("outside-root")
+    if wrong:
+        raise Refused(*wrong)
     if text.startswith("/"):
-        if not globs.below(text.rstrip("/"), root):
-            raise Refused("outside-root")
         text, base = relative(text, root), None
-    elif first and base is not None and base.startswith("/"):
-        raise Refused("outside-root")
     names = [name for name in text.removesuffix("/").split("/") if name != "."]
     if "/" not in text:
         names = ["**", *names]

@@ -128,7 +128,7 @@ def _prepare_path(plan: Plan, hear: Hear, name: str) -> None:
         if len(args) != total and not required <= args.keys():
             return None
         text: str = args[name]
-        for index, accepts, concerned in rules:
+        for index, accepts, concerned in rules:  # noqa: B007 (the index of the covering rule is used below)
             if accepts(text):
                 if concerned is not None and concerned(text):
                     return None
