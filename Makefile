@@ -99,7 +99,7 @@ requirements: .venv-uv/.stamp  ## resolve and hash the pins again; UPGRADE=1 mov
 	$(call pin,uv,requirements/uv.in)
 	$(call pin,dev,pyproject.toml --group dev)
 	$(call pin,long,requirements/long.in)
-	$(if $(wildcard requirements/bench.in),$(call pin,bench,requirements/bench.in))
+	$(if $(wildcard requirements/bench.in),$(call pin,bench,requirements/bench.in --emit-build-options))
 
 .venv-uv/.stamp: requirements/uv.txt
 	$(call venv,.venv-uv)

@@ -13,7 +13,7 @@ from bench.workloads import grid
 
 SLOW_NS = 2_000_000
 """An engine that takes this long for one decision goes no further."""
-SLOW_BUILD = 1.5
+SLOW_BUILD = 4.0
 """Nor does a peer that takes so many seconds to load its policy: the next size is ten times this one."""
 FLOOR = "B1 (table lookup)"
 
@@ -53,6 +53,8 @@ def measure(ours: Engine, peers: Sequence[Engine], sizes: Sequence[int], rounds:
                 curve.stopped = str(reason)
                 continue
             except Exception as error:  # a foreign engine may raise anything; the others go on
+                if engine is ours:
+                    raise
                 curve.stopped = f"{type(error).__name__}: {error}"
                 continue
             curve.load_seconds[cells] = perf_counter() - start
@@ -64,7 +66,7 @@ def measure(ours: Engine, peers: Sequence[Engine], sizes: Sequence[int], rounds:
             if engine is ours:
                 curve.first[cells] = _each(decide, pool[PROBED:]) / _each(*b1)
             if engine is not ours and curve.load_seconds[cells] > SLOW_BUILD:
-                curve.stopped = f"loading {cells:,} cells took {curve.load_seconds[cells]:.1f} s"
+                curve.stopped = f"too slow to load beyond {cells:,} cells"
         costs = compare(built, floor=b1, rounds=rounds)
         for name, cost in costs.items():
             curves[name].points[cells] = cost

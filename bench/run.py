@@ -58,11 +58,14 @@ def show(results: report.Results) -> None:
     print("\n".join("  " + note for note in report.notes(results)))
     print("\nCost by size, × B1 at the smallest")
     print(report.terminal(*report.growth_rows(results)))
+    seconds = results.curves[results.ours[0].name].load_seconds
+    print(f"  making a rulebook of {max(seconds):,} cells: {seconds[max(seconds)]:.1f} s")
     print(f"  the first call of a cell, which makes its plan: {report.first_call(results):,.0f} × B1, once")
     start = results.startup
     times = f"{start.milliseconds:.0f} ms beside {start.bare_milliseconds:.0f} ms"
     print(f"\nStart, read a rulebook, decide: {start.ratio:.1f} × a bare interpreter's CPU time ({times})")
-    print(f"  {len(start.modules)} modules beyond its own: {len(start.ours)} of Remit, and")
+    counts = "".join(f", {n} of {name}" for name, n in start.others.items())
+    print(f"  {len(start.modules)} modules beyond its own: {len(start.ours)} of Remit{counts}")
     print("  " + (", ".join(name for name in start.modules if name not in start.ours) or "none"))
     print("\nTargets")
     print(report.terminal(*report.target_rows(results)))

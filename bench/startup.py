@@ -34,20 +34,19 @@ class Startup:
 
     @property
     def others(self) -> dict[str, int]:
-        """The rest by top-level name, with how many modules each brings."""
-        tops: dict[str, int] = {}
+        """How many come from where else: packages by name, the standard library as one."""
+        counts: dict[str, int] = {}
         for name in self.modules:
             top = name.partition(".")[0]
             if top != "remit":
-                tops[top] = tops.get(top, 0) + 1
-        return tops
+                place = "the standard library" if top in sys.stdlib_module_names else top
+                counts[place] = counts.get(place, 0) + 1
+        return counts
 
 
 def _run(code: str, *arguments: str) -> tuple[float, str]:
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    done = subprocess.run(
-        [sys.executable, "-I", "-c", code, *arguments], check=True, capture_output=True, text=True
-    )
+    done = subprocess.run([sys.executable, "-I", "-c", code, *arguments], check=True, capture_output=True, text=True)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     return (after.ru_utime + after.ru_stime) - (before.ru_utime + before.ru_stime), done.stdout
 

@@ -59,7 +59,7 @@ class HandedOver(Remit):
 
     name = "Remit, with a chain"
     use = "the same; the work was handed over by another agent"
-    checks = {check: f"the same, and the hand-over: {text}" for check, text in CHECKS.items()}
+    checks = dict.fromkeys(CHECKS, "the same, and the hand-over")
     grows = False
     context = HANDED
 
@@ -69,6 +69,7 @@ class AtHand(Remit):
 
     name = "Remit, Call at hand"
     use = "the same with the `Call` made beforehand"
+    checks = dict.fromkeys(CHECKS, "the same")
     grows = False
 
     def build(self, workload: Workload) -> Built:

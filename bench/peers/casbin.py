@@ -57,9 +57,7 @@ class Casbin:
         by_path = workload.check is Check.PATTERN
         more = " && regexMatch(r.path, p.path)" if by_path else ""
         model = FastModel(INDEX)
-        model.load_model_from_text(
-            MODEL.format(fields="sub, obj, path" if by_path else "sub, obj", more=more)
-        )
+        model.load_model_from_text(MODEL.format(fields="sub, obj, path" if by_path else "sub, obj", more=more))
         # From text, since `add_policies` looks through all policies for each one it adds.
         enforcer = FastEnforcer(model, StringAdapter(_policies(workload)), cache_key_order=INDEX)
         enforce = enforcer.enforce

@@ -35,9 +35,7 @@ def _constraints(workload: Workload, agent: str, tool: str, path: Callable[[str]
     return {}
 
 
-def _warrants(
-    workload: Workload, key: SigningKey, path: Callable[[str], Any] = by_regex
-) -> dict[str, Warrant]:
+def _warrants(workload: Workload, key: SigningKey, path: Callable[[str], Any] = by_regex) -> dict[str, Warrant]:
     warrants = {}
     for agent, tools in workload.table.items():
         if len(tools) > MOST_TOOLS:
@@ -78,7 +76,11 @@ class PatternTenuo:
     name = "Tenuo, Pattern"
     distribution = "tenuo"
     use = "the same with `Pattern` in place of `Regex`"
-    checks = {Check.PATTERN: "closed arguments, wildcards on the path's text, `*` matches `/` too"}
+    checks = {
+        Check.MATRIX: "the same, not timed again",
+        Check.TYPES: "the same, not timed again",
+        Check.PATTERN: "closed arguments, wildcards on the path's text, `*` matches `/` too",
+    }
     grows = False
 
     def build(self, workload: Workload) -> Built:
@@ -99,7 +101,7 @@ class SignedTenuo:
     name = "Tenuo, signed calls"
     distribution = "tenuo"
     use = "a warrant per agent, `Warrant.sign` and `Authorizer.authorize_one`"
-    checks = {check: f"the same, and two signatures: {text}" for check, text in Tenuo.checks.items()}
+    checks = dict.fromkeys(Tenuo.checks, "the same, and two signatures")
     grows = False
 
     def build(self, workload: Workload) -> Built:

@@ -57,9 +57,20 @@ def ask(
     statement: Statement | None = None,
     **context: Any,
 ) -> Decision:
-    """The decision on one call."""
+    """The decision on one call: the same at first sight, and once the rulebook has seen the call without facts."""
     call = Call(agent, tool, args if args is not None else {}, Context(**context), statement)
-    return decide(rulebook, call, facts or Facts())
+    known = facts or Facts()
+    first = alone(rulebook, call, known)
+    decide(rulebook, call, Facts())
+    assert decide(rulebook, call, known) == first
+    assert decide(rulebook, call, known) == first
+    return first
+
+
+def alone(rulebook: Rulebook, call: Call, facts: Facts) -> Decision:
+    """The decision of a rulebook that remembers no other call."""
+    rulebook.plans.clear()
+    return decide(rulebook, call, facts)
 
 
 def outcome(rulebook: Rulebook, tool: str, args: dict[str, Any] | None = None, **more: Any) -> str:

@@ -138,6 +138,14 @@ def test_an_unknown_agent_in_a_condition_does_not_load():
     assert [problem.code for problem in caught.value.problems] == ["unknown-agent"]
 
 
+@pytest.mark.xfail(strict=True, reason="words that mean somebody else are taken as names")
+@pytest.mark.parametrize("section", ["agents", "roles", "runners"])
+@pytest.mark.parametrize("name", ["human", "chain", "system"])
+def test_words_with_a_meaning_are_no_names(section, name):
+    with pytest.raises(PolicyError):
+        book(**{"agents": {"a": {"may": []}}, section: {name: {"may": []}}})
+
+
 def test_every_tool_of_the_kit_is_used_as_declared():
     """The policies above differ from a good one only in what they test."""
     rulebook = book(agents={"a": {"may": list(TOOLS)}})

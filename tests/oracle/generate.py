@@ -36,35 +36,89 @@ PATH_EFFECTS = ("read", "read", "write", "write", "delete")
 
 PATTERNS = (
     *("**", "docs/**", "src/**", "a/**", "a/b/**", "**/*.md", "*.md", "docs/*.md", "*", "a/*", "src/a", "docs/x.md"),
-    *("DOCS/**", "{a,docs}/**", "[ab]/**", "?/**", "a*", "src/[!a]", "**/a", "a/**/b", "deploy/**", "*/**", "docs/**/*.md"),
+    *(
+        "DOCS/**",
+        "{a,docs}/**",
+        "[ab]/**",
+        "?/**",
+        "a*",
+        "src/[!a]",
+        "**/a",
+        "a/**/b",
+        "deploy/**",
+        "*/**",
+        "docs/**/*.md",
+    ),
     *("docs/a*", "**/z", "src/{a,b}", "**/.git/**", "a/b", "c", "**/docs/**", "[a-c]"),
 )
 GLOBS = (
     *("**", "*", "*.md", "docs/*", "docs/**", "a/**", "**/*.md", "src/", "a*", "docs/a*", "?", "{a,docs}/*", "[ab]/*"),
-    *("DOCS/**", "**/a", "a/b/*", "src/**/*.md", "a.md", ".*", ".r*/z", "{a,.remit}/*", "./a/*", "/w/a/*", "/w/**", "docs"),
+    *("DOCS/**", "**/a", "a/b/*", "src/**/*.md", "a.md", ".r*/z", "{a,.remit}/*", "./a/*", "/w/a/*", "/w/**", "docs"),
     *("src/*.md", "z", "**/", "?remit"),
 )
-BAD_GLOBS = ("", "[", "{a", "../a/*", "a/../*", "/etc/*", "/**", "a\\b", "a\u200b*", "a//b", "x**")
+BAD_GLOBS = ("[", "{a", "../a/*", "a/../*", "/etc/*", "/**", "a\\b", "a\u200b*", "a//b")
 SEGMENTS = ("a", "b", "c", "z", "docs", "src", "x.md", "a.md", "ab", "DOCS", "deploy", ".git", ".remit", ".github")
 STRANGE_PATHS = (
     *("", "a//b", "../a", "a/../../b", "a/../b", "./a", "a/.", ".", "..", "/", "/w", "/w/docs/x.md", "/w/../tmp/z"),
     *("/tmp/z", "/tmp", "/etc/a", "~/a", "C:/a", "$HOME/a", "${A}/a", "$(a)", "a\\b", "docs/", "src/a/", "a\u200bb"),
-    *("a\x00", "ＤＯＣＳ/a", ".GIT/config", ".Remit/x", "a/.git", ".github/hooks/z", ".github/hooks", ".github", ".vscode"),
+    *(
+        "a\x00",
+        "ＤＯＣＳ/a",
+        ".GIT/config",
+        ".Remit/x",
+        "a/.git",
+        ".github/hooks/z",
+        ".github/hooks",
+        ".github",
+        ".vscode",
+    ),
     *("deploy", "DEPLOY/z", "package.json", "A/Package.json", "a.pem", "db/migrations/z", ".mcp.json", "a" * 4097),
     *("a/" * 20 + "b", "ſrc/a", "/w/a/", "/ww/a", "/w/.remit/z", "docs/..", "src/./a", "Jenkinsfile", "q/q/q/q/q"),
 )
 CWDS = (None, None, None, None, ".", "a", "docs", "src/a", "/w/docs", "/tmp", "a/..", "..", "a//b", "/w")
 ROOTS = (None, "/w", "/w", "/w", "/w/p")
 OUTSIDES = ("/tmp/**", "/etc/*", "/**", "/tmp/z")
-LINKS = ("/w/a", "/w/docs/x.md", "/w", "/tmp/z", "/w/.git/z", "/w/src/a", "/w/DOCS/a", "/etc/a", "/w/deploy/z")
+LINKS = (
+    "/w/a",
+    "/w/docs/x.md",
+    "/w",
+    "/tmp/z",
+    "/w/.git/z",
+    "/w/src/a",
+    "/w/DOCS/a",
+    "/etc/a",
+    "/w/deploy/z",
+    "/w/.g\u200bit/z",
+)
 
 ARGS: dict[str, Any] = {
-    **{"p": "path", "q": "path", "ps[]": "path", "items[].path": "path", "items[].note": "text", "opt.path": "path"},
-    **{"g": "glob", "gs[]": "glob", "u": "url", "us[]": "url", "to": "agent", "s": "skill", "t": "text", "n": "number"},
-    **{"f": "flag", "j": "json", "mode": {"one_of": ["fast", "slow", 1, True, 2.5]}, "cmd": "shell", "stmt": "sql"},
-    **{"deep.in[].url": "url", "ns[]": "number"},
+    "p": "path",
+    "q": "path",
+    "ps[]": "path",
+    "items[].path": "path",
+    "items[].note": "text",
+    "opt.path": "path",
+    "g": "glob",
+    "gs[]": "glob",
+    "u": "url",
+    "us[]": "url",
+    "to": "agent",
+    "s": "skill",
+    "t": "text",
+    "n": "number",
+    "f": "flag",
+    "j": "json",
+    "mode": {"one_of": ["fast", "slow", 1, True, 2.5]},
+    "cmd": "shell",
+    "stmt": "sql",
+    "deep.in[].url": "url",
+    "ns[]": "number",
+    "gp": {"glob": "p"},
+    "gs2[]": {"glob": "p"},
 }
-COMMON = ("p", "p", "p", "q", "ps[]", "items[].path", "g", "g", "u", "u", "to", "s", "t", "n", "mode", "opt.path")
+COMMON = (*("p", "p", "p", "q", "ps[]", "items[].path", "g", "gp", "u", "u", "to", "s", "t", "n", "mode", "opt.path"),)
+
+RARE = tuple(name for name in ARGS if name not in ("cmd", "stmt"))
 
 
 class Draw:
@@ -116,22 +170,24 @@ class Draw:
                 data["reserved"] = {"thing": self.reserved(names)}
         for key, draw, probability in (
             ("labels", self.labels, 0.5),
-            ("tiers", self.tiers, 0.5),
+            ("tiers", self.tiers, 0.65),
             ("grants", self.grants, 0.3),
             ("protect", lambda: self.some(("deploy/**", "docs/x.md", "src/*.md"), 1, 2), 0.2),
             ("unsafe_unprotect", lambda: self.some((".git/**", "deploy/**", "**/.remit/z", "docs/**"), 1, 1), 0.1),
-            ("enforce", self.enforce, 0.05),
+            ("enforce", self.enforce, 0.03),
         ):
             if self.chance(probability):
                 data[key] = draw()
         return data
 
     def tool(self, index: int) -> dict[str, Any]:
-        pool = list(dict.fromkeys(self.some(COMMON, 0, 3) + (self.some(list(ARGS), 1, 2) if self.chance(0.3) else [])))
+        pool = list(dict.fromkeys(self.some(COMMON, 0, 3) + (self.some(RARE, 1, 2) if self.chance(0.3) else [])))
         if "items[].note" in pool and "items[].path" not in pool:
             pool.append("items[].path")
-        if self.chance(0.9):
-            pool = [name for name in pool if name not in ("cmd", "stmt")]
+        if any(name in pool for name in ("gp", "gs2[]")) and "p" not in pool:
+            pool.append("p")
+        if self.chance(0.07):
+            pool.append(self.one(("cmd", "stmt")))
         tool: dict[str, Any] = {"args": {name: ARGS[name] for name in pool}}
         optional = [name for name in pool if self.chance(0.3 if name not in ("cmd", "stmt") else 0.7)]
         if optional:
@@ -147,7 +203,7 @@ class Draw:
         if self.chance(0.2):
             tool["aliases"] = [f"alias{index}"]
         if self.chance(0.12):
-            tool["accessible_by"] = self.some(self.everybody, 0, 3)
+            tool["accessible_by"] = self.some(self.everybody, 1, 5)
         if self.layers and self.chance(0.15):
             tool["layer"] = "inner"
         if self.chance(0.08):
@@ -157,8 +213,12 @@ class Draw:
     def does(self, pool: list[str]) -> Any:
         does: dict[str, list[Any]] = {}
         for name in pool:
-            kind = ARGS[name]
-            if not isinstance(kind, str) or (kind not in ("path", "glob", "url", "agent") and self.chance(0.85)):
+            kind = kind_of(ARGS[name])
+            if (
+                kind == "one_of"
+                or (name == "p" and "gp" in pool and self.chance(0.7))
+                or (kind not in ("path", "glob", "url", "agent") and self.chance(0.85))
+            ):
                 continue
             for _ in range(1 if self.chance(0.85) else self.random.randint(0, 2)):
                 below = kind in ("path", "glob") and self.chance(0.2)
@@ -194,12 +254,14 @@ class Draw:
         agent = self.record(self.open_tools(), self.named(name))
         agent["roles"] = self.some(self.roles, 0, 2)
         agent.setdefault("may", [])
-        if self.chance(0.05):
+        if self.chance(0.03):
             agent["enabled"] = False
         if self.chance(0.1):
             chosen = self.one(list(self.tools))
             agent["tools"] = {chosen: {**self.tools[chosen], "does": self.does(list(self.tools[chosen]["args"]))}}
             agent["tools"][chosen].pop("aliases", None)
+            if self.chance(0.3):
+                agent["tools"][chosen]["aliases"] = ["own-alias"]
         return agent
 
     def runner(self, name: str) -> dict[str, Any]:
@@ -222,21 +284,21 @@ class Draw:
         record: dict[str, Any] = {}
         if tools and self.chance(0.85):
             record["may"] = [self.entry("may", tools) for _ in range(self.random.randint(1, 4))]
-        if tools and self.chance(0.25):
+        if tools and self.chance(0.35):
             record["must_ask"] = [self.entry("must_ask", tools + named) for _ in range(self.random.randint(1, 2))]
-        if self.chance(0.3):
+        if self.chance(0.2):
             record["may_not"] = [self.entry("may_not", list(self.tools)) for _ in range(self.random.randint(1, 2))]
         optional: list[tuple[str, float, Callable[[], Any]]] = [
             ("delegates_to", 0.6, lambda: self.some(self.everybody, 0, 4)),
             ("delegate_within", 0.25, lambda: self.one(("own", "chain", "chain"))),
             ("acknowledges", 0.3, lambda: self.chance(0.8)),
-            ("locks", 0.12, self.locks),
+            ("locks", 0.1, self.locks),
             ("skills", 0.2, lambda: self.some(SKILLS, 0, 2)),
             ("apis", 0.2, lambda: self.some(naive_urls.PATTERNS, 0, 3)),
-            ("data_tiers", 0.2, lambda: self.some((0, 1, 2, 3), 1, 4)),
+            ("data_tiers", 0.2, lambda: [0, *self.some((1, 2, 3), 0, 3)]),
             ("data_tiers_with_grant", 0.3, lambda: self.some((0, 1, 2, 3), 1, 3)),
             ("capsule", 0.15, lambda: self.one(("required", "optional"))),
-            ("enforce", 0.08, self.enforce),
+            ("enforce", 0.06, self.enforce),
         ]
         for key, probability, draw in optional:
             if self.chance(probability):
@@ -277,7 +339,7 @@ class Draw:
         return {str(tier): self.question() for tier in self.some((0, 1, 2, 3, 4), 1, 3)}
 
     def question(self) -> Any:
-        if self.chance(0.4):
+        if self.chance(0.3):
             return self.one(("allow", "deny", "allow"))
         question: dict[str, Any] = {"ask": self.one(("human", "chain", *self.everybody))}
         if self.chance(0.4):
@@ -290,7 +352,12 @@ class Draw:
         tools = self.open_tools()
         if not tools:
             return []
-        grant = {"adr": "ADR-1", "approved_by": "someone", "until": self.one(MOMENTS), "agent": self.one(self.everybody)}
+        grant = {
+            "adr": "ADR-1",
+            "approved_by": "someone",
+            "until": self.one(MOMENTS),
+            "agent": self.one(self.everybody),
+        }
         return [{**grant, "may": [self.entry("may", tools)]}]
 
     # Rules
@@ -298,7 +365,7 @@ class Draw:
     def entry(self, verb: str, tools: list[str]) -> Any:
         """One entry of `may`, `must_ask` or `may_not`."""
         named = list(self.sets) if verb == "may_not" and self.chance(0.2) else []
-        if self.chance(0.3):
+        if self.chance(0.2 if verb == "may_not" else 0.4):
             return named[0] if named else self.some(tools, 1, 3)
         if verb != "may" and self.chance(0.25):
             return self.toolless(verb)
@@ -327,7 +394,7 @@ class Draw:
 
     def scope(self, verb: str, tool: dict[str, Any]) -> dict[str, Any]:
         scope: dict[str, Any] = {}
-        kinds = {kind if isinstance(kind, str) else "one_of" for kind in tool["args"].values()}
+        kinds = {kind_of(kind) for kind in tool["args"].values()}
         if kinds & {"path", "glob"} and self.chance(0.7):
             scope["path"] = self.path_scope()
         if "url" in kinds and self.chance(0.6):
@@ -342,7 +409,9 @@ class Draw:
             scope["when"] = self.when()
         if self.chance(0.15):
             does = tool["does"]
-            scope["effect"] = list(does) if isinstance(does, dict) and self.chance(0.6) else self.some(EFFECTS[:6], 1, 3)
+            scope["effect"] = (
+                list(does) if isinstance(does, dict) and self.chance(0.6) else self.some(EFFECTS[:6], 1, 3)
+            )
         if verb != "may" and self.chance(0.3):
             scope["except"] = self.exception(tool, kinds)
         return scope
@@ -379,8 +448,8 @@ class Draw:
     def where(self, tool: dict[str, Any]) -> dict[str, Any]:
         found = {}
         for name in self.some(list(tool["args"]), 1, 2):
-            kind = tool["args"][name]
-            if not isinstance(kind, str):
+            kind = kind_of(tool["args"][name])
+            if kind == "one_of":
                 found[name] = self.one(("fast", 1, ["slow", True], {"one_of": [2.5]}))
             elif kind in ("path", "glob"):
                 found[name] = {"path": self.globs(2)}
@@ -413,7 +482,7 @@ class Draw:
         if tool is not None and tool.aliases and self.chance(0.5):
             called = tool.aliases[0]
         args = self.args(tool) if tool is not None else {}
-        capsules = {} if self.chance(0.55) else self.capsules(name, tool)
+        capsules = {} if self.chance(0.6) else self.capsules(name, tool)
         context = self.context(book, name, capsules)
         call = Call(name, called, args, context, self.statement(), None)
         if self.chance(0.008):
@@ -444,6 +513,8 @@ class Draw:
             self.put(args, name, lambda a=argument: self.value(a.kind, a.one_of))  # type: ignore[misc]
         if self.chance(0.008):
             args["extra"] = 1
+        if args and self.chance(0.01):
+            args[self.one(list(args))] = self.one((None, 5, {}, [], "x", [{}], {"path": 1}))
         return args
 
     def put(self, args: dict[str, Any], name: str, value: Callable[[], Any]) -> None:
@@ -462,8 +533,6 @@ class Draw:
             self.put(args.setdefault(key, {}), rest, value)
         else:
             args[key] = value()
-        if self.chance(0.003):
-            args[key] = self.one((None, 5, {}, [], "x"))
 
     def value(self, kind: str, one_of: tuple[Any, ...]) -> Any:
         if self.chance(0.005):
@@ -474,7 +543,7 @@ class Draw:
             case "path":
                 return self.path()
             case "glob":
-                return self.one(GLOBS) if not self.chance(0.05) else self.one(BAD_GLOBS)
+                return self.one(GLOBS) if not self.chance(0.1) else self.one(BAD_GLOBS)
             case "url":
                 return self.one(naive_urls.URLS) if not self.chance(0.04) else self.one(naive_urls.BAD_URLS)
             case "agent":
@@ -490,7 +559,7 @@ class Draw:
         return self.one(("x", "y", "xy", "xyz", "", "x\ny"))
 
     def path(self) -> str:
-        if self.chance(0.12):
+        if self.chance(0.09):
             return self.one(STRANGE_PATHS)
         if self.chance(0.25):
             return "/".join(self.one(SEGMENTS[:11]) for _ in range(self.random.randint(1, 3)))
@@ -527,7 +596,7 @@ class Draw:
             session=self.one((None, "s1", "s2")),
             capsule=capsule,
             chain=self.chain(book, name) if self.chance(0.45) else (),
-            data_tier=self.one((0, 0, 0, 0, 0, 1, 2, 3)),
+            data_tier=self.one((0, 0, 0, 0, 0, 0, 0, 0, 1, 2, 3)),
             capsule_grants=tuple(self.some((1, 2, 3), 0, 2)) if self.chance(0.2) else (),
         )
 
@@ -577,7 +646,7 @@ class Draw:
 
     def capsules(self, agent: str, tool: Tool | None) -> dict[str, Capsule]:
         found = {}
-        names = ["C1", "C2", "C3"][: self.random.randint(1, 3)]
+        names = ["C1", "C2", "C3"][: self.one((1, 1, 2, 3))]
         for i, name in enumerate(names):
             rules = self.random.randint(0, 2)
             parent = names[i + 1] if i + 1 < len(names) else None
@@ -587,9 +656,9 @@ class Draw:
                 id=name,
                 agent=agent if (i == 0 and not self.chance(0.05)) else self.one(self.everybody),
                 parent=parent,
-                expires=self.one(MOMENTS) if self.chance(0.15) else None,
+                expires=self.one(MOMENTS) if self.chance(0.1) else None,
                 ended=self.chance(0.03),
-                may=tuple(self.rule("may", tool) for _ in range(rules)) if self.chance(0.15) else None,
+                may=tuple(self.rule("may", tool) for _ in range(rules)) if self.chance(0.12) else None,
                 may_not=(self.rule("may_not", tool),) if self.chance(0.1) else (),
                 scope=tuple(self.globs(2)) if self.chance(0.4) else None,
                 plan=tuple(self.rule("may", tool) for _ in range(rules)),
@@ -611,7 +680,7 @@ class Draw:
             else frozenset(),
             capsules=capsules if not self.chance(0.02) else {},
             grants=self.fact_grants(call) if self.chance(0.25) else (),
-            registry=everybody - frozenset(self.some(self.everybody, 0, 2)) if self.chance(0.12) else None,
+            registry=everybody - frozenset(self.some(self.everybody, 0, 2)) if self.chance(0.06) else None,
             store=self.chance(0.3),
         )
         if not self.chance(0.35) or not isinstance(call.context, Context):
@@ -648,8 +717,7 @@ class Draw:
     def resolved(self, call: Call, root: str) -> dict[str, str]:
         """Most texts to themselves, some to elsewhere, few missing."""
         found = {}
-        texts: list[str] = []
-        _texts(call.args, texts)
+        texts = texts_of(call.args)
         cwd = call.context.cwd if isinstance(call.context, Context) else None
         for text in (*texts, "docs", ".", "a/b", "src/a", "docs/x.md"):
             if self.chance(0.03):
@@ -665,11 +733,17 @@ class Draw:
         return found
 
 
+def kind_of(declared: Any) -> str:
+    """The kind of an argument as it is declared."""
+    return declared if isinstance(declared, str) else next(iter(declared))
+
+
 _KEPT = ("now", "root", "resolved", "halts", "capsules", "grants", "registry", "store")
 
 
-def _texts(value: Any, found: list[str]) -> None:
+def texts_of(value: Any) -> list[str]:
+    """Every text in the arguments of a call."""
     if isinstance(value, str):
-        found.append(value)
-    for item in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
-        _texts(item, found)
+        return [value]
+    items = list(value.values()) if isinstance(value, dict) else value if isinstance(value, list) else []
+    return [text for item in items for text in texts_of(item)]

@@ -22,7 +22,7 @@ from remit.model.policy import Caller, Condition, Label, Rule, Scope, Tool
 from remit.model.rulebook import Book
 from tests.oracle import naive_paths as paths
 from tests.oracle import naive_urls as urls
-from tests.oracle.naive_calls import units_of, values_of, well_formed
+from tests.oracle.naive_calls import resolved_otherwise, units_of, units_of_value, values_of, well_formed
 from tests.oracle.naive_paths import Unit
 
 
@@ -37,6 +37,9 @@ class Answer(NamedTuple):
     obligations: frozenset[tuple[str, str | None]] = frozenset()
     would: str | None = None
     codes: frozenset[str] = frozenset()
+    """All codes that the page ranks equally."""
+    ofs: frozenset[str] = frozenset()
+    """All who are asked by questions of that rank."""
     missing: bool = False
     wide: bool = False
     """Whether the call has a wide unit, where the engine may be stricter than the page."""
@@ -55,7 +58,6 @@ class Question(NamedTuple):
 
     code: str
     of: str
-    open_whatever: bool = False
 
 
 def naive_decide(book: Book, policy_hash: str, call: Call, facts: Facts) -> Answer:
@@ -77,13 +79,15 @@ def naive_decide(book: Book, policy_hash: str, call: Call, facts: Facts) -> Answ
         decision.permitted(caller)
         decision.chain()
         decision.data_and_locks(caller)
-        question, missing = decision.questions()
+        still_open, missing = decision.questions()
     except Denied as denied:
         answer = _deny(denied)._replace(**tiers)
     else:
-        if question is None:
+        if not still_open:
             return Answer("allow", "allowed", obligations=decision.obligations(), **tiers)
-        answer = Answer("ask", question.code, of=question.of, codes=frozenset({question.code}), missing=missing, **tiers)
+        code, of = still_open[0].code, still_open[0].of
+        ofs = frozenset(question.of for question in still_open if question.code == code)
+        answer = Answer("ask", code, of=of, codes=frozenset({code}), ofs=ofs, missing=missing, **tiers)
     if decision.observing() and not (answer.code == "data-tier" and decision.data_tier == 3):
         return answer._replace(verdict="allow", would=answer.verdict, of=None)
     return answer
@@ -112,16 +116,17 @@ class _Decision:
 
     def malformed(self) -> None:
         book, call = self.book, self.call
-        if not well_formed(call):
-            raise Denied("malformed-call")
+        shape = () if well_formed(call) else ("malformed-call",)
         if call.agent not in book.callers:
-            raise Denied("unknown-agent")
+            raise Denied(*shape, "unknown-agent")
         self.caller = book.callers[call.agent]
         if not self.present(self.caller):
-            raise Denied("agent-disabled")
+            raise Denied(*shape, "agent-disabled")
         tool = self.find_tool()
         if tool is None:
-            raise Denied("unknown-tool")
+            raise Denied(*shape, "unknown-tool")
+        if shape:
+            raise Denied(*shape)
         self.tool = tool
         self.values, wrong = values_of(tool, call.args)
         if wrong:
@@ -129,8 +134,8 @@ class _Decision:
         self.units, wrong = units_of(tool, self.values, call, self.facts)
         if wrong:
             raise Denied(*sorted(wrong))
-        capsule = call.context.capsule
-        self.capsule: Capsule | None = None if capsule is None else self.facts.capsules.get(capsule)
+        capsule = self.facts.capsules.get(call.context.capsule or "")
+        self.capsule = capsule if capsule is not None and capsule.agent == call.agent else None
         self.tier = self.tier_of_call()
         self.data_tier = self.data_tier_of_call()
 
@@ -192,7 +197,7 @@ class _Decision:
         for grant in (*self.book.grants, *self.facts.grants):
             if grant.agent in (caller.name, *caller.roles) and self.before(grant.until):
                 rules += grant.rules
-        if self.capsule is not None and self.capsule.agent == caller.name:
+        if self.capsule is not None and caller is self.caller:
             rules += self.capsule.grants
         found: list[Rule | str] = [rule for rule in rules if self.covers(rule, unit)]
         access = self.tool.accessible_by
@@ -270,22 +275,28 @@ class _Decision:
     def data_and_locks(self, caller: Caller) -> None:
         if caller.data_tiers is not None and self.data_tier not in caller.data_tiers and not self.tier_granted(caller):
             raise Denied("data-tier")
-        for unit in self.units:
-            if caller.locks is not None and unit.kind == "path" and unit.effects & {"write", "delete"}:
-                if not paths.surely(unit, caller.locks.may) or paths.maybe(unit, caller.locks.except_):
-                    raise Denied("locked")
-        for unit in self.units:
-            if caller.apis is not None and "network" in unit.effects:
-                if unit.kind != "url" or not _url_surely(caller.apis, unit):
-                    raise Denied("api-not-allowed")
-        for unit in self.units:
-            if unit.kind == "skill" and caller.skills is not None and unit.spellings[0] not in caller.skills:
-                raise Denied("skill-not-allowed")
-        for unit in self.units:
-            if unit.kind == "agent":
-                other = self.book.callers.get(unit.spellings[0])
-                if other is None or not self.present(other) or not hands_to(caller, other):
-                    raise Denied("delegation-not-allowed")
+        codes = [code for unit in self.units for code in self.names_of_unit(caller, unit)]
+        if codes:
+            raise Denied(*codes)
+
+    def names_of_unit(self, caller: Caller, unit: Unit) -> list[str]:
+        """What a caller's locks, apis, skills and delegates have against a unit."""
+        codes = []
+        if caller.locks is not None and unit.kind == "path" and unit.effects & {"write", "delete"}:
+            locks = caller.locks
+            if not paths.surely(unit, locks.may) or paths.maybe(unit, locks.except_):
+                codes.append("locked")
+        if caller.apis is not None and "network" in unit.effects:
+            apis = caller.apis
+            if unit.kind != "url" or not _url_surely(apis, unit):
+                codes.append("api-not-allowed")
+        if unit.kind == "skill" and caller.skills is not None and unit.spellings[0] not in caller.skills:
+            codes.append("skill-not-allowed")
+        if unit.kind == "agent":
+            other = self.book.callers.get(unit.spellings[0])
+            if other is None or not self.present(other) or not hands_to(caller, other):
+                codes.append("delegation-not-allowed")
+        return codes
 
     def tier_granted(self, caller: Caller) -> bool:
         if self.data_tier not in (caller.data_tiers_with_grant or ()):
@@ -305,13 +316,13 @@ class _Decision:
                 if raised is not None and unit.effects & set(raised.effects) and _labelled(label, unit):
                     tiers.append(raised.tier)
             scope = None if self.capsule is None else self.capsule.scope
-            if scope is not None and unit.kind == "path" and "delete" in unit.effects:
-                if not paths.surely(unit, scope):
-                    tiers.append(self.book.label_tiers["outside_scope"].tier)
+            deletes = unit.kind == "path" and "delete" in unit.effects
+            if scope is not None and deletes and not paths.surely(unit, scope):
+                tiers.append(self.book.label_tiers["outside_scope"].tier)
         return max(tiers)
 
-    def questions(self) -> tuple[Question | None, bool]:
-        """The first question that stays open, and whether the statement is missing."""
+    def questions(self) -> tuple[list[Question], bool]:
+        """The questions that stay open, and whether the statement is missing."""
         tier = self.book.tiers[self.tier]
         if tier.verdict == "deny":
             raise Denied("tier-denied")
@@ -320,7 +331,7 @@ class _Decision:
         complete = statement is not None and all((statement.intent, statement.because, statement.consequences))
         missing = tier.verdict == "ask" and tier.statement and not complete
         if tier.verdict == "ask":
-            asked.append(Question("tier-asks", self.asked_of(tier.ask, tier.planned), missing))
+            asked.append(Question("tier-asks", self.asked_of(tier.ask, tier.planned)))
         for caller in (self.caller, *self.binding()):
             for rule in caller.rules:
                 if rule.verb == "must_ask" and self.touches(rule):
@@ -336,13 +347,16 @@ class _Decision:
         ]
         if any(approval.answer == "refuse" for approval in approvals):
             raise Denied("refused")
+        still_open = []
         for question in asked:
             answered = any(approval.of == "human" or self.answers(approval.by, question) for approval in approvals)
             if question.code != "tier-asks" and question.of == "human" and self.tier <= 3 and self.planned():
                 answered = True
-            if question.open_whatever or not answered:
-                return question, missing
-        return None, False
+            if not answered:
+                still_open.append(question)
+        if missing and not still_open:
+            still_open = asked[:1]
+        return still_open, missing
 
     def asked_of(self, whom: str | None, planned: bool) -> str:
         if whom != "chain":
@@ -368,10 +382,11 @@ class _Decision:
     def obligations(self) -> frozenset[tuple[str, str | None]]:
         found: set[tuple[str, str | None]] = set()
         for unit in self.units:
-            if "write" in unit.effects and all(_new_only(rule) for rule in self.permissions(self.caller, unit)):
-                found.add(("create-exclusively", unit.arg))
-            if unit.differs:
-                found.add(("use-resolved-path", unit.arg))
+            for caller in (self.caller, *self.binding()):
+                if "write" in unit.effects and all(map(_new_only, self.permissions(caller, unit))):
+                    found.add(("create-exclusively", unit.arg))
+        for name in resolved_otherwise(self.tool, self.values, self.call, self.facts):
+            found.add(("use-resolved-path", name))
         return frozenset(found)
 
     def observing(self) -> bool:
@@ -432,7 +447,7 @@ class _Decision:
 
     def where(self, scope: Scope, every: Callable[..., bool], path: Any, url: Any) -> bool:
         for name, condition in scope.where.items():
-            if name not in self.values:
+            if not self.values.get(name):
                 return False
             if not every(self.passes(condition, name, value, path, url) for value in self.values[name]):
                 return False
@@ -461,9 +476,8 @@ class _Decision:
         if condition.skill is not None and value not in condition.skill:
             return False
         if condition.path is not None:
-            only = {name: [value]}
-            units, _ = units_of(self.tool, only, self.call, self.facts)
-            return all(path(condition.path, unit) for unit in units if unit.arg == name)
+            units = units_of_value(self.tool, name, self.values, value, self.call, self.facts)
+            return all(path(condition.path, unit) for unit in units)
         return True
 
 
@@ -478,7 +492,10 @@ def hands_to(giver: Caller, taker: Caller) -> bool:
 
 
 def _same(value: Any, wanted: Any) -> bool:
-    return type(value) is type(wanted) and value == wanted
+    """Equal, and of one type; numbers are one type, true and false are none."""
+    numbers = (int, float)
+    alike = type(value) is type(wanted) or (type(value) in numbers and type(wanted) in numbers)
+    return alike and value == wanted
 
 
 def _outside(unit: Unit) -> bool:

@@ -129,9 +129,12 @@ def units_of(tool: Tool, values: Values, call: Call, facts: Facts) -> tuple[list
     for name in tool.args:
         for value in values.get(name, []):
             try:
-                found += _units(tool, name, values, value, call, facts)
+                if not serves_as_base(tool, name, values):
+                    found += units_of_value(tool, name, values, value, call, facts)
+                else:
+                    _spellings(tool, name, value, call, facts)
             except Refused as refused:
-                wrong.add(str(refused))
+                wrong.update(refused.args)
     for reach in dict.fromkeys(does.reach for does in tool.does if does.reach and does.effect != "delegate"):
         effects = frozenset(does.effect for does in tool.does if does.reach == reach and does.effect != "delegate")
         kind = "url" if "://" in reach else "path"
@@ -147,7 +150,15 @@ def units_of(tool: Tool, values: Values, call: Call, facts: Facts) -> tuple[list
     return found, wrong
 
 
-def _units(tool: Tool, name: str, values: Values, value: str, call: Call, facts: Facts) -> list[Unit]:
+def serves_as_base(tool: Tool, name: str, values: Values) -> bool:
+    """Whether a path has no effects of its own and a glob stands for it."""
+    if any(does.arg == name for does in tool.does):
+        return False
+    return any(argument.base == name for argument in tool.args.values())
+
+
+def units_of_value(tool: Tool, name: str, values: Values, value: str, call: Call, facts: Facts) -> list[Unit]:
+    """The units of one value of an argument. Raises Refused."""
     kind = tool.args[name].kind
     mine = [does for does in tool.does if does.arg == name]
     own = frozenset(does.effect for does in mine if not does.below)
@@ -162,19 +173,17 @@ def _units(tool: Tool, name: str, values: Values, value: str, call: Call, facts:
         spellings = _patterns(tool, name, values, value, call, facts)
     elif kind == "path":
         spellings = _spellings(tool, name, value, call, facts)
-        if not mine and any(argument.base == name for argument in tool.args.values()):
-            return []
     else:
         return []
     found = []
     wide = kind == "glob"
-    one = Unit("path", name, own, spellings, wide=wide, widest=wide, root=facts.root, differs=len(spellings) > 1)
+    one = Unit("path", name, own, spellings, wide=wide, widest=wide, root=facts.root)
     if own or not under:
         found.append(one)
     if under:
         patterns = tuple("**" if path == "." else path.rstrip("/") + "/**" for path in spellings)
         if wide:
-            patterns = tuple("{%s,%s/**}" % (pattern, pattern) for pattern in spellings)
+            patterns = tuple(f"{{{pattern},{pattern}/**}}" for pattern in spellings)
         found.append(one._replace(effects=under, spellings=patterns, wide=True))
     return found
 
@@ -190,12 +199,21 @@ def _spellings(tool: Tool, name: str, value: str, call: Call, facts: Facts) -> t
     return tuple(dict.fromkeys((paths.relative(facts.resolved[value], facts.root), text)))
 
 
-def _patterns(
-    tool: Tool, name: str, values: Values, value: str, call: Call, facts: Facts
-) -> tuple[str, ...]:
+def _patterns(tool: Tool, name: str, values: Values, value: str, call: Call, facts: Facts) -> tuple[str, ...]:
     """The patterns of a glob argument, below the path that it is relative to. Raises Refused."""
     base = tool.args[name].base
     bases: tuple[str | None, ...] = (None,)
     if base is not None and base in values:
         bases = _spellings(tool, base, values[base][0], call, facts)
-    return tuple(dict.fromkeys(paths.glob_argument(value, one, facts.root) for one in bases))
+    return tuple(dict.fromkeys(paths.glob_argument(value, one, facts.root, first=one is bases[0]) for one in bases))
+
+
+def resolved_otherwise(tool: Tool, values: Values, call: Call, facts: Facts) -> set[str]:
+    """The path arguments with a value that resolved otherwise than its text."""
+    found = set()
+    for name, argument in tool.args.items():
+        if argument.kind == "path":
+            for value in values.get(name, []):
+                if len(_spellings(tool, name, value, call, facts)) > 1:
+                    found.add(name)
+    return found

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import itertools
 import unicodedata
+from collections.abc import Iterable
 from functools import cache
 
 NAMES = (
@@ -26,7 +27,7 @@ TAILS = (
     *("azure-pipelines.yml", "alembic/versions", "Jenkinsfile", ".mcp.json", ".gitlab-ci.yml", ".codex/z"),
     *(".vscode", ".vscode/settings.json", ".vscode/mcp.json", ".drone.yml", ".circleci/z", ".buildkite/z"),
     *(".github/hooks/z", ".github/workflows/z", ".github/agents/z", ".gemini/z", ".cursor/z", "setup.py"),
-    *(".remit/z", ".REMIT", ".env", "A", "q/q/q/q"),
+    *(".remit/z", ".REMIT", ".env", "A", "q/q/q/q", "docs/z", "docs/x.md", ".git/z", "a/z", "z/a"),
 )
 HEADS = ("a", "b", "z", "docs", "src")
 """What the catalog's labels and protected paths speak of is put below the root, each name, and two of these."""
@@ -48,11 +49,6 @@ def _universe() -> tuple[str, ...]:
 
 
 UNIVERSE = _universe()
-EVERYTHING = (1 << len(UNIVERSE)) - 1
-
-
-class NoGlob(Exception):
-    """The text is no glob."""
 
 
 @cache
@@ -62,44 +58,72 @@ def fold(text: str) -> str:
     return "".join(character for character in folded if unicodedata.category(character) != "Cf")
 
 
+@cache
 def names_of(path: str) -> list[str]:
     """The segments of a normal path or of a pattern; the root has none."""
     return [] if path in (".", "/") else path.removeprefix("/").split("/")
 
 
 def matches(pattern: str, path: str, *, widest: bool = False) -> bool:
-    """Whether a glob matches a normal path. A relative glob matches below the root only, an absolute one outside."""
-    if pattern.startswith("/") != path.startswith("/"):
+    """Whether a glob matches a normal path. A relative one matches below the root only, an absolute one outside."""
+    return _matches(pattern, path, widest, False)
+
+
+def matches_folded(pattern: str, path: str) -> bool:
+    """Whether a glob matches a path that differs from this one in case, Unicode form or invisible characters only."""
+    return _matches(fold(pattern), fold(path), False, True)
+
+
+def _matches(pattern: str, path: str, widest: bool, folded: bool) -> bool:
+    if not path.startswith(_head(pattern)) or pattern.startswith("/") != path.startswith("/"):
         return False
-    for one in braces(pattern):
-        if one in ("**", "/**") or _segments(names_of(one), names_of(path), widest):
-            return True
-    return False
+    names = names_of(path)
+    return any(one == ["**"] or _segments(one, names, widest, folded) for one in _choices(pattern))
 
 
-def _segments(pattern: list[str], names: list[str], widest: bool) -> bool:
+@cache
+def _head(pattern: str) -> str:
+    """What a pattern begins with, before its first wildcard."""
+    if set(pattern) & set("[{"):
+        return "/" if pattern.startswith("/") else ""
+    head = pattern.split("*")[0].split("?")[0]
+    return head.rpartition("/")[0]
+
+
+@cache
+def _choices(pattern: str) -> tuple[list[str], ...]:
+    """The segments of a pattern, once for each choice of its alternatives."""
+    return tuple(names_of(one) for one in braces(pattern))
+
+
+def _segments(pattern: list[str], names: list[str], widest: bool, folded: bool) -> bool:
     if not pattern:
         return not names
     if pattern[0] == "**":
         if len(pattern) == 1:
             return len(names) >= 1
-        return any(_segments(pattern[1:], names[i:], widest) for i in range(len(names) + 1))
-    return bool(names) and _name(pattern[0], names[0], widest) and _segments(pattern[1:], names[1:], widest)
+        return any(_segments(pattern[1:], names[i:], widest, folded) for i in range(len(names) + 1))
+    if not names or not _name(pattern[0], names[0], widest, folded):
+        return False
+    return _segments(pattern[1:], names[1:], widest, folded)
 
 
 @cache
-def _name(pattern: str, name: str, widest: bool) -> bool:
+def _name(pattern: str, name: str, widest: bool, folded: bool) -> bool:
     if not pattern:
         return not name
     if pattern[0] == "*":
         least = 0 if widest else 1
-        return any(_name(pattern[1:], name[i:], widest) for i in range(least, len(name) + 1))
+        return any(_name(pattern[1:], name[i:], widest, folded) for i in range(least, len(name) + 1))
     if not name:
         return False
     if pattern[0] == "[":
         end = pattern.index("]", 2)
-        return _in_class(pattern[1:end], name[0]) and _name(pattern[end + 1 :], name[1:], widest)
-    return pattern[0] in ("?", name[0]) and _name(pattern[1:], name[1:], widest)
+        characters = {name[0], name[0].upper()} if folded else {name[0]}
+        if not any(_in_class(pattern[1:end], character) for character in characters):
+            return False
+        return _name(pattern[end + 1 :], name[1:], widest, folded)
+    return pattern[0] in ("?", name[0]) and _name(pattern[1:], name[1:], widest, folded)
 
 
 def _in_class(body: str, character: str) -> bool:
@@ -129,18 +153,14 @@ def braces(pattern: str) -> tuple[str, ...]:
     return tuple(found)
 
 
-def check(pattern: str) -> None:
-    """Raises NoGlob for a text that is none."""
-    if not pattern or len(pattern) > 4096 or "\\" in pattern:
-        raise NoGlob
-    if any(unicodedata.category(character) in BAD_CATEGORIES for character in pattern):
-        raise NoGlob
-    for opening, closing in ("[]", "{}"):
-        if pattern.count(opening) != pattern.count(closing):
-            raise NoGlob
+def is_glob(pattern: str) -> bool:
+    """Whether the text of an argument is a glob."""
+    if any(pattern.count(opening) != pattern.count(closing) for opening, closing in ("[]", "{}")):
+        return False
     for segment in pattern.removeprefix("/").removesuffix("/").split("/"):
         if not segment or ("**" in segment and segment != "**"):
-            raise NoGlob
+            return False
+    return True
 
 
 BAD_CATEGORIES = ("Cc", "Cf", "Cs", "Cn", "Co", "Zl", "Zp")
@@ -149,12 +169,13 @@ BAD_CATEGORIES = ("Cc", "Cf", "Cs", "Cn", "Co", "Zl", "Zp")
 @cache
 def hits(pattern: str, folded: bool) -> int:
     """The paths of the universe that a pattern of the policy matches."""
-    found = 0
-    text = fold(pattern) if folded else pattern
-    for i, path in enumerate(UNIVERSE):
-        if matches(text, fold(path) if folded else path):
-            found |= 1 << i
-    return found
+    judge = matches_folded if folded else matches
+    return set_of(judge(pattern, path) for path in UNIVERSE)
+
+
+def set_of(members: Iterable[bool]) -> int:
+    """The paths of the universe for which something holds."""
+    return int("".join("1" if member else "0" for member in members)[::-1], 2)
 
 
 def any_hit(patterns: tuple[str, ...], folded: bool) -> int:
@@ -168,11 +189,7 @@ def any_hit(patterns: tuple[str, ...], folded: bool) -> int:
 @cache
 def outside(root: str | None) -> int:
     """The paths of the universe that lie outside the root."""
-    found = 0
-    for i, path in enumerate(UNIVERSE):
-        if path.startswith("/") and not below(path, root):
-            found |= 1 << i
-    return found
+    return set_of(path.startswith("/") and not below(path, root) for path in UNIVERSE)
 
 
 def below(path: str, root: str | None) -> bool:
@@ -184,20 +201,24 @@ class Unfit(Exception):
     """A wide unit that the universe has nothing for, so that brute force can't judge it."""
 
 
-@cache
 def reach(pattern: str, widest: bool, root: str | None) -> int:
-    """All that a wide unit could match. One that begins above the root reaches what lies below the root too."""
-    found = 0
-    for i, path in enumerate(UNIVERSE):
-        if path.startswith("/"):
-            if not below(path, root) and matches(pattern, path, widest=widest):
-                found |= 1 << i
-        elif pattern.startswith("/"):
-            absolute = None if root is None else root if path == "." else root.rstrip("/") + "/" + path
-            if absolute is not None and matches(pattern, absolute, widest=widest):
-                found |= 1 << i
-        elif matches(pattern, path, widest=widest):
-            found |= 1 << i
+    """All that a wide unit could match. One that begins above the root reaches what lies below it too."""
+    found = _reach(pattern, widest, root if pattern.startswith("/") else None)
     if not found:
         raise Unfit(pattern)
     return found
+
+
+@cache
+def _reach(pattern: str, widest: bool, root: str | None) -> int:
+    return set_of(_reaches(pattern, path, widest, root) for path in UNIVERSE)
+
+
+def _reaches(pattern: str, path: str, widest: bool, root: str | None) -> bool:
+    if path.startswith("/"):
+        return matches(pattern, path, widest=widest) and not below(path, root)
+    if pattern.startswith("/"):
+        if root is None:
+            return False
+        path = root if path == "." else root.rstrip("/") + "/" + path
+    return matches(pattern, path, widest=widest)

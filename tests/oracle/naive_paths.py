@@ -10,11 +10,11 @@ from typing import NamedTuple
 from remit.model.policy import PathScope
 from remit.model.rulebook import Protected
 from tests.oracle import naive_globs as globs
-from tests.oracle.naive_globs import fold, matches
+from tests.oracle.naive_globs import fold, matches, matches_folded
 
 
 class Refused(Exception):
-    """A text that is refused in step 1; the code is its argument."""
+    """A text that is refused in step 1; the codes are its arguments."""
 
 
 class Unit(NamedTuple):
@@ -27,17 +27,21 @@ class Unit(NamedTuple):
     wide: bool = False
     widest: bool = False
     root: str | None = None
-    differs: bool = False
 
 
 # Normal paths
 
 
+def strange(text: str) -> bool:
+    """Whether a text can be no path, whatever its segments are."""
+    if not text or len(text) > 4096 or "\\" in text:
+        return True
+    return any(unicodedata.category(character) in globs.BAD_CATEGORIES for character in text)
+
+
 def normal(text: str, reads_only: bool, cwd: str | None, root: str | None) -> str:
     """The normal path of a text. Raises Refused."""
-    if not text or len(text) > 4096 or "\\" in text:
-        raise Refused("bad-path")
-    if any(unicodedata.category(character) in globs.BAD_CATEGORIES for character in text):
+    if strange(text):
         raise Refused("bad-path")
     if text.startswith("~") or re.match(r"[A-Za-z]:/", text) or re.match(r"\$[A-Za-z_{(]", text):
         raise Refused("bad-path")
@@ -77,20 +81,26 @@ def relative(path: str, root: str | None) -> str:
     return path.removeprefix((root or "").rstrip("/")).removeprefix("/") or "."
 
 
-def glob_argument(text: str, base: str | None, root: str | None) -> str:
-    """The pattern of a glob argument, below its base (a normal path) or the root. Raises Refused."""
-    try:
-        globs.check(text)
-    except globs.NoGlob:
-        raise Refused("bad-glob") from None
+def glob_argument(text: str, base: str | None, root: str | None, *, first: bool) -> str:
+    """The pattern of a glob argument, below its base (a normal path) or the root. Raises Refused.
+
+    Only the first spelling of the base must lie below the root.
+    """
+    wrong = []
+    if strange(text):
+        wrong += ["bad-glob", "bad-path"]
+    elif not globs.is_glob(text):
+        wrong.append("bad-glob")
     if ".." in text.split("/"):
-        raise Refused("outside-root")
+        wrong.append("outside-root")
+    if text.startswith("/") and not globs.below(text.rstrip("/"), root):
+        wrong.append("outside-root")
+    if first and base is not None and base.startswith("/") and not text.startswith("/"):
+        wrong.append("outside-root")
+    if wrong:
+        raise Refused(*wrong)
     if text.startswith("/"):
-        if not globs.below(text.rstrip("/"), root):
-            raise Refused("outside-root")
         text, base = relative(text, root), None
-    elif base is not None and base.startswith("/"):
-        raise Refused("outside-root")
     names = [name for name in text.removesuffix("/").split("/") if name != "."]
     if "/" not in text:
         names = ["**", *names]
@@ -98,7 +108,8 @@ def glob_argument(text: str, base: str | None, root: str | None) -> str:
         names.append("**")
     if set(names) == {"**"}:
         names = ["**"]
-    return "/".join((*globs.names_of(base or "."), *names)) or "."
+    start = "/" if base is not None and base.startswith("/") else ""
+    return start + "/".join((*globs.names_of(base or "."), *names)) or "."
 
 
 # Lying within
@@ -122,7 +133,7 @@ def maybe(unit: Unit, patterns: tuple[str, ...]) -> bool:
         if unit.wide:
             if reach(unit, spelling) & globs.any_hit(patterns, True):
                 return True
-        elif any(matches(fold(pattern), fold(spelling)) for pattern in patterns):
+        elif any(matches_folded(pattern, spelling) for pattern in patterns):
             return True
     return False
 
@@ -184,11 +195,7 @@ def _changes(unit: Unit, what: Protected, deleting: bool) -> bool:
 
 @cache
 def _all_protected(what: Protected, deleting: bool, root: str | None) -> int:
-    found = 0
-    for i, path in enumerate(globs.UNIVERSE):
-        if _is_protected(path, what, deleting, root):
-            found |= 1 << i
-    return found
+    return globs.set_of(_is_protected(path, what, deleting, root) for path in globs.UNIVERSE)
 
 
 def _is_protected(path: str, what: Protected, deleting: bool, root: str | None) -> bool:
@@ -199,7 +206,7 @@ def _is_protected(path: str, what: Protected, deleting: bool, root: str | None) 
     if path.startswith("/"):
         return deleting and root is not None and globs.below(root, path)
     directories = [_directory(pattern) for pattern in what.paths]
-    if any(matches(fold(pattern), fold(path)) for pattern in what.paths):
+    if any(matches_folded(pattern, path) for pattern in what.paths):
         return True
     if any(fold(directory) == fold(path) for directory in directories):
         return True
@@ -208,6 +215,7 @@ def _is_protected(path: str, what: Protected, deleting: bool, root: str | None) 
     return path == "." or any(fold(directory).startswith(fold(path) + "/") for directory in directories)
 
 
+@cache
 def _directory(pattern: str) -> str:
     """The directory that a glob lies in: its segments before the last or the first with a wildcard."""
     names = pattern.split("/")[:-1]

@@ -3,6 +3,7 @@
 The page names the grammar but doesn't write it down; this is the plain reading: scheme, host, the scheme's own port,
 no user, ASCII only. A path is ambiguous if programs read it in different ways: dot segments, empty segments,
 encoded separators. A pattern that ends in `/**` is any path below and any query; any other stands for no query.
+A URL might lie within a pattern if it does without its query and without a slash at the end.
 """
 
 from __future__ import annotations
@@ -11,8 +12,8 @@ import re
 from functools import cache
 from typing import NamedTuple
 
-from tests.oracle.naive_globs import names_of
 from tests.oracle.naive_globs import matches as glob_matches
+from tests.oracle.naive_globs import names_of
 
 PORTS = {"http": "80", "https": "443", "ws": "80", "wss": "443", "ftp": "21"}
 _GRAMMAR = re.compile(r"([a-z]+)://([a-z0-9.-]+)(?::([1-9][0-9]*))?(/[A-Za-z0-9._~%/-]*)?(\?[A-Za-z0-9=&]*)?", re.A)
@@ -81,6 +82,11 @@ def _judge(pattern: str, text: str, *, certain: bool) -> bool:
         return True
     if url.ambiguous:
         return not certain
+    if not certain:
+        # A server may take no notice of a query or of a slash at the end.
+        names = url.path.strip("/") or "."
+        below = path.removesuffix("/**") if path.endswith("/**") else path
+        return glob_matches(path.strip("/") or ".", names) or glob_matches(below.strip("/") or ".", names)
     if path.endswith("/**"):
         return glob_matches(path, url.path[1:] + "z" if url.path.endswith("/") else url.path[1:])
     if url.query is not None:

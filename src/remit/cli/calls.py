@@ -24,18 +24,14 @@ def call_of(
     """The call that the flags describe. Raises InputError."""
     if call is not None:
         if agent is not None or tool is not None or args is not None or arg or context is not None:
-            raise InputError(
-                "--call is the whole call: leave out --agent, --tool, --args, --arg and --context"
-            )
+            raise InputError("--call is the whole call: leave out --agent, --tool, --args, --arg and --context")
         try:
             return decode_call(_bytes(call))
         except CallError as error:
             raise InputError(f"--call: {error}") from None
     missing = [name for name, value in (("--agent", agent), ("--tool", tool)) if value is None]
     if missing:
-        raise InputError(
-            f"{' and '.join(missing)} missing", help="a call is --agent NAME --tool NAME --args JSON"
-        )
+        raise InputError(f"{' and '.join(missing)} missing", help="a call is --agent NAME --tool NAME --args JSON")
     data: dict[str, Any] = {"agent": agent, "tool": tool, "args": arguments(args, arg)}
     if context is not None:
         data["context"] = _object(context, "--context")

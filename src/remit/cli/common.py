@@ -122,9 +122,7 @@ def moment_of(text: str) -> str:
 
     found = moment(text)
     if found is None:
-        raise InputError(
-            f"--now: `{show(text)}` is no moment", help="write 2026-11-15 or 2026-11-15T12:00:00Z"
-        )
+        raise InputError(f"--now: `{show(text)}` is no moment", help="write 2026-11-15 or 2026-11-15T12:00:00Z")
     return found
 
 

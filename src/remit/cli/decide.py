@@ -31,9 +31,7 @@ def command(
     call: CallOption = None,
     calls: Annotated[
         str | None,
-        typer.Option(
-            "--calls", metavar="FILE|-", help="Calls as JSON, one a line; - is stdin. One decision a line."
-        ),
+        typer.Option("--calls", metavar="FILE|-", help="Calls as JSON, one a line; - is stdin. One decision a line."),
     ] = None,
     policy: PolicyOption = None,
     root: RootOption = None,
@@ -56,13 +54,9 @@ def command(
 
     single = (agent, tool, args, arg or None, context, call)
     if calls is not None and any(value is not None for value in single):
-        raise InputError(
-            "--calls brings whole calls: leave out --agent, --tool, --args, --arg, --context and --call"
-        )
+        raise InputError("--calls brings whole calls: leave out --agent, --tool, --args, --arg, --context and --call")
     if calls is None and all(value is None for value in single):
-        raise InputError(
-            "no call", help="give --agent NAME --tool NAME --args JSON, or --calls FILE (- is stdin)"
-        )
+        raise InputError("no call", help="give --agent NAME --tool NAME --args JSON, or --calls FILE (- is stdin)")
     one = call_of(agent, tool, args=args, arg=arg, context=context, call=call) if calls is None else None
     file = open_calls(calls) if calls is not None else None
     try:

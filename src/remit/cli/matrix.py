@@ -56,9 +56,7 @@ def command(
     return FINE
 
 
-def _chosen(
-    rulebook: Rulebook, agents: str | None, tools: str | None, everyone: bool
-) -> tuple[list[str], list[str]]:
+def _chosen(rulebook: Rulebook, agents: str | None, tools: str | None, everyone: bool) -> tuple[list[str], list[str]]:
     from remit.cli.common import known_name, listed
     from remit.explain.matrix import callers_of, chosen_tools, tools_of
 
@@ -89,9 +87,7 @@ def table(matrix: Matrix, *, transpose: bool) -> str:
     first = max([len(corner), *(len(name) for name, _ in rows)])
     texts = []
     for start, end in _blocks(heads, first, wide):
-        texts.append(
-            _table(corner, heads[start:end], [(name, cells[start:end]) for name, cells in rows], wide)
-        )
+        texts.append(_table(corner, heads[start:end], [(name, cells[start:end]) for name, cells in rows]))
     texts.append(symbols(legend()) + "\n")
     scoped = matrix.scoped()
     if scoped:
@@ -103,17 +99,17 @@ def table(matrix: Matrix, *, transpose: bool) -> str:
 
 def _blocks(heads: list[str], first: int, wide: int) -> list[tuple[int, int]]:
     """Columns that fit beside each other: (from, to) of each table."""
-    blocks, start, used = [], 0, first + 2
+    blocks, start, used = [], 0, first
     for index, head in enumerate(heads):
-        width = max(len(head), 5) + 2
+        width = max(len(head), 5) + 3
         if index > start and used + width > wide:
             blocks.append((start, index))
-            start, used = index, first + 2
+            start, used = index, first
         used += width
     return [*blocks, (start, len(heads))]
 
 
-def _table(corner: str, heads: list[str], rows: list[tuple[str, list[Cell]]], wide: int) -> str:
+def _table(corner: str, heads: list[str], rows: list[tuple[str, list[Cell]]]) -> str:
     import io
 
     from rich.box import SIMPLE_HEAD
@@ -129,16 +125,12 @@ def _table(corner: str, heads: list[str], rows: list[tuple[str, list[Cell]]], wi
         grid.add_column(Text(head), justify="center", no_wrap=True)
     for name, cells in rows:
         grid.add_row(Text(name), *(Text(symbols(cell.symbol)) for cell in cells))
-    # Not wider than needed, and never folded: whoever reads a pipe has no width.
-    size = (
-        sum(max(len(head), 5) + 3 for head in heads)
-        + max([len(corner), *(len(name) for name, _ in rows)])
-        + 3
-    )
+    # As wide as needed: names are never cut or folded, and whoever reads a pipe has no width.
+    size = sum(max(len(head), 5) + 3 for head in heads) + max([len(corner), *(len(name) for name, _ in rows)]) + 3
     file = io.StringIO()
     console = Console(
         file=file,
-        width=max(size, 20) if wide == _NO_LIMIT else max(wide, 20),
+        width=size,
         force_terminal=coloured(),
         color_system="standard" if coloured() else None,
         markup=False,

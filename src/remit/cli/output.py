@@ -15,7 +15,7 @@ from remit.model.errors import PolicyError, Problem, RemitError
 _CODES = {"red": "31", "green": "32", "yellow": "33", "dim": "2", "bold": "1"}
 _VERDICTS = {"allow": "green", "ask": "yellow", "deny": "red"}
 _PLAIN = str.maketrans(
-    {"✅": "yes", "🔒": "scope", "✋": "ask", "❌": "no", "→": "->", "·": "-", "…": "...", "×": "x"}
+    {"✅": "yes", "🔒": "scope", "✋": "ask", "❌": "no", "→": "->", "·": "-", "…": "...", "×": "x", "─": "-"}
 )
 
 
@@ -51,7 +51,10 @@ def write(data: bytes) -> None:
 def silence() -> None:
     """Nothing is written any more, not even when the interpreter ends."""
     with contextlib.suppress(OSError, ValueError, AttributeError):
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        target = sys.stdout.fileno()
+        null = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(null, target)
+        os.close(null)
 
 
 def err(text: str) -> None:

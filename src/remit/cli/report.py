@@ -24,9 +24,7 @@ def command(
     from remit.explain.matrix import callers_of
 
     if (agent is None) is not everyone:
-        raise InputError(
-            "name one AGENT, or say --all" if agent is None else "either AGENT or --all, not both"
-        )
+        raise InputError("name one AGENT, or say --all" if agent is None else "either AGENT or --all, not both")
     opened = open_policy(policy, machine=json)
     rulebook = opened.rulebook
     when = moment_of(now) if now is not None else clock()

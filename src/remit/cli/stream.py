@@ -76,9 +76,7 @@ def answer(setting: Setting, line: bytes | None) -> tuple[Decision, str | None]:
     except CallError as error:
         return refused(setting.rulebook, error.code, str(error)), error.id
     except Exception as error:  # one line that fails must not leave the others without an answer
-        return refused(
-            setting.rulebook, "internal-error", f"the call failed ({type(error).__name__})"
-        ), call_id
+        return refused(setting.rulebook, "internal-error", f"the call failed ({type(error).__name__})"), call_id
 
 
 def refused(rulebook: Rulebook, code: str, reason: str) -> Decision:
@@ -90,7 +88,5 @@ def _encoded(decision: Decision, call_id: str | None) -> bytes:
     try:
         return encode_decision(decision, call_id)
     except (msgspec.MsgspecError, UnicodeError, TypeError, ValueError):
-        plain = Decision(
-            DENY, "", "", "internal-error", "the decision can't be written", policy=decision.policy
-        )
+        plain = Decision(DENY, "", "", "internal-error", "the decision can't be written", policy=decision.policy)
         return encode_decision(plain, None)

@@ -47,17 +47,14 @@ def command(
     setting = Setting(opened, root=root, facts=facts, now=now)
     if decided:
         calls = [
-            call_of(caller, name, args=args, arg=arg, context=context)
-            for caller in callers_of(rulebook, everyone=True)
+            call_of(caller, name, args=args, arg=arg, context=context) for caller in callers_of(rulebook, everyone=True)
         ]
         found = who_can_call(rulebook, [(call, setting.facts_for(call)) for call in calls])
     else:
         found = who_can(rulebook, name, setting.now)
     if json:
         by = "decision" if decided else "policy"
-        out_json(
-            {"tool": name, "by": by, "policy": rulebook.hash, "callers": [one.as_json() for one in found]}
-        )
+        out_json({"tool": name, "by": by, "policy": rulebook.hash, "callers": [one.as_json() for one in found]})
     else:
         out(_text(name, found, decided))
     return FINE

@@ -1,35 +1,23 @@
 """Policy → Rulebook: resolved, proved, hashed, and written in a form that reads back quickly.
 
-rulebook = load_rulebook("remit.yaml")
+    rulebook = load_rulebook("remit.yaml")
+
+Reading a written rulebook (`remit.compile.file`) needs none of the rest, so that is imported only when it is used.
 """
 
 from __future__ import annotations
 
-import os
-from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from remit.compile.book import make_rulebook
-from remit.compile.prove import prove
-from remit.declare import build_policy, load_policy
-from remit.model.policy import Policy
-from remit.model.rulebook import Rulebook
+if TYPE_CHECKING:
+    from remit.compile.load import build_rulebook, compile_policy, load_rulebook
+
+__all__ = ["build_rulebook", "compile_policy", "load_rulebook"]
 
 
-def compile_policy(policy: Policy) -> Rulebook:
-    """The rulebook, with its examples decided and its `never` statements proved. Raises PolicyError."""
-    rulebook = make_rulebook(policy)
-    return prove(rulebook)
+def __getattr__(name: str) -> Any:
+    if name not in __all__:
+        raise AttributeError(f"module 'remit.compile' has no attribute {name!r}")
+    from remit.compile import load
 
-
-def load_rulebook(path: str | os.PathLike[str]) -> Rulebook:
-    """The rulebook of a policy file. Raises PolicyError with everything that is wrong."""
-    return compile_policy(load_policy(path))
-
-
-def build_rulebook(data: Mapping[str, Any], *, name: str = "policy") -> Rulebook:
-    """The rulebook of a policy built in Python, in the same format. Raises PolicyError."""
-    return compile_policy(build_policy(data, name=name))
-
-
-__all__ = ["build_rulebook", "compile_policy", "load_rulebook", "make_rulebook"]
+    return getattr(load, name)

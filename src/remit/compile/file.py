@@ -9,7 +9,6 @@ from __future__ import annotations
 import hashlib
 import os
 import stat
-import tempfile
 from pathlib import Path
 
 import msgspec
@@ -38,7 +37,8 @@ def write_rulebook(rulebook: Rulebook, path: Path) -> None:
     try:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         os.chmod(path.parent, 0o700)
-        descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=".rulebook-")
+        temporary = path.parent / f".rulebook-{os.getpid()}-{os.urandom(8).hex()}"
+        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
         try:
             with os.fdopen(descriptor, "wb") as file:
                 file.write(msgspec.json.encode(header) + b"\n" + body)
@@ -46,7 +46,7 @@ def write_rulebook(rulebook: Rulebook, path: Path) -> None:
                 os.fsync(file.fileno())
             os.replace(temporary, path)
         except BaseException:
-            Path(temporary).unlink(missing_ok=True)
+            temporary.unlink(missing_ok=True)
             raise
     except OSError as error:
         raise RulebookError(f"{path}: can't be written: {error.strerror}") from None

@@ -25,8 +25,8 @@ class ProtectedPaths:
         self.hidden = frozenset(fold(name) for name in protected.hidden)
         self.paths = folded(protected.paths)
         self.bases = tuple({Glob.parse(text).folded().base for text in protected.paths} - {"."})
-        spread = tuple(form for name in protected.names for form in (f"**/{name}", f"**/{name}/**"))
-        self.reach = folded((*protected.paths, *spread))
+        top = tuple(form for name in protected.names for form in (name, f"{name}/**"))
+        self.reach = folded((*protected.paths, *top))
         self.lifted = GlobSet(Glob.parse(text) for text in protected.lifted)
 
     def names_path(self, unit: Unit) -> bool:
@@ -35,7 +35,7 @@ class ProtectedPaths:
         changes = "write" in effects or "delete" in effects
         if unit.wide:
             glob = unit.value.folded()
-            if changes and self.reach.intersects(glob):
+            if changes and (self.reach.intersects(glob) or any(glob.aims_at(name) for name in self.names)):
                 return True
             return "read" in effects and any(glob.aims_at(name) for name in self.hidden)
         if self.lifted and self.lifted.matches(unit.value):
@@ -65,6 +65,7 @@ class Labels:
         self.data_urls = [(label.tier or 0, _urls(label.url)) for label in data if label.url]
         self.data_paths.sort(key=lambda pair: -pair[0])
         self.named: list[tuple[str, int, frozenset[str], GlobSet, UrlSet, tuple[str, ...]]] = []
+        self.aims: dict[str, tuple[GlobSet, frozenset[str]]] = {}
         for name, rule in sorted(tiers.items(), key=lambda item: -item[1].tier):
             mine = [label for label in labels if label.name == name]
             paths = tuple(text for label in mine for text in label.path)
@@ -72,6 +73,9 @@ class Labels:
             hosts = tuple(host.lower() for label in mine for host in label.host)
             if paths or urls or hosts:
                 self.named.append((name, rule.tier, frozenset(rule.effects), folded(paths), urls, hosts))
+                globs = [Glob.parse(text).folded() for text in paths]
+                places = GlobSet(glob for glob in globs if glob.base != ".")
+                self.aims[name] = (places, frozenset(mark[0] for glob in globs for mark in glob.marks() if mark[0]))
 
     def data_tier(self, unit: Unit) -> int:
         """The highest data tier that the unit touches or could reach."""
@@ -98,17 +102,21 @@ class Labels:
             if kind == "path":
                 if not paths:
                     continue
-                hit = (
-                    paths.intersects(unit.value.folded())
-                    if unit.wide
-                    else any(paths.matches(form) for form in forms(unit))
-                )
+                hit = self._aimed(name, paths, unit) if unit.wide else any(paths.matches(f) for f in forms(unit))
             else:
                 hit = _meets(urls, unit) or (not unit.wide and _host(unit.value.host, hosts))
                 hit = hit or (unit.wide and bool(hosts))
             if hit:
                 return tier, name
         return 0, None
+
+    def _aimed(self, name: str, paths: GlobSet, unit: Unit) -> bool:
+        """A wide unit is aimed at a label that it lies within, whose directory it meets, or whose name it names."""
+        glob = unit.value.folded()
+        places, names = self.aims[name]
+        if paths.includes(glob) or places.intersects(glob):
+            return True
+        return paths.intersects(glob) and any(glob.aims_at(text) for text in names)
 
 
 def _urls(texts: tuple[str, ...]) -> UrlSet:

@@ -23,6 +23,7 @@ from remit.scopes.path import MAX_PATH
 
 Hear = Callable[[Plan, Call, Facts], Decision]
 Accepts = Callable[[str], object]
+Concerned = Callable[[str], bool]
 _TYPES: dict[str, type] = {"text": str, "path": str, "flag": bool, "number": int}
 _MEMORY = 256
 
@@ -111,17 +112,12 @@ def _prepare_path(plan: Plan, hear: Hear, name: str) -> None:
     nots = [bound for bound in plan.nots if _could_act(plan, bound)]
     if plan.asks or nots or not all(_only_path(bound) for bound in plan.may):
         return
-    concern = Concern(_concerns(plan))
-    if concern.always:
-        return
     types = {other: _TYPES[argument.kind] for other, argument in plan.tool.args.items()}
     required, total = plan.intake.required, len(types)
     key_of = _context_key(plan)
     rules = _covering(plan)
     if rules is None:
         return
-    stops, heads, tails = concern.segments, concern.heads, concern.tails
-    initial, final = frozenset(head[0] for head in heads), frozenset(tail[-1] for tail in tails)
     answers: dict[Any, Decision] = {}
 
     def fast(call: Call, facts: Facts) -> Decision | None:
@@ -132,17 +128,14 @@ def _prepare_path(plan: Plan, hear: Hear, name: str) -> None:
         if len(args) != total and not required <= args.keys():
             return None
         text: str = args[name]
-        for index, accepts in rules:  # noqa: B007 (the index of the rule that covers it is used below)
+        for index, accepts, concerned in rules:  # noqa: B007 (the index of the covering rule is used below)
             if accepts(text):
+                if concerned is not None and concerned(text):
+                    return None
                 break
         else:
             return None
-        low = text.lower()
-        segments = low.split("/")
-        if not stops.isdisjoint(segments) or context.cwd is not None or len(low) > MAX_PATH:
-            return None
-        last = segments[-1]
-        if (low[-1] in final and low.endswith(tails)) or (last[0] in initial and last.startswith(heads)):
+        if context.cwd is not None or len(text) > MAX_PATH:
             return None
         resolved = facts.resolved
         if resolved is not None and resolved.get(text) != f"{facts.root}/{text}":
@@ -165,19 +158,26 @@ def _prepare_path(plan: Plan, hear: Hear, name: str) -> None:
     plan.fast = fast
 
 
-def _covering(plan: Plan) -> tuple[tuple[int, Accepts], ...] | None:
-    """For each rule, a test for plain texts that name a normal path which it covers."""
-    found: list[Accepts] = []
-    for bound in plan.may:
-        scope = bound.rule.scope.path
-        globs = [Glob.parse(text) for text in scope.allow] if scope is not None else [Glob.parse("**")]
+def _covering(plan: Plan) -> tuple[tuple[int, Accepts, Concerned | None], ...] | None:
+    """For each rule, a test for plain texts that name a normal path which it covers, and one for those that
+    something else concerns."""
+    scopes = [bound.rule.scope.path.allow if bound.rule.scope.path is not None else ("**",) for bound in plan.may]
+    if plan.access:
+        scopes.append(("**",))
+    concerns = list(_concerns(plan))
+    found: list[tuple[int, Accepts, Concerned | None]] = []
+    for index, texts in enumerate(scopes):
+        globs = [Glob.parse(text) for text in texts]
         patterns = [pattern for glob in globs for pattern in plain_patterns(glob)]
         if None in patterns:
             return None
-        found.append(re.compile("|".join(str(pattern) for pattern in patterns) or "(?!)").fullmatch)
-    if plan.access:
-        found.append(re.compile(str(plain_patterns(Glob.parse("**"))[0])).fullmatch)
-    return tuple(enumerate(found))
+        accepts = re.compile("|".join(str(pattern) for pattern in patterns) or "(?!)").fullmatch
+        mine = [other for other in concerns if any(other.intersects(glob) for glob in globs)]
+        concern = Concern(mine)
+        if concern.always:
+            return None
+        found.append((index, accepts, concern.test() if mine else None))
+    return tuple(found)
 
 
 def _binds(plan: Plan, context: Context) -> bool:
@@ -273,7 +273,7 @@ class Concern:
     __slots__ = ("always", "heads", "segments", "tails")
 
     def __init__(self, globs: Iterable[Glob]) -> None:
-        names, prefixes, suffixes = {"", ".", ".."}, set[str](), set[str]()
+        names, prefixes, suffixes = set[str](), set[str](), set[str]()
         self.always = False
         for glob in globs:
             for literal, prefix, suffix in glob.marks():
@@ -287,3 +287,24 @@ class Concern:
                     self.always = True
         self.segments = frozenset(names)
         self.heads, self.tails = tuple(prefixes), tuple(suffixes)
+
+    def test(self) -> Concerned:
+        """True for every text that a glob matches, whatever its case; also for some others."""
+        segments, heads, tails = self.segments, self.heads, self.tails
+        if 0 < len(segments) <= 2 and not heads and not tails:
+            texts = tuple(segments)
+            one, other = texts[0], texts[-1]
+            return lambda text: one in (low := text.lower()) or other in low
+        initial, final = frozenset(head[0] for head in heads), frozenset(tail[-1] for tail in tails)
+
+        def concerned(text: str) -> bool:
+            low = text.lower()
+            parts = low.split("/")
+            last = parts[-1]
+            return (
+                not segments.isdisjoint(parts)
+                or (low[-1] in final and low.endswith(tails))
+                or (last[0] in initial and last.startswith(heads))
+            )
+
+        return concerned

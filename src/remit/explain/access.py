@@ -120,9 +120,7 @@ def _share(report: Report) -> str:
 
 
 def _layers(report: Report) -> list[str]:
-    return [
-        f"- {shown(name)}: {n} tool{'' if n == 1 else 's'}" for name, n in sorted(report.by_layer.items())
-    ]
+    return [f"- {shown(name)}: {n} tool{'' if n == 1 else 's'}" for name, n in sorted(report.by_layer.items())]
 
 
 class Access(msgspec.Struct, frozen=True):

@@ -17,10 +17,10 @@ from remit.decide.questions import measure
 from remit.decide.steps import hands_to, limits, protected
 from remit.explain.scopes import describe
 from remit.explain.units import Part, covers_all, covers_some, parts_of, touches_all, touches_some
-from remit.model.call import Call
+from remit.model.call import Call, Context
 from remit.model.facts import Facts
 from remit.model.policy import Caller
-from remit.model.terms import CHANGING
+from remit.model.terms import CHANGING, UNAVAILABLE
 
 ALLOWED, SCOPED, ASKED, DENIED = "✅", "🔒", "✋", "❌"
 LEGEND = {
@@ -65,9 +65,10 @@ def cell_of(plan: Plan, now: str | None = None) -> Cell:
         return refused
     grants = [b for b in plan.grants if b.until is not None and now is not None and now < b.until]
     permits = [b for b in (*plan.may, *grants, *plan.asks) if any(covers_some(b, part) for part in parts)]
-    for part in parts:
-        if not part.optional and not plan.access and not any(covers_some(b, part) for b in permits):
-            return Cell(DENIED, why=f"no rule of {plan.caller.name} permits it")
+    needed = [part for part in parts if not part.optional]
+    open_ = [part for part in needed if not any(covers_some(bound, part) for bound in permits)]
+    if not plan.access and (open_ or not permits):
+        return Cell(DENIED, why=f"no rule of {plan.caller.name} permits it")
     lasting = [bound for bound in permits if bound.until is None]
     free = plan.access or all(any(covers_all(b, part) for b in lasting) for part in parts)
     nots = [bound for bound in plan.nots if touches_some(bound, plan, parts)]
@@ -75,6 +76,9 @@ def cell_of(plan: Plan, now: str | None = None) -> Cell:
     scopes = [] if free else [_described(bound) for bound in permits if bound not in plan.asks]
     scopes.extend(f"not {describe(bound)}" for bound in nots)
     scopes.extend(_record(plan.caller, parts))
+    floor = _tiers(plan, parts)[0]
+    if plan.rulebook.book.tiers[floor].verdict == "deny":
+        scopes.append(f"not tier {floor}")
     places = [bound.rule.at for bound in (*permits, *nots, *asking)]
     if plan.access or plan.tool.confirm:
         places.append(plan.tool.at)
@@ -106,11 +110,9 @@ def _bound_by_record(plan: Plan, parts: list[Part]) -> Cell | None:
     """The record of the caller, or a protected path, leaves nothing that the tool could do."""
     caller = plan.caller
     case = _fixed_case(plan, parts)
-    finding = protected(case) if case.units else None
-    if finding is None and case.units:
-        finding = limits(plan, case)
-        if finding is not None and finding.code == "data-tier" and caller.data_tiers_with_grant is not None:
-            finding = None if case.data_tier in caller.data_tiers_with_grant else finding
+    open_tiers = [*(caller.data_tiers or ()), *(caller.data_tiers_with_grant or ())]
+    case.data_tier = min((tier for tier in open_tiers if tier >= case.data_tier), default=case.data_tier)
+    finding = (protected(case) or limits(plan, case)) if case.units else None
     if finding is not None:
         return Cell(DENIED, rules=(finding.rule,) if finding.rule else (), why=finding.reason)
     for part in parts:
@@ -130,26 +132,32 @@ def _bound_by_record(plan: Plan, parts: list[Part]) -> Cell | None:
         ):
             if holds:
                 return Cell(DENIED, rules=(caller.at,), why=f"{caller.name} {why}")
-    tier = _floor(plan, parts, case)
-    if all(plan.rulebook.book.tiers[t].verdict == "deny" for t in range(tier, 5)):
-        return Cell(DENIED, why=f"calls of tier {tier} are denied")
+    tiers = _tiers(plan, parts)
+    if all(plan.rulebook.book.tiers[tier].verdict == "deny" for tier in tiers):
+        return Cell(DENIED, why=f"calls of tier {tiers[0]} are denied")
     return None
 
 
 def _fixed_case(plan: Plan, parts: list[Part]) -> Case:
     """What every call of the tool has, whatever its arguments: its fixed reaches, measured."""
     units = [part.fixed for part in parts if part.fixed is not None]
-    case = Case(plan, Call(plan.caller.name, plan.tool.name), Facts(), {}, units)
+    favour = Context(capsule_grants=(0, 1, 2, 3))
+    case = Case(plan, Call(plan.caller.name, plan.tool.name, context=favour), Facts(), {}, units)
     measure(case)
     return case
 
 
-def _floor(plan: Plan, parts: list[Part], case: Case) -> int:
-    """The lowest tier that a call of the tool can have."""
-    tiers = plan.index.effect_tiers
-    return max(
-        [case.tier, *(tiers[effect] for part in parts if not part.optional for effect in part.effects)]
-    )
+def _tiers(plan: Plan, parts: list[Part]) -> list[int]:
+    """The tiers that a call of the tool can have, the lowest first."""
+    by_effect, by_label = plan.index.effect_tiers, plan.rulebook.book.label_tiers.values()
+    needed = [by_effect[effect] for part in parts if not part.optional for effect in part.effects]
+    floor = max([_fixed_case(plan, parts).tier, *needed])
+    if not plan.tool.kinds.isdisjoint(UNAVAILABLE):
+        return list(range(floor, 5))
+    effects = frozenset[str]().union(*(part.effects for part in parts))
+    higher = {by_effect[effect] for effect in effects}
+    higher.update(label.tier for label in by_label if not effects.isdisjoint(label.effects))
+    return [floor, *sorted(tier for tier in higher if tier > floor)]
 
 
 def _questions(plan: Plan, parts: list[Part]) -> tuple[list[str], list[Bound]]:
@@ -161,10 +169,10 @@ def _questions(plan: Plan, parts: list[Part]) -> tuple[list[str], list[Bound]]:
         texts.append(f"ask {bound.rule.ask or 'human'}{f': {scope}' if scope else ''}")
     if plan.tool.confirm:
         texts.append("ask human: confirmed each time")
-    tier = _floor(plan, parts, _fixed_case(plan, parts))
-    rules = [plan.rulebook.book.tiers[t] for t in range(tier, 5)]
-    if all(rule.verdict != "allow" for rule in rules):
-        texts.append(f"ask {rules[0].ask or 'human'}: tier {tier} or higher")
+    rules = {tier: plan.rulebook.book.tiers[tier] for tier in _tiers(plan, parts)}
+    if all(rule.verdict != "allow" for rule in rules.values()):
+        tier, rule = next((tier, rule) for tier, rule in rules.items() if rule.verdict == "ask")
+        texts.append(f"ask {rule.ask or 'human'}: tier {tier} or higher")
     return texts, asking
 
 

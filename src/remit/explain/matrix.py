@@ -56,8 +56,7 @@ class Matrix(msgspec.Struct, frozen=True):
             "agents": self.callers,
             "tools": self.tools,
             "cells": {
-                tool: {caller: cell_json(cell) for caller, cell in row.items()}
-                for tool, row in self.cells.items()
+                tool: {caller: cell_json(cell) for caller, cell in row.items()} for tool, row in self.cells.items()
             },
             "notes": self.notes,
         }

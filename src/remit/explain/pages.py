@@ -23,9 +23,7 @@ def markdown(matrix: Matrix, *, transpose: bool = False) -> str:
     lines = [f"# Tool access matrix of {_md(matrix.policy)}", ""]
     lines.append("| " + " | ".join([corner, *map(_md, heads)]) + " |")
     lines.append("|" + " --- |" * (len(heads) + 1))
-    lines.extend(
-        f"| {_md(name)} | " + " | ".join(cell.symbol for cell in cells) + " |" for name, cells in rows
-    )
+    lines.extend(f"| {_md(name)} | " + " | ".join(cell.symbol for cell in cells) + " |" for name, cells in rows)
     lines += ["", f"**Legend:** {legend()}"]
     scoped = matrix.scoped()
     if scoped:
@@ -68,7 +66,7 @@ def html_page(matrix: Matrix, *, transpose: bool = False) -> str:
     name = escape(shown(matrix.policy, LIMIT))
     columns = "".join(f'<th scope="col">{_text(head)}</th>' for head in heads)
     body = "\n".join(
-        f'<tr><th scope="row">{_text(row)}</th>{"".join(_td(cell) for cell in cells)}</tr>'
+        f'<tr><th scope="row">{_text(row)}</th>\n' + "\n".join(_td(cell) for cell in cells) + "</tr>"
         for row, cells in rows
     )
     words = "".join(f"<li>{symbol} {escape(word)}</li>" for symbol, word in LEGEND.items())

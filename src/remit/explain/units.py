@@ -32,11 +32,14 @@ def parts_of(plan: Plan) -> list[Part]:
     for name, kind in intake.units_from:
         on, below = intake.effects.get(name, (frozenset(), frozenset()))
         optional = args[name].optional and args[name].default is None
+        if kind == "path" and on and below:  # the path itself, and all below it
+            found.append(Part(kind, name, below, optional))
+            below = frozenset()
         found.append(Part(_KIND.get(kind, kind), name, on | below, optional))
     found.extend(Part(unit.kind, "", unit.effects, fixed=unit) for unit in intake.fixed)
     itself = intake.effects.get("", (frozenset(), frozenset()))[0]
     if itself or all(part.optional for part in found):
-        found.append(Part("call", "", itself))
+        found.append(Part("call", "", itself, optional=not itself and bool(found)))
     return found
 
 
@@ -83,6 +86,8 @@ def touches_all(bound: Bound, parts: list[Part]) -> bool:
         return False
     if judge.scope.shell is not None or judge.scope.sql is not None:
         return False
+    if not judge.parts and judge.effects is None:
+        return True
     sure = [part for part in parts if not part.optional]
     acting = [part for part in sure if judge.effects is None or not judge.effects.isdisjoint(part.effects)]
     if not judge.parts:

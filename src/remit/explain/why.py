@@ -83,9 +83,7 @@ def places(rulebook: Rulebook, call: Call, decision: Decision) -> list[str]:
     return list(dict.fromkeys(bound.rule.at for bound in (*plan.may, *plan.asks)))[:MOST]
 
 
-def explanation(
-    rulebook: Rulebook, call: Call, facts: Facts, decision: Decision, quotes: dict[str, list[str]]
-) -> str:
+def explanation(rulebook: Rulebook, call: Call, facts: Facts, decision: Decision, quotes: dict[str, list[str]]) -> str:
     """Everything about one decision. `quotes` has lines of the policy by place, as far as they could be read."""
     lines = [headline(decision), "", f"agent     {decision.agent}", f"tool      {decision.tool}"]
     lines.append(f"tier      {decision.tier} ({shown(tier_reason(rulebook, call, facts), 200)})")

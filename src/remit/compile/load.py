@@ -1,0 +1,28 @@
+"""The whole way from a policy to its rulebook."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import Any
+
+from remit.compile.book import make_rulebook
+from remit.compile.prove import prove
+from remit.declare import build_policy, load_policy
+from remit.model.policy import Policy
+from remit.model.rulebook import Rulebook
+
+
+def compile_policy(policy: Policy) -> Rulebook:
+    """The rulebook, with its examples decided and its `never` statements proved. Raises PolicyError."""
+    return prove(make_rulebook(policy))
+
+
+def load_rulebook(path: str | os.PathLike[str]) -> Rulebook:
+    """The rulebook of a policy file. Raises PolicyError with everything that is wrong."""
+    return compile_policy(load_policy(path))
+
+
+def build_rulebook(data: Mapping[str, Any], *, name: str = "policy") -> Rulebook:
+    """The rulebook of a policy built in Python, in the same format. Raises PolicyError."""
+    return compile_policy(build_policy(data, name=name))
