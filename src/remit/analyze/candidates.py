@@ -6,11 +6,13 @@ from collections.abc import Iterator
 from itertools import islice, product
 from typing import Any
 
+from remit.analyze.shell import SAMPLES, sample_texts
 from remit.decide.plan import Bound, Plan
 from remit.model.call import Call, Context
 from remit.model.facts import Capsule, Facts
 from remit.model.policy import Argument, Condition
 from remit.scopes.glob import Glob
+from remit.scopes.shell.scope import ShellMatcher
 from remit.scopes.url import UrlPattern
 
 MAX_CALLS = 256
@@ -85,6 +87,11 @@ def _values(name: str, argument: Argument, plan: Plan, permits: list[Bound]) -> 
         texts = [text for bound in permits for text in bound.rule.scope.url or ()]
         found.extend(UrlPattern.parse(text).sample() for text in (*texts, *(plan.caller.apis or ())))
         found.append("https://host.example/x")
+    elif argument.kind == "shell":
+        matchers = [bound.judge.parts.get("shell") for bound in permits]
+        for matcher in matchers:
+            found.extend(sample_texts(matcher) if isinstance(matcher, ShellMatcher) else SAMPLES)
+        found.extend(SAMPLES if plan.access else ())
     elif argument.kind == "agent":
         found.extend(name for bound in permits for name in bound.rule.scope.agent or ())
         found.extend(plan.caller.delegates_to or ())

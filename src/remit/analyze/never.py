@@ -8,12 +8,14 @@ from typing import Literal
 import msgspec
 
 from remit.analyze.candidates import candidates
+from remit.analyze.shell import ANY_EFFECT, possible_effects
 from remit.decide import decide
 from remit.decide.plan import Bound, Plan, desk
 from remit.model.call import Call
 from remit.model.policy import Caller, Never, Tool
 from remit.model.rulebook import Rulebook
 from remit.model.terms import DENY
+from remit.scopes.shell.scope import ShellMatcher
 
 Answer = Literal["proved", "violated", "unknown"]
 
@@ -105,11 +107,21 @@ def _cell(rulebook: Rulebook, plan: Plan, statement: Never, assumptions: set[str
     if any(_certain(bound, statement) for bound in plan.nots):
         return "proved", "", None
     if plan.intake.unavailable and not _required_free(plan):
-        scoped = plan.access is None and all(b.rule.scope.shell or b.rule.scope.sql for b in permits)
+        scoped = plan.access is None and all(b.rule.scope.sql for b in permits)
         if scoped or "sandbox" in statement.assuming:
-            assumptions.add("calls with a shell or sql argument are denied until those scopes can be judged")
+            assumptions.add("calls with a sql argument are denied until those scopes can be judged")
             return "proved", "", None
-        return "unknown", "it takes any shell or sql text; scope it, or say `assuming: [sandbox]`", None
+        return "unknown", "it takes any sql text; scope it, or say `assuming: [sandbox]`", None
+    project = False
+    if "shell" in plan.tool.kinds and statement.effect and plan.access is None:
+        shown, project = _shell_effects(permits)
+        if shown.isdisjoint(statement.effect):
+            if not project:
+                return "proved", "", None
+            if "sandbox" in statement.assuming:
+                assumptions.add("a sandbox keeps project code from what its text does not show")
+                return "proved", "", None
+            return "unknown", "it can run project code, which could do anything; say `assuming: [sandbox]`", None
     for call, facts in candidates(plan):
         decision = decide(rulebook, call, facts)
         if decision.verdict is not DENY and (
@@ -119,6 +131,20 @@ def _cell(rulebook: Rulebook, plan: Plan, statement: Never, assumptions: set[str
     if _hopeless(plan, statement):
         return "proved", "", None
     return "unknown", "no counterexample was found, and no prohibition rules it out", None
+
+
+def _shell_effects(permits: list[Bound]) -> tuple[frozenset[str], bool]:
+    """What all permissions together let a shell text do."""
+    effects: set[str] = set()
+    project = False
+    for bound in permits:
+        matcher = bound.judge.parts.get("shell")
+        if not isinstance(matcher, ShellMatcher):
+            return ANY_EFFECT, True
+        mine, runs = possible_effects(matcher)
+        effects |= mine
+        project = project or runs
+    return frozenset(effects), project
 
 
 def _certain(bound: Bound, statement: Never) -> bool:

@@ -14,7 +14,7 @@ from typing import Annotated, Any
 import typer
 from typer.main import get_command
 
-from remit.cli import check, decide, explain, matrix, report, schema, who_can
+from remit.cli import check, decide, explain, matrix, report, schema, understand, who_can
 from remit.cli.output import OutputClosed, complain, err, out, silence
 from remit.model.errors import PolicyError, RemitError
 
@@ -44,6 +44,7 @@ for _name, _module in (
     ("matrix", matrix),
     ("report", report),
     ("who-can", who_can),
+    ("understand", understand),
     ("schema", schema),
 ):
     app.command(_name)(_module.command)

@@ -78,6 +78,7 @@ class _Binding:
             labels=(*defaults.labels(), *policy.labels),
             label_tiers=defaults.label_tiers(),
             effect_tiers=defaults.effect_tiers(),
+            grade_tiers=defaults.grade_tiers(),
             tiers=defaults.tiers(policy),
             gates=policy.gates,
             grants=grants,

@@ -23,6 +23,11 @@ def effect_tiers() -> dict[str, int]:
     return {effect: entry["tier"] for effect, entry in _data("tiers.yaml")["effects"].items()}
 
 
+def grade_tiers() -> dict[str, int]:
+    """The least tier of a command by its grade."""
+    return {grade: entry["tier"] for grade, entry in _data("tiers.yaml")["grades"].items()}
+
+
 def label_tiers() -> dict[str, LabelTier]:
     """The tier of each label, and of deleting outside the scope of a task."""
     data = _data("tiers.yaml")
@@ -52,6 +57,7 @@ def protected(policy: Policy) -> Protected:
         names=tuple(data["names"]),
         paths=(*data["paths"], *files, *sorted(tests), *policy.protect),
         hidden=tuple(data["hidden"]),
+        programs=tuple(data["programs"]),
         lifted=policy.unprotect,
     )
 

@@ -13,6 +13,7 @@ from remit.model.facts import Capsule, Facts
 from remit.model.terms import DENY, EFFECTS, Verdict
 from remit.scopes.interface import Unit
 
+_GRADES = ("not understood", "project code", "understood")
 _ORDER = {effect: index for index, effect in enumerate(EFFECTS)}
 
 
@@ -40,6 +41,7 @@ class Case:
         "data_tier",
         "effects",
         "facts",
+        "grade",
         "obligations",
         "plan",
         "rule",
@@ -61,6 +63,8 @@ class Case:
         self.data_tier = call.context.data_tier
         self.tier = plan.tool.tier
         self.tier_why = "the tool's floor"
+        grades = {unit.grade for unit in units}
+        self.grade = next((grade for grade in _GRADES if grade in grades), _GRADES[-1])
         found = frozenset[str]().union(*(unit.effects for unit in units))
         self.effects = tuple(sorted(found, key=_ORDER.__getitem__))
 
@@ -79,6 +83,7 @@ class Case:
             tier=self.tier,
             data_tier=self.data_tier,
             effects=self.effects,
+            grade=self.grade,
             detail=tuple(self.trace),
             policy=self.plan.rulebook.hash,
             approval=self.approval,

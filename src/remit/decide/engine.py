@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import msgspec
+
 from remit.decide.case import Case, Finding
 from remit.decide.intake import Refused
 from remit.decide.plan import Plan, desk
@@ -24,6 +26,7 @@ from remit.model.facts import NO_FACTS, Facts
 from remit.model.rulebook import Rulebook
 from remit.model.terms import ALLOW, DENY, Verdict
 from remit.scopes.interface import NotUnderstood
+from remit.scopes.shell.understand import PROJECT, UNKNOWN
 
 
 def decide(rulebook: Rulebook, call: Call, facts: Facts = NO_FACTS) -> Decision:
@@ -85,6 +88,8 @@ def hear(plan: Plan, call: Call, facts: Facts) -> Decision:
         return _refusal(plan.rulebook, call, refused.code, str(refused), rule=plan.tool.at, plan=plan)
     except NotUnderstood as refused:
         return _refusal(plan.rulebook, call, refused.code, str(refused), rule=plan.tool.at, plan=plan)
+    if plan.caller.project_code == "deny":
+        units = [msgspec.structs.replace(u, grade=UNKNOWN) if u.grade == PROJECT else u for u in units]
     case = Case(plan, call, facts, values, units)
     unknown = known_capsules(case) if call.context.capsule is not None else None
     measure(case)

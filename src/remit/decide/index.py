@@ -23,6 +23,7 @@ class ProtectedPaths:
         protected = book.protected
         self.names = frozenset(fold(name) for name in protected.names)
         self.hidden = frozenset(fold(name) for name in protected.hidden)
+        self.programs = frozenset(protected.programs)
         self.paths = folded(protected.paths)
         self.bases = tuple({Glob.parse(text).folded().base for text in protected.paths} - {"."})
         top = tuple(form for name in protected.names for form in (name, f"{name}/**"))
@@ -139,8 +140,10 @@ class Index:
         self.labels = Labels(book.labels, book.label_tiers)
         self.reserved = [(entry, frozenset(entry.tools), _urls(entry.urls)) for entry in book.reserved]
         self.effect_tiers = book.effect_tiers
+        self.grade_tiers = book.grade_tiers
         self.outside_scope = book.label_tiers.get("outside_scope", LabelTier(4, ("delete",)))
 
     def effect_tier(self, unit: Unit) -> int:
-        """The tier of a unit by its effects alone."""
-        return max([self.effect_tiers[effect] for effect in unit.effects], default=0)
+        """The tier of a unit by its effects alone, and of a command by its grade."""
+        tier = max([self.effect_tiers[effect] for effect in unit.effects], default=0)
+        return tier if unit.kind != "shell" else max(tier, self.grade_tiers[unit.value.act.grade])

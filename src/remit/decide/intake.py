@@ -8,13 +8,15 @@ from typing import Any
 from remit.model.call import Call
 from remit.model.facts import Facts
 from remit.model.policy import Argument, Tool
+from remit.model.terms import UNAVAILABLE
 from remit.scopes.glob import Glob
 from remit.scopes.interface import NotUnderstood, Unit
 from remit.scopes.path import glob_argument, normalise, relative_to
+from remit.scopes.shell.units import shell_units
 from remit.scopes.url import UrlError, UrlPattern, parse_url
 
 _TEXTS = frozenset({"path", "glob", "shell", "sql", "url", "agent", "skill", "text"})
-_UNITS = frozenset({"path", "glob", "url", "agent", "skill"})
+_UNITS = frozenset({"path", "glob", "url", "agent", "skill", "shell"})
 _NONE: frozenset[str] = frozenset()
 _WORDS = {"number": "a number", "flag": "true or false", "list": "a list", "object": "an object"}
 
@@ -59,7 +61,7 @@ class Intake:
         self.effects = _effects(tool)
         bases = {argument.base for argument in tool.args.values()} - self.effects.keys()
         self.units_from = [(n, a.kind) for n, a in tool.args.items() if a.kind in _UNITS and n not in bases]
-        self.unavailable = [n for n, a in tool.args.items() if a.kind in ("shell", "sql")]
+        self.unavailable = [n for n, a in tool.args.items() if a.kind in UNAVAILABLE]
         self.fixed = _fixed_units(tool)
 
     def values(self, args: dict[str, Any]) -> dict[str, list[Any]]:
@@ -128,6 +130,8 @@ class Intake:
                 for text in texts:
                     if kind == "path":
                         units.extend(path_units(name, text, effects, below, call.context.cwd, facts))
+                    elif kind == "shell":
+                        units.extend(shell_units(name, text, call.context.cwd, facts.root))
                     elif kind == "glob":
                         base = self._base(name, values, call, facts)
                         glob = glob_argument(text, facts.root, base=base, below=bool(below))

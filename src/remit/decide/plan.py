@@ -60,6 +60,7 @@ class Plan:
         "nots",
         "quick",
         "reserved",
+        "reserved_programs",
         "reserved_urls",
         "rulebook",
         "tool",
@@ -88,6 +89,7 @@ class Plan:
             self.access = not row.names.isdisjoint(tool.accessible_by)
         self.reserved: Reserved | None = None
         self.reserved_urls: list[Any] = []
+        self.reserved_programs: list[Reserved] = []
         for entry, tools, urls in row.index.reserved:
             if entry.runner == caller.name:
                 continue
@@ -95,6 +97,8 @@ class Plan:
                 self.reserved = entry
             if urls:
                 self.reserved_urls.append((entry, urls))
+            if entry.programs or entry.modules:
+                self.reserved_programs.append(entry)
         self.locks, self.apis = row.locks, row.apis
         self.quick: Decision | None = None
         self.fast: Callable[[Call, Facts], Decision | None] | None = None

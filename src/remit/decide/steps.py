@@ -6,12 +6,13 @@ from itertools import pairwise
 
 from remit.decide.case import Case, Finding
 from remit.decide.plan import Bound, Plan, bind, desk
-from remit.decide.words import limited, permit_remedy, shown
+from remit.decide.words import because, limited, limited_command, permit_remedy, shown
 from remit.model.decision import Obligation, Remedy
-from remit.model.policy import Caller
+from remit.model.policy import Caller, Reserved
 from remit.model.terms import MAX_CHAIN
 from remit.scopes.interface import Unit
 from remit.scopes.path import forms
+from remit.scopes.shell.understand import UNKNOWN
 from remit.scopes.url import UrlSet
 
 
@@ -43,6 +44,10 @@ def protected(case: Case) -> Finding | None:
     """Step 2, second half: no agent changes what governs it."""
     paths = case.plan.index.protected
     for unit in case.units:
+        if unit.kind == "shell" and unit.value.act.program is not None:
+            program = unit.value.act.program.rpartition("/")[2]
+            if program in paths.programs:
+                return case.deny(2, "protected", f"{program} is reserved to people")
         if unit.kind == "path" and unit.effects and paths.names_path(unit):
             what = "changed" if not unit.effects.isdisjoint(("write", "delete")) else "read"
             return case.deny(2, "protected", f"{shown(unit.text)} is protected and can't be {what} by an agent")
@@ -64,6 +69,8 @@ def prohibited(plan: Plan, case: Case) -> Finding | None:
     if entry is None and plan.reserved_urls:
         urls = [unit for unit in case.units if unit.kind == "url"]
         entry = next((e for e, patterns in plan.reserved_urls for unit in urls if _meets(patterns, unit)), None)
+    if entry is None:
+        entry = _reserved_command(plan, case)
     if entry is not None:
         case.trace.append(f"3 reserved: {entry.at} {entry.name}")
         reason = f"{entry.name} is reserved to {entry.runner}; hand the work to it"
@@ -81,12 +88,29 @@ def prohibited(plan: Plan, case: Case) -> Finding | None:
     return None
 
 
+def _reserved_command(plan: Plan, case: Case) -> Reserved | None:
+    """A reserved program or module anywhere in a shell text; a command that isn't understood could be one."""
+    for entry in plan.reserved_programs:
+        for unit in case.units:
+            if unit.kind != "shell":
+                continue
+            act = unit.value.act
+            name = act.program.rpartition("/")[2] if act.program is not None else None
+            if act.grade == UNKNOWN or name in entry.programs:
+                return entry
+            if any(word.text in entry.modules for word in act.modules):
+                return entry
+    return None
+
+
 def permitted(plan: Plan, case: Case) -> Finding | None:
     """Step 4: every unit is covered by some `may` or `must_ask`, or by being in `accessible_by`."""
     bounds = permissions(plan, case)
     context = case.call.context
     live = [b for b in bounds if b.judge.free or b.judge.in_force(context, case.values, case.units)]
     for unit in case.units:
+        if unit.derived:
+            continue
         bound = next((b for b in live if b.judge.covers(unit)), None)
         if bound is not None:
             case.trace.append(f"4 {unit.arg or unit.kind} covered by {bound.line}")
@@ -103,10 +127,10 @@ def permitted(plan: Plan, case: Case) -> Finding | None:
             continue
         case.trace.append(f"4 {unit.arg or unit.kind} {shown(unit.text)}: covered by no rule of {plan.caller.name}")
         for other in bounds:
-            case.trace.append(f"4   not by {other.line}")
+            case.trace.append(f"4   not by {other.line}{because(other, unit)}")
         if _outside(unit):
             return case.deny(4, "outside-root", f"{shown(unit.text)} lies outside the root")
-        reason = limited(plan, bounds)
+        reason = limited(plan, bounds) if unit.kind != "shell" else limited_command(plan, bounds, unit)
         return case.deny(4, "not-permitted", reason, remedy=permit_remedy(plan, unit))
     return None
 
@@ -205,7 +229,7 @@ def _capsules(case: Case) -> Finding | None:
 def within(bounds: list[Bound], case: Case) -> bool:
     """Every unit of the call is covered by one of these rules."""
     live = [b for b in bounds if b.judge.in_force(case.call.context, case.values, case.units)]
-    return all(any(b.judge.covers(unit) for b in live) for unit in case.units)
+    return all(any(b.judge.covers(unit) for b in live) for unit in case.units if not unit.derived)
 
 
 def known_capsules(case: Case) -> Finding | None:
@@ -232,7 +256,11 @@ def limits(plan: Plan, case: Case) -> Finding | None:
 
 def _data(caller: Caller, case: Case) -> Finding | None:
     tier = case.data_tier
-    if caller.data_tiers is None or tier in caller.data_tiers:
+    if caller.data_tiers is None:
+        return None
+    if any(unit.grade == UNKNOWN for unit in case.units):
+        return case.deny(6, "not-understood", f"{caller.name} may not run what is not understood")
+    if tier in caller.data_tiers:
         return None
     granted = case.capsules[0].data_tiers if case.capsules else ()
     if not case.facts.store:
@@ -252,6 +280,8 @@ def _locks(plan: Plan, case: Case) -> Finding | None:
     if plan.locks is not None and caller.locks is not None:
         may, avoid = plan.locks
         for unit in case.units:
+            if unit.grade == UNKNOWN or (unit.kind == "shell" and unit.dubious):
+                return case.deny(6, "not-understood", f"{caller.name} may not run what is not understood")
             if unit.kind != "path" or unit.effects.isdisjoint(("write", "delete")):
                 continue
             if unit.wide:
@@ -270,6 +300,8 @@ def _names(plan: Plan, case: Case) -> Finding | None:
     for unit in case.units:
         if plan.apis is not None and caller.apis is not None and "network" in unit.effects:
             apis = plan.apis
+            if unit.kind == "shell" and _only_urls(unit):
+                continue  # each of its URLs is a unit of its own
             inside = unit.kind == "url" and (apis.includes(unit.value) if unit.wide else apis.matches(unit.value))
             if not inside:
                 return case.deny(6, "api-not-allowed", f"{caller.name} may reach only {_list(caller.apis)}")
@@ -282,6 +314,12 @@ def _names(plan: Plan, case: Case) -> Finding | None:
                 reason = f"{caller.name} may not hand work to {shown(unit.value)}, only to {allowed}"
                 return case.deny(6, "delegation-not-allowed", reason, rule=caller.at)
     return None
+
+
+def _only_urls(unit: Unit) -> bool:
+    """The command's network use is all in URLs that the text shows."""
+    act = unit.value.act
+    return bool(act.urls) and not act.hosts and act.grade != UNKNOWN
 
 
 def _list(names: tuple[str, ...]) -> str:

@@ -7,6 +7,7 @@ import unicodedata
 from remit.decide.plan import Bound, Plan
 from remit.model.decision import Remedy
 from remit.scopes.interface import Unit
+from remit.scopes.shell.scope import ShellMatcher
 
 
 def shown(text: object, limit: int = 80) -> str:
@@ -28,6 +29,27 @@ def limited(plan: Plan, bounds: list[Bound]) -> str:
     if not texts:
         return f"{tool} stays below the root for {name}"
     return f"{tool} is limited to {' or '.join(text.removeprefix('path ') for text in texts)} for {name}"
+
+
+def because(bound: Bound, unit: Unit) -> str:
+    """Why a shell scope does not cover a command, for the trace."""
+    matcher = bound.judge.parts.get("shell")
+    if unit.kind != "shell" or not isinstance(matcher, ShellMatcher):
+        return ""
+    return f": {shown(matcher.refuses(unit) or '')}"
+
+
+def limited_command(plan: Plan, bounds: list[Bound], unit: Unit) -> str:
+    """The part of a command that was too much, and what would be allowed."""
+    matchers = [bound.judge.parts.get("shell") for bound in bounds]
+    known = [matcher for matcher in matchers if isinstance(matcher, ShellMatcher)]
+    if not known:
+        return limited(plan, bounds)
+    program = unit.value.act.program
+    nearest = next((m for m in known if program in m.runs or program in m.filters), known[0])
+    reason = nearest.refuses(unit) or "the command is not covered"
+    command = shown(unit.text, 60)
+    return f"`{command}` is not permitted for {plan.caller.name}: {shown(reason)}; {nearest.describe()} may be run"
 
 
 def permit_remedy(plan: Plan, unit: Unit) -> Remedy:

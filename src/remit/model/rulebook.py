@@ -27,6 +27,8 @@ class Protected(msgspec.Struct, frozen=True):
     """Globs below the root."""
     hidden: tuple[str, ...] = ()
     """Names that may not be read either."""
+    programs: tuple[str, ...] = ()
+    """Programs that only people may run."""
     lifted: tuple[str, ...] = ()
     """Globs taken out by `unsafe_unprotect`."""
 
@@ -43,6 +45,7 @@ class Book(msgspec.Struct, frozen=True, omit_defaults=True):
     labels: tuple[Label, ...] = ()
     label_tiers: dict[str, LabelTier] = {}
     effect_tiers: dict[str, int] = {}
+    grade_tiers: dict[str, int] = {"understood": 2, "project code": 2, "not understood": 4}
     tiers: dict[int, Question] = {}
     gates: tuple[str, ...] = ()
     grants: tuple[Grant, ...] = ()

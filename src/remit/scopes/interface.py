@@ -16,7 +16,7 @@ class Unit(msgspec.Struct, frozen=True):
     """What a call falls into: one path, one URL, one name, one reach, or the call itself."""
 
     kind: str
-    """`path`, `url`, `agent`, `skill`, or `call` where nothing else is there."""
+    """`path`, `url`, `agent`, `skill`, `shell` (one command), or `call` where nothing else is there."""
     arg: str
     """The argument that it comes from; empty for a fixed reach and for the call itself."""
     value: Any
@@ -28,6 +28,12 @@ class Unit(msgspec.Struct, frozen=True):
     """Other spellings of the same path that a prohibition must look at: as given, before symlinks."""
     text: str = ""
     """As given, for messages."""
+    grade: str = "understood"
+    """How well a command is known; everything but a command is understood."""
+    derived: bool = False
+    """True for a path or URL that a command touches: the command's own rule covers it, prohibitions look at it."""
+    dubious: bool = False
+    """True for a command that touches paths which the text doesn't tell."""
 
 
 class Matcher(Protocol):

@@ -9,6 +9,8 @@ from remit.model.policy import Scope
 from remit.scopes.interface import Matcher, Unit
 from remit.scopes.names import NameMatcher, UrlMatcher
 from remit.scopes.path import PathMatcher
+from remit.scopes.shell.scope import ShellMatcher
+from remit.scopes.shell.understand import UNKNOWN
 from remit.scopes.where import ArgumentTest, context_holds
 
 
@@ -45,6 +47,8 @@ class Judge:
             self.parts["agent"] = NameMatcher(scope.agent)
         if scope.skill is not None:
             self.parts["skill"] = NameMatcher(scope.skill)
+        if scope.shell is not None:
+            self.parts["shell"] = ShellMatcher(scope.shell)
         self.new_only = scope.path is not None and scope.path.new_only
         self.free = not self.on_arguments and self.effects is None and not self.when
         """True for a rule without a scope: it covers whatever lies below the root."""
@@ -57,14 +61,16 @@ class Judge:
 
     def covers(self, unit: Unit) -> bool:
         """For `may`, once in force: the unit certainly lies within the whole scope."""
-        if self.effects is not None and (not unit.effects or not unit.effects <= self.effects):
+        if self.effects is not None and (
+            not unit.effects or not unit.effects <= self.effects or unit.grade == UNKNOWN
+        ):
             return False
         part = self.parts.get(unit.kind)
         if part is not None:
             return part.covers(unit)
         if unit.kind == "path" and not unit.wide and unit.value[0] == "/":
             return False
-        if unit.kind in ("path", "url", "agent") and self.on_arguments and unit.arg:
+        if unit.kind in ("path", "url", "agent", "shell") and self.on_arguments and unit.arg:
             return unit.arg in self.mentioned
         return True
 
@@ -77,13 +83,14 @@ class Judge:
         rest = units if self.exception is None else [u for u in units if not self._excepted(u, context, values, units)]
         found: Unit | None = None
         for kind, part in self.parts.items():
-            found = next((u for u in rest if u.kind == kind and self._acts(u) and part.touches(u)), None)
+            found = next((u for u in rest if _might(u, kind, part) and self._acts(u)), None)
             if found is None:
                 return None
         return found if self.parts else next((u for u in rest if self._acts(u)), None)
 
     def _acts(self, unit: Unit) -> bool:
-        return self.effects is None or not self.effects.isdisjoint(unit.effects)
+        """The unit has one of the effects, or could have any."""
+        return self.effects is None or unit.grade == UNKNOWN or not self.effects.isdisjoint(unit.effects)
 
     def _excepted(self, unit: Unit, context: Context, values: dict[str, list[Any]], units: list[Unit]) -> bool:
         """The exception certainly holds for this unit."""
@@ -106,7 +113,13 @@ class Judge:
             words.append(f"effect {', '.join(self.scope.effect)}")
         words.extend(f"{key} {'/'.join(map(str, wanted))}" for key, wanted in self.when)
         words.extend(f"argument {test.arg}" for test in self.where)
-        for kind in ("shell", "sql"):
-            if getattr(self.scope, kind) is not None:
-                words.append(f"{kind} (scoped)")
+        if self.scope.sql is not None:
+            words.append("sql (scoped)")
         return "; ".join(words)
+
+
+def _might(unit: Unit, kind: str, part: Matcher) -> bool:
+    """The unit is of the part's kind and might lie within; a command that could touch anything might."""
+    if unit.kind == kind:
+        return part.touches(unit)
+    return unit.kind == "shell" and kind in ("path", "url") and (unit.grade == UNKNOWN or unit.dubious)

@@ -264,7 +264,7 @@ def _file(here: _Text, effect: str, out: Reading) -> None:
 
 
 def _inserted_text(here: _Text) -> None:
-    """Go behind the text of `a`, `i` or `c`: `a text`, `a\\text`, or `a\\` and lines that end in a backslash but one."""
+    """Go behind the text of `a`, `i` or `c`: `a text`, `a\\text`, or `a\\` and the next lines."""
     here.skip(" \t")
     if not here.peek() or here.peek() == "\n":
         raise here.doubt("text is missing")

@@ -27,11 +27,15 @@ class Act(NamedTuple):
     program: str | None
     sub: tuple[str, ...]
     effects: frozenset[str]
+    own: frozenset[str]
+    """The effects of the program itself, without its redirections."""
     base: frozenset[str]
     """The effects that naming the program or subcommand admits."""
     grade: str
     command: Command
     touches: tuple[Touch, ...] = ()
+    redirected: tuple[Touch, ...] = ()
+    """What its redirections read and write, `/dev/null` aside."""
     urls: tuple[Word, ...] = ()
     hosts: tuple[Word, ...] = ()
     targets: tuple[Word, ...] = ()
@@ -50,6 +54,8 @@ class Act(NamedTuple):
     """The literal text on its standard input, where the text shows it."""
     is_fed: bool = False
     """Something is on its standard input: a pipe, a file or a here-document."""
+    feeds: str | None = None
+    """The program that reads its output through a pipe; empty if that isn't one simple command."""
 
 
 class Understanding(NamedTuple):
@@ -104,10 +110,12 @@ def _acts(text: str, depth: int, via: tuple[str, ...], bases: tuple[str | None, 
     pure = all(command.joined <= {"and", "pipe"} for command in script.commands)
     tainted = False
     outputs: dict[int, str | None] = {}
+    readers = {c.piped_from: c.program or "" for c in script.commands if c.piped_from is not None}
     for place, command in enumerate(script.commands):
         fed = outputs.get(command.piped_from) if command.piped_from is not None else None
         acts = _command(command, depth, via, bases, fed, script.functions, tainted)
-        found.extend(acts)
+        found.append(acts[0]._replace(feeds=readers.get(place)))
+        found.extend(acts[1:])
         outputs[place] = _output(command)
         bases = _moved(command, bases, pure=pure)
         tainted = tainted or _taints(command)
@@ -138,6 +146,8 @@ def _command(
         _path_program(program, out)
     if tainted and program:
         out.unknown.append("a variable or alias set before changes what programs do")
+    own = frozenset(out.effects)
+    mark = len(out.touches)
     literal, is_fed = _redirects(command, out)
     fed = literal if literal is not None else fed
     is_fed = is_fed or command.piped_from is not None
@@ -157,10 +167,12 @@ def _command(
         program,
         reader.sub,
         frozenset(out.effects),
+        own,
         reader.base,
         UNKNOWN if unknown else PROJECT if out.project else UNDERSTOOD,
         command,
-        tuple(out.touches),
+        tuple(out.touches[:mark]),
+        tuple(out.touches[mark:]),
         tuple(out.urls),
         tuple(out.hosts),
         tuple(out.targets),

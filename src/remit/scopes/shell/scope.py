@@ -1,0 +1,267 @@
+"""A `shell:` scope: which commands it admits, and why it does not admit another."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from remit.scopes.glob import Glob
+from remit.scopes.globset import GlobSet
+from remit.scopes.interface import NotUnderstood, Unit
+from remit.scopes.path import glob_argument, normalise
+from remit.scopes.shell.profiles import profile_of, programs
+from remit.scopes.shell.reading import Touch, Word
+from remit.scopes.shell.understand import UNKNOWN, Act
+from remit.scopes.url import UrlError, UrlPattern, UrlSet, parse_url
+
+JOINED_BY = ("and", "or", "then", "pipe")
+
+
+class Run:
+    """One entry of `run`: a program, and what its arguments may be."""
+
+    def __init__(self, program: str, limits: Any = None) -> None:
+        self.program = program
+        words = program.split()
+        self.exact: tuple[str, ...] | None = tuple(words) if len(words) > 1 or profile_of(program) is None else None
+        data = limits if isinstance(limits, dict) else {}
+        subs = limits if isinstance(limits, (list, tuple)) else data.get("sub")
+        if isinstance(limits, str):
+            subs = [limits]
+        self.subs = [tuple(str(sub).split()) for sub in subs] if subs is not None else None
+        self.effects = frozenset(data["effects"]) if "effects" in data else None
+        self.targets = _set(data.get("targets"))
+        self.modules = _set(data.get("module"))
+        self.hosts = _set(data.get("host"))
+        self.urls = UrlSet(UrlPattern.parse(text) for text in data["url"]) if "url" in data else None
+        self.databases = GlobSet(Glob.parse(text) for text in data["db"]) if "db" in data else None
+        self.sql = data.get("sql")
+        self.anything = bool(data.get("unsafe_any_arguments"))
+        if self.anything:
+            self.exact = None
+
+    def refuses(self, act: Act) -> str | None:
+        """Why this entry does not admit the command; None if it does."""
+        if self.exact is not None:
+            texts = tuple(word.text for word in act.command.words)
+            return None if texts == self.exact else f"only exactly `{' '.join(self.exact)}` is admitted"
+        if self.anything:
+            return None
+        if act.grade == UNKNOWN:
+            return act.unknown[0]
+        if act.refused:
+            return act.refused[0]
+        if act.dynamic:
+            return f"`{act.dynamic[0]}` is not literal"
+        admitted = act.base if self.effects is None else self.effects
+        if not act.own <= admitted:
+            return f"it would also {', '.join(sorted(act.own - admitted))}"
+        return self._names(act) or self._reaches(act)
+
+    def _names(self, act: Act) -> str | None:
+        if self.subs is not None:
+            mine = _subcommands(act)
+            if not any(mine[: len(sub)] == sub for sub in self.subs):
+                allowed = ", ".join(" ".join(sub) for sub in self.subs)
+                return f"only {self.program} {allowed} is admitted"
+        for wanted, words, what in (
+            (self.targets, act.targets, "target"),
+            (self.modules, act.modules, "module"),
+            (self.hosts, act.hosts, "host"),
+        ):
+            if wanted is None:
+                continue
+            if not words or any(word.text not in wanted for word in words):
+                return f"only the {what} {', '.join(sorted(wanted))} is admitted"
+        if self.modules is None and act.modules:
+            return f"the module {act.modules[0].text} is not named"
+        return None
+
+    def _reaches(self, act: Act) -> str | None:
+        if self.urls is not None:
+            if act.hosts or not act.urls or not all(_within_urls(word, self.urls) for word in act.urls):
+                return "it reaches a URL that is not admitted"
+        if self.sql is not None or self.databases is not None or act.sqls or act.databases:
+            return "sql in a terminal can't be judged yet"
+        return None
+
+
+class ShellMatcher:
+    """What a `shell:` scope says about the commands of a text."""
+
+    def __init__(self, scope: dict[str, Any]) -> None:
+        known = programs().sets
+        entries: list[Any] = [entry for name in _texts(scope.get("sets")) for entry in known.get(name, ())]
+        run = scope.get("run", [])
+        self.all = run == "any"
+        entries.extend([] if self.all else run)
+        self.runs: dict[str, list[Run]] = {}
+        for entry in entries:
+            pairs = entry.items() if isinstance(entry, dict) else [(entry, None)]
+            for program, limits in pairs:
+                self.runs.setdefault(str(program).split()[0], []).append(Run(str(program), limits))
+        self.filters = frozenset(_texts(scope.get("filters")))
+        self.joined_by = frozenset(scope.get("joined_by", JOINED_BY))
+        redirect = _texts(scope.get("redirect", ["devnull"]))
+        self.redirect = GlobSet(Glob.parse(text) for text in redirect if text != "devnull")
+        self.env = frozenset(_texts(scope.get("env")))
+        self.stdin = scope.get("stdin", "literal")
+        self.inside = Glob.parse(scope["in"].rstrip("/")) if "in" in scope else None
+        paths = scope.get("path")
+        self.paths: dict[str, GlobSet] | None = None
+        if paths is not None:
+            self.paths = {e: GlobSet(Glob.parse(t) for t in _texts(texts)) for e, texts in paths.items()}
+        self.texts = sorted({*self.runs, *(f"| {name}" for name in self.filters)})
+
+    def covers(self, unit: Unit) -> bool:
+        """True only if the command is certainly within."""
+        return self.refuses(unit) is None
+
+    def touches(self, unit: Unit) -> bool:
+        """For prohibitions: the command is named, or could be anything."""
+        act: Act = unit.value.act
+        return act.grade == UNKNOWN or self.all or act.program is None or act.program in self.runs
+
+    def refuses(self, unit: Unit) -> str | None:
+        """Why the command is not covered; None if it is."""
+        placed: Placed = unit.value
+        act = placed.act
+        return (
+            self._joined(act)
+            or self._assigned(act)
+            or self._named(act)
+            or self._fed(act)
+            or self._redirected(placed)
+            or self._located(placed)
+        )
+
+    def _joined(self, act: Act) -> str | None:
+        for joiner in sorted(act.command.joined - self.joined_by):
+            if joiner == "pipe":
+                behind = act.program in self.filters and act.command.piped_from is not None
+                before = act.feeds is not None and act.feeds in self.filters
+                ahead = act.feeds is None or act.feeds in self.filters
+                if (behind and ahead) or (before and act.command.piped_from is None):
+                    continue
+            return f"commands joined by {joiner}"
+        return None
+
+    def _assigned(self, act: Act) -> str | None:
+        for name, _ in act.command.assigns:
+            if name not in self.env:
+                return f"the assignment of {name}"
+        return None
+
+    def _named(self, act: Act) -> str | None:
+        if act.program is None:
+            return act.unknown[0]
+        if act.program == "":
+            return None if act.command.assigns or act.command.redirects else "an empty command"
+        if self.all:
+            return act.unknown[0] if act.unknown else None
+        if act.program in self.filters and act.command.piped_from is not None:
+            return Run(act.program).refuses(act)
+        reasons = [run.refuses(act) for run in self.runs.get(act.program, ())]
+        if not reasons:
+            return f"{act.program} is not among the commands"
+        return None if None in reasons else reasons[0]
+
+    def _fed(self, act: Act) -> str | None:
+        if act.is_fed and act.stdin in ("sql", "code") and (self.stdin == "none" or act.fed is None):
+            return f"what {act.program} reads is not in the text"
+        return None
+
+    def _redirected(self, placed: Placed) -> str | None:
+        for touch, path in placed.redirected:
+            if not isinstance(path, str) or not self.redirect.matches(path):
+                return f"the redirection to {touch.path.raw}"
+        return None
+
+    def _located(self, placed: Placed) -> str | None:
+        if self.inside is not None and not all(
+            isinstance(base, str) and self.inside.matches(base) for base in placed.bases
+        ):
+            return f"it runs outside {self.inside.text}"
+        for touch, path in placed.touches:
+            if path is None or (isinstance(path, str) and path.startswith("/")):
+                return f"{touch.path.raw} lies outside the root"
+            allowed = self.paths.get(touch.effect) if self.paths is not None else None
+            if self.paths is None:
+                continue
+            if allowed is None or not (allowed.matches(path) if isinstance(path, str) else allowed.includes(path)):
+                return f"it would {touch.effect} {touch.path.raw}"
+        effects = placed.act.own & {"write", "delete"}
+        if self.paths is not None and any(not self.paths.get(effect) for effect in effects):
+            return f"it would {', '.join(sorted(effects))}"
+        return None
+
+    def describe(self) -> str:
+        return "any command" if self.all else ", ".join(self.texts) or "no command"
+
+
+class Placed:
+    """An act with its paths made normal: below the root as text or glob, `/…` outside, None where unknown."""
+
+    __slots__ = ("act", "bases", "redirected", "touches")
+
+    def __init__(self, act: Act, cwd: str | None, root: str | None) -> None:
+        self.act = act
+        self.bases = [_normal(base, cwd, root) for base in act.bases]
+        self.touches = list(_placed(act.touches, act, cwd, root))
+        self.redirected = list(_placed(act.redirected, act, cwd, root))
+
+
+def _placed(
+    touches: Iterable[Touch], act: Act, cwd: str | None, root: str | None
+) -> Iterable[tuple[Touch, str | Glob | None]]:
+    for touch in touches:
+        for base in act.bases:
+            where = _normal(base, cwd, root)
+            yield touch, _locate(touch, where, root) if where is not None else None
+
+
+def _normal(base: str | None, cwd: str | None, root: str | None) -> str | None:
+    if base is None:
+        return None
+    try:
+        return normalise(base, cwd, root)
+    except NotUnderstood:
+        return None
+
+
+def _locate(touch: Touch, base: str, root: str | None) -> str | Glob | None:
+    """Where a path lies; None if it leaves the root or can't be told."""
+    text = touch.path.text
+    if text is None:
+        return None
+    try:
+        if touch.path.glob:
+            return glob_argument(text, root, base=base, below=touch.deep)
+        path = normalise(text if text != "" else ".", base, root)
+    except NotUnderstood:
+        return None
+    if touch.deep and not path.startswith("/"):
+        return Glob.below(path)
+    return path
+
+
+def _subcommands(act: Act) -> tuple[str, ...]:
+    """The subcommand with the words that follow it, for `run build` or `stash list`."""
+    return act.sub + tuple(word.text or "" for word in act.targets[:1])
+
+
+def _within_urls(word: Word, urls: UrlSet) -> bool:
+    try:
+        return word.text is not None and urls.matches(parse_url(word.text))
+    except UrlError:
+        return False
+
+
+def _set(value: Any) -> frozenset[str] | None:
+    return None if value is None else frozenset(_texts(value))
+
+
+def _texts(value: Any) -> list[str]:
+    if value is None:
+        return []
+    return [value] if isinstance(value, str) else [str(item) for item in value]
