@@ -34,8 +34,8 @@ def permit_remedy(plan: Plan, unit: Unit) -> Remedy:
     """The smallest rule that would permit the unit."""
     tool = plan.tool.name
     entry = tool
-    if unit.kind == "path" and not unit.wide and unit.value[0] != "/" and len(unit.value) <= 80:
-        entry = f'{tool}: {{path: "{shown(unit.value)}"}}'
+    if unit.kind == "path" and not unit.wide and unit.value[0] != "/":
+        entry = f'{tool}: {{path: "{shown(unit.value, 500)}"}}'
     elif unit.kind == "url" and not unit.wide:
         entry = f'{tool}: {{url: "{unit.value.scheme}://{unit.value.host}/**"}}'
     section = {"agent": "agents", "role": "roles", "runner": "runners"}[plan.caller.kind]
