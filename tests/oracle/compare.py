@@ -202,9 +202,14 @@ def known(difference: Difference) -> str | None:
         return "an alias of a tool that is the caller's own"
     if tool is None:
         return None
-    if engine.verdict == "allow" and engine.obligations < oracle.obligations:
-        if {do for do, _ in oracle.obligations - engine.obligations} == {"use-resolved-path"}:
-            return "no obligation to use the resolved path"
+    lacking = {do for do, _ in oracle.obligations - engine.obligations}
+    if engine.verdict == oracle.verdict == "allow" and lacking == {"use-resolved-path"}:
+        return "no obligation to use the resolved path"
+    beyond = {do for do, _ in engine.obligations - oracle.obligations}
+    if engine.verdict == oracle.verdict == "allow" and beyond == {"create-exclusively"}:
+        return "an obligation that a grant lifts"
+    if any(does.below for does in tool.does) and facts.resolved is not None:
+        return "the second spelling of all below a path"
     places = [*texts, *(facts.resolved or {}).values(), context.cwd or "."]
     if any(place.startswith("/") and not below(place, facts.root) for place in places):
         if any(does.below for does in tool.does):

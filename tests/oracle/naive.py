@@ -268,7 +268,11 @@ class _Decision:
     def data_tier_of_call(self) -> int:
         tiers = [self.call.context.data_tier]
         for label in self.book.labels:
-            if label.name == "data" and label.tier is not None and any(_labelled(label, u) for u in self.units):
+            if (
+                label.name == "data"
+                and label.tier is not None
+                and any(_labelled(label, u, paths.maybe) for u in self.units)
+            ):
                 tiers.append(label.tier)
         return max(tiers)
 
@@ -313,7 +317,7 @@ class _Decision:
             tiers += [self.book.effect_tiers[effect] for effect in unit.effects]
             for label in self.book.labels:
                 raised = self.book.label_tiers.get(label.name)
-                if raised is not None and unit.effects & set(raised.effects) and _labelled(label, unit):
+                if raised is not None and unit.effects & set(raised.effects) and _labelled(label, unit, paths.labelled):
                     tiers.append(raised.tier)
             scope = None if self.capsule is None else self.capsule.scope
             deletes = unit.kind == "path" and "delete" in unit.effects
@@ -534,9 +538,10 @@ def _url_maybe(patterns: tuple[str, ...], unit: Unit) -> bool:
     return any(urls.maybe(pattern, url) for pattern in patterns for url in mine)
 
 
-def _labelled(label: Label, unit: Unit) -> bool:
+def _labelled(label: Label, unit: Unit, path: Callable[[Unit, tuple[str, ...]], bool]) -> bool:
+    """Whether a unit has a label; `path` says what that means for a wide unit of kind path."""
     if unit.kind == "path":
-        return paths.maybe(unit, label.path)
+        return path(unit, label.path)
     if unit.kind != "url":
         return False
     if _url_maybe(label.url, unit):

@@ -178,6 +178,16 @@ def set_of(members: Iterable[bool]) -> int:
     return int("".join("1" if member else "0" for member in members)[::-1], 2)
 
 
+@cache
+def with_name(name: str, anywhere: bool) -> int:
+    """The paths of the universe with this name among their segments, or first among those below the root."""
+    found = []
+    for path in UNIVERSE:
+        names = [fold(one) for one in names_of(path)]
+        found.append(fold(name) in (names if anywhere else names[:1]) and (anywhere or not path.startswith("/")))
+    return set_of(found)
+
+
 def any_hit(patterns: tuple[str, ...], folded: bool) -> int:
     """The paths of the universe that one of several patterns matches."""
     found = 0

@@ -184,18 +184,25 @@ def protected(unit: Unit, what: Protected) -> bool:
 
 
 def _changes(unit: Unit, what: Protected, deleting: bool) -> bool:
-    for spelling in unit.spellings:
-        if unit.wide:
-            if reach(unit, spelling) & _all_protected(what, deleting, unit.root):
+    if unit.wide:
+        return any(_might_be_protected(unit, spelling, what) for spelling in unit.spellings)
+    return any(_is_protected(spelling, what, deleting, unit.root) for spelling in unit.spellings)
+
+
+def _might_be_protected(unit: Unit, spelling: str, what: Protected) -> bool:
+    bad = globs.any_hit(what.paths, True)
+    for name in what.names:
+        bad |= globs.with_name(name, anywhere=_could_be(unit, spelling, name))
+    return reach(unit, spelling) & bad & ~globs.any_hit(what.lifted, False) != 0
+
+
+def _could_be(unit: Unit, spelling: str, name: str) -> bool:
+    """Whether a segment of a wide unit, more than a bare wildcard, could be that name."""
+    for one in globs.braces(spelling):
+        for segment in globs.names_of(one):
+            if segment not in ("*", "**") and matches(fold(segment), fold(name), widest=unit.widest):
                 return True
-        elif _is_protected(spelling, what, deleting, unit.root):
-            return True
     return False
-
-
-@cache
-def _all_protected(what: Protected, deleting: bool, root: str | None) -> int:
-    return globs.set_of(_is_protected(path, what, deleting, root) for path in globs.UNIVERSE)
 
 
 def _is_protected(path: str, what: Protected, deleting: bool, root: str | None) -> bool:
@@ -226,10 +233,35 @@ def _directory(pattern: str) -> str:
 
 def _hidden(unit: Unit, spelling: str, what: Protected) -> bool:
     for name in what.hidden:
-        for segment in (segment for one in globs.braces(spelling) for segment in globs.names_of(one)):
-            if not unit.wide:
-                if fold(segment) == fold(name) and not any(matches(one, spelling) for one in what.lifted):
-                    return True
-            elif segment not in ("*", "**") and matches(fold(segment), fold(name), widest=unit.widest):
+        if unit.wide:
+            if _could_be(unit, spelling, name):
+                return True
+        elif any(fold(segment) == fold(name) for segment in globs.names_of(spelling)):
+            return not any(matches(one, spelling) for one in what.lifted)
+    return False
+
+
+# Labels that give a tier
+
+
+def labelled(unit: Unit, patterns: tuple[str, ...]) -> bool:
+    """Whether a unit of kind path has the label of these globs."""
+    if not unit.wide:
+        return maybe(unit, patterns)
+    for spelling in unit.spellings:
+        mine = reach(unit, spelling)
+        if mine & ~globs.any_hit(patterns, True) == 0:
+            return True
+        named = {fold(name) for one in globs.braces(spelling) for name in globs.names_of(one) if _literal(name)}
+        for pattern in patterns:
+            names = globs.names_of(pattern)
+            shares = mine & globs.hits(pattern, True) != 0
+            if shares and len(names) > 1 and _literal(names[0]):
+                return True
+            if shares and any(_literal(name) and fold(name) in named for name in names):
                 return True
     return False
+
+
+def _literal(segment: str) -> bool:
+    return not any(character in "*?[{" for character in segment)

@@ -57,7 +57,7 @@ def permit_remedy(plan: Plan, unit: Unit) -> Remedy:
     tool = plan.tool.name
     entry = tool
     if unit.kind == "path" and not unit.wide and unit.value[0] != "/":
-        entry = f'{tool}: {{path: "{shown(unit.value)}"}}'
+        entry = f'{tool}: {{path: "{shown(unit.value, 500)}"}}'
     elif unit.kind == "url" and not unit.wide:
         entry = f'{tool}: {{url: "{unit.value.scheme}://{unit.value.host}/**"}}'
     section = {"agent": "agents", "role": "roles", "runner": "runners"}[plan.caller.kind]

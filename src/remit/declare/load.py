@@ -14,6 +14,7 @@ from remit.declare import format as shape
 from remit.declare.callers import enforcement, halting
 from remit.declare.files import read_text
 from remit.declare.nodes import Node, from_python, parse, show
+from remit.declare.rules import rule_keys
 from remit.declare.shapes import BAD, Reader, did_you_mean
 from remit.model.errors import PolicyError
 from remit.model.policy import Caller, Policy, Question, Tool
@@ -122,6 +123,9 @@ class _Loading:
 
     def _put(self, group: str, name: str, item: Any, kind: str, at: str | None = None) -> None:
         place = at or item.at
+        if group in ("tools", "toolsets") and name in rule_keys:
+            self.reader.fail(place, "bad-name", f"`{name}` is a word of scopes and can't name a {kind}")
+            return
         if name in self.merged[group]:
             first = self.where[group, name]
             shared = "; agents, roles and runners share one namespace" if group == "callers" else ""

@@ -80,7 +80,8 @@ def parse(text: str, source: str) -> Node:
     except yaml.YAMLError as error:
         raise _refused("bad-yaml", f"not readable as YAML: {str(error).splitlines()[0]}", source) from None
     if root is None or root.kind is not MAP:
-        raise _refused("bad-yaml", "expected a mapping such as `remit: 1`", source)
+        at = source if root is None else root.at
+        raise _refused("bad-yaml", "expected a mapping: keys with values, such as `remit: 1`", at)
     return root
 
 

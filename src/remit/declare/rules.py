@@ -260,7 +260,8 @@ _EXTRA_FIELDS = {
         "calls decided when the policy loads",
     ),
 }
-scope_keys = frozenset(_SCOPE_FIELDS)
+rule_keys = frozenset({*_SCOPE_FIELDS, *_EXTRA_FIELDS})
+"""Words that begin a scope, so that no tool may have them as its name."""
 
 
 def _ruled(values: dict[str, Any], node: Node, reader: Reader) -> Any:

@@ -1,7 +1,8 @@
 """What a tool's calls fall into before there is a call: abstract units, and what a rule says about them.
 
 A cell of the matrix stands for every call of one caller to one tool. What is the same in all of them, a fixed
-reach, is judged as `decide` judges it; what an argument brings is only known by its kind and effects.
+reach, is judged as `decide` judges it; what an argument brings is only known by its kind and effects. A repeated
+argument counts as there: a call whose list is empty does nothing, and no cell is about nothing.
 """
 
 from __future__ import annotations

@@ -1,0 +1,64 @@
+"""Cells against decisions, over random policies and calls: what is shown as denied is never let through."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from remit.compile import build_rulebook
+from remit.decide import decide
+from remit.decide.questions import call_digest
+from remit.explain.cells import ALLOWED, DENIED
+from remit.explain.matrix import cell_for
+from remit.model.errors import PolicyError
+from remit.model.facts import Facts
+from tests.oracle.generate import Draw
+
+# A cell shows ✅ only where no rule stands in the way; the chain and what a call touches are not in it.
+BY_RULE = {"not-permitted", "may-not", "must-ask", "not-accessible", "confirm-asks", "locked"}
+CALLS = 30
+
+
+def compare(seed: int) -> int:
+    """How many calls of one random policy were compared."""
+    draw = Draw(seed)
+    try:
+        rulebook = build_rulebook(draw.policy())
+    except PolicyError:
+        return 0
+    compared = 0
+    for _ in range(CALLS):
+        call, facts = draw.call(rulebook, call_digest)
+        if granted(facts) or empty_list(call.args):
+            continue
+        decision = decide(rulebook, call, facts)
+        cell = cell_for(rulebook, call.agent, call.tool, facts.now)
+        where = (seed, call, cell, decision)
+        if cell.symbol == DENIED:
+            assert decision.verdict.word == "deny" or decision.would is not None, where
+        elif cell.symbol == ALLOWED and not call.context.chain:
+            assert decision.code not in BY_RULE, where
+        compared += 1
+    return compared
+
+
+def granted(facts: Facts) -> bool:
+    """Facts can permit more than is written."""
+    return bool(facts.grants) or any(capsule.grants for capsule in facts.capsules.values())
+
+
+def empty_list(value: Any) -> bool:
+    """A call that repeats something zero times does nothing with it."""
+    if isinstance(value, dict):
+        return any(empty_list(item) for item in value.values())
+    return isinstance(value, list) and (not value or any(empty_list(item) for item in value))
+
+
+def test_cells_agree_with_decisions_on_random_policies():
+    assert sum(compare(seed) for seed in range(150)) > 2_000
+
+
+@pytest.mark.long
+def test_cells_agree_with_decisions_on_many_random_policies():
+    assert sum(compare(seed) for seed in range(150, 5_000)) > 60_000

@@ -1,0 +1,141 @@
+"""Fuzzing the loader: whatever a file holds, it is a rulebook or a PolicyError that can be read, in time."""
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from remit.declare.nodes import parse
+from remit.model import PolicyError
+from tests.fuzz.kit import EXAMPLES, SIGNS, build, check_problems, check_protection, load_text, mutated
+
+SMALL = [
+    "remit: 1\ntools: {t: {args: {p: path, n: number}, optional: [n], does: {write: p}}}\n"
+    'agents: {a: {may: [t: {path: "docs/**", examples: {allow: [{p: docs/x}]}}]}, b: {may: [], roles: [r]}}\n'
+    "roles: {r: {may_not: [{effect: write, except: {path: x}}]}}\nnever: [{agent: b, effect: write}]\n",
+    "remit: 1\nuse: [vscode]\nagents:\n  a:\n    may:\n      - read_file\n      - create_file: {path: research/*.yaml}\n"
+    "    must_ask: [{create_file: {path: docs/**, ask: human}}]\n    locks: {may: [docs/**], except: [docs/x]}\n"
+    "labels: {data: {3: {path: ['**/*.pem']}}, production: {host: [x.example]}}\ntiers: {3: {ask: chain, planned: true}}\n",
+]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("policies")
+
+
+@settings(max_examples=300, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])
+@given(text=mutated(SMALL))
+def test_mutated_small_policies(folder, text):
+    rulebook = load_text(text.encode(), folder)
+    if rulebook is not None:
+        check_protection(rulebook)
+
+
+@settings(max_examples=60)
+@given(text=mutated(list(EXAMPLES.values())))
+def test_mutated_examples(folder, text):
+    rulebook = load_text(text.encode(), folder)
+    if rulebook is not None:
+        check_protection(rulebook)
+
+
+@settings(max_examples=400)
+@given(st.lists(st.sampled_from([*SIGNS, "a", "b: c", "x"]) | st.text(max_size=6), max_size=25).map("".join))
+def test_any_text_is_yaml_or_an_error(text):
+    try:
+        parse(text.encode("utf-8", "replace").decode(), "x")
+    except PolicyError as error:
+        check_problems(error)
+
+
+@settings(max_examples=150)
+@given(data=st.binary(max_size=60))
+def test_any_bytes(folder, data):
+    load_text(data, folder)
+
+
+# --- policies of the right words in any shape ---
+
+words = st.sampled_from(
+    ["a", "b", "r", "t", "u", "R", "x", "read", "write", "network", "path", "url", "text", "number", "one_of", "human", "chain"]
+    + ["docs/**", "**", "*", "x/[", "https://x.example/**", "https://**", "nothing", "allow", "deny", "ask", "required", "own"]
+    + ["2027-01-01", "10m", "90d", "sandbox", "interactive", "", "no", "true", "1", "3", "..", "a.b", "a[]", "a\0b", "\u202e"]
+)
+scalars = words | st.booleans() | st.integers(-1, 5) | st.none() | st.floats(allow_nan=True)
+keys = st.sampled_from(
+    ["may", "may_not", "must_ask", "roles", "tools", "args", "does", "optional", "defaults", "path", "url", "agent", "skill"]
+    + ["where", "when", "effect", "except", "allow", "outside", "new_only", "examples", "ask", "regex", "range", "min", "max"]
+    + ["length", "equals", "one_of", "mode", "capsule", "t", "u", "a", "b", "r", "p", "a.b", "a[]", "data", "3", "below", "shell"]
+    + ["sql", "run", "halt", "observe", "until", "locks", "apis", "skills", "data_tiers", "accessible_by", "layer", "aliases"]
+)
+anything = st.recursive(
+    scalars,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(keys, inner, max_size=3),
+    max_leaves=10,
+)
+tool = st.fixed_dictionaries(
+    {"args": st.dictionaries(st.sampled_from(["p", "u", "n", "a", "a.b", "a[]", "c[].d"]), st.sampled_from(["path", "url", "number", "text", "agent", "shell"]) | anything, max_size=3)},
+    optional={
+        "does": st.sampled_from(["nothing", {"write": "p"}, {"read": ["**", "p"]}, {"network": "u"}, {"delete": {"below": "p"}}]) | anything,
+        "optional": st.lists(st.sampled_from(["p", "u", "n"]), max_size=2) | anything,
+        "defaults": st.dictionaries(st.sampled_from(["p", "u", "n"]), words, max_size=1) | anything,
+        "tier": st.integers(0, 4) | anything,
+        "accessible_by": st.lists(st.sampled_from(["a", "b", "r"]), max_size=2) | anything,
+        "layer": words,
+        "aliases": st.lists(st.sampled_from(["x", "t", "u"]), max_size=1) | anything,
+        "confirm": st.booleans() | anything,
+    },
+)
+scope = st.dictionaries(st.sampled_from(["path", "url", "where", "when", "effect", "except", "examples", "agent", "skill"]), anything, max_size=3)
+rules = st.lists(st.sampled_from(["t", "u", "s", "*", "x"]) | st.dictionaries(st.sampled_from(["t", "u", "s"]), scope, max_size=2) | scope | anything, max_size=3)
+caller = st.fixed_dictionaries(
+    {"may": rules | anything},
+    optional={
+        "may_not": rules,
+        "must_ask": rules,
+        "roles": st.lists(st.sampled_from(["r", "q", "a"]), max_size=2) | anything,
+        "delegates_to": st.lists(st.sampled_from(["a", "b", "r"]), max_size=2) | anything,
+        "locks": anything,
+        "apis": anything,
+        "skills": anything,
+        "data_tiers": st.lists(st.integers(0, 3), max_size=3) | anything,
+        "capsule": st.sampled_from(["required", "optional"]) | anything,
+        "enforce": anything,
+        "tools": st.dictionaries(st.sampled_from(["t", "own"]), tool | anything, max_size=1) | anything,
+    },
+)
+policies = st.fixed_dictionaries(
+    {
+        "remit": st.just(1),
+        "tools": st.dictionaries(st.sampled_from(["t", "u"]), tool, min_size=1, max_size=2),
+        "agents": st.dictionaries(st.sampled_from(["a", "b"]), caller, min_size=1, max_size=2),
+    },
+    optional={
+        "roles": st.dictionaries(st.sampled_from(["r", "q"]), caller | anything, max_size=2) | anything,
+        "toolsets": st.dictionaries(st.sampled_from(["s", "t"]), st.lists(st.sampled_from(["t", "u", "s", "*"]), max_size=3), max_size=2),
+        "never": st.lists(st.dictionaries(st.sampled_from(["agent", "role", "tool", "effect", "kind", "toolset"]), st.sampled_from(["a", "b", "r", "t", "write", "path", "*", "s"]), max_size=3), max_size=2),
+        "labels": anything,
+        "tiers": anything,
+        "grants": anything,
+        "protect": anything,
+        "reserved": anything,
+        "runners": anything,
+        "defaults": anything,
+        "enforce": anything,
+        "hosts": anything,
+    },
+)
+
+
+@settings(max_examples=600, suppress_health_check=[HealthCheck.too_slow, HealthCheck.large_base_example, HealthCheck.data_too_large])
+@given(policies)
+def test_policies_of_any_shape(data):
+    rulebook = build(data)
+    if rulebook is not None:
+        check_protection(rulebook)
+
+
+@settings(max_examples=200)
+@given(anything)
+def test_policies_that_are_hardly_policies(data):
+    build({"remit": 1, "agents": data, "tools": data, "never": data, "labels": data, "grants": data, "tiers": data})

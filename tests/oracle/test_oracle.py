@@ -1,0 +1,64 @@
+"""The engine against the naive oracle, over random policies and calls."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.oracle.compare import Tally, compare, compare_many, replay
+
+PAGE = (Path(__file__).parents[2] / "docs" / "semantics.md").read_text(encoding="utf-8")
+CODES = frozenset(
+    {
+        *("malformed-call", "unknown-agent", "agent-disabled", "unknown-tool"),
+        *("undeclared-argument", "missing-argument", "mistyped-argument"),
+        *("bad-path", "bad-glob", "bad-url", "outside-root"),
+        *("halted", "scope-unavailable", "protected"),
+        *("may-not", "reserved", "not-accessible", "not-permitted"),
+        *("unknown-capsule", "broken-chain", "capsule-required", "capsule-ended", "capsule-constraint"),
+        *("data-tier", "locked", "api-not-allowed", "skill-not-allowed", "delegation-not-allowed"),
+        *("tier-denied", "tier-asks", "must-ask", "confirm-asks", "refused"),
+    }
+)
+OTHER_WORDS = frozenset({"create-exclusively", "use-resolved-path", "rule-failed"})
+
+# Six parts of about 3,700 calls, so that two workers share them evenly.
+PARTS = [range(start, start + 90) for start in range(0, 540, 90)]
+
+
+def check(tally: Tally, least: int) -> None:
+    """No difference, and nothing that would make that easy."""
+    shown = "\n\n".join(map(str, tally.differences[:5]))
+    first = tally.differences[0] if tally.differences else None
+    policy = replay(first.seed, first.index)[0] if first is not None else None
+    assert not tally.differences, f"{tally.report()}\n\n{shown}\n\nthe policy of the first: {policy}"
+    assert {code: tally.codes[code] for code in CODES if tally.codes[code] < least} == {}
+    assert set(tally.codes) == {*CODES, "allowed"}
+    assert {word: n for word, n in tally.verdicts.items() if n < tally.pairs / 10} == {}
+    assert tally.stricter.total() < tally.pairs / 100, tally.report()
+    assert tally.known.total() < tally.pairs / 50, tally.report()
+    assert tally.unfit < tally.pairs / 10
+    assert tally.unloadable < tally.policies / 2
+
+
+@pytest.mark.parametrize("seeds", PARTS, ids=lambda seeds: f"{seeds.start}-{seeds.stop}")
+def test_the_engine_decides_as_the_page_says(seeds: range) -> None:
+    tally = compare(seeds)
+    assert tally.pairs >= 20_000 / len(PARTS)
+    check(tally, 3)
+
+
+@pytest.mark.long
+def test_the_engine_decides_a_million_calls_as_the_page_says() -> None:
+    tally = compare_many(1_000_000, first_seed=1_000_000)
+    print(tally.report())
+    check(tally, 1000)
+
+
+def test_the_codes_are_those_of_the_page() -> None:
+    steps = PAGE.partition("## 6.")[2].partition("## 7.")[0]
+    hyphenated = set(re.findall(r"`([a-z]+(?:-[a-z]+)+)`", steps))
+    assert hyphenated - OTHER_WORDS == {code for code in CODES if "-" in code}
+    assert {code for code in CODES if f"`{code}`" not in steps} == set()
