@@ -33,18 +33,12 @@ class _Compiler:
     def __init__(self, raw: dict[str, dict[str, Any]]) -> None:
         self.raw = raw
         self.problems: list[Problem] = []
-        self.done: dict[str, Profile] = {}
 
     def fail(self, where: str, message: str) -> None:
         self.problems.append(Problem("bad-profile", message, where))
 
-    def program(self, name: str, above: tuple[str, ...] = ()) -> Profile:
-        if name not in self.done:
-            if name in above or name not in self.raw:
-                self.fail(name, "names itself or nothing by `same`")
-                return Profile()
-            self.done[name] = self.profile(name, self.raw[name], (*above, name))
-        return self.done[name]
+    def program(self, name: str) -> Profile:
+        return self.profile(name, self.raw[name], (name,))
 
     def profile(self, where: str, data: Any, above: tuple[str, ...]) -> Profile:
         if not isinstance(data, dict):
@@ -85,14 +79,20 @@ class _Compiler:
             return Profile()
 
     def _same(self, where: str, name: str, above: tuple[str, ...]) -> Profile:
+        """The profile that another program, subcommand (`pip install`) or module (`python -m venv`) has."""
         head, *rest = name.split()
-        found = self.program(head, above)
+        data = self.raw.get(head)
+        group = "sub"
         for part in rest:
-            if part not in found.sub:
-                self.fail(where, f"`same: {name}` names nothing")
-                return Profile()
-            found = found.sub[part]
-        return found
+            if part == "-m":
+                group = "modules"
+                continue
+            data = (data or {}).get(group, {}).get(part) if isinstance(data, dict) else None
+            group = "sub"
+        if data is None or name in above:
+            self.fail(where, f"`same: {name}` names nothing")
+            return Profile()
+        return self.profile(name, data, (*above, name))
 
     def _effects(self, where: str, value: Any) -> tuple[str, ...]:
         effects = tuple(value or ())
@@ -172,12 +172,22 @@ def compile_programs() -> Programs:
     problems.extend(compiler.problems)
     if problems:
         raise PolicyError(tuple(problems))
-    return Programs(found, sets, tuple(environment))
+    raws: dict[str, msgspec.Raw] = {}
+    first: dict[bytes, str] = {}
+    aliases: dict[str, str] = {}
+    for name in sorted(found):
+        data = msgspec.json.encode(found[name], order="sorted")
+        if data in first:
+            aliases[name] = first[data]
+        else:
+            first[data] = name
+            raws[name] = msgspec.Raw(data)
+    return Programs(raws, aliases, sets, tuple(environment))
 
 
 def encoded() -> bytes:
     """The compiled form, as it is written."""
-    return msgspec.json.format(msgspec.json.encode(compile_programs(), order="sorted"), indent=0) + b"\n"
+    return msgspec.json.encode(compile_programs(), order="sorted") + b"\n"
 
 
 def main() -> None:

@@ -45,7 +45,7 @@ class Book(msgspec.Struct, frozen=True, omit_defaults=True):
     labels: tuple[Label, ...] = ()
     label_tiers: dict[str, LabelTier] = {}
     effect_tiers: dict[str, int] = {}
-    grade_tiers: dict[str, int] = {"understood": 2, "project code": 2, "not understood": 4}
+    grade_tiers: dict[str, int] = {}
     tiers: dict[int, Question] = {}
     gates: tuple[str, ...] = ()
     grants: tuple[Grant, ...] = ()

@@ -24,6 +24,7 @@ class Interpreter:
         self.sub: tuple[str, ...] = ()
         self.base: frozenset[str] = frozenset()
         self.stdin = "data"
+        self.moduled = False
         self.replaced: frozenset[str] | None = None
         self.written = False
         """An option such as `-i` makes the files that are read written too."""
@@ -72,8 +73,8 @@ class Interpreter:
                     break
         if profile.sub:
             self._bare(profile)
-            return
-        self._arguments(profile, plain, seen)
+        elif not self.moduled:
+            self._arguments(profile, plain, seen)
 
     def _enter(self, profile: Profile) -> None:
         self.base = frozenset(profile.effects)
@@ -129,7 +130,7 @@ class Interpreter:
         """One word of options; returns where the next word is."""
         name, equals, value = text.partition("=")
         if name in options and (equals == "" or len(name) > 2):
-            return self._apply(name, options[name], value if equals else None, words, at, seen)
+            return self._apply(profile, name, options[name], value if equals else None, words, at, seen)
         if text.startswith("--"):
             matches = [n for n in options if n.startswith(name)] if profile.abbreviates and len(name) > 2 else []
             if not matches:
@@ -137,16 +138,18 @@ class Interpreter:
                 return at
             after = at
             for match in matches:
-                after = max(after, self._apply(match, options[match], value if equals else None, words, at, seen))
+                after = max(after, self._apply(profile, match, options[match], value if equals else None, words, at, seen))
             return after
         if profile.numbers and text[1:].isdigit():
             return at
         if profile.dashes == "one":
             self.out.unknown.append(f"the option `{name}` isn't known")
             return at
-        return self._cluster(options, text, words, at, seen)
+        return self._cluster(profile, options, text, words, at, seen)
 
-    def _cluster(self, options: dict[str, Option], text: str, words: list[Word], at: int, seen: set[str]) -> int:
+    def _cluster(
+        self, profile: Profile, options: dict[str, Option], text: str, words: list[Word], at: int, seen: set[str]
+    ) -> int:
         for index in range(1, len(text)):
             name = "-" + text[index]
             option = options.get(name)
@@ -155,12 +158,19 @@ class Interpreter:
                 return at
             rest = text[index + 1 :]
             if option.kind is not None or (option.refuse and rest):
-                return self._apply(name, option, rest if rest else None, words, at, seen)
-            self._apply(name, option, None, words, at, seen)
+                return self._apply(profile, name, option, rest if rest else None, words, at, seen)
+            self._apply(profile, name, option, None, words, at, seen)
         return at
 
     def _apply(
-        self, name: str, option: Option, value: str | None, words: list[Word], at: int, seen: set[str]
+        self,
+        profile: Profile,
+        name: str,
+        option: Option,
+        value: str | None,
+        words: list[Word],
+        at: int,
+        seen: set[str],
     ) -> int:
         seen.add(name)
         if option.refuse:
@@ -183,8 +193,14 @@ class Interpreter:
             if option.kind == "command":
                 self.out.commands.append([word, *words[at:]])
                 return len(words)
+            if option.kind == "module":
+                self._module(profile, word, words[at:])
+                return len(words)
             self._value(option.kind, word)
         elif value is not None:
+            if option.kind == "module":
+                self._module(profile, Word(value, value), words[at:])
+                return len(words)
             self._value(option.kind, Word(value, value))
         return at
 
@@ -204,6 +220,10 @@ class Interpreter:
 
     def _module(self, profile: Profile, word: Word, rest: list[Word]) -> None:
         self.out.modules.append(word)
+        self.moduled = True
+        if word.text is None:
+            self.out.unknown.append(f"`{word.raw}` is not literal")
+            return
         found = profile.modules.get(word.text or "")
         if found is None:
             self.out.project = True

@@ -52,7 +52,9 @@ def _matters(option: Option) -> bool:
 class Programs(msgspec.Struct, frozen=True):
     """All profiles, the command sets, and the names of environment variables that change what programs do."""
 
-    programs: dict[str, Profile]
+    programs: dict[str, msgspec.Raw]
+    """Each profile as JSON, decoded when it is first needed."""
+    aliases: dict[str, str]
     sets: dict[str, list[object]]
     environment: tuple[str, ...] = ()
 
@@ -64,10 +66,11 @@ def programs() -> Programs:
     return msgspec.json.decode(data, type=Programs)
 
 
+@cache
 def profile_of(name: str) -> Profile | None:
     """The profile of a program by the name it is called by."""
-    known = programs().programs
-    found = known.get(name)
-    if found is None and name.startswith("python3."):
-        found = known.get("python3")
-    return found
+    known = programs()
+    if name.startswith("python3."):
+        name = "python3"
+    raw = known.programs.get(known.aliases.get(name, name))
+    return msgspec.json.decode(raw, type=Profile) if raw is not None else None

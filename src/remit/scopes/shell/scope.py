@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from typing import Any
 
@@ -14,6 +15,8 @@ from remit.scopes.shell.reading import Touch, Word
 from remit.scopes.shell.understand import UNKNOWN, Act
 from remit.scopes.url import UrlError, UrlPattern, UrlSet, parse_url
 
+_CONTROL = re.compile("[\x00-\x1f\x7f]")
+"""Quoted control characters reach the program as they are; as names they match no pattern that people write."""
 JOINED_BY = ("and", "or", "then", "pipe")
 
 
@@ -237,7 +240,7 @@ def _locate(touch: Touch, base: str, root: str | None) -> str | Glob | None:
     try:
         if touch.path.glob:
             return glob_argument(text, root, base=base, below=touch.deep)
-        path = normalise(text if text != "" else ".", base, root)
+        path = normalise(_CONTROL.sub("\ufffd", text) or ".", base, root)
     except NotUnderstood:
         return None
     if touch.deep and not path.startswith("/"):
