@@ -187,6 +187,7 @@ def test_commands_that_the_input_makes_are_unknown(script: str) -> None:
         "r\np",
         "a",
         "a\\  \nw out",
+        "i\\\\\ne touch out",
         ":",
         ":a w out",
         ":a}w out",

@@ -272,8 +272,8 @@ def _inserted_text(here: _Text) -> None:
         here.at += 1
         blanks = here.at
         here.skip(" \t")
-        if here.at > blanks and here.peek() == "\n":
-            raise here.doubt("blanks behind `a\\`, which sed's versions read differently")
+        if here.peek() == "\\" or (here.at > blanks and here.peek() == "\n"):
+            raise here.doubt("a backslash or blanks behind `a\\`, which sed's versions read differently")
         if here.peek() == "\n":
             here.at += 1
     _escaped_line(here)
