@@ -23,7 +23,7 @@ KINDS = frozenset(
 )
 _KEYS = frozenset(
     "effects flags options optional changes refuse args args_with sub bare grade same special stdin abbreviates dashes "
-    "plus numbers about any modules shared".split()
+    "plus numbers about any modules shared alone".split()
 )
 
 
@@ -61,6 +61,8 @@ class _Compiler:
             fields["args_with"] = tuple(
                 (_names(key), self._args(where, value)) for key, value in data["args_with"].items()
             )
+        if "alone" in data:
+            fields["alone"] = self._effects(where, data["alone"])
         if "any" in data:
             fields["any"] = self._kind(where, data["any"])
         for key in ("sub", "modules"):
@@ -134,13 +136,14 @@ class _Compiler:
     def _option(self, where: str, value: Any, glued: bool) -> Option:
         if not isinstance(value, dict):
             return Option(self._kind(where, value), glued)
-        for key in set(value) - {"kind", "adds", "sets", "refuse", "because"}:
+        for key in set(value) - {"kind", "adds", "sets", "refuse", "because", "apart"}:
             self.fail(where, f"unknown key `{key}`")
         kind = self._kind(where, value["kind"]) if "kind" in value else None
         sets = self._effects(where, value["sets"]) if "sets" in value else None
         adds = self._effects(where, value.get("adds"))
         refuse = value.get("refuse")
-        return Option(kind, glued, adds, sets, str(refuse) if refuse is not None else None)
+        apart = bool(value.get("apart"))
+        return Option(kind, glued, apart, adds, sets, str(refuse) if refuse is not None else None)
 
 
 def _names(text: str) -> tuple[str, ...]:

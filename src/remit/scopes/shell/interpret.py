@@ -12,8 +12,9 @@ from remit.scopes.shell.reading import Reading, Word
 from remit.scopes.shell.sed import read_sed
 from remit.scopes.shell.tar import read_tar
 
-_REMOTE = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://|(?:[^/@\s]+@)?[^/:\s]+:(?!/?$)|[^/@\s]+@[^/:\s]+:")
-_WINDOWS = frozenset("0123456789")
+_REMOTE = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://|[^/\s]+:|[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)*\.[A-Za-z]{2,}/\S")
+"""A URL, `host:path`, or a path that begins with a host name (`example.com/x`)."""
+_HELPER = re.compile(r"[A-Za-z0-9_-]+::")
 
 
 class Interpreter:
@@ -25,6 +26,8 @@ class Interpreter:
         self.base: frozenset[str] = frozenset()
         self.stdin = "data"
         self.moduled = False
+        self.seen: set[str] = set()
+        """Every option that was given."""
         self.replaced: frozenset[str] | None = None
         self.written = False
         """An option such as `-i` makes the files that are read written too."""
@@ -71,7 +74,12 @@ class Interpreter:
                 if stops is not None and len(plain) > stops:
                     plain.extend(words[at:])
                     break
-        if profile.sub:
+        self.seen |= seen
+        if profile.sub and plain and profile.bare is not None:
+            self._profile(profile.bare, [Word("--", "--"), *plain], options if profile.shared else {})
+        elif profile.sub and plain:
+            self.out.unknown.append(f"an argument `{plain[0].raw}`")
+        elif profile.sub:
             self._bare(profile)
         elif not self.moduled:
             self._arguments(profile, plain, seen)
@@ -129,7 +137,7 @@ class Interpreter:
     ) -> int:
         """One word of options; returns where the next word is."""
         name, equals, value = text.partition("=")
-        if name in options and (equals == "" or len(name) > 2):
+        if name in options and (equals == "" or len(name) > 2 or profile.dashes == "one"):
             return self._apply(profile, name, options[name], value if equals else None, words, at, seen)
         if text.startswith("--"):
             matches = [n for n in options if n.startswith(name)] if profile.abbreviates and len(name) > 2 else []
@@ -142,7 +150,13 @@ class Interpreter:
             return after
         if profile.numbers and text[1:].isdigit():
             return at
+        if profile.special == "make" and text in ("-j", "-l") and at < len(words) and (words[at].text or "").isdigit():
+            return at + 1
         if profile.dashes == "one":
+            glued = [n for n, o in options.items() if o.kind is not None and len(n) > 1 and text.startswith(n)]
+            if glued:
+                name = max(glued, key=len)
+                return self._apply(profile, name, options[name], text[len(name) :], words, at, seen)
             self.out.unknown.append(f"the option `{name}` isn't known")
             return at
         return self._cluster(profile, options, text, words, at, seen)
@@ -157,6 +171,9 @@ class Interpreter:
                 self.out.unknown.append(f"the option `{name}` isn't known")
                 return at
             rest = text[index + 1 :]
+            if option.apart and rest:
+                self.out.unknown.append(f"`{name}` inside `{text}`")
+                return at
             if option.kind is not None or (option.refuse and rest):
                 return self._apply(profile, name, option, rest if rest else None, words, at, seen)
             self._apply(profile, name, option, None, words, at, seen)
@@ -196,12 +213,12 @@ class Interpreter:
             if option.kind == "module":
                 self._module(profile, word, words[at:])
                 return len(words)
-            self._value(option.kind, word)
+            self._value(option.kind, word, option=True)
         elif value is not None:
             if option.kind == "module":
                 self._module(profile, Word(value, value), words[at:])
                 return len(words)
-            self._value(option.kind, Word(value, value))
+            self._value(option.kind, Word(value, value), option=True)
         return at
 
     def _arguments(self, profile: Profile, plain: list[Word], seen: set[str]) -> None:
@@ -209,6 +226,11 @@ class Interpreter:
         for names, other in profile.args_with:
             if seen & set(names):
                 kinds = other
+        if not plain and profile.alone is not None:
+            self.replaced = frozenset(profile.alone)
+        if kinds == ("shell...",) and plain:
+            self._joined(plain)
+            return
         for word, kind in _assign(kinds, plain, self.out):
             if kind == "command":
                 self.out.commands.append(plain[plain.index(word) :])
@@ -217,6 +239,12 @@ class Interpreter:
                 self._module(profile, word, plain[plain.index(word) + 1 :])
                 break
             self._value(kind, word)
+
+    def _joined(self, plain: list[Word]) -> None:
+        """Words that are joined by blanks into one shell text, as `eval` does."""
+        texts = [word.text for word in plain]
+        literal = None if None in texts else " ".join(str(text) for text in texts)
+        self._value("shell", Word(literal, " ".join(word.raw for word in plain)))
 
     def _module(self, profile: Profile, word: Word, rest: list[Word]) -> None:
         self.out.modules.append(word)
@@ -230,8 +258,10 @@ class Interpreter:
             return
         self._profile(found, rest, {})
 
-    def _value(self, kind: str, word: Word) -> None:
+    def _value(self, kind: str, word: Word, *, option: bool = False) -> None:
         out = self.out
+        if kind in ("read", "write", "tree") and word.text in ("-", "/dev/null", "/dev/stdin", "/dev/stdout", "/dev/stderr"):
+            return
         if word.text is None:
             out.dynamic.append(word.raw)
             if kind in ("text", "target", "assignment"):
@@ -240,7 +270,7 @@ class Interpreter:
                 out.unknown.append(f"`{word.raw}` is not literal")
         if kind == "read":
             out.touch("read", word)
-            if self.written:
+            if self.written and not option:
                 out.touch("write", word)
         elif kind in ("write", "delete"):
             out.touch(kind, word)
@@ -257,7 +287,9 @@ class Interpreter:
         elif kind == "host":
             out.host(word)
         elif kind == "remote":
-            if word.text is not None and _REMOTE.match(word.text) and not word.text.startswith(("./", "/", "../")):
+            if word.text is not None and _HELPER.match(word.text):
+                out.unknown.append(f"`{word.text}` names a helper")
+            elif word.text is not None and _REMOTE.match(word.text) and not word.text.startswith(("./", "/", "../")):
                 out.url(word)
             else:
                 out.touch("read", word, deep=True)

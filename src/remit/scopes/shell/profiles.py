@@ -14,6 +14,8 @@ class Option(msgspec.Struct, frozen=True, omit_defaults=True):
     kind: str | None = None
     glued: bool = False
     """The value exists only glued to it."""
+    apart: bool = False
+    """The value is always the next word, never the rest of a cluster."""
     adds: tuple[str, ...] = ()
     sets: tuple[str, ...] | None = None
     refuse: str | None = None
@@ -38,6 +40,8 @@ class Profile(msgspec.Struct, frozen=True, omit_defaults=True):
     plus: bool = False
     numbers: bool = False
     shared: bool = False
+    alone: tuple[str, ...] | None = None
+    """Its effects when it is given no arguments: `git branch` only lists."""
 
     @property
     def harmless(self) -> bool:

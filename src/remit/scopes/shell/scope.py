@@ -50,10 +50,10 @@ class Run:
             return None if texts == self.exact else f"only exactly `{' '.join(self.exact)}` is admitted"
         if self.anything:
             return None
-        if act.grade == UNKNOWN:
-            return act.unknown[0]
         if act.refused:
             return act.refused[0]
+        if act.grade == UNKNOWN:
+            return act.unknown[0]
         if act.dynamic:
             return f"`{act.dynamic[0]}` is not literal"
         admitted = act.base if self.effects is None else self.effects
@@ -161,7 +161,8 @@ class ShellMatcher:
         if act.program == "":
             return None if act.command.assigns or act.command.redirects else "an empty command"
         if self.all:
-            return act.unknown[0] if act.unknown else None
+            doubts = (*act.unknown, *act.refused)
+            return doubts[0] if doubts else None
         if act.program in self.filters and act.command.piped_from is not None:
             return Run(act.program).refuses(act)
         reasons = [run.refuses(act) for run in self.runs.get(act.program, ())]

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import OrderedDict
 from fnmatch import fnmatchcase
 from typing import NamedTuple
@@ -17,6 +18,7 @@ from remit.scopes.shell.reading import Reading, Touch, Word
 from remit.scopes.shell.script import Command, Redirect
 
 MAX_DEPTH = 8
+_ASSIGNMENT = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)=")
 CACHE = 512
 UNDERSTOOD, PROJECT, UNKNOWN = "understood", "project code", "not understood"
 
@@ -154,15 +156,21 @@ def _command(
     if is_fed and reader.stdin == "code":
         out.unknown.append(f"`{program}` runs what it reads")
     if reader.stdin == "commands":
-        for inner in out.commands:
-            inner.append(Word(None, "…"))
+        replaced = not reader.seen.isdisjoint(("-I", "-i", "-J", "--replace"))
+        for index, inner in enumerate(out.commands):
+            if replaced:
+                out.commands[index] = [inner[0], *(Word(None, word.raw) for word in inner[1:])]
+            else:
+                inner.append(Word(None, "…"))
+    if out.project and any(base is None or base.startswith(("/", "~", "..")) for base in bases):
+        out.unknown.append("code outside the root")
     names = programs().environment
     for name, value in command.assigns:
         if command.words and any(fnmatchcase(name, pattern) for pattern in names):
             out.unknown.append(f"`{name}` changes what programs do")
         if value.text is None:
             out.dynamic.append(value.raw)
-    unknown = bool(out.unknown)
+    unknown = bool(out.unknown or out.refused)
     act = Act(
         program,
         reader.sub,
@@ -191,13 +199,23 @@ def _command(
     acts = [act]
     label = program or "?"
     for inner in out.commands:
-        nested = Command(tuple(inner), joined=command.joined, raw=" ".join(word.raw for word in inner))
+        nested = _nested(inner, command)
         acts.extend(_command(nested, depth + 1, (*via, label), act.bases, None, functions, tainted))
     for text in out.shells:
         if text.text is None:
             continue  # said to be not literal already
         acts.extend(_acts(text.text, depth + 1, (*via, label), act.bases))
     return acts
+
+
+def _nested(words: list[Word], command: Command) -> Command:
+    """The command that a wrapper runs; `env A=b cmd` assigns first."""
+    assigns = []
+    while words and words[0].text is not None and (found := _ASSIGNMENT.match(words[0].text)):
+        assigns.append((found[1], Word(words[0].text[found.end() :], words[0].raw)))
+        words = words[1:]
+    raw = " ".join(word.raw for word in words)
+    return Command(tuple(words), tuple(assigns), joined=command.joined, raw=raw)
 
 
 def _path_program(program: str, out: Reading) -> None:
