@@ -57,7 +57,7 @@ def as_json(found: Understanding) -> dict[str, Any]:
                 "via": list(act.via),
                 "unknown": list(act.unknown),
                 "refused": list(act.refused),
-                "dynamic": list(act.dynamic),
+                "dynamic": [*act.dynamic, *act.loose],
                 "text": act.command.raw,
             }
             for act in found.acts
@@ -91,5 +91,5 @@ def _details(act: Act) -> list[str]:
     lines.extend(f"sets {name}" for name, _ in act.command.assigns)
     lines.extend(f"could not be followed: {text}" for text in act.unknown)
     lines.extend(f"not admitted by naming it: {text}" for text in act.refused)
-    lines.extend(f"not literal: {text}" for text in dict.fromkeys(act.dynamic))
+    lines.extend(f"not literal: {text}" for text in dict.fromkeys((*act.dynamic, *act.loose)))
     return lines

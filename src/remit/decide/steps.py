@@ -45,9 +45,9 @@ def protected(case: Case) -> Finding | None:
     paths = case.plan.index.protected
     for unit in case.units:
         if unit.kind == "shell" and unit.value.act.program is not None:
-            program = unit.value.act.program.rpartition("/")[2]
-            if program in paths.programs:
-                return case.deny(2, "protected", f"{program} is reserved to people")
+            found = unit.value.act.names & paths.programs
+            if found:
+                return case.deny(2, "protected", f"{min(found)} is reserved to people")
         if unit.kind == "path" and unit.effects and paths.names_path(unit):
             what = "changed" if not unit.effects.isdisjoint(("write", "delete")) else "read"
             return case.deny(2, "protected", f"{shown(unit.text)} is protected and can't be {what} by an agent")

@@ -49,7 +49,7 @@ def limited_command(plan: Plan, bounds: list[Bound], unit: Unit) -> str:
     nearest = next((m for m in known if program in m.runs or program in m.filters), known[0])
     reason = nearest.refuses(unit) or "the command is not covered"
     command = shown(unit.text, 60)
-    return f"`{command}` is not permitted for {plan.caller.name}: {shown(reason)}; {nearest.describe()} may be run"
+    return f"`{command}` is not permitted for {plan.caller.name}: {shown(reason, 240)}"
 
 
 def permit_remedy(plan: Plan, unit: Unit) -> Remedy:

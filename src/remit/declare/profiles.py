@@ -19,7 +19,7 @@ from remit.scopes.shell.profiles import Option, Profile, Programs
 
 KINDS = frozenset(
     "text read write delete move directory tree url host remote program command shell code script module sql db "
-    "assignment none sed awk target".split()
+    "assignment none sed awk target into copy_from copy_to".split()
 )
 _KEYS = frozenset(
     "effects flags options optional changes refuse args args_with sub bare grade same special stdin abbreviates dashes "
@@ -136,14 +136,15 @@ class _Compiler:
     def _option(self, where: str, value: Any, glued: bool) -> Option:
         if not isinstance(value, dict):
             return Option(self._kind(where, value), glued)
-        for key in set(value) - {"kind", "adds", "sets", "refuse", "because", "apart"}:
+        for key in set(value) - {"kind", "adds", "sets", "refuse", "because", "apart", "values"}:
             self.fail(where, f"unknown key `{key}`")
         kind = self._kind(where, value["kind"]) if "kind" in value else None
         sets = self._effects(where, value["sets"]) if "sets" in value else None
         adds = self._effects(where, value.get("adds"))
         refuse = value.get("refuse")
         apart = bool(value.get("apart"))
-        return Option(kind, glued, apart, adds, sets, str(refuse) if refuse is not None else None)
+        values = tuple(str(known) for known in value.get("values", ()))
+        return Option(kind, glued, apart, adds, sets, str(refuse) if refuse is not None else None, values)
 
 
 def _names(text: str) -> tuple[str, ...]:
@@ -155,6 +156,7 @@ def compile_programs() -> Programs:
     raw: dict[str, dict[str, Any]] = {}
     sets: dict[str, list[object]] = {}
     environment: list[str] = []
+    harmless: dict[str, tuple[str, ...]] = {}
     problems: list[Problem] = []
     for entry in sorted((files("remit.catalog") / "programs").iterdir(), key=lambda e: e.name):
         if not entry.name.endswith(".yaml"):
@@ -165,6 +167,7 @@ def compile_programs() -> Programs:
             continue
         if entry.name == "environment.yaml":
             environment = list(data["names"])
+            harmless = {str(name): tuple(values) for name, values in data["harmless"].items()}
             continue
         for name, profile in data.items():
             if name in raw:
@@ -185,7 +188,7 @@ def compile_programs() -> Programs:
         else:
             first[data] = name
             raws[name] = msgspec.Raw(data)
-    return Programs(raws, aliases, sets, tuple(environment))
+    return Programs(raws, aliases, sets, tuple(environment), harmless)
 
 
 def encoded() -> bytes:

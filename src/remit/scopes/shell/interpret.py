@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from posixpath import normpath
 
 from remit.scopes.shell.awk import read_awk
 from remit.scopes.shell.find import read_find
@@ -14,6 +15,7 @@ from remit.scopes.shell.tar import read_tar
 
 _REMOTE = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://|[^/\s]+:|[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)*\.[A-Za-z]{2,}/\S")
 """A URL, `host:path`, or a path that begins with a host name (`example.com/x`)."""
+_STREAMS = frozenset(("-", "/dev/null", "/dev/stdin", "/dev/stdout", "/dev/stderr"))
 _HELPER = re.compile(r"[A-Za-z0-9_-]+::")
 
 
@@ -118,6 +120,9 @@ class Interpreter:
     def _any(self, profile: Profile, words: list[Word]) -> None:
         kind = profile.any or "text"
         for word in words:
+            if word.text is None and kind == "text" and not profile.options:
+                self.out.loose.append(word.raw)  # `echo $x`: no word of it matters
+                continue
             if word.text is None:
                 self.out.dynamic.append(word.raw)
                 self._value(kind, word)
@@ -146,12 +151,14 @@ class Interpreter:
                 return at
             after = at
             for match in matches:
-                after = max(after, self._apply(profile, match, options[match], value if equals else None, words, at, seen))
+                after = max(
+                    after, self._apply(profile, match, options[match], value if equals else None, words, at, seen)
+                )
             return after
         if profile.numbers and text[1:].isdigit():
             return at
-        if profile.special == "make" and text in ("-j", "-l") and at < len(words) and (words[at].text or "").isdigit():
-            return at + 1
+        if profile.special == "make" and text in ("-j", "-l") and at < len(words):
+            return at + (words[at].text or "").isdigit()
         if profile.dashes == "one":
             glued = [n for n, o in options.items() if o.kind is not None and len(n) > 1 and text.startswith(n)]
             if glued:
@@ -213,13 +220,19 @@ class Interpreter:
             if option.kind == "module":
                 self._module(profile, word, words[at:])
                 return len(words)
+            self._known(name, option, word.text)
             self._value(option.kind, word, option=True)
         elif value is not None:
             if option.kind == "module":
                 self._module(profile, Word(value, value), words[at:])
                 return len(words)
+            self._known(name, option, value)
             self._value(option.kind, Word(value, value), option=True)
         return at
+
+    def _known(self, name: str, option: Option, value: str | None) -> None:
+        if option.values and value not in option.values:
+            self.out.unknown.append(f"`{name}` with another value than {', '.join(option.values)}")
 
     def _arguments(self, profile: Profile, plain: list[Word], seen: set[str]) -> None:
         kinds = profile.args
@@ -231,14 +244,61 @@ class Interpreter:
         if kinds == ("shell...",) and plain:
             self._joined(plain)
             return
-        for word, kind in _assign(kinds, plain, self.out):
+        pairs = _assign(kinds, plain, self.out)
+        for word, kind in pairs:
             if kind == "command":
                 self.out.commands.append(plain[plain.index(word) :])
                 break
             if kind == "module" and word.text is not None:
                 self._module(profile, word, plain[plain.index(word) + 1 :])
                 break
+            if kind in ("into", "copy_to"):
+                self._into(word, [source for source, _ in pairs if source is not word])
             self._value(kind, word)
+        self._unnamed(profile.special, plain, seen)
+
+    def _unnamed(self, special: str | None, plain: list[Word], seen: set[str]) -> None:
+        """What is written or deleted without a word of its own."""
+        here = Word(".", ".")
+        if special == "unzip" and self.replaced is None and "-d" not in seen:
+            self.out.touch("write", here, deep=True)
+        elif special == "git clean" and not plain and self.replaced is None:
+            self.out.touch("delete", here, deep=True)
+        elif special == "cargo fmt" and any(word.text == "--check" for word in plain):
+            self.replaced = frozenset(("read",))  # behind `--`: an option of rustfmt
+        elif special == "dd":
+            for word in plain:
+                name, _, value = (word.text or "").partition("=")
+                if name in ("if", "of"):
+                    self._value("read" if name == "if" else "write", Word(value, word.raw))
+        elif special == "curl" and not seen.isdisjoint(("-O", "--remote-name", "--remote-name-all")):
+            self._downloads(sure=seen.isdisjoint(("-J", "--remote-header-name")))
+        elif special == "wget" and seen.isdisjoint(("-O", "--output-document", "-P", "--directory-prefix", "--spider")):
+            self._downloads(sure=seen.isdisjoint(("-r", "--recursive", "-m", "--mirror", "--content-disposition")))
+
+    def _downloads(self, *, sure: bool) -> None:
+        """Files named as the last part of each URL, or as the other side says."""
+        for url in self.out.urls:
+            name = (url.text or "").partition("?")[0].rpartition("/")[2]
+            if sure and name and url.text is not None:
+                self.out.touch("write", Word(name, url.raw))
+            else:
+                self.out.touch("write", Word(".", "."), deep=True)
+
+    def _into(self, target: Word, sources: list[Word]) -> None:
+        """Where the target is a directory, files of the sources' names are written below it."""
+        if target.text is None or (":" in target.text.split("/")[0] and not target.glob):
+            return
+        for source in sources:
+            name = (source.text or "").rstrip("/").rpartition("/")[2]
+            if name in ("", ".", "..") or (source.text or "").endswith("/"):
+                self.out.touch("write", target, deep=True)  # what the source contains
+                continue
+            # Without dotglob, `*` matches no hidden name: only in the root itself could it hit something protected.
+            if source.glob and name[0] in "*?[" and normpath(target.text) != ".":
+                continue
+            text = f"{target.text.rstrip('/') or '/'}/{name}"
+            self.out.touch("write", Word(text, target.raw, target.glob or source.glob))
 
     def _joined(self, plain: list[Word]) -> None:
         """Words that are joined by blanks into one shell text, as `eval` does."""
@@ -248,25 +308,24 @@ class Interpreter:
 
     def _module(self, profile: Profile, word: Word, rest: list[Word]) -> None:
         self.out.modules.append(word)
-        self.moduled = True
+        found = profile.modules.get(word.text or "")
         if word.text is None:
             self.out.unknown.append(f"`{word.raw}` is not literal")
-            return
-        found = profile.modules.get(word.text or "")
-        if found is None:
+        elif found is None:
             self.out.project = True
-            return
-        self._profile(found, rest, {})
+        else:
+            self._profile(found, rest, {})
+        self.moduled = True
 
     def _value(self, kind: str, word: Word, *, option: bool = False) -> None:
         out = self.out
-        if kind in ("read", "write", "tree") and word.text in ("-", "/dev/null", "/dev/stdin", "/dev/stdout", "/dev/stderr"):
+        if kind in ("read", "write", "tree") and word.text in _STREAMS:
             return
         if word.text is None:
-            out.dynamic.append(word.raw)
+            (out.loose if option and kind == "text" and _one_word(word.raw) else out.dynamic).append(word.raw)
             if kind in ("text", "target", "assignment"):
                 return
-            if kind not in ("read", "write", "delete", "move", "tree", "directory", "db"):
+            if kind not in ("read", "write", "delete", "move", "tree", "directory", "db", "into"):
                 out.unknown.append(f"`{word.raw}` is not literal")
         if kind == "read":
             out.touch("read", word)
@@ -274,6 +333,15 @@ class Interpreter:
                 out.touch("write", word)
         elif kind in ("write", "delete"):
             out.touch(kind, word)
+        elif kind == "into":
+            out.touch("write", word)
+        elif kind in ("copy_from", "copy_to"):
+            if word.text is not None and ":" in word.text.split("/")[0]:
+                out.url(word)
+            elif kind == "copy_to":
+                out.touch("write", word)
+            else:
+                out.touch("read", word, deep=True)
         elif kind == "move":
             out.touch("read", word)
             out.touch("delete", word)
@@ -327,6 +395,22 @@ class Interpreter:
             self.out.project = True
         if text is not None and text != "-":
             self.out.touch("read", word)
+
+
+def _one_word(raw: str) -> bool:
+    """True if the word stays one word, whatever its variables and substitutions give."""
+    if len(raw) < 2 or raw[0] != '"' or raw[-1] != '"':
+        return False
+    if not set(raw[1:-1]) & set('"@'):
+        return True
+    head, *lines = raw.split("\n")  # "$(cat <<'EOF' … EOF)", in which quotes are text
+    name = head.removeprefix("\"$(cat <<'").removesuffix("'")
+    return (
+        head == f"\"$(cat <<'{name}'"
+        and name.isalpha()
+        and [*lines, name].index(name) == len(lines) - 2
+        and (lines[-1].strip() == ')"')
+    )
 
 
 def _names(option: str, text: str) -> bool:

@@ -14,12 +14,17 @@ from remit.scopes.shell.reading import Word
 MAX_EXPANSION = 256
 _SPECIAL = frozenset(" \t\n;|&()<>")
 _EXPANDS = re.compile(r"\$(?:[A-Za-z0-9_@*#?$!{(-]|\[)")
-_SEQUENCE = re.compile(r"(-?\d{1,4})\.\.(-?\d{1,4})(?:\.\.(-?\d{1,3}))?|([A-Za-z])\.\.([A-Za-z])")
+_QUASI_SEQUENCE = re.compile(r"(?:[+-]?\d+|[A-Za-z])\.\.")
+_SEQUENCE = re.compile(
+    r"(?:(-?(?:0|[1-9]\d{0,5}))\.\.(-?(?:0|[1-9]\d{0,5}))|([A-Za-z])\.\.([A-Za-z]))(?:\.\.(-?\d{1,5}))?"
+)
 _ANSI = {"n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "f": "\f", "v": "\v", "e": "\x1b", "E": "\x1b"}
-_ANSI_CODE = re.compile(r"x([0-9A-Fa-f]{1,2})|([0-7]{1,3})|u([0-9A-Fa-f]{1,4})|U([0-9A-Fa-f]{1,8})|c(.)", re.DOTALL)
+_ANSI_CODE = re.compile(r"x([0-9A-Fa-f]{1,2})|([0-7]{1,3})|u([0-9A-Fa-f]{1,4})|U([0-9A-Fa-f]{1,8})|c([A-Za-z])")
 
 Char = tuple[str, bool]
 """A character, and whether quoting took its special meaning away."""
+_EMPTY: Char = ("", True)
+"""A quote that began: it makes a word even of nothing."""
 
 
 def words(raw: str) -> list[Word]:
@@ -28,26 +33,32 @@ def words(raw: str) -> list[Word]:
     if chars is None:
         return [Word(None, raw)]
     if any(char == "{" and not quoted for char, quoted in chars):
-        expanded = _braces(chars, raw)
+        expanded = _braces(chars)
+        if expanded != [chars] and ("$", False) in chars:
+            return [Word(None, raw)]  # what follows the `$` once the braces are gone may be a name
     else:
         expanded = [chars]
-    found = []
-    for each in expanded:
-        if not each and not _quoted_empty(raw):
-            continue  # an alternative that is nothing at all makes no word
-        text = "".join(char for char, _ in each)
-        found.append(Word(text, raw, glob=any(c in "*?[" and not quoted for c, quoted in each)))
-    return found
+    return [_word(each, raw) for each in expanded if each]  # an alternative that is nothing at all makes no word
 
 
-def literal(raw: str) -> str | None:
-    """The text of a word that must be exactly one; None if it is not literal or not one."""
-    found = words(raw)
-    return found[0].text if len(found) == 1 else None
+def value(raw: str) -> Word:
+    """The value that an assignment gives, where braces and globs have no meaning. Raises NotUnderstood."""
+    chars = _unquote(raw)
+    return Word(None if chars is None else "".join(char for char, _ in chars), raw)
 
 
-def _quoted_empty(raw: str) -> bool:
-    return "'" in raw or '"' in raw
+def delimiter(raw: str) -> str:
+    """The line that ends a here-document, from the word after `<<`. Raises NotUnderstood."""
+    chars = None if "$" in raw or "`" in raw else _unquote(raw)
+    text = "" if chars is None else "".join(char for char, _ in chars)
+    if not text or "\n" in text:
+        raise NotUnderstood("shell", "a here-document's delimiter that isn't followed")
+    return text
+
+
+def _word(chars: list[Char], raw: str) -> Word:
+    text = "".join(char for char, _ in chars)
+    return Word(text, raw, glob=any(char in ("*", "?", "[") and not quoted for char, quoted in chars))
 
 
 def _unquote(raw: str) -> list[Char] | None:
@@ -66,15 +77,18 @@ def _unquote(raw: str) -> list[Char] | None:
             close = raw.find("'", at + 1)
             if close < 0:
                 raise NotUnderstood("shell", "a quote that doesn't end")
+            out.append(_EMPTY)
             out.extend((c, True) for c in raw[at + 1 : close])
             at = close + 1
         elif char == '"' or raw.startswith('$"', at):
+            out.append(_EMPTY)
             at = _double(raw, at + (1 if char == '"' else 2), out)
             if at < 0:
                 return None
         elif raw.startswith("$'", at):
+            out.append(_EMPTY)
             at = _ansi(raw, at + 2, out)
-        elif char == "`" or (char == "$" and _EXPANDS.match(raw, at)):
+        elif char == "`" or (char == "$" and _EXPANDS.match(raw, at)) or raw.startswith(("<(", ">("), at):
             return None
         elif char in _SPECIAL:
             raise NotUnderstood("shell", f"an unquoted {char!r} inside a word")
@@ -122,6 +136,8 @@ def _ansi(raw: str, at: int, out: list[Char]) -> int:
             at = code.end()
             continue
         following = raw[at + 1]
+        if following == "c":
+            raise NotUnderstood("shell", "a control character in $'…'")
         if following in _ANSI:
             out.append((_ANSI[following], True))
         elif following in "\\'\"?":
@@ -142,75 +158,78 @@ def _coded(code: re.Match[str]) -> str:
     return chr(number)
 
 
-def _braces(chars: list[Char], raw: str) -> list[list[Char]]:
-    """Brace expansion: `{a,b}` and `{1..3}`; anything else in braces is literal."""
-    for start, (char, quoted) in enumerate(chars):
-        if char != "{" or quoted:
-            continue
-        stop = _closing(chars, start)
-        if stop is None:
-            continue
-        inner = chars[start + 1 : stop]
-        parts = _alternatives(inner)
-        if parts is None:
-            continue
-        heads = chars[:start]
-        tails = _braces(chars[stop + 1 :], raw)
-        found = [heads + middle + tail for part in parts for middle in _braces(part, raw) for tail in tails]
-        if len(found) > MAX_EXPANSION:
-            raise NotUnderstood("shell", "a brace expansion that is too large")
-        return found
-    return [chars]
+def _braces(chars: list[Char]) -> list[list[Char]]:
+    """Brace expansion as bash does it, which is not always as one would think: `{a}b,c}` is `a}b` and `c`."""
+    start = _brace(chars, 0, "{")
+    while start is not None:
+        stop = _brace(chars, start + 1, "}")
+        if stop is not None:
+            break
+        start = _brace(chars, start + 1, "{")
+    else:
+        return [chars]
+    before, inner, after = chars[:start], chars[start + 1 : stop], chars[stop + 1 :]
+    parts = _alternatives(inner)
+    if parts is None:
+        parts = [chars[start : stop + 1]]
+    tails = _braces(after) if after else [[]]
+    if len(parts) * len(tails) > MAX_EXPANSION:
+        raise NotUnderstood("shell", "a brace expansion that is too large")
+    return [before + part + tail for part in parts for tail in tails]
 
 
-def _closing(chars: list[Char], start: int) -> int | None:
-    depth = 0
-    for index in range(start, len(chars)):
+def _brace(chars: list[Char], at: int, wanted: str) -> int | None:
+    """Where the next `{`, `}` or `,` that counts is; a `}` counts only after a comma or a `..`."""
+    level, counts = 0, wanted != "}"
+    for index in range(at, len(chars)):
         char, quoted = chars[index]
         if quoted:
             continue
+        if char == wanted and level == 0 and counts:
+            if char == "{" and index == 0 and chars[1:2] == [("}", False)]:
+                continue
+            return index
         if char == "{":
-            depth += 1
-        elif char == "}":
-            depth -= 1
-            if depth == 0:
-                return index
+            level += 1
+        elif char == "}" and level:
+            level -= 1
+        elif wanted == "}" and level == 0:
+            following = chars[index + 1 : index + 3]
+            dots = char == "." and following[:1] == [(".", False)] and following[1:] != [("}", False)]
+            counts = counts or char == "," or dots
     return None
 
 
 def _alternatives(inner: list[Char]) -> list[list[Char]] | None:
-    """The alternatives between the braces; None if there is neither a comma nor a sequence."""
-    parts: list[list[Char]] = [[]]
-    depth = 0
-    for char, quoted in inner:
-        if not quoted and char == "{":
-            depth += 1
-        elif not quoted and char == "}":
-            depth -= 1
-        if not quoted and char == "," and depth == 0:
-            parts.append([])
-        else:
-            parts[-1].append((char, quoted))
-    if len(parts) > 1:
-        return parts
+    """What stands between the braces, expanded; None if it is no list and no sequence."""
     text = "".join(char for char, _ in inner)
-    sequence = _SEQUENCE.fullmatch(text) if not any(quoted for _, quoted in inner) else None
-    return _sequence(sequence) if sequence else None
+    if "," not in text:
+        if _QUASI_SEQUENCE.match(text) and not any(quoted for _, quoted in inner):
+            return _sequence(text)
+        return None
+    if (",", False) not in inner:
+        raise NotUnderstood("shell", "a quoted comma in a brace sequence")
+    parts: list[list[Char]] = []
+    at = 0
+    while True:
+        stop = _brace(inner, at, ",")
+        parts.extend(_braces(inner[at:stop]))
+        if len(parts) > MAX_EXPANSION:
+            raise NotUnderstood("shell", "a brace expansion that is too large")
+        if stop is None:
+            return parts
+        at = stop + 1
 
 
-def _sequence(found: re.Match[str]) -> list[list[Char]]:
-    first, last, step, one, other = found.groups()
-    if one is not None:
-        codes = range(min(ord(one), ord(other)), max(ord(one), ord(other)) + 1)
-        texts = [chr(code) for code in codes]
-        if one.islower() != other.islower():
-            raise NotUnderstood("shell", "a brace sequence over mixed letters")
-    else:
-        if first.lstrip("-").startswith("0") and len(first.lstrip("-")) > 1:
-            raise NotUnderstood("shell", "a brace sequence with leading zeros")
-        low, high, by = int(first), int(last), abs(int(step or 1)) or 1
-        numbers = range(low, high + 1, by) if low <= high else range(low, high - 1, -by)
-        texts = [str(number) for number in numbers]
-    if len(texts) > MAX_EXPANSION:
+def _sequence(text: str) -> list[list[Char]]:
+    """`{1..3}` and `{a..e}`, with a step or without; which way it goes is told by its ends."""
+    found = _SEQUENCE.fullmatch(text)
+    if found is None or (found[3] and found[3].islower() != found[4].islower()):
+        raise NotUnderstood("shell", "a brace sequence that isn't followed")
+    first, last, one, other, step = found.groups()
+    low, high = (int(first), int(last)) if first else (ord(one), ord(other))
+    by = abs(int(step or 1)) or 1
+    numbers = range(low, high + 1, by) if low <= high else range(low, high - 1, -by)
+    if len(numbers) > MAX_EXPANSION:
         raise NotUnderstood("shell", "a brace expansion that is too large")
-    return [[(char, False) for char in text] for text in texts]
+    return [[(char, False) for char in (str(number) if first else chr(number))] for number in numbers]

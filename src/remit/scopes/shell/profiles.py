@@ -19,6 +19,8 @@ class Option(msgspec.Struct, frozen=True, omit_defaults=True):
     adds: tuple[str, ...] = ()
     sets: tuple[str, ...] | None = None
     refuse: str | None = None
+    values: tuple[str, ...] = ()
+    """The values that are known, where others would change more; none: any."""
 
 
 class Profile(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -61,6 +63,8 @@ class Programs(msgspec.Struct, frozen=True):
     aliases: dict[str, str]
     sets: dict[str, list[object]]
     environment: tuple[str, ...] = ()
+    harmless: dict[str, tuple[str, ...]] = {}
+    """Values of such variables that change nothing that matters, as patterns."""
 
 
 @cache

@@ -1,59 +1,55 @@
-"""Shell text → the commands that bash would run, on tree-sitter-bash.
+"""Shell text → the commands that bash would run.
 
-Where the parser is known to read a text otherwise than bash, the text is put right or refused before and after
-parsing: continuation lines are joined as bash joins them, control characters are refused, and between the words
-of a command nothing but blanks may stand.
+A reader of bash's grammar, checked against bash itself on generated texts (`tests/scopes/shell/bash_fuzz.py`).
+Every command in any branch counts. What bash would reject, and what could mean one thing or another, is refused.
 """
 
 from __future__ import annotations
 
 import re
 import unicodedata
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
 
 from remit.scopes.interface import NotUnderstood
+from remit.scopes.shell.builtins import check_builtin
+from remit.scopes.shell.drafts import Draft, Found
 from remit.scopes.shell.lexer import words as lex
 from remit.scopes.shell.reading import Word
-from remit.scopes.shell.script import Command, Redirect, Script
-
-if TYPE_CHECKING:
-    from tree_sitter import Node
+from remit.scopes.shell.scanner import MAX_DEPTH
+from remit.scopes.shell.script import Command, Script
+from remit.scopes.shell.simple import SimpleReader
 
 MAX_TEXT = 16_384
-MAX_COMMANDS = 256
 _BAD = re.compile("[\x00-\x08\x0b-\x1f\x7f]")
-_JOINERS = {"&&": "and", "||": "or", ";": "then", "\n": "then", "&": "background", ";;": "then"}
-_COMPOUND = {
-    "subshell": "subshell",
-    "compound_statement": "group",
-    "if_statement": "condition",
-    "case_statement": "condition",
-    "while_statement": "loop",
-    "for_statement": "loop",
-    "c_style_for_statement": "loop",
-}
-_SKIP = frozenset({"comment", "word", "variable_name", "heredoc_body", "heredoc_end"})
-_SUBSTITUTIONS = frozenset({"command_substitution", "process_substitution"})
-_parser: Any = None
+_JOINERS = {"&&": "and", "||": "or", ";": "then", "\n": "then", "&": "background"}
+_ENDS = frozenset({")", ";;", ";&", ";;&"})
+_PLAIN = re.compile(r"[A-Za-z0-9_./:,@%+^~-]+(?: [A-Za-z0-9_./:,@%+^~-]+)*")
+"""One command of plain words: the everyday text, which needs no grammar."""
+_FUNCTION = re.compile(r"[A-Za-z_][\w.:-]*")
+_RESERVED = frozenset({"then", "do", "done", "fi", "esac", "elif", "else", "}", "!", "coproc"})
+_COMPARISONS = frozenset({"-eq", "-ne", "-lt", "-le", "-gt", "-ge"})
 
 
 def read_script(text: str) -> Script:
     """The commands of a text. Raises NotUnderstood, with the part that wasn't."""
     if len(text) > MAX_TEXT:
         raise NotUnderstood("shell", f"longer than {MAX_TEXT} characters")
+    if _PLAIN.fullmatch(text):
+        words = tuple(Word(word, word) for word in text.split(" "))
+        if words[0].text not in _OTHERS:
+            return Script(text, (Command(words, raw=text),))
     refuse_characters(text)
-    joined = join_lines(text)
-    source = joined.encode("utf-8")
-    tree = _parse(source)
-    if tree.root_node.has_error:
-        raise NotUnderstood("shell", f"not readable as shell text{_error_at(tree.root_node)}")
-    walk = _Walk(source)
-    walk.statements(tree.root_node, frozenset())
-    return Script(joined, tuple(walk.commands), frozenset(walk.functions))
+    found = Found()
+    reader = _Reader(text, 0, found, frozenset())
+    reader.whole()
+    for draft in found.drafts:
+        check_builtin(draft.words, found.numbers)
+    found.numbers.check(draft.words for draft in found.drafts)
+    return Script(reader.text, tuple(draft.command() for draft in found.drafts), frozenset(found.functions))
 
 
 def refuse_characters(text: str) -> None:
-    """Raises NotUnderstood for characters that shells and parsers treat differently."""
+    """Raises NotUnderstood for characters that shells and people see differently."""
     bad = _BAD.search(text)
     if bad:
         raise NotUnderstood("shell", f"a control character (U+{ord(bad[0]):04X})")
@@ -63,338 +59,341 @@ def refuse_characters(text: str) -> None:
                 raise NotUnderstood("shell", f"a hidden or blank character (U+{ord(char):04X})")
 
 
-def join_lines(text: str) -> str:
-    """The text with continuation lines joined, where bash joins them. Raises NotUnderstood where that is unsure."""
-    if "\\\n" not in text:
-        return text
-    if "<<" in text or "`" in text or "$(" in text:
-        raise NotUnderstood("shell", "a continuation line beside a here-document or a substitution")
-    out: list[str] = []
-    at, end, quote = 0, len(text), ""
-    while at < end:
-        char = text[at]
-        if not quote and char == "#" and (at == 0 or text[at - 1] in " \t\n;&|()"):
-            stop = text.find("\n", at)
-            stop = end if stop < 0 else stop
-            out.append(text[at:stop])
-            at = stop
-            continue
-        if char == "\\" and quote != "'" and at + 1 < end:
-            if text[at + 1] != "\n":
-                out.append(text[at : at + 2])
-            elif quote == "$":
-                out.append("\\\n")
-            at += 2
-            continue
-        if not quote:
-            if char == "'" and text[at - 1 : at] == "$":
-                quote = "$"
-            elif char in "'\"":
-                quote = char
-        elif (quote == "$" and char == "'") or char == quote:
-            quote = ""
-        out.append(char)
-        at += 1
-    return "".join(out)
+class _Reader(SimpleReader):
+    """Reads lists, pipelines and compound commands by recursive descent."""
 
+    # ------------------------------------------------------------------------------------------------- lists
 
-def _parse(source: bytes) -> Any:
-    global _parser
-    if _parser is None:
-        import tree_sitter
-        import tree_sitter_bash
+    def whole(self) -> None:
+        """The whole text."""
+        self.statements()
+        if self.at < len(self.text):
+            raise self.unexpected()
+        if self.documents:
+            raise NotUnderstood("shell", "a here-document that doesn't end")
 
-        _parser = tree_sitter.Parser(tree_sitter.Language(tree_sitter_bash.language()))
-    return _parser.parse(source)
+    def body(self, *ends: str) -> None:
+        """Statements, at least one, up to a reserved word, which stays."""
+        if not self.statements(*ends):
+            raise self.unexpected()
 
-
-def _error_at(node: Node) -> str:
-    """Where the first error is, for people."""
-    stack = [node]
-    while stack:
-        one = stack.pop()
-        if one.type == "ERROR" or one.is_missing:
-            text = (one.text or b"").decode("utf-8", "replace").strip()
-            return f" near `{text[:40]}`" if text else ""
-        stack.extend(reversed([child for child in one.children if child.has_error]))
-    return ""
-
-
-class _Walk:
-    """Goes through the tree and collects commands."""
-
-    def __init__(self, source: bytes) -> None:
-        self.source = source
-        self.commands: list[Command] = []
-        self.functions: set[str] = set()
-
-    def text(self, node: Node) -> str:
-        return self.source[node.start_byte : node.end_byte].decode("utf-8")
-
-    def statements(self, node: Node, joined: frozenset[str]) -> None:
-        """A sequence of statements; what stands between two of them joins both."""
-        parts: list[Node] = []
+    def statements(self, *ends: str) -> bool:
+        """Statements up to the end of what they stand in; what stands between two of them joins both."""
+        parts: list[tuple[int, int]] = []
         joiners: list[str] = []
-        pending: str | None = None
-        for child in node.children:
-            if child.type in _JOINERS or (not child.is_named and child.type.strip() == ""):
-                joiner = _JOINERS.get(child.type, "then")
-                pending = "background" if "background" in (joiner, pending) else joiner
-            elif child.is_named and child.type != "comment":
-                if parts:
-                    joiners.append(pending or "then")
-                parts.append(child)
-                pending = None
-        trailing = pending == "background"
-        for index, part in enumerate(parts):
-            around = {*joined}
-            if index > 0:
-                around.add(joiners[index - 1])
-            if index < len(joiners):
-                around.add(joiners[index])
-            if trailing and index == len(parts) - 1:
-                around.add("background")
-            self.statement(part, frozenset(around))
-
-    def statement(self, node: Node, joined: frozenset[str], piped_from: int | None = None) -> None:
-        kind = node.type
-        if kind == "command":
-            self.command(node, joined, piped_from)
-        elif kind == "list":
-            self.statements(node, joined)
-        elif kind == "pipeline":
-            self.pipeline(node, joined, piped_from)
-        elif kind == "redirected_statement":
-            self.redirected(node, joined, piped_from)
-        elif kind in ("variable_assignment", "variable_assignments", "declaration_command", "unset_command"):
-            self.assignment(node, joined)
-        elif kind == "negated_command":
-            for child in node.named_children:
-                self.statement(child, joined, piped_from)
-        elif kind == "function_definition":
-            self.function(node, joined)
-        elif kind == "test_command":
-            self._add(Command((Word("test", "test"),), joined=joined, piped_from=piped_from, raw=self.text(node)))
-            self.substitutions(node, joined)
-        elif kind in _COMPOUND:
-            self.compound(node, joined | {_COMPOUND[kind]})
-        else:
-            raise NotUnderstood("shell", f"a construct that isn't followed ({kind.replace('_', ' ')})")
-
-    def compound(self, node: Node, joined: frozenset[str]) -> None:
-        """The statements inside a group, condition or loop, and substitutions in its head."""
-        for child in node.children:
-            if child.type in ("do_group", "elif_clause", "else_clause", "case_item", "compound_statement"):
-                self.compound(child, joined)
-            elif child.type in _STATEMENTS:
-                self.statement(child, joined | {"then"} if node.type != "subshell" else joined)
-            elif child.is_named:
-                self.substitutions(child, joined, inclusive=True)
-
-    def function(self, node: Node, joined: frozenset[str]) -> None:
-        name = node.child_by_field_name("name")
-        if name is None:
-            raise NotUnderstood("shell", "a function without a name")
-        self.functions.add(self.text(name))
-        for child in node.named_children:
-            if child != name:
-                self.statement(child, joined | {"function"})
-
-    def pipeline(self, node: Node, joined: frozenset[str], piped_from: int | None = None) -> None:
-        stages = [child for child in node.named_children if child.type != "comment"]
-        leading = node.children and node.children[0].type in ("|", "|&")
-        inside = joined | {"pipe"} if len(stages) > 1 or leading else joined
-        source = piped_from
-        for stage in stages:
-            first = len(self.commands)
-            self.statement(stage, inside, source)
-            simple = stage.type in ("command", "redirected_statement") and len(self.commands) > first
-            source = first if simple else -1
-
-    def redirected(self, node: Node, joined: frozenset[str], piped_from: int | None) -> None:
-        """A statement with redirections; a here-document may carry the rest of the line inside."""
-        body = node.child_by_field_name("body")
-        redirects: list[Redirect] = []
-        followers: list[tuple[Node, str]] = []
-        extra: list[Word] = []
-        for child in node.children:
-            if child.type in ("file_redirect", "herestring_redirect"):
-                redirects.append(self.redirect(child, joined))
-            elif child.type == "heredoc_redirect":
-                redirects.append(self.heredoc(child, joined, redirects, followers, extra))
-        around = joined | {joiner for _, joiner in followers}
-        first = len(self.commands)
-        if body is None:
-            self._add(Command((), redirects=tuple(redirects), joined=around, piped_from=piped_from, raw=self.text(node)))
-        else:
-            self.statement(body, around, piped_from)
-            if len(self.commands) == first:
-                raise NotUnderstood("shell", "a redirection of nothing")
-            last = self._redirected_command(first, body)
-            old = self.commands[last]
-            self.commands[last] = old._replace(
-                redirects=old.redirects + tuple(redirects), words=old.words + tuple(extra)
-            )
-        for follower, joiner in followers:
-            if joiner == "pipe":
-                self.pipeline(follower, around, first)
+        self.newlines()
+        while not self.ended(ends):
+            first = len(self.found.drafts)
+            self.conditional_list()
+            parts.append((first, len(self.found.drafts)))
+            self.blanks()
+            operator = self.operator()
+            if operator not in (";", "&", "\n"):
+                break
+            joiners.append(_JOINERS[operator])
+            if operator == "\n":
+                self.newline()
             else:
-                self.statement(follower, around)
+                self.at += 1
+            self.newlines()
+        if len(joiners) == len(parts) and joiners and joiners[-1] != "background":
+            joiners.pop()
+        self.joined(parts, joiners)
+        return bool(parts)
 
-    def _redirected_command(self, first: int, body: Node) -> int:
-        """bash gives the redirection to the last command of a list; for the checks any one of them will do."""
-        if body.type == "command":
-            return first
-        return len(self.commands) - 1
+    def ended(self, ends: tuple[str, ...]) -> bool:
+        return self.at >= len(self.text) or self.operator() in _ENDS or (bool(ends) and self.bare() in ends)
 
-    def heredoc(
-        self,
-        node: Node,
-        joined: frozenset[str],
-        redirects: list[Redirect],
-        followers: list[tuple[Node, str]],
-        extra: list[Word],
-    ) -> Redirect:
-        start = next((child for child in node.children if child.type == "heredoc_start"), None)
-        body = next((child for child in node.children if child.type == "heredoc_body"), None)
-        if start is None:
-            raise NotUnderstood("shell", "a here-document without its delimiter")
-        operator = node.children[0].type
-        joiner = "then"
-        for child in node.children[1:]:
-            if child.type in ("heredoc_start", "heredoc_body", "heredoc_end"):
+    def conditional_list(self) -> None:
+        """Pipelines joined by `&&` and `||`."""
+        parts: list[tuple[int, int]] = []
+        joiners: list[str] = []
+        while True:
+            first = len(self.found.drafts)
+            self.pipeline()
+            parts.append((first, len(self.found.drafts)))
+            self.blanks()
+            operator = self.operator()
+            if operator not in ("&&", "||"):
+                break
+            self.at += 2
+            joiners.append(_JOINERS[operator])
+            self.newlines()
+        self.joined(parts, joiners)
+
+    def joined(self, parts: list[tuple[int, int]], joiners: list[str]) -> None:
+        """Tells the commands of each part what stands before and after it."""
+        for index, joiner in enumerate(joiners):
+            for first, last in parts[index : index + 2]:
+                for draft in self.found.drafts[first:last]:
+                    if draft.depth == self.depth:
+                        draft.joined |= {joiner}
+
+    def pipeline(self) -> None:
+        """Commands joined by pipes, after any `!` and `time`."""
+        empty = self.prefixes()
+        first = len(self.found.drafts)
+        if empty and (self.at >= len(self.text) or self.operator() in (";", "&", "\n", ")")):
+            return  # `time` and `!` may stand alone
+        self.command(None)
+        start = first
+        self.blanks()
+        piped = False
+        while self.operator() in ("|", "|&"):
+            piped = True
+            self.at += len(self.operator())
+            self.newlines()
+            source = start if self.is_one(start) else -1
+            start = len(self.found.drafts)
+            self.command(source)
+            self.blanks()
+        if piped:
+            self.joined([(first, len(self.found.drafts))], ["pipe"])
+
+    def prefixes(self) -> bool:
+        """Skips `!` and `time`; true if there was one."""
+        found = False
+        while True:
+            word = self.bare()
+            if word not in ("!", "time"):
+                return found
+            found = True
+            self.at += len(word)
+            self.blanks()
+            if word == "time":
+                self.options_of_time()
+
+    def options_of_time(self) -> None:
+        for option in ("-p", "--"):
+            before = self.at
+            if self.text.startswith("-", before) and self.word() == option:
+                self.blanks()
+            else:
+                self.at = before
+
+    def is_one(self, start: int) -> bool:
+        """True if a stage of a pipeline is one simple command, at this place."""
+        drafts = [draft for draft in self.found.drafts[start:] if draft.depth == self.depth]
+        return len(drafts) == 1 and drafts[0] is self.found.drafts[start] and drafts[0].joined == self.context
+
+    # ---------------------------------------------------------------------------------------------- commands
+
+    def command(self, piped_from: int | None) -> None:
+        """One command, simple or compound, with its redirections."""
+        if self.text.startswith("(", self.at):
+            self.join(self.at + 1)
+            if self.text.startswith("((", self.at):
+                self.compound(self.arithmetic_command, "condition", piped_from)
+            else:
+                self.compound(self.subshell, "subshell", piped_from)
+            return
+        word = self.bare()
+        if word in _COMPOUND:
+            method, label = _COMPOUND[word]
+            self.at += len(word)
+            self.compound(lambda: method(self), label, piped_from)
+        elif word == "function":
+            self.at += len(word)
+            self.blanks()
+            name = self.word()
+            self.blanks()
+            if self.text.startswith("(", self.at):
+                self.parentheses()
+            self.function(name)
+        elif word == "coproc":
+            raise NotUnderstood("shell", "a coprocess")
+        elif word in _RESERVED:
+            raise self.unexpected()
+        else:
+            self.simple(piped_from)
+
+    def compound(self, read: Callable[[], None], label: str, piped_from: int | None) -> None:
+        """A compound command; what it reads, all in it may read."""
+        self.levels += 1
+        if self.levels > MAX_DEPTH:
+            raise NotUnderstood("shell", "commands nested too deeply")
+        context, fed = self.context, self.fed
+        first = len(self.found.drafts)
+        self.context = context | {label}
+        self.fed = fed or piped_from is not None
+        start = self.at
+        read()
+        around = Draft(self.depth, self.context, piped_from)
+        self.blanks()
+        while self.redirect(around):
+            self.blanks()
+        if around.redirects:
+            around.raw = self.text[start : self.at]
+            self.found.drafts.append(around)
+            if around.takes_input:
+                for draft in self.found.drafts[first:-1]:
+                    draft.piped_from = -1 if draft.piped_from is None else draft.piped_from
+        self.context, self.fed = context, fed
+        self.levels -= 1
+
+    def subshell(self) -> None:
+        self.at += 1
+        self.body()
+        self.expect(")")
+
+    def group(self) -> None:
+        self.body("}")
+        self.expect("}")
+
+    def branch(self) -> None:
+        self.body("then")
+        self.expect("then")
+        self.body("elif", "else", "fi")
+        while self.bare() == "elif":
+            self.at += 4
+            self.body("then")
+            self.expect("then")
+            self.body("elif", "else", "fi")
+        if self.bare() == "else":
+            self.at += 4
+            self.body("fi")
+        self.expect("fi")
+
+    def loop(self) -> None:
+        self.body("do")
+        self.do()
+
+    def do(self) -> None:
+        self.expect("do")
+        self.body("done")
+        self.expect("done")
+
+    def for_(self) -> None:
+        self.blanks()
+        self.join(self.at)
+        if self.text.startswith("((", self.at):
+            self.at += 2
+            self.expression(several=True)
+            self.blanks()
+            if self.text.startswith(";", self.at):
+                self.at += 1
+        else:
+            self.for_each()
+        self.newlines()
+        if self.bare() == "{":
+            self.at += 1
+            self.group()
+        else:
+            self.do()
+
+    def for_each(self) -> None:
+        """`for NAME in WORDS`, up to the semicolon or newline."""
+        name = self.name()
+        self.blanks()
+        if self.operator() == ";":
+            self.at += 1
+            self.found.numbers.unknown(name)
+            return
+        self.newlines()
+        if self.bare() != "in":
+            self.found.numbers.unknown(name)
+            return
+        self.at += 2
+        while True:
+            self.blanks()
+            operator = self.operator()
+            if operator in (";", "\n"):
+                self.at += 1 if operator == ";" else 0
+                return
+            raw = "" if operator else self.word()
+            if not raw:
+                raise self.unexpected()
+            for word in lex(raw):
+                self.found.numbers.set(name, word)
+
+    def case(self) -> None:
+        self.blanks()
+        if not self.word():
+            raise self.unexpected()
+        self.newlines()
+        self.expect("in")
+        self.newlines()
+        while self.bare() != "esac":
+            self.patterns()
+            self.statements("esac")
+            operator = self.operator()
+            if operator not in (";;", ";&", ";;&"):
+                break
+            self.at += len(operator)
+            self.newlines()
+        self.expect("esac")
+
+    def patterns(self) -> None:
+        """The patterns of one case, with the parenthesis after them."""
+        if self.operator() == "(":
+            self.at += 1
+            self.blanks()
+        while True:
+            if self.operator() or not self.word():
+                raise self.unexpected()
+            self.blanks()
+            if self.operator() != "|":
+                break
+            self.at += 1
+            self.blanks()
+        self.expect(")")
+
+    def arithmetic_command(self) -> None:
+        self.at += 2
+        self.expression()
+
+    def test(self) -> None:
+        """`[[ … ]]`; whatever it compares, only the substitutions in it run."""
+        draft = self.draft(None)
+        draft.words.append(Word("test", "[["))
+        start = self.at - 2
+        before, compared = "", False
+        while True:
+            self.newlines()
+            if self.bare() == "]]":
+                break
+            operator = self.operator()
+            if operator in ("&&", "||", "(", ")", "<", ">"):
+                self.at += len(operator)
+                before = ""
                 continue
-            if child.type in ("file_redirect", "herestring_redirect"):
-                redirects.append(self.redirect(child, joined))
-            elif child.type == "pipeline":
-                followers.append((child, "pipe"))
-            elif child.type in _JOINERS:
-                joiner = _JOINERS[child.type]
-            elif child.type in _STATEMENTS:
-                followers.append((child, joiner))
-            elif child.is_named and child.type in ("word", "string", "raw_string", "concatenation", "number"):
-                extra.extend(lex(self.text(child)))
-            elif child.is_named and child.type != "file_descriptor":
-                raise NotUnderstood("shell", "a here-document that isn't followed")
-        text = self.text(body) if body is not None else ""
-        delimiter = self.text(start)
-        quoted = any(mark in delimiter for mark in "'\"\\")
-        if operator == "<<-":
-            text = re.sub(r"(?m)^\t+", "", text)
-        if not quoted:
-            if body is not None:
-                self.substitutions(body, joined)
-            if re.search(r"[$`\\]", text):
-                return Redirect("<<", "0", body=None)
-        return Redirect("<<", "0", body=text)
+            raw = "" if operator else self.word()
+            if not raw or raw in ("-v", "-R"):
+                raise NotUnderstood("shell", "a test that isn't followed")
+            if raw in _COMPARISONS:
+                self.found.numbers.use_word(before)
+            elif compared:
+                self.found.numbers.use_word(raw)
+            elif raw == "=~":
+                self.blanks()
+                self.regex()
+            before, compared = raw, raw in _COMPARISONS
+        self.at += 2
+        draft.raw = self.text[start : self.at]
 
-    def redirect(self, node: Node, joined: frozenset[str]) -> Redirect:
-        self.substitutions(node, joined)
-        descriptor = next((child for child in node.children if child.type == "file_descriptor"), None)
-        operator = next((child.type for child in node.children if not child.is_named), "")
-        targets = [child for child in node.named_children if child.type != "file_descriptor"]
-        fd = self.text(descriptor) if descriptor is not None else ""
-        if node.type == "herestring_redirect":
-            found = lex(self.text(targets[-1])) if targets else []
-            body = found[0].text if len(found) == 1 else None
-            return Redirect("<<<", "0", body=None if body is None else body + "\n")
-        if not targets:
-            return Redirect(operator, fd)
-        found = lex(self.text(targets[0]))
-        if len(targets) != 1 or len(found) != 1:
-            raise NotUnderstood("shell", "a redirection that isn't followed")
-        return Redirect(operator, fd, found[0])
-
-    def assignment(self, node: Node, joined: frozenset[str]) -> None:
-        """Assignments without a command, and export, declare, local, readonly, unset."""
-        self.substitutions(node, joined)
-        raw = self.text(node)
-        if node.type == "variable_assignment":
-            self._add(Command((), (self._assign(node),), joined=joined, raw=raw))
-        elif node.type == "variable_assignments":
-            assigns = tuple(self._assign(child) for child in node.named_children)
-            self._add(Command((), assigns, joined=joined, raw=raw))
-        else:
-            found = [self._assign(child) for child in node.named_children if child.type == "variable_assignment"]
-            head = raw.split(None, 1)[0]
-            rest = [child for child in node.named_children if child.type != "variable_assignment"]
-            arguments = [word for child in rest for word in lex(self.text(child))]
-            self._add(Command((Word(head, head), *arguments), tuple(found), joined=joined, raw=raw))
-
-    def _assign(self, node: Node) -> tuple[str, Word]:
-        name = node.child_by_field_name("name")
-        value = node.child_by_field_name("value")
-        if name is None or name.type != "variable_name":
-            raise NotUnderstood("shell", "an assignment that isn't followed")
-        if value is None:
-            return self.text(name), Word("", "")
-        if value.type == "array":
-            return self.text(name), Word(None, self.text(value))
-        raw = self.text(value)
-        found = lex(raw)
-        return self.text(name), found[0] if len(found) == 1 else Word(None, raw)
-
-    def command(self, node: Node, joined: frozenset[str], piped_from: int | None) -> None:
-        words: list[Word] = []
-        assigns: list[tuple[str, Word]] = []
-        redirects: list[Redirect] = []
-        before: int | None = None
-        place = len(self.commands)
-        self.commands.append(Command(()))
-        for child in node.children:
-            if before is not None and self.source[before : child.start_byte].strip(b" \t"):
-                raise NotUnderstood("shell", "something between two words that isn't a blank")
-            before = child.end_byte
-            if child.type == "variable_assignment":
-                assigns.append(self._assign(child))
-            elif child.type in ("file_redirect", "herestring_redirect"):
-                redirects.append(self.redirect(child, joined))
-            elif child.type == "heredoc_redirect":
-                raise NotUnderstood("shell", "a here-document before the command ends")
-            elif child.type == "process_substitution":
-                words.append(Word(None, self.text(child)))
-            else:
-                words.extend(lex(self.text(child)))
-        self.commands[place] = Command(
-            tuple(words), tuple(assigns), tuple(redirects), joined, piped_from, self.text(node)
-        )
-        self._limit()
-        for child in node.children:
-            if child.type not in ("file_redirect", "herestring_redirect"):
-                self.substitutions(child, joined, inclusive=True)
-
-    def substitutions(self, node: Node, joined: frozenset[str], *, inclusive: bool = False) -> None:
-        """Commands in `$(…)`, backticks and `<(…)` anywhere below the node."""
-        stack = [node] if inclusive else list(node.children)
-        while stack:
-            one = stack.pop()
-            if one.type in _SUBSTITUTIONS:
-                self.statements(one, frozenset({"substitution"}))
-            else:
-                stack.extend(one.children)
-
-    def _add(self, command: Command) -> None:
-        self.commands.append(command)
-        self._limit()
-
-    def _limit(self) -> None:
-        if len(self.commands) > MAX_COMMANDS:
-            raise NotUnderstood("shell", f"more than {MAX_COMMANDS} commands")
+    def function(self, name: str) -> None:
+        """The body of a function, which may be called from anywhere."""
+        if not _FUNCTION.fullmatch(name):
+            raise NotUnderstood("shell", f"a function named `{name}`")
+        self.newlines()
+        if self.bare() not in _COMPOUND and not self.text.startswith("(", self.at):
+            raise self.unexpected()
+        self.found.functions.add(name)
+        context, fed = self.context, self.fed
+        self.context, self.fed = context | {"function"}, True
+        self.command(None)
+        self.context, self.fed = context, fed
 
 
-_STATEMENTS = frozenset(
-    {
-        "command",
-        "list",
-        "pipeline",
-        "redirected_statement",
-        "variable_assignment",
-        "variable_assignments",
-        "declaration_command",
-        "unset_command",
-        "negated_command",
-        "function_definition",
-        "test_command",
-        *_COMPOUND,
-    }
-)
+_COMPOUND: dict[str, tuple[Callable[[_Reader], None], str]] = {
+    "{": (_Reader.group, "group"),
+    "if": (_Reader.branch, "condition"),
+    "case": (_Reader.case, "condition"),
+    "while": (_Reader.loop, "loop"),
+    "until": (_Reader.loop, "loop"),
+    "for": (_Reader.for_, "loop"),
+    "select": (_Reader.for_, "loop"),
+    "[[": (_Reader.test, "condition"),
+}
+_OTHERS = frozenset({"time", "function", "let", "declare", "typeset", "local"}) | _RESERVED | _COMPOUND.keys()
+"""Words that make more of a text than one plain command: reserved ones, and builtins that evaluate plain words."""

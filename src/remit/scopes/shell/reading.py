@@ -49,6 +49,8 @@ class Reading:
         """Options that no rule admits by naming the program, with the reason."""
         self.dynamic: list[str] = []
         """Words that are not literal, and globs that could turn into options."""
+        self.loose: list[str] = []
+        """Words that are not literal, but mere text wherever they end up."""
         self.project = False
         """It runs code of the workspace."""
         self.directory: Word | None = None

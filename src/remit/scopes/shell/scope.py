@@ -36,6 +36,7 @@ class Run:
         self.targets = _set(data.get("targets"))
         self.modules = _set(data.get("module"))
         self.hosts = _set(data.get("host"))
+        self.url_texts = _texts(data.get("url"))
         self.urls = UrlSet(UrlPattern.parse(text) for text in data["url"]) if "url" in data else None
         self.databases = GlobSet(Glob.parse(text) for text in data["db"]) if "db" in data else None
         self.sql = data.get("sql")
@@ -43,8 +44,24 @@ class Run:
         if self.anything:
             self.exact = None
 
-    def refuses(self, act: Act) -> str | None:
-        """Why this entry does not admit the command; None if it does."""
+    def is_about(self, act: Act) -> bool:
+        """True if the entry names what the command does: only how it does it is too much."""
+        return self._names(act) is None or bool(act.unknown or act.refused)
+
+    def excess(self, act: Act) -> int:
+        """How many effects the command has beyond the entry's."""
+        return len(act.own - (act.base if self.effects is None else self.effects))
+
+    def describe(self) -> str:
+        """For people: `git diff, log`, `make build`, `python -m pytest`."""
+        if self.exact is not None:
+            return f"exactly `{' '.join(self.exact)}`"
+        more = [" ".join(sub) for sub in self.subs or ()] or sorted(self.targets or ())
+        more = more or [f"-m {name}" for name in sorted(self.modules or ())]
+        return f"{self.program} {_brief(more)}".rstrip()
+
+    def refuses(self, act: Act, *, loose: bool = False) -> str | None:
+        """Why this entry does not admit the command; None if it does. `loose` lets mere text be anything."""
         if self.exact is not None:
             texts = tuple(word.text for word in act.command.words)
             return None if texts == self.exact else f"only exactly `{' '.join(self.exact)}` is admitted"
@@ -54,19 +71,22 @@ class Run:
             return act.refused[0]
         if act.grade == UNKNOWN:
             return act.unknown[0]
-        if act.dynamic:
-            return f"`{act.dynamic[0]}` is not literal"
+        doubt = act.dynamic if loose else (*act.dynamic, *act.loose)
+        if doubt and doubt[0][:1] in ("*", "?", "["):
+            return f"`{doubt[0]}` could match a name that looks like an option: write `./{doubt[0]}`"
+        if doubt:
+            return f"`{doubt[0]}` is not literal: write out what it stands for"
         admitted = act.base if self.effects is None else self.effects
         if not act.own <= admitted:
-            return f"it would also {', '.join(sorted(act.own - admitted))}"
+            only = f"; {self.program} may only {', '.join(sorted(admitted))}" if admitted else ""
+            return f"it would also {', '.join(sorted(act.own - admitted))}{only}"
         return self._names(act) or self._reaches(act)
 
     def _names(self, act: Act) -> str | None:
         if self.subs is not None:
             mine = _subcommands(act)
             if not any(mine[: len(sub)] == sub for sub in self.subs):
-                allowed = ", ".join(" ".join(sub) for sub in self.subs)
-                return f"only {self.program} {allowed} is admitted"
+                return f"{self.describe()} only"
         for wanted, words, what in (
             (self.targets, act.targets, "target"),
             (self.modules, act.modules, "module"),
@@ -75,15 +95,16 @@ class Run:
             if wanted is None:
                 continue
             if not words or any(word.text not in wanted for word in words):
-                return f"only the {what} {', '.join(sorted(wanted))} is admitted"
+                return f"the {what} must be {_brief(sorted(wanted))}"
         if self.modules is None and act.modules:
             return f"the module {act.modules[0].text} is not named"
         return None
 
     def _reaches(self, act: Act) -> str | None:
-        if self.urls is not None:
-            if act.hosts or not act.urls or not all(_within_urls(word, self.urls) for word in act.urls):
-                return "it reaches a URL that is not admitted"
+        urls = self.urls
+        if urls is not None and (act.hosts or not act.urls or not all(_within_urls(word, urls) for word in act.urls)):
+            reached = ", ".join(word.raw for word in (*act.urls, *act.hosts)) or "nothing"
+            return f"it reaches {reached}; only {', '.join(self.url_texts)} is permitted"
         if self.sql is not None or self.databases is not None or act.sqls or act.databases:
             return "sql in a terminal can't be judged yet"
         return None
@@ -105,13 +126,17 @@ class ShellMatcher:
                 self.runs.setdefault(str(program).split()[0], []).append(Run(str(program), limits))
         self.filters = frozenset(_texts(scope.get("filters")))
         self.joined_by = frozenset(scope.get("joined_by", JOINED_BY))
+        self.loose = not self.joined_by.isdisjoint(("substitution", "loop", "function"))
+        """Who admits these admits words that they fill in, where they are mere text."""
         redirect = _texts(scope.get("redirect", ["devnull"]))
+        self.redirects = [text for text in redirect if text != "devnull"]
         self.redirect = GlobSet(Glob.parse(text) for text in redirect if text != "devnull")
         self.env = frozenset(_texts(scope.get("env")))
         self.stdin = scope.get("stdin", "literal")
         self.inside = Glob.parse(scope["in"].rstrip("/")) if "in" in scope else None
         paths = scope.get("path")
         self.paths: dict[str, GlobSet] | None = None
+        self.path_texts = {effect: _texts(texts) for effect, texts in (paths or {}).items()}
         if paths is not None:
             self.paths = {e: GlobSet(Glob.parse(t) for t in _texts(texts)) for e, texts in paths.items()}
         self.texts = sorted({*self.runs, *(f"| {name}" for name in self.filters)})
@@ -146,13 +171,14 @@ class ShellMatcher:
                 ahead = act.feeds is None or act.feeds in self.filters
                 if (behind and ahead) or (before and act.command.piped_from is None):
                     continue
-            return f"commands joined by {joiner}"
+            return f"commands may be joined only by {', '.join(sorted(self.joined_by)) or 'nothing'}, not by {joiner}"
         return None
 
     def _assigned(self, act: Act) -> str | None:
         for name, _ in act.command.assigns:
             if name not in self.env:
-                return f"the assignment of {name}"
+                allowed = f"; only {', '.join(sorted(self.env))} may" if self.env else ""
+                return f"{name} may not be set before a command{allowed}"
         return None
 
     def _named(self, act: Act) -> str | None:
@@ -164,11 +190,16 @@ class ShellMatcher:
             doubts = (*act.unknown, *act.refused)
             return doubts[0] if doubts else None
         if act.program in self.filters and act.command.piped_from is not None:
-            return Run(act.program).refuses(act)
-        reasons = [run.refuses(act) for run in self.runs.get(act.program, ())]
-        if not reasons:
-            return f"{act.program} is not among the commands"
-        return None if None in reasons else reasons[0]
+            return Run(act.program).refuses(act, loose=self.loose)
+        runs = self.runs.get(act.program, ())
+        reasons = [run.refuses(act, loose=self.loose) for run in runs]
+        if None in reasons:
+            return None
+        near = [(run.excess(act), reason) for run, reason in zip(runs, reasons, strict=True) if run.is_about(act)]
+        if near:
+            return min(near, key=lambda pair: pair[0])[1]
+        name = " ".join((act.program, *_subcommands(act)))
+        return f"{name} is not among the commands; {self.allows(act.program)} may be run"
 
     def _fed(self, act: Act) -> str | None:
         if act.is_fed and act.stdin in ("sql", "code") and (self.stdin == "none" or act.fed is None):
@@ -178,7 +209,9 @@ class ShellMatcher:
     def _redirected(self, placed: Placed) -> str | None:
         for touch, path in placed.redirected:
             if not isinstance(path, str) or not self.redirect.matches(path):
-                return f"the redirection to {touch.path.raw}"
+                way = "from" if touch.effect == "read" else "to"
+                allowed = ", ".join(["/dev/null", *self.redirects])
+                return f"a redirection {way} {touch.path.raw}; only {allowed} is permitted"
         return None
 
     def _located(self, placed: Placed) -> str | None:
@@ -188,19 +221,28 @@ class ShellMatcher:
             return f"it runs outside {self.inside.text}"
         for touch, path in placed.touches:
             if path is None or (isinstance(path, str) and path.startswith("/")):
-                return f"{touch.path.raw} lies outside the root"
+                return f"{touch.path.raw} lies outside the root, or can't be told"
             allowed = self.paths.get(touch.effect) if self.paths is not None else None
             if self.paths is None:
                 continue
             if allowed is None or not (allowed.matches(path) if isinstance(path, str) else allowed.includes(path)):
-                return f"it would {touch.effect} {touch.path.raw}"
+                where = ", ".join(self.path_texts.get(touch.effect, ())) or "nothing"
+                return f"it would {touch.effect} {touch.path.raw}; it may {touch.effect} only {where}"
         effects = placed.act.own & {"write", "delete"}
         if self.paths is not None and any(not self.paths.get(effect) for effect in effects):
             return f"it would {', '.join(sorted(effects))}"
         return None
 
     def describe(self) -> str:
-        return "any command" if self.all else ", ".join(self.texts) or "no command"
+        return "any command that is understood" if self.all else ", ".join(self.texts) or "no command"
+
+    def allows(self, program: str | None) -> str:
+        """What may be run instead, for people: the program's own entries if it has some, else a few names."""
+        if self.all:
+            return self.describe()
+        if program is not None and program in self.runs:
+            return _brief(list(dict.fromkeys(run.describe() for run in self.runs[program])), 4)
+        return _brief(self.texts) or "no command"
 
 
 class Placed:
@@ -259,6 +301,12 @@ def _within_urls(word: Word, urls: UrlSet) -> bool:
         return word.text is not None and urls.matches(parse_url(word.text))
     except UrlError:
         return False
+
+
+def _brief(texts: list[str], limit: int = 8) -> str:
+    """A list for people, shortened."""
+    more = f" and {len(texts) - limit} more" if len(texts) > limit else ""
+    return ", ".join(texts[:limit]) + more
 
 
 def _set(value: Any) -> frozenset[str] | None:

@@ -1,6 +1,6 @@
 """Shell text → acts: every command that would run, what it does, and how well that is known.
 
-    for act in understand("git diff HEAD~1 | head").acts: ...
+for act in understand("git diff HEAD~1 | head").acts: ...
 """
 
 from __future__ import annotations
@@ -8,11 +8,12 @@ from __future__ import annotations
 import re
 from collections import OrderedDict
 from fnmatch import fnmatchcase
+from posixpath import normpath
 from typing import NamedTuple
 
 from remit.scopes.interface import NotUnderstood
 from remit.scopes.shell.interpret import Interpreter
-from remit.scopes.shell.profiles import profile_of, programs
+from remit.scopes.shell.profiles import Profile, profile_of, programs
 from remit.scopes.shell.reader import read_script
 from remit.scopes.shell.reading import Reading, Touch, Word
 from remit.scopes.shell.script import Command, Redirect
@@ -20,6 +21,12 @@ from remit.scopes.shell.script import Command, Redirect
 MAX_DEPTH = 8
 _ASSIGNMENT = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)=")
 CACHE = 512
+MAX_BASES = 16
+SYSTEM = frozenset(("/bin", "/sbin", "/usr/bin", "/usr/sbin", "/usr/local/bin", "/usr/local/sbin", "/opt/homebrew/bin"))
+_STRICT = ("-e", "-u", "-x", "-eu", "-ex", "-ux", "-eux", "-euo", "-eo", "-euxo", "-exo", "-uo", "-o", "+e", "+u", "+x")
+STRICT = frozenset((*_STRICT, "pipefail", "errexit", "nounset", "xtrace"))
+"""Words of `set` that change when a script stops and what it prints, but not how it is read."""
+CODE_PATHS = frozenset(("PYTHONPATH", "NODE_PATH"))
 UNDERSTOOD, PROJECT, UNKNOWN = "understood", "project code", "not understood"
 
 
@@ -47,6 +54,8 @@ class Act(NamedTuple):
     unknown: tuple[str, ...] = ()
     refused: tuple[str, ...] = ()
     dynamic: tuple[str, ...] = ()
+    loose: tuple[str, ...] = ()
+    """Words that are not literal, but mere text whatever they are."""
     bases: tuple[str | None, ...] = (".",)
     """Directories that it may run in, below the shell's own; None is one that the text doesn't tell."""
     via: tuple[str, ...] = ()
@@ -58,6 +67,15 @@ class Act(NamedTuple):
     """Something is on its standard input: a pipe, a file or a here-document."""
     feeds: str | None = None
     """The program that reads its output through a pipe; empty if that isn't one simple command."""
+
+    @property
+    def names(self) -> frozenset[str]:
+        """Names by which a program that it runs is known: its own, `python -m` modules, and in doubt every word."""
+        texts = [word.text for word in self.modules]
+        found = {text.partition(".")[0] for text in texts if text is not None}
+        words = self.command.words if self.grade == UNKNOWN else self.command.words[:1]
+        found.update(word.text.rpartition("/")[2] for word in words if word.text is not None)
+        return frozenset(found)
 
 
 class Understanding(NamedTuple):
@@ -138,6 +156,8 @@ def _command(
     reader = Interpreter(out)
     program = command.program
     profile = profile_of(program) if program else None
+    if profile is None and program and "/" in program:
+        profile = _system_program(program)
     if program is None:
         out.unknown.append(f"the program `{command.words[0].raw}` is not literal")
     elif program and program in functions:
@@ -145,7 +165,7 @@ def _command(
     elif profile is not None:
         reader.run(profile, command.words[1:])
     elif program:
-        _path_program(program, out)
+        _path_program(command, out, reader)
     if tainted and program:
         out.unknown.append("a variable or alias set before changes what programs do")
     own = frozenset(out.effects)
@@ -162,14 +182,15 @@ def _command(
                 out.commands[index] = [inner[0], *(Word(None, word.raw) for word in inner[1:])]
             else:
                 inner.append(Word(None, "…"))
-    if out.project and any(base is None or base.startswith(("/", "~", "..")) for base in bases):
-        out.unknown.append("code outside the root")
-    names = programs().environment
     for name, value in command.assigns:
-        if command.words and any(fnmatchcase(name, pattern) for pattern in names):
+        if command.words and name in CODE_PATHS and _local(value):
+            out.project = True
+        elif command.words and _matters(name, value):
             out.unknown.append(f"`{name}` changes what programs do")
         if value.text is None:
             out.dynamic.append(value.raw)
+    if out.project and any(base is None or base.startswith(("/", "~", "..")) for base in bases):
+        out.unknown.append("code outside the root")
     unknown = bool(out.unknown or out.refused)
     act = Act(
         program,
@@ -190,6 +211,7 @@ def _command(
         tuple(out.unknown),
         tuple(out.refused),
         tuple(out.dynamic),
+        tuple(out.loose),
         _within(bases, out.directory),
         via,
         reader.stdin,
@@ -218,8 +240,23 @@ def _nested(words: list[Word], command: Command) -> Command:
     return Command(tuple(words), tuple(assigns), joined=command.joined, raw=raw)
 
 
-def _path_program(program: str, out: Reading) -> None:
-    """A program named by a path: a script of the project below the root; any other is not understood."""
+def _system_program(program: str) -> Profile | None:
+    """The profile of a program that is named by its place among the system's own, as `/usr/bin/git`."""
+    where, _, name = normpath(program).replace("//", "/").rpartition("/")
+    return profile_of(name) if where in SYSTEM and program.startswith("/") else None
+
+
+def _path_program(command: Command, out: Reading, reader: Interpreter) -> None:
+    """A program named by a path: a script of the project below the root; any other is not understood.
+
+    It could be the program whose name it has, so what that one would do counts too (`.venv/bin/python -m pytest`).
+    """
+    program = command.words[0].text or ""
+    profile = profile_of(program.rpartition("/")[2]) if "/" in program else None
+    if profile is not None:
+        reader.run(profile, command.words[1:])
+        out.unknown.clear()
+        out.refused.clear()
     if "/" in program and not program.startswith(("/", "~")) and ".." not in program.split("/"):
         out.project = True
         out.touch("read", Word(program, program))
@@ -284,7 +321,13 @@ def _output(command: Command) -> str | None:
         return " ".join(rest) + newline
     if texts == ["cat"] and len(inputs) == 1:
         return inputs[0].body
-    if len(texts) == 2 and texts[0] == "printf" and not inputs and "%" not in str(texts[1]) and "\\" not in str(texts[1]):
+    if (
+        len(texts) == 2
+        and texts[0] == "printf"
+        and not inputs
+        and "%" not in str(texts[1])
+        and "\\" not in str(texts[1])
+    ):
         return str(texts[1])
     return None
 
@@ -308,16 +351,35 @@ def _moved(command: Command, bases: tuple[str | None, ...], *, pure: bool) -> tu
         return bases
     words = [word for word in command.words[1:] if word.text not in ("--", "-P", "-L", "-e")]
     target = words[0].text if len(words) == 1 and not words[0].glob else None
-    if name == "popd" or not command.joined <= {"and", "then", "or", "pipe"}:
+    if name == "popd" or not command.joined.isdisjoint(("loop", "function")):
         target = None
     moved = tuple(_join(base, target) for base in bases)
-    return moved if pure else tuple(dict.fromkeys((*bases, *moved)))
+    if pure:
+        return moved
+    both = tuple(dict.fromkeys((*bases, *moved)))
+    return both if len(both) <= MAX_BASES else (None,)
 
 
 def _taints(command: Command) -> bool:
     """A command after which names no longer mean what they meant."""
-    names = programs().environment
+    if command.program == "set" and all(word.text in STRICT for word in command.words[1:]):
+        return False
     if command.program in ("alias", "enable", "hash", "shopt", "set") and len(command.words) > 1:
         return True
     exported = not command.words or command.program in ("export", "declare", "typeset", "readonly", "local")
-    return exported and any(fnmatchcase(name, pattern) for name, _ in command.assigns for pattern in names)
+    return exported and any(_matters(name, value) for name, value in command.assigns)
+
+
+def _local(value: Word) -> bool:
+    """True for a list of directories that lie below the working directory: the project's own code."""
+    parts = (value.text or "/").split(":")
+    return not any(part == "" or part.startswith(("/", "~")) or ".." in part.split("/") for part in parts)
+
+
+def _matters(name: str, value: Word) -> bool:
+    """True for a variable that changes what programs do, unless to a value that is known to be harmless."""
+    known = programs()
+    if not any(fnmatchcase(name, pattern) for pattern in known.environment):
+        return False
+    harmless = known.harmless.get(name)
+    return harmless is None or value.text is None or not any(fnmatchcase(value.text, text) for text in harmless)

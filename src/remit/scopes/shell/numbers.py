@@ -1,0 +1,77 @@
+"""Numbers: bash evaluates the values of variables in arithmetic, and runs the commands that stand in them.
+
+`x='a[$(id)]'; echo $((x))` runs `id`. So a variable may stand in arithmetic only where the text itself shows that
+its value is a number.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+from remit.scopes.interface import NotUnderstood
+from remit.scopes.shell.reading import Word
+
+_OWN = frozenset({
+    "BASHPID", "COLUMNS", "EPOCHSECONDS", "EUID", "HISTCMD", "LINENO", "LINES", "PPID", "RANDOM", "SECONDS", "SHLVL",
+    "SRANDOM", "UID",
+})  # fmt: skip
+"""Variables that bash itself keeps as numbers."""
+_SETTERS = frozenset({".", "eval", "getopts", "mapfile", "printf", "read", "readarray", "source", "wait"})
+_TERM = re.compile(
+    r"0[xX][0-9A-Fa-f]+|\d+|\$\{#[A-Za-z_]\w*(?:\[[@*]\])?\}|\$[#?]|\$\{([A-Za-z_]\w*)\}|\$?([A-Za-z_]\w*)"
+)
+_CHANGED = re.compile(r"([A-Za-z_]\w*)[ \t]*(?:\+\+|--|(?:[+*/%^|&-]|<<|>>)?=(?!=))|(?:\+\+|--)([A-Za-z_]\w*)")
+_NUMBER = re.compile(r"-?\d+|\$[#?]|\$\{#[A-Za-z_]\w*(?:\[[@*]\])?\}")
+_SEQUENCE = re.compile(r"\$\(seq(?: -?\d+){1,3}\)|`seq(?: -?\d+){1,3}`")
+_ARITHMETIC = re.compile(r"\$\(\([^$`\\'\"]*\)\)")
+_QUOTED = re.compile(r"\"?(\$[#?]|\$\{#[A-Za-z_]\w*(?:\[[@*]\])?\}|\$([A-Za-z_]\w*)|\$\{([A-Za-z_]\w*)\}|-?\d+)\"?")
+
+
+class Numbers:
+    """Which variables arithmetic reads, and which of them are known to be numbers."""
+
+    def __init__(self) -> None:
+        self._used: set[str] = set()
+        self._known: dict[str, bool] = {}
+
+    def use(self, expression: str) -> None:
+        """An arithmetic expression. Raises NotUnderstood if it holds more than numbers and variables."""
+        if not any(char.isalpha() or char in "_${}" for char in expression):
+            return
+        for changed in _CHANGED.finditer(expression):
+            self._known.setdefault(changed[1] or changed[2], True)
+        for found in _TERM.finditer(expression):
+            self._used.update(filter(None, found.groups()))
+        if re.search(r"[${}]", _TERM.sub(" ", expression)):
+            raise NotUnderstood("shell", "arithmetic that isn't followed")
+
+    def use_word(self, raw: str) -> None:
+        """An operand of `-eq` and the like in `[[ … ]]`."""
+        found = _QUOTED.fullmatch(raw)
+        if found is None:
+            raise NotUnderstood("shell", "a comparison of numbers that isn't followed")
+        self._used.update(filter(None, found.groups()[1:]))
+
+    def set(self, name: str, value: Word) -> None:
+        """A variable gets a value."""
+        raw = value.raw if value.text is None else value.text
+        number = bool(_NUMBER.fullmatch(raw) or _SEQUENCE.fullmatch(raw) or _ARITHMETIC.fullmatch(raw))
+        self._known[name] = number and self._known.get(name, True)
+
+    def unknown(self, name: str) -> None:
+        """A variable gets a value that the text doesn't show."""
+        self._known[name] = False
+
+    def check(self, commands: Iterable[Sequence[Word]]) -> None:
+        """Raises NotUnderstood if arithmetic reads a variable that may be no number."""
+        used = self._used - _OWN
+        if not used:
+            return
+        unsure = {name for name in used if not self._known.get(name, False)}
+        for words in commands:
+            if words and words[0].text in _SETTERS:
+                named = {(word.text or "").partition("=")[0] for word in words}
+                unsure |= used if any(word.text is None for word in words[1:]) else used & named
+        if unsure:
+            raise NotUnderstood("shell", f"arithmetic with `{min(unsure)}`, whose value the text doesn't show")
