@@ -16,7 +16,7 @@ Values = dict[str, list[Any]]
 """The values of each declared argument."""
 
 
-def well_formed(call: Call) -> bool:
+def well_formed(call: Any) -> bool:
     """Whether a call is of the right shape."""
     context, statement = call.context, call.statement
     if not (type(call.agent) is str and type(call.tool) is str and type(call.args) is dict):

@@ -140,10 +140,10 @@ class _Binding:
         policy = self.policy
         for host, entry in policy.hosts.items():
             if "main" in entry:
-                self._caller(entry["main"], f"hosts.{host}", policy.callers)
+                self._caller(entry["main"], policy.places.get(f"hosts.{host}", f"hosts.{host}"), policy.callers)
         for tier, question in policy.tiers.items():
             if question.ask not in (None, "human", "chain"):
-                self._caller(str(question.ask), f"tiers.{tier}", policy.callers)
+                self._caller(str(question.ask), policy.places.get(f"tiers.{tier}", f"tiers.{tier}"), policy.callers)
         for statement in policy.never:
             for name in (*statement.agent, *statement.role):
                 self._caller(name, statement.at, policy.callers)

@@ -31,21 +31,24 @@ class Names:
         self.toolsets: dict[str, tuple[str, ...]] = {}
         for name in policy.toolsets:
             if name in policy.tools or name in self.aliases:
-                reader.fail(f"toolsets.{name}", "duplicate-name", f"`{name}` is a tool and a toolset")
+                reader.fail(self._at(name), "duplicate-name", f"`{name}` is a tool and a toolset")
             self._toolset(name, ())
+
+    def _at(self, name: str) -> str:
+        return self.policy.places.get(f"toolsets.{name}", f"toolsets.{name}")
 
     def _toolset(self, name: str, above: tuple[str, ...]) -> tuple[str, ...]:
         if name in self.toolsets:
             return self.toolsets[name]
         if name in above:
-            self.reader.fail(f"toolsets.{name}", "toolset-cycle", f"the toolset `{name}` contains itself")
+            self.reader.fail(self._at(name), "toolset-cycle", f"the toolset `{name}` contains itself")
             return ()
         found: list[str] = []
         for member in self.policy.toolsets[name]:
             if member in self.policy.toolsets:
                 found.extend(self._toolset(member, (*above, name)))
             else:
-                found.extend(self.expand(member, f"toolsets.{name}", {}))
+                found.extend(self.expand(member, self._at(name), {}))
         self.toolsets[name] = tuple(dict.fromkeys(found))
         return self.toolsets[name]
 

@@ -140,6 +140,9 @@ class Row:
         own = self.caller.tools
         if name in own:
             return own[name]
+        for tool in own.values():
+            if name in tool.aliases:
+                return tool
         canonical = self.book.aliases.get(name, name)
         return own.get(canonical) or self.book.tools.get(canonical)
 

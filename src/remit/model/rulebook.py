@@ -27,6 +27,8 @@ class Protected(msgspec.Struct, frozen=True):
     """Globs below the root."""
     hidden: tuple[str, ...] = ()
     """Names that may not be read either."""
+    above: tuple[str, ...] = ()
+    """Files of the policy that lie outside the root, relative to it (`../remit.yaml`)."""
     lifted: tuple[str, ...] = ()
     """Globs taken out by `unsafe_unprotect`."""
 

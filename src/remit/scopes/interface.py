@@ -28,6 +28,10 @@ class Unit(msgspec.Struct, frozen=True):
     """Other spellings of the same path that a prohibition must look at: as given, before symlinks."""
     text: str = ""
     """As given, for messages."""
+    real: str = ""
+    """The resolved path that must be used, where that is not what the text says."""
+    derived: bool = False
+    """True for what only conditions and prohibitions look at: another unit stands for it in `may`."""
 
 
 class Matcher(Protocol):
