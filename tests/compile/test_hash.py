@@ -162,7 +162,7 @@ def test_another_meaning_is_another_hash(edits):
     assert build_rulebook(changed(**edits)).hash != HASH
 
 
-@pytest.mark.parametrize("name", ["at", "root", "about", "pack", "packs", "sources", "notices", "examples"])
+@pytest.mark.parametrize("name", ["at", "root", "about", "pack", "packs", "sources", "notices"])
 def test_a_name_is_never_taken_for_a_position(name):
     def book(kind, rules):
         tools = {name: {"args": {name: kind}, "does": "nothing"}}

@@ -43,6 +43,9 @@ def test_the_policys_value_counts_last():
     assert found.project_code == "allow"
 
 
+AS_TEXT = ()
+
+
 @pytest.mark.parametrize(
     ("key", "one", "two", "strictest"),
     [
@@ -56,8 +59,8 @@ def test_the_policys_value_counts_last():
         ("project_code", "allow", "deny", "deny"),
         ("acknowledges", True, False, False),
         ("review", {"every": "30d"}, {"every": "60d"}, {"every": "30d"}),
-        pytest.param("review", {"every": "90d"}, {"every": "100d"}, {"every": "90d"}),
-        pytest.param("review", {"every": "2d"}, {"every": "36h"}, {"every": "36h"}),
+        pytest.param("review", {"every": "90d"}, {"every": "100d"}, {"every": "90d"}, marks=AS_TEXT),
+        pytest.param("review", {"every": "2d"}, {"every": "36h"}, {"every": "36h"}, marks=AS_TEXT),
     ],
 )
 @pytest.mark.parametrize("order", [1, -1], ids=["forth", "back"])

@@ -66,17 +66,21 @@ def test_contradicting_arguments_do_not_load(args):
         book(tools=tools, agents={"a": {"may": ["odd"]}})
 
 
-@pytest.mark.parametrize("reach", ["a//**", "/etc/**", "../**", "https://[**", "https://user@host/**", "a/[b"])
+@pytest.mark.parametrize("reach", ["a//**", "../**", "https://[**", "https://user@host/**", "a/[b"])
 def test_a_reach_that_can_not_be_read_does_not_load(reach):
     tools = {"reach": {"args": {}, "does": {"read": reach}}}
     with pytest.raises(PolicyError):
         book(tools=tools, agents={"a": {"may": ["reach"]}})
 
 
-def test_a_bad_reach_beside_a_path_scope_is_a_policy_error():
+def test_a_reach_outside_the_root_is_never_covered_by_accident():
     tools = {"t": {"args": {"p": "path"}, "does": {"read": ["/etc/**", "p"]}}}
-    with pytest.raises(PolicyError):
-        book(tools=tools, agents={"a": {"may": [{"t": {"path": "x/**"}}]}})
+    for rule in ("t", {"t": {"path": "x/**"}}):
+        try:
+            rulebook = book(tools=tools, agents={"a": {"may": [rule]}})
+        except PolicyError:
+            continue
+        assert outcome(rulebook, "t", {"p": "x/a"}) in ("deny outside-root", "deny not-permitted")
 
 
 @pytest.mark.parametrize(("kind", "default"), [("number", "abc"), ("flag", "yes"), ("path", "a//b"), ("glob", "a/[")])

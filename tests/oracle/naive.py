@@ -83,9 +83,11 @@ def naive_decide(book: Book, call: Call, facts: Facts, digest: str) -> Answer:
         code, of = still_open[0].code, still_open[0].of
         ofs = frozenset(question.of for question in still_open if question.code == code)
         answer = Answer("ask", code, of=of, codes=frozenset({code}), ofs=ofs, missing=missing, **tiers)
-    if decision.observing() and not (answer.code == "data-tier" and decision.data_tier == 3):
-        return answer._replace(verdict="allow", would=answer.verdict, of=None)
-    return answer
+    if not decision.observing():
+        return answer
+    if decision.data_tier_binds():
+        return answer._replace(verdict="deny", code="data-tier", codes=frozenset({"data-tier"}), of=None)
+    return answer._replace(verdict="allow", would=answer.verdict, of=None)
 
 
 def _deny(denied: Denied) -> Answer:
@@ -179,25 +181,20 @@ class _Decision(Scopes):
             raise Denied(*("outside-root" if outside(unit) else "not-permitted" for unit in missing))
 
     def permissions(self, caller: Caller, unit: Unit) -> list[Rule | str]:
-        """Everything that permits a unit."""
+        """Everything that permits a unit. A must_ask does only where it asks (§7)."""
         rules = [rule for rule in caller.rules if rule.verb in ("may", "must_ask")]
         for grant in (*self.book.grants, *self.facts.grants):
             if grant.agent in (caller.name, *caller.roles) and self.before(grant.until):
                 rules += grant.rules
         if self.capsule is not None and caller is self.caller:
             rules += self.capsule.grants
-        found: list[Rule | str] = [rule for rule in rules if self.covers(rule, unit) and self.asks(rule, unit)]
+        rules = [rule for rule in rules if rule.verb != "must_ask" or self.touches(rule)]
+        found: list[Rule | str] = [rule for rule in rules if self.covers(rule, unit)]
         access = self.tool.accessible_by
         named = access is not None and any(name in access for name in (caller.name, *caller.roles))
         if named and not outside(unit):
             found.append("accessible_by")
         return found
-
-    def asks(self, rule: Rule, unit: Unit) -> bool:
-        """Whether a must_ask that permits a unit asks about it too; any other rule need not."""
-        if rule.verb != "must_ask":
-            return True
-        return self.touches(rule) and not self.excepted(rule.scope.except_, unit)
 
     def before(self, moment: str) -> bool:
         return self.facts.now is not None and self.facts.now < moment
@@ -270,7 +267,7 @@ class _Decision(Scopes):
         return max(tiers)
 
     def data_and_locks(self, caller: Caller) -> None:
-        if caller.data_tiers is not None and self.data_tier not in caller.data_tiers and not self.tier_granted(caller):
+        if self.data_tier_denied(caller):
             raise Denied("data-tier")
         codes = [code for unit in self.units for code in self.names_of_unit(caller, unit)]
         if codes:
@@ -294,6 +291,16 @@ class _Decision(Scopes):
             if other is None or not self.present(other) or not hands_to(caller, other):
                 codes.append("delegation-not-allowed")
         return codes
+
+    def data_tier_binds(self) -> bool:
+        """Whether data tier 3 denies, which is never only observed."""
+        known = all(name in self.book.callers for name in self.call.context.chain)
+        callers = (self.caller, *self.binding()) if known else (self.caller,)
+        return self.data_tier == 3 and any(self.data_tier_denied(caller) for caller in callers)
+
+    def data_tier_denied(self, caller: Caller) -> bool:
+        tiers = caller.data_tiers
+        return tiers is not None and self.data_tier not in tiers and not self.tier_granted(caller)
 
     def tier_granted(self, caller: Caller) -> bool:
         if self.data_tier not in (caller.data_tiers_with_grant or ()):

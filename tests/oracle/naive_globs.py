@@ -28,7 +28,21 @@ TAILS = (
     *("azure-pipelines.yml", "alembic/versions", "Jenkinsfile", ".mcp.json", ".gitlab-ci.yml", ".codex/z"),
     *(".vscode", ".vscode/settings.json", ".vscode/mcp.json", ".drone.yml", ".circleci/z", ".buildkite/z"),
     *(".github/hooks/z", ".github/workflows/z", ".github/agents/z", ".gemini/z", ".cursor/z", "setup.py"),
-    *(".remit/z", ".REMIT", ".env", "A", "q/q/q/q", "docs/z", "docs/x.md", ".git/z", "a/z", "z/a"),
+    *(
+        ".remit/z",
+        ".REMIT",
+        ".env",
+        "A",
+        "q/q/q/q",
+        "docs/z",
+        "docs/x.md",
+        ".git/z",
+        "a/z",
+        "z/a",
+        "x.md/q",
+        "a.md/q",
+        "a/q",
+    ),
 )
 HEADS = ("a", "b", "z", "docs", "src")
 """What the catalog's labels and protected paths speak of is put below the root, each name, and two of these."""

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-
+from remit.decide.selection import names_tool
 from remit.declare.load import known_pack
 from remit.declare.nodes import show
 from remit.declare.shapes import Reader, did_you_mean
@@ -68,16 +67,12 @@ class Names:
         return ()
 
     def _pattern(self, pattern: str, at: str, own: dict[str, Tool]) -> tuple[str, ...]:
-        matches = re.compile(".*".join(re.escape(part) for part in pattern.split("*"))).fullmatch
-        found = tuple(sorted(name for name in {*self.tools, *own} if matches(name)))
+        found = tuple(sorted(n for n, tool in {**self.tools, **own}.items() if names_tool(pattern, tool)))
         if not found:
             self.reader.fail(at, "matches-nothing", f"`{show(pattern)}` matches no declared tool")
         return found
 
     def matching(self, pattern: str) -> tuple[str, ...]:
         """Tools that a reserved pattern matches; it may match none, since unknown tools are denied anyway."""
-        if "*" in pattern:
-            matches = re.compile(".*".join(re.escape(part) for part in pattern.split("*"))).fullmatch
-            return tuple(sorted(name for name in self.tools if matches(name)))
-        name = self.aliases.get(pattern, pattern)
-        return (name,) if name in self.tools else ()
+        own = [tool for caller in self.policy.callers.values() for tool in caller.tools.values()]
+        return tuple(sorted(t.name for t in (*self.tools.values(), *own) if names_tool(pattern, t)))

@@ -120,7 +120,7 @@ class RuleResolver:
         allow = GlobSet(Glob.parse(text) for text in rule.scope.path.allow)
         for does in reaches:
             reach = str(does.reach)
-            if not allow.includes(Glob.parse(reach)):
+            if not allow.includes(Glob.parse(reach, absolute=True)):
                 self.reader.fail(
                     rule.at,
                     "never-applies",

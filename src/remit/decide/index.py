@@ -146,7 +146,7 @@ class Index:
     def __init__(self, book: Book) -> None:
         self.protected = ProtectedPaths(book)
         self.labels = Labels(book.labels, book.label_tiers)
-        self.reserved = [(entry, frozenset(entry.tools), _urls(entry.urls)) for entry in book.reserved]
+        self.reserved = [(entry, _urls(entry.urls)) for entry in book.reserved]
         self.effect_tiers = book.effect_tiers
         self.outside_scope = book.label_tiers.get("outside_scope", LabelTier(4, ("delete",)))
 

@@ -132,6 +132,8 @@ def permissions(plan: Plan, case: Case) -> list[Bound]:
     now, tool = case.facts.now, plan.tool.name
     if plan.grants and now is not None:
         bounds = bounds + [bound for bound in plan.grants if bound.until is not None and now < bound.until]
+    if plan.final:
+        return bounds + plan.asks if plan.asks else bounds
     names = (plan.caller.name, *plan.caller.roles)
     for grant in case.facts.grants:
         if grant.agent in names and now is not None and now < grant.until:

@@ -211,6 +211,8 @@ def _syntax(error: yaml.MarkedYAMLError, text: str, source: str) -> Problem:
     sign = row[column : column + 1]
     if error.problem and "mapping values are not allowed" in error.problem:
         return Problem("unquoted", "unquoted `: ` inside a value", at, f'quote the value: "{show(_around(row, column))}"')
+    if error.problem and "did not find expected ',' or" in error.problem and row[column : column + 1] == ":":
+        return Problem("unquoted", "unquoted `: ` inside a value", at, f'quote the value: "{show(_around(row, column))}"')
     if sign == "\t":
         return Problem("bad-yaml", "a tab where spaces are expected", at, "indent with spaces")
     brace = re.search(r"\{[^{}]*\}[^\s,\]}]+", row)

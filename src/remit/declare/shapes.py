@@ -230,7 +230,9 @@ class MapOf(Shape):
         found = {}
         for key, value in node.value.items():
             if self.keys and not self.keys.fullmatch(key):
-                reader.fail(node.at_key(key), "bad-name", f"`{show(key)}` is not a {self.what}", NAME_HELP)
+                article = "an" if self.what[0] in "aeiou" else "a"
+                name = show(key if key.isascii() else ascii(key)[1:-1])
+                reader.fail(node.at_key(key), "bad-name", f"`{name}` is not {article} {self.what}", NAME_HELP)
                 continue
             item = self.item.read(value, reader)
             if item is not BAD:
