@@ -36,11 +36,7 @@ def _braces(text: str) -> list[str]:
     inner = re.search(r"\{([^{}]*)\}", text)
     if inner is None:
         return [text]
-    return [
-        one
-        for part in inner[1].split(",")
-        for one in _braces(text[: inner.start()] + part + text[inner.end() :])
-    ]
+    return [one for part in inner[1].split(",") for one in _braces(text[: inner.start()] + part + text[inner.end() :])]
 
 
 def _segments(pattern: list[str], names: list[str]) -> bool:
@@ -73,9 +69,7 @@ def _name(pattern: str, name: str) -> bool:
 
 _atoms = st.sampled_from(["a", "b", "a", "b", "*", "?", "[ab]", "[!a]", "{a,b}", "{a,ba}", "{a,*}"])
 _segment = st.lists(_atoms, min_size=1, max_size=4).map("".join)
-_part = st.one_of(
-    _segment, _segment, st.just("**"), st.just("{a/b,**}"), st.just("*"), st.just("{a,{b/*,?}}")
-)
+_part = st.one_of(_segment, _segment, st.just("**"), st.just("{a/b,**}"), st.just("*"), st.just("{a,{b/*,?}}"))
 patterns = st.lists(_part, min_size=1, max_size=4).map("/".join)
 
 
@@ -248,17 +242,13 @@ NO = [
 @pytest.mark.parametrize(("text", "path"), YES)
 def test_matches(text: str, path: str) -> None:
     assert Glob.parse(text).matches(path)
-    assert GlobSet([Glob.parse(text), Glob.parse("zz"), *(Glob.parse(f"y{n}/*") for n in range(9))]).matches(
-        path
-    )
+    assert GlobSet([Glob.parse(text), Glob.parse("zz"), *(Glob.parse(f"y{n}/*") for n in range(9))]).matches(path)
 
 
 @pytest.mark.parametrize(("text", "path"), NO)
 def test_does_not_match(text: str, path: str) -> None:
     assert not Glob.parse(text).matches(path)
-    assert not GlobSet(
-        [Glob.parse(text), Glob.parse("zz"), *(Glob.parse(f"y{n}/*") for n in range(9))]
-    ).matches(path)
+    assert not GlobSet([Glob.parse(text), Glob.parse("zz"), *(Glob.parse(f"y{n}/*") for n in range(9))]).matches(path)
 
 
 def test_absolute_globs_match_absolute_paths_only() -> None:

@@ -68,7 +68,8 @@ def _tools(rulebook: Rulebook, statement: Never, caller: Caller) -> list[Tool]:
 
 def _cell(rulebook: Rulebook, plan: Plan, statement: Never, assumptions: set[str]) -> tuple[Answer, str, Call | None]:
     permits = [*plan.may, *plan.grants, *plan.asks]
-    if not plan.caller.enabled or plan.access is False or plan.reserved is not None or (not permits and plan.access is None):
+    closed = not plan.caller.enabled or plan.access is False or plan.reserved is not None
+    if closed or (not permits and plan.access is None):
         return "proved", "", None
     if any(_certain(bound, statement) for bound in plan.nots):
         return "proved", "", None

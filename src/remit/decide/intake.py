@@ -179,9 +179,7 @@ def path_units(
         units.append(Unit("path", name, normal, effects, also=also, text=text, real=real_path))
     if below:
         units.append(Unit("path", name, Glob.below(normal), below, wide=True, text=text, real=real_path))
-        units.extend(
-            Unit("path", name, Glob.below(other), below, wide=True, text=text, derived=True) for other in also
-        )
+        units.extend(Unit("path", name, Glob.below(other), below, wide=True, text=text, derived=True) for other in also)
     if facts.root is not None and normal[0] == "/" and facts.root.startswith(normal.rstrip("/") + "/"):
         units.extend(_root_units(name, effects, below, text))
     return units

@@ -173,9 +173,8 @@ class _Loading:
             if name not in catalog.packs():
                 known = ", ".join(catalog.packs())
                 hint = did_you_mean(name, catalog.packs())
-                self.reader.fail(
-                    self.where["use", name], "unknown-pack", f"unknown tool pack `{show(name)}`{hint}", f"there is: {known}"
-                )
+                message = f"unknown tool pack `{show(name)}`{hint}"
+                self.reader.fail(self.where["use", name], "unknown-pack", message, f"there is: {known}")
                 continue
             for tool in read_pack(name).values():
                 other = tools.get(tool.name)

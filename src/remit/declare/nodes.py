@@ -189,9 +189,10 @@ def _around(row: str, column: int) -> str:
     """The value that a `: ` at the column stands in: from the key's own colon to the end of the entry."""
     start = max(row.rfind(sign, 0, column) for sign in (": ", "- ", "[", "{", ", "))
     begin = start + (1 if row[start : start + 1] in ("[", "{") else 2) if start >= 0 else 0
-    flow = row.count("{", 0, column) > row.count("}", 0, column) or row.count("[", 0, column) > row.count("]", 0, column)
+    before = row[:column]
+    flow = before.count("{") > before.count("}") or before.count("[") > before.count("]")
     stop = re.search(r"[,\]}]", row[column:]) if flow else None
-    return row[begin : column + stop.start() if stop else len(row)].strip()
+    return show(row[begin : column + stop.start() if stop else len(row)].strip())
 
 
 _SIGNS = frozenset("*&!@`%{}[]|>,?")
@@ -210,9 +211,9 @@ def _syntax(error: yaml.MarkedYAMLError, text: str, source: str) -> Problem:
     at = f"{source}:{line + 1}:{column + 1}"
     sign = row[column : column + 1]
     if error.problem and "mapping values are not allowed" in error.problem:
-        return Problem("unquoted", "unquoted `: ` inside a value", at, f'quote the value: "{show(_around(row, column))}"')
+        return Problem("unquoted", "unquoted `: ` inside a value", at, f'quote the value: "{_around(row, column)}"')
     if error.problem and "did not find expected ',' or" in error.problem and row[column : column + 1] == ":":
-        return Problem("unquoted", "unquoted `: ` inside a value", at, f'quote the value: "{show(_around(row, column))}"')
+        return Problem("unquoted", "unquoted `: ` inside a value", at, f'quote the value: "{_around(row, column)}"')
     if sign == "\t":
         return Problem("bad-yaml", "a tab where spaces are expected", at, "indent with spaces")
     brace = re.search(r"\{[^{}]*\}[^\s,\]}]+", row)

@@ -149,8 +149,8 @@ class Glob:
             choices = [_loose_segment(part) for part in segments(branch)]
             if math.prod(map(len, choices)) > MAX_LOOSENED:
                 choices = [[(Wild.STAR,)] if len(options) > 1 else options for options in choices]
-            for parts in itertools.product(*choices):
-                found[tuple(token for index, part in enumerate(parts) for token in (*(("/",) if index else ()), *part))] = None
+            for first, *rest in itertools.product(*choices):
+                found[(*first, *(token for part in rest for token in ("/", *part)))] = None
         return Glob(self.text, tuple(found), absolute=self.absolute, is_folded=self.is_folded)
 
     def marks(self) -> tuple[tuple[str, str, str], ...]:
