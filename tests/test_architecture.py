@@ -124,9 +124,7 @@ def test_a_file_holds_one_thing(file: Path):
 def test_deciding_loads_little():
     if not (SRC / "decide").is_dir() or not any((SRC / "decide").iterdir()):
         pytest.skip("remit.decide is not there yet")
-    program = (
-        "import sys; old = set(sys.modules); import remit.decide; print(*sorted(set(sys.modules) - old))"
-    )
+    program = "import sys; old = set(sys.modules); import remit.decide; print(*sorted(set(sys.modules) - old))"
     ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert {name.partition(".")[0] for name in ran.stdout.split()} & HEAVY == set()
 

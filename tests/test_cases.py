@@ -94,9 +94,9 @@ def through_the_command_line(situation: Situation, folder: Path) -> list[JSON]:
     policy, facts = folder / "remit.yaml", folder / "facts.json"
     policy.write_text(json.dumps(situation.policy))
     facts.write_text(json.dumps(with_digests(situation.facts, load_rulebook(policy))))
+    options = ["--policy", str(policy), "--facts", str(facts), "--root", str(ROOT)]
     done = subprocess.run(
-        [sys.executable, "-m", "remit", "decide", "--calls", "-"]
-        + ["--policy", str(policy), "--facts", str(facts), "--root", str(ROOT)],
+        [sys.executable, "-m", "remit", "decide", "--calls", "-", *options],
         input="".join(json.dumps(call) + "\n" for call in situation.calls),
         capture_output=True,
         text=True,

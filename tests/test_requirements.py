@@ -41,9 +41,7 @@ def test_pins_answer_what_is_asked_for(pins: Path):
         assert candidates, f"`{requirement.name}` is not pinned: run `make requirements`"
         for candidate in candidates:
             (exact,) = candidate.specifier
-            assert requirement.specifier.contains(exact.version, prereleases=True), (
-                f"`{requirement}`: {exact}"
-            )
+            assert requirement.specifier.contains(exact.version, prereleases=True), f"`{requirement}`: {exact}"
 
 
 @pytest.mark.parametrize("pins", PINNED, ids=lambda pins: pins.name)
@@ -51,9 +49,7 @@ def test_every_pin_is_exact_and_hashed_and_names_no_address(pins: Path):
     entries = re.split(r"^(?=[^ #\n])", pins.read_text("utf-8"), flags=re.MULTILINE)[1:]
     assert entries
     for entry in entries:
-        if entry.startswith(
-            "--no-binary "
-        ):  # a package without wheels, named; its pin is checked like the others
+        if entry.startswith("--no-binary "):  # a package without wheels, named; its pin is checked like the others
             continue
         assert re.match(r"[A-Za-z0-9._-]+(\[[a-z0-9,_-]+\])?==", entry), entry.splitlines()[0]
         assert "--hash=sha256:" in entry, entry.splitlines()[0]

@@ -55,7 +55,9 @@ def test_links(rulebook, tmp_path, scope, links, path, expected):
     assert answer(rulebook, row, facts)[0] == expected
 
 
-@pytest.mark.parametrize(("scope", "links", "path", "expected"), [trick for trick in TRICKS if trick[3] == "deny" and trick[1]])
+@pytest.mark.parametrize(
+    ("scope", "links", "path", "expected"), [trick for trick in TRICKS if trick[3] == "deny" and trick[1]]
+)
 def test_without_the_link_it_would_be_allowed(rulebook, tmp_path, scope, links, path, expected):
     """Each trick rests on its link alone."""
     set_up(tmp_path, {})

@@ -131,7 +131,6 @@ def test_a_symlink(path, tmp_path):
     refused(link)
 
 
-@pytest.mark.xfail(strict=True, reason="IsADirectoryError instead of RulebookError")
 def test_a_directory(path):
     path.unlink()
     path.mkdir()
@@ -202,7 +201,6 @@ def test_a_body_that_is_no_book(path):
     assert str(refused(path)).startswith(f"{path}: can't be read: ")
 
 
-@pytest.mark.xfail(strict=True, reason="remit.compile imports the loader, and so YAML, before its file module")
 def test_reading_and_deciding_loads_no_yaml(path):
     code = """
 import sys

@@ -2,17 +2,28 @@
 
 from tests.decide.kit import NOW, book, facts, outcome
 
-GRANT = {"agent": "a", "may": [{"write": {"path": "docs/**"}}], "adr": "ADR-1", "approved_by": "p", "until": "2027-03-01"}
+GRANT = {
+    "agent": "a",
+    "may": [{"write": {"path": "docs/**"}}],
+    "adr": "ADR-1",
+    "approved_by": "p",
+    "until": "2027-03-01",
+}
 
 
 def granted(record=None, **edits):
-    return book(agents={"a": {"may": [], **(record or {})}, "b": {"may": []}}, roles={"r": {}}, grants=[{**GRANT, **edits}])
+    return book(
+        agents={"a": {"may": [], **(record or {})}, "b": {"may": []}}, roles={"r": {}}, grants=[{**GRANT, **edits}]
+    )
 
 
 def test_a_grant_permits_until_its_moment():
     rulebook = granted()
     moments = [None, "2026-11-15", "2027-02-28T23:59:59Z", "2027-03-01", "2028-01-01"]
-    found = [outcome(rulebook, "write", {"path": "docs/x"}, facts=facts(rulebook, now=now) if now else None) for now in moments]
+    found = [
+        outcome(rulebook, "write", {"path": "docs/x"}, facts=facts(rulebook, now=now) if now else None)
+        for now in moments
+    ]
     assert found == ["deny not-permitted", "allow", "allow", "deny not-permitted", "deny not-permitted"]
 
 
@@ -23,7 +34,10 @@ def test_a_grant_has_a_scope():
 
 def test_a_grant_is_for_one_caller():
     rulebook = granted()
-    assert outcome(rulebook, "write", {"path": "docs/x"}, agent="b", facts=facts(rulebook, now=NOW)) == "deny not-permitted"
+    assert (
+        outcome(rulebook, "write", {"path": "docs/x"}, agent="b", facts=facts(rulebook, now=NOW))
+        == "deny not-permitted"
+    )
 
 
 def test_a_grant_to_a_role_is_for_its_members():

@@ -2,12 +2,13 @@
 
 import copy
 import json
+from typing import Any
 
 import pytest
 
 from remit.compile import build_rulebook, load_rulebook
 
-POLICY = {
+POLICY: dict[str, Any] = {
     "remit": 1,
     "name": "small",
     "tools": {
@@ -59,7 +60,9 @@ def test_the_same_text_gives_the_same_hash(tmp_path):
 
 def test_block_and_flow_style(tmp_path):
     path = tmp_path / "remit.yaml"
-    path.write_text("remit: 1\ntools: {t: {args: {p: path}, does: {read: p}}}\nagents: {a: {may: [t: {path: 'a/**'}]}}\n")
+    path.write_text(
+        "remit: 1\ntools: {t: {args: {p: path}, does: {read: p}}}\nagents: {a: {may: [t: {path: 'a/**'}]}}\n"
+    )
     first = load_rulebook(path).hash
     path.write_text(
         "agents:\n  a:\n    may:\n      - t:\n          path:\n            - a/**   # the same\n"
@@ -159,8 +162,7 @@ def test_another_meaning_is_another_hash(edits):
     assert build_rulebook(changed(**edits)).hash != HASH
 
 
-@pytest.mark.xfail(strict=True, reason="names such as `at`, `root` or `about` are taken for positions and left out")
-@pytest.mark.parametrize("name", ["at", "root", "about", "pack", "packs", "sources", "notices", "examples"])
+@pytest.mark.parametrize("name", ["at", "root", "about", "pack", "packs", "sources", "notices"])
 def test_a_name_is_never_taken_for_a_position(name):
     def book(kind, rules):
         tools = {name: {"args": {name: kind}, "does": "nothing"}}

@@ -58,13 +58,11 @@ def test_a_prohibition_under_one_name_holds_for_all():
     assert {outcome(rulebook, name) for name in ("vcs", "git_push", "hub/push")} == {"deny may-not"}
 
 
-@pytest.mark.xfail(strict=True, reason="patterns do not look at aliases")
 def test_a_prohibited_pattern_matches_aliases():
     rulebook = book(tools=ALIASED, agents={"a": {"may": ["vcs", "git_log"], "may_not": ["git_*"]}})
     assert {outcome(rulebook, name) for name in ("vcs", "git_push", "git_log")} == {"deny may-not"}
 
 
-@pytest.mark.xfail(strict=True, reason="reserved patterns do not look at aliases")
 def test_a_reserved_pattern_matches_aliases():
     rulebook = book(
         tools=ALIASED,
@@ -113,7 +111,6 @@ def test_an_own_declaration_under_another_name():
     assert outcome(rulebook, "git_push") == "deny missing-argument"
 
 
-@pytest.mark.xfail(strict=True, reason="defaults by layer are not filled in for an agent's own declarations")
 def test_an_own_declaration_does_not_escape_the_default_of_its_layer():
     tool = {"args": {}, "does": "nothing", "layer": "internal"}
     sections = {
@@ -129,7 +126,6 @@ def test_an_own_declaration_does_not_escape_the_default_of_its_layer():
     assert outcome(rulebook, "t") == "deny not-accessible"
 
 
-@pytest.mark.xfail(strict=True, reason="reserved patterns do not look at an agent's own tools")
 def test_an_own_tool_does_not_escape_what_is_reserved():
     rulebook = book(
         agents={"a": {"may": ["github/pr"], "tools": {"github/pr": PLAIN}}},

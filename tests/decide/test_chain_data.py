@@ -225,7 +225,12 @@ def test_the_context_raises_the_data_tier_and_never_lowers_it():
 
 @pytest.mark.parametrize(
     ("granted", "store", "expected"),
-    [((), False, "deny data-tier"), ((3,), False, "allow"), ((2,), False, "deny data-tier"), ((3,), True, "deny data-tier")],
+    [
+        ((), False, "deny data-tier"),
+        ((3,), False, "allow"),
+        ((2,), False, "deny data-tier"),
+        ((3,), True, "deny data-tier"),
+    ],
 )
 def test_a_data_tier_with_a_grant_in_the_context(granted, store, expected):
     record = {"data_tiers": [0], "data_tiers_with_grant": [3]}
@@ -242,7 +247,9 @@ def test_a_data_tier_with_a_grant_of_the_capsule():
 
 
 def test_a_grant_of_a_tier_that_the_record_does_not_foresee():
-    found = data(args={"path": "secrets/x"}, context={"capsule_grants": (3,)}, data_tiers=[0], data_tiers_with_grant=[2])
+    found = data(
+        args={"path": "secrets/x"}, context={"capsule_grants": (3,)}, data_tiers=[0], data_tiers_with_grant=[2]
+    )
     assert found == "deny data-tier"
     assert data(args={"path": "secrets/x"}, context={"capsule_grants": (3,)}, data_tiers=[0]) == "deny data-tier"
 

@@ -1,10 +1,13 @@
 """Steps 7 and 8: tiers, who is asked, which answers count; and observing."""
 
+# A value that is None fails the test.
+# mypy: disable-error-code="union-attr"
+
 import msgspec
 import pytest
 
 from remit.decide.questions import call_digest
-from remit.model import Approval, Call, Context, Facts, Statement
+from remit.model import Approval, Call, CallError, Context, Facts, Statement
 from tests.decide.kit import NOW, TOOLS, ask, book, facts, may, outcome
 
 ALL = may(*[name for name in TOOLS if name not in ("run", "query", "delegate")], delegates_to=[])
@@ -44,7 +47,13 @@ def test_a_tool_has_a_floor():
 
 
 def test_the_label_production():
-    labels = {"production": {"host": ["*.prod.example", "prod.example"], "path": ["live/**"], "url": ["https://x.example/live/**"]}}
+    labels = {
+        "production": {
+            "host": ["*.prod.example", "prod.example"],
+            "path": ["live/**"],
+            "url": ["https://x.example/live/**"],
+        }
+    }
     rulebook = book(agents={"a": {"may": ["fetch", "read", "write", "search_web"]}}, labels=labels)
     tiers = [
         ask(rulebook, tool, args).tier
@@ -140,7 +149,15 @@ def test_the_chain_is_asked_only_about_what_was_planned():
 
 # --- answers ---
 
-CONFIRM = {**TOOLS, "save": {"args": {"path": "path", "data": "json"}, "optional": ["data"], "does": {"write": "path"}, "confirm": True}}
+CONFIRM = {
+    **TOOLS,
+    "save": {
+        "args": {"path": "path", "data": "json"},
+        "optional": ["data"],
+        "does": {"write": "path"},
+        "confirm": True,
+    },
+}
 
 
 def answered(rulebook, tool, args=None, *, for_=None, approval=None, now=NOW, statement=None, more=None, **context):
@@ -148,7 +165,9 @@ def answered(rulebook, tool, args=None, *, for_=None, approval=None, now=NOW, st
     call = Call("a", tool, args or {}, Context(**context))
     fields = {"id": "A-1", "by": "p", "digest": call_digest(for_ or call, rulebook.hash, Facts()), **(approval or {})}
     known = Facts(now=now, approvals=(Approval(**fields),))
-    return outcome(rulebook, tool, args, facts=msgspec.structs.replace(known, **(more or {})), statement=statement, **context)
+    return outcome(
+        rulebook, tool, args, facts=msgspec.structs.replace(known, **(more or {})), statement=statement, **context
+    )
 
 
 SAVER = book(tools=CONFIRM, agents={"a": {"may": ["save", "think", "deploy"]}, "b": {"may": []}})
@@ -175,10 +194,7 @@ def test_an_approval_for_exactly_this_call():
         Call("b", "save", {"path": "x"}),
         Call("a", "save", {"path": "x"}, Context(session="s")),
         Call("a", "save", {"path": "x"}, Context(capsule="C")),
-        pytest.param(
-            Call("a", "save", {"path": "x"}, Context(cwd="docs")),
-            marks=pytest.mark.xfail(strict=True, reason="the working directory is not part of the digest"),
-        ),
+        pytest.param(Call("a", "save", {"path": "x"}, Context(cwd="docs"))),
     ],
     ids=["path", "argument", "agent", "session", "capsule", "cwd"],
 )
@@ -195,13 +211,12 @@ def test_approvals_tell_values_apart(one, two):
     assert answered(SAVER, "save", {"path": "x", "data": two}, for_=other) == "ask confirm-asks"
 
 
-@pytest.mark.xfail(strict=True, reason="1e999 becomes infinity, which has the digest of null")
 def test_a_number_beyond_all_is_not_nothing():
     from remit.model.wire import decode_call
 
     try:
         other = decode_call(b'{"agent": "a", "tool": "save", "args": {"path": "x", "data": 1e999}}')
-    except ValueError:
+    except CallError:
         return
     assert answered(SAVER, "save", {"path": "x", "data": None}, for_=other) == "ask confirm-asks"
 
@@ -245,7 +260,11 @@ def test_an_agent_answers_what_is_asked_of_it():
     }
     rulebook = book(agents=agents, roles={"leads": {}})
     by = {name: {"by": name, "of": "agent"} for name in "abc"}
-    assert [answered(rulebook, "think", approval=by[name]) for name in "bca"] == ["allow", "ask must-ask", "ask must-ask"]
+    assert [answered(rulebook, "think", approval=by[name]) for name in "bca"] == [
+        "allow",
+        "ask must-ask",
+        "ask must-ask",
+    ]
     found = [answered(rulebook, "write", {"path": "x"}, approval=by[name]) for name in "bc"]
     assert found == ["ask must-ask", "allow"]
     assert answered(rulebook, "think") == "allow"  # a person answers everything
@@ -255,7 +274,6 @@ def test_an_agent_does_not_pass_for_a_person():
     assert answered(may("deploy"), "deploy", approval={"by": "b", "of": "agent"}) == "ask tier-asks"
 
 
-@pytest.mark.xfail(strict=True, reason="an agent that calls itself `human` counts as a person")
 def test_an_agent_called_human_is_no_person():
     assert answered(may("deploy"), "deploy", approval={"by": "human", "of": "agent"}) == "ask tier-asks"
 
@@ -312,7 +330,9 @@ def test_without_a_statement_nobody_can_answer():
 
 
 def test_the_first_open_question_gives_the_code():
-    rulebook = book(tools={**CONFIRM, "save": {**CONFIRM["save"], "tier": 4}}, agents={"a": {"may": ["save"], "must_ask": ["save"]}})
+    rulebook = book(
+        tools={**CONFIRM, "save": {**CONFIRM["save"], "tier": 4}}, agents={"a": {"may": ["save"], "must_ask": ["save"]}}
+    )
     assert outcome(rulebook, "save", {"path": "x"}) == "ask tier-asks"
     rulebook = book(tools=CONFIRM, agents={"a": {"may": ["save"], "must_ask": ["save"]}})
     assert outcome(rulebook, "save", {"path": "x"}) == "ask must-ask"
@@ -365,7 +385,6 @@ def test_data_tier_3_always_binds():
     assert observed("read", {"path": "secrets/x"}, data_tiers=[0], sections=SECRETS) == ("deny", "data-tier", None)
 
 
-@pytest.mark.xfail(strict=True, reason="an earlier finding that is observed hides the data tier")
 @pytest.mark.parametrize("record", [{"may_not": ["read"]}, {"may": []}, {"capsule": "required", "may": []}])
 def test_data_tier_3_binds_behind_what_is_observed(record):
     found = observed("read", {"path": "secrets/x"}, data_tiers=[0], sections=SECRETS, **record)

@@ -1,5 +1,8 @@
 """Steps 3 and 4: what is prohibited, and what is permitted."""
 
+# Arguments come from tables of plain data.
+# mypy: disable-error-code="arg-type"
+
 import pytest
 
 from remit.model import Facts
@@ -68,7 +71,9 @@ def test_a_may_not_holds_for_what_a_wide_unit_might_touch():
 
 def test_an_exception_is_judged_unit_by_unit():
     tools = {**TOOLS, "get": {"args": {"url": "url", "to": "path"}, "does": {"network": "url", "install": "to"}}}
-    agents = {"a": {"may": ["get", "fetch"], "may_not": [{"effect": ["network", "install"], "except": {"effect": "install"}}]}}
+    agents = {
+        "a": {"may": ["get", "fetch"], "may_not": [{"effect": ["network", "install"], "except": {"effect": "install"}}]}
+    }
     rulebook = book(tools=tools, agents=agents)
     assert outcome(rulebook, "get", {**URL, "to": "x"}) == "deny may-not"  # the URL is no installation
     rulebook = may("fetch", may_not=[{"effect": "network", "except": {"url": "https://x.example/**"}}])
@@ -184,7 +189,11 @@ def test_accessible_by_default_of_a_layer():
         agents={"a": {"may": ["outer"]}, "b": {"roles": ["core"]}},
     )
     assert [outcome(rulebook, name) for name in tools] == ["deny not-accessible", "allow", "allow"]
-    assert [outcome(rulebook, name, agent="b") for name in tools] == ["allow", "deny not-accessible", "deny not-permitted"]
+    assert [outcome(rulebook, name, agent="b") for name in tools] == [
+        "allow",
+        "deny not-accessible",
+        "deny not-permitted",
+    ]
 
 
 def test_accessible_by_does_not_reach_outside_the_root():
@@ -301,7 +310,9 @@ def test_a_url_scope():
 
 
 def test_agents_and_skills():
-    agents = {"a": {"may": [{"delegate": {"agent": ["b"]}}, {"invoke": {"skill": ["dig"]}}], "delegates_to": ["b", "c"]}}
+    agents = {
+        "a": {"may": [{"delegate": {"agent": ["b"]}}, {"invoke": {"skill": ["dig"]}}], "delegates_to": ["b", "c"]}
+    }
     rulebook = book(agents={**agents, "b": {"may": []}, "c": {"may": []}})
     table(rulebook, "delegate", {"b": "allow", "c": "deny not-permitted", "B": "deny not-permitted"})
     table(rulebook, "invoke", {"dig": "allow", "Dig": "deny not-permitted"})
@@ -383,7 +394,11 @@ def test_a_must_ask_permits_what_it_covers():
 
 @pytest.mark.parametrize(
     ("until", "now", "expected"),
-    [("2027-01-01", NOW, "allow"), ("2026-01-01", NOW, "deny not-permitted"), ("2027-01-01", None, "deny not-permitted")],
+    [
+        ("2027-01-01", NOW, "allow"),
+        ("2026-01-01", NOW, "deny not-permitted"),
+        ("2027-01-01", None, "deny not-permitted"),
+    ],
 )
 def test_a_grant_in_the_facts(until, now, expected):
     rulebook = may()
@@ -404,7 +419,10 @@ def test_a_grant_of_the_capsule_is_for_whom_it_was_handed_to():
 def test_new_files_only_is_an_obligation():
     rulebook = may({"write": {"path": {"allow": ["log/**"], "new_only": True}}}, {"write": {"path": "docs/**"}})
     decision = ask(rulebook, "write", {"path": "log/x"})
-    assert (decision.code, [(o.do, o.arg) for o in decision.obligations]) == ("allowed", [("create-exclusively", "path")])
+    assert (decision.code, [(o.do, o.arg) for o in decision.obligations]) == (
+        "allowed",
+        [("create-exclusively", "path")],
+    )
     assert ask(rulebook, "write", {"path": "docs/x"}).obligations == ()
 
 

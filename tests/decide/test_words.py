@@ -1,5 +1,8 @@
 """The texts of a decision: escaped, bounded, about nobody else's rules, and safe to copy."""
 
+# Wrong types are what is tested.
+# mypy: disable-error-code="arg-type,dict-item,union-attr"
+
 import pytest
 import yaml
 
@@ -119,7 +122,15 @@ def test_a_reason_speaks_of_the_callers_own_rules():
         "b": {"may": [{"write": {"path": "topsecret-b/**"}}], "may_not": [{"write": {"path": "hidden-b/**"}}]},
         "other": {"may": ["read"], "locks": {"may": ["locked-other/**"]}, "apis": ["https://other.example/**"]},
     }
-    grants = [{"agent": "b", "may": [{"write": {"path": "granted-b/**"}}], "adr": "1", "approved_by": "p", "until": "2030-01-01"}]
+    grants = [
+        {
+            "agent": "b",
+            "may": [{"write": {"path": "granted-b/**"}}],
+            "adr": "1",
+            "approved_by": "p",
+            "until": "2030-01-01",
+        }
+    ]
     rulebook = book(agents=agents, grants=grants)
     calls = [
         ("write", {"path": "src/x"}),
@@ -141,7 +152,12 @@ def test_a_reason_speaks_of_the_callers_own_rules():
 @pytest.mark.parametrize(
     ("rulebook", "tool", "args", "reason"),
     [
-        (may({"write": {"path": "research/*.yaml"}}), "write", {"path": "x"}, "write is limited to research/*.yaml for a"),
+        (
+            may({"write": {"path": "research/*.yaml"}}),
+            "write",
+            {"path": "x"},
+            "write is limited to research/*.yaml for a",
+        ),
         (may("read"), "write", {"path": "x"}, "a may not use write"),
         (may("write", may_not=["write"]), "write", {"path": "x"}, "a may not use write"),
         (may("write"), "write", {"path": ".git/config"}, ".git/config is protected and can't be changed by an agent"),
@@ -176,12 +192,9 @@ def test_a_remedy_permits_the_call():
 
 
 NASTY = ["**", "*", "docs/*", "a?c", "{a,b}", "[ab]", 'a"b', 'a"}, read: {path: "**', "[", "a{b"]
-PASTED = pytest.mark.xfail(strict=True, reason="the path is pasted as a glob and without quoting")
 
 
-@pytest.mark.parametrize(
-    "path", ["a: b", "a#b", "a'b", "a, b", *(pytest.param(path, marks=PASTED) for path in NASTY)]
-)
+@pytest.mark.parametrize("path", ["a: b", "a#b", "a'b", "a, b", *(pytest.param(path) for path in NASTY)])
 def test_a_remedy_permits_no_more_than_the_call(path):
     decision = ask(may("read"), "write", {"path": path})
     assert decision.code == "not-permitted"
@@ -195,7 +208,6 @@ def test_a_remedy_permits_no_more_than_the_call(path):
     assert not any(glob.matches(other) for other in ("other", "abc", "docs/other", "a", "b", "a/b"))
 
 
-@pytest.mark.xfail(strict=True, reason="the tool's name is pasted without quoting")
 @pytest.mark.parametrize("tool", ["x: {}, y", "a, b", "a}: b", "#a", "a: b", "[a]", '"a'])
 def test_a_declaration_to_paste_declares_only_that_tool(tool):
     decision = ask(may("read"), tool)
@@ -209,28 +221,30 @@ def test_a_declaration_to_paste_declares_only_that_tool(tool):
 
 
 @pytest.mark.parametrize(
-    "call",
+    "fields",
     [
-        Call(1, "think"),
-        Call("a", 1),
-        Call(["a"], "think"),
-        Call("a", {"think": 1}),
-        Call("a", "think", {"text": object()}),
-        pytest.param(
-            Call("a", "read", {"path": "x"}, Context(cwd=1)),
-            marks=pytest.mark.xfail(strict=True, reason="a working directory that is no text is made one"),
-        ),
-        Call("a", "think", {}, Context(chain=(1, None))),
-        Call("a", "think", {}, Context(chain="boss")),
-        Call("a", "think", {}, Context(capsule=1)),
-        Call("a", "think", {}, Context(data_tier="x")),
-        Call("a", "think", {}, None),
-        Call("a", "read", {1: 2}),
-        Call(None, None, None, None),
+        (1, "think"),
+        ("a", 1),
+        (["a"], "think"),
+        ("a", {"think": 1}),
+        ("a", "think", {"text": object()}),
+        ("a", "read", {"path": "x"}, {"cwd": 1}),
+        ("a", "think", {}, {"chain": (1, None)}),
+        ("a", "think", {}, {"chain": "boss"}),
+        ("a", "think", {}, {"capsule": 1}),
+        ("a", "think", {}, {"data_tier": "x"}),
+        ("a", "think", {}, None),
+        ("a", "read", {1: 2}),
+        (None, None, None, None),
     ],
 )
-def test_nonsense_is_denied(call):
+def test_nonsense_is_no_call_or_denied(fields):
     rulebook = may("think", "read")
+    agent, tool, args, context = (*fields, {}, {})[:4]
+    try:
+        call = Call(agent, tool, args, Context(**context) if context is not None else None)
+    except TypeError:
+        return
     for _ in range(2):
         assert decide(rulebook, call).verdict.word == "deny"
         decide(rulebook, Call("a", "think"))

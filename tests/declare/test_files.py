@@ -6,7 +6,6 @@ import time
 
 import pytest
 
-from remit.declare import files as module
 from remit.declare import load_policy
 from remit.declare.files import read_text
 from remit.declare.nodes import MAX_SIZE
@@ -58,7 +57,6 @@ def test_a_file_that_is_not_there(tmp_path):
     assert problems(tmp_path / "remit.yaml") == [Problem("no-policy", "no such file", "remit.yaml")]
 
 
-@pytest.mark.xfail(strict=True, reason="IsADirectoryError instead of PolicyError")
 def test_a_directory(tmp_path):
     path = tmp_path / "remit.yaml"
     path.mkdir()
@@ -114,16 +112,15 @@ def test_positions_behind_a_byte_order_mark(policy):
 def test_hidden_characters(policy, character):
     policy.write_text(GOOD + f"# na{character}me\n")
     code = f"U+{ord(character):04X}"
-    assert problems(policy) == [
-        Problem("hidden-character", f"hidden character {code}", "remit.yaml:4", "remove it")
-    ]
+    assert problems(policy) == [Problem("hidden-character", f"hidden character {code}", "remit.yaml:4", "remove it")]
 
 
 @pytest.mark.parametrize("text", ["", "# only a comment\n", "---\n", "just words\n", "[1, 2]\n", "null\n"])
 def test_what_is_no_mapping(policy, text):
     policy.write_text(text)
-    expected = Problem("bad-yaml", "expected a mapping such as `remit: 1`", "remit.yaml")
-    assert problems(policy) == [expected]
+    (problem,) = problems(policy)
+    assert (problem.code, problem.at.split(":")[0]) == ("bad-yaml", "remit.yaml")
+    assert problem.message == "expected a mapping: keys with values, such as `remit: 1`"
 
 
 def test_control_characters(policy):
@@ -158,7 +155,7 @@ def second_look(monkeypatch):
             attempt, second = divmod(calls[0] - 1, 2)
             return _Stat(found, **{field: getattr(found, field) + 1}) if second and attempt < times else found
 
-        monkeypatch.setattr(module.os, "fstat", fstat)
+        monkeypatch.setattr(os, "fstat", fstat)
 
     return install
 
@@ -183,13 +180,14 @@ def test_a_file_that_is_replaced_after_it_was_opened(policy, monkeypatch):
         fresh.replace(policy)  # another file under the same name: the one that is open is no longer it
         return real(descriptor)
 
-    monkeypatch.setattr(module.os, "fstat", fstat)
+    monkeypatch.setattr(os, "fstat", fstat)
     assert problems(policy) == [Problem("policy-changing", "the file changes while it is read", "remit.yaml")]
 
 
 def test_a_writer_never_makes_a_mixture(policy):
     """While another thread rewrites the file, what is read is one whole version, or a refusal."""
     versions = [f"remit: 1\nname: {letter * 3000}\n" for letter in "ab"]
+    policy.write_text(versions[0])
     stop = threading.Event()
 
     def write():
@@ -199,19 +197,20 @@ def test_a_writer_never_makes_a_mixture(policy):
 
     writer = threading.Thread(target=write)
     writer.start()
-    read, refused = set(), 0
+    read: set[str] = set()
+    refused: list[str] = []
     try:
         for _ in range(300):
             try:
                 read.add(read_text(policy))
             except PolicyError as error:
-                refused += 1
-                assert [problem.code for problem in error.problems] == ["policy-changing"]
+                refused.extend(problem.code for problem in error.problems)
     finally:
         stop.set()
         writer.join()
     assert read <= {*versions, ""}  # a plain writer truncates first; that moment is a file of its own
-    assert len(read) + refused > 0
+    assert set(refused) <= {"policy-changing"}
+    assert read or refused
 
 
 # --- includes ---
@@ -296,15 +295,15 @@ def test_what_belongs_in_the_main_file(policy):
     ]
 
 
-@pytest.mark.xfail(strict=True, reason="ValueError or RuntimeError of pathlib instead of PolicyError")
-@pytest.mark.parametrize("line", ['include: ["a\\0b"]', "include: [loop]", 'root: "a\\0b"'], ids=["nul", "loop", "root"])
+@pytest.mark.parametrize(
+    "line", ['include: ["a\\0b"]', "include: [loop]", 'root: "a\\0b"'], ids=["nul", "loop", "root"]
+)
 def test_names_that_the_system_refuses(policy, line):
     (policy.parent / "loop").symlink_to("loop")
     policy.write_text(f"remit: 1\n{line}\n")
     problems(policy)
 
 
-@pytest.mark.xfail(strict=True, reason="IsADirectoryError instead of PolicyError")
 @pytest.mark.parametrize("entry", ["sub", '""', "."])
 def test_an_included_directory(policy, entry):
     (policy.parent / "sub").mkdir()
@@ -312,7 +311,6 @@ def test_an_included_directory(policy, entry):
     problems(policy)
 
 
-@pytest.mark.xfail(strict=True, reason="the name of an included file is shown as it is")
 def test_a_file_name_is_escaped(policy):
     (policy.parent / "a\nb.yaml").write_text("remit: 1\nbad: 1\n")
     policy.write_text('remit: 1\ninclude: ["a\\nb.yaml"]\n')

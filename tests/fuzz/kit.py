@@ -20,11 +20,34 @@ LIMIT = 10.0
 """Seconds that no single input may take, on a slow and busy machine."""
 
 EXAMPLES = {
-    path.parent.name: path.read_text()
-    for path in sorted((Path(__file__).parents[2] / "examples").glob("*/remit.yaml"))
+    path.parent.name: path.read_text() for path in sorted((Path(__file__).parents[2] / "examples").glob("*/remit.yaml"))
 }
-SIGNS = [*"*&!@`%{}[]|>,?:#-~\"'\\/ \n\t\0", ": ", "- ", "\n  ", "{}", "[]", "**", "../", "null", "true", "1", "[[[[", "é"]
-KEYS = ["remit: 1", "may: []", "roles: [x]", "include: [x.yaml]", "root: ..", "<<: {}", "enabled: no", "tier: 9", "examples:"]
+SIGNS = [
+    *"*&!@`%{}[]|>,?:#-~\"'\\/ \n\t\0",
+    ": ",
+    "- ",
+    "\n  ",
+    "{}",
+    "[]",
+    "**",
+    "../",
+    "null",
+    "true",
+    "1",
+    "[[[[",
+    "é",
+]
+KEYS = [
+    "remit: 1",
+    "may: []",
+    "roles: [x]",
+    "include: [x.yaml]",
+    "root: ..",
+    "<<: {}",
+    "enabled: no",
+    "tier: 9",
+    "examples:",
+]
 
 
 @st.composite
@@ -55,26 +78,26 @@ def load_text(data: bytes, folder: Path) -> Rulebook | None:
     """The rulebook of a file with these bytes, or None if it is refused; anything else is a fault."""
     path = folder / "remit.yaml"
     path.write_bytes(data)
-    started = time.monotonic()
+    started = time.process_time()
     try:
         return load_rulebook(path)
     except PolicyError as error:
         check_problems(error)
         return None
     finally:
-        assert time.monotonic() - started < LIMIT
+        assert time.process_time() - started < LIMIT
 
 
 def build(data: dict[str, Any]) -> Rulebook | None:
     """The same for a policy built in Python."""
-    started = time.monotonic()
+    started = time.process_time()
     try:
         return build_rulebook(data)
     except PolicyError as error:
         check_problems(error)
         return None
     finally:
-        assert time.monotonic() - started < LIMIT
+        assert time.process_time() - started < LIMIT
 
 
 def check_problems(error: PolicyError) -> None:
@@ -82,7 +105,11 @@ def check_problems(error: PolicyError) -> None:
     for problem in error.problems:
         assert problem.code
         assert problem.message
-        assert problem.message.isprintable(), ascii(problem.message)
+        assert_printable(problem.message)
+
+
+def assert_printable(text: str) -> None:
+    assert text.isprintable(), ascii(text)
 
 
 def check_protection(rulebook: Rulebook) -> None:
@@ -125,21 +152,21 @@ STRICT = build_rulebook(
 
 def answer(line: bytes) -> Decision | None:
     """The decision on a line, or None if it is no call; anything else is a fault."""
-    started = time.monotonic()
+    started = time.process_time()
     try:
         call = decode_call(line)
     except CallError as error:
-        assert str(error).isprintable()
+        assert_printable(str(error))
         return None
     finally:
-        assert time.monotonic() - started < LIMIT
+        assert time.process_time() - started < LIMIT
     decision = decide(STRICT, call)
     assert decision == decide(STRICT, call)
-    assert time.monotonic() - started < LIMIT
+    assert time.process_time() - started < LIMIT
     json.loads(encode_decision(decision, call.id))
     assert decision.code != "rule-failed", decision.detail
     for text in (decision.reason, *decision.detail):
-        assert text.isprintable(), ascii(text)
+        assert_printable(text)
     if decision.verdict is not Verdict.DENY:
         assert may_pass(json.loads(line)), line
     return decision
@@ -171,6 +198,6 @@ LINES = [
     b'{"agent": "nobody", "tool": "note", "args": {"n": 1e3, "data": [null, {"k": -0.5}]}}',
     b'{"agent": "noter", "tool": "note", "args": {}, "context": {"mode": "autopilot", "data_tier": 1, "chain": []}}',
     b'{"agent": "noter", "tool": "note", "context": {"mode": "interactive", "data_tier": 2, "capsule_grants": [2]}}',
-    b'{"agent": "noter", "tool": "note", "context": {"mode": "interactive", "capsule": "C"}, "statement": {"intent": "i"}}',
+    b'{"agent": "noter", "tool": "note", "context": {"mode": "interactive", "capsule": "C"}, "statement": {}}',
 ]
 """Calls that are denied, each by something else."""

@@ -1,4 +1,4 @@
-"""Fuzzing the call decoder and the decision: a CallError or a decision, and no allow that a naive reader can't explain."""
+"""Fuzzing calls: each is a CallError or a decision, and none is allowed that a naive reader would not allow."""
 
 import json
 
@@ -9,13 +9,31 @@ from hypothesis import strategies as st
 from remit.model import Verdict
 from tests.fuzz.kit import LINES, answer
 
-BYTES = [b'"', b"{", b"}", b"[", b"]", b",", b":", b"\\", b"\\u0000", b"\\ud800", b"\xff", b"null", b"NaN", b"1e999", b"9" * 30]
+BYTES = [
+    b'"',
+    b"{",
+    b"}",
+    b"[",
+    b"]",
+    b",",
+    b":",
+    b"\\",
+    b"\\u0000",
+    b"\\ud800",
+    b"\xff",
+    b"null",
+    b"NaN",
+    b"1e999",
+    b"9" * 30,
+]
 values = st.recursive(
     st.none() | st.booleans() | st.integers(-(10**30), 10**30) | st.floats() | st.text(max_size=8),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=4), inner, max_size=3),
     max_leaves=8,
 )
-paths = st.text("docsrc/.~$:\\ \n\u202e%*", max_size=14) | st.sampled_from(["docs/a", "docs", "docs/../x", "/docs/a", "docs//a"])
+paths = st.text("docsrc/.~$:\\ \n\u202e%*", max_size=14) | st.sampled_from(
+    ["docs/a", "docs", "docs/../x", "/docs/a", "docs//a"]
+)
 arguments = st.dictionaries(st.sampled_from(["path", "text", "url", "n", "data", "Path"]), paths | values, max_size=3)
 contexts = st.fixed_dictionaries(
     {},
@@ -34,7 +52,13 @@ calls = st.fixed_dictionaries(
         "agent": st.sampled_from(["reader", "noter", "nobody", "Reader", "reader "]) | values,
         "tool": st.sampled_from(["read", "write", "fetch", "note", "Read"]) | values,
     },
-    optional={"args": arguments | values, "context": contexts | values, "id": values, "statement": values, "extra": values},
+    optional={
+        "args": arguments | values,
+        "context": contexts | values,
+        "id": values,
+        "statement": values,
+        "extra": values,
+    },
 )
 
 
@@ -56,7 +80,7 @@ def broken_lines(draw):
     return line
 
 
-@settings(max_examples=1500)
+@settings(max_examples=500)
 @given(broken_lines())
 def test_mutated_lines(line):
     answer(line)
@@ -68,11 +92,25 @@ def test_any_bytes(line):
     answer(line)
 
 
-@settings(max_examples=1500)
+@settings(max_examples=300)
 @given(calls)
 @example({"agent": "reader", "tool": "read", "args": {"path": "docs/a"}})
 @example({"agent": "noter", "tool": "note", "context": {"mode": "interactive"}})
 def test_calls_of_any_shape(data):
+    answer(json.dumps(data).encode("utf-8", "surrogatepass"))
+
+
+@pytest.mark.long
+@settings(max_examples=20_000)
+@given(broken_lines())
+def test_many_mutated_lines(line):
+    answer(line)
+
+
+@pytest.mark.long
+@settings(max_examples=10_000)
+@given(calls)
+def test_many_calls_of_any_shape(data):
     answer(json.dumps(data).encode("utf-8", "surrogatepass"))
 
 

@@ -2,7 +2,18 @@
 
 import pytest
 
-from remit.model import Call, CallError, Context, Decision, Facts, PolicyError, Problem, RemitError, RulebookError, Verdict
+from remit.model import (
+    Call,
+    CallError,
+    Context,
+    Decision,
+    Facts,
+    PolicyError,
+    Problem,
+    RemitError,
+    RulebookError,
+    Verdict,
+)
 
 
 @pytest.mark.parametrize(

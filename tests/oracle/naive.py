@@ -1,7 +1,7 @@
-"""A second, naive decision, written from docs/semantics.md alone: plain loops, nothing remembered, nothing shared
-with the engine.
+"""A second, naive decision, written from docs/semantics.md alone: plain loops, and nothing shared with the engine.
+Nothing is remembered but which paths of a small universe a glob matches.
 
-    answer = naive_decide(rulebook.book, rulebook.hash, call, facts)
+    answer = naive_decide(rulebook.book, call, facts, digest)
 
 Where the page ranks several codes equally (two arguments of one call are wrong in different ways), `codes` has all
 of them and `code` is one.
@@ -9,21 +9,16 @@ of them and `code` is one.
 
 from __future__ import annotations
 
-import hashlib
-import re
-from collections.abc import Callable
 from typing import Any, NamedTuple
-
-import msgspec
 
 from remit.model.call import Call
 from remit.model.facts import Capsule, Facts
-from remit.model.policy import Caller, Condition, Label, Rule, Scope, Tool
+from remit.model.policy import Caller, Rule, Tool
 from remit.model.rulebook import Book
 from tests.oracle import naive_paths as paths
-from tests.oracle import naive_urls as urls
-from tests.oracle.naive_calls import resolved_otherwise, units_of, units_of_value, values_of, well_formed
+from tests.oracle.naive_calls import resolved_otherwise, units_of, values_of, well_formed
 from tests.oracle.naive_paths import Unit
+from tests.oracle.naive_scopes import Scopes, labelled, new_only, outside, url_maybe, url_surely
 
 
 class Answer(NamedTuple):
@@ -60,10 +55,10 @@ class Question(NamedTuple):
     of: str
 
 
-def naive_decide(book: Book, policy_hash: str, call: Call, facts: Facts) -> Answer:
-    """The decision by the page."""
+def naive_decide(book: Book, call: Call, facts: Facts, digest: str) -> Answer:
+    """The decision by the page. `digest` is what binds an approval to exactly this call; its form is left open."""
     try:
-        decision = _Decision(book, policy_hash, call, facts)
+        decision = _Decision(book, call, facts, digest)
         decision.malformed()
     except Denied as denied:
         return _deny(denied)
@@ -72,7 +67,7 @@ def naive_decide(book: Book, policy_hash: str, call: Call, facts: Facts) -> Answ
         decision.halted_or_protected()
     except Denied as denied:
         return _deny(denied)._replace(wide=wide)
-    tiers = {"tier": decision.tier, "data_tier": decision.data_tier, "wide": wide}
+    tiers: dict[str, Any] = {"tier": decision.tier, "data_tier": decision.data_tier, "wide": wide}
     try:
         caller = decision.caller
         decision.prohibited(caller)
@@ -88,28 +83,22 @@ def naive_decide(book: Book, policy_hash: str, call: Call, facts: Facts) -> Answ
         code, of = still_open[0].code, still_open[0].of
         ofs = frozenset(question.of for question in still_open if question.code == code)
         answer = Answer("ask", code, of=of, codes=frozenset({code}), ofs=ofs, missing=missing, **tiers)
-    if decision.observing() and not (answer.code == "data-tier" and decision.data_tier == 3):
-        return answer._replace(verdict="allow", would=answer.verdict, of=None)
-    return answer
+    if not decision.observing():
+        return answer
+    if decision.data_tier_binds():
+        return answer._replace(verdict="deny", code="data-tier", codes=frozenset({"data-tier"}), of=None)
+    return answer._replace(verdict="allow", would=answer.verdict, of=None)
 
 
 def _deny(denied: Denied) -> Answer:
     return Answer("deny", denied.codes[0], codes=frozenset(denied.codes))
 
 
-def digest(call: Call, policy_hash: str, facts: Facts) -> str:
-    """What binds an approval to a call. The page leaves its form open: agent, capsule, session, tool, arguments,
-    resolved paths and policy, as deterministic JSON."""
-    resolved = None if facts.resolved is None else sorted(facts.resolved.items())
-    parts = [call.agent, call.context.capsule, call.context.session, call.tool, call.args, resolved, policy_hash]
-    return "sha256:" + hashlib.sha256(msgspec.json.encode(parts, order="deterministic")).hexdigest()
-
-
-class _Decision:
+class _Decision(Scopes):
     """One decision; every step is a method that returns or raises Denied."""
 
-    def __init__(self, book: Book, policy_hash: str, call: Call, facts: Facts) -> None:
-        self.book, self.policy_hash, self.call, self.facts = book, policy_hash, call, facts
+    def __init__(self, book: Book, call: Call, facts: Facts, digest: str) -> None:
+        self.book, self.call, self.facts, self.digest = book, call, facts, digest
         self.units: list[Unit] = []
 
     # Step 1
@@ -178,7 +167,7 @@ class _Decision:
                 continue
             if self.tool.name in entry.tools:
                 raise Denied("reserved")
-            if any(unit.kind == "url" and _url_maybe(entry.urls, unit) for unit in self.units):
+            if any(unit.kind == "url" and url_maybe(entry.urls, unit) for unit in self.units):
                 raise Denied("reserved")
         access = self.tool.accessible_by
         if access is not None and not any(name in access for name in (caller.name, *caller.roles)):
@@ -189,20 +178,21 @@ class _Decision:
     def permitted(self, caller: Caller) -> None:
         missing = [unit for unit in self.units if not self.permissions(caller, unit)]
         if missing:
-            raise Denied(*("outside-root" if _outside(unit) else "not-permitted" for unit in missing))
+            raise Denied(*("outside-root" if outside(unit) else "not-permitted" for unit in missing))
 
     def permissions(self, caller: Caller, unit: Unit) -> list[Rule | str]:
-        """Everything that permits a unit."""
+        """Everything that permits a unit. A must_ask does only where it asks (§7)."""
         rules = [rule for rule in caller.rules if rule.verb in ("may", "must_ask")]
         for grant in (*self.book.grants, *self.facts.grants):
             if grant.agent in (caller.name, *caller.roles) and self.before(grant.until):
                 rules += grant.rules
         if self.capsule is not None and caller is self.caller:
             rules += self.capsule.grants
+        rules = [rule for rule in rules if rule.verb != "must_ask" or self.touches(rule)]
         found: list[Rule | str] = [rule for rule in rules if self.covers(rule, unit)]
         access = self.tool.accessible_by
         named = access is not None and any(name in access for name in (caller.name, *caller.roles))
-        if named and not _outside(unit):
+        if named and not outside(unit):
             found.append("accessible_by")
         return found
 
@@ -223,7 +213,7 @@ class _Decision:
                 raise Denied("broken-chain")
             if not hands_to(giver, taker):
                 raise Denied("broken-chain")
-        codes = []
+        codes: list[str] = []
         for binding in self.binding():
             for step in (self.prohibited, self.permitted, self.data_and_locks):
                 try:
@@ -271,13 +261,13 @@ class _Decision:
             if (
                 label.name == "data"
                 and label.tier is not None
-                and any(_labelled(label, u, paths.maybe) for u in self.units)
+                and any(labelled(label, u, paths.maybe) for u in self.units)
             ):
                 tiers.append(label.tier)
         return max(tiers)
 
     def data_and_locks(self, caller: Caller) -> None:
-        if caller.data_tiers is not None and self.data_tier not in caller.data_tiers and not self.tier_granted(caller):
+        if self.data_tier_denied(caller):
             raise Denied("data-tier")
         codes = [code for unit in self.units for code in self.names_of_unit(caller, unit)]
         if codes:
@@ -292,7 +282,7 @@ class _Decision:
                 codes.append("locked")
         if caller.apis is not None and "network" in unit.effects:
             apis = caller.apis
-            if unit.kind != "url" or not _url_surely(apis, unit):
+            if unit.kind != "url" or not url_surely(apis, unit):
                 codes.append("api-not-allowed")
         if unit.kind == "skill" and caller.skills is not None and unit.spellings[0] not in caller.skills:
             codes.append("skill-not-allowed")
@@ -301,6 +291,16 @@ class _Decision:
             if other is None or not self.present(other) or not hands_to(caller, other):
                 codes.append("delegation-not-allowed")
         return codes
+
+    def data_tier_binds(self) -> bool:
+        """Whether data tier 3 denies, which is never only observed."""
+        known = all(name in self.book.callers for name in self.call.context.chain)
+        callers = (self.caller, *self.binding()) if known else (self.caller,)
+        return self.data_tier == 3 and any(self.data_tier_denied(caller) for caller in callers)
+
+    def data_tier_denied(self, caller: Caller) -> bool:
+        tiers = caller.data_tiers
+        return tiers is not None and self.data_tier not in tiers and not self.tier_granted(caller)
 
     def tier_granted(self, caller: Caller) -> bool:
         if self.data_tier not in (caller.data_tiers_with_grant or ()):
@@ -317,7 +317,7 @@ class _Decision:
             tiers += [self.book.effect_tiers[effect] for effect in unit.effects]
             for label in self.book.labels:
                 raised = self.book.label_tiers.get(label.name)
-                if raised is not None and unit.effects & set(raised.effects) and _labelled(label, unit, paths.labelled):
+                if raised is not None and unit.effects & set(raised.effects) and labelled(label, unit, paths.labelled):
                     tiers.append(raised.tier)
             scope = None if self.capsule is None else self.capsule.scope
             deletes = unit.kind == "path" and "delete" in unit.effects
@@ -345,7 +345,7 @@ class _Decision:
         approvals = [
             approval
             for approval in self.facts.approvals
-            if approval.digest == digest(self.call, self.policy_hash, self.facts)
+            if approval.digest == self.digest
             and approval.by != self.call.agent
             and (approval.expires is None or self.before(approval.expires))
         ]
@@ -387,7 +387,7 @@ class _Decision:
         found: set[tuple[str, str | None]] = set()
         for unit in self.units:
             for caller in (self.caller, *self.binding()):
-                if "write" in unit.effects and all(map(_new_only, self.permissions(caller, unit))):
+                if "write" in unit.effects and all(map(new_only, self.permissions(caller, unit))):
                     found.add(("create-exclusively", unit.arg))
         for name in resolved_otherwise(self.tool, self.values, self.call, self.facts):
             found.add(("use-resolved-path", name))
@@ -396,93 +396,6 @@ class _Decision:
     def observing(self) -> bool:
         enforce = self.caller.enforce
         return enforce is not None and enforce.observe_until is not None and self.before(enforce.observe_until)
-
-    # Scopes
-
-    def covers(self, rule: Rule, unit: Unit) -> bool:
-        """Whether a rule covers a unit."""
-        scope = rule.scope
-        if rule.tools is not None and self.tool.name not in rule.tools:
-            return False
-        if not self.when(scope) or not self.where(scope, all, paths.covers, urls.surely):
-            return False
-        if scope.effect and not (unit.effects and unit.effects <= set(scope.effect)):
-            return False
-        if unit.kind != "call" and getattr(scope, unit.kind) is not None:
-            return _within(scope, unit)
-        if _outside(unit):
-            return False
-        limits = (scope.path, scope.url, scope.agent, scope.skill, scope.shell, scope.sql, scope.where or None)
-        if any(limit is not None for limit in limits) and unit.kind in ("path", "url", "agent") and unit.arg:
-            return unit.arg in scope.where
-        return True
-
-    def touches(self, rule: Rule) -> bool:
-        """Whether a rule touches the call."""
-        scope = rule.scope
-        if rule.tools is not None and self.tool.name not in rule.tools:
-            return False
-        if not self.when(scope) or not self.where(scope, any, paths.touches, urls.maybe):
-            return False
-        left = [unit for unit in self.units if not self.excepted(scope.except_, unit)]
-        left = [unit for unit in left if not scope.effect or unit.effects & set(scope.effect)]
-        parts = [kind for kind in ("path", "url", "agent", "skill") if getattr(scope, kind) is not None]
-        for kind in parts:
-            if not any(unit.kind == kind and _might(scope, unit) for unit in left):
-                return False
-        return bool(parts or left)
-
-    def excepted(self, scope: Scope | None, unit: Unit) -> bool:
-        """Whether an exception certainly holds for a unit."""
-        if scope is None or not self.where(scope, all, paths.covers, urls.surely):
-            return False
-        if scope.effect and not unit.effects & set(scope.effect):
-            return False
-        if all(getattr(scope, kind) is None for kind in ("path", "url", "agent", "skill")):
-            return True
-        return unit.kind != "call" and getattr(scope, unit.kind) is not None and _within(scope, unit)
-
-    def when(self, scope: Scope) -> bool:
-        for key, wanted in scope.when.items():
-            value = getattr(self.call.context, key)
-            if not any(type(value) is type(one) and value == one for one in wanted):
-                return False
-        return True
-
-    def where(self, scope: Scope, every: Callable[..., bool], path: Any, url: Any) -> bool:
-        for name, condition in scope.where.items():
-            if not self.values.get(name):
-                return False
-            if not every(self.passes(condition, name, value, path, url) for value in self.values[name]):
-                return False
-        return True
-
-    def passes(self, condition: Condition, name: str, value: Any, path: Any, url: Any) -> bool:
-        """Whether one value of an argument passes; `path` and `url` judge surely or perhaps."""
-        if condition.equals is not None and not _same(value, condition.equals):
-            return False
-        if condition.one_of is not None and not any(_same(value, one) for one in condition.one_of):
-            return False
-        if condition.regex is not None and not (isinstance(value, str) and re.fullmatch(condition.regex, value, re.S)):
-            return False
-        if condition.min is not None and not value >= condition.min:
-            return False
-        if condition.max is not None and not value <= condition.max:
-            return False
-        if condition.min_length is not None and len(value) < condition.min_length:
-            return False
-        if condition.max_length is not None and len(value) > condition.max_length:
-            return False
-        if condition.url is not None and not any(url(pattern, value) for pattern in condition.url):
-            return False
-        if condition.agent is not None and value not in condition.agent:
-            return False
-        if condition.skill is not None and value not in condition.skill:
-            return False
-        if condition.path is not None:
-            units = units_of_value(self.tool, name, self.values, value, self.call, self.facts)
-            return all(path(condition.path, unit) for unit in units)
-        return True
 
 
 def hands_to(giver: Caller, taker: Caller) -> bool:
@@ -493,59 +406,3 @@ def hands_to(giver: Caller, taker: Caller) -> bool:
     if taker.kind != "runner" or taker.called_by is None:
         return False
     return any(name in taker.called_by for name in (giver.name, *giver.roles))
-
-
-def _same(value: Any, wanted: Any) -> bool:
-    """Equal, and of one type; numbers are one type, true and false are none."""
-    numbers = (int, float)
-    alike = type(value) is type(wanted) or (type(value) in numbers and type(wanted) in numbers)
-    return alike and value == wanted
-
-
-def _outside(unit: Unit) -> bool:
-    return unit.kind == "path" and paths.outside(unit)
-
-
-def _new_only(rule: Rule | str) -> bool:
-    return isinstance(rule, Rule) and rule.scope.path is not None and rule.scope.path.new_only
-
-
-def _within(scope: Scope, unit: Unit) -> bool:
-    """Whether a unit certainly lies within the part of its kind."""
-    if unit.kind == "path":
-        return scope.path is not None and paths.covers(scope.path, unit)
-    if unit.kind == "url":
-        return _url_surely(scope.url or (), unit)
-    return unit.spellings[0] in getattr(scope, unit.kind)
-
-
-def _might(scope: Scope, unit: Unit) -> bool:
-    """Whether a unit might lie within the part of its kind."""
-    if unit.kind == "path":
-        return scope.path is not None and paths.touches(scope.path, unit)
-    if unit.kind == "url":
-        return _url_maybe(scope.url or (), unit)
-    return unit.spellings[0] in getattr(scope, unit.kind)
-
-
-def _url_surely(patterns: tuple[str, ...], unit: Unit) -> bool:
-    mine = urls.reach(unit.spellings[0]) if unit.wide else unit.spellings
-    return all(any(urls.surely(pattern, url) for pattern in patterns) for url in mine)
-
-
-def _url_maybe(patterns: tuple[str, ...], unit: Unit) -> bool:
-    mine = urls.reach(unit.spellings[0]) if unit.wide else unit.spellings
-    return any(urls.maybe(pattern, url) for pattern in patterns for url in mine)
-
-
-def _labelled(label: Label, unit: Unit, path: Callable[[Unit, tuple[str, ...]], bool]) -> bool:
-    """Whether a unit has a label; `path` says what that means for a wide unit of kind path."""
-    if unit.kind == "path":
-        return path(unit, label.path)
-    if unit.kind != "url":
-        return False
-    if _url_maybe(label.url, unit):
-        return True
-    mine = urls.reach(unit.spellings[0]) if unit.wide else unit.spellings
-    hosts = [found.host for found in map(urls.parse, mine) if found is not None]
-    return any(paths.matches(pattern, host) for pattern in label.host for host in hosts)

@@ -16,7 +16,7 @@ Values = dict[str, list[Any]]
 """The values of each declared argument."""
 
 
-def well_formed(call: Call) -> bool:
+def well_formed(call: Any) -> bool:
     """Whether a call is of the right shape."""
     context, statement = call.context, call.statement
     if not (type(call.agent) is str and type(call.tool) is str and type(call.args) is dict):
@@ -154,7 +154,7 @@ def serves_as_base(tool: Tool, name: str, values: Values) -> bool:
     """Whether a path has no effects of its own and a glob stands for it."""
     if any(does.arg == name for does in tool.does):
         return False
-    return any(argument.base == name for argument in tool.args.values())
+    return any(argument.base == name and values.get(glob) for glob, argument in tool.args.items())
 
 
 def units_of_value(tool: Tool, name: str, values: Values, value: str, call: Call, facts: Facts) -> list[Unit]:
@@ -191,7 +191,7 @@ def units_of_value(tool: Tool, name: str, values: Values, value: str, call: Call
 def _spellings(tool: Tool, name: str, value: str, call: Call, facts: Facts) -> tuple[str, ...]:
     """The normal paths of a path argument. Raises Refused."""
     effects = {does.effect for does in tool.does if does.arg == name}
-    text = paths.normal(value, effects == {"read"}, call.context.cwd, facts.root)
+    text = paths.normal(value, effects <= {"read"}, call.context.cwd, facts.root)
     if facts.resolved is None:
         return (text,)
     if value not in facts.resolved:
@@ -204,7 +204,10 @@ def _patterns(tool: Tool, name: str, values: Values, value: str, call: Call, fac
     base = tool.args[name].base
     bases: tuple[str | None, ...] = (None,)
     if base is not None and base in values:
-        bases = _spellings(tool, base, values[base][0], call, facts)
+        try:
+            bases = _spellings(tool, base, values[base][0], call, facts)
+        except Refused as refused:
+            raise Refused(*refused.args, "outside-root") from None
     return tuple(dict.fromkeys(paths.glob_argument(value, one, facts.root, first=one is bases[0]) for one in bases))
 
 

@@ -41,14 +41,12 @@ def strange(text: str) -> bool:
 
 def normal(text: str, reads_only: bool, cwd: str | None, root: str | None) -> str:
     """The normal path of a text. Raises Refused."""
-    if strange(text):
-        raise Refused("bad-path")
-    if text.startswith("~") or re.match(r"[A-Za-z]:/", text) or re.match(r"\$[A-Za-z_{(]", text):
-        raise Refused("bad-path")
-    if "//" in text:
-        raise Refused("bad-path")
-    if text.endswith("/") and not reads_only:
-        raise Refused("bad-path")
+    if strange(text) or "//" in text or (text.endswith("/") and not reads_only):
+        bad = True
+    else:
+        bad = bool(re.match(r"~|[A-Za-z]:/|\$[A-Za-z_{(]", text))
+    if bad:
+        raise Refused("bad-path", *_wrong_with(cwd, root))
     if text.startswith("/"):
         return relative(_join([], text), root)
     place = "." if cwd is None else normal(cwd, True, None, root)
@@ -63,6 +61,14 @@ def normal(text: str, reads_only: bool, cwd: str | None, root: str | None) -> st
         elif segment != ".":
             names.append(segment)
     return "/".join(names) or "."
+
+
+def _wrong_with(cwd: str | None, root: str | None) -> tuple[str, ...]:
+    try:
+        normal(cwd or ".", True, None, root)
+    except Refused as refused:
+        return tuple(map(str, refused.args))
+    return ()
 
 
 def _join(names: list[str], text: str) -> str:

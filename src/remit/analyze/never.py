@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from fnmatch import fnmatchcase
 from typing import Literal
 
 import msgspec
@@ -11,6 +10,7 @@ from remit.analyze.candidates import candidates
 from remit.analyze.shell import ANY_EFFECT, possible_effects
 from remit.decide import decide
 from remit.decide.plan import Bound, Plan, desk
+from remit.decide.selection import selects_caller, selects_tool
 from remit.model.call import Call
 from remit.model.policy import Caller, Never, Tool
 from remit.model.rulebook import Rulebook
@@ -38,8 +38,8 @@ def examine(rulebook: Rulebook, statement: Never) -> Finding:
     assumptions: set[str] = set()
     cells = 0
     clerk = desk(rulebook)
-    for caller in _callers(rulebook, statement):
-        row = clerk.row(caller.name)
+    for caller in rulebook.book.callers.values():
+        row = clerk.row(caller.name) if selects_caller(statement, caller) else None
         if row is None:
             continue
         for tool in _tools(rulebook, statement, caller):
@@ -61,48 +61,17 @@ def describe(statement: Never) -> str:
     return "never " + ", ".join(words)
 
 
-def _callers(rulebook: Rulebook, statement: Never) -> list[Caller]:
-    callers = rulebook.book.callers.values()
-    if not statement.agent and not statement.role:
-        return list(callers)
-    wanted = {*statement.agent, *statement.role}
-    return [c for c in callers if c.name in wanted or not wanted.isdisjoint(c.roles)]
-
-
 def _tools(rulebook: Rulebook, statement: Never, caller: Caller) -> list[Tool]:
     book = rulebook.book
     tools = [caller.tools.get(name, tool) for name, tool in book.tools.items()]
     tools.extend(tool for name, tool in caller.tools.items() if name not in book.tools)
-    return [tool for tool in tools if _selected(rulebook, statement, tool)]
-
-
-def _selected(rulebook: Rulebook, statement: Never, tool: Tool) -> bool:
-    if statement.tool and not any(_matches(pattern, tool) for pattern in statement.tool):
-        return False
-    if statement.toolset:
-        sets = rulebook.book.toolsets
-        if not any(tool.name in sets.get(name, ()) for name in statement.toolset):
-            return False
-    for key in ("layer", "category", "risk"):
-        wanted = getattr(statement, key)
-        if wanted and getattr(tool, key) not in wanted:
-            return False
-    if statement.kind and tool.kinds.isdisjoint(statement.kind):
-        return False
-    return not statement.effect or _may_have(tool, statement.effect)
-
-
-def _matches(pattern: str, tool: Tool) -> bool:
-    return any(fnmatchcase(name, pattern) for name in (tool.name, *tool.aliases))
-
-
-def _may_have(tool: Tool, effects: tuple[str, ...]) -> bool:
-    return any(does.effect in effects for does in tool.does) or not tool.kinds.isdisjoint(("shell", "sql"))
+    return [tool for tool in tools if selects_tool(book, statement, tool)]
 
 
 def _cell(rulebook: Rulebook, plan: Plan, statement: Never, assumptions: set[str]) -> tuple[Answer, str, Call | None]:
     permits = [*plan.may, *plan.grants, *plan.asks]
-    if plan.access is False or plan.reserved is not None or (not permits and plan.access is None):
+    closed = not plan.caller.enabled or plan.access is False or plan.reserved is not None
+    if closed or (not permits and plan.access is None):
         return "proved", "", None
     if any(_certain(bound, statement) for bound in plan.nots):
         return "proved", "", None

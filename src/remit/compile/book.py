@@ -61,11 +61,10 @@ class _Binding:
                 known = [name for name, caller in policy.callers.items() if caller.kind == "runner"]
                 hint = did_you_mean(entry.runner, known)
                 self.reader.fail(entry.at, "unknown-runner", f"unknown runner `{show(entry.runner)}`{hint}")
-            tools = tuple(dict.fromkeys(name for p in entry.tools for name in self.names.matching(p)))
             for pattern in entry.tools:
                 if not self.names.matching(pattern):
                     self.notices.append(f"{entry.at}: `{pattern}` matches no declared tool; unknown tools are denied")
-            reserved.append(msgspec.structs.replace(entry, tools=tools))
+            reserved.append(entry)
         self._check_names()
         self.reader.finish()
         return Book(
@@ -93,13 +92,11 @@ class _Binding:
         )
 
     def _resolved(self, caller: Caller) -> Caller:
-        rules = self.resolver.resolve(caller.rules, caller.tools)
-        for tool in caller.tools.values():
-            for name in tool.accessible_by or ():
-                self._caller(name, tool.at, self.policy.callers)
+        tools = {name: self._with_access(tool, self.policy) for name, tool in caller.tools.items()}
+        rules = self.resolver.resolve(caller.rules, tools)
         for name in (*(caller.delegates_to or ()), *(caller.called_by or ())):
             self._caller(name, caller.at, self.policy.callers)
-        return msgspec.structs.replace(caller, rules=rules)
+        return msgspec.structs.replace(caller, rules=rules, tools=tools)
 
     def _grant(self, grant: Grant) -> Grant:
         self._caller(grant.agent, grant.at, self.policy.callers)
@@ -141,10 +138,10 @@ class _Binding:
         policy = self.policy
         for host, entry in policy.hosts.items():
             if "main" in entry:
-                self._caller(entry["main"], f"hosts.{host}", policy.callers)
+                self._caller(entry["main"], policy.places.get(f"hosts.{host}", f"hosts.{host}"), policy.callers)
         for tier, question in policy.tiers.items():
             if question.ask not in (None, "human", "chain"):
-                self._caller(str(question.ask), f"tiers.{tier}", policy.callers)
+                self._caller(str(question.ask), policy.places.get(f"tiers.{tier}", f"tiers.{tier}"), policy.callers)
         for statement in policy.never:
             for name in (*statement.agent, *statement.role):
                 self._caller(name, statement.at, policy.callers)

@@ -51,13 +51,15 @@ def tiers(policy: Policy) -> dict[int, Question]:
 def protected(policy: Policy) -> Protected:
     """The protected paths: the catalog's, the policy's own files and tests, and what it adds."""
     data = _data("protected.yaml")
-    tests = {f"{source.rpartition('/')[0]}/*.test.yaml".lstrip("/") for source in policy.sources}
-    files = tuple(_literal(source) for source in policy.sources)
+    inside = [source for source in policy.sources if not source.startswith("../")]
+    tests = {f"{source.rpartition('/')[0]}/*.test.yaml".lstrip("/") for source in inside}
+    files = tuple(_literal(source) for source in inside)
     return Protected(
         names=tuple(data["names"]),
         paths=(*data["paths"], *files, *sorted(tests), *policy.protect),
         hidden=tuple(data["hidden"]),
         programs=tuple(data["programs"]),
+        above=tuple(source for source in policy.sources if source.startswith("../")),
         lifted=policy.unprotect,
     )
 

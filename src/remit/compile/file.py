@@ -81,11 +81,12 @@ def _read(path: Path) -> bytes:
         raise RulebookError(f"{path}: no rulebook is activated", code="no-rulebook") from None
     except OSError as error:
         raise RulebookError(f"{path}: can't be read: {error.strerror}") from None
+    about = os.fstat(descriptor)
+    if not stat.S_ISREG(about.st_mode) or about.st_size > MAX_SIZE:
+        os.close(descriptor)
+        raise RulebookError(f"{path}: not a rulebook")
     with os.fdopen(descriptor, "rb") as file:
-        about = os.fstat(descriptor)
         folder = os.stat(path.parent)
-        if not stat.S_ISREG(about.st_mode) or about.st_size > MAX_SIZE:
-            raise RulebookError(f"{path}: not a rulebook")
         for name, info in ((path, about), (path.parent, folder)):
             if info.st_uid not in (os.geteuid(), 0):
                 raise RulebookError(f"{name}: belongs to another user")

@@ -10,23 +10,26 @@ import msgspec
 from remit.model.rulebook import Book
 
 _PLACES = frozenset({"at", "sources", "root", "notices", "examples", "about", "pack", "packs"})
+"""Fields of the nouns that say where something stands or are for people only."""
 _ORDERED = frozenset({"gates"})
 
 
 def content_hash(book: Book) -> str:
     """`sha256:…` over the book without positions, in an order of its own."""
-    data = msgspec.to_builtins(book, str_keys=True)
-    return "sha256:" + hashlib.sha256(_encode(_canonical(data))).hexdigest()
+    return "sha256:" + hashlib.sha256(_encode(_canonical(book))).hexdigest()
 
 
 def _encode(value: Any) -> bytes:
     return msgspec.json.encode(value, order="deterministic")
 
 
-def _canonical(value: Any, key: str = "") -> Any:
+def _canonical(value: Any, field: str = "") -> Any:
+    if isinstance(value, msgspec.Struct):
+        fields = [name for name in value.__struct_fields__ if name not in _PLACES]
+        return {name: _canonical(found, name) for name in fields if (found := getattr(value, name)) not in (None, ())}
     if isinstance(value, dict):
-        return {k: _canonical(v, k) for k, v in value.items() if k not in _PLACES}
+        return {str(key): _canonical(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
         items = [_canonical(item) for item in value]
-        return items if key in _ORDERED else sorted(items, key=_encode)
+        return items if field in _ORDERED else sorted(items, key=_encode)
     return value

@@ -40,6 +40,10 @@ def _issue(values: list[dict[str, Any]]) -> dict[str, Any]:
     return merged
 
 
+def _seconds(duration: str) -> int:
+    return int(duration[:-1]) * {"s": 1, "m": 60, "h": 3600, "d": 86400}[duration[-1]]
+
+
 def _prefer(strict: str) -> Callable[[list[Any]], Any]:
     return lambda values: strict if strict in values else values[0]
 
@@ -58,7 +62,7 @@ STRICTEST: dict[str, Callable[[list[Any]], Any]] = {
     "may_issue": _issue,
     "on_violation": _halting,
     "enforce": _enforce,
-    "review": lambda values: min(values, key=lambda value: sorted(value.items())),
+    "review": lambda values: min(values, key=lambda value: [_seconds(text) for _, text in sorted(value.items())]),
 }
 """Of several values equally near, the one that counts."""
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-
+from remit.decide.selection import names_tool
 from remit.declare.load import known_pack
 from remit.declare.nodes import show
 from remit.declare.shapes import Reader, did_you_mean
@@ -31,21 +30,24 @@ class Names:
         self.toolsets: dict[str, tuple[str, ...]] = {}
         for name in policy.toolsets:
             if name in policy.tools or name in self.aliases:
-                reader.fail(f"toolsets.{name}", "duplicate-name", f"`{name}` is a tool and a toolset")
+                reader.fail(self._at(name), "duplicate-name", f"`{name}` is a tool and a toolset")
             self._toolset(name, ())
+
+    def _at(self, name: str) -> str:
+        return self.policy.places.get(f"toolsets.{name}", f"toolsets.{name}")
 
     def _toolset(self, name: str, above: tuple[str, ...]) -> tuple[str, ...]:
         if name in self.toolsets:
             return self.toolsets[name]
         if name in above:
-            self.reader.fail(f"toolsets.{name}", "toolset-cycle", f"the toolset `{name}` contains itself")
+            self.reader.fail(self._at(name), "toolset-cycle", f"the toolset `{name}` contains itself")
             return ()
         found: list[str] = []
         for member in self.policy.toolsets[name]:
             if member in self.policy.toolsets:
                 found.extend(self._toolset(member, (*above, name)))
             else:
-                found.extend(self.expand(member, f"toolsets.{name}", {}))
+                found.extend(self.expand(member, self._at(name), {}))
         self.toolsets[name] = tuple(dict.fromkeys(found))
         return self.toolsets[name]
 
@@ -65,16 +67,12 @@ class Names:
         return ()
 
     def _pattern(self, pattern: str, at: str, own: dict[str, Tool]) -> tuple[str, ...]:
-        matches = re.compile(".*".join(re.escape(part) for part in pattern.split("*"))).fullmatch
-        found = tuple(sorted(name for name in {*self.tools, *own} if matches(name)))
+        found = tuple(sorted(n for n, tool in {**self.tools, **own}.items() if names_tool(pattern, tool)))
         if not found:
             self.reader.fail(at, "matches-nothing", f"`{show(pattern)}` matches no declared tool")
         return found
 
     def matching(self, pattern: str) -> tuple[str, ...]:
         """Tools that a reserved pattern matches; it may match none, since unknown tools are denied anyway."""
-        if "*" in pattern:
-            matches = re.compile(".*".join(re.escape(part) for part in pattern.split("*"))).fullmatch
-            return tuple(sorted(name for name in self.tools if matches(name)))
-        name = self.aliases.get(pattern, pattern)
-        return (name,) if name in self.tools else ()
+        own = [tool for caller in self.policy.callers.values() for tool in caller.tools.values()]
+        return tuple(sorted(t.name for t in (*self.tools.values(), *own) if names_tool(pattern, t)))

@@ -69,7 +69,8 @@ def _examples(rulebook: Rulebook, caller: Caller, rule: Rule, reader: Reader) ->
                 if args is None:
                     continue
                 facts, capsule = favourable(plan)
-                context = Context(capsule=capsule, **{k: v[0] for k, v in rule.scope.when.items()})  # type: ignore[arg-type]
+                wanted = {key: str(values[0]) for key, values in rule.scope.when.items()}
+                context = Context(**{"capsule": capsule, **wanted})  # type: ignore[arg-type]
                 decision = decide(rulebook, Call(caller.name, name, args, context), facts)
                 if decision.code == "scope-unavailable":
                     waiting += 1

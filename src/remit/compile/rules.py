@@ -34,7 +34,8 @@ class RuleResolver:
         for rule in rules:
             if rule.ask is not None and rule.ask not in _ASKABLE and rule.ask not in self.callers:
                 self._unknown_caller(rule.at, rule.ask)
-            for name in (*(rule.scope.agent or ()),):
+            conditions = [name for condition in rule.scope.where.values() for name in condition.agent or ()]
+            for name in (*(rule.scope.agent or ()), *conditions):
                 if name not in self.callers:
                     self._unknown_caller(rule.at, name)
             if rule.tools is None:
@@ -119,7 +120,7 @@ class RuleResolver:
         allow = GlobSet(Glob.parse(text) for text in rule.scope.path.allow)
         for does in reaches:
             reach = str(does.reach)
-            if not allow.includes(Glob.parse(reach)):
+            if not allow.includes(Glob.parse(reach, absolute=True)):
                 self.reader.fail(
                     rule.at,
                     "never-applies",

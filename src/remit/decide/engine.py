@@ -10,7 +10,9 @@ from remit.decide.plan import Plan, desk
 from remit.decide.questions import measure, questions
 from remit.decide.quick import prepare
 from remit.decide.steps import (
+    binding_plans,
     chained,
+    data_binds,
     halted,
     known_capsules,
     limits,
@@ -20,7 +22,7 @@ from remit.decide.steps import (
     unavailable,
 )
 from remit.decide.words import declare_remedy, shown
-from remit.model.call import Call
+from remit.model.call import Call, Context, Statement
 from remit.model.decision import Decision, Obligation
 from remit.model.facts import NO_FACTS, Facts
 from remit.model.rulebook import Rulebook
@@ -37,7 +39,7 @@ def decide(rulebook: Rulebook, call: Call, facts: Facts = NO_FACTS) -> Decision:
         if not facts.bears:
             halts = facts.halts
             if not halts or (agent not in halts and "system" not in halts):
-                if plan.quick is not None and not call.args:
+                if plan.quick is not None and call.args == {} and call.statement is None:
                     context = call.context
                     if not context.chain and not context.data_tier and context.capsule is None:
                         return plan.quick  # type: ignore[no-any-return]
@@ -56,6 +58,9 @@ def decide(rulebook: Rulebook, call: Call, facts: Facts = NO_FACTS) -> Decision:
 
 def _decide(rulebook: Rulebook, call: Call, facts: Facts) -> Decision:
     """Step 1 here, the rest in `hear`."""
+    wrong = malformed(call)
+    if wrong is not None:
+        return _refusal(rulebook, call, "malformed-call", wrong)
     clerk = desk(rulebook)
     row = clerk.row(call.agent) if type(call.agent) is str else None
     if row is None:
@@ -79,8 +84,6 @@ def _decide(rulebook: Rulebook, call: Call, facts: Facts) -> Decision:
 
 def hear(plan: Plan, call: Call, facts: Facts) -> Decision:
     """The whole procedure for one call."""
-    if type(call.args) is not dict:
-        return _refusal(plan.rulebook, call, "malformed-call", "the arguments are no object")
     try:
         values = plan.intake.values(call.args)
         units = plan.intake.units(values, call, facts)
@@ -102,6 +105,10 @@ def hear(plan: Plan, call: Call, facts: Facts) -> Decision:
         return _allow(case)
     until = plan.caller.enforce.observe_until if plan.caller.enforce is not None else None
     if until is not None and facts.now is not None and facts.now < until and finding.step > 2 and not finding.binding:
+        binding = binding_plans(case) if finding.code != "broken-chain" and call.context.chain else []
+        strict = next((f for p in (plan, *binding) if (f := data_binds(p, case)) is not None), None)
+        if strict is not None:
+            return case.decision(strict.verdict, strict.code, strict.reason, rule=strict.rule, remedy=strict.remedy)
         case.trace.append(f"{finding.step} observed only until {until}: would be {finding.verdict.word}")
         return _allow(case, would=finding)
     return case.decision(
@@ -117,8 +124,8 @@ def hear(plan: Plan, call: Call, facts: Facts) -> Decision:
 def _allow(case: Case, would: Finding | None = None) -> Decision:
     case.trace.append(f"7 tier {case.tier} ({case.tier_why})")
     for unit in case.units:
-        if unit.also:
-            case.obligations[f"path {unit.arg}"] = Obligation("use-resolved-path", unit.arg, str(unit.value))
+        if unit.real:
+            case.obligations[f"path {unit.arg}"] = Obligation("use-resolved-path", unit.arg, unit.real)
     obligations = tuple(case.obligations.values())
     if would is None:
         return case.decision(ALLOW, "allowed", "allowed", rule=case.rule, obligations=obligations)
@@ -132,6 +139,22 @@ def _allow(case: Case, would: Finding | None = None) -> Decision:
         remedy=would.remedy,
         obligations=obligations,
     )
+
+
+def malformed(call: Call) -> str | None:
+    """What is wrong with the shape of a call; None if nothing is."""
+    if type(call.args) is not dict or not all(type(name) is str for name in call.args):
+        return "the arguments are no object"
+    if type(call.context) is not Context:
+        return "the context is no context"
+    statement = call.statement
+    if statement is not None:
+        if type(statement) is not Statement:
+            return "the statement is no statement"
+        texts = (statement.intent, statement.because, statement.consequences)
+        if not all(text is None or type(text) is str for text in texts):
+            return "the statement has something else than text"
+    return None
 
 
 def _refusal(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from posixpath import normpath
+
 from remit.model.policy import Label
 from remit.model.rulebook import Book, LabelTier
 from remit.scopes.glob import Glob, fold
@@ -28,7 +30,14 @@ class ProtectedPaths:
         self.bases = tuple({Glob.parse(text).folded().base for text in protected.paths} - {"."})
         top = tuple(form for name in protected.names for form in (name, f"{name}/**"))
         self.reach = folded((*protected.paths, *top))
+        self.above = protected.above
         self.lifted = GlobSet(Glob.parse(text) for text in protected.lifted)
+
+    def above_root(self, root: str | None) -> frozenset[str]:
+        """The policy's own files that lie outside the root, as absolute paths."""
+        if not self.above or root is None:
+            return frozenset()
+        return frozenset(normpath(f"{root}/{text}") for text in self.above)
 
     def names_path(self, unit: Unit) -> bool:
         """True if this path unit touches something protected with one of its effects."""
@@ -138,7 +147,7 @@ class Index:
     def __init__(self, book: Book) -> None:
         self.protected = ProtectedPaths(book)
         self.labels = Labels(book.labels, book.label_tiers)
-        self.reserved = [(entry, frozenset(entry.tools), _urls(entry.urls)) for entry in book.reserved]
+        self.reserved = [(entry, _urls(entry.urls)) for entry in book.reserved]
         self.effect_tiers = book.effect_tiers
         self.grade_tiers = book.grade_tiers
         self.outside_scope = book.label_tiers.get("outside_scope", LabelTier(4, ("delete",)))

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import msgspec
+
 from remit.model.call import Call
 from remit.model.facts import Facts
 from remit.model.policy import Argument, Tool
@@ -49,7 +51,7 @@ class _Shape:
 class Intake:
     """Reads the arguments of one tool."""
 
-    __slots__ = ("effects", "fixed", "flat", "required", "shape", "tool", "unavailable", "units_from")
+    __slots__ = ("bases", "effects", "fixed", "flat", "required", "shape", "tool", "unavailable", "units_from")
 
     def __init__(self, tool: Tool) -> None:
         self.tool = tool
@@ -59,8 +61,12 @@ class Intake:
             self.flat = {}
         self.required = frozenset(n for n, a in tool.args.items() if not a.optional)
         self.effects = _effects(tool)
-        bases = {argument.base for argument in tool.args.values()} - self.effects.keys()
-        self.units_from = [(n, a.kind) for n, a in tool.args.items() if a.kind in _UNITS and n not in bases]
+        self.units_from = [(n, a.kind) for n, a in tool.args.items() if a.kind in _UNITS]
+        self.bases: dict[str, list[str]] = {}
+        """Paths that only serve as the base of globs, with those globs."""
+        for name, argument in tool.args.items():
+            if argument.base is not None and argument.base not in self.effects:
+                self.bases.setdefault(argument.base, []).append(name)
         self.unavailable = [n for n, a in tool.args.items() if a.kind in UNAVAILABLE]
         self.fixed = _fixed_units(tool)
 
@@ -129,7 +135,9 @@ class Intake:
                 effects, below = self.effects.get(name, (_NONE, _NONE))
                 for text in texts:
                     if kind == "path":
-                        units.extend(path_units(name, text, effects, below, call.context.cwd, facts))
+                        found = path_units(name, text, effects, below, call.context.cwd, facts)
+                        stood_for = any(glob in values for glob in self.bases.get(name, ()))
+                        units.extend(msgspec.structs.replace(u, derived=True) if stood_for else u for u in found)
                     elif kind == "shell":
                         units.extend(shell_units(name, text, call.context.cwd, facts.root))
                     elif kind == "glob":
@@ -159,7 +167,7 @@ def path_units(
 ) -> list[Unit]:
     """A path, and all below it where the tool goes there."""
     normal = normalise(text, cwd, facts.root)
-    if text[-1] == "/" and not effects <= frozenset({"read"}):
+    if text[-1] == "/" and not effects | below <= frozenset({"read"}):
         raise NotUnderstood("bad-path", "the path ends in `/`; name the file")
     also: tuple[str, ...] = ()
     if facts.resolved is not None:
@@ -169,14 +177,23 @@ def path_units(
         where = relative_to(real, facts.root)
         if where != normal:
             also, normal = (normal,), where
+    real_path = normal if also else ""
     units = []
     if effects or not below:
-        units.append(Unit("path", name, normal, effects, also=also, text=text))
+        units.append(Unit("path", name, normal, effects, also=also, text=text, real=real_path))
     if below:
-        if normal[0] == "/":
-            units.append(Unit("path", name, normal, below, also=also, text=text))
-        else:
-            units.append(Unit("path", name, Glob.below(normal), below, wide=True, text=text))
+        units.append(Unit("path", name, Glob.below(normal), below, wide=True, text=text, real=real_path))
+        units.extend(Unit("path", name, Glob.below(other), below, wide=True, text=text, derived=True) for other in also)
+    if facts.root is not None and normal[0] == "/" and facts.root.startswith(normal.rstrip("/") + "/"):
+        units.extend(_root_units(name, effects, below, text))
+    return units
+
+
+def _root_units(name: str, effects: frozenset[str], below: frozenset[str], text: str) -> list[Unit]:
+    """What a directory above the root means for the root."""
+    units = [Unit("path", name, ".", effects, text=text)] if effects else []
+    if below:
+        units.append(Unit("path", name, Glob.below("."), below, wide=True, text=text))
     return units
 
 
@@ -202,7 +219,7 @@ def _check(value: Any, argument: Argument, name: str) -> None:
     elif kind == "flag":
         if type(value) is not bool:
             raise Refused("mistyped-argument", f"`{name}` must be true or false", name)
-    elif kind == "number" and (type(value) not in (int, float) or not math.isfinite(value)):
+    elif kind == "number" and type(value) is not int and (type(value) is not float or not math.isfinite(value)):
         raise Refused("mistyped-argument", f"`{name}` must be a number", name)
 
 
@@ -242,5 +259,5 @@ def _fixed_units(tool: Tool) -> list[Unit]:
         if "://" in reach:
             units.append(Unit("url", "", UrlPattern.parse(reach), effects, wide=True, text=reach))
         else:
-            units.append(Unit("path", "", Glob.parse(reach), effects, wide=True, text=reach))
+            units.append(Unit("path", "", Glob.parse(reach, absolute=True), effects, wide=True, text=reach))
     return units

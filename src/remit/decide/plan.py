@@ -7,6 +7,7 @@ from typing import Any
 
 from remit.decide.index import Index
 from remit.decide.intake import Intake
+from remit.decide.selection import names_tool, selects_caller, selects_tool
 from remit.model.call import Call
 from remit.model.decision import Decision
 from remit.model.facts import Facts
@@ -52,6 +53,7 @@ class Plan:
         "asks",
         "caller",
         "fast",
+        "final",
         "grants",
         "index",
         "intake",
@@ -90,10 +92,12 @@ class Plan:
         self.reserved: Reserved | None = None
         self.reserved_urls: list[Any] = []
         self.reserved_programs: list[Reserved] = []
-        for entry, tools, urls in row.index.reserved:
+        self.final = any(selects_caller(s, caller) and selects_tool(book, s, tool) for s in book.never)
+        """A `never` statement is about this cell: no grant from outside the policy counts."""
+        for entry, urls in row.index.reserved:
             if entry.runner == caller.name:
                 continue
-            if tool.name in tools:
+            if any(names_tool(pattern, tool) for pattern in entry.tools):
                 self.reserved = entry
             if urls:
                 self.reserved_urls.append((entry, urls))
@@ -144,6 +148,9 @@ class Row:
         own = self.caller.tools
         if name in own:
             return own[name]
+        for tool in own.values():
+            if name in tool.aliases:
+                return tool
         canonical = self.book.aliases.get(name, name)
         return own.get(canonical) or self.book.tools.get(canonical)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 
 import msgspec
 
@@ -56,15 +57,16 @@ def questions(case: Case) -> Finding | None:
     rule = case.plan.rulebook.book.tiers.get(case.tier)
     if rule is not None and rule.verdict == "deny":
         return case.deny(7, "tier-denied", f"calls of tier {case.tier} are denied ({case.tier_why})")
-    asked = _asked(case)
-    if not asked:
-        return None
-    refused, answers = _answers(case)
+    refused, person, agents = _answers(case)
     if refused is not None:
         return refused
+    asked = _asked(case)
+    if not asked:
+        case.approval = None
+        return None
     missing = any(ask.statement for ask in asked) and not _stated(case.call)
     planned = case.tier <= 3 and plan_covers(case)
-    open_asks = [ask for ask in asked if not _answered(ask, answers, planned, case)]
+    open_asks = [ask for ask in asked if not person and not _answered(ask, agents, planned, case)]
     if not open_asks and not missing:
         return None
     first = (open_asks or asked)[0]
@@ -122,11 +124,11 @@ def plan_covers(case: Case) -> bool:
     return bool(items) and within(items, case)
 
 
-def _answers(case: Case) -> tuple[Finding | None, set[str]]:
-    """Who has approved exactly this call; or the finding that somebody refused it."""
-    names: set[str] = set()
+def _answers(case: Case) -> tuple[Finding | None, bool, set[str]]:
+    """Whether a person approved exactly this call, and which agents did; or the finding that somebody refused."""
+    person, names = False, set[str]()
     if not case.facts.approvals:
-        return None, names
+        return None, person, names
     digest = call_digest(case.call, case.plan.rulebook.hash, case.facts)
     now = case.facts.now
     for approval in case.facts.approvals:
@@ -135,15 +137,16 @@ def _answers(case: Case) -> tuple[Finding | None, set[str]]:
         if approval.expires is not None and (now is None or now >= approval.expires):
             continue
         if approval.answer == "refuse":
-            return case.deny(7, "refused", f"{shown(approval.by)} refused this call"), names
+            return case.deny(7, "refused", f"{shown(approval.by)} refused this call"), person, names
         case.approval = approval.id
-        names.add(HUMAN if approval.of == "human" else approval.by)
-    return None, names
+        if approval.of == "human":
+            person = True
+        else:
+            names.add(approval.by)
+    return None, person, names
 
 
 def _answered(ask: Asked, answers: set[str], planned: bool, case: Case) -> bool:
-    if HUMAN in answers:
-        return True
     callers = case.plan.rulebook.book.callers
     agents = [callers[name] for name in answers if name in callers]
     by_agent = ask.of != HUMAN and any(ask.of == a.name or ask.of in a.roles for a in agents)
@@ -157,5 +160,7 @@ def _stated(call: Call) -> bool:
 def call_digest(call: Call, policy: str, facts: Facts) -> str:
     """What an approval is bound to: the agent, task, session, tool, arguments, resolved paths and policy."""
     resolved = sorted(facts.resolved.items()) if facts.resolved is not None else None
-    parts = [call.agent, call.context.capsule, call.context.session, call.tool, call.args, resolved, policy]
-    return "sha256:" + hashlib.sha256(msgspec.json.encode(parts, order="deterministic")).hexdigest()
+    context = call.context
+    parts = [call.agent, context.capsule, context.session, context.cwd, call.tool, call.args, resolved, policy]
+    text = json.dumps(parts, sort_keys=True, allow_nan=False, separators=(",", ":"))
+    return "sha256:" + hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()

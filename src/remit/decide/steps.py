@@ -11,7 +11,7 @@ from remit.model.decision import Obligation, Remedy
 from remit.model.policy import Caller, Reserved
 from remit.model.terms import MAX_CHAIN
 from remit.scopes.interface import Unit
-from remit.scopes.path import forms
+from remit.scopes.path import forms, is_outside
 from remit.scopes.shell.understand import UNKNOWN
 from remit.scopes.url import UrlSet
 
@@ -43,15 +43,25 @@ def unavailable(case: Case) -> Finding | None:
 def protected(case: Case) -> Finding | None:
     """Step 2, second half: no agent changes what governs it."""
     paths = case.plan.index.protected
+    above = paths.above_root(case.facts.root)
     for unit in case.units:
         if unit.kind == "shell" and unit.value.act.program is not None:
             found = unit.value.act.names & paths.programs
             if found:
                 return case.deny(2, "protected", f"{min(found)} is reserved to people")
-        if unit.kind == "path" and unit.effects and paths.names_path(unit):
+        if unit.kind == "path" and unit.effects and (paths.names_path(unit) or _names_above(unit, above)):
             what = "changed" if not unit.effects.isdisjoint(("write", "delete")) else "read"
             return case.deny(2, "protected", f"{shown(unit.text)} is protected and can't be {what} by an agent")
     return None
+
+
+def _names_above(unit: Unit, above: frozenset[str]) -> bool:
+    """A path outside the root that is one of the policy's own files, or a directory with one in it."""
+    if not above or unit.effects.isdisjoint(("write", "delete")) or not is_outside(unit):
+        return False
+    if unit.wide:
+        return any(unit.value.matches(path) for path in above)
+    return any(path == unit.value or path.startswith(unit.value + "/") for path in above)
 
 
 def prohibited(plan: Plan, case: Case) -> Finding | None:
@@ -108,6 +118,8 @@ def permitted(plan: Plan, case: Case) -> Finding | None:
     bounds = permissions(plan, case)
     context = case.call.context
     live = [b for b in bounds if b.judge.free or b.judge.in_force(context, case.values, case.units)]
+    live = [b for b in live if b.rule.verb != "must_ask" or b.judge.touches(context, case.values, case.units)]
+    live.sort(key=lambda bound: bound.judge.new_only)
     for unit in case.units:
         if unit.derived:
             continue
@@ -116,10 +128,11 @@ def permitted(plan: Plan, case: Case) -> Finding | None:
             case.trace.append(f"4 {unit.arg or unit.kind} covered by {bound.line}")
             if case.rule is None:
                 case.rule = bound.rule.at
-            if bound.judge.new_only and unit.kind == "path" and "write" in unit.effects:
+            new = bound.judge.new_path or unit.arg in bound.judge.new_args
+            if new and unit.kind == "path" and "write" in unit.effects:
                 case.obligations[f"new {unit.arg}"] = Obligation("create-exclusively", unit.arg)
             continue
-        if plan.access and not _outside(unit):
+        if plan.access and not is_outside(unit):
             case.trace.append(
                 f"4 {unit.arg or unit.kind} covered by accessible_by of {plan.tool.name} ({plan.tool.at})"
             )
@@ -128,7 +141,7 @@ def permitted(plan: Plan, case: Case) -> Finding | None:
         case.trace.append(f"4 {unit.arg or unit.kind} {shown(unit.text)}: covered by no rule of {plan.caller.name}")
         for other in bounds:
             case.trace.append(f"4   not by {other.line}{because(other, unit)}")
-        if _outside(unit):
+        if is_outside(unit):
             return case.deny(4, "outside-root", f"{shown(unit.text)} lies outside the root")
         reason = limited(plan, bounds) if unit.kind != "shell" else limited_command(plan, bounds, unit)
         return case.deny(4, "not-permitted", reason, remedy=permit_remedy(plan, unit))
@@ -141,6 +154,8 @@ def permissions(plan: Plan, case: Case) -> list[Bound]:
     now, tool = case.facts.now, plan.tool.name
     if plan.grants and now is not None:
         bounds = bounds + [bound for bound in plan.grants if bound.until is not None and now < bound.until]
+    if plan.final:
+        return bounds + plan.asks if plan.asks else bounds
     names = (plan.caller.name, *plan.caller.roles)
     for grant in case.facts.grants:
         if grant.agent in names and now is not None and now < grant.until:
@@ -248,6 +263,12 @@ def known_capsules(case: Case) -> Finding | None:
     return None
 
 
+def data_binds(plan: Plan, case: Case) -> Finding | None:
+    """The finding that data of tier 3 is out of reach, which holds even while only observing."""
+    found = _data(plan.caller, case)
+    return found if found is not None and found.binding else None
+
+
 def limits(plan: Plan, case: Case) -> Finding | None:
     """Step 6: data tiers, locks, skills, apis and the agents that may be named."""
     caller = plan.caller
@@ -324,10 +345,6 @@ def _only_urls(unit: Unit) -> bool:
 
 def _list(names: tuple[str, ...]) -> str:
     return ", ".join(names) or "nothing"
-
-
-def _outside(unit: Unit) -> bool:
-    return unit.kind == "path" and not unit.wide and unit.value[0] == "/"
 
 
 def _meets(patterns: UrlSet, unit: Unit) -> bool:

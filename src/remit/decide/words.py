@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import json
+import re
 import unicodedata
 
 from remit.decide.plan import Bound, Plan
 from remit.model.decision import Remedy
+from remit.scopes.glob import Glob
 from remit.scopes.interface import Unit
 from remit.scopes.shell.scope import ShellMatcher
+
+_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.:/-]{0,127}")
 
 
 def shown(text: object, limit: int = 80) -> str:
@@ -57,7 +62,7 @@ def permit_remedy(plan: Plan, unit: Unit) -> Remedy:
     tool = plan.tool.name
     entry = tool
     if unit.kind == "path" and not unit.wide and unit.value[0] != "/":
-        entry = f'{tool}: {{path: "{shown(unit.value, 500)}"}}'
+        entry = f"{tool}: {{path: {json.dumps(Glob.literal(unit.value).text, ensure_ascii=False)}}}"
     elif unit.kind == "url" and not unit.wide:
         entry = f'{tool}: {{url: "{unit.value.scheme}://{unit.value.host}/**"}}'
     section = {"agent": "agents", "role": "roles", "runner": "runners"}[plan.caller.kind]
@@ -69,5 +74,5 @@ def declare_remedy(tool: str) -> Remedy:
     """The declaration to paste for a tool that the policy doesn't know."""
     return Remedy(
         f"declare `{shown(tool)}` under tools, with its arguments and what it does",
-        policy=f"tools: {{{shown(tool)}: {{args: {{}}, does: nothing}}}}",
+        policy=f"tools: {{{tool}: {{args: {{}}, does: nothing}}}}" if _NAME.fullmatch(tool) else None,
     )

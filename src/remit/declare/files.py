@@ -43,10 +43,11 @@ def _read_once(path: Path, name: str) -> bytes | None:
         raise _refused("no-policy", "no such file", name) from None
     except (OSError, ValueError) as error:
         raise _refused("unreadable", f"can't be read: {getattr(error, 'strerror', None) or error}", name) from None
+    before = os.fstat(descriptor)
+    if not stat.S_ISREG(before.st_mode):
+        os.close(descriptor)
+        raise _refused("unreadable", "not a regular file", name)
     with os.fdopen(descriptor, "rb") as file:
-        before = os.fstat(descriptor)
-        if not stat.S_ISREG(before.st_mode):
-            raise _refused("unreadable", "not a regular file", name)
         if before.st_mode & stat.S_IWOTH:
             raise _refused("world-writable", "everybody may write this file", name, f"chmod o-w {name}")
         if before.st_size > MAX_SIZE:

@@ -13,7 +13,7 @@ from remit import catalog
 from remit.declare import format as shape
 from remit.declare.callers import enforcement, halting
 from remit.declare.files import read_text
-from remit.declare.nodes import Node, from_python, parse, show
+from remit.declare.nodes import LIST, Node, from_python, parse, show
 from remit.declare.rules import rule_keys
 from remit.declare.shapes import BAD, Reader, did_you_mean
 from remit.model.errors import PolicyError
@@ -60,15 +60,15 @@ class _Loading:
         self.sources: list[str] = []
         self.stack: list[Path] = []
 
-    def file(self, path: Path, shown: str) -> None:
+    def file(self, path: Path, name: str) -> None:
         """Read one file and those that it includes."""
+        self.sources.append(name)
         try:
-            node = parse(read_text(path, shown), shown)
+            node = parse(read_text(path, show(name)), show(name))
         except PolicyError as error:
             self.reader.problems.extend(error.problems)
             return
-        self.sources.append(shown)
-        self.stack.append(path.absolute())
+        self.stack.append(path.resolve())
         self.document(node, main=len(self.stack) == 1)
         self.stack.pop()
 
@@ -101,7 +101,11 @@ class _Loading:
             if "include" in self.main:
                 self.reader.fail(node.at, "bad-include", "a policy built in Python can't include files")
             return
-        self.root = (self.directory / self.main.get("root", ".")).resolve()
+        try:
+            self.root = (self.directory / self.main.get("root", ".")).resolve()
+        except (OSError, ValueError, RuntimeError):
+            at = node.value["root"].at if "root" in node.value else node.at
+            self.reader.fail(at, "bad-root", f"`{show(self.main.get('root', '.'))}` can't be a root")
 
     def _merge(self, values: dict[str, Any], node: Node) -> None:
         for key, kind in (("agents", "agent"), ("roles", "role"), ("runners", "runner")):
@@ -115,6 +119,11 @@ class _Loading:
             self._put("toolsets", name, members, "toolset", node.value["toolsets"].at_key(name))
         for key in ("never", "grants", "protect", "use"):
             self.lists[key].extend(values.get(key, ()))
+        for name in values.get("use", ()):
+            self.where.setdefault(("use", name), _item_at(node.value["use"], name))
+        for key in ("tiers", "hosts"):
+            for name in values.get(key, {}):
+                self.where[key, str(name)] = node.value[key].value[str(name)].at
         labels = values.get("labels", {})
         for tier, label in labels.pop("data", {}).items():
             self.lists["labels"].append(msgspec.structs.replace(label, name="data", tier=int(tier)))
@@ -123,6 +132,9 @@ class _Loading:
 
     def _put(self, group: str, name: str, item: Any, kind: str, at: str | None = None) -> None:
         place = at or item.at
+        if group == "callers" and name in ("human", "chain", "system"):
+            self.reader.fail(place, "bad-name", f"`{name}` means somebody else and can't name {_article(kind)}")
+            return
         if group in ("tools", "toolsets") and name in rule_keys:
             self.reader.fail(place, "bad-name", f"`{name}` is a word of scopes and can't name a {kind}")
             return
@@ -139,16 +151,20 @@ class _Loading:
         if self.root is None or self.directory is None:
             return
         path = self.stack[-1].parent / entry
-        real = path.resolve()
+        try:
+            real = path.resolve()
+        except (OSError, ValueError, RuntimeError):
+            self.reader.fail(at, "bad-include", f"`{show(entry)}` can't be a file")
+            return
         if not real.is_relative_to(self.root) or os.path.isabs(entry):
             self.reader.fail(at, "bad-include", f"`{show(entry)}` lies outside the root")
             return
-        if any(real == opened.resolve() for opened in self.stack):
+        if any(real == opened for opened in self.stack):
             self.reader.fail(at, "include-cycle", f"`{show(entry)}` includes itself")
             return
-        shown = os.path.relpath(real, self.directory.resolve()).replace(os.sep, "/")
-        if shown not in self.sources:
-            self.file(path, shown)
+        name = os.path.relpath(real, self.directory.resolve()).replace(os.sep, "/")
+        if name not in self.sources:
+            self.file(path, name)
 
     def _packs(self) -> tuple[dict[str, Tool], tuple[str, ...]]:
         tools: dict[str, Tool] = {}
@@ -156,7 +172,9 @@ class _Loading:
         for name in dict.fromkeys(self.lists["use"]):
             if name not in catalog.packs():
                 known = ", ".join(catalog.packs())
-                self.reader.fail("use", "unknown-pack", f"unknown tool pack `{show(name)}`", f"there is: {known}")
+                hint = did_you_mean(name, catalog.packs())
+                message = f"unknown tool pack `{show(name)}`{hint}"
+                self.reader.fail(self.where["use", name], "unknown-pack", message, f"there is: {known}")
                 continue
             for tool in read_pack(name).values():
                 other = tools.get(tool.name)
@@ -200,6 +218,7 @@ class _Loading:
             unprotect=main.get("unsafe_unprotect", ()),
             unsafe_no_credential=main.get("unsafe_no_credential", False),
             packs=packs,
+            places={f"{group}.{name}": at for (group, name), at in self.where.items()},
             root=main.get("root", "."),
             sources=self._relative_sources(),
         )
@@ -209,7 +228,17 @@ class _Loading:
             return ()
         base = self.directory.resolve()
         paths = [os.path.relpath(base / source, self.root).replace(os.sep, "/") for source in self.sources]
-        return tuple(path for path in paths if not path.startswith("../"))
+        return tuple(paths)
+
+
+def _article(kind: str) -> str:
+    return f"an {kind}" if kind[0] in "aeiou" else f"a {kind}"
+
+
+def _item_at(node: Node, text: str) -> str:
+    """The position of one item of a list, or of the only value."""
+    items = node.value if node.kind is LIST else [node]
+    return next((item.at for item in items if item.value == text), node.at)
 
 
 def known_pack(name: str) -> str:

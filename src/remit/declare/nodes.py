@@ -181,8 +181,18 @@ def _special(event: Any, source: str) -> PolicyError:
     elif event.anchor:
         text, sign = f"&{event.anchor}", "&"
     else:
-        text, sign = str(event.tag), "!"
+        text, sign = str(event.tag).replace("tag:yaml.org,2002:", "!!"), "!"
     return _refused("unquoted", f"unquoted `{sign}` at the start of a value", at, f'quote it: "{show(text)}"')
+
+
+def _around(row: str, column: int) -> str:
+    """The value that a `: ` at the column stands in: from the key's own colon to the end of the entry."""
+    start = max(row.rfind(sign, 0, column) for sign in (": ", "- ", "[", "{", ", "))
+    begin = start + (1 if row[start : start + 1] in ("[", "{") else 2) if start >= 0 else 0
+    before = row[:column]
+    flow = before.count("{") > before.count("}") or before.count("[") > before.count("]")
+    stop = re.search(r"[,\]}]", row[column:]) if flow else None
+    return show(row[begin : column + stop.start() if stop else len(row)].strip())
 
 
 _SIGNS = frozenset("*&!@`%{}[]|>,?")
@@ -201,14 +211,15 @@ def _syntax(error: yaml.MarkedYAMLError, text: str, source: str) -> Problem:
     at = f"{source}:{line + 1}:{column + 1}"
     sign = row[column : column + 1]
     if error.problem and "mapping values are not allowed" in error.problem:
-        value = re.sub(r"^\s*(?:-\s+)?(?:[\w\"'./*-]+:\s+)?", "", row).strip()
-        return Problem("unquoted", "unquoted `: ` inside a value", at, f'quote the value: "{show(value)}"')
+        return Problem("unquoted", "unquoted `: ` inside a value", at, f'quote the value: "{_around(row, column)}"')
+    if error.problem and "did not find expected ',' or" in error.problem and row[column : column + 1] == ":":
+        return Problem("unquoted", "unquoted `: ` inside a value", at, f'quote the value: "{_around(row, column)}"')
     if sign == "\t":
         return Problem("bad-yaml", "a tab where spaces are expected", at, "indent with spaces")
-    closed = re.match(r"^(.*?)\{[^{}]*$", row[:column])
-    if error.problem and "did not find expected" in error.problem and closed and row[column - 1 : column] == "}":
-        value = row[len(closed[1]) :].strip()
-        return Problem("unquoted", "unquoted `{` at the start of a value", at, f'quote it: "{show(value)}"')
+    brace = re.search(r"\{[^{}]*\}[^\s,\]}]+", row)
+    if error.problem and "did not find expected" in error.problem and brace:
+        at = f"{source}:{line + 1}:{brace.start() + 1}"
+        return Problem("unquoted", "unquoted `{` at the start of a value", at, f'quote it: "{show(brace[0])}"')
     if sign in _SIGNS and sign:
         value = re.split(r"[\],}]|\s#", row[column:], maxsplit=1)[0].strip() or sign
         return Problem("unquoted", f"unquoted `{sign}` at the start of a value", at, f'quote it: "{show(value)}"')

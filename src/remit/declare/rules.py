@@ -31,7 +31,7 @@ globs = ListOf(GlobText(), single=True)
 absolute_globs = ListOf(GlobText(absolute=True), single=True)
 urls = ListOf(UrlText(), single=True)
 names = ListOf(Name, single=True)
-effects = ListOf(Choice(*EFFECTS), single=True)
+effects = ListOf(Choice(*EFFECTS), single=True, some=True)
 
 
 def _path(values: dict[str, Any], node: Node, reader: Reader) -> Any:
@@ -75,7 +75,14 @@ path_scope = Ref("path-scope", lambda: _path_shape)
 
 
 def _condition(values: dict[str, Any], node: Node, reader: Reader) -> Any:
-    low, high = values.pop("range", (values.pop("min", None), values.pop("max", None)))
+    if "range" in values and ("min" in values or "max" in values):
+        return reader.fail(node.at, "bad-value", "a condition has a range, or min and max, not both")
+    if not values:
+        return reader.fail(node.at, "bad-value", "a condition says what the argument must be")
+    low, high = values.pop("range", (None, None))
+    low, high = values.pop("min", low), values.pop("max", high)
+    if low is not None and high is not None and low > high:
+        return reader.fail(node.at, "bad-value", f"no number lies from {low} to {high}")
     length = values.pop("length", {})
     if isinstance(length, int):
         length = {"min": length, "max": length}
@@ -98,11 +105,11 @@ class _ConditionShape(Shape):
     """A value, a list of values, or a mapping of tests."""
 
     expects = "a value, a list of values, or a mapping such as {regex: …}"
-    one_of = ListOf(Scalar())
+    one_of = ListOf(Scalar(), some=True)
     long = Record(
         {
             "equals": Field(Scalar()),
-            "one_of": Field(ListOf(Scalar())),
+            "one_of": Field(ListOf(Scalar(), some=True)),
             "regex": Field(RegexText(), "matches the whole value, in linear time"),
             "range": Field(_Range()),
             "min": Field(Number(real=True)),
@@ -139,7 +146,7 @@ class _When(MapOf):
     """Values of the trusted context."""
 
     def __init__(self) -> None:
-        super().__init__(ListOf(Scalar(), single=True), what="context key")
+        super().__init__(ListOf(Scalar(), single=True, some=True), what="context key")
 
     def read(self, node: Node, reader: Reader) -> Any:
         if node.kind is MAP:
@@ -240,20 +247,35 @@ _SCOPE_FIELDS: dict[str, Field] = {
 }
 
 
+class _ExampleShape(Anything):
+    """The value of the argument that matters, or a mapping of arguments."""
+
+    def read(self, node: Node, reader: Reader) -> Any:
+        if node.kind is MAP and any(" " in key for key in node.value):
+            return self.wrong(node, reader)
+        return super().read(node, reader)
+
+
 def _scope(values: dict[str, Any], node: Node, reader: Reader) -> Any:
     if "except" in values:
         values["except_"] = values.pop("except")
     return Scope(**values)
 
 
+def _excepted(values: dict[str, Any], node: Node, reader: Reader) -> Any:
+    if not any(values.values()):
+        return reader.fail(node.at, "bad-value", "an exception says what it leaves alone")
+    return _scope(values, node, reader)
+
+
 _exception = Record(
-    {k: f for k, f in _SCOPE_FIELDS.items() if k not in ("except", "when")}, _scope, what="an exception"
+    {k: f for k, f in _SCOPE_FIELDS.items() if k not in ("except", "when")}, _excepted, what="an exception"
 )
 _EXTRA_FIELDS = {
     "ask": Field(Name, "who is asked: human, chain, a role or an agent"),
     "examples": Field(
         Record(
-            {key: Field(ListOf(Anything())) for key in ("allow", "ask", "deny")},
+            {key: Field(ListOf(_ExampleShape())) for key in ("allow", "ask", "deny")},
             lambda values, node, reader: Examples(**{k: tuple(v) for k, v in values.items()}),
             what="examples",
         ),
@@ -295,9 +317,12 @@ class Rules(Shape):
             name = NamePattern.read(node, reader)
             return [] if name is BAD else [Rule(self.verb, (name,), at=node.at)]
         if node.kind is LIST:
-            found = ListOf(NamePattern).read(node, reader)
+            found = ListOf(NamePattern, some=True).read(node, reader)
             return [Rule(self.verb, found, at=node.at)] if found else []
-        if node.value and all(key in _rule_scope.fields for key in node.value):
+        if not node.value:
+            reader.fail(node.at, "bad-value", "an entry names a tool, a toolset or a scope")
+            return []
+        if all(key in _rule_scope.fields for key in node.value):
             read = _rule_scope.read(node, reader)
             return [] if read is BAD else [self._rule(None, read, node.at, reader)]
         rules = []
@@ -323,6 +348,8 @@ class Rules(Shape):
         extra, scope = read
         if "ask" in extra and self.verb != "must_ask":
             reader.fail(at, "misplaced-key", f"`ask` belongs to must_ask, not to {self.verb}")
+        if tools is None and "examples" in extra:
+            reader.fail(at, "misplaced-key", "examples need a tool")
         if scope.except_ is not None and self.verb == "may":
             reader.fail(
                 at,

@@ -123,7 +123,13 @@ class Flag(Shape):
 
     def read(self, node: Node, reader: Reader) -> Any:
         value = node.scalar() if node.kind is SCALAR and node.plain else None
-        return value if isinstance(value, bool) else self.wrong(node, reader)
+        if isinstance(value, bool):
+            return value
+        if node.kind is SCALAR and not node.plain and node.value in ("true", "false"):
+            return reader.fail(
+                node.at, "bad-value", f'expected {self.expects}, got text "{node.value}"', "write it without quotes"
+            )
+        return self.wrong(node, reader)
 
     def schema(self) -> JSON:
         return {"type": "boolean"}
@@ -186,14 +192,16 @@ class Scalar(Shape):
 
 
 class ListOf(Shape):
-    """A list; with `single`, one item may stand alone."""
+    """A list; with `single`, one item may stand alone; with `some`, an empty one says nothing and is wrong."""
 
-    def __init__(self, item: Shape, *, single: bool = False) -> None:
-        self.item, self.single = item, single
+    def __init__(self, item: Shape, *, single: bool = False, some: bool = False) -> None:
+        self.item, self.single, self.some = item, single, some
         self.expects = f"a list of {item.expects}" if not single else f"{item.expects}, or a list"
 
     def read(self, node: Node, reader: Reader) -> Any:
         if node.kind is LIST:
+            if self.some and not node.value:
+                return reader.fail(node.at, "bad-value", f"expected {self.expects}, got an empty list")
             read = self.item.read
             values = [read(item, reader) for item in node.value]
             return tuple([value for value in values if value is not BAD])
@@ -203,7 +211,9 @@ class ListOf(Shape):
         return self.wrong(node, reader)
 
     def schema(self) -> JSON:
-        many = {"type": "array", "items": self.item.schema()}
+        many: JSON = {"type": "array", "items": self.item.schema()}
+        if self.some:
+            many["minItems"] = 1
         return {"anyOf": [self.item.schema(), many]} if self.single else many
 
 
@@ -220,7 +230,9 @@ class MapOf(Shape):
         found = {}
         for key, value in node.value.items():
             if self.keys and not self.keys.fullmatch(key):
-                reader.fail(node.at_key(key), "bad-name", f"`{show(key)}` is not a {self.what}", NAME_HELP)
+                article = "an" if self.what[0] in "aeiou" else "a"
+                name = show(key if key.isascii() else ascii(key)[1:-1])
+                reader.fail(node.at_key(key), "bad-name", f"`{name}` is not {article} {self.what}", NAME_HELP)
                 continue
             item = self.item.read(value, reader)
             if item is not BAD:
@@ -228,7 +240,10 @@ class MapOf(Shape):
         return found
 
     def schema(self) -> JSON:
-        return {"type": "object", "additionalProperties": self.item.schema()}
+        schema: JSON = {"type": "object", "additionalProperties": self.item.schema()}
+        if self.keys is not None:
+            schema["propertyNames"] = {"pattern": f"^(?:{self.keys.pattern})$"}
+        return schema
 
 
 class Field:

@@ -26,6 +26,9 @@ from remit.declare.shapes import (
 from remit.declare.words import Name
 from remit.model.policy import Argument, Does, Tool
 from remit.model.terms import EFFECTS, INTERACTIONS, KINDS, RISKS
+from remit.scopes.glob import Glob
+from remit.scopes.path import glob_argument, normalise
+from remit.scopes.url import UrlPattern
 
 ARGUMENT = re.compile(r"-?[A-Za-z_$][A-Za-z0-9_$-]{0,63}(?:\[\])?(?:\.[A-Za-z_$][A-Za-z0-9_$-]{0,63}(?:\[\])?){0,4}")
 
@@ -36,7 +39,7 @@ class _Kind(Shape):
     expects = "a kind: " + ", ".join(KINDS) + ", or {one_of: […]}"
     values = Record(
         {
-            "one_of": Field(ListOf(Scalar()), "the values that it may take"),
+            "one_of": Field(ListOf(Scalar(), some=True), "the values that it may take"),
             "glob": Field(Text(), "a glob, relative to this path argument"),
         },
         what="a kind",
@@ -107,6 +110,8 @@ class _DoesShape(Shape):
 
 def _tool(values: dict[str, Any], node: Node, reader: Reader) -> Any:
     args: dict[str, Argument] = values.pop("args", {})
+    if "args" in node.value and len(args) != len(node.value["args"].value):
+        return BAD  # one of them was wrong already
     optional = values.pop("optional", ())
     defaults = values.pop("defaults", {})
     bad = False
@@ -135,6 +140,9 @@ def _tool(values: dict[str, Any], node: Node, reader: Reader) -> Any:
             bad = True
             hint = did_you_mean(does.arg, args) or "; a fixed reach contains `*` or `/`"
             reader.fail(at, "undeclared-argument", f"`{show(does.arg)}` is no argument of this tool{hint}")
+    bad = _contradicts(args, node, reader) or bad
+    bad = _reaches(values.get("does", ()), reader) or bad
+    bad = _defaults(args, defaults, node, reader) or bad
     judged = any(argument.kind in ("shell", "sql") for argument in args.values())
     if "does" not in values and not judged:
         bad = True
@@ -151,6 +159,60 @@ def _tool(values: dict[str, Any], node: Node, reader: Reader) -> Any:
         name: Argument(a.kind, a.one_of, name in optional, defaults.get(name), a.base) for name, a in args.items()
     }
     return Tool(name="", at=node.at, **values)
+
+
+def _contradicts(args: dict[str, Argument], node: Node, reader: Reader) -> bool:
+    """`a` beside `a[]` or `a.b`: only one of them could be judged."""
+    bad = False
+    for name in args:
+        parts = name.split(".")
+        for count in range(1, len(parts) + 1):
+            head = ".".join(parts[:count])
+            forms = {head.removesuffix("[]"), head.removesuffix("[]") + "[]"}
+            others = forms - {head} if count == len(parts) else forms
+            if any(other in args for other in others) and any(other != name for other in others & args.keys()):
+                bad = True
+                at = node.value["args"].at_key(name)
+                reader.fail(at, "bad-value", f"`{name}` contradicts another argument of the same name")
+                break
+    return bad
+
+
+def _reaches(does: tuple[tuple[Does, str], ...], reader: Reader) -> bool:
+    bad = False
+    for one, at in does:
+        if one.reach is None:
+            continue
+        try:
+            if "://" in one.reach:
+                UrlPattern.parse(one.reach)
+            else:
+                Glob.parse(one.reach, absolute=True)
+        except ValueError as error:
+            bad = True
+            reader.fail(at, "bad-glob", f"a fixed reach that can't be read: {error}")
+    return bad
+
+
+def _defaults(args: dict[str, Argument], defaults: dict[str, str], node: Node, reader: Reader) -> bool:
+    bad = False
+    for name, text in defaults.items():
+        if name not in args:
+            continue
+        argument = args[name]
+        try:
+            if argument.one_of and text not in argument.one_of:
+                raise ValueError("it is none of its values")
+            if argument.kind in ("number", "flag", "json"):
+                raise ValueError(f"a default is text, and `{name}` is of kind {argument.kind}")
+            if argument.kind == "path":
+                normalise(text)
+            elif argument.kind == "glob":
+                glob_argument(text, None)
+        except ValueError as error:
+            bad = True
+            reader.fail(node.value["defaults"].at, "bad-value", f"the default of `{name}`: {error}")
+    return bad
 
 
 tool = Record(

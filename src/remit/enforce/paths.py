@@ -56,7 +56,9 @@ def _real(path: str) -> str | None:
     """The path with symlinks followed, also through what doesn't exist yet; None for a loop or a bad name."""
     try:
         real = os.path.realpath(path)
-        return None if os.path.islink(real) else real
+        parts = real.split("/")
+        loop = any(os.path.islink("/".join(parts[:count])) for count in range(2, len(parts) + 1))
+        return None if loop else real
     except (OSError, ValueError):
         return None
 

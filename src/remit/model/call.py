@@ -19,6 +19,20 @@ class Context(msgspec.Struct, frozen=True):
     data_tier: int = 0
     capsule_grants: tuple[int, ...] = ()
 
+    def __post_init__(self) -> None:
+        texts = (self.cwd, self.mode, self.environment, self.session, self.capsule)
+        if not all(text is None or type(text) is str for text in texts):
+            raise TypeError("cwd, mode, environment, session and capsule are text")
+        if type(self.chain) is not tuple or not all(type(name) is str for name in self.chain):
+            raise TypeError("the chain is a tuple of names")
+        grants = self.capsule_grants
+        if type(grants) is not tuple or not all(_tier(tier) for tier in (self.data_tier, *grants)):
+            raise TypeError("data tiers are whole numbers from 0 to 3")
+
+
+def _tier(value: object) -> bool:
+    return type(value) is int and 0 <= value <= 3
+
 
 class Statement(msgspec.Struct, frozen=True):
     """The agent's own words about a call: untrusted, shown to approvers."""

@@ -266,6 +266,8 @@ class Policy(msgspec.Struct, frozen=True, omit_defaults=True):
     unprotect: tuple[str, ...] = ()
     unsafe_no_credential: bool = False
     packs: tuple[str, ...] = ()
+    places: dict[str, str] = {}
+    """Where names were declared that carry no position of their own: `toolsets.look`, `tiers.4`."""
     root: str = "."
     sources: tuple[str, ...] = ()
     """The files it came from, relative to the root: the policy, its includes, its tests."""

@@ -29,6 +29,8 @@ class Protected(msgspec.Struct, frozen=True):
     """Names that may not be read either."""
     programs: tuple[str, ...] = ()
     """Programs that only people may run."""
+    above: tuple[str, ...] = ()
+    """Files of the policy that lie outside the root, relative to it (`../remit.yaml`)."""
     lifted: tuple[str, ...] = ()
     """Globs taken out by `unsafe_unprotect`."""
 

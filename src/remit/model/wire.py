@@ -7,6 +7,7 @@ long or too deep are refused, so that what is decided is what every other reader
 from __future__ import annotations
 
 import json
+import math
 import re
 from typing import Any
 
@@ -40,7 +41,14 @@ def _constant(name: str) -> Any:
     raise ValueError(name)
 
 
-_decoder = json.JSONDecoder(object_pairs_hook=_pairs, parse_constant=_constant)
+def _float(text: str) -> float:
+    value = float(text)
+    if math.isinf(value):
+        raise ValueError(text)
+    return value
+
+
+_decoder = json.JSONDecoder(object_pairs_hook=_pairs, parse_constant=_constant, parse_float=_float)
 
 
 def decode_json(data: bytes) -> Any:
@@ -113,10 +121,8 @@ def _typed(value: Any, kind: Any, name: str) -> Any:
         raise CallError(f"`{name}` has no `{ascii(unknown[0])[1:-1][:60]}`")
     try:
         found = msgspec.convert(value, kind, strict=True)
-    except msgspec.ValidationError as error:
+    except (msgspec.ValidationError, TypeError) as error:
         raise CallError(f"`{name}`: {error}") from None
-    if kind is Context and not (0 <= found.data_tier <= 3 and all(0 <= g <= 3 for g in found.capsule_grants)):
-        raise CallError("`context`: data tiers run from 0 to 3")
     return found
 
 

@@ -11,15 +11,19 @@ Relative globs match no absolute path, and absolute ones no relative path. Hidde
 from __future__ import annotations
 
 import functools
+import itertools
+import math
 import unicodedata
 from collections.abc import Callable, Iterable
 
 from remit.scopes import glob_algebra as algebra
 from remit.scopes.glob_algebra import Alternative
 from remit.scopes.glob_match import matcher
-from remit.scopes.glob_syntax import ANY, CharSet, GlobError, Token, Tokens, Wild, expand, shown
+from remit.scopes.glob_syntax import ANY, CharSet, GlobError, Token, Tokens, Wild, expand, segments, shown
 
 __all__ = ["Glob", "GlobError", "fold"]
+
+MAX_LOOSENED = 64
 
 _HALF = ANY.size() // 2
 _CANDIDATES = "xabcdefghijklmnopqrstuvwyz0123456789_-ABCDEFGHIJKLMNOPQRSTUVWXYZ+=,@~#%."
@@ -138,6 +142,17 @@ class Glob:
         one, two = (self.folded(), other.folded()) if self.is_folded or other.is_folded else (self, other)
         return any(algebra.intersects(a, b) for a in one.alternatives for b in two.alternatives)
 
+    def loosened(self) -> Glob:
+        """The same glob in which each `*` beside other characters may also match nothing."""
+        found: dict[Tokens, None] = {}
+        for branch in self._tokens:
+            choices = [_loose_segment(part) for part in segments(branch)]
+            if math.prod(map(len, choices)) > MAX_LOOSENED:
+                choices = [[(Wild.STAR,)] if len(options) > 1 else options for options in choices]
+            for first, *rest in itertools.product(*choices):
+                found[(*first, *(token for part in rest for token in ("/", *part)))] = None
+        return Glob(self.text, tuple(found), absolute=self.absolute, is_folded=self.is_folded)
+
     def marks(self) -> tuple[tuple[str, str, str], ...]:
         """For each alternative something that every match must have, as (segment, prefix, suffix).
 
@@ -210,6 +225,20 @@ def fold(path: str) -> str:
 
 def _rebuild(text: str, tokens: tuple[Tokens, ...], absolute: bool, is_folded: bool) -> Glob:
     return Glob(text, tokens, absolute=absolute, is_folded=is_folded)
+
+
+def _loose_segment(part: Tokens) -> list[Tokens]:
+    """A segment, and it again without some of its stars."""
+    stars = [index for index, token in enumerate(part) if token is Wild.STAR]
+    if not stars or len(part) == 1 or len(stars) > 4:
+        return [(Wild.STAR,)] if len(stars) > 4 else [part]
+    found: list[Tokens] = []
+    for left in itertools.product((True, False), repeat=len(stars)):
+        dropped = {index for index, keep in zip(stars, left, strict=True) if not keep}
+        rest = tuple(token for index, token in enumerate(part) if index not in dropped)
+        if rest and rest not in ((".",), (".", ".")):
+            found.append(rest)
+    return found
 
 
 def _mark(alternative: Alternative) -> tuple[str, str, str]:

@@ -28,6 +28,8 @@ class Unit(msgspec.Struct, frozen=True):
     """Other spellings of the same path that a prohibition must look at: as given, before symlinks."""
     text: str = ""
     """As given, for messages."""
+    real: str = ""
+    """The resolved path that must be used, where that is not what the text says."""
     grade: str = "understood"
     """How well a command is known; everything but a command is understood."""
     derived: bool = False

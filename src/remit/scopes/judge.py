@@ -8,7 +8,7 @@ from remit.model.call import Context
 from remit.model.policy import Scope
 from remit.scopes.interface import Matcher, Unit
 from remit.scopes.names import NameMatcher, UrlMatcher
-from remit.scopes.path import PathMatcher
+from remit.scopes.path import PathMatcher, is_outside
 from remit.scopes.shell.scope import ShellMatcher
 from remit.scopes.shell.understand import UNKNOWN
 from remit.scopes.where import ArgumentTest, context_holds
@@ -22,7 +22,9 @@ class Judge:
         "exception",
         "free",
         "mentioned",
+        "new_args",
         "new_only",
+        "new_path",
         "on_arguments",
         "parts",
         "scope",
@@ -49,7 +51,9 @@ class Judge:
             self.parts["skill"] = NameMatcher(scope.skill)
         if scope.shell is not None:
             self.parts["shell"] = ShellMatcher(scope.shell)
-        self.new_only = scope.path is not None and scope.path.new_only
+        self.new_args = frozenset(arg for arg, c in scope.where.items() if c.path is not None and c.path.new_only)
+        self.new_path = scope.path is not None and scope.path.new_only
+        self.new_only = self.new_path or bool(self.new_args)
         self.free = not self.on_arguments and self.effects is None and not self.when
         """True for a rule without a scope: it covers whatever lies below the root."""
 
@@ -68,7 +72,7 @@ class Judge:
         part = self.parts.get(unit.kind)
         if part is not None:
             return part.covers(unit)
-        if unit.kind == "path" and not unit.wide and unit.value[0] == "/":
+        if is_outside(unit):
             return False
         if unit.kind in ("path", "url", "agent", "shell") and self.on_arguments and unit.arg:
             return unit.arg in self.mentioned

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from itertools import product
 
 from remit.model.policy import PathScope
 from remit.scopes.glob import Glob, GlobError, fold
@@ -115,28 +114,14 @@ def glob_argument(text: str, root: str | None, *, base: str = ".", below: bool =
         raise NotUnderstood("outside-root", "the glob leaves the root")
     if len(parts) == 1 and parts[0] != "**":
         parts.insert(0, "**")
-    wide = "/".join(_widened(part) for part in parts)
+    wide = "/".join(parts)
     if base != ".":
         wide = f"{Glob.literal(base).text}/{wide}"
     try:
-        glob = Glob.parse(wide)
-        return glob.or_else(Glob.parse(f"{wide}/**")) if below and parts[-1] != "**" else glob
+        glob = Glob.parse(wide).loosened()
+        return glob.or_else(Glob.parse(f"{wide}/**").loosened()) if below and parts[-1] != "**" else glob
     except GlobError as error:
         raise NotUnderstood("bad-glob", str(error)) from None
-
-
-def _widened(part: str) -> str:
-    """A segment in which each `*` may also match nothing."""
-    if "*" not in part or part in ("*", "**") or "{" in part or "[" in part:
-        return "*" if "**" in part and part != "**" else part
-    pieces = re.split(r"\*+", part)
-    if len(pieces) > 5:
-        return "*"
-    forms = {
-        "".join(a + b for a, b in zip(pieces, (*stars, ""), strict=True))
-        for stars in product(("", "*"), repeat=len(pieces) - 1)
-    }
-    return "{" + ",".join(sorted(form for form in forms if form)) + "}"
 
 
 class PathMatcher:
@@ -156,6 +141,8 @@ class PathMatcher:
     def covers(self, unit: Unit) -> bool:
         if unit.wide:
             glob: Glob = unit.value
+            if glob.absolute:
+                return self.outside.includes(glob)
             return self.allow.includes(glob) and not (self.avoid and self.avoid.intersects(glob.folded()))
         path: str = unit.value
         if path[0] == "/":
@@ -169,6 +156,8 @@ class PathMatcher:
     def touches(self, unit: Unit) -> bool:
         if unit.wide:
             glob = unit.value
+            if glob.absolute:
+                return self.outside.intersects(glob)
             return self.folded.intersects(glob.folded()) and not (self.avoid_exact and self.avoid_exact.includes(glob))
         if unit.value[0] == "/" and self.outside.matches(unit.value):
             return True
@@ -181,6 +170,13 @@ class PathMatcher:
         if self.scope.except_:
             text += f" except {', '.join(self.scope.except_)}"
         return text + (" (new files only)" if self.new_only else "")
+
+
+def is_outside(unit: Unit) -> bool:
+    """True for a path, or a wide unit of paths, outside the root."""
+    if unit.kind != "path":
+        return False
+    return bool(unit.value.absolute) if unit.wide else unit.value[0] == "/"
 
 
 def forms(unit: Unit) -> tuple[str, ...]:

@@ -261,8 +261,12 @@ class Maker:
         return self.rng.choice(("command ", "exec ", "command -p ", "builtin echo ", "exec -a x ")) + self.simple()
 
     def builtin(self) -> str:
-        head = self.rng.choice(("echo", "printf %s", "true", "false", ":", "read x", "shift", "wait", "return", "pwd"))
-        return " ".join([head, *(self.word() for _ in range(self.rng.randrange(3)))])
+        rng = self.rng
+        if rng.random() < 0.3:
+            word = rng.choice(("'a[$(c1)]'", "x", '"$x"', "'x=($(c2))'", "a[1]", "$x", "'x=a[$(c3)]'"))
+            return rng.choice(EVALUATING) + " " + word + rng.choice(("", " y", "; c4 $((x))", "; c4"))
+        head = rng.choice(("echo", "printf %s", "true", "false", ":", "read x", "shift", "wait", "return", "pwd"))
+        return " ".join([head, *(self.word() for _ in range(rng.randrange(3)))])
 
     def simple(self) -> str:
         rng = self.rng
@@ -469,7 +473,23 @@ class Maker:
             op = rng.choice((">", ">>", "<", ">|", "<>", "2>", "1>", "3>", "&>", "&>>", ">&", "{fd}>", "2>>", "0<"))
             return op + space + target
         if roll < 0.68:
-            return rng.choice(("2>&1", ">&2", "1>&2", "<&0", "3<&0", "2>&-", "<&-", ">& 2", "2>& 1", "3>&1-", ">&$x"))
+            return rng.choice(
+                (
+                    "2>&1",
+                    ">&2",
+                    "1>&2",
+                    "<&0",
+                    "3<&0",
+                    "2>&-",
+                    "<&-",
+                    ">& 2",
+                    "2>& 1",
+                    "3>&1-",
+                    ">&$x",
+                    ">&'$(c1)'",
+                    ">&f5",
+                )
+            )
         if roll < 0.74:
             return rng.choice(("<", ">", "< ", "> ")) + rng.choice(("<(c1)", ">(c2)", "<(c3 a | c4)"))
         if roll < 0.82:
@@ -497,6 +517,10 @@ BRACES = (
     "{01..3}", "{a..c..2}", "{$x,b}", "{a,$(c1)}", "${x}{a,b}", "{a,b}$x", "\\{a,b}", "{a,b\\}", "{a..}", "{..b}",
     "{{a,b}", "{a,b}}", "{a,{b}", "{}{a,b}", "{a, b}", "{1..a}", "{-1..1}", "{a,b}'c'", "'x'{1,2}", "{''}", "{'',a}",
     '{"a".."c"}', "${x,}", "{a,}b", "$'{'a,b}", "{A..c}", "{1..2}{a..b}", "{a,#b}", "{x,y=z}",
+)  # fmt: skip
+EVALUATING = (
+    "test -v", "[ -v", "unset", "read", "printf -v", "let", "declare", "declare -a", "declare -i", "export", "readonly",
+    "x='a[$(c1)]'; unset", "x='a[$(c1)]'; let", "x='a[$(c1)]'; ((x)); :", "x=-v; test $x", "mapfile", "[[ -v", "[[ x -eq",
 )  # fmt: skip
 QUOTED = (
     "a", "b", " ", "$", "\\", "'", '"', "*", "#", "{a,b}", "\n", ";", "|", "&", "<", "(", ")", "~", "!", "\\\n",

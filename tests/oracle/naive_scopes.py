@@ -1,0 +1,167 @@
+"""Scopes: what a rule covers and what it touches (semantics §5)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+from remit.model.call import Call
+from remit.model.facts import Facts
+from remit.model.policy import Condition, Label, Rule, Scope, Tool
+from tests.oracle import naive_paths as paths
+from tests.oracle import naive_urls as urls
+from tests.oracle.naive_calls import Values, units_of_value
+from tests.oracle.naive_globs import matches
+from tests.oracle.naive_paths import Unit
+
+
+class Scopes:
+    """A call with its units, and the questions that can be put to a rule about it."""
+
+    call: Call
+    facts: Facts
+    tool: Tool
+    values: Values
+    units: list[Unit]
+
+    def covers(self, rule: Rule, unit: Unit) -> bool:
+        """Whether a rule covers a unit."""
+        scope = rule.scope
+        if rule.tools is not None and self.tool.name not in rule.tools:
+            return False
+        if not self.when(scope) or not self.where(scope, all, paths.covers, urls.surely):
+            return False
+        if scope.effect and not (unit.effects and unit.effects <= set(scope.effect)):
+            return False
+        if unit.kind != "call" and getattr(scope, unit.kind) is not None:
+            return _within(scope, unit)
+        if outside(unit):
+            return False
+        limits = (scope.path, scope.url, scope.agent, scope.skill, scope.shell, scope.sql, scope.where or None)
+        if any(limit is not None for limit in limits) and unit.kind in ("path", "url", "agent") and unit.arg:
+            return unit.arg in scope.where
+        return True
+
+    def touches(self, rule: Rule) -> bool:
+        """Whether a rule touches the call."""
+        scope = rule.scope
+        if rule.tools is not None and self.tool.name not in rule.tools:
+            return False
+        if not self.when(scope) or not self.where(scope, any, paths.touches, urls.maybe):
+            return False
+        left = [unit for unit in self.units if not self.excepted(scope.except_, unit)]
+        left = [unit for unit in left if not scope.effect or unit.effects & set(scope.effect)]
+        parts = [kind for kind in ("path", "url", "agent", "skill") if getattr(scope, kind) is not None]
+        for kind in parts:
+            if not any(unit.kind == kind and _might(scope, unit) for unit in left):
+                return False
+        return bool(parts or left)
+
+    def excepted(self, scope: Scope | None, unit: Unit) -> bool:
+        """Whether an exception certainly holds for a unit."""
+        if scope is None or not self.where(scope, all, paths.covers, urls.surely):
+            return False
+        if scope.effect and not unit.effects & set(scope.effect):
+            return False
+        if all(getattr(scope, kind) is None for kind in ("path", "url", "agent", "skill")):
+            return True
+        return unit.kind != "call" and getattr(scope, unit.kind) is not None and _within(scope, unit)
+
+    def when(self, scope: Scope) -> bool:
+        for key, wanted in scope.when.items():
+            value = getattr(self.call.context, key)
+            if not any(type(value) is type(one) and value == one for one in wanted):
+                return False
+        return True
+
+    def where(self, scope: Scope, every: Callable[..., bool], path: Any, url: Any) -> bool:
+        for name, condition in scope.where.items():
+            if not self.values.get(name):
+                return False
+            if not every(self.passes(condition, name, value, path, url) for value in self.values[name]):
+                return False
+        return True
+
+    def passes(self, condition: Condition, name: str, value: Any, path: Any, url: Any) -> bool:
+        """Whether one value of an argument passes; `path` and `url` judge surely or perhaps."""
+        if condition.equals is not None and not _same(value, condition.equals):
+            return False
+        if condition.one_of is not None and not any(_same(value, one) for one in condition.one_of):
+            return False
+        if condition.regex is not None and not (isinstance(value, str) and re.fullmatch(condition.regex, value, re.S)):
+            return False
+        if condition.min is not None and not value >= condition.min:
+            return False
+        if condition.max is not None and not value <= condition.max:
+            return False
+        if condition.min_length is not None and len(value) < condition.min_length:
+            return False
+        if condition.max_length is not None and len(value) > condition.max_length:
+            return False
+        if condition.url is not None and not any(url(pattern, value) for pattern in condition.url):
+            return False
+        if condition.agent is not None and value not in condition.agent:
+            return False
+        if condition.skill is not None and value not in condition.skill:
+            return False
+        if condition.path is not None:
+            units = units_of_value(self.tool, name, self.values, value, self.call, self.facts)
+            return all(path(condition.path, unit) for unit in units)
+        return True
+
+
+def _same(value: Any, wanted: Any) -> bool:
+    """Equal, and of one type; numbers are one type, true and false are none."""
+    numbers = (int, float)
+    alike = type(value) is type(wanted) or (type(value) in numbers and type(wanted) in numbers)
+    return alike and value == wanted
+
+
+def outside(unit: Unit) -> bool:
+    return unit.kind == "path" and paths.outside(unit)
+
+
+def new_only(rule: Rule | str) -> bool:
+    return isinstance(rule, Rule) and rule.scope.path is not None and rule.scope.path.new_only
+
+
+def _within(scope: Scope, unit: Unit) -> bool:
+    """Whether a unit certainly lies within the part of its kind."""
+    if unit.kind == "path":
+        return scope.path is not None and paths.covers(scope.path, unit)
+    if unit.kind == "url":
+        return url_surely(scope.url or (), unit)
+    return unit.spellings[0] in getattr(scope, unit.kind)
+
+
+def _might(scope: Scope, unit: Unit) -> bool:
+    """Whether a unit might lie within the part of its kind."""
+    if unit.kind == "path":
+        return scope.path is not None and paths.touches(scope.path, unit)
+    if unit.kind == "url":
+        return url_maybe(scope.url or (), unit)
+    return unit.spellings[0] in getattr(scope, unit.kind)
+
+
+def url_surely(patterns: tuple[str, ...], unit: Unit) -> bool:
+    mine = urls.reach(unit.spellings[0]) if unit.wide else unit.spellings
+    return all(any(urls.surely(pattern, url) for pattern in patterns) for url in mine)
+
+
+def url_maybe(patterns: tuple[str, ...], unit: Unit) -> bool:
+    mine = urls.reach(unit.spellings[0]) if unit.wide else unit.spellings
+    return any(urls.maybe(pattern, url) for pattern in patterns for url in mine)
+
+
+def labelled(label: Label, unit: Unit, path: Callable[[Unit, tuple[str, ...]], bool]) -> bool:
+    """Whether a unit has a label; `path` says what that means for a wide unit of kind path."""
+    if unit.kind == "path":
+        return path(unit, label.path)
+    if unit.kind != "url":
+        return False
+    if url_maybe(label.url, unit):
+        return True
+    mine = urls.reach(unit.spellings[0]) if unit.wide else unit.spellings
+    hosts = [found.host for found in map(urls.parse, mine) if found is not None]
+    return any(matches(pattern, host) for pattern in label.host for host in hosts)
