@@ -12,6 +12,7 @@ from remit.model.policy import Caller, Reserved
 from remit.model.terms import MAX_CHAIN
 from remit.scopes.interface import Unit
 from remit.scopes.path import forms, is_outside
+from remit.scopes.shell.scope import WAITS_FOR_SQL
 from remit.scopes.shell.understand import UNKNOWN
 from remit.scopes.url import UrlSet
 
@@ -99,17 +100,16 @@ def prohibited(plan: Plan, case: Case) -> Finding | None:
 
 
 def _reserved_command(plan: Plan, case: Case) -> Reserved | None:
-    """A reserved program or module anywhere in a shell text; a command that isn't understood could be one."""
+    """A reserved program or module anywhere in a shell text; a command that isn't understood could be any."""
+    shells = [unit for unit in case.units if unit.kind == "shell"]
     for entry in plan.reserved_programs:
-        for unit in case.units:
-            if unit.kind != "shell":
-                continue
+        for unit in shells:
             act = unit.value.act
             name = act.program.rpartition("/")[2] if act.program is not None else None
-            if act.grade == UNKNOWN or name in entry.programs:
+            if name in entry.programs or any(word.text in entry.modules for word in act.modules):
                 return entry
-            if any(word.text in entry.modules for word in act.modules):
-                return entry
+    if any(unit.grade == UNKNOWN for unit in shells):
+        return next(iter((*plan.reserved_programs, *(entry for entry, _ in plan.reserved_urls))), None)
     return None
 
 
@@ -144,6 +144,8 @@ def permitted(plan: Plan, case: Case) -> Finding | None:
         if is_outside(unit):
             return case.deny(4, "outside-root", f"{shown(unit.text)} lies outside the root")
         reason = limited(plan, bounds) if unit.kind != "shell" else limited_command(plan, bounds, unit)
+        if unit.kind == "shell" and WAITS_FOR_SQL in reason:
+            return case.deny(4, "scope-unavailable", reason)
         return case.deny(4, "not-permitted", reason, remedy=permit_remedy(plan, unit))
     return None
 
@@ -340,7 +342,7 @@ def _names(plan: Plan, case: Case) -> Finding | None:
 def _only_urls(unit: Unit) -> bool:
     """The command's network use is all in URLs that the text shows."""
     act = unit.value.act
-    return bool(act.urls) and not act.hosts and act.grade != UNKNOWN
+    return bool(act.urls) and not act.hosts and unit.grade != UNKNOWN
 
 
 def _list(names: tuple[str, ...]) -> str:

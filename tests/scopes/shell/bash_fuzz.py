@@ -15,10 +15,7 @@ import multiprocessing
 import os
 import random
 import re
-import resource
-import select
 import shutil
-import signal
 import stat
 import subprocess
 import sys
@@ -28,7 +25,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 from remit.scopes.interface import NotUnderstood
 from remit.scopes.shell.reader import read_script
@@ -41,54 +38,6 @@ NOBODY = 65534
 TIMEOUT = 2.0
 
 # ------------------------------------------------------------------------------------------------------ bash
-
-SHIM = r"""
-#include <fcntl.h>
-#include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
-extern char **environ;
-static char out[1 << 18];
-static size_t used;
-static void put(const char *from, size_t length) {
-    if (used + length + 1 > sizeof out) _exit(99);
-    memcpy(out + used, from, length);
-    used += length;
-    out[used++] = 0;
-}
-static void count(long number) { char text[24]; put(text, snprintf(text, sizeof text, "%ld", number)); }
-int main(int argc, char **argv) {
-    struct stat at;
-    static char input[8192];
-    ssize_t length = 0, got;
-    long added = 0;
-    char **each;
-    int log = open(LOG, O_WRONLY | O_APPEND);
-    if (log < 0 || fstat(log, &at)) return 98;
-    if (at.st_size > 1 << 18) kill(0, SIGKILL);
-    const char *pattern = getenv("SHIM_EXIT");
-    int status = pattern ? (atoi(pattern) >> (at.st_size % 7)) & 1 : 0;
-    count(argc);
-    for (int i = 0; i < argc; i++) put(argv[i], strlen(argv[i]));
-    for (each = environ; *each; each++) added += (*each)[0] == 'V';
-    count(added);
-    for (each = environ; *each; each++) if ((*each)[0] == 'V') put(*each, strlen(*each));
-    const char *kind = "none";
-    if (!fstat(0, &at)) {
-        kind = S_ISFIFO(at.st_mode) ? "pipe" : S_ISREG(at.st_mode) ? "file" : "other";
-        if (*kind != 'o')
-            while ((got = read(0, input + length, sizeof input - length)) > 0) length += got;
-    }
-    put(kind, strlen(kind));
-    count(length);
-    put(input, length);
-    if (write(log, out, used) < 0) return 97;
-    return status;
-}
-"""
 
 
 class Call(NamedTuple):
@@ -111,31 +60,37 @@ class Run(NamedTuple):
 
 
 class Bash:
-    """A scratch directory, shims, and bash to run texts in it."""
+    """A scratch directory, shims, and bash to run texts in it. To be closed, or used in a `with`."""
 
-    def __init__(self, home: Path) -> None:
-        self.home = home
-        self.bash = shutil.which("bash") or "bash"
-        self.log = home / "log"
-        self.shims = home / "shims"
-        self.scratch = home / "scratch"
-        self.shims.mkdir()
+    def __init__(self) -> None:
+        self._home = tempfile.TemporaryDirectory(prefix="bash-fuzz-", ignore_cleanup_errors=True)
+        home = Path(self._home.name)
+        self.log, self.scratch, shims = home / "log", home / "scratch", home / "shims"
+        shims.mkdir()
         self.scratch.mkdir()
         self.log.touch()
-        source = home / "shim.c"
-        source.write_text(SHIM)
-        compiler = shutil.which("gcc") or shutil.which("cc")
-        if compiler is None:
-            raise RuntimeError("no C compiler for the shims")
-        shim = home / "shim"
-        subprocess.run([compiler, "-O1", "-w", f'-DLOG="{self.log}"', "-o", str(shim), str(source)], check=True)
+        _compile("bash_shim.c", home / "shim", f'-DLOG="{self.log}"')
+        _compile("bash_runner.c", home / "runner")
         for name in PROGRAMS:
-            os.link(shim, self.shims / name)
-        self.owner = NOBODY if os.geteuid() == 0 else None
-        if self.owner is not None:
+            os.link(home / "shim", shims / name)
+        if os.geteuid() == 0:
             for path in (home, self.log, self.scratch):
                 os.chown(path, NOBODY, NOBODY)
         self.clean(())
+        bash = shutil.which("bash") or "bash"
+        arguments = [home / "runner", bash, self.log, self.scratch, shims, str(int(TIMEOUT * 1000))]
+        self._runner = subprocess.Popen(arguments, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Ends the runner and removes all files."""
+        self._runner.communicate()
+        self._home.cleanup()
 
     def clean(self, made: tuple[str, ...]) -> None:
         """Puts the scratch directory back as it was."""
@@ -152,40 +107,25 @@ class Bash:
 
     def run(self, text: str, exits: int = 0) -> Run:
         """Runs the text to its end, with all that it left in the background."""
-        os.truncate(self.log, 0)
-        reading, writing = os.pipe()
-        environment = {"PATH": str(self.shims), "HOME": "/nowhere", "SHIM_EXIT": str(exits), "LC_ALL": "C.UTF-8"}
-        process = subprocess.Popen(
-            [self.bash, "--norc", "--noprofile", "-c", text],
-            cwd=self.scratch,
-            env=environment,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            pass_fds=(writing,),
-            start_new_session=True,
-            user=self.owner,
-            group=self.owner,
-            extra_groups=[] if self.owner is not None else None,
-        )
-        os.close(writing)
-        timed_out = not _closed(reading)
-        os.close(reading)
-        if timed_out:
-            os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
+        raw = text.encode()
+        if self._runner.stdin is None or self._runner.stdout is None:
+            raise RuntimeError("the runner isn't there")
+        self._runner.stdin.write(b"%d %d\n" % (exits, len(raw)) + raw)
+        self._runner.stdin.flush()
+        ended = self._runner.stdout.read(1)
+        if not ended:
+            raise RuntimeError(f"the runner ended at {text!r}")
         found = os.listdir(self.scratch)
         made = tuple(sorted(name for name in found if name not in FILES))
         calls = tuple(_calls(self.log.read_bytes()))
         if made or len(found) != len(FILES) or any((self.scratch / name).stat().st_size for name in FILES):
             self.clean(made)
-        return Run(calls, made, timed_out)
+        return Run(calls, made, timed_out=ended != b".")
 
 
-def _closed(reading: int) -> bool:
-    """Waits until every process that holds the pipe has ended; false if that takes too long."""
-    ready, _, _ = select.select([reading], [], [], TIMEOUT)
-    return bool(ready)
+def _compile(source: str, program: Path, *options: str) -> None:
+    compiler = shutil.which("gcc") or shutil.which("cc") or "cc"
+    subprocess.run([compiler, "-O1", "-w", *options, "-o", program, Path(__file__).parent / source], check=True)
 
 
 def _calls(log: bytes) -> Iterator[Call]:
@@ -331,13 +271,13 @@ class Report:
         return "\n".join(lines)
 
 
-def fuzz(seed: int, count: int, home: Path) -> Report:
+def fuzz(seed: int, count: int) -> Report:
     """Runs `count` texts of a seed."""
-    bash = Bash(home)
     rng = random.Random(seed + 1)  # noqa: S311 - the same run again for the same seed
     report = Report()
-    for text in texts(seed, count):
-        check(text, bash, report, exits=rng.choice((0, 0, 127, rng.randrange(128))))
+    with Bash() as bash:
+        for text in texts(seed, count):
+            check(text, bash, report, exits=rng.choice((0, 0, 127, rng.randrange(128))))
     return report
 
 
@@ -356,10 +296,7 @@ def check(text: str, bash: Bash, report: Report, exits: int = 0) -> None:
 
 
 def _job(job: tuple[int, int]) -> Report:
-    resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 20, resource.getrlimit(resource.RLIMIT_FSIZE)[1]))
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    with tempfile.TemporaryDirectory() as home:
-        return fuzz(*job, Path(home))
+    return fuzz(*job)
 
 
 def fuzz_all(seed: int, count: int, progress: Callable[[Report], None] = lambda report: None) -> Report:

@@ -520,7 +520,8 @@ BRACES = (
 )  # fmt: skip
 EVALUATING = (
     "test -v", "[ -v", "unset", "read", "printf -v", "let", "declare", "declare -a", "declare -i", "export", "readonly",
-    "x='a[$(c1)]'; unset", "x='a[$(c1)]'; let", "x='a[$(c1)]'; ((x)); :", "x=-v; test $x", "mapfile", "[[ -v", "[[ x -eq",
+    "x='a[$(c1)]'; unset", "x='a[$(c1)]'; let", "x='a[$(c1)]'; ((x)); :", "x=-v; test $x", "mapfile",
+    "[[ -v", "[[ x -eq",
 )  # fmt: skip
 QUOTED = (
     "a", "b", " ", "$", "\\", "'", '"', "*", "#", "{a,b}", "\n", ";", "|", "&", "<", "(", ")", "~", "!", "\\\n",

@@ -79,6 +79,12 @@ class Scanner:
         """Takes note that an expansion sets a variable."""
         raise NotImplementedError
 
+    def deeper(self, by: int) -> None:
+        """Goes into something nested, or out of it."""
+        self.depth += by
+        if self.depth > MAX_DEPTH:
+            raise NotUnderstood("shell", "substitutions nested too deeply")
+
     def join(self, at: int) -> None:
         """Takes continuation lines away that begin here."""
         while self.text.startswith("\\\n", at):
@@ -304,8 +310,10 @@ class Scanner:
         if operation[0] in ("=", ":="):
             self.sets(head[0][2:].partition("[")[0])
         self.at = operation.end()
+        self.deeper(1)
         while not self.text.startswith("}", self.at):
             self._operand(quoted=quoted)
+        self.deeper(-1)
         self.at += 1
 
     def _operand(self, *, quoted: bool) -> None:

@@ -17,6 +17,7 @@ from remit.scopes.url import UrlError, UrlPattern, UrlSet, parse_url
 
 _CONTROL = re.compile("[\x00-\x1f\x7f]")
 """Quoted control characters reach the program as they are; as names they match no pattern that people write."""
+WAITS_FOR_SQL = "sql in a terminal can't be judged yet"
 JOINED_BY = ("and", "or", "then", "pipe")
 
 
@@ -106,7 +107,7 @@ class Run:
             reached = ", ".join(word.raw for word in (*act.urls, *act.hosts)) or "nothing"
             return f"it reaches {reached}; only {', '.join(self.url_texts)} is permitted"
         if self.sql is not None or self.databases is not None or act.sqls or act.databases:
-            return "sql in a terminal can't be judged yet"
+            return WAITS_FOR_SQL
         return None
 
 
@@ -148,7 +149,8 @@ class ShellMatcher:
     def touches(self, unit: Unit) -> bool:
         """For prohibitions: the command is named, or could be anything."""
         act: Act = unit.value.act
-        return act.grade == UNKNOWN or self.all or act.program is None or act.program in self.runs
+        name = act.program.rpartition("/")[2] if act.program is not None else None
+        return act.grade == UNKNOWN or self.all or name is None or act.program in self.runs or name in self.runs
 
     def refuses(self, unit: Unit) -> str | None:
         """Why the command is not covered; None if it is."""
@@ -191,6 +193,8 @@ class ShellMatcher:
             return doubts[0] if doubts else None
         if act.program in self.filters and act.command.piped_from is not None:
             return Run(act.program).refuses(act, loose=self.loose)
+        if self._is_input(act):
+            return None
         runs = self.runs.get(act.program, ())
         reasons = [run.refuses(act, loose=self.loose) for run in runs]
         if None in reasons:
@@ -200,6 +204,13 @@ class ShellMatcher:
             return min(near, key=lambda pair: pair[0])[1]
         name = " ".join((act.program, *_subcommands(act)))
         return f"{name} is not among the commands; {self.allows(act.program)} may be run"
+
+    def _is_input(self, act: Act) -> bool:
+        """A literal text piped straight into a program that reads SQL or code: it is judged there."""
+        if act.program not in ("echo", "printf", "cat") or act.feeds not in self.runs or act.dynamic:
+            return False
+        profile = profile_of(act.feeds or "")
+        return profile is not None and profile.stdin in ("sql", "code") and not act.touches
 
     def _fed(self, act: Act) -> str | None:
         if act.is_fed and act.stdin in ("sql", "code") and (self.stdin == "none" or act.fed is None):
@@ -215,9 +226,9 @@ class ShellMatcher:
         return None
 
     def _located(self, placed: Placed) -> str | None:
-        if self.inside is not None and not all(
-            isinstance(base, str) and self.inside.matches(base) for base in placed.bases
-        ):
+        # `cd` counts where it leads to.
+        places = [path for _, path in placed.touches] if placed.act.program == "cd" else placed.bases
+        if self.inside is not None and not all(isinstance(at, str) and self.inside.matches(at) for at in places):
             return f"it runs outside {self.inside.text}"
         for touch, path in placed.touches:
             if path is None or (isinstance(path, str) and path.startswith("/")):
@@ -242,7 +253,8 @@ class ShellMatcher:
             return self.describe()
         if program is not None and program in self.runs:
             return _brief(list(dict.fromkeys(run.describe() for run in self.runs[program])), 4)
-        return _brief(self.texts) or "no command"
+        few = [run.describe() for runs in self.runs.values() for run in runs] if len(self.runs) <= 4 else self.texts
+        return _brief(few) or "no command"
 
 
 class Placed:

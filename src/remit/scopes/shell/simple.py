@@ -10,7 +10,7 @@ from remit.scopes.shell.drafts import INPUTS, Draft, Found
 from remit.scopes.shell.lexer import value as lex_value
 from remit.scopes.shell.lexer import words as lex
 from remit.scopes.shell.reading import Word
-from remit.scopes.shell.scanner import MAX_DEPTH, Scanner
+from remit.scopes.shell.scanner import Scanner
 from remit.scopes.shell.script import Redirect
 
 MAX_COMMANDS = 256
@@ -221,11 +221,6 @@ class SimpleReader(Scanner):
         self.expect(")")
         self.deeper(-1)
         self.documents, self.waiting, self.context = documents, waiting, context
-
-    def deeper(self, by: int) -> None:
-        self.depth += by
-        if self.depth > MAX_DEPTH:
-            raise NotUnderstood("shell", "substitutions nested too deeply")
 
     def nested(self, text: str) -> None:
         self.deeper(1)

@@ -291,7 +291,6 @@ def _redirect(redirect: Redirect, out: Reading) -> None:
         out.dynamic.append(target.raw)
     elif text.startswith(("/dev/tcp/", "/dev/udp/")):
         out.host(Word(text.split("/")[3] if text.count("/") > 2 else text, target.raw))
-        return
     if text == "/dev/null":
         return
     if redirect.op in ("<", "<&"):
