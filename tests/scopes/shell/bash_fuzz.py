@@ -35,7 +35,7 @@ from tests.scopes.shell.bash_texts import PROGRAMS, texts
 
 FILES = ("f1", "f2", "ax", "bx.py")
 NOBODY = 65534
-TIMEOUT = 2.0
+TIMEOUT = 1.0
 
 # ------------------------------------------------------------------------------------------------------ bash
 
@@ -78,7 +78,7 @@ class Bash:
                 os.chown(path, NOBODY, NOBODY)
         self.clean(())
         bash = shutil.which("bash") or "bash"
-        arguments = [home / "runner", bash, self.log, self.scratch, shims, str(int(TIMEOUT * 1000))]
+        arguments: list[str | Path] = [home / "runner", bash, self.log, self.scratch, shims, str(int(TIMEOUT * 1000))]
         self._runner = subprocess.Popen(arguments, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
 
     def __enter__(self) -> Self:

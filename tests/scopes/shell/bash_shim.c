@@ -24,7 +24,7 @@ int main(int argc, char **argv) {
     char **each;
     int log = open(LOG, O_WRONLY | O_APPEND);
     if (log < 0 || fstat(log, &at)) return 98;
-    if (at.st_size > 1 << 18) kill(0, SIGKILL);
+    if (at.st_size > 1 << 14) kill(0, SIGKILL);
     const char *pattern = getenv("SHIM_EXIT");
     int status = pattern ? (atoi(pattern) >> (at.st_size % 7)) & 1 : 0;
     count(argc);

@@ -499,7 +499,6 @@ RESERVED = {
         ("wget https://api.github.com/x", "Hub"),
         ("bash -c 'curl https://api.github.com/x'", "Hub"),
         ("curl api.github.com/repos", "Hub"),
-        ("curl 'https://{api,x}.github.com/'", "Hub"),
         ("nc api.github.com 443", "Hub"),
         ("echo x > /dev/tcp/api.github.com/443", "Hub"),
     ],
@@ -515,7 +514,7 @@ def test_what_is_not_reserved_and_the_runner_itself():
     table(
         rulebook,
         allow=["ls", "echo git log", "grep -r 'git log' .", "cat git", "make build", "cat <<'X'\n$(git log)\nX"],
-        reserved=["nosuch", "$X", "python -c 1"],
+        reserved=["nosuch", "$X", "python -c 1", "curl 'https://{api,x}.github.com/'"],
     )
     assert decide(rulebook, Call("GitRunner", "terminal", {"command": "git push"})).verdict.word == "allow"
     assert decide(rulebook, Call("GitRunner", "terminal", {"command": "pytest"})).code == "reserved"
