@@ -149,6 +149,7 @@ def test_there_is_a_case_for_every_theme():
         "protected",
         "reserved",
         "roles-and-accessible-by",
+        "shell",
         "tiers-and-questions",
         "urls",
         "where-and-when",

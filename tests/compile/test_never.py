@@ -57,11 +57,27 @@ def test_proved_by_what_a_tool_is(key):
     assert [problem.code for problem in problems(agents={"a": {"may": ["write"]}}, **sections)] == ["never-violated"]
 
 
-def test_a_shell_is_proved_only_with_an_assumption():
+def test_a_shell_scope_is_proved_by_what_its_programs_do():
     rule = {"run": {"shell": {"run": ["ls"]}}}
     rulebook = book(agents={"a": {"may": [rule]}}, never=[{"agent": "a", "effect": "write"}])
+    assert rulebook.book.notices == ()
+
+
+def test_project_code_is_proved_only_with_an_assumption():
+    agents = {"a": {"may": [{"run": {"shell": {"run": ["pytest"]}}}]}}
+    (problem,) = problems(agents=agents, never=[{"agent": "a", "effect": "publish"}])
+    assert problem.code == "never-unknown"
+    assert problem.message.endswith("it can run project code, which could do anything; say `assuming: [sandbox]`")
+    rulebook = book(agents=agents, never=[{"agent": "a", "effect": "publish", "assuming": ["sandbox"]}])
     (notice,) = [text for text in rulebook.book.notices if "assuming" in text]
-    assert notice.endswith("calls with a shell or sql argument are denied until those scopes can be judged")
+    assert notice.endswith("a sandbox keeps project code from what its text does not show")
+
+
+def test_sql_is_proved_only_with_an_assumption():
+    rule = {"query": {"sql": {"select": "any"}}}
+    rulebook = book(agents={"a": {"may": [rule]}}, never=[{"agent": "a", "effect": "write"}])
+    (notice,) = [text for text in rulebook.book.notices if "assuming" in text]
+    assert notice.endswith("calls with a sql argument are denied until those scopes can be judged")
 
 
 # --- violated ---
@@ -84,6 +100,10 @@ def test_a_shell_is_proved_only_with_an_assumption():
         ({"a": {"may": ["invoke"], "skills": ["dig"]}}, {"agent": "a", "kind": "skill"}),
         ({"a": {"may": ["write"], "locks": {"may": ["out/**"]}}}, {"agent": "a", "effect": "write"}),
         ({"a": {"may": ["write"], "may_not": [{"write": {"path": "docs/**"}}]}}, {"agent": "a", "tool": "write"}),
+        ({"a": {"may": ["run"]}}, {"agent": "a", "effect": "network"}),
+        ({"a": {"may": ["run"]}}, {"agent": "a", "kind": "shell"}),
+        ({"a": {"may": [{"run": {"shell": {"run": ["touch"]}}}]}}, {"agent": "a", "effect": "write"}),
+        ({"a": {"may": [{"run": {"shell": {"run": [{"git": ["push"]}]}}}]}}, {"agent": "a", "effect": "publish"}),
     ],
 )
 def test_violated_with_a_call_that_decide_confirms(agents, never):
@@ -137,15 +157,23 @@ except PolicyError as error:
 # --- unknown ---
 
 
-def test_an_unscoped_shell_is_unknown():
-    (problem,) = problems(agents={"a": {"may": ["run"]}}, never=[{"agent": "a", "effect": "network"}])
+def test_unscoped_sql_is_unknown():
+    (problem,) = problems(agents={"a": {"may": ["query"]}}, never=[{"agent": "a", "effect": "network"}])
     assert problem == Problem(
         "never-unknown",
-        "`never agent a, effect network` does not hold: not proved for a and run: "
-        "it takes any shell or sql text; scope it, or say `assuming: [sandbox]`",
+        "`never agent a, effect network` does not hold: not proved for a and query: "
+        "it takes any sql text; scope it, or say `assuming: [sandbox]`",
         "policy.never[0]",
     )
-    book(agents={"a": {"may": ["run"]}}, never=[{"agent": "a", "effect": "network", "assuming": ["sandbox"]}])
+    book(agents={"a": {"may": ["query"]}}, never=[{"agent": "a", "effect": "network", "assuming": ["sandbox"]}])
+
+
+def test_no_assumption_saves_an_unscoped_shell():
+    """It shows the effect itself: that needs no project code."""
+    never = {"agent": "a", "effect": "network", "assuming": ["sandbox"]}
+    (problem,) = problems(agents={"a": {"may": ["run"]}}, never=[never])
+    assert problem.code == "never-violated"
+    assert problem.message.endswith('allow for a: run {"command":"curl https://host.example/x"}')
 
 
 def test_what_no_search_settles_is_unknown():

@@ -71,8 +71,31 @@ def test_an_example_that_leaves_open_which_argument_it_is():
     book(agents={"a": {"may": [{"copy": {"examples": {"allow": [{"from": "x", "to": "y"}]}}}]}})
 
 
-def test_shell_examples_wait():
-    rule = {"run": {"shell": {"run": ["ls"]}, "examples": {"allow": ["ls"], "deny": ["rm x"]}}}
+def test_shell_examples_are_decided():
+    rule = {"run": {"shell": {"run": ["ls"]}, "examples": {"allow": ["ls"], "deny": ["rm x", "ls; rm x"]}}}
+    rulebook = book(agents={"a": {"may": [rule]}})
+    assert rulebook.book.notices == ()
+    wrong = {"run": {"shell": {"run": ["ls"]}, "examples": {"allow": ["rm x"], "deny": ["ls"]}}}
+    assert [problem.message.split(" is ")[0] for problem in problems(agents={"a": {"may": [wrong]}})] == [
+        "the example `rm x` of a",
+        "the example `ls` of a",
+    ]
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        {"query": {"sql": {"select": "any"}, "examples": {"allow": ["SELECT 1"], "deny": ["DROP TABLE x"]}}},
+        {
+            "run": {
+                "shell": {"run": [{"sqlite3": {"db": "x.db", "sql": {"select": "any"}}}]},
+                "examples": {"allow": ["sqlite3 x.db 'SELECT 1'"], "deny": ["sqlite3 x.db 'DROP TABLE x'"]},
+            }
+        },
+    ],
+    ids=["argument", "terminal"],
+)
+def test_sql_examples_wait(rule):
     rulebook = book(agents={"a": {"may": [rule]}})
     assert rulebook.book.notices == ("2 examples wait until shell and sql scopes can be judged",)
 

@@ -30,16 +30,43 @@ def test_a_halt_comes_before_what_is_prohibited():
     assert outcome(may("think", may_not=["think"]), "think", facts=Facts(halts=frozenset({"a"}))) == "deny halted"
 
 
-@pytest.mark.parametrize(("tool", "args"), [("run", {"command": "ls"}), ("query", {"sql": "SELECT 1"})])
-def test_shell_and_sql_can_not_be_judged_yet(tool, args):
-    assert outcome(may(tool), tool, args) == "deny scope-unavailable"
+def test_sql_can_not_be_judged_yet():
+    assert outcome(may("query"), "query", {"sql": "SELECT 1"}) == "deny scope-unavailable"
 
 
-def test_an_optional_shell_argument_that_is_absent():
-    tools = {"maybe": {"args": {"command": "shell"}, "optional": ["command"], "does": "nothing"}}
+SQLITE = {"run": {"shell": {"run": ["ls", {"sqlite3": {"db": "x.db", "sql": {"select": "any"}}}]}}}
+
+
+@pytest.mark.parametrize(
+    ("command", "expected"),
+    [
+        ("ls", "allow"),
+        ("sqlite3 x.db 'SELECT 1'", "deny scope-unavailable"),
+        ("ls; sqlite3 x.db 'SELECT 1'", "deny scope-unavailable"),
+        ("psql -c 'SELECT 1'", "deny not-permitted"),
+        ("rm x", "deny not-permitted"),
+    ],
+)
+def test_nor_can_sql_in_a_terminal(command, expected):
+    assert outcome(may(SQLITE), "run", {"command": command}) == expected
+
+
+@pytest.mark.parametrize(
+    ("kind", "text", "expected"),
+    [
+        ("sql", "", "deny scope-unavailable"),
+        ("sql", "SELECT 1", "deny scope-unavailable"),
+        ("shell", "", "allow"),
+        ("shell", "ls", "allow"),
+        ("shell", "some-program", "ask tier-asks"),
+    ],
+)
+def test_an_optional_text_that_is_absent(kind, text, expected):
+    dialect = {"dialect": "sqlite"} if kind == "sql" else {}
+    tools = {"maybe": {"args": {"text": kind}, "optional": ["text"], "does": "nothing", **dialect}}
     rulebook = book(tools=tools, agents={"a": {"may": ["maybe"]}})
     assert outcome(rulebook, "maybe") == "allow"
-    assert outcome(rulebook, "maybe", {"command": ""}) == "deny scope-unavailable"
+    assert outcome(rulebook, "maybe", {"text": text}) == expected
 
 
 # --- protected ---
@@ -81,6 +108,28 @@ def test_protected_paths_are_not_written(path):
     assert outcome(ALL, "write", {"path": path}) == "deny protected"
     assert outcome(ALL, "delete", {"path": path}) == "deny protected"
     assert outcome(ALL, "copy", {"from": "x", "to": path}) == "deny protected"
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "touch .git/config",
+        "echo x > .claude/settings.json",
+        "ls && rm -r .git",
+        "cat .remit/rulebook",
+        "bash -c 'tee .mcp.json'",
+        "remit check",
+        "env /usr/bin/remit approve",
+        "python -m remit check",
+    ],
+)
+def test_nor_by_a_command(command):
+    assert outcome(may("run"), "run", {"command": command}) == "deny protected"
+
+
+@pytest.mark.parametrize("command", ["cat .git/config", "echo remit", "touch .gitignore"])
+def test_a_command_that_only_comes_close(command):
+    assert outcome(may("run"), "run", {"command": command}) == "allow"
 
 
 @pytest.mark.parametrize(

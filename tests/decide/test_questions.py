@@ -10,7 +10,7 @@ from remit.decide.questions import call_digest
 from remit.model import Approval, Call, CallError, Context, Facts, Statement
 from tests.decide.kit import NOW, TOOLS, ask, book, facts, may, outcome
 
-ALL = may(*[name for name in TOOLS if name not in ("run", "query", "delegate")], delegates_to=[])
+ALL = may(*[name for name in TOOLS if name not in ("query", "delegate")], delegates_to=[])
 
 # --- tiers ---
 
@@ -35,6 +35,11 @@ ALL = may(*[name for name in TOOLS if name not in ("run", "query", "delegate")],
         ("read", {"path": ".env"}, 0),
         ("read", {"path": "package.json"}, 0),
         ("deploy", {}, 4),
+        ("run", {"command": "ls"}, 2),
+        ("run", {"command": "pip install x"}, 3),
+        ("run", {"command": "ls; git push"}, 4),
+        ("run", {"command": "touch .env"}, 4),
+        ("run", {"command": "some-program"}, 4),
     ],
 )
 def test_the_tier_of_a_call(tool, args, tier):
@@ -341,6 +346,7 @@ def test_the_first_open_question_gives_the_code():
 # --- observing ---
 
 OBSERVE = {"enforce": {"observe": {"until": "2027-01-01"}}}
+RUNS_LOCAL = {"may": ["run"], "may_not": [{"effect": "network"}]}
 
 
 def observed(tool, args=None, *, now=NOW, sections=None, **record):
@@ -358,7 +364,11 @@ def observed(tool, args=None, *, now=NOW, sections=None, **record):
         ("deploy", {}, {}, ("allow", "tier-asks", "ask")),
         ("write", {"path": "x"}, {"may": ["write"], "locks": {"may": []}}, ("allow", "locked", "deny")),
         ("write", {"path": ".git/config"}, {"may": ["write"]}, ("deny", "protected", None)),
-        ("run", {"command": "ls"}, {"may": ["run"]}, ("deny", "scope-unavailable", None)),
+        ("run", {"command": "ls"}, {"may": ["run"]}, ("allow", "allowed", None)),
+        ("run", {"command": "ls"}, {}, ("allow", "not-permitted", "deny")),
+        ("run", {"command": "curl https://x.example/"}, RUNS_LOCAL, ("allow", "may-not", "deny")),
+        ("run", {"command": "touch .git/config"}, {"may": ["run"]}, ("deny", "protected", None)),
+        ("query", {"sql": "SELECT 1"}, {"may": ["query"]}, ("deny", "scope-unavailable", None)),
         ("read", {"path": "a//b"}, {}, ("deny", "bad-path", None)),
         ("raed", {}, {}, ("deny", "unknown-tool", None)),
     ],

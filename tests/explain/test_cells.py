@@ -87,6 +87,8 @@ NET = {"get": {"args": {"url": "url"}, "does": {"network": "url"}}}
 SKILL = {"use": {"args": {"name": "skill"}, "does": "nothing"}}
 HAND = {"hand": {"args": {"to": "agent"}, "does": {"delegate": "to"}}}
 PUT = {"put": {"args": {"file": "path"}, "does": {"write": "file"}}}
+RUN = {"run": {"args": {"command": "shell"}, "tier": 2}}
+LS = {"run": {"shell": {"run": ["ls"]}}}
 
 
 @pytest.mark.parametrize(
@@ -140,6 +142,28 @@ PUT = {"put": {"args": {"file": "path"}, "does": {"write": "file"}}}
             {"labels": {"data": {"3": {"path": "secrets/**"}}}},
             ALLOWED,
             id="a capsule can grant the data tier",
+        ),
+        pytest.param(RUN, {"may": ["run"]}, {}, ALLOWED, id="any command"),
+        pytest.param(RUN, {"may": [LS]}, {}, SCOPED, id="some commands"),
+        pytest.param(RUN, {"may": []}, {}, DENIED, id="no command"),
+        pytest.param(RUN, {"may": [{"effect": "read"}]}, {}, SCOPED, id="commands with an effect"),
+        pytest.param(RUN, {"may": ["run"], "may_not": [{"effect": "network"}]}, {}, SCOPED, id="not every effect"),
+        pytest.param(RUN, {"may": ["run"], "may_not": [{"path": "secrets/**"}]}, {}, SCOPED, id="not every path"),
+        pytest.param(RUN, {"may": ["run"], "may_not": [LS]}, {}, SCOPED, id="not every command"),
+        pytest.param(RUN, {"may": ["run"], "may_not": [{"agent": "b"}]}, {}, ALLOWED, id="commands name no agents"),
+        pytest.param(RUN, {"may": ["run"], "may_not": ["run"]}, {}, DENIED, id="no command, by a prohibition"),
+        pytest.param(RUN, {"may": ["run"], "locks": {"may": ["src/**"]}}, {}, SCOPED, id="commands under locks"),
+        pytest.param(RUN, {"may": ["run"], "locks": {"may": []}}, {}, SCOPED, id="commands that only read"),
+        pytest.param(RUN, {"may": ["run"], "apis": ["https://a.example/**"]}, {}, SCOPED, id="commands with apis"),
+        pytest.param(RUN, {"may": ["run"], "apis": []}, {}, SCOPED, id="commands that stay at home"),
+        pytest.param(RUN, {"may": ["run"], "data_tiers": [0]}, {}, SCOPED, id="only commands that are understood"),
+        pytest.param(RUN, {"may": ["run"], "must_ask": [{"effect": "network"}]}, {}, ASKED, id="some commands ask"),
+        pytest.param(
+            {"run": {"args": {"command": "shell"}}},
+            {"may": ["run"]},
+            {"tiers": {"2": {"ask": "human"}}},
+            ASKED,
+            id="every command asks",
         ),
     ],
 )

@@ -152,7 +152,7 @@ class _Decision(Scopes):
             names.append("capsule:" + context.capsule)
         if any(name in halts for name in names):
             raise Denied("halted")
-        if any(argument.kind in ("shell", "sql") and self.values.get(n) for n, argument in self.tool.args.items()):
+        if any(argument.kind == "sql" and self.values.get(n) for n, argument in self.tool.args.items()):
             raise Denied("scope-unavailable")
         if any(paths.protected(unit, self.book.protected) for unit in self.units):
             raise Denied("protected")

@@ -1,6 +1,6 @@
 """Program profiles: the catalog's YAML → its compiled form, every key checked.
 
-    python -m remit.declare.profiles      # writes catalog/programs.json
+python -m remit.declare.profiles      # writes catalog/programs.json
 """
 
 from __future__ import annotations
@@ -18,12 +18,62 @@ from remit.model.terms import EFFECTS
 from remit.scopes.shell.profiles import Option, Profile, Programs
 
 KINDS = frozenset(
-    "text read write delete move directory tree url host remote program command shell code script module sql db "
-    "assignment none sed awk target into copy_from copy_to".split()
+    {
+        "text",
+        "read",
+        "write",
+        "delete",
+        "move",
+        "directory",
+        "tree",
+        "url",
+        "host",
+        "remote",
+        "program",
+        "command",
+        "shell",
+        "code",
+        "script",
+        "module",
+        "sql",
+        "db",
+        "assignment",
+        "none",
+        "sed",
+        "awk",
+        "target",
+        "into",
+        "copy_from",
+        "copy_to",
+        "data",
+    }
 )
 _KEYS = frozenset(
-    "effects flags options optional changes refuse args args_with sub bare grade same special stdin abbreviates dashes "
-    "plus numbers about any modules shared alone".split()
+    {
+        "effects",
+        "flags",
+        "options",
+        "optional",
+        "changes",
+        "refuse",
+        "args",
+        "args_with",
+        "sub",
+        "bare",
+        "grade",
+        "same",
+        "special",
+        "stdin",
+        "abbreviates",
+        "dashes",
+        "plus",
+        "numbers",
+        "about",
+        "any",
+        "modules",
+        "shared",
+        "alone",
+    }
 )
 
 

@@ -4,7 +4,8 @@
     cell.symbol     # "🔒"
 
 A cell says what is written, as far as it can matter for the tool: a `may_not` about the network does not lock
-a tool that never reaches it. Shell and SQL scopes count as written, although their texts can't be judged yet.
+a tool that never reaches it, but it locks a shell. SQL scopes count as written, although their texts can't be
+judged yet.
 """
 
 from __future__ import annotations
@@ -151,8 +152,10 @@ def _tiers(plan: Plan, parts: list[Part]) -> list[int]:
     """The tiers that a call of the tool can have, the lowest first."""
     by_effect, by_label = plan.index.effect_tiers, plan.rulebook.book.label_tiers.values()
     needed = [by_effect[effect] for part in parts if not part.optional for effect in part.effects]
+    if any(part.runs and not part.optional for part in parts):
+        needed.append(min(plan.rulebook.book.grade_tiers.values(), default=0))
     floor = max([_fixed_case(plan, parts).tier, *needed])
-    if not plan.tool.kinds.isdisjoint(UNAVAILABLE):
+    if not plan.tool.kinds.isdisjoint(UNAVAILABLE) or any(part.runs for part in parts):
         return list(range(floor, 5))
     effects = frozenset[str]().union(*(part.effects for part in parts))
     higher = {by_effect[effect] for effect in effects}
@@ -186,11 +189,15 @@ def _described(bound: Bound) -> str:
 def _record(caller: Caller, parts: list[Part]) -> list[str]:
     """What the caller's record leaves of the tool."""
     found = []
-    if caller.locks is not None and any(_changes(part) and part.fixed is None for part in parts):
+    runs = any(part.runs for part in parts)
+    if caller.locks is not None and (runs or any(_changes(part) and part.fixed is None for part in parts)):
         beside = f" except {', '.join(caller.locks.except_)}" if caller.locks.except_ else ""
-        found.append(f"locks {', '.join(caller.locks.may)}{beside}")
-    if caller.apis and any("network" in part.effects and part.fixed is None for part in parts):
-        found.append(f"apis {', '.join(caller.apis)}")
+        found.append(f"locks {', '.join(caller.locks.may) or 'nothing'}{beside}")
+    reaches = any("network" in part.effects and part.fixed is None for part in parts)
+    if caller.apis is not None and (runs or (caller.apis and reaches)):
+        found.append(f"apis {', '.join(caller.apis) or 'nothing'}")
+    if caller.data_tiers is not None and runs:
+        found.append(f"data tiers {', '.join(map(str, caller.data_tiers)) or 'none'}")
     if caller.skills and any(part.kind == "skill" for part in parts):
         found.append(f"skills {', '.join(caller.skills)}")
     return found

@@ -7,23 +7,26 @@ from typing import Any
 from remit.decide.plan import Bound
 from remit.decide.words import shown
 
-_WRITTEN = ("shell", "sql")
 _FIVE = 5
 
 
 def describe(bound: Bound) -> str:
     """`path research/*.yaml`, `shell git, sqlite3`; empty for a rule without a scope."""
     text = bound.judge.describe()
-    for kind in _WRITTEN:
-        scope = getattr(bound.rule.scope, kind)
-        if scope is not None:
-            names = _programs(scope) if kind == "shell" else _verbs(scope)
-            text = text.replace(f"{kind} (scoped)", f"{kind} {_few(names)}" if names else f"{kind} (scoped)")
+    scope, shell = bound.rule.scope, bound.judge.parts.get("shell")
+    if scope.shell is not None and shell is not None:
+        names = _programs(scope.shell)
+        text = text.replace(f"shell {shell.describe()}", f"shell {_few(names) if names else shell.describe()}")
+    if scope.sql is not None:
+        names = _verbs(scope.sql)
+        text = text.replace("sql (scoped)", f"sql {_few(names)}" if names else "sql (scoped)")
     return text
 
 
 def _programs(scope: dict[str, Any]) -> list[str]:
-    """The programs and command sets that a shell scope names."""
+    """The programs and command sets that a shell scope names; none if it takes any."""
+    if scope.get("run") == "any":
+        return []
     names: list[str] = []
     for key in ("sets", "run"):
         entries = scope.get(key, ())

@@ -2,7 +2,8 @@
 
 A cell of the matrix stands for every call of one caller to one tool. What is the same in all of them, a fixed
 reach, is judged as `decide` judges it; what an argument brings is only known by its kind and effects. A repeated
-argument counts as there: a call whose list is empty does nothing, and no cell is about nothing.
+argument counts as there: a call whose list is empty does nothing, and no cell is about nothing. A shell text counts
+as one with a command in it, which may have any effect and touch any path or URL.
 """
 
 from __future__ import annotations
@@ -14,6 +15,8 @@ from remit.model.terms import UNAVAILABLE
 from remit.scopes.interface import Unit
 
 _KIND = {"glob": "path"}
+_BY_COMMANDS = frozenset({"path", "url", "shell"})
+"""Parts of a scope that a shell text can meet."""
 
 
 class Part(msgspec.Struct, frozen=True):
@@ -24,6 +27,11 @@ class Part(msgspec.Struct, frozen=True):
     effects: frozenset[str]
     optional: bool = False
     fixed: Unit | None = None
+
+    @property
+    def runs(self) -> bool:
+        """A shell text: only the call tells what it does."""
+        return self.kind == "shell"
 
 
 def parts_of(plan: Plan) -> list[Part]:
@@ -51,6 +59,8 @@ def covers_all(bound: Bound, part: Part) -> bool:
         return False
     if part.fixed is not None:
         return judge.covers(part.fixed)
+    if part.runs and judge.effects is not None:
+        return False
     return part.kind not in judge.parts and covers_some(bound, part)
 
 
@@ -59,9 +69,9 @@ def covers_some(bound: Bound, part: Part) -> bool:
     judge = bound.judge
     if part.fixed is not None:
         return judge.covers(part.fixed)
-    if judge.effects is not None and (not part.effects or not part.effects <= judge.effects):
+    if judge.effects is not None and not part.runs and (not part.effects or not part.effects <= judge.effects):
         return False
-    if part.kind in judge.parts or part.kind not in ("path", "url", "agent") or not judge.on_arguments:
+    if part.kind in judge.parts or part.kind not in ("path", "url", "agent", "shell") or not judge.on_arguments:
         return True
     return part.arg in judge.mentioned
 
@@ -71,11 +81,14 @@ def touches_some(bound: Bound, plan: Plan, parts: list[Part]) -> bool:
     judge = bound.judge
     if not plan.tool.kinds.isdisjoint(UNAVAILABLE):
         return True
-    acting = [part for part in parts if judge.effects is None or not judge.effects.isdisjoint(part.effects)]
+    acting = [p for p in parts if p.runs or judge.effects is None or not judge.effects.isdisjoint(p.effects)]
     if not judge.parts:
         return bool(acting)
     return all(
-        any(p.kind == kind and (p.fixed is None or matcher.touches(p.fixed)) for p in acting)
+        any(
+            (p.kind == kind and (p.fixed is None or matcher.touches(p.fixed))) or (p.runs and kind in _BY_COMMANDS)
+            for p in acting
+        )
         for kind, matcher in judge.parts.items()
     )
 

@@ -90,7 +90,7 @@ python ../x.py
 cd /tmp && make
 cd "$X" && make
 git -c core.pager=id log
-git difftool
+git difftool -x id
 git frobnicate
 git diff --frobnicate
 find . $X

@@ -69,7 +69,7 @@ git push                                    | network publish read
 git fetch                                   | network read write
 git clean -fd                               | delete read
 git clean -n                                | read
-git rebase --exec id main                   | read write (?)
+git rebase --exec 'rm x' main               | delete read write
 git commit -m x                             | read write
 find . -name x                              | read
 find . -delete                              | delete read
@@ -81,7 +81,7 @@ sort --compress-program=x y                 | read (?)
 sed -n 1p x                                 | read
 sed -i s/a/b/ x                             | read write
 sed 'w y' x                                 | read write
-sed 's/a/id/e' x                            | read (?)
+sed 's/a/id/e' x                            | execute read (?)
 tar tf x                                    | read
 tar xf x                                    | read write
 tar cf x y                                  | read write
@@ -93,8 +93,8 @@ unzip x -d y                                | read write
 curl https://x.example                      | network
 curl -o y https://x.example                 | network write
 curl -O https://x.example/y                 | network write
-curl -T y https://x.example                 | network read
-curl -d @y https://x.example                | network read
+curl -T y https://x.example                 | network
+curl -d @y https://x.example                | network
 curl -K y https://x.example                 | network (?)
 wget https://x.example/y                    | network write
 rsync -a a/ b/                              | read write
@@ -124,8 +124,8 @@ prettier --write .                          | read write (project)
 tsc --noEmit                                | read
 tsc                                         | read write
 npm test                                    | execute read write (project)
-npm install x                               | install network read write
-npm publish                                 | network publish read
+npm install x                               | install network write
+npm publish                                 | execute network publish
 npm ls                                      | read
 go build ./...                              | execute read write (project)
 go vet ./...                                | execute read (project)
@@ -135,7 +135,7 @@ cargo build                                 | execute read write (project)
 cargo fmt                                   | read write
 cargo fmt --check                           | read
 cargo fmt -- --check                        | read
-cargo publish                               | execute network publish read (project)
+cargo publish                               | execute network publish
 cargo build --config x.y=1                  | execute read write (?)
 make build                                  | execute read write (project)
 make -n build                               | execute read write (project)
@@ -144,14 +144,14 @@ docker ps                                   | read
 docker rm x                                 | delete
 docker push x                               | network publish
 kubectl get pods                            | network read
-kubectl delete pod x                        | delete deploy network
+kubectl delete pod x                        | delete deploy network read
 kubectl apply -f x                          | deploy network read
 terraform plan                              | execute network read (project)
 helm upgrade x y                            | deploy network read
 jq . x                                      | read
 xargs rm                                    | delete (?)
 bash -c ls                                  | execute read
-bash -n x                                   | execute read (project)
+bash -n x                                   | execute (project)
 python -m json.tool a b                     | read write
 python -m http.server                       | network read
 tee x                                       | write
@@ -176,6 +176,12 @@ def test_effects(command, expected):
         ("curl -O https://x.example/a/b?c", {"write b"}),
         ("wget https://x.example/a/b", {"write b"}),
         ("curl -OJ https://x.example/a", {"write ."}),
+        ("curl -T a https://x.example", {"read a"}),
+        ("curl -d @a https://x.example", {"read a"}),
+        ("curl --data-binary @a https://x.example", {"read a"}),
+        ("curl -F 'f=@a;type=x' -F 'g=<b' https://x.example", {"read a", "read b"}),
+        ("curl --data-urlencode n@a https://x.example", {"read a"}),
+        ("curl -d a=b -H 'A: b' https://x.example", set()),
         ("dd if=a of=b", {"read a", "write b"}),
         ("unzip a", {"read a", "write ."}),
         ("unzip a -d b", {"read a", "write b"}),

@@ -28,7 +28,7 @@ def check_builtin(words: Sequence[Word], numbers: Numbers) -> None:
     name = words[at].text if at < len(words) else None
     arguments = words[at + 1 :]
     if name in ("test", "["):
-        _test(arguments)
+        _test(arguments, numbers)
     elif name in DECLARES:
         _declare(str(name), arguments)
     elif name in ("unset", "read", "mapfile", "readarray"):
@@ -47,11 +47,11 @@ def _plain(word: Word) -> bool:
     return word.text is not None and bool(_NAME.fullmatch(word.text))
 
 
-def _test(words: Sequence[Word]) -> None:
+def _test(words: Sequence[Word], numbers: Numbers) -> None:
     for index, word in enumerate(words):
         following = words[index + 1] if index + 1 < len(words) else None
         if word.text is None:
-            if not (_one_word(word.raw) or _COUNT.fullmatch(word.raw)):
+            if not (_one_word(word.raw) or _COUNT.fullmatch(word.raw) or numbers.output(word.raw)):
                 raise NotUnderstood("shell", f"`{word.raw}` in a test without quotes around it")
             if following is not None and (following.text is None or "[" in following.text):
                 raise _refused("test")

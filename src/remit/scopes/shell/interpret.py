@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from posixpath import normpath
 
 from remit.scopes.shell.awk import read_awk
+from remit.scopes.shell.beyond import one_word, sent, touch_into, touch_unnamed
 from remit.scopes.shell.find import read_find
 from remit.scopes.shell.profiles import Option, Profile
 from remit.scopes.shell.reading import Reading, Word
@@ -253,52 +253,9 @@ class Interpreter:
                 self._module(profile, word, plain[plain.index(word) + 1 :])
                 break
             if kind in ("into", "copy_to"):
-                self._into(word, [source for source, _ in pairs if source is not word])
+                touch_into(self.out, word, [source for source, _ in pairs if source is not word])
             self._value(kind, word)
-        self._unnamed(profile.special, plain, seen)
-
-    def _unnamed(self, special: str | None, plain: list[Word], seen: set[str]) -> None:
-        """What is written or deleted without a word of its own."""
-        here = Word(".", ".")
-        if special == "unzip" and self.replaced is None and "-d" not in seen:
-            self.out.touch("write", here, deep=True)
-        elif special == "git clean" and not plain and self.replaced is None:
-            self.out.touch("delete", here, deep=True)
-        elif special == "cargo fmt" and any(word.text == "--check" for word in plain):
-            self.replaced = frozenset(("read",))  # behind `--`: an option of rustfmt
-        elif special == "dd":
-            for word in plain:
-                name, _, value = (word.text or "").partition("=")
-                if name in ("if", "of"):
-                    self._value("read" if name == "if" else "write", Word(value, word.raw))
-        elif special == "curl" and not seen.isdisjoint(("-O", "--remote-name", "--remote-name-all")):
-            self._downloads(sure=seen.isdisjoint(("-J", "--remote-header-name")))
-        elif special == "wget" and seen.isdisjoint(("-O", "--output-document", "-P", "--directory-prefix", "--spider")):
-            self._downloads(sure=seen.isdisjoint(("-r", "--recursive", "-m", "--mirror", "--content-disposition")))
-
-    def _downloads(self, *, sure: bool) -> None:
-        """Files named as the last part of each URL, or as the other side says."""
-        for url in self.out.urls:
-            name = (url.text or "").partition("?")[0].rpartition("/")[2]
-            if sure and name and url.text is not None:
-                self.out.touch("write", Word(name, url.raw))
-            else:
-                self.out.touch("write", Word(".", "."), deep=True)
-
-    def _into(self, target: Word, sources: list[Word]) -> None:
-        """Where the target is a directory, files of the sources' names are written below it."""
-        if target.text is None or (":" in target.text.split("/")[0] and not target.glob):
-            return
-        for source in sources:
-            name = (source.text or "").rstrip("/").rpartition("/")[2]
-            if name in ("", ".", "..") or (source.text or "").endswith("/"):
-                self.out.touch("write", target, deep=True)  # what the source contains
-                continue
-            # Without dotglob, `*` matches no hidden name: only in the root itself could it hit something protected.
-            if source.glob and name[0] in "*?[" and normpath(target.text) != ".":
-                continue
-            text = f"{target.text.rstrip('/') or '/'}/{name}"
-            self.out.touch("write", Word(text, target.raw, target.glob or source.glob))
+        self.replaced = touch_unnamed(self.out, profile.special, plain, seen, self.replaced)
 
     def _joined(self, plain: list[Word]) -> None:
         """Words that are joined by blanks into one shell text, as `eval` does."""
@@ -321,8 +278,10 @@ class Interpreter:
         out = self.out
         if kind in ("read", "write", "tree") and word.text in _STREAMS:
             return
+        if kind == "data":
+            kind = sent(out, word)
         if word.text is None:
-            (out.loose if option and kind == "text" and _one_word(word.raw) else out.dynamic).append(word.raw)
+            (out.loose if option and kind == "text" and one_word(word.raw) else out.dynamic).append(word.raw)
             if kind in ("text", "target", "assignment"):
                 return
             if kind not in ("read", "write", "delete", "move", "tree", "directory", "db", "into"):
@@ -331,10 +290,8 @@ class Interpreter:
             out.touch("read", word)
             if self.written and not option:
                 out.touch("write", word)
-        elif kind in ("write", "delete"):
-            out.touch(kind, word)
-        elif kind == "into":
-            out.touch("write", word)
+        elif kind in ("write", "delete", "into"):
+            out.touch("delete" if kind == "delete" else "write", word)
         elif kind in ("copy_from", "copy_to"):
             if word.text is not None and ":" in word.text.split("/")[0]:
                 out.url(word)
@@ -395,22 +352,6 @@ class Interpreter:
             self.out.project = True
         if text is not None and text != "-":
             self.out.touch("read", word)
-
-
-def _one_word(raw: str) -> bool:
-    """True if the word stays one word, whatever its variables and substitutions give."""
-    if len(raw) < 2 or raw[0] != '"' or raw[-1] != '"':
-        return False
-    if not set(raw[1:-1]) & set('"@'):
-        return True
-    head, *lines = raw.split("\n")  # "$(cat <<'EOF' … EOF)", in which quotes are text
-    name = head.removeprefix("\"$(cat <<'").removesuffix("'")
-    return (
-        head == f"\"$(cat <<'{name}'"
-        and name.isalpha()
-        and [*lines, name].index(name) == len(lines) - 2
-        and (lines[-1].strip() == ')"')
-    )
 
 
 def _names(option: str, text: str) -> bool:

@@ -17,14 +17,20 @@ _OWN = frozenset({
     "SRANDOM", "UID",
 })  # fmt: skip
 """Variables that bash itself keeps as numbers."""
-_SETTERS = frozenset({".", "eval", "getopts", "mapfile", "printf", "read", "readarray", "source", "wait"})
+_SETTERS = frozenset({"getopts", "mapfile", "printf", "read", "readarray", "wait"})
+_RUNNERS = frozenset({".", "eval", "source", "trap"})
+"""Builtins that could set any variable."""
 _TERM = re.compile(
     r"0[xX][0-9A-Fa-f]+|\d+|\$\{#[A-Za-z_]\w*(?:\[[@*]\])?\}|\$[#?]|\$\{([A-Za-z_]\w*)\}|\$?([A-Za-z_]\w*)"
 )
 _CHANGED = re.compile(r"([A-Za-z_]\w*)[ \t]*(?:\+\+|--|(?:[+*/%^|&-]|<<|>>)?=(?!=))|(?:\+\+|--)([A-Za-z_]\w*)")
 _NUMBER = re.compile(r"-?\d+|\$[#?]|\$\{#[A-Za-z_]\w*(?:\[[@*]\])?\}")
-_SEQUENCE = re.compile(r"\$\(seq(?: -?\d+){1,3}\)|`seq(?: -?\d+){1,3}`")
-_ARITHMETIC = re.compile(r"\$\(\([^$`\\'\"]*\)\)")
+_OUTPUT = re.compile(
+    # A pipeline, of which nothing but the last command's output is seen.
+    r"\"?\$\((?:(?:[^;&\n()`{}|$\\'\"]|'[^']*'|\"[^\"\\`$]*\")+\|)*[ \t]*"
+    r"(?:(wc) -[lcwm](?:[ \t]*<[ \t]*[\w./-]+)?|(date) \+%s|(nproc)|(seq)(?: -?\d+){1,3})[ \t]*\)\"?"
+)
+_ARITHMETIC = re.compile(r"\$\(\([^$`\\'\"\[\]]*\)\)")
 _QUOTED = re.compile(r"\"?(\$[#?]|\$\{#[A-Za-z_]\w*(?:\[[@*]\])?\}|\$([A-Za-z_]\w*)|\$\{([A-Za-z_]\w*)\}|-?\d+)\"?")
 
 
@@ -34,6 +40,7 @@ class Numbers:
     def __init__(self) -> None:
         self._used: set[str] = set()
         self._known: dict[str, bool] = {}
+        self._programs: set[str] = set()
 
     def use(self, expression: str) -> None:
         """An arithmetic expression. Raises NotUnderstood if it holds more than numbers and variables."""
@@ -53,25 +60,36 @@ class Numbers:
             raise NotUnderstood("shell", "a comparison of numbers that isn't followed")
         self._used.update(filter(None, found.groups()[1:]))
 
-    def set(self, name: str, value: Word) -> None:
+    def assign(self, name: str, value: Word) -> None:
         """A variable gets a value."""
         raw = value.raw if value.text is None else value.text
-        number = bool(_NUMBER.fullmatch(raw) or _SEQUENCE.fullmatch(raw) or _ARITHMETIC.fullmatch(raw))
+        number = bool(_NUMBER.fullmatch(raw) or _ARITHMETIC.fullmatch(raw)) or (value.text is None and self.output(raw))
         self._known[name] = number and self._known.get(name, True)
+
+    def output(self, raw: str) -> bool:
+        """True if a word is a substitution by a program that writes numbers and nothing else."""
+        found = _OUTPUT.fullmatch(raw)
+        if found is not None:
+            self._programs.update(filter(None, found.groups()))
+        return found is not None
 
     def unknown(self, name: str) -> None:
         """A variable gets a value that the text doesn't show."""
         self._known[name] = False
 
-    def check(self, commands: Iterable[Sequence[Word]]) -> None:
+    def check(self, commands: Iterable[Sequence[Word]], functions: set[str]) -> None:
         """Raises NotUnderstood if arithmetic reads a variable that may be no number."""
-        used = self._used - _OWN
+        if self._programs & functions:
+            raise NotUnderstood("shell", f"`{min(self._programs & functions)}` is a function of the text itself")
+        used = self._used
         if not used:
             return
-        unsure = {name for name in used if not self._known.get(name, False)}
+        unsure = {name for name in used if not self._known.get(name, name in _OWN)}
         for words in commands:
-            if words and words[0].text in _SETTERS:
-                named = {(word.text or "").partition("=")[0] for word in words}
-                unsure |= used if any(word.text is None for word in words[1:]) else used & named
+            names = {word.text for word in words}
+            if names & _RUNNERS or (names & _SETTERS and None in names):
+                unsure |= used
+            elif names & _SETTERS:
+                unsure |= used & names
         if unsure:
             raise NotUnderstood("shell", f"arithmetic with `{min(unsure)}`, whose value the text doesn't show")

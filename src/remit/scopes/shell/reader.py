@@ -44,7 +44,7 @@ def read_script(text: str) -> Script:
     reader.whole()
     for draft in found.drafts:
         check_builtin(draft.words, found.numbers)
-    found.numbers.check(draft.words for draft in found.drafts)
+    found.numbers.check((draft.words for draft in found.drafts), found.functions)
     return Script(reader.text, tuple(draft.command() for draft in found.drafts), frozenset(found.functions))
 
 
@@ -304,7 +304,7 @@ class _Reader(SimpleReader):
             if not raw:
                 raise self.unexpected()
             for word in lex(raw):
-                self.found.numbers.set(name, word)
+                self.found.numbers.assign(name, word)
 
     def case(self) -> None:
         self.blanks()

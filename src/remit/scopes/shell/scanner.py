@@ -27,7 +27,7 @@ _ARITHMETIC_RUN = re.compile(r"[\w \t\n+*/%=!&|^~?:,<>${}-]*")
 _OPERATOR = re.compile(r"&&|&>>?|&|\|[|&]?|;;&|;;|;&|;|<<<|<<-|<<|<[&>]|<(?!\()|>[>&|]|>(?!\()|[()\n]")
 _BARE = re.compile(r"[A-Za-z{}!\[\]]+")
 _DELIMITERS = " \t\n;|&()<>"
-_PARAMETER = re.compile(r"\$\{(?:[A-Za-z_]\w*(?:\[(?:[@*]|\d{1,6})\])?|\d{1,4}|[@*#?$!-])")
+_PARAMETER = re.compile(r"\$\{(?:[A-Za-z_]\w*(?:\[(?:[@*]|-?\d{1,6}|\$?([A-Za-z_]\w*))\])?|\d{1,4}|[@*#?$!-])")
 _WHOLE_PARAMETER = re.compile(
     r"\$\{#(?:[A-Za-z_]\w*(?:\[(?:[@*]|\d{1,6})\])?|\d{1,4}|[@*])\}"  # a length
     r"|\$\{![A-Za-z_]\w*(?:\[[@*]\]|[@*])\}"  # the indices of an array, names that begin so
@@ -300,6 +300,8 @@ class Scanner:
         head = _PARAMETER.match(self.text, self.at)
         if head is None:
             raise NotUnderstood("shell", "a parameter expansion that isn't followed")
+        if head[1]:
+            self.arithmetic(head[1])
         tail = _TAIL.match(self.text, head.end())
         if tail is not None:
             self.at = tail.end()
@@ -336,25 +338,25 @@ class Scanner:
     def _body(self, document: Document) -> None:
         """The lines of a here-document up to its delimiter."""
         lines: list[str] = []
+        line = ""
         while True:
             if self.at >= len(self.text):
                 raise NotUnderstood("shell", "a here-document that doesn't end")
             stop = self.text.find("\n", self.at)
             stop = len(self.text) if stop < 0 else stop
-            line = self.text[self.at : stop]
+            line += self.text[self.at : stop]
             self.at = min(stop + 1, len(self.text))
+            if not document.literal and (len(line) - len(line.rstrip("\\"))) % 2:
+                line = line[:-1]
+                continue
             if document.tabs:
                 line = line.lstrip("\t")
             if line == document.end:
                 break
             lines.append(line + "\n")
+            line = ""
         body = "".join(lines)
-        if document.literal:
-            document.done(body)
-        elif "\\\n" in body:
-            raise NotUnderstood("shell", "a continuation line in a here-document")
-        else:
-            document.done(self.nested_document(body))
+        document.done(body if document.literal else self.nested_document(body))
 
     def expanded(self) -> bool:
         """Reads the text as the body of a here-document; true if something in it is expanded."""

@@ -15,7 +15,7 @@ from remit.scopes.shell.script import Redirect
 
 MAX_COMMANDS = 256
 _PLAIN = re.compile(r"[A-Za-z0-9_./:,@%+^~-]+(?=[ \t\n;|&)]|\Z)")
-_ASSIGN = re.compile(r"([A-Za-z_]\w*)(\[\d{1,6}\])?\+?=")
+_ASSIGN = re.compile(r"([A-Za-z_]\w*)(?:\[(?:\d{1,6}|\$?([A-Za-z_]\w*))\])?\+?=")
 _SUBSCRIPT = re.compile(r"[A-Za-z_]\w*\[")
 _ELEMENT = re.compile(r"\[\d{1,6}\]\+?=|[^\[]")
 _NAME = re.compile(r"[A-Za-z_]\w*")
@@ -101,6 +101,8 @@ class SimpleReader(Scanner):
     def assign(self, draft: Draft, found: re.Match[str], raw: str, *, declares: bool) -> None:
         """An assignment; as an argument of `export` and the like its value takes part in brace expansion."""
         rest = raw[found.end() :]
+        if found[2]:
+            self.arithmetic(found[2])
         if self.text.startswith("(", self.at) and not rest:
             value = self.array()
         elif found[0].endswith("+=") or (declares and len(lex(raw)) != 1):
@@ -108,7 +110,7 @@ class SimpleReader(Scanner):
         else:
             value = lex_value(rest)
         draft.assigns.append((found[1], value))
-        self.found.numbers.set(found[1], value)
+        self.found.numbers.assign(found[1], value)
 
     def declared(self, draft: Draft) -> None:
         """Words of `export` and the like that are assignments once their quotes are gone count as such."""
@@ -124,11 +126,11 @@ class SimpleReader(Scanner):
                 words.append(word)
                 continue
             rest = word.text[assign.end() :]
-            if rest.startswith("("):
+            if rest.startswith("(") or assign[2]:
                 raise NotUnderstood("shell", "a quoted array, which is evaluated")
             value = Word(None if assign[0].endswith("+=") else rest, word.raw)
             draft.assigns.append((assign[1], value))
-            self.found.numbers.set(assign[1], value)
+            self.found.numbers.assign(assign[1], value)
         draft.words = words
 
     def array(self) -> Word:
@@ -140,7 +142,10 @@ class SimpleReader(Scanner):
             operator = self.operator()
             if operator == ")":
                 self.at += 1
-                return Word(None, self.text[start : self.at])
+                value = Word(None, self.text[start : self.at])
+                if self.word():
+                    raise NotUnderstood("shell", "an array with something glued to it")
+                return value
             raw = "" if operator else self.word()
             if not _ELEMENT.match(raw):
                 raise NotUnderstood("shell", "an array that isn't followed")
