@@ -387,7 +387,8 @@ class _Decision(Scopes):
         found: set[tuple[str, str | None]] = set()
         for unit in self.units:
             for caller in (self.caller, *self.binding()):
-                if "write" in unit.effects and all(map(new_only, self.permissions(caller, unit))):
+                written = unit.kind == "path" and "write" in unit.effects
+                if written and all(map(new_only, self.permissions(caller, unit))):
                     found.add(("create-exclusively", unit.arg))
         for name in resolved_otherwise(self.tool, self.values, self.call, self.facts):
             found.add(("use-resolved-path", name))

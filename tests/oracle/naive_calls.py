@@ -207,7 +207,7 @@ def _patterns(tool: Tool, name: str, values: Values, value: str, call: Call, fac
         try:
             bases = _spellings(tool, base, values[base][0], call, facts)
         except Refused as refused:
-            raise Refused(*refused.args, "outside-root") from None
+            raise Refused(*refused.args, "outside-root", "bad-glob") from None
     return tuple(dict.fromkeys(paths.glob_argument(value, one, facts.root, first=one is bases[0]) for one in bases))
 
 

@@ -152,16 +152,18 @@ def outside(unit: Unit) -> bool:
 
 
 def covers(scope: PathScope, unit: Unit) -> bool:
-    """Whether a unit certainly lies within a path scope."""
-    if maybe(unit, scope.except_):
+    """Whether a unit certainly lies within a path scope. Exceptions are for paths below the root."""
+    if not unit.wide and outside(unit):
+        return surely(unit, scope.outside)
+    if not unit.wide:
+        return surely(unit, scope.allow) and not maybe(unit, scope.except_)
+    mine = reach(unit, unit.spellings[0])
+    beyond = globs.outside(unit.root)
+    if mine & beyond & ~globs.any_hit(scope.outside, False):
         return False
-    if unit.wide:
-        mine = reach(unit, unit.spellings[0])
-        beyond = globs.outside(unit.root)
-        if mine & beyond & ~globs.any_hit(scope.outside, False):
-            return False
-        return mine & ~beyond & ~globs.any_hit(scope.allow, False) == 0
-    return surely(unit, scope.outside if outside(unit) else scope.allow)
+    if mine & ~beyond == 0:
+        return True
+    return mine & ~beyond & ~globs.any_hit(scope.allow, False) == 0 and not maybe(unit, scope.except_)
 
 
 def touches(scope: PathScope, unit: Unit) -> bool:
@@ -192,6 +194,8 @@ def protected(unit: Unit, what: Protected) -> bool:
 def _changes(unit: Unit, what: Protected, deleting: bool) -> bool:
     if unit.wide:
         return any(_might_be_protected(unit, spelling, what) for spelling in unit.spellings)
+    if any(matches(pattern, unit.spellings[0]) for pattern in what.lifted):
+        return False
     return any(_is_protected(spelling, what, deleting, unit.root) for spelling in unit.spellings)
 
 
@@ -256,7 +260,9 @@ def labelled(unit: Unit, patterns: tuple[str, ...]) -> bool:
         return maybe(unit, patterns)
     for spelling in unit.spellings:
         mine = reach(unit, spelling)
-        if mine & ~globs.any_hit(patterns, True) == 0:
+        samples = globs.samples(spelling, unit.widest)
+        within = all(any(matches_folded(pattern, path) for pattern in patterns) for path in samples)
+        if within and mine & ~globs.any_hit(patterns, True) == 0:
             return True
         named = {fold(name) for one in globs.braces(spelling) for name in globs.names_of(one) if _literal(name)}
         for pattern in patterns:

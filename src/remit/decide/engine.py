@@ -105,7 +105,8 @@ def hear(plan: Plan, call: Call, facts: Facts) -> Decision:
         return _allow(case)
     until = plan.caller.enforce.observe_until if plan.caller.enforce is not None else None
     if until is not None and facts.now is not None and facts.now < until and finding.step > 2 and not finding.binding:
-        binding = binding_plans(case) if finding.code != "broken-chain" and call.context.chain else []
+        known = all(name in plan.rulebook.book.callers for name in call.context.chain)
+        binding = binding_plans(case) if known and call.context.chain else []
         strict = next((f for p in (plan, *binding) if (f := data_binds(p, case)) is not None), None)
         if strict is not None:
             return case.decision(strict.verdict, strict.code, strict.reason, rule=strict.rule, remedy=strict.remedy)

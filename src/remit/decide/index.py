@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from posixpath import normpath
 
 from remit.model.policy import Label
@@ -28,6 +29,7 @@ class ProtectedPaths:
         self.programs = frozenset(protected.programs)
         self.paths = folded(protected.paths)
         self.bases = tuple({Glob.parse(text).folded().base for text in protected.paths} - {"."})
+        self.places = frozenset(_above(self.bases))
         top = tuple(form for name in protected.names for form in (name, f"{name}/**"))
         self.reach = folded((*protected.paths, *top))
         self.above = protected.above
@@ -46,6 +48,8 @@ class ProtectedPaths:
         if unit.wide:
             glob = unit.value.folded()
             if changes and (self.reach.intersects(glob) or any(glob.aims_at(name) for name in self.names)):
+                return True
+            if changes and any(glob.matches(place) for place in self.places):
                 return True
             return "read" in effects and any(glob.aims_at(name) for name in self.hidden)
         if self.lifted and self.lifted.matches(unit.value):
@@ -66,6 +70,14 @@ class ProtectedPaths:
         return form == "." or any(base.startswith(form + "/") for base in self.bases)
 
 
+def _above(bases: tuple[str, ...]) -> Iterator[str]:
+    """The directories that protected globs lie in, and those above them."""
+    for base in bases:
+        while base != ".":
+            yield base
+            base = base.rpartition("/")[0] or "."
+
+
 class Labels:
     """What the labels say about a unit."""
 
@@ -75,7 +87,7 @@ class Labels:
         self.data_urls = [(label.tier or 0, _urls(label.url)) for label in data if label.url]
         self.data_paths.sort(key=lambda pair: -pair[0])
         self.named: list[tuple[str, int, frozenset[str], GlobSet, UrlSet, tuple[str, ...]]] = []
-        self.aims: dict[str, tuple[GlobSet, frozenset[str]]] = {}
+        self.aims: dict[str, tuple[GlobSet, frozenset[str], tuple[str, ...]]] = {}
         for name, rule in sorted(tiers.items(), key=lambda item: -item[1].tier):
             mine = [label for label in labels if label.name == name]
             paths = tuple(text for label in mine for text in label.path)
@@ -85,7 +97,9 @@ class Labels:
                 self.named.append((name, rule.tier, frozenset(rule.effects), folded(paths), urls, hosts))
                 globs = [Glob.parse(text).folded() for text in paths]
                 places = GlobSet(glob for glob in globs if glob.base != ".")
-                self.aims[name] = (places, frozenset(mark[0] for glob in globs for mark in glob.marks() if mark[0]))
+                marks = [mark for glob in globs for mark in glob.marks()]
+                names = frozenset(literal for literal, _, _ in marks if literal)
+                self.aims[name] = (places, names, tuple(suffix for _, _, suffix in marks if suffix))
 
     def data_tier(self, unit: Unit) -> int:
         """The highest data tier that the unit touches or could reach."""
@@ -115,7 +129,7 @@ class Labels:
                 hit = self._aimed(name, paths, unit) if unit.wide else any(paths.matches(f) for f in forms(unit))
             else:
                 hit = _meets(urls, unit) or (not unit.wide and _host(unit.value.host, hosts))
-                hit = hit or (unit.wide and bool(hosts))
+                hit = hit or (unit.wide and any(_reaches_host(unit.value, host) for host in hosts))
             if hit:
                 return tier, name
         return 0, None
@@ -123,10 +137,13 @@ class Labels:
     def _aimed(self, name: str, paths: GlobSet, unit: Unit) -> bool:
         """A wide unit is aimed at a label that it lies within, whose directory it meets, or whose name it names."""
         glob = unit.value.folded()
-        places, names = self.aims[name]
+        places, names, suffixes = self.aims[name]
         if paths.includes(glob) or places.intersects(glob):
             return True
-        return paths.intersects(glob) and any(glob.aims_at(text) for text in names)
+        if not paths.intersects(glob):
+            return False
+        ends_so = any(tail.endswith(suffixes) for tail in glob.tails() if tail)
+        return ends_so or any(glob.aims_at(text) for text in names)
 
 
 def _urls(texts: tuple[str, ...]) -> UrlSet:
@@ -135,6 +152,12 @@ def _urls(texts: tuple[str, ...]) -> UrlSet:
 
 def _meets(urls: UrlSet, unit: Unit) -> bool:
     return bool(urls) and (urls.intersects(unit.value) if unit.wide else urls.could_match(unit.value))
+
+
+def _reaches_host(pattern: UrlPattern, host: str) -> bool:
+    """A wide URL unit could reach this host."""
+    scheme = pattern.text.partition("://")[0]
+    return pattern.intersects(UrlPattern.parse(f"{scheme}://{host}:*/**"))
 
 
 def _host(host: str, patterns: tuple[str, ...]) -> bool:

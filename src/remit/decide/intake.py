@@ -141,8 +141,7 @@ class Intake:
                     elif kind == "shell":
                         units.extend(shell_units(name, text, call.context.cwd, facts.root))
                     elif kind == "glob":
-                        base = self._base(name, values, call, facts)
-                        glob = glob_argument(text, facts.root, base=base, below=bool(below))
+                        glob = self._glob(name, text, values, call, facts, below=bool(below))
                         units.append(Unit("path", name, glob, effects | below, wide=True, text=text))
                     else:
                         units.append(_unit(name, kind, text, effects | below))
@@ -153,13 +152,21 @@ class Intake:
             units.append(Unit("call", "", "", self.effects[""][0]))
         return units
 
-    def _base(self, name: str, values: dict[str, list[Any]], call: Call, facts: Facts) -> str:
-        """The normal path that a glob argument is relative to."""
+    def _glob(
+        self, name: str, text: str, values: dict[str, list[Any]], call: Call, facts: Facts, *, below: bool
+    ) -> Glob:
+        """A glob argument: relative to its base, or else to the root and to the working directory alike."""
         base = self.tool.args[name].base
         texts = values.get(base) if base is not None else None
-        if not texts:
-            return "."
-        return str(path_units(name, texts[0], _NONE, _NONE, call.context.cwd, facts)[0].value)
+        cwd = call.context.cwd
+        if texts:
+            where = str(path_units(name, texts[0], _NONE, _NONE, cwd, facts)[0].value)
+            return glob_argument(text, facts.root, base=where, below=below)
+        glob = glob_argument(text, facts.root, below=below)
+        if cwd in (None, "", "."):
+            return glob
+        here = normalise(str(cwd), None, facts.root)
+        return glob.or_else(glob_argument(text, facts.root, base=here, below=below))
 
 
 def path_units(

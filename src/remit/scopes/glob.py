@@ -161,6 +161,11 @@ class Glob:
         """
         return tuple(_mark(alternative) for alternative in self.alternatives)
 
+    def tails(self) -> tuple[str, ...]:
+        """For each alternative the plain text that every match ends with, perhaps none."""
+        lasts = (alternative[-1] if alternative else Wild.DEEP for alternative in self.alternatives)
+        return tuple("" if isinstance(last, Wild) else "".join(reversed(list(_run(reversed(last))))) for last in lasts)
+
     def aims_at(self, name: str) -> bool:
         """True if a segment that is more than a bare wildcard could be exactly `name`."""
         elements = (each for alternative in self.alternatives for each in alternative)
