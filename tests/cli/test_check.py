@@ -46,10 +46,8 @@ def test_a_mark_must_go_once_nothing_waits(remit: Remit):
     remit.policy(tests, "x.test.yaml")
     ran = remit("check")
     assert ran.code == 1
-    assert (
-        "failed: x.test.yaml:6:5: a command: expected allow, got allow (allowed): no longer waits for shell: take the mark away"
-        in ran.out
-    )
+    assert "failed: x.test.yaml:6:5: a command: " in ran.out
+    assert "no longer waits for shell: take the mark away\n" in ran.out
 
 
 def test_quiet_says_only_what_is_wrong(remit: Remit):

@@ -109,6 +109,7 @@ LS = {"run": {"shell": {"run": ["ls"]}}}
             SCOPED,
             id="an exception",
         ),
+        pytest.param(NET, {"may": [], "must_ask": [{"path": "x"}]}, {}, DENIED, id="a question about something else"),
         pytest.param(NET, {"may": ["get"], "apis": []}, {}, DENIED, id="no apis"),
         pytest.param(NET, {"may": ["get"], "apis": ["https://a.example/**"]}, {}, SCOPED, id="some apis"),
         pytest.param(SKILL, {"may": ["use"], "skills": []}, {}, DENIED, id="no skills"),

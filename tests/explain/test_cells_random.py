@@ -8,11 +8,11 @@ import pytest
 
 from remit.compile import build_rulebook
 from remit.decide import decide
-from remit.decide.questions import call_digest
 from remit.explain.cells import ALLOWED, DENIED
 from remit.explain.matrix import cell_for
 from remit.model.errors import PolicyError
 from remit.model.facts import Facts
+from tests.oracle.compare import digest
 from tests.oracle.generate import Draw
 
 # A cell shows ✅ only where no rule stands in the way; the chain and what a call touches are not in it.
@@ -29,7 +29,7 @@ def compare(seed: int) -> int:
         return 0
     compared = 0
     for _ in range(CALLS):
-        call, facts = draw.call(rulebook, call_digest)
+        call, facts = draw.call(rulebook, digest)
         if granted(facts) or empty_list(call.args):
             continue
         decision = decide(rulebook, call, facts)

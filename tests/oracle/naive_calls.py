@@ -208,6 +208,10 @@ def _patterns(tool: Tool, name: str, values: Values, value: str, call: Call, fac
             bases = _spellings(tool, base, values[base][0], call, facts)
         except Refused as refused:
             raise Refused(*refused.args, "outside-root", "bad-glob") from None
+    elif call.context.cwd not in (None, "", "."):
+        here = paths.normal(str(call.context.cwd), True, None, facts.root)
+        both = (paths.glob_argument(value, one, facts.root, first=True) for one in (None, here))
+        return tuple(dict.fromkeys(both))
     return tuple(dict.fromkeys(paths.glob_argument(value, one, facts.root, first=one is bases[0]) for one in bases))
 
 

@@ -39,7 +39,7 @@ def check(tally: Tally, least: int) -> None:
     assert not tally.differences, f"{tally.report()}\n\n{shown}\n\nthe policy of the first: {policy}"
     assert {code: tally.codes[code] for code in CODES if tally.codes[code] < least} == {}
     assert set(tally.codes) == {*CODES, "allowed"}
-    assert {word: n for word, n in tally.verdicts.items() if n < tally.pairs / 10} == {}
+    assert {word: n for word, n in tally.verdicts.items() if n < tally.pairs / 12} == {}
     assert tally.stricter.total() < tally.pairs / 100, tally.report()
     assert tally.known.total() < tally.pairs / 50, tally.report()
     assert tally.unfit < tally.pairs / 10

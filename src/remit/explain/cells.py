@@ -65,7 +65,8 @@ def cell_of(plan: Plan, now: str | None = None) -> Cell:
     if refused is not None:
         return refused
     grants = [b for b in plan.grants if b.until is not None and now is not None and now < b.until]
-    permits = [b for b in (*plan.may, *grants, *plan.asks) if any(covers_some(b, part) for part in parts)]
+    asks = [b for b in plan.asks if touches_some(b, plan, parts)]  # a must_ask permits only where it asks
+    permits = [b for b in (*plan.may, *grants, *asks) if any(covers_some(b, part) for part in parts)]
     needed = [part for part in parts if not part.optional]
     open_ = [part for part in needed if not any(covers_some(bound, part) for bound in permits)]
     if not plan.access and (open_ or not permits):

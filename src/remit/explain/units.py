@@ -41,6 +41,7 @@ def parts_of(plan: Plan) -> list[Part]:
     for name, kind in intake.units_from:
         on, below = intake.effects.get(name, (frozenset(), frozenset()))
         optional = args[name].optional and args[name].default is None
+        optional = optional or name in intake.bases  # a glob stands for it
         if kind == "path" and on and below:  # the path itself, and all below it
             found.append(Part(kind, name, below, optional))
             below = frozenset()

@@ -65,9 +65,7 @@ class Judge:
 
     def covers(self, unit: Unit) -> bool:
         """For `may`, once in force: the unit certainly lies within the whole scope."""
-        if self.effects is not None and (
-            not unit.effects or not unit.effects <= self.effects or unit.grade == UNKNOWN
-        ):
+        if self.effects is not None and (not unit.effects or not unit.effects <= self.effects or unit.grade == UNKNOWN):
             return False
         part = self.parts.get(unit.kind)
         if part is not None:

@@ -163,9 +163,13 @@ class Scanner:
                 self.substitution()
             else:
                 break
-            ticks = ticks or (char in '"`' and "`" in self.text[before : self.at])
+            part = self.text[before : self.at]
+            if "`" in part and char in '"$`' and not part.startswith("$("):
+                ticks = True
+                braces = braces or (char != "`" and "{" in part[2:] and part.count('"') > 2)
         if braces and ticks:
-            raise NotUnderstood("shell", "braces and backticks in one word")  # bash may expand braces in the latter
+            # bash looks for braces before it looks for backticks, and takes quotes in them for quotes of the word.
+            raise NotUnderstood("shell", "braces and backticks in one word")
         if char == "(" and self.at > start and self.text[self.at - 1] in "?*+@!":
             raise NotUnderstood("shell", "an extended pattern")
         return self.text[start : self.at]
