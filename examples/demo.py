@@ -77,7 +77,11 @@ CODING = [
     ("implementer", "create_file", {"filePath": ".github/workflows/ci.yml", "content": ""}, None),
     ("implementer", "create_file", {"filePath": ".claude/settings.json", "content": ""}, None),
     ("implementer", "create_file", {"filePath": "remit.yaml", "content": ""}, None),
-    ("planner", "run_in_terminal", {"command": "ls", "explanation": "", "isBackground": False}, None),
+    ("orchestrator", "run_in_terminal", {"command": "git status && git log -3 --oneline"}, None),
+    ("orchestrator", "run_in_terminal", {"command": "git -c core.pager=./x.sh log"}, None),
+    ("orchestrator", "run_in_terminal", {"command": "git status; make deploy"}, None),
+    ("adversarial-reviewer", "run_in_terminal", {"command": "git diff HEAD~1 -- src"}, None),
+    ("adversarial-reviewer", "run_in_terminal", {"command": "git dif''f --out\\put=src/app.py"}, None),
     ("intruder", "read_file", {"filePath": "README.md"}, None),
 ]
 
