@@ -431,3 +431,9 @@ def test_a_path_that_resolved_otherwise_is_an_obligation():
     decision = ask(may("write"), "write", {"path": "link"}, facts=known)
     assert [(o.do, o.arg, o.value) for o in decision.obligations] == [("use-resolved-path", "path", "docs/x")]
     assert ask(may("write"), "write", {"path": "docs/x"}, facts=known).obligations == ()
+
+
+def test_an_effect_declared_on_a_shell_argument_counts():
+    tools = {"remote": {"args": {"command": "shell"}, "does": {"network": "command"}}}
+    rulebook = book(tools=tools, agents={"a": {"may": ["remote"], "may_not": [{"effect": "network"}]}})
+    assert outcome(rulebook, "remote", {"command": "ls"}) == "deny may-not"

@@ -44,7 +44,7 @@ def prove(rulebook: Rulebook) -> Rulebook:
             notices.extend(f"{statement.at}: proved, assuming that {text}" for text in finding.assumptions)
     reader.finish()
     if waiting:
-        notices.append(f"{waiting} examples wait until shell and sql scopes can be judged")
+        notices.append(f"{waiting} examples wait until sql scopes can be judged")
     if len(notices) == len(rulebook.book.notices):
         return rulebook
     return Rulebook(msgspec.structs.replace(rulebook.book, notices=tuple(notices)), rulebook.hash)

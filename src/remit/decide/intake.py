@@ -248,7 +248,8 @@ def _effects(tool: Tool) -> dict[str, tuple[frozenset[str], frozenset[str]]]:
     for does in tool.does:
         if does.reach is not None and does.effect != "delegate":
             continue
-        name = does.arg if does.arg is not None and tool.args[does.arg].kind in _UNITS else ""
+        own = does.arg is not None and tool.args[does.arg].kind in _UNITS - {"shell"}
+        name = does.arg if own and does.arg is not None else ""
         on, below = found.get(name, (_NONE, _NONE))
         one = frozenset({does.effect})
         found[name] = (on, below | one) if does.below else (on | one, below)

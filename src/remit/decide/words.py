@@ -11,7 +11,9 @@ from remit.model.decision import Remedy
 from remit.scopes.glob import Glob
 from remit.scopes.interface import Unit
 from remit.scopes.shell.scope import ShellMatcher
+from remit.scopes.shell.understand import UNKNOWN
 
+_PLAIN = re.compile(r"[A-Za-z0-9_./:=@%+,~^-]+")
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.:/-]{0,127}")
 
 
@@ -60,6 +62,8 @@ def limited_command(plan: Plan, bounds: list[Bound], unit: Unit) -> str:
 def permit_remedy(plan: Plan, unit: Unit) -> Remedy:
     """The smallest rule that would permit the unit."""
     tool = plan.tool.name
+    if unit.kind == "shell":
+        return _command_remedy(plan, unit)
     entry = tool
     if unit.kind == "path" and not unit.wide and unit.value[0] != "/":
         entry = f"{tool}: {{path: {json.dumps(Glob.literal(unit.value).text, ensure_ascii=False)}}}"
@@ -68,6 +72,18 @@ def permit_remedy(plan: Plan, unit: Unit) -> Remedy:
     section = {"agent": "agents", "role": "roles", "runner": "runners"}[plan.caller.kind]
     line = f"{section}: {{{plan.caller.name}: {{may: [{entry}]}}}}"
     return Remedy(f"add to `may` of {plan.caller.name}: {entry}", policy=line)
+
+
+def _command_remedy(plan: Plan, unit: Unit) -> Remedy:
+    """The command itself as an entry of `run`, where it is understood; else nothing to paste."""
+    act, caller, tool = unit.value.act, plan.caller.name, plan.tool.name
+    texts = [word.text for word in act.command.words]
+    plain = len(texts) > 1 and all(text is not None and _PLAIN.fullmatch(text) for text in texts)
+    if not plain or act.grade == UNKNOWN:
+        return Remedy(f"let a person run it, or name a command that is understood in the shell scope of {caller}")
+    entry = f"{tool}: {{shell: {{run: [{json.dumps(' '.join(str(text) for text in texts))}]}}}}"
+    section = {"agent": "agents", "role": "roles", "runner": "runners"}[plan.caller.kind]
+    return Remedy(f"add to `may` of {caller}: {entry}", policy=f"{section}: {{{caller}: {{may: [{entry}]}}}}")
 
 
 def declare_remedy(tool: str) -> Remedy:
