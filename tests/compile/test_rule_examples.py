@@ -97,7 +97,7 @@ def test_shell_examples_are_decided():
 )
 def test_sql_examples_wait(rule):
     rulebook = book(agents={"a": {"may": [rule]}})
-    assert rulebook.book.notices == ("2 examples wait until shell and sql scopes can be judged",)
+    assert rulebook.book.notices == ("2 examples wait until sql scopes can be judged",)
 
 
 def test_all_failing_examples_are_reported():
