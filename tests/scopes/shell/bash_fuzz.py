@@ -219,6 +219,8 @@ def _feeds(command: Command, call: Call, script: Script) -> bool:
     wide = script.functions or command.joined & {"group", "subshell", "loop", "condition", "function", "substitution"}
     if call.kind in ("other", "none") or inputs or wide or command.piped_from is not None or None in bodies:
         return True
+    if not call.stdin and ("<(" in command.raw or ">(" in command.raw):
+        return True  # a process substitution after it may have read it first
     return call.stdin in bodies or any("exec" in (c.program or "exec") for c in script.commands)
 
 

@@ -12,6 +12,7 @@ from remit.scopes.interface import NotUnderstood
 from remit.scopes.shell.reading import Word
 
 MAX_EXPANSION = 256
+MAX_BRACES = 16
 _SPECIAL = frozenset(" \t\n;|&()<>")
 _EXPANDS = re.compile(r"\$(?:[A-Za-z0-9_@*#?$!{(-]|\[)")
 _QUASI_SEQUENCE = re.compile(r"(?:[+-]?\d+|[A-Za-z])\.\.")
@@ -32,7 +33,10 @@ def words(raw: str) -> list[Word]:
     chars = _unquote(raw)
     if chars is None:
         return [Word(None, raw)]
-    if any(char == "{" and not quoted for char, quoted in chars):
+    braces = chars.count(("{", False))
+    if braces > MAX_BRACES:
+        raise NotUnderstood("shell", "too many braces in a word")
+    if braces:
         expanded = _braces(chars)
         if expanded != [chars] and ("$", False) in chars:
             return [Word(None, raw)]  # what follows the `$` once the braces are gone may be a name

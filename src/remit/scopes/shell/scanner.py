@@ -59,8 +59,8 @@ class Scanner:
         self.waiting = False
         """A here-document that began outside of the substitution has no body yet."""
 
-    def substitution(self) -> None:
-        """Reads commands up to `)`, and over it."""
+    def substitution(self, *, fed: bool = False) -> None:
+        """Reads commands up to `)`, and over it; `fed` if they read what is written to them."""
         raise NotImplementedError
 
     def nested(self, text: str) -> None:
@@ -160,7 +160,7 @@ class Scanner:
                 self._backtick(quoted=False)
             elif char in ("<", ">") and self._follows("("):
                 self.at += 2
-                self.substitution()
+                self.substitution(fed=char == ">")
             else:
                 break
             part = self.text[before : self.at]

@@ -191,7 +191,9 @@ class SimpleReader(Scanner):
             self.at += 1
             draft.redirects[index] = Redirect(operator, descriptor, Word("-", "-"))
             return
+        fed, self.fed = self.fed, True  # a substitution in it already reads what redirections before it say
         raw = "" if self.operator() else self.word()
+        self.fed = fed
         if not raw:
             raise self.unexpected()
         if operator == "<<<":
@@ -215,7 +217,8 @@ class SimpleReader(Scanner):
 
     # ------------------------------------------------------------------------------------------------ nesting
 
-    def substitution(self) -> None:
+    def substitution(self, *, fed: bool = False) -> None:
+        outer, self.fed = self.fed, self.fed or fed
         documents, waiting = self.documents, self.waiting
         context, self.context = self.context, frozenset({"substitution"})
         self.documents, self.waiting = [], waiting or bool(documents)
@@ -225,7 +228,7 @@ class SimpleReader(Scanner):
             raise NotUnderstood("shell", "a here-document that ends outside of its substitution")
         self.expect(")")
         self.deeper(-1)
-        self.documents, self.waiting, self.context = documents, waiting, context
+        self.documents, self.waiting, self.context, self.fed = documents, waiting, context, outer
 
     def nested(self, text: str) -> None:
         self.deeper(1)
