@@ -45,6 +45,7 @@ def write(data: bytes) -> None:
     except BrokenPipeError:
         raise OutputClosed from None
     except (OSError, ValueError) as error:
+        silence()
         raise RemitError(f"can't write the output: {getattr(error, 'strerror', None) or error}") from None
 
 
