@@ -56,6 +56,10 @@ class Maker:
         rng = self.rng
         self.depth, self.pending = 0, []
         made = rng.choice(REAL) if rng.random() < 0.12 else self.script()
+        if rng.random() < 0.12:
+            made = rng.choice(
+                ("c1 $({}\n)", "V1=$({})", 'c1 "$({}\n)"', "c1 <({}\n)", "f() {{ c1 $({}\n); }}; f")
+            ).format(made)
         if rng.random() < 0.4:
             for _ in range(rng.choice((1, 1, 1, 2, 3))):
                 made = self.damage(made)

@@ -58,6 +58,8 @@ class Scanner:
         self.documents: list[Document] = []
         self.waiting = False
         """A here-document that began outside of the substitution has no body yet."""
+        self.has_document = False
+        """There was a here-document in what is being read."""
 
     def substitution(self, *, fed: bool = False) -> None:
         """Reads commands up to `)`, and over it; `fed` if they read what is written to them."""
@@ -203,6 +205,7 @@ class Scanner:
         raw = self.word()
         end = delimiter(raw)
         literal = end != raw
+        self.has_document = True
         self.documents.append(Document(end, literal, operator == "<<-", done))
 
     def expression(self, *, several: bool = False) -> None:

@@ -218,17 +218,27 @@ class SimpleReader(Scanner):
     # ------------------------------------------------------------------------------------------------ nesting
 
     def substitution(self, *, fed: bool = False) -> None:
-        outer, self.fed = self.fed, self.fed or fed
-        documents, waiting = self.documents, self.waiting
-        context, self.context = self.context, frozenset({"substitution"})
-        self.documents, self.waiting = [], waiting or bool(documents)
+        outer = (self.documents, self.waiting, self.context, self.fed, self.has_document)
+        self.documents, self.waiting = [], self.waiting or bool(self.documents)
+        self.context, self.fed, self.has_document = frozenset({"substitution"}), self.fed or fed, False
         self.deeper(1)
+        first = len(self.found.drafts)
         self.statements()
         if self.documents:
             raise NotUnderstood("shell", "a here-document that ends outside of its substitution")
+        if self.has_document:
+            self.only_statement(first)
         self.expect(")")
         self.deeper(-1)
-        self.documents, self.waiting, self.context, self.fed = documents, waiting, context, outer
+        before = self.has_document
+        self.documents, self.waiting, self.context, self.fed, self.has_document = outer
+        self.has_document = self.has_document or before
+
+    def only_statement(self, first: int) -> None:
+        """A here-document and more in a substitution: bash 5.2 reads `$(a <<E…; b; c)` as if it said `b c`."""
+        for draft in self.found.drafts[first:]:
+            if draft.depth == self.depth and not draft.joined <= {"substitution", "and", "or", "pipe"}:
+                raise NotUnderstood("shell", "a here-document beside other commands in a substitution")
 
     def nested(self, text: str) -> None:
         self.deeper(1)
