@@ -19,6 +19,8 @@ _QUASI_SEQUENCE = re.compile(r"(?:[+-]?\d+|[A-Za-z])\.\.")
 _SEQUENCE = re.compile(
     r"(?:(-?(?:0|[1-9]\d{0,5}))\.\.(-?(?:0|[1-9]\d{0,5}))|([A-Za-z])\.\.([A-Za-z]))(?:\.\.(-?\d{1,5}))?"
 )
+_MIXED_SEQUENCE = re.compile(r"\{(?:[A-Z]\.\.[a-z]|[a-z]\.\.[A-Z])")
+"""Between `Z` and `a` there are a backslash and a backtick, which bash takes for its own: `{Z..a}'$(id)'` runs `id`."""
 _ANSI = {"n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "f": "\f", "v": "\v", "e": "\x1b", "E": "\x1b"}
 _ANSI_CODE = re.compile(r"x([0-9A-Fa-f]{1,2})|([0-7]{1,3})|u([0-9A-Fa-f]{1,4})|U([0-9A-Fa-f]{1,8})|c([A-Za-z])")
 
@@ -32,6 +34,8 @@ def words(raw: str) -> list[Word]:
     """The words that one word of the text becomes. Raises NotUnderstood."""
     chars = _unquote(raw)
     if chars is None:
+        if _MIXED_SEQUENCE.search(raw):
+            raise NotUnderstood("shell", "a brace sequence that isn't followed")
         return [Word(None, raw)]
     braces = chars.count(("{", False))
     if braces > MAX_BRACES:
