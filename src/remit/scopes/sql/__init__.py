@@ -1,0 +1,1 @@
+"""SQL texts: every statement, what it touches, and whether a scope admits it."""

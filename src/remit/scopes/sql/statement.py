@@ -1,0 +1,95 @@
+"""What a SQL text was found to do: its statements, the tables that each uses, and what reaches beyond tables."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+DIALECTS = ("sqlite", "postgres", "mysql", "duckdb", "snowflake")
+VERBS = ("select", "insert", "update", "delete", "merge", "ddl", "pragma", "transaction")
+"""The verbs that a scope can name. A statement whose verb is none of them (`attach`, `copy`) is admitted by no scope."""
+
+
+class Use(NamedTuple):
+    """One table that a statement touches, and how."""
+
+    verb: str
+    """`select`, `insert`, `update`, `delete`, `merge` or `ddl`. TRUNCATE deletes."""
+    table: str
+    """Folded as the database folds it, unquoted, with its schema (`aux.t`) unless that is the default one: main of
+    sqlite, public of postgres. `*` stands for any table."""
+    columns: frozenset[str] | None = None
+    """Columns read or set, folded; None: all of them, or not told by the text."""
+    via: str = ""
+    """The view or trigger of the schema through which it is touched; empty where the statement itself says so."""
+
+
+class Reach(NamedTuple):
+    """Something beyond tables that a statement reads, writes or runs."""
+
+    effect: str
+    """`read`, `write`, `execute`, `network` or `system`."""
+    kind: str
+    """`path`, `program`, `url`, `host` or `server` (the database server as a whole)."""
+    value: str
+    """As the text says it; empty where the text doesn't tell."""
+    by: str
+    """What does it, for people: `VACUUM INTO`, `readfile`, `COPY … PROGRAM`."""
+
+
+class SqlStatement(NamedTuple):
+    """One statement, understood as far as it can be."""
+
+    text: str
+    """As it stands in the text."""
+    verb: str
+    """Its main verb: one of VERBS, or another word in lower case: `attach`, `vacuum`, `copy`, `do`, `set`, `grant`…"""
+    verbs: frozenset[str] = frozenset()
+    """Every verb in it, those of CTEs included; `EXPLAIN` counts as the statement that it explains."""
+    uses: tuple[Use, ...] = ()
+    ddl: frozenset[str] = frozenset()
+    """What it creates, alters or drops: `table`, `index`, `view`, `trigger`, `function`, `schema`…"""
+    drops: bool = False
+    """It drops or truncates: what was there is gone."""
+    source: str = ""
+    """Of an INSERT: `values` (literals alone: no subquery, function, parameter or column), `select` (anything else)."""
+    conflict: str = ""
+    """Of an INSERT: `none`, `ignore` (OR IGNORE, DO NOTHING), or `replace`, `update`, `abort`, `fail`, `rollback`."""
+    returning: bool = False
+    """It hands rows of what it changed back."""
+    pragmas: tuple[str, ...] = ()
+    """Names of pragmas, folded, without their schema; `SET x` of postgres counts as the verb `set`."""
+    functions: frozenset[str] = frozenset()
+    """Every function called, folded, with its schema if it was given."""
+    reaches: tuple[Reach, ...] = ()
+    unknown: tuple[str, ...] = ()
+    """What could not be followed; each makes the statement not understood."""
+
+    @property
+    def effects(self) -> frozenset[str]:
+        """What it does, in the words of the vocabulary."""
+        found = {reach.effect for reach in self.reaches}
+        verbs = {use.verb for use in self.uses} | self.verbs
+        found.update(effect for verb, effect in _EFFECTS.items() if verb in verbs)
+        if self.drops or (self.verb == "insert" and self.conflict == "replace"):
+            found.add("delete")
+        return frozenset(found)
+
+
+_EFFECTS = {
+    "select": "read",
+    "insert": "write",
+    "update": "write",
+    "merge": "write",
+    "delete": "delete",
+    "ddl": "migrate",
+}
+
+
+class SqlUnderstanding(NamedTuple):
+    """All statements of a text, or why there are none."""
+
+    text: str
+    dialect: str
+    statements: tuple[SqlStatement, ...]
+    problem: str | None = None
+    """Why the text as a whole can't be read; then there are no statements."""
