@@ -44,6 +44,8 @@ ONLY_IN: dict[str, set[str]] = {
     "yaml": {"declare", "catalog"},
     "typer": {"cli"},
     "rich": {"cli"},
+    "psycopg": {"store"},
+    "sqlite3": {"store"},
     "pickle": set(),
     "marshal": set(),
     "shelve": set(),

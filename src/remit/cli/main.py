@@ -1,8 +1,8 @@
 """The program `remit`: its commands, and one line for whatever goes wrong.
 
-Exit codes: 0 fine; 1 the policy has problems, or its tests fail; 2 bad usage, or input that can't be read, or
-output that can't be written; 3 a decision that `--fail-on` names; 70 an error of Remit itself; 130 interrupted;
-141 nobody reads the output any more.
+Exit codes: 0 fine; 1 the policy has problems, or its tests fail, or the ledger is not verified; 2 bad usage, or input
+that can't be read, or output that can't be written; 3 a decision that `--fail-on` names; 70 an error of Remit itself;
+130 interrupted; 141 nobody reads the output any more.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Annotated, Any
 import typer
 from typer.main import get_command
 
-from remit.cli import check, decide, explain, matrix, report, schema, understand, who_can
+from remit.cli import check, decide, explain, ledger, matrix, report, schema, understand, who_can, witness
 from remit.cli.output import OutputClosed, complain, err, out, silence
 from remit.model.errors import PolicyError, RemitError
 
@@ -23,7 +23,7 @@ INTERNAL, INTERRUPTED, CLOSED = 70, 130, 141
 EPILOG = """\b
 Exit codes:
   0  fine
-  1  the policy has problems, or its tests fail
+  1  the policy has problems, or its tests fail, or the ledger is not verified
   2  bad usage, or input that can't be read
   3  a decision that --fail-on names
   70 an error of Remit itself
@@ -46,8 +46,10 @@ for _name, _module in (
     ("who-can", who_can),
     ("understand", understand),
     ("schema", schema),
+    ("witness", witness),
 ):
     app.command(_name)(_module.command)
+app.add_typer(ledger.app, name="ledger")
 
 
 @app.callback(invoke_without_command=True)

@@ -1,0 +1,81 @@
+"""`remit ledger show`: what the ledger says."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from remit.cli.ledger.options import (
+    CapsuleOption,
+    DecisionOption,
+    SinceOption,
+    StateOption,
+    TypeOption,
+    UntilOption,
+)
+from remit.cli.options import AgentOption, JsonOption, PolicyOption, ToolOption
+
+if TYPE_CHECKING:
+    from remit.record.reader import Filter, Stored
+    from remit.store import Transaction
+
+_CHUNK = 2_000
+
+
+def command(
+    seq: Annotated[int | None, typer.Argument(metavar="[N]", min=0, help="One entry, in full.")] = None,
+    agent: AgentOption = None,
+    tool: ToolOption = None,
+    decision: DecisionOption = None,
+    capsule: CapsuleOption = None,
+    type: TypeOption = None,
+    since: SinceOption = None,
+    until: UntilOption = None,
+    limit: Annotated[int, typer.Option("--limit", "-n", min=0, help="The newest N of them; 0 is all.")] = 50,
+    values: Annotated[bool, typer.Option("--values", help="With the values that are kept apart.")] = False,
+    policy: PolicyOption = None,
+    state: StateOption = None,
+    json: JsonOption = False,
+) -> int:
+    """Show entries: one in full, or the newest of those that fit the options."""
+    from remit.cli.common import FINE
+    from remit.cli.ledger.lines import entry_text, out_line
+    from remit.cli.ledger.options import filter_of, find_ledger
+    from remit.cli.output import out, write
+    from remit.record.export import as_line
+    from remit.record.reader import entry_at, values_of
+
+    wanted = filter_of(type=type, agent=agent, tool=tool, decision=decision, capsule=capsule, since=since, until=until)
+    with find_ledger(policy, state) as opened, opened.store.read() as view:
+        found = iter([entry_at(view, seq)]) if seq is not None else matching(view, wanted, limit)
+        for stored in found:
+            data = stored.data
+            kept = values_of(view, stored) if values else None
+            if json:
+                line = {"seq": stored.seq, "entry": data}
+                write(as_line(line if kept is None else {**line, "values": kept}))
+            elif seq is not None or values:
+                out(entry_text(stored.seq, data, kept))
+            else:
+                out_line(stored.seq, data)
+    return FINE
+
+
+def matching(view: Transaction, wanted: Filter, limit: int) -> Iterator[Stored]:
+    """The newest entries that are wanted, the oldest of them first; all of them for 0."""
+    from remit.record.append import head_of
+    from remit.record.reader import entries
+
+    if not limit:
+        yield from (stored for stored in entries(view) if wanted.wants(stored.data))
+        return
+    kept: list[Stored] = []
+    end = head_of(view).size
+    while end > 0 and len(kept) < limit:
+        start = max(0, end - _CHUNK)
+        chunk = [stored for stored in entries(view, start, end) if wanted.wants(stored.data)]
+        kept = chunk + kept
+        end = start
+    yield from kept[-limit:]

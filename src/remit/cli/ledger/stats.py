@@ -1,0 +1,111 @@
+"""`remit ledger stats`: how much of what."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from remit.cli.ledger.options import SinceOption, StateOption, UntilOption
+from remit.cli.options import JsonOption, PolicyOption
+
+if TYPE_CHECKING:
+    from remit.record.open import OpenLog
+
+
+def command(
+    since: SinceOption = None,
+    until: UntilOption = None,
+    top: Annotated[int, typer.Option("--top", min=1, max=10_000, help="How many of each kind.")] = 10,
+    policy: PolicyOption = None,
+    state: StateOption = None,
+    json: JsonOption = False,
+) -> int:
+    """Count entries by agent, tool, decision, code, rule and day; size, last checkpoint, anchors."""
+    from remit.cli.common import FINE
+    from remit.cli.ledger.lines import out_ascii
+    from remit.cli.ledger.options import filter_of, find_ledger
+    from remit.cli.output import out
+
+    wanted = filter_of(since=since, until=until)
+    with find_ledger(policy, state) as opened:
+        found = gather(opened, wanted)
+    if json:
+        out_ascii(found)
+    else:
+        out(as_text(found, top))
+    return FINE
+
+
+def gather(opened: OpenLog, wanted: Any) -> dict[str, Any]:
+    """Everything as plain data."""
+    from remit.record.anchor import configured
+    from remit.record.append import head_of
+    from remit.record.log import newest_checkpoint
+    from remit.record.stats import count
+
+    with opened.store.read() as view:
+        stats = count(view, wanted)
+        newest = newest_checkpoint(view)
+        row = view.row("SELECT count(*) FROM secret")
+        return {
+            "origin": opened.origin,
+            "store": opened.store.describe(),
+            "size": head_of(view).size,
+            "entries": stats.entries,
+            "bytes": stats.bytes,
+            "first": stats.first,
+            "last": stats.last,
+            "values": int(row[0]) if row is not None else 0,
+            "checkpoint": newest[0] if newest is not None else None,
+            "anchors": configured(view),
+            "types": _ordered(stats.types),
+            **{name: _ordered(counter) for name, counter in stats.by.items()},
+            "results": _ordered(stats.results),
+            "would": _ordered(stats.would),
+            "days": dict(sorted(stats.days.items())),
+        }
+
+
+def as_text(found: dict[str, Any], top: int) -> str:
+    """The counts for people."""
+    from remit.cli.output import paint
+    from remit.declare.nodes import show
+
+    signed = f"{found['checkpoint']} entries" if found["checkpoint"] is not None else "none"
+    lines = [
+        paint(show(found["origin"], 255), "bold"),
+        f"  {show(found['store'], 300)}",
+        f"  {found['entries']} entries, {found['bytes']} bytes, {found['values']} values",
+        f"  from {show(found['first'] or '-', 30)} to {show(found['last'] or '-', 30)}",
+        f"  last checkpoint: {signed}; anchors: {len(found['anchors'])}",
+        *(f"    {show(spec, 300)}" for spec in found["anchors"]),
+    ]
+    for name, title in _TITLES.items():
+        counted = list(found[name].items())
+        if not counted:
+            continue
+        lines.append(paint(title, "bold"))
+        shown = counted[-top:] if name == "days" else counted[:top]
+        lines += [f"  {number:>8}  {show(key, 100)}" for key, number in shown]
+        if len(counted) > top:
+            lines.append(f"            and {len(counted) - top} more")
+    return "".join(f"{line}\n" for line in lines)
+
+
+_TITLES = {
+    "types": "entries",
+    "decision": "decisions",
+    "agent": "agents",
+    "tool": "tools",
+    "code": "codes",
+    "rule": "rules",
+    "results": "outcomes",
+    "would": "let through under observe, and what would have been",
+    "days": "days",
+}
+
+
+def _ordered(counter: Counter[str]) -> dict[str, int]:
+    return dict(sorted(counter.items(), key=lambda item: (-item[1], item[0])))

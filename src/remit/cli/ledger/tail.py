@@ -1,0 +1,62 @@
+"""`remit ledger tail`: the newest entries, and those to come."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from remit.cli.ledger.options import DecisionOption, StateOption, TypeOption
+from remit.cli.options import AgentOption, JsonOption, PolicyOption, ToolOption
+
+
+def command(
+    follow: Annotated[bool, typer.Option("--follow", "-f", help="Wait for more, until interrupted.")] = False,
+    limit: Annotated[int, typer.Option("--limit", "-n", min=0, help="How many of the newest.")] = 10,
+    interval: Annotated[float, typer.Option("--interval", min=0.05, max=60, help="Seconds between looks.")] = 0.5,
+    agent: AgentOption = None,
+    tool: ToolOption = None,
+    decision: DecisionOption = None,
+    type: TypeOption = None,
+    policy: PolicyOption = None,
+    state: StateOption = None,
+    json: JsonOption = False,
+) -> int:
+    """Show the newest entries; with -f, go on as they are written."""
+    import time
+
+    from remit.cli.common import FINE
+    from remit.cli.ledger.lines import out_line
+    from remit.cli.ledger.options import filter_of, find_ledger
+    from remit.cli.ledger.show import matching
+    from remit.cli.output import write
+    from remit.record.append import head_of
+    from remit.record.export import as_line
+    from remit.record.reader import Stored, entries
+
+    wanted = filter_of(type=type, agent=agent, tool=tool, decision=decision)
+
+    def say(stored: Stored) -> None:
+        data = stored.data
+        if json:
+            write(as_line({"seq": stored.seq, "entry": data}))
+        else:
+            out_line(stored.seq, data)
+
+    with find_ledger(policy, state) as opened:
+        with opened.store.read() as view:
+            at = head_of(view).size
+            if limit:
+                for stored in matching(view, wanted, limit):
+                    say(stored)
+        try:
+            while follow:
+                time.sleep(interval)
+                with opened.store.read() as view:
+                    for stored in entries(view, at):
+                        at = stored.seq + 1
+                        if wanted.wants(stored.data):
+                            say(stored)
+        except KeyboardInterrupt:
+            return FINE
+    return FINE

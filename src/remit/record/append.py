@@ -1,0 +1,83 @@
+"""Appending: entries become leaves of the tree, in one transaction, whoever else is writing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from remit.record.entry import Entry
+from remit.record.errors import LedgerError
+from remit.record.tree import CompactRange, leaf_hash
+from remit.store.interface import Transaction
+
+
+class Head(NamedTuple):
+    """The log at one moment: how many entries, and the root of the tree over them."""
+
+    size: int
+    root: bytes
+
+
+Pending = Entry | Callable[[Callable[[str], int | None]], Entry]
+"""An entry, or what makes it once it is known which intent it answers: a function of `place of a call → seq`."""
+
+
+def append(change: Transaction, pending: Sequence[Pending], writer: str) -> tuple[list[int], Head]:
+    """Writes the entries; returns the place of each and the new head. Raises StoreError and LedgerError."""
+    row = change.row("SELECT size, range FROM head WHERE one = 1")
+    if row is None:
+        raise LedgerError("the ledger has no head", code="ledger-corrupt")
+    tree = CompactRange.from_bytes(row[0], bytes(row[1]))
+    first = tree.size
+    fresh: dict[str, int] = {}
+
+    def place(call: str) -> int | None:
+        found = fresh.get(call)
+        if found is not None:
+            return found
+        known = change.row("SELECT seq FROM running WHERE call = ?", call)
+        return int(known[0]) if known is not None else None
+
+    entries: list[Entry] = []
+    for one in pending:
+        entry = one if isinstance(one, Entry) else one(place)
+        if entry.kind == "intent" and entry.call is not None:
+            fresh[entry.call] = first + len(entries)
+        entries.append(entry)
+    leaves = [leaf_hash(entry.body) for entry in entries]
+    tree.extend(leaves)
+    places = list(range(first, first + len(entries)))
+    change.run_many(
+        "INSERT INTO leaf (seq, hash, body) VALUES (?, ?, ?)",
+        [(seq, leaf, entry.body) for seq, leaf, entry in zip(places, leaves, entries, strict=True)],
+    )
+    fields = [
+        (seq, f.path, f.salt, f.value) for seq, entry in zip(places, entries, strict=True) for f in entry.fields
+    ]
+    if fields:
+        change.run_many("INSERT INTO secret (seq, path, salt, value) VALUES (?, ?, ?, ?)", fields)
+    _open_and_close(change, entries, fresh, writer)
+    changed = change.run("UPDATE head SET size = ?, range = ? WHERE one = 1 AND size = ?", tree.size, tree.to_bytes(), first)
+    if changed != 1:
+        raise LedgerError("another writer moved the head", code="ledger-corrupt")
+    return places, Head(tree.size, tree.root())
+
+
+def _open_and_close(change: Transaction, entries: list[Entry], fresh: dict[str, int], writer: str) -> None:
+    """Keeps the list of calls that run: opened by an intent that allows, closed by an outcome."""
+    closed = {entry.call for entry in entries if entry.kind == "outcome" and entry.call is not None}
+    opens = {entry.call for entry in entries if entry.opens}
+    opened = [(call, seq, writer) for call, seq in fresh.items() if call in opens and call not in closed]
+    if opened:
+        change.run_many("INSERT INTO running (call, seq, writer) VALUES (?, ?, ?)", opened)
+    gone = [(call,) for call in closed if call not in fresh]
+    if gone:
+        change.run_many("DELETE FROM running WHERE call = ?", gone)
+
+
+def head_of(view: Transaction) -> Head:
+    """The head as it is stored. Raises LedgerError."""
+    row = view.row("SELECT size, range FROM head WHERE one = 1")
+    if row is None:
+        raise LedgerError("the ledger has no head", code="ledger-corrupt")
+    return Head(int(row[0]), CompactRange.from_bytes(row[0], bytes(row[1])).root())

@@ -1,0 +1,46 @@
+"""A batch: entries that are committed together, and the callers that wait for it."""
+
+from __future__ import annotations
+
+import threading
+from typing import NamedTuple
+
+from remit.record.append import Head, Pending
+from remit.record.errors import LedgerError
+
+
+class Receipt(NamedTuple):
+    """What a caller gets back: which call it is, and for a durable one where it stands."""
+
+    call: str
+    seq: int | None = None
+    head: Head | None = None
+
+
+class Item:
+    """One thing to be written: serialised already, built when its turn comes."""
+
+    __slots__ = ("abandoned", "call", "error", "pending", "seq", "snapshot", "waited")
+
+    def __init__(self, *, snapshot: bytes | None = None, pending: Pending | None = None, waited: bool, call: str) -> None:
+        self.snapshot, self.pending = snapshot, pending
+        self.waited, self.call = waited, call
+        self.abandoned = False
+        """Its caller stopped waiting, and has denied the call."""
+        self.seq: int | None = None
+        self.error: LedgerError | None = None
+        """What is wrong with this very entry; the others don't suffer from it."""
+
+
+class Batch:
+    """Items gathered while the one before is written."""
+
+    __slots__ = ("done", "error", "head", "items", "urgent")
+
+    def __init__(self) -> None:
+        self.items: list[Item] = []
+        self.urgent = False
+        """Somebody waits for it."""
+        self.done = threading.Event()
+        self.head: Head | None = None
+        self.error: Exception | None = None

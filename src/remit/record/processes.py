@@ -1,0 +1,77 @@
+"""Which processes write to the log, and which calls were left behind by those that are gone."""
+
+from __future__ import annotations
+
+import os
+import socket
+import time
+from pathlib import Path
+
+from remit.record.entry import moment
+from remit.store.errors import StoreError
+from remit.store.interface import Store, Transaction
+
+ELSEWHERE = "elsewhere"
+"""The writer of a call whose outcome another process will report, as the hooks of a host do."""
+
+
+def enter(change: Transaction, writer: str) -> None:
+    """This process writes from now on."""
+    now = moment(time.time_ns())
+    change.run(
+        "INSERT INTO writer_process (id, host, boot, pid, born, seen) VALUES (?, ?, ?, ?, ?, ?)",
+        writer,
+        socket.gethostname(),
+        _boot(),
+        os.getpid(),
+        _born(os.getpid()),
+        now,
+    )
+
+
+def leave(store: Store, writer: str) -> None:
+    """It has written its last entry. What it left running stays until somebody recovers it."""
+    try:
+        with store.write() as change:
+            change.run("DELETE FROM writer_process WHERE id = ?", writer)
+    except StoreError:
+        return  # it will be found gone by its process id
+
+
+def unfinished(change: Transaction, myself: str) -> list[tuple[str, int]]:
+    """Calls without an outcome whose process is gone, with the place of their intent."""
+    alive = {myself, ELSEWHERE}
+    for writer, host, boot, pid, born in change.rows("SELECT id, host, boot, pid, born FROM writer_process"):
+        if host != socket.gethostname() or (boot == _boot() and born and _born(pid) == born):
+            alive.add(writer)
+        else:
+            change.run("DELETE FROM writer_process WHERE id = ?", writer)
+    rows = change.rows("SELECT call, seq, writer FROM running ORDER BY seq")
+    return [(str(call), int(seq)) for call, seq, writer in rows if writer not in alive]
+
+
+def _boot() -> str:
+    try:
+        return Path("/proc/sys/kernel/random/boot_id").read_text("ascii").strip()
+    except OSError:
+        return ""
+
+
+def _born(pid: int) -> str:
+    """When the process started, as the kernel counts; empty if there is none."""
+    try:
+        text = Path(f"/proc/{pid}/stat").read_text("utf-8", "replace")
+    except OSError:
+        return _signalled(pid)
+    return text.rpartition(")")[2].split()[19]
+
+
+def _signalled(pid: int) -> str:
+    """Without /proc: whether the process is there at all."""
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return ""
+    except OSError:
+        return "there"
+    return "there"

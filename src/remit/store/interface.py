@@ -1,0 +1,71 @@
+"""What a store is, whichever kind it is. `tests/store/acceptance.py` holds every kind to it.
+
+SQL is the subset that SQLite and PostgreSQL share, with `?` for values: SELECT, INSERT, UPDATE, DELETE, WITH. Values
+are text, bytes, integers of 64 bits and None; `sum` and `count` give integers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import AbstractContextManager
+from typing import Any, Protocol, TypeAlias
+
+Value: TypeAlias = int | str | bytes | None
+
+TIMEOUT = 5.0
+"""Seconds that anything waits, unless told otherwise when the store is opened."""
+
+
+class Transaction(Protocol):
+    """Statements that see one state, and take effect together or not at all.
+
+    It is over when its block ends. Once a statement failed it can only be rolled back, also if the error was caught.
+    """
+
+    def rows(self, sql: str, *args: Value) -> list[tuple[Any, ...]]:
+        """All rows of an answer that is known to be small."""
+
+    def row(self, sql: str, *args: Value) -> tuple[Any, ...] | None:
+        """The first row, or None."""
+
+    def each(self, sql: str, *args: Value) -> Iterator[tuple[Any, ...]]:
+        """The rows one after the other, in flat memory."""
+
+    def run(self, sql: str, *args: Value) -> int:
+        """Does it, and tells how many rows changed."""
+
+    def run_many(self, sql: str, rows: Iterable[tuple[Value, ...]]) -> None:
+        """Does it once for each row of values."""
+
+
+class Store(Protocol):
+    """Keeps state. Threads may share one, processes open their own on the same state. All methods raise StoreError."""
+
+    kind: str
+    """`sqlite` or `postgres`."""
+
+    def write(self) -> AbstractContextManager[Transaction]:
+        """The one writer: nobody else writes meanwhile. Durable when the block ends, rolled back on an exception."""
+
+    def read(self) -> AbstractContextManager[Transaction]:
+        """The state at one moment, whoever writes meanwhile."""
+
+    def close(self) -> None:
+        """Gives back everything; the store can't be used afterwards."""
+
+    def describe(self) -> str:
+        """What and where it is, for people, without passwords."""
+
+
+class Migration(Transaction, Protocol):
+    """A transaction that may also change tables."""
+
+    def script(self, text: str) -> None:
+        """Runs statements of this kind of store, one after the other."""
+
+
+class Migratable(Store, Protocol):
+    """A store as `migrate` sees it."""
+
+    def migration(self) -> AbstractContextManager[Migration]:
+        """As `write`, and works before there are any tables."""

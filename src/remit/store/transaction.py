@@ -1,0 +1,119 @@
+"""What the transactions of both kinds of store have in common: checks before a statement, and one error after it."""
+
+from __future__ import annotations
+
+import os
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from typing import Any, ClassVar
+
+from remit.store.errors import StoreError, StoreMisused
+from remit.store.interface import Value
+from remit.store.statement import Statement, checked, statement
+
+_BATCH = 256
+
+
+class BaseTransaction(ABC):
+    """A transaction over a DB-API connection; a kind of store says how it runs a statement and what its errors mean."""
+
+    foreign: ClassVar[tuple[type[BaseException], ...]]
+    """What the driver raises."""
+
+    def __init__(self) -> None:
+        self._over = False
+        self._process = os.getpid()
+        self._streams: list[Any] = []
+        self.failure: StoreError | None = None
+
+    @abstractmethod
+    def _cursor(self, query: Statement, values: tuple[Any, ...]) -> Any:
+        """A cursor over the answer."""
+
+    @abstractmethod
+    def _stream(self, query: Statement, values: tuple[Any, ...]) -> Any:
+        """A cursor that doesn't hold the whole answer in memory."""
+
+    @abstractmethod
+    def _many(self, query: Statement, rows: Iterable[tuple[Any, ...]]) -> None: ...
+
+    @abstractmethod
+    def _translate(self, error: BaseException) -> StoreError: ...
+
+    def rows(self, sql: str, *args: Value) -> list[tuple[Any, ...]]:
+        with self.guarded():
+            query = statement(sql)
+            return list(self._cursor(query, checked(query, args)).fetchall())
+
+    def row(self, sql: str, *args: Value) -> tuple[Any, ...] | None:
+        with self.guarded():
+            query = statement(sql)
+            cursor = self._cursor(query, checked(query, args))
+            found: tuple[Any, ...] | None = cursor.fetchone()
+            cursor.close()
+            return found
+
+    def run(self, sql: str, *args: Value) -> int:
+        with self.guarded():
+            query = statement(sql)
+            return max(0, int(self._cursor(query, checked(query, args)).rowcount))
+
+    def run_many(self, sql: str, rows: Iterable[tuple[Value, ...]]) -> None:
+        with self.guarded():
+            query = statement(sql)
+            self._many(query, (checked(query, row) for row in rows))
+
+    def each(self, sql: str, *args: Value) -> Iterator[tuple[Any, ...]]:
+        with self.guarded():
+            query = statement(sql)
+            cursor = self._stream(query, checked(query, args))
+            self._streams.append(cursor)
+        return self._rows_of(cursor)
+
+    def _rows_of(self, cursor: Any) -> Iterator[tuple[Any, ...]]:
+        while True:
+            with self.guarded():
+                batch = cursor.fetchmany(_BATCH)
+            if not batch:
+                return
+            for row in batch:
+                self._check()
+                yield row
+
+    def end(self) -> None:
+        """No statement may follow; open streams are closed."""
+        self._over = True
+        for cursor in self._streams:
+            with suppress(*self.foreign):
+                cursor.close()
+        self._streams.clear()
+
+    def abandon(self) -> None:
+        """As `end`, but touches nothing: the connection belongs to another process."""
+        self._over = True
+        self._streams.clear()
+
+    @contextmanager
+    def guarded(self) -> Iterator[None]:
+        """The driver's errors become ours, and whatever went wrong ends the transaction."""
+        self._check()
+        try:
+            yield
+        except StoreError as error:
+            self.failure = error
+            raise
+        except self.foreign as error:
+            self.failure = self._translate(error)
+            raise self.failure from error
+        except BaseException:
+            self.failure = StoreMisused("a statement was interrupted")
+            raise
+
+    def _check(self) -> None:
+        if self._over:
+            raise StoreMisused("the transaction is over")
+        if self._process != os.getpid():
+            raise StoreMisused("the transaction belongs to the process that this one was forked from")
+        if self.failure is not None:
+            raise StoreMisused(f"the transaction has failed before: {self.failure}")
