@@ -26,7 +26,7 @@ LAYERS: dict[str, set[str]] = {
     "compile": {"catalog", "scopes", "declare", "decide", "analyze"},
     "explain": {"scopes", "decide", "analyze"},
     "store": set(),
-    "record": {"store"},
+    "record": {"store", "catalog"},
     "grant": {"scopes", "decide", "store", "record"},
     "enforce": {"scopes", "decide", "grant", "record", "store"},
     "exchange": {"declare", "catalog", "explain"},

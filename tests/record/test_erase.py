@@ -33,7 +33,7 @@ def test_the_value_goes_and_the_proof_stays(project: Project):
         opened.checkpoint()
         with opened.store.read() as view:
             before = prove(view, opened.log, 12)
-            assert values_of(view, entry_at(view, 12))["args.text"] == {"value": PRIVATE, "proved": True}
+            assert values_of(view, entry_at(view, 12))["args.text"] == PRIVATE
     assert on_disk(project)
     with project.log() as opened:
         assert erase(opened.store, Which(seqs=(12,)), "officer") == Erased(1, 1)

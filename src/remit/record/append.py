@@ -22,8 +22,16 @@ Pending = Entry | Callable[[Callable[[str], int | None]], Entry]
 """An entry, or what makes it once it is known which intent it answers: a function of `place of a call → seq`."""
 
 
-def append(change: Transaction, pending: Sequence[Pending], writer: str) -> tuple[list[int], Head]:
-    """Writes the entries; returns the place of each and the new head. Raises StoreError and LedgerError."""
+class Appended(NamedTuple):
+    """What one transaction wrote: the entries, the place of the first of them, and the head after them."""
+
+    first: int
+    entries: list[Entry]
+    head: Head
+
+
+def append(change: Transaction, pending: Sequence[Pending], writer: str) -> Appended:
+    """Writes the entries. Raises StoreError and LedgerError."""
     row = change.row("SELECT size, range FROM head WHERE one = 1")
     if row is None:
         raise LedgerError("the ledger has no head", code="ledger-corrupt")
@@ -51,16 +59,15 @@ def append(change: Transaction, pending: Sequence[Pending], writer: str) -> tupl
         "INSERT INTO leaf (seq, hash, body) VALUES (?, ?, ?)",
         [(seq, leaf, entry.body) for seq, leaf, entry in zip(places, leaves, entries, strict=True)],
     )
-    fields = [
-        (seq, f.path, f.salt, f.value) for seq, entry in zip(places, entries, strict=True) for f in entry.fields
-    ]
+    fields = [(seq, f.path, f.salt, f.value) for seq, entry in zip(places, entries, strict=True) for f in entry.fields]
     if fields:
         change.run_many("INSERT INTO secret (seq, path, salt, value) VALUES (?, ?, ?, ?)", fields)
     _open_and_close(change, entries, fresh, writer)
-    changed = change.run("UPDATE head SET size = ?, range = ? WHERE one = 1 AND size = ?", tree.size, tree.to_bytes(), first)
+    moved = "UPDATE head SET size = ?, range = ? WHERE one = 1 AND size = ?"
+    changed = change.run(moved, tree.size, tree.to_bytes(), first)
     if changed != 1:
         raise LedgerError("another writer moved the head", code="ledger-corrupt")
-    return places, Head(tree.size, tree.root())
+    return Appended(first, entries, Head(tree.size, tree.root()))
 
 
 def _open_and_close(change: Transaction, entries: list[Entry], fresh: dict[str, int], writer: str) -> None:
@@ -73,6 +80,12 @@ def _open_and_close(change: Transaction, entries: list[Entry], fresh: dict[str, 
     gone = [(call,) for call in closed if call not in fresh]
     if gone:
         change.run_many("DELETE FROM running WHERE call = ?", gone)
+
+
+def is_there(view: Transaction, seq: int, body: bytes) -> bool:
+    """Whether this very entry stands at that place: how a commit that failed half-way is looked after."""
+    row = view.row("SELECT hash FROM leaf WHERE seq = ?", seq)
+    return row is not None and bytes(row[0]) == leaf_hash(body)
 
 
 def head_of(view: Transaction) -> Head:

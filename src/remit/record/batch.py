@@ -22,7 +22,9 @@ class Item:
 
     __slots__ = ("abandoned", "call", "error", "pending", "seq", "snapshot", "waited")
 
-    def __init__(self, *, snapshot: bytes | None = None, pending: Pending | None = None, waited: bool, call: str) -> None:
+    def __init__(
+        self, *, snapshot: bytes | None = None, pending: Pending | None = None, waited: bool, call: str
+    ) -> None:
         self.snapshot, self.pending = snapshot, pending
         self.waited, self.call = waited, call
         self.abandoned = False

@@ -1,7 +1,7 @@
 """Entries: what the ledger says about a call, and about everything else that changes who may do what.
 
-A call has two: an intent, written before the tool runs, and an outcome. What the caller hands over is serialised at once
-(`intent_snapshot`), so that what is recorded is what was decided; the entry itself is built from that by the writer.
+A call has two: an intent, written before the tool runs, and an outcome. What the caller hands over is serialised at
+once (`intent_snapshot`), so that what is recorded is what was decided; the writer builds the entry from that.
 """
 
 from __future__ import annotations

@@ -2,8 +2,7 @@
 
 commitment = SHA-256(salt ‖ path ‖ 0x00 ‖ value as JSON), with 16 random bytes of salt for each value.
 
-A value with a secret in it is stored with the secret blotted out and without its salt, so that nobody can guess the
-rest of it from the commitment.
+A secret in a value is blotted out before that, so that neither the store nor the commitment holds anything of it.
 """
 
 from __future__ import annotations
@@ -23,9 +22,8 @@ class Field(NamedTuple):
     path: str
     digest: bytes
     salt: bytes
-    """Empty where the value had a secret: then nobody can open the commitment."""
     value: bytes
-    """As JSON; what is stored."""
+    """As JSON, without secrets."""
 
 
 def digest_of(path: str, salt: bytes, value: bytes) -> bytes:
@@ -35,10 +33,6 @@ def digest_of(path: str, salt: bytes, value: bytes) -> bytes:
 
 def commit(path: str, value: Any) -> Field:
     """The field of a value that is JSON."""
-    data = msgspec.json.encode(value)
+    data = msgspec.json.encode(without_secrets(path, value))
     salt = os.urandom(16)
-    digest = digest_of(path, salt, data)
-    clean = without_secrets(path, value)
-    if clean is value:
-        return Field(path, digest, salt, data)
-    return Field(path, digest, b"", msgspec.json.encode(clean))
+    return Field(path, digest_of(path, salt, data), salt, data)

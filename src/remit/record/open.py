@@ -19,6 +19,7 @@ from typing import Self
 from remit.record.anchor import configured
 from remit.record.checkpoint import Checkpoint
 from remit.record.errors import LedgerError
+from remit.record.keeper import Keeper
 from remit.record.keys import Keys
 from remit.record.log import Log
 from remit.record.signer import CheckpointSigner
@@ -66,7 +67,7 @@ class OpenLog:
 class Opened(OpenLog):
     """A log that is written to."""
 
-    def __init__(self, state: Path, store: Store, origin: str, point: str, *, full: bool) -> None:
+    def __init__(self, state: Path, store: Store, origin: str, point: str, *, full: bool, keep: bool) -> None:
         super().__init__(state, store, origin)
         self.warnings = start_up_check(self.log, self.signer, full=full)
         """Anchors that could not be reached."""
@@ -76,22 +77,34 @@ class Opened(OpenLog):
         except BaseException:
             self.ledger.close()
             raise
+        self.keeper = Keeper(self.ledger, self.checkpoint, self.push) if keep else None
 
     def close(self) -> None:
         try:
             self.ledger.close()
+            if self.keeper is not None:
+                self.keeper.close()
         finally:
             super().close()
 
 
-def open_ledger(root: Path, *, point: str, create: bool = True, state: Path | None = None, full: bool = True) -> Opened:
+def open_ledger(
+    root: Path,
+    *,
+    point: str,
+    create: bool = True,
+    state: Path | None = None,
+    full: bool = True,
+    keep: bool = False,
+) -> Opened:
     """The ledger of the project at `root`, checked, to be written to. Raises LedgerError and StoreError.
 
-    `full` compares anchors with all leaves, about a second for 10⁶; see `start_up_check`.
+    `keep` signs it every second and takes the head to the anchors every minute, as long as it is open. `full`
+    compares anchors with all leaves, about a second for 10⁶; see `start_up_check`.
     """
     place, store, origin = _open(root, state, create=create)
     try:
-        return Opened(place, store, origin, point, full=full)
+        return Opened(place, store, origin, point, full=full, keep=keep)
     except BaseException:
         store.close()
         raise

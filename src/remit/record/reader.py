@@ -1,4 +1,4 @@
-"""The reader: entries as they are stored, some of them, with the values that they commit to where these are still there."""
+"""The reader: entries as they are stored, and the values that they commit to where these are still there."""
 
 from __future__ import annotations
 
@@ -77,20 +77,17 @@ def checkpoints(view: Transaction) -> Iterator[tuple[int, bytes]]:
 
 
 def values_of(view: Transaction, entry: Stored) -> dict[str, Any]:
-    """The values behind the commitments of an entry, by path: what is there, and whether it is proved.
-
-    `{"value": …, "proved": True}`; not proved where a secret was blotted out; missing where it was erased.
-    """
+    """The values behind the commitments of an entry, by path; missing where one was erased. Raises LedgerError."""
     found: dict[str, Any] = {}
     committed = dict(commitments(entry.data))
     for path, salt, value in view.rows("SELECT path, salt, value FROM secret WHERE seq = ?", entry.seq):
         if value is None:
             continue
-        proved = bool(salt) and digest_of(path, bytes(salt), bytes(value)) == committed.get(path)
-        if salt and not proved:
-            raise LedgerError(f"the value {path} of entry {entry.seq} is not what it committed to", code="ledger-corrupt")
+        if digest_of(path, bytes(salt), bytes(value)) != committed.get(path):
+            problem = f"the value {path} of entry {entry.seq} is not what it committed to"
+            raise LedgerError(problem, code="ledger-corrupt")
         try:
-            found[path] = {"value": msgspec.json.decode(bytes(value)), "proved": proved}
+            found[path] = msgspec.json.decode(bytes(value))
         except (msgspec.DecodeError, UnicodeError):
             raise LedgerError(f"a value of entry {entry.seq} can't be read", code="ledger-corrupt") from None
     return found

@@ -1,7 +1,7 @@
 """The signer: signs a head only if it extends the last one that it signed.
 
-It trusts no head that it is handed: it keeps its own tree of what it has signed, in a file apart from the store, and adds
-the leaves since then to it by itself. A log that was cut, replaced or restored from an old copy gets no signature.
+It trusts no head that it is handed: it keeps its own tree of what it has signed, in a file apart from the store, and
+adds the leaves since then to it by itself. A log that was cut, replaced or restored from an old copy gets no signature.
 """
 
 from __future__ import annotations

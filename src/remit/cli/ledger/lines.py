@@ -59,11 +59,9 @@ def _value(path: str, value: Any, values: dict[str, Any] | None) -> str:
         return show(_plain(value), 2000)
     if values is None:
         return paint(f"committed to ({show(value['$c'], 60)})", "dim")
-    found = values.get(path)
-    if found is None:
+    if path not in values:
         return paint("erased", "dim")
-    mark = "" if found["proved"] else paint("  (a secret was blotted out)", "dim")
-    return show(_plain(found["value"]), 2000) + mark
+    return show(_plain(values[path]), 2000)
 
 
 def _rest(data: dict[str, Any]) -> list[tuple[str, Any]]:

@@ -1,0 +1,115 @@
+"""The committer: turns a batch into leaves in one transaction, and sorts out what went wrong when it can't."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from remit.record.append import Appended, append, is_there
+from remit.record.batch import Batch, Item
+from remit.record.entry import intent_entry
+from remit.record.errors import LedgerError
+from remit.record.processes import enter
+from remit.store.errors import StoreError, StoreMisused, StoreRefused
+from remit.store.interface import Store, Transaction
+
+Sink = Callable[[list[tuple[int, bytes]]], None]
+"""A second place for entries, given their places and bytes once they are in the log."""
+
+
+class Doubt(NamedTuple):
+    """A commit that failed half-way: it may have been kept."""
+
+    first: int
+    body: bytes
+    items: list[Item]
+
+
+class Committer:
+    """Writes batches for one process, one at a time."""
+
+    def __init__(self, store: Store, writer: str, sink: Sink | None = None) -> None:
+        self.store, self.writer, self.sink = store, writer, sink
+        self.sink_errors = 0
+        self._entered = False
+        self._doubt: Doubt | None = None
+
+    def commit(self, batch: Batch) -> list[Item]:
+        """Writes the batch, or sets its error; returns the items that nobody waits for and that must be tried again."""
+        items = self._built(batch.items)
+        try:
+            self._write(batch, items)
+        except (StoreRefused, StoreMisused):
+            return self._one_by_one(batch, items)
+        except Exception as error:  # whatever it is: callers must not wait for a thread that died
+            batch.error = error
+            return [item for item in items if not item.waited and item.seq is None]
+        return []
+
+    def _built(self, items: list[Item]) -> list[Item]:
+        """The items whose entries could be made; what is wrong with one concerns its caller alone."""
+        good = []
+        for item in items:
+            try:
+                if item.pending is None and item.snapshot is not None:
+                    item.pending = intent_entry(item.snapshot, self.writer)
+                good.append(item)
+            except LedgerError as error:
+                item.error = error
+            except Exception as error:
+                item.error = LedgerError(f"the entry can't be made ({type(error).__name__})", code="bad-entry")
+        return good
+
+    def _write(self, batch: Batch, items: list[Item]) -> None:
+        done: Appended | None = None
+        try:
+            with self.store.write() as change:
+                self._settle(change)
+                items = [item for item in items if item.seq is None]
+                if not self._entered:
+                    enter(change, self.writer)
+                if items:
+                    pending = [item.pending for item in items if item.pending is not None]
+                    done = append(change, pending, self.writer)
+        except StoreError as error:
+            if error.uncertain and done is not None:
+                self._doubt = Doubt(done.first, done.entries[0].body, items)
+            raise
+        self._entered = True
+        if done is None:
+            return
+        for place, item in enumerate(items, done.first):
+            item.seq = place
+        batch.head = done.head
+        self._tell(done)
+
+    def _settle(self, change: Transaction) -> None:
+        """Looks whether a commit that failed half-way was kept after all: then its items are done."""
+        doubt = self._doubt
+        if doubt is not None and is_there(change, doubt.first, doubt.body):
+            for place, item in enumerate(doubt.items, doubt.first):
+                item.seq = place
+        self._doubt = None
+
+    def _one_by_one(self, batch: Batch, items: list[Item]) -> list[Item]:
+        """The store refused something in the batch: whoever brought it is told, the others go on."""
+        kept = []
+        for item in items:
+            alone = Batch()
+            try:
+                self._write(alone, [item])
+                batch.head = alone.head or batch.head
+            except (StoreRefused, StoreMisused) as error:
+                item.error = LedgerError(f"the entry was refused: {error}", code="bad-entry")
+            except Exception as error:
+                batch.error = error
+                kept += [item] if not item.waited else []
+        return kept
+
+    def _tell(self, done: Appended) -> None:
+        if self.sink is None:
+            return
+        try:
+            self.sink([(done.first + place, entry.body) for place, entry in enumerate(done.entries)])
+        except Exception:  # the second sink is a convenience; the log itself is written
+            self.sink_errors += 1
