@@ -38,7 +38,6 @@ EARLY = frozenset(
     {
         *("malformed-call", "unknown-agent", "agent-disabled", "unknown-tool", "undeclared-argument", "bad-url"),
         *("missing-argument", "mistyped-argument", "bad-path", "bad-glob", "outside-root", "halted", "protected"),
-        "scope-unavailable",
     }
 )
 """Codes of steps 1 and 2, where the page says nothing about the tiers."""

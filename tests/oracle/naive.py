@@ -152,8 +152,6 @@ class _Decision(Scopes):
             names.append("capsule:" + context.capsule)
         if any(name in halts for name in names):
             raise Denied("halted")
-        if any(argument.kind == "sql" and self.values.get(n) for n, argument in self.tool.args.items()):
-            raise Denied("scope-unavailable")
         if any(paths.protected(unit, self.book.protected) for unit in self.units):
             raise Denied("protected")
 
@@ -321,8 +319,11 @@ class _Decision(Scopes):
                     tiers.append(raised.tier)
             scope = None if self.capsule is None else self.capsule.scope
             deletes = unit.kind == "path" and "delete" in unit.effects
-            if scope is not None and deletes and not paths.surely(unit, scope):
+            if deletes and (outside(unit) if scope is None else not paths.surely(unit, scope)):
                 tiers.append(self.book.label_tiers["outside_scope"].tier)
+            placed = self.book.environment_tiers.get(paths.fold(self.call.context.environment or ""))
+            if placed is not None and unit.effects & set(placed.effects):
+                tiers.append(placed.tier)
         return max(tiers)
 
     def questions(self) -> tuple[list[Question], bool]:

@@ -15,7 +15,7 @@ CODES = frozenset(
         *("malformed-call", "unknown-agent", "agent-disabled", "unknown-tool"),
         *("undeclared-argument", "missing-argument", "mistyped-argument"),
         *("bad-path", "bad-glob", "bad-url", "outside-root"),
-        *("halted", "scope-unavailable", "protected"),
+        *("halted", "protected"),
         *("may-not", "reserved", "not-accessible", "not-permitted"),
         *("unknown-capsule", "broken-chain", "capsule-required", "capsule-ended", "capsule-constraint"),
         *("data-tier", "locked", "api-not-allowed", "skill-not-allowed", "delegation-not-allowed"),

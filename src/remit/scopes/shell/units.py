@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from remit.scopes.glob import Glob
 from remit.scopes.interface import Unit
 from remit.scopes.shell.reading import Word
 from remit.scopes.shell.scope import Placed
 from remit.scopes.shell.script import Command
 from remit.scopes.shell.understand import UNKNOWN, Act, understand
+from remit.scopes.sql.units import table_units
 from remit.scopes.url import Url, UrlError, parse_url
 
 
@@ -26,17 +29,41 @@ def shell_units(name: str, text: str, cwd: str | None, root: str | None) -> list
         urls.extend(url for word in act.hosts for url in _addresses(word))
         # An address that no reading makes a URL of could be any.
         grade = UNKNOWN if any(not _addresses(word) for word in act.urls) else act.grade
+        grade = UNKNOWN if any(statement.strange for statement in act.statements) else grade
         units.append(Unit("shell", name, placed, act.effects, text=raw, grade=grade, dubious=dubious))
         for touch, path in (*placed.touches, *placed.redirected):
             if path is not None:
                 wide = isinstance(path, Glob)
                 effects = frozenset({touch.effect})
                 units.append(Unit("path", name, path, effects, wide=wide, text=touch.path.raw, derived=True))
+        for statement in act.statements:
+            units.extend(table_units(name, statement))
         for url in urls:
             units.append(Unit("url", name, url, frozenset({"network"}), text=raw, derived=True))
+        units.extend(_aimed(name, act))
     if not units:
         units.append(Unit("call", "", "", text=text))
     return units
+
+
+def _aimed(name: str, act: Act) -> Iterator[Unit]:
+    """Hosts, branches and contexts that a command works on; one that the text doesn't tell could be any."""
+    network = frozenset({"network"})
+    for word in act.hosts:
+        yield Unit("host", name, _host(word.text or ""), network, text=word.raw, derived=True)
+    effects = act.own - {"read"} or act.own
+    for kind, words in (("branch", act.branches), ("context", act.contexts)):
+        for word in words:
+            yield Unit(kind, name, word.text or "*", effects, wide=word.text is None, text=word.raw, derived=True)
+
+
+def _host(text: str) -> str:
+    """The name in `user@Host.example:22`, `ssh://host/`, `[::1]`."""
+    rest = text.partition("://")[2] if "://" in text else text
+    rest = rest.partition("/")[0].rpartition("@")[2]
+    if rest.startswith("["):
+        return rest[1:].partition("]")[0].lower()
+    return (rest.partition(":")[0] if rest.count(":") == 1 else rest).rstrip(".").lower()
 
 
 def _addresses(word: Word) -> list[Url]:
