@@ -17,6 +17,7 @@ from remit.model.policy import Caller, Rule, Tool
 from remit.model.rulebook import Book
 from tests.oracle import naive_paths as paths
 from tests.oracle.naive_calls import resolved_otherwise, units_of, values_of, well_formed
+from tests.oracle.naive_globs import fold
 from tests.oracle.naive_paths import Unit
 from tests.oracle.naive_scopes import Scopes, labelled, new_only, outside, url_maybe, url_surely
 
@@ -321,7 +322,7 @@ class _Decision(Scopes):
             deletes = unit.kind == "path" and "delete" in unit.effects
             if deletes and (outside(unit) if scope is None else not paths.surely(unit, scope)):
                 tiers.append(self.book.label_tiers["outside_scope"].tier)
-            placed = self.book.environment_tiers.get(paths.fold(self.call.context.environment or ""))
+            placed = self.book.environment_tiers.get(fold(self.call.context.environment or ""))
             if placed is not None and unit.effects & set(placed.effects):
                 tiers.append(placed.tier)
         return max(tiers)

@@ -48,9 +48,9 @@ class ProtectedPaths:
             if changes and any(glob.matches(place) for place in self.places):
                 return True
             return "read" in effects and any(glob.aims_at(name) for name in self.hidden)
-        if self.lifted and self.lifted.matches(unit.value):
-            return False
-        for form in forms(unit):
+        for spelling, form in zip((unit.value, *unit.also), forms(unit), strict=True):
+            if self.lifted and self.lifted.matches(spelling):
+                continue
             segments = form.split("/")
             if changes:
                 if not self.names.isdisjoint(segments) or self.paths.matches(form) or form in self.bases:

@@ -138,7 +138,7 @@ class Intake:
                         stood_for = any(glob in values for glob in self.bases.get(name, ()))
                         units.extend(msgspec.structs.replace(u, derived=True) if stood_for else u for u in found)
                     elif kind == "shell":
-                        units.extend(shell_units(name, text, call.context.cwd, facts.root))
+                        units.extend(shell_units(name, text, call.context.cwd, facts.root, facts.schema))
                     elif kind == "sql":
                         schema = facts.schema.get(self.tool.name) if facts.schema is not None else None
                         units.extend(sql_units(name, text, self.tool.dialect or "", facts.root, schema))

@@ -61,6 +61,7 @@ _never = Record(
     what="a never statement",
 )
 
+
 def _question(values: dict[str, Any], node: Node, reader: Reader) -> Any:
     return Question(
         "ask",

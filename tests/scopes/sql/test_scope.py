@@ -131,6 +131,7 @@ def test_select_only_in_postgres(text: str, admitted: bool) -> None:
         ({"delete": ["t"]}, "INSERT INTO t VALUES (1)", False),
         ({"ddl": ["table"]}, "DROP INDEX i", False),
         ({"ddl": ["table"]}, "DROP TABLE t", True),
+        ({"select": ["sqlite_master"]}, "SELECT sql FROM sqlite_schema", True),
         ({"pragma": ["key"]}, "PRAGMA main.KEY", True),
         ({"pragma": ["key"]}, "PRAGMA user_version", False),
         ({"functions": ["random"]}, "SELECT Random()", True),

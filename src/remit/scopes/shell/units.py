@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from remit.scopes.glob import Glob
 from remit.scopes.interface import Unit
@@ -14,7 +14,9 @@ from remit.scopes.sql.units import table_units
 from remit.scopes.url import Url, UrlError, parse_url
 
 
-def shell_units(name: str, text: str, cwd: str | None, root: str | None) -> list[Unit]:
+def shell_units(
+    name: str, text: str, cwd: str | None, root: str | None, schema: Mapping[str, str] | None = None
+) -> list[Unit]:
     """The units of a text; never empty. A text that can't be read is one command that is not understood."""
     found = understand(text)
     if found.problem is not None:
@@ -23,6 +25,8 @@ def shell_units(name: str, text: str, cwd: str | None, root: str | None) -> list
     units: list[Unit] = []
     for act in found.acts:
         placed = Placed(act, cwd, root)
+        if schema and act.statements:
+            act = placed.act = _checked(placed, schema)
         dubious = any(path is None for _, path in (*placed.touches, *placed.redirected))
         raw = act.command.raw
         urls = [url for word in act.urls for url in _addresses(word)]
@@ -44,6 +48,20 @@ def shell_units(name: str, text: str, cwd: str | None, root: str | None) -> list
     if not units:
         units.append(Unit("call", "", "", text=text))
     return units
+
+
+def _checked(placed: Placed, schema: Mapping[str, str]) -> Act:
+    """The act with a second look at its statements by SQLite itself, where the schema of its database is known."""
+    from remit.scopes.sql.authorizer import cross_check
+
+    act = placed.act
+    known = [schema.get(name) for _, name in placed.databases if name is not None]
+    if act.program not in ("sqlite3", "sqlite") or len(placed.databases) != 1 or not known or known[0] is None:
+        return act
+    statements = tuple(cross_check(statement, known[0]) for statement in act.statements)
+    unknown = tuple(reason for statement in statements for reason in statement.unknown)
+    grade = UNKNOWN if unknown else act.grade
+    return act._replace(statements=statements, unknown=(*act.unknown, *unknown), grade=grade)
 
 
 def _aimed(name: str, act: Act) -> Iterator[Unit]:

@@ -213,6 +213,8 @@ def _calls(cursor: Cursor, draft: Draft, level: int, stop: bool = False) -> None
                 return
         elif word == "select":
             raise refuse("a query where none is expected")
+        elif word == "where" and depth == 0:
+            level = -1  # what follows is an expression, within brackets or not
         elif word == "references":  # its rows can't go as freely from now on
             cursor.at += 1
             draft.use("ddl", cursor.name())

@@ -12,7 +12,8 @@ from typing import NamedTuple
 from remit.scopes.sql.lexer import NAME, NUMBER, OP, PARAM, STRING, WORD, Token, ascii_lower, refuse
 from remit.scopes.sql.words import Words, places, words_of
 
-MAX_DEPTH = 40
+MAX_DEPTH = 20
+"""Far below where the parser meets Python's own limit, so that no answer depends on how deep its caller is."""
 _RANK = {"none": 0, "abort": 1, "fail": 2, "rollback": 3, "ignore": 4, "update": 5, "replace": 6}
 _VALUES = frozenset(("current_user", "session_user", "user", "current_role", "current_catalog", "system_user"))
 """Words of postgres that are values by themselves."""

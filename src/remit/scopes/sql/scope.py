@@ -20,20 +20,20 @@ class Tables:
     def __init__(self, names: Any) -> None:
         self.all = names is None or names == "any"
         texts = [] if self.all else [names] if isinstance(names, str) else list(names)
-        self.names = tuple(str(text) for text in texts)
+        self.names = tuple(_one(str(text)) for text in texts)
         self._forms = tuple(dict.fromkeys(form for name in self.names for form in (name, name.lower())))
 
     def covers(self, table: str) -> bool:
         """The table is certainly one of these: a name without a schema means the default schema."""
         if self.all:
             return True
-        return table != "*" and any(_matches(table, form) for form in self._forms)
+        return table != "*" and any(_matches(_one(table), form) for form in self._forms)
 
     def meets(self, table: str) -> bool:
         """The table might be one of these, in whatever schema and spelling."""
         if self.all or table == "*":
             return True
-        name = table.casefold()
+        name = _one(table.casefold())
         last = name.rpartition(".")[2]
         for text in self.names:
             pattern = text.casefold()
@@ -223,6 +223,11 @@ def _concerns(clause: Clause, use: Use) -> bool:
     """The use reaches one of the columns that the clause names, where it names some for that table."""
     named = clause.columns.get(use.table.lower())
     return named is None or use.columns is None or not named.isdisjoint(use.columns)
+
+
+def _one(name: str) -> str:
+    """SQLite's catalog has two names."""
+    return name.replace("sqlite_schema", "sqlite_master").replace("sqlite_temp_schema", "sqlite_temp_master")
 
 
 def _matches(table: str, pattern: str) -> bool:

@@ -51,7 +51,7 @@ class SqlStatement(NamedTuple):
     drops: bool = False
     """It drops or truncates: what was there is gone."""
     source: str = ""
-    """Of an INSERT: `values` (literals alone: no subquery, function, parameter or column), `select` (anything else)."""
+    """Of an INSERT: `values` (rows of literals: no WITH, subquery, function or column), `select` (anything else)."""
     conflict: str = ""
     """Of an INSERT: `none`, `ignore` (OR IGNORE, DO NOTHING), or `replace`, `update`, `abort`, `fail`, `rollback`."""
     returning: bool = False

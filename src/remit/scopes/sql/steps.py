@@ -201,6 +201,8 @@ class Steps:
         source = Source(verb, name)
         renamed = node.args.get("alias")
         if renamed is not None and renamed.args.get("columns"):
+            if self.dialect == "sqlite":
+                raise refuse("a list of columns behind an alias")
             source.columns = None
         self.sources.append(source)
         scope.sources.append((scope_alias, source))

@@ -50,6 +50,8 @@ class Walker(Steps):
         if into is not None:
             self._created(into)
         self._ordered(node, inner)
+        if not node.expressions and self.dialect != "postgres":
+            raise refuse("a SELECT of nothing")
         for item in node.expressions:
             if isinstance(item, exp.Star):
                 inner.everything = True
@@ -127,7 +129,8 @@ class Walker(Steps):
         if isinstance(target, exp.Schema):
             listed, target = target.expressions, target.this
             if isinstance(target, exp.Table):
-                self._counts_as_called(target.this)
+                renamed = target.args.get("alias")
+                self._counts_as_called(renamed.this if renamed is not None else target.this)
         if not isinstance(target, exp.Table) or node.args.get("overwrite"):
             raise refuse("an INSERT into something that is no table")
         inner = self._scope(scope, ctes)
@@ -136,7 +139,7 @@ class Walker(Steps):
         if source is not None:
             source.columns = {self._name(item) or "?" for item in listed} or None
         rows = node.args.get("expression")
-        literal = node.args.get("default") or (rows is not None and self._is_literal(rows))
+        literal = rows is not None and not node.args.get("with_") and self._is_literal(rows)
         self.source = "values" if literal and self.source != "select" else "select"
         if isinstance(rows, exp.Values):
             self._rest(rows, self._scope(scope, ctes), "alias")
@@ -147,11 +150,13 @@ class Walker(Steps):
     def _is_literal(self, rows: exp.Expr) -> bool:
         if not isinstance(rows, exp.Values):
             return False
-        items = list(rows.expressions)
+        items: list[Any] = []
+        for row in rows.expressions:
+            items.extend(row.expressions if isinstance(row, exp.Tuple) else [row])
         while items:
             item = items.pop()
-            if isinstance(item, exp.Tuple):
-                items.extend(item.expressions)
+            if isinstance(item, exp.Tuple) and self.dialect == "postgres":
+                items.extend(item.expressions)  # an array
             elif isinstance(item, exp.Neg | exp.Paren):
                 items.append(item.this)
             elif isinstance(item, exp.Column | exp.Var):
