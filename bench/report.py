@@ -16,6 +16,8 @@ from bench.growth import FLOOR, Curve
 from bench.loading import RULES, TARGET, Loading
 from bench.peers import Absent
 from bench.peers.interface import PROBED, Engine
+from bench.sql import TARGET as SQL_TARGET
+from bench.sql import SqlCost
 from bench.startup import Startup
 from bench.timing import show
 from bench.workloads import POOL, Check
@@ -36,6 +38,7 @@ class Results:
     curves: dict[str, Curve]
     loading: Loading
     startup: Startup
+    sql: SqlCost
     quick: bool
 
     @property
@@ -82,6 +85,15 @@ def target_rows(results: Results) -> tuple[Row, list[Row]]:
     ):
         what = f"{RULES:,} rules from YAML to a rulebook, beside {beside}"
         rows.append([what, f"≤ {TARGET:g} ×", f"{show(ratio)} ×", verdict(ratio, TARGET)])
+    cost = results.sql.decision
+    rows.append(
+        [
+            "a SQL-scoped decision, beside sqlglot's bare parse",
+            f"≤ {SQL_TARGET:g} ×",
+            f"{show(cost)} ×",
+            verdict(cost, SQL_TARGET),
+        ]
+    )
     curve = results.curves[results.ours[0].name].points
     own = results.curves[FLOOR].points
     smallest, largest = min(curve), max(curve)

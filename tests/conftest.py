@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterator
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+from tests.postgres import Postgres, running
 
 # The same examples on every run and machine, so that a failure is never a matter of luck or load.
 settings.register_profile(
@@ -20,6 +23,13 @@ settings.register_profile(
     "long", settings.get_profile("default"), derandomize=False, max_examples=20_000, database=None
 )
 settings.load_profile("default")
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[Postgres]:
+    """A real server, one for each test process; it starts when a test first asks for it."""
+    with running() as server:
+        yield server
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

@@ -85,7 +85,7 @@ def through_python(situation: Situation, folder: Path) -> list[JSON]:
             answers.append({"id": error.id, "decision": "deny", "code": error.code})
             continue
         decision = decide(rulebook, call, look_up(rulebook, call, facts))
-        answers.append(json.loads(encode_decision(decision, call.id)))
+        answers.append(json.loads(encode_decision(decision.for_call(call.args), call.id)))
     return answers
 
 

@@ -6,7 +6,6 @@ an agent that can't work.
 """
 
 import json
-import re
 from collections import Counter
 from pathlib import Path
 
@@ -27,10 +26,6 @@ TERMINALS = {name for name, scope in SCOPES["scopes"].items() if scope["input"] 
 TOOLS = {**dict.fromkeys(TERMINALS, ("terminal", "command")), "ledger_knowledge_sql": ("query", "sql")}
 TOOLS |= {name: ("write", "path") for name, scope in SCOPES["scopes"].items() if scope["family"] == "path"}
 TOOLS["api_allowlist"] = ("fetch", "url")
-
-# Until SQL can be judged, these are denied, although they must be allowed one day.
-SQLITE_ROWS = {"sh-00fc9c317f", "sh-2c1d57c7ca", "sh-2f99183e5f", "sh-3b074ad131"}
-SQL = re.compile(r"\b(sqlite3|psql)\b")
 
 
 @pytest.fixture(scope="module")
@@ -68,13 +63,6 @@ def answers(rulebook):
     return {row["id"]: answer(rulebook, row, facts) for row in ROWS if not row.get("needs_fs")}
 
 
-def runs_sql(row) -> bool:
-    """A statement for `query`, or a command that names a program for SQL."""
-    return row["scope"] == "ledger_knowledge_sql" or (
-        row["scope"] in TERMINALS and SQL.search(row["input"]) is not None
-    )
-
-
 def told(row) -> str:
     return f"{row['id']} {row['scope']} ({row['technique']}): {row['input']!r}"
 
@@ -95,45 +83,20 @@ def test_no_row_is_falsely_allowed(answers):
     assert wrong == []
 
 
-@pytest.mark.parametrize(("family", "least"), [("shell", 80), ("path", 25), ("url", 12), ("args", 20)])
+@pytest.mark.parametrize(("family", "least"), [("shell", 84), ("sql", 34), ("path", 25), ("url", 12), ("args", 20)])
 def test_no_row_is_falsely_denied(answers, family, least):
-    rows = [
-        row for row in ROWS if row["family"] == family and row["expect"] == "allow" and row["id"] not in SQLITE_ROWS
-    ]
+    rows = [row for row in ROWS if row["family"] == family and row["expect"] == "allow"]
     assert len(rows) >= least
     wrong = [f"{told(row)}: {answers[row['id']][1]}" for row in rows if answers[row["id"]][0] != "allow"]
     assert wrong == []
 
 
-def test_the_commands_that_wait_for_sql(answers):
-    """These must be allowed once SQL can be judged; this test fails on that day, and then goes."""
-    waiting = [row for row in ROWS if row["id"] in SQLITE_ROWS]
-    assert {(row["scope"], row["expect"]) for row in waiting} == {("orchestrator_terminal", "allow")}
-    assert len(waiting) == len(SQLITE_ROWS) == 4
-    assert {answers[row["id"]] for row in waiting} == {("deny", "scope-unavailable")}
-
-
-def test_no_sql_is_allowed_for_now(answers):
-    """Also where it must be allowed one day. Beside it the reviewer has two rows that run nothing but git diff."""
-    family = [row for row in ROWS if row["family"] == "sql"]
-    assert Counter(answers[row["id"]][0] for row in family if runs_sql(row)) == {"deny": 89}
-    others = [row for row in family if not runs_sql(row)]
-    assert {row["scope"] for row in others} == {"reviewer_terminal"}
-    assert Counter((row["expect"], answers[row["id"]][0]) for row in others) == {
-        ("allow", "allow"): 2,
-        ("deny", "deny"): 2,
-    }
-    allowed = [row for row in ROWS if row["expect"] == "allow" and runs_sql(row)]
-    assert Counter(row["family"] for row in allowed) == {"shell": 4, "sql": 32}
-    assert {answers[row["id"]] for row in allowed} == {("deny", "scope-unavailable")}
-
-
-@pytest.mark.parametrize("family", ["shell", "path", "url", "args"])
+@pytest.mark.parametrize("family", ["shell", "sql", "path", "url", "args"])
 def test_refusals_have_a_code_of_their_own(answers, family):
     """A denial by accident (an internal failure) is no protection."""
     codes = {answers[row["id"]][1] for row in ROWS if row["family"] == family}
     assert "rule-failed" not in codes
-    assert len(codes) >= 3
+    assert len(codes) >= (3 if family != "sql" else 2)
 
 
 def test_the_same_with_a_root_that_exists(rulebook, tmp_path):
@@ -141,7 +104,7 @@ def test_the_same_with_a_root_that_exists(rulebook, tmp_path):
     _, facts = open_root(tmp_path, HERE / "policy.yaml", Facts())
     wrong = []
     for row in ROWS:
-        if row["family"] == "sql" or row["id"] in SQLITE_ROWS or row.get("needs_fs"):
+        if row.get("needs_fs"):
             continue
         moved = json.loads(json.dumps(row).replace(str(ROOT), str(tmp_path)))
         verdict, code = answer(rulebook, moved, facts)

@@ -14,7 +14,6 @@ tests:
   - {name: reader writes, call: {agent: reader, tool: write, args: {file: a, text: x}}, expect: EXPECT}
   - {name: a command, call: {agent: boss, tool: term, args: {command: ls}}, expect: allow}
   - {name: no command, call: {agent: writer, tool: term, args: {command: ls}}, expect: deny}
-  - {name: sql, call: {agent: writer, tool: term, args: {command: sqlite3 x.db .tables}}, expect: allow, waiting: sql}
 """
 
 
@@ -28,7 +27,7 @@ def test_tests_beside_the_policy_are_run(remit: Remit):
     remit.policy(TESTS.replace("EXPECT", "deny"), "x.test.yaml")
     ran = remit("check")
     assert ran.code == 0
-    assert ran.out.endswith("; tests: 4 passed, 1 waiting\n")
+    assert ran.out.endswith("; tests: 4 passed\n")
 
 
 def test_a_test_that_fails(remit: Remit):
@@ -36,18 +35,7 @@ def test_a_test_that_fails(remit: Remit):
     ran = remit("check")
     assert ran.code == 1
     assert "failed: x.test.yaml:5:5: reader writes: expected allow, got deny (not-permitted): " in ran.out
-    assert ran.out.endswith("; tests: 3 passed, 1 failed, 1 waiting\n")
-
-
-def test_a_mark_must_go_once_nothing_waits(remit: Remit):
-    tests = TESTS.replace("EXPECT", "deny").replace(
-        "{command: ls}}, expect: allow}", "{command: ls}}, expect: allow, waiting: shell}"
-    )
-    remit.policy(tests, "x.test.yaml")
-    ran = remit("check")
-    assert ran.code == 1
-    assert "failed: x.test.yaml:6:5: a command: " in ran.out
-    assert "no longer waits for shell: take the mark away\n" in ran.out
+    assert ran.out.endswith("; tests: 3 passed, 1 failed\n")
 
 
 def test_quiet_says_only_what_is_wrong(remit: Remit):
@@ -83,11 +71,7 @@ def test_for_programs(remit: Remit):
     assert found["file"] == "remit.yaml"
     assert found["policy"].startswith("sha256:")
     assert found["problems"] == []
-    assert {key: found["tests"][key] for key in ("passed", "failed", "waiting")} == {
-        "passed": 3,
-        "failed": 1,
-        "waiting": 1,
-    }
+    assert {key: found["tests"][key] for key in ("passed", "failed")} == {"passed": 3, "failed": 1}
     assert found["tests"]["results"][1]["at"] == "x.test.yaml:5:5"
 
 

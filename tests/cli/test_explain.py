@@ -51,7 +51,7 @@ def test_for_programs(remit: Remit):
     ran = remit("explain", "--agent", "reader", "--tool", "read", "--arg", "file=a", "--json")
     assert ran.err == "policy: remit.yaml\n"
     assert ran.json["decision"] == "allow"
-    assert ran.json["tier_reason"] == "the tool's floor"
+    assert ran.json["tier_reason"] == "reads: nothing changes"
     assert list(ran.json["quotes"]) == [ran.json["rule"]]
 
 

@@ -73,11 +73,13 @@ def test_project_code_is_proved_only_with_an_assumption():
     assert notice.endswith("a sandbox keeps project code from what its text does not show")
 
 
-def test_sql_is_proved_only_with_an_assumption():
+def test_a_sql_scope_proves_what_it_does_not_name():
     rule = {"query": {"sql": {"select": "any"}}}
-    rulebook = book(agents={"a": {"may": [rule]}}, never=[{"agent": "a", "effect": "write"}])
-    (notice,) = [text for text in rulebook.book.notices if "assuming" in text]
-    assert notice.endswith("calls with a sql argument are denied until those scopes can be judged")
+    book(agents={"a": {"may": [rule]}}, never=[{"agent": "a", "effect": "write"}])
+    rule["query"]["sql"]["insert"] = ["log"]  # type: ignore[assignment]
+    (problem,) = problems(agents={"a": {"may": [rule]}}, never=[{"agent": "a", "effect": "write"}])
+    assert problem.code == "never-violated"
+    assert "INSERT INTO log" in problem.message
 
 
 # --- violated ---

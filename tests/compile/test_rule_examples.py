@@ -28,7 +28,11 @@ def test_examples_that_hold():
         ("allow", "src/a", "deny: write is limited to docs/** for a"),
         ("deny", "docs/a", "allow: allowed"),
         ("ask", "docs/a", "allow: allowed"),
-        ("allow", "docs/.env", "ask: tier 4 asks human (docs/.env is labelled security)"),
+        (
+            "allow",
+            "docs/.env",
+            "ask: tier 4 asks human (docs/.env is labelled security: keys and authentication guard everything else)",
+        ),
     ],
 )
 def test_an_example_that_fails(expected, path, is_):
@@ -95,9 +99,12 @@ def test_shell_examples_are_decided():
     ],
     ids=["argument", "terminal"],
 )
-def test_sql_examples_wait(rule):
-    rulebook = book(agents={"a": {"may": [rule]}})
-    assert rulebook.book.notices == ("2 examples wait until sql scopes can be judged",)
+def test_sql_examples(rule):
+    assert book(agents={"a": {"may": [rule]}}).book.notices == ()
+    for scope in rule.values():
+        examples = scope["examples"]
+        scope["examples"] = {"allow": examples["deny"], "deny": examples["allow"]}
+    assert len(problems(agents={"a": {"may": [rule]}})) == 2
 
 
 def test_all_failing_examples_are_reported():

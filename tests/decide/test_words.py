@@ -162,7 +162,12 @@ def test_a_reason_speaks_of_the_callers_own_rules():
         (may("write", may_not=["write"]), "write", {"path": "x"}, "a may not use write"),
         (may("write"), "write", {"path": ".git/config"}, ".git/config is protected and can't be changed by an agent"),
         (may("write", locks={"may": ["src/**"]}), "write", {"path": "x"}, "a may write and delete only src/**"),
-        (may("query"), "query", {"sql": "x"}, "sql arguments can't be judged yet, so sql is denied"),
+        (
+            may({"query": {"sql": {"select": ["t"]}}}),
+            "query",
+            {"sql": "SELECT a FROM u"},
+            "`SELECT a FROM u` is not permitted for a: it would read u; it may read only t",
+        ),
         (may("read"), "run", {"command": "ls"}, "a may not use run"),
         (
             may({"run": {"shell": {"run": ["ls"]}}}),
@@ -174,7 +179,7 @@ def test_a_reason_speaks_of_the_callers_own_rules():
         (may("think"), "think", {"txt": 1}, "think has no argument `txt`"),
         (may("read"), "read", {}, "the argument `path` is missing"),
         (may("read"), "read", {"path": 1}, "`path` must be text"),
-        (may("deploy"), "deploy", {}, "tier 4 asks human (the tool's floor)"),
+        (may("deploy"), "deploy", {}, "tier 4 asks human (deploys: changes what runs for users)"),
     ],
 )
 def test_reasons_are_short_and_say_what_counts(rulebook, tool, args, reason):

@@ -66,7 +66,7 @@ def test_an_allow(rulebook: Rulebook):
         "\n"
         "agent     writer\n"
         "tool      write\n"
-        "tier      1 (the tool's floor)\n"
+        "tier      1 (writes: changes files of the project, which version control can restore)\n"
         "effects   write\n"
         "must      create-exclusively file\n"
         "approval  A-1\n"
@@ -90,7 +90,7 @@ def test_a_deny_says_what_comes_nearest_and_what_would_help(rulebook: Rulebook):
         "\n"
         "agent     writer\n"
         "tool      write\n"
-        "tier      1 (the tool's floor)\n"
+        "tier      1 (writes: changes files of the project, which version control can restore)\n"
         "data tier 2\n"
         "effects   write\n"
         "not by    remit.yaml:28:9\n"
@@ -118,13 +118,13 @@ def test_an_ask_says_of_whom(rulebook: Rulebook):
 @pytest.mark.parametrize(
     ("call", "reason"),
     [
-        (Call("boss", "write", {"file": "src/a", "text": ""}), "the tool's floor"),
+        (Call("boss", "write", {"file": "src/a", "text": ""}), "writes: changes files"),
         (Call("boss", "write", {"file": ".github/workflows/a.yml", "text": ""}), "is labelled ci"),
         (Call("Shipper", "ship", {"service": "x"}), "deploy"),
         (Call("boss", "write", {"file": 1}), "the tool's floor"),
         (Call("boss", "nothing"), "nothing is known about the call"),
         (Call("nobody", "write"), "nothing is known about the call"),
-        (Call("boss", "read", {"file": "a"}, Context(capsule="x")), "the tool's floor"),
+        (Call("boss", "read", {"file": "a"}, Context(capsule="x")), "reads: nothing changes"),
     ],
 )
 def test_why_a_call_has_its_tier(rulebook: Rulebook, call: Call, reason: str):
@@ -165,7 +165,7 @@ def test_for_programs_it_is_the_decision_and_more(rulebook: Rulebook):
     call = Call("reader", "read", {"file": "a"}, id="7")
     decision = decide(rulebook, call)
     assert explained(rulebook, call, Facts(), decision, {"p:1:1": ["x"]}) == {
-        **decision.as_json("7"),
-        "tier_reason": "the tool's floor",
+        **decision.for_call(call.args).as_json("7"),
+        "tier_reason": "reads: nothing changes",
         "quotes": {"p:1:1": ["x"]},
     }

@@ -325,6 +325,7 @@ def test_a_decision_as_json():
         "tier": 1,
         "data_tier": 0,
         "effects": ["write"],
+        "targets": [],
         "grade": "understood",
         "code": "not-permitted",
         "reason": "because",

@@ -38,7 +38,6 @@ EARLY = frozenset(
     {
         *("malformed-call", "unknown-agent", "agent-disabled", "unknown-tool", "undeclared-argument", "bad-url"),
         *("missing-argument", "mistyped-argument", "bad-path", "bad-glob", "outside-root", "halted", "protected"),
-        "scope-unavailable",
     }
 )
 """Codes of steps 1 and 2, where the page says nothing about the tiers."""
@@ -197,7 +196,9 @@ def agree(engine: Answer, oracle: Answer) -> bool:
 
 
 def stricter(engine: Answer, oracle: Answer) -> bool:
-    """Whether the engine refuses at least what the page refuses."""
+    """Whether the engine refuses at least what the page refuses, or sees a higher tier, whatever that leads to."""
+    if engine.tier > oracle.tier and "tier-asks" in (engine.code, oracle.code):
+        return True
     mine, page = (RANK[one.would or one.verdict] for one in (engine, oracle))
     if engine.tier > oracle.tier and engine.data_tier >= oracle.data_tier and engine.code.startswith("tier-"):
         return True  # a policy may ask at a tier and deny at a lower one

@@ -91,10 +91,8 @@ class PolicyDraw:
             pool.append("items[].path")
         if any(name in pool for name in ("gp", "gs2[]")) and "p" not in pool:
             pool.append("p")
-        if self.chance(0.07):
-            pool.append(self.one(("cmd", "stmt")))
         tool: dict[str, Any] = {"args": {name: ARGS[name] for name in pool}}
-        optional = [name for name in pool if self.chance(0.3 if name not in ("cmd", "stmt") else 0.7)]
+        optional = [name for name in pool if self.chance(0.3)]
         if optional:
             tool["optional"] = optional
             defaults = {"p": [".", "docs", "a/b"], "g": ["docs/*", "**"], "t": ["x"], "u": list(naive_urls.URLS[:3])}

@@ -17,6 +17,7 @@ from remit.model.policy import Caller, Rule, Tool
 from remit.model.rulebook import Book
 from tests.oracle import naive_paths as paths
 from tests.oracle.naive_calls import resolved_otherwise, units_of, values_of, well_formed
+from tests.oracle.naive_globs import fold
 from tests.oracle.naive_paths import Unit
 from tests.oracle.naive_scopes import Scopes, labelled, new_only, outside, url_maybe, url_surely
 
@@ -152,8 +153,6 @@ class _Decision(Scopes):
             names.append("capsule:" + context.capsule)
         if any(name in halts for name in names):
             raise Denied("halted")
-        if any(argument.kind == "sql" and self.values.get(n) for n, argument in self.tool.args.items()):
-            raise Denied("scope-unavailable")
         if any(paths.protected(unit, self.book.protected) for unit in self.units):
             raise Denied("protected")
 
@@ -321,8 +320,11 @@ class _Decision(Scopes):
                     tiers.append(raised.tier)
             scope = None if self.capsule is None else self.capsule.scope
             deletes = unit.kind == "path" and "delete" in unit.effects
-            if scope is not None and deletes and not paths.surely(unit, scope):
+            if deletes and (outside(unit) if scope is None else not paths.surely(unit, scope)):
                 tiers.append(self.book.label_tiers["outside_scope"].tier)
+            placed = self.book.environment_tiers.get(fold(self.call.context.environment or ""))
+            if placed is not None and unit.effects & set(placed.effects):
+                tiers.append(placed.tier)
         return max(tiers)
 
     def questions(self) -> tuple[list[Question], bool]:

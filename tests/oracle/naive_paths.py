@@ -257,7 +257,10 @@ def _hidden(unit: Unit, spelling: str, what: Protected) -> bool:
 def labelled(unit: Unit, patterns: tuple[str, ...]) -> bool:
     """Whether a unit of kind path has the label of these globs."""
     if not unit.wide:
-        return maybe(unit, patterns)
+        inside = [spelling.lstrip("/") or "." for spelling in unit.spellings]  # outside: as if the root were /
+        if any(matches_folded(pattern, path) for pattern in patterns for path in inside):
+            return True
+        return "delete" in unit.effects and any(fold(path) in _directories(patterns) for path in inside)
     for spelling in unit.spellings:
         mine = reach(unit, spelling)
         samples = globs.samples(spelling, unit.widest)
@@ -273,6 +276,17 @@ def labelled(unit: Unit, patterns: tuple[str, ...]) -> bool:
             if shares and any(_literal(name) and fold(name) in named for name in names):
                 return True
     return False
+
+
+def _directories(patterns: tuple[str, ...]) -> set[str]:
+    """The literal directories that globs begin with."""
+    found = set()
+    for pattern in patterns:
+        names = globs.names_of(pattern)[:-1]
+        for length in range(1, len(names) + 1):
+            if all(_literal(name) for name in names[:length]):
+                found.add(fold("/".join(names[:length])))
+    return found
 
 
 def _literal(segment: str) -> bool:

@@ -15,7 +15,7 @@ CODES = frozenset(
         *("malformed-call", "unknown-agent", "agent-disabled", "unknown-tool"),
         *("undeclared-argument", "missing-argument", "mistyped-argument"),
         *("bad-path", "bad-glob", "bad-url", "outside-root"),
-        *("halted", "scope-unavailable", "protected"),
+        *("halted", "protected"),
         *("may-not", "reserved", "not-accessible", "not-permitted"),
         *("unknown-capsule", "broken-chain", "capsule-required", "capsule-ended", "capsule-constraint"),
         *("data-tier", "locked", "api-not-allowed", "skill-not-allowed", "delegation-not-allowed"),
@@ -28,7 +28,7 @@ ELSEWHERE = frozenset({"rule-failed", "not-understood"})
 OTHER_WORDS = OBLIGATIONS | ELSEWHERE
 
 # Six parts of about 3,700 calls, so that two workers share them evenly.
-PARTS = [range(start, start + 90) for start in range(0, 540, 90)]
+PARTS = [range(start, start + 100) for start in range(0, 600, 100)]
 
 
 def check(tally: Tally, least: int) -> None:

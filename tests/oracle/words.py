@@ -93,8 +93,6 @@ ARGS: dict[str, Any] = {
     "f": "flag",
     "j": "json",
     "mode": {"one_of": ["fast", "slow", 1, True, 2.5]},
-    "cmd": "sql",  # shell texts have tests of their own (tests/scopes/shell); the oracle draws none
-    "stmt": "sql",
     "deep.in[].url": "url",
     "ns[]": "number",
     "gp": {"glob": "p"},
@@ -102,7 +100,8 @@ ARGS: dict[str, Any] = {
 }
 COMMON = (*("p", "p", "p", "q", "ps[]", "items[].path", "g", "gp", "u", "u", "to", "s", "t", "n", "mode", "opt.path"),)
 
-RARE = tuple(name for name in ARGS if name not in ("cmd", "stmt"))
+RARE = tuple(ARGS)
+"""Shell and SQL texts have tests of their own (tests/scopes/shell, tests/scopes/sql); the oracle draws none."""
 
 
 def kind_of(declared: Any) -> str:

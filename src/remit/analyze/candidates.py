@@ -7,12 +7,15 @@ from itertools import islice, product
 from typing import Any
 
 from remit.analyze.shell import SAMPLES, sample_texts
+from remit.analyze.sql import SAMPLES as SQL_SAMPLES
+from remit.analyze.sql import sample_statements
 from remit.decide.plan import Bound, Plan
 from remit.model.call import Call, Context
 from remit.model.facts import Capsule, Facts
 from remit.model.policy import Argument, Condition
 from remit.scopes.glob import Glob
 from remit.scopes.shell.scope import ShellMatcher
+from remit.scopes.sql.scope import SqlMatcher
 from remit.scopes.url import UrlPattern
 
 MAX_CALLS = 256
@@ -92,6 +95,11 @@ def _values(name: str, argument: Argument, plan: Plan, permits: list[Bound]) -> 
         for matcher in matchers:
             found.extend(sample_texts(matcher) if isinstance(matcher, ShellMatcher) else SAMPLES)
         found.extend(SAMPLES if plan.access else ())
+    elif argument.kind == "sql":
+        for bound in permits:
+            scope = bound.judge.parts.get("sql")
+            found.extend(sample_statements(scope) if isinstance(scope, SqlMatcher) else SQL_SAMPLES)
+        found.extend(SQL_SAMPLES if plan.access else ())
     elif argument.kind == "agent":
         found.extend(name for bound in permits for name in bound.rule.scope.agent or ())
         found.extend(plan.caller.delegates_to or ())

@@ -8,6 +8,7 @@ import msgspec
 
 from remit.analyze.candidates import candidates
 from remit.analyze.shell import ANY_EFFECT, possible_effects
+from remit.analyze.sql import possible_sql_effects
 from remit.decide import decide
 from remit.decide.plan import Bound, Plan, desk
 from remit.decide.selection import selects_caller, selects_tool
@@ -16,6 +17,7 @@ from remit.model.policy import Caller, Never, Tool
 from remit.model.rulebook import Rulebook
 from remit.model.terms import DENY
 from remit.scopes.shell.scope import ShellMatcher
+from remit.scopes.sql.scope import SqlMatcher
 
 Answer = Literal["proved", "violated", "unknown"]
 
@@ -75,15 +77,10 @@ def _cell(rulebook: Rulebook, plan: Plan, statement: Never, assumptions: set[str
         return "proved", "", None
     if any(_certain(bound, statement) for bound in plan.nots):
         return "proved", "", None
-    if plan.intake.unavailable and not _required_free(plan):
-        scoped = plan.access is None and all(b.rule.scope.sql for b in permits)
-        if scoped or "sandbox" in statement.assuming:
-            assumptions.add("calls with a sql argument are denied until those scopes can be judged")
-            return "proved", "", None
-        return "unknown", "it takes any sql text; scope it, or say `assuming: [sandbox]`", None
     project = False
-    if "shell" in plan.tool.kinds and statement.effect and plan.access is None:
-        shown, project = _shell_effects(permits)
+    texts = plan.tool.kinds & {"shell", "sql"}
+    if texts and statement.effect and plan.access is None:
+        shown, project = _text_effects(permits, texts)
         if shown.isdisjoint(statement.effect):
             if not project:
                 return "proved", "", None
@@ -99,20 +96,29 @@ def _cell(rulebook: Rulebook, plan: Plan, statement: Never, assumptions: set[str
             return "violated", decision.verdict.word, call
     if _hopeless(plan, statement):
         return "proved", "", None
+    if "sql" in plan.tool.kinds and any("sql" not in bound.judge.parts for bound in permits):
+        if "sandbox" in statement.assuming:
+            assumptions.add("a sandbox keeps SQL from what its text does not show")
+            return "proved", "", None
+        return "unknown", "it takes any sql text; scope it, or say `assuming: [sandbox]`", None
     return "unknown", "no counterexample was found, and no prohibition rules it out", None
 
 
-def _shell_effects(permits: list[Bound]) -> tuple[frozenset[str], bool]:
-    """What all permissions together let a shell text do."""
+def _text_effects(permits: list[Bound], kinds: frozenset[str]) -> tuple[frozenset[str], bool]:
+    """What all permissions together let a shell or SQL text do."""
     effects: set[str] = set()
     project = False
     for bound in permits:
-        matcher = bound.judge.parts.get("shell")
-        if not isinstance(matcher, ShellMatcher):
-            return ANY_EFFECT, True
-        mine, runs = possible_effects(matcher)
-        effects |= mine
-        project = project or runs
+        for kind in kinds:
+            matcher = bound.judge.parts.get(kind)
+            if isinstance(matcher, ShellMatcher):
+                mine, runs = possible_effects(matcher)
+            elif isinstance(matcher, SqlMatcher):
+                mine, runs = possible_sql_effects(matcher)
+            else:
+                return ANY_EFFECT, True
+            effects |= mine
+            project = project or runs
     return frozenset(effects), project
 
 
@@ -122,11 +128,6 @@ def _certain(bound: Bound, statement: Never) -> bool:
     if judge.when or judge.where or judge.parts or judge.exception is not None:
         return False
     return judge.effects is None or (bool(statement.effect) and judge.effects >= set(statement.effect))
-
-
-def _required_free(plan: Plan) -> bool:
-    """The tool can be called without any of its shell or sql arguments."""
-    return all(plan.tool.args[name].optional for name in plan.intake.unavailable)
 
 
 def _hopeless(plan: Plan, statement: Never) -> bool:

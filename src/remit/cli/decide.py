@@ -65,7 +65,7 @@ def command(
         if one is None:
             verdict = answer_all(setting, file) if file is not None else ALLOW
         else:
-            decision = decide(setting.rulebook, one, setting.facts_for(one))
+            decision = decide(setting.rulebook, one, setting.facts_for(one)).for_call(one.args)
             verdict = decision.verdict
             if json:
                 write(encode_decision(decision, one.id) + b"\n")

@@ -72,7 +72,7 @@ def answer(setting: Setting, line: bytes | None) -> tuple[Decision, str | None]:
             raise CallError(f"the line is longer than {MAX_LINE} bytes")
         call = decode_call(line)
         call_id = call.id
-        return decide(setting.rulebook, call, setting.facts_for(call)), call_id
+        return decide(setting.rulebook, call, setting.facts_for(call)).for_call(call.args), call_id
     except CallError as error:
         return refused(setting.rulebook, error.code, str(error)), error.id
     except Exception as error:  # one line that fails must not leave the others without an answer

@@ -1,7 +1,9 @@
-"""`remit understand`: what a command would do, without any policy."""
+"""`remit understand`: what a command, a query, a URL or a path would do, and how far it reaches."""
 
 from __future__ import annotations
 
+from enum import StrEnum
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -9,34 +11,138 @@ import typer
 from remit.cli.options import JsonOption
 
 if TYPE_CHECKING:
+    from remit.explain.radius import Radius
+    from remit.model.rulebook import Rulebook
     from remit.scopes.shell.understand import Act, Understanding
+    from remit.scopes.sql.statement import SqlStatement
 
 _SIGNS = {"understood": "✅", "project code": "🔧", "not understood": "❓"}
 
 
+class Dialect(StrEnum):
+    """Whose SQL it is."""
+
+    sqlite = "sqlite"
+    postgres = "postgres"
+    mysql = "mysql"
+    duckdb = "duckdb"
+    snowflake = "snowflake"
+
+
 def command(
-    text: Annotated[str, typer.Argument(metavar="COMMAND", help="The shell text, in quotes; - reads it from stdin.")],
+    text: Annotated[
+        str | None, typer.Argument(metavar="[COMMAND]", help="A shell text, in quotes; - reads it from stdin.")
+    ] = None,
+    sql: Annotated[str | None, typer.Option("--sql", metavar="TEXT", help="A SQL text instead; - is stdin.")] = None,
+    url: Annotated[str | None, typer.Option("--url", metavar="URL", help="A URL instead.")] = None,
+    path: Annotated[str | None, typer.Option("--path", metavar="PATH", help="A path instead.")] = None,
+    dialect: Annotated[Dialect, typer.Option("--dialect", help="Whose SQL it is.")] = Dialect.sqlite,
+    policy: Annotated[
+        Path | None, typer.Option("--policy", metavar="FILE", help="Use the labels and tiers of this policy.")
+    ] = None,
     json: JsonOption = False,
 ) -> int:
-    """Show what a shell text would run: programs, effects, paths, and what could not be followed."""
-    from remit.cli.common import FINE
+    """Show what a text would do, without asking whether anybody may: effects, targets, and its tier with the reason."""
+    from remit.cli.common import FINE, InputError
     from remit.cli.output import out, out_json
-    from remit.scopes.shell.understand import understand
 
-    if text == "-":
-        import sys
-
-        text = sys.stdin.read()
-    found = understand(text)
+    given = {"command": text, "sql": sql, "url": url, "path": path}
+    named = [name for name, value in given.items() if value is not None]
+    if len(named) != 1:
+        problem = "nothing to understand" if not named else f"{' and '.join(named)} at once"
+        raise InputError(problem, help="give a COMMAND, or one of --sql, --url, --path")
+    what = named[0]
+    content = _content(given[what] or "")
+    book = _rulebook(policy)
+    found = _SHOWN[what](book, content, dialect.value)
     if json:
-        out_json(as_json(found))
+        out_json(found[0])
     else:
-        out(_text(found))
+        out("".join(f"{line}\n" for line in found[1]))
     return FINE
 
 
+def _content(text: str) -> str:
+    if text != "-":
+        return text
+    import sys
+
+    return sys.stdin.read()
+
+
+def _rulebook(policy: Path | None) -> Rulebook:
+    """The policy's, or one with nothing but the catalog's labels and tiers."""
+    from remit.cli.common import load
+    from remit.compile import build_rulebook
+
+    if policy is not None:
+        return load(policy)
+    return build_rulebook({"remit": 1, "agents": {"anyone": {"may": []}}})
+
+
+def _command(book: Rulebook, text: str, dialect: str) -> tuple[dict[str, Any], list[str]]:
+    from remit.explain.radius import radius_of
+    from remit.scopes.shell.understand import understand
+
+    found = understand(text)
+    radius = radius_of(book, "shell", text)
+    data = {**as_json(found), **_extent(radius)}
+    return data, [*_text(found), *radius.lines()]
+
+
+def _sql(book: Rulebook, text: str, dialect: str) -> tuple[dict[str, Any], list[str]]:
+    from remit.explain.radius import radius_of
+    from remit.scopes.sql.understand import understand_sql
+
+    found = understand_sql(text, dialect)
+    radius = radius_of(book, "sql", text, dialect=dialect)
+    statements = [_statement_json(statement) for statement in found.statements]
+    data = {"dialect": dialect, "problem": found.problem, "statements": statements, **_extent(radius)}
+    lines = [f"❓ not understood: {_show(found.problem, 200)}"] if found.problem is not None else []
+    lines.extend(line for statement in found.statements for line in _statement(statement))
+    if not found.statements and found.problem is None:
+        lines.append("no statement")
+    return data, [*lines, *radius.lines()]
+
+
+def _url(book: Rulebook, text: str, dialect: str) -> tuple[dict[str, Any], list[str]]:
+    from remit.explain.radius import radius_of
+    from remit.scopes.url import UrlError, parse_url
+
+    radius = radius_of(book, "url", text)
+    try:
+        url = parse_url(text)
+    except UrlError as error:
+        return {"url": text, **_extent(radius), "problem": str(error)}, [f"❓ no URL: {_show(error, 200)}"]
+    parts = {"scheme": url.scheme, "host": url.host, "port": url.port, "path": url.path, "query": url.query}
+    doubt = ["a server could take the path for another one"] if url.ambiguous_path else []
+    lines = [f"🌐 {_show(url, 300)}", *(f"     {key} {_show(value)}" for key, value in parts.items() if value)]
+    data = {"url": str(url), **parts, "ambiguous_path": url.ambiguous_path, **_extent(radius)}
+    return data, [*lines, *(f"     {line}" for line in doubt), *radius.lines()]
+
+
+def _path(book: Rulebook, text: str, dialect: str) -> tuple[dict[str, Any], list[str]]:
+    from remit.explain.radius import radius_of
+
+    found = {effect: radius_of(book, "path", text, effect) for effect in ("read", "write", "delete")}
+    lines = [f"📄 {_show(text, 300)}"]
+    for effect, radius in found.items():
+        lines.append(f"     {effect}: {'; '.join(radius.lines())}")
+    data = {"path": text, **{effect: radius.as_json() for effect, radius in found.items()}}
+    return data, lines
+
+
+_SHOWN = {"command": _command, "sql": _sql, "url": _url, "path": _path}
+
+
+def _extent(radius: Radius) -> dict[str, Any]:
+    """What a text of any kind has, beside what is special to its kind."""
+    data = radius.as_json()
+    return {key: value for key, value in data.items() if key != "problem" or value is not None}
+
+
 def as_json(found: Understanding) -> dict[str, Any]:
-    """The understanding as plain data."""
+    """The understanding of a shell text as plain data."""
     return {
         "grade": found.grade,
         "problem": found.problem,
@@ -53,6 +159,9 @@ def as_json(found: Understanding) -> dict[str, Any]:
                 ],
                 "urls": [word.raw for word in act.urls],
                 "hosts": [word.raw for word in act.hosts],
+                "branches": [word.raw for word in act.branches],
+                "contexts": [word.raw for word in act.contexts],
+                "statements": [_statement_json(statement) for statement in act.statements],
                 "joined": sorted(act.command.joined),
                 "via": list(act.via),
                 "unknown": list(act.unknown),
@@ -65,21 +174,35 @@ def as_json(found: Understanding) -> dict[str, Any]:
     }
 
 
-def _text(found: Understanding) -> str:
+def _statement_json(statement: SqlStatement) -> dict[str, Any]:
+    data = statement._asdict()
+    data["uses"] = [
+        {**use._asdict(), "columns": sorted(use.columns) if use.columns is not None else None} for use in statement.uses
+    ]
+    data["reaches"] = [reach._asdict() for reach in statement.reaches]
+    sets = {key: sorted(value) for key, value in data.items() if isinstance(value, frozenset)}
+    return {**data, **sets, "effects": sorted(statement.effects)}
+
+
+def _show(text: object, limit: int = 160) -> str:
     from remit.declare.nodes import show
 
+    return show(text, limit)
+
+
+def _text(found: Understanding) -> list[str]:
     if found.problem is not None:
-        return f"❓ not understood: {show(found.problem, 200)}\n"
+        return [f"❓ not understood: {_show(found.problem, 200)}"]
     lines = []
     for act in found.acts:
         via = f"{' → '.join(act.via)} → " if act.via else ""
         name = " ".join((act.program or "?", *act.sub))
         effects = ", ".join(sorted(act.effects)) or "nothing"
-        lines.append(f"{_SIGNS[act.grade]} {show(via + name)}: {effects} ({act.grade})")
-        lines.extend(f"     {show(line, 160)}" for line in _details(act))
+        lines.append(f"{_SIGNS[act.grade]} {_show(via + name)}: {effects} ({act.grade})")
+        lines.extend(f"     {_show(line)}" for line in _details(act))
+        lines.extend(f"     {line}" for statement in act.statements for line in _statement(statement))
     effects = ", ".join(sorted({effect for act in found.acts for effect in act.effects})) or "nothing"
-    lines.append(f"in all: {effects}; {found.grade}")
-    return "".join(f"{line}\n" for line in lines)
+    return [*lines, f"in all: {effects}; {found.grade}"]
 
 
 def _details(act: Act) -> list[str]:
@@ -87,9 +210,28 @@ def _details(act: Act) -> list[str]:
     for touch in (*act.touches, *act.redirected):
         lines.append(f"{touch.effect}s {touch.path.raw}{' and all below' if touch.deep else ''}")
     lines.extend(f"reaches {word.raw}" for word in (*act.urls, *act.hosts))
+    lines.extend(f"branch {word.raw}" for word in act.branches)
+    lines.extend(f"cluster context {word.raw}" for word in act.contexts)
     lines.extend(f"target {word.raw}" for word in act.targets)
     lines.extend(f"sets {name}" for name, _ in act.command.assigns)
     lines.extend(f"could not be followed: {text}" for text in act.unknown)
     lines.extend(f"not admitted by naming it: {text}" for text in act.refused)
     lines.extend(f"not literal: {text}" for text in dict.fromkeys((*act.dynamic, *act.loose)))
+    return lines
+
+
+def _statement(statement: SqlStatement) -> list[str]:
+    sign = "❓" if statement.unknown or statement.strange else "✅"
+    effects = ", ".join(sorted(statement.effects)) or "nothing"
+    lines = [f"{sign} {_show(statement.verb.upper())}: {effects}"]
+    for use in statement.uses:
+        columns = f" ({', '.join(sorted(use.columns))})" if use.columns else ""
+        lines.append(f"     {use.verb} {_show(use.table)}{_show(columns)}{f' via {_show(use.via)}' if use.via else ''}")
+    lines.extend(f"     pragma {_show(name)}" for name in statement.pragmas)
+    if statement.source:
+        lines.append(f"     from {statement.source}, on conflict {statement.conflict or 'none'}")
+    for reach in statement.reaches:
+        lines.append(f"     {reach.effect}s {_show(reach.value or reach.kind)} by {_show(reach.by)}")
+    lines.extend(f"     the function {_show(name)} is not known to be harmless" for name in statement.strange)
+    lines.extend(f"     could not be followed: {_show(text)}" for text in statement.unknown)
     return lines

@@ -9,6 +9,7 @@ from remit.compile.hashing import content_hash
 from remit.compile.inherit import inherit
 from remit.compile.names import Names
 from remit.compile.rules import RuleResolver
+from remit.compile.tiers import refined
 from remit.declare.nodes import show
 from remit.declare.shapes import Reader, did_you_mean
 from remit.model.policy import Caller, Grant, Policy, Tool
@@ -66,6 +67,7 @@ class _Binding:
                     self.notices.append(f"{entry.at}: `{pattern}` matches no declared tool; unknown tools are denied")
             reserved.append(entry)
         self._check_names()
+        tiers = refined(policy, self.reader, self.notices)
         self.reader.finish()
         return Book(
             name=policy.name,
@@ -75,9 +77,11 @@ class _Binding:
             reserved=tuple(reserved),
             never=policy.never,
             labels=(*defaults.labels(), *policy.labels),
-            label_tiers=defaults.label_tiers(),
-            effect_tiers=defaults.effect_tiers(),
-            grade_tiers=defaults.grade_tiers(),
+            label_tiers=tiers.labels,
+            effect_tiers=tiers.effects,
+            grade_tiers=tiers.grades,
+            environment_tiers=tiers.environments,
+            tier_words=tiers.words,
             tiers=defaults.tiers(policy),
             gates=policy.gates,
             grants=grants,

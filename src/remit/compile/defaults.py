@@ -1,4 +1,4 @@
-"""What the catalog adds to every policy: tiers, labels, protected paths."""
+"""What the catalog adds to every policy: what tiers do, labels, protected paths."""
 
 from __future__ import annotations
 
@@ -9,36 +9,20 @@ from remit import catalog
 from remit.declare.nodes import parse
 from remit.declare.words import plain
 from remit.model.policy import Label, Policy, Question
-from remit.model.rulebook import LabelTier, Protected
+from remit.model.rulebook import Protected
 
 
 @cache
-def _data(name: str) -> dict[str, Any]:
+def data(name: str) -> dict[str, Any]:
+    """One file of the catalog, as plain data."""
     found: dict[str, Any] = plain(parse(catalog.text(name), f"catalog {name}"))
     return found
-
-
-def effect_tiers() -> dict[str, int]:
-    """The tier of each effect."""
-    return {effect: entry["tier"] for effect, entry in _data("tiers.yaml")["effects"].items()}
-
-
-def grade_tiers() -> dict[str, int]:
-    """The least tier of a command by its grade."""
-    return {grade: entry["tier"] for grade, entry in _data("tiers.yaml")["grades"].items()}
-
-
-def label_tiers() -> dict[str, LabelTier]:
-    """The tier of each label, and of deleting outside the scope of a task."""
-    data = _data("tiers.yaml")
-    entries = {**data["labels"], "outside_scope": data["outside_scope"]}
-    return {name: LabelTier(entry["tier"], tuple(entry["effects"])) for name, entry in entries.items()}
 
 
 def labels() -> tuple[Label, ...]:
     """The labels that ship with Remit."""
     return tuple(
-        Label(name, path=tuple(entry["path"]), at=f"catalog {name}") for name, entry in _data("labels.yaml").items()
+        Label(name, path=tuple(entry["path"]), at=f"catalog {name}") for name, entry in data("labels.yaml").items()
     )
 
 
@@ -50,15 +34,15 @@ def tiers(policy: Policy) -> dict[int, Question]:
 
 def protected(policy: Policy) -> Protected:
     """The protected paths: the catalog's, the policy's own files and tests, and what it adds."""
-    data = _data("protected.yaml")
+    found = data("protected.yaml")
     inside = [source for source in policy.sources if not source.startswith("../")]
     tests = {f"{source.rpartition('/')[0]}/*.test.yaml".lstrip("/") for source in inside}
     files = tuple(_literal(source) for source in inside)
     return Protected(
-        names=tuple(data["names"]),
-        paths=(*data["paths"], *files, *sorted(tests), *policy.protect),
-        hidden=tuple(data["hidden"]),
-        programs=tuple(data["programs"]),
+        names=tuple(found["names"]),
+        paths=(*found["paths"], *files, *sorted(tests), *policy.protect),
+        hidden=tuple(found["hidden"]),
+        programs=tuple(found["programs"]),
         above=tuple(source for source in policy.sources if source.startswith("../")),
         lifted=policy.unprotect,
     )

@@ -9,7 +9,7 @@ import msgspec
 
 from remit.model.rulebook import Book
 
-_PLACES = frozenset({"at", "sources", "root", "notices", "examples", "about", "pack", "packs"})
+_PLACES = frozenset({"at", "sources", "root", "notices", "examples", "about", "pack", "packs", "tier_words"})
 """Fields of the nouns that say where something stands or are for people only."""
 _ORDERED = frozenset({"gates"})
 

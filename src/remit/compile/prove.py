@@ -15,17 +15,16 @@ from remit.declare.shapes import Reader
 from remit.model.call import Call, Context
 from remit.model.policy import Caller, Rule
 from remit.model.rulebook import Rulebook
-from remit.model.terms import DANGEROUS, UNAVAILABLE
+from remit.model.terms import DANGEROUS
 
 
 def prove(rulebook: Rulebook) -> Rulebook:
-    """The rulebook itself, or with notices about what waits. Raises PolicyError."""
+    """The rulebook itself, or with notices about what a proof assumes. Raises PolicyError."""
     reader = Reader()
-    waiting = 0
     for caller in rulebook.book.callers.values():
         for rule in caller.rules:
             if rule.examples is not None:
-                waiting += _examples(rulebook, caller, rule, reader)
+                _examples(rulebook, caller, rule, reader)
     notices = list(rulebook.book.notices)
     for statement in rulebook.book.never:
         finding = examine(rulebook, statement)
@@ -43,21 +42,18 @@ def prove(rulebook: Rulebook) -> Rulebook:
         else:
             notices.extend(f"{statement.at}: proved, assuming that {text}" for text in finding.assumptions)
     reader.finish()
-    if waiting:
-        notices.append(f"{waiting} examples wait until sql scopes can be judged")
     if len(notices) == len(rulebook.book.notices):
         return rulebook
     return Rulebook(msgspec.structs.replace(rulebook.book, notices=tuple(notices)), rulebook.hash)
 
 
-def _examples(rulebook: Rulebook, caller: Caller, rule: Rule, reader: Reader) -> int:
-    """Decides the examples of one rule for one caller; returns how many can't be judged yet."""
+def _examples(rulebook: Rulebook, caller: Caller, rule: Rule, reader: Reader) -> None:
+    """Decides the examples of one rule for one caller."""
     clerk = desk(rulebook)
     row = clerk.row(caller.name)
     examples = rule.examples
     if row is None or examples is None or not caller.enabled:
-        return 0
-    waiting = 0
+        return
     for name in rule.tools or ():
         tool = row.tool(name)
         if tool is None:
@@ -72,16 +68,13 @@ def _examples(rulebook: Rulebook, caller: Caller, rule: Rule, reader: Reader) ->
                 wanted = {key: str(values[0]) for key, values in rule.scope.when.items()}
                 context = Context(**{"capsule": capsule, **wanted})  # type: ignore[arg-type]
                 decision = decide(rulebook, Call(caller.name, name, args, context), facts)
-                if decision.code == "scope-unavailable":
-                    waiting += 1
-                elif decision.verdict.word != expected:
+                if decision.verdict.word != expected:
                     reader.fail(
                         rule.at,
                         "example-fails",
                         f"the example `{show(entry)}` of {caller.name} is expected to be {expected}, "
                         f"but is {decision.verdict.word}: {decision.reason}",
                     )
-    return waiting
 
 
 def _arguments(plan: Plan, entry: Any, rule: Rule, reader: Reader) -> dict[str, Any] | None:
@@ -90,7 +83,7 @@ def _arguments(plan: Plan, entry: Any, rule: Rule, reader: Reader) -> dict[str, 
     filled = {name: plain_value(a) for name, a in declared.items() if not a.optional and a.kind not in DANGEROUS}
     if isinstance(entry, dict):
         return {**{k: v for k, v in nest(filled).items() if k not in entry}, **entry}
-    main = [n for n, a in declared.items() if a.kind in DANGEROUS | UNAVAILABLE | {"skill"} and not a.optional]
+    main = [n for n, a in declared.items() if a.kind in DANGEROUS | {"skill"} and not a.optional]
     if not main:
         main = [name for name, argument in declared.items() if not argument.optional]
     if len(main) != 1:

@@ -8,12 +8,14 @@ import msgspec
 
 from remit.decide.plan import Plan
 from remit.model.call import Call
-from remit.model.decision import Decision, Needs, Obligation, Remedy
+from remit.model.decision import Decision, Needs, Obligation, Remedy, Target
 from remit.model.facts import Capsule, Facts
 from remit.model.terms import DENY, EFFECTS, Verdict
 from remit.scopes.interface import Unit
 
+FLOOR = "the tool's floor"
 _GRADES = ("not understood", "project code", "understood")
+_AIMED = frozenset(("path", "table", "url", "host", "branch", "context", "agent", "skill"))
 _ORDER = {effect: index for index, effect in enumerate(EFFECTS)}
 
 
@@ -39,6 +41,7 @@ class Case:
         "call",
         "capsules",
         "data_tier",
+        "data_why",
         "effects",
         "facts",
         "grade",
@@ -61,8 +64,10 @@ class Case:
         self.rule: str | None = None
         self.approval: str | None = None
         self.data_tier = call.context.data_tier
+        self.data_why = "the context says so" if self.data_tier else ""
+        """What gave the data tier; empty for tier 0."""
         self.tier = plan.tool.tier
-        self.tier_why = "the tool's floor"
+        self.tier_why = FLOOR
         grades = {unit.grade for unit in units}
         self.grade = next((grade for grade in _GRADES if grade in grades), _GRADES[-1])
         found = frozenset[str]().union(*(unit.effects for unit in units))
@@ -83,9 +88,30 @@ class Case:
             tier=self.tier,
             data_tier=self.data_tier,
             effects=self.effects,
+            targets=_targets(self.units, self.call.args),
             grade=self.grade,
             detail=tuple(self.trace),
             policy=self.plan.rulebook.hash,
             approval=self.approval,
             **more,
         )
+
+
+def _targets(units: list[Unit], args: dict[str, Any]) -> tuple[Target, ...]:
+    """What the call would reach, each once; commands and statements are shown by what they touch."""
+    found: dict[Target, None] = {}
+    for unit in units:
+        if unit.kind in _AIMED:
+            value = _value(unit)
+            if unit.arg and args.get(unit.arg) == value:
+                value = ""  # as given, so that one decision can serve many calls
+            for effect in sorted(unit.effects, key=_ORDER.__getitem__):
+                found[Target(effect, unit.kind, value, unit.arg, unit.wide)] = None
+    return tuple(found)
+
+
+def _value(unit: Unit) -> str:
+    """A path, a name, a pattern; a URL without its query, which could hold secrets."""
+    if type(unit.value) is str:
+        return unit.value
+    return str(unit.value.text) if unit.wide else str(unit.value).partition("?")[0].partition("#")[0]

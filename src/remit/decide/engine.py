@@ -6,8 +6,9 @@ import msgspec
 
 from remit.decide.case import Case, Finding
 from remit.decide.intake import Refused
+from remit.decide.measure import measure
 from remit.decide.plan import Plan, desk
-from remit.decide.questions import measure, questions
+from remit.decide.questions import questions
 from remit.decide.quick import prepare
 from remit.decide.steps import (
     binding_plans,
@@ -19,7 +20,6 @@ from remit.decide.steps import (
     permitted,
     prohibited,
     protected,
-    unavailable,
 )
 from remit.decide.words import declare_remedy, shown
 from remit.model.call import Call, Context, Statement
@@ -96,7 +96,7 @@ def hear(plan: Plan, call: Call, facts: Facts) -> Decision:
     case = Case(plan, call, facts, values, units)
     unknown = known_capsules(case) if call.context.capsule is not None else None
     measure(case)
-    finding = halted(case) or unavailable(case) or protected(case)
+    finding = halted(case) or protected(case)
     if finding is None:
         finding = prohibited(plan, case) or permitted(plan, case) or unknown or chained(case) or limits(plan, case)
         if finding is None:

@@ -10,15 +10,15 @@ import msgspec
 from remit.model.call import Call
 from remit.model.facts import Facts
 from remit.model.policy import Argument, Tool
-from remit.model.terms import UNAVAILABLE
 from remit.scopes.glob import Glob
 from remit.scopes.interface import NotUnderstood, Unit
 from remit.scopes.path import glob_argument, normalise, relative_to
 from remit.scopes.shell.units import shell_units
+from remit.scopes.sql.units import sql_units
 from remit.scopes.url import UrlError, UrlPattern, parse_url
 
 _TEXTS = frozenset({"path", "glob", "shell", "sql", "url", "agent", "skill", "text"})
-_UNITS = frozenset({"path", "glob", "url", "agent", "skill", "shell"})
+_UNITS = frozenset({"path", "glob", "url", "agent", "skill", "shell", "sql"})
 _NONE: frozenset[str] = frozenset()
 _WORDS = {"number": "a number", "flag": "true or false", "list": "a list", "object": "an object"}
 
@@ -51,7 +51,7 @@ class _Shape:
 class Intake:
     """Reads the arguments of one tool."""
 
-    __slots__ = ("bases", "effects", "fixed", "flat", "required", "shape", "tool", "unavailable", "units_from")
+    __slots__ = ("bases", "effects", "fixed", "flat", "required", "shape", "tool", "units_from")
 
     def __init__(self, tool: Tool) -> None:
         self.tool = tool
@@ -67,7 +67,6 @@ class Intake:
         for name, argument in tool.args.items():
             if argument.base is not None and argument.base not in self.effects:
                 self.bases.setdefault(argument.base, []).append(name)
-        self.unavailable = [n for n, a in tool.args.items() if a.kind in UNAVAILABLE]
         self.fixed = _fixed_units(tool)
 
     def values(self, args: dict[str, Any]) -> dict[str, list[Any]]:
@@ -139,7 +138,10 @@ class Intake:
                         stood_for = any(glob in values for glob in self.bases.get(name, ()))
                         units.extend(msgspec.structs.replace(u, derived=True) if stood_for else u for u in found)
                     elif kind == "shell":
-                        units.extend(shell_units(name, text, call.context.cwd, facts.root))
+                        units.extend(shell_units(name, text, call.context.cwd, facts.root, facts.schema))
+                    elif kind == "sql":
+                        schema = facts.schema.get(self.tool.name) if facts.schema is not None else None
+                        units.extend(sql_units(name, text, self.tool.dialect or "", facts.root, schema))
                     elif kind == "glob":
                         glob = self._glob(name, text, values, call, facts, below=bool(below))
                         units.append(Unit("path", name, glob, effects | below, wide=True, text=text))
@@ -248,7 +250,7 @@ def _effects(tool: Tool) -> dict[str, tuple[frozenset[str], frozenset[str]]]:
     for does in tool.does:
         if does.reach is not None and does.effect != "delegate":
             continue
-        own = does.arg is not None and tool.args[does.arg].kind in _UNITS - {"shell"}
+        own = does.arg is not None and tool.args[does.arg].kind in _UNITS - {"shell", "sql"}
         name = does.arg if own and does.arg is not None else ""
         on, below = found.get(name, (_NONE, _NONE))
         one = frozenset({does.effect})

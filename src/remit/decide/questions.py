@@ -1,4 +1,4 @@
-"""Step 7: the tier of the call, who must be asked, and which answers are already there."""
+"""Step 7: who must be asked because of the tier and the rules, and which answers are already there."""
 
 from __future__ import annotations
 
@@ -15,8 +15,6 @@ from remit.model.call import Call
 from remit.model.decision import Needs
 from remit.model.facts import Facts
 from remit.model.terms import ASK
-from remit.scopes.glob import Glob
-from remit.scopes.globset import GlobSet
 
 HUMAN = "human"
 
@@ -30,26 +28,6 @@ class Asked(msgspec.Struct, frozen=True):
     rule: str | None = None
     by_tier: bool = False
     statement: bool = False
-
-
-def measure(case: Case) -> None:
-    """Sets the tier and the data tier of the call: the highest of any unit, never below the tool's floor."""
-    index = case.plan.index
-    scope = case.capsules[0].scope if case.capsules else None
-    inside = GlobSet(Glob.parse(text) for text in scope) if scope is not None else None
-    for unit in case.units:
-        tier = index.effect_tier(unit)
-        why = ", ".join(sorted(unit.effects))
-        by_label, label = index.labels.tier(unit)
-        if by_label > tier:
-            tier, why = by_label, f"{shown(unit.text)} is labelled {label}"
-        if inside is not None and unit.kind == "path" and not unit.effects.isdisjoint(index.outside_scope.effects):
-            held = inside.includes(unit.value) if unit.wide else inside.matches(unit.value)
-            if not held and index.outside_scope.tier > tier:
-                tier, why = index.outside_scope.tier, f"{shown(unit.text)} lies outside the capsule's scope"
-        if tier > case.tier:
-            case.tier, case.tier_why = tier, why
-        case.data_tier = max(case.data_tier, index.labels.data_tier(unit))
 
 
 def questions(case: Case) -> Finding | None:

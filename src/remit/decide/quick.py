@@ -12,6 +12,7 @@ import re
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from remit.decide.labels import Paths
 from remit.decide.plan import Bound, Plan
 from remit.model.call import Call, Context
 from remit.model.decision import Decision
@@ -45,13 +46,20 @@ def prepare(plan: Plan, hear: Hear) -> None:
     paths = [name for name, kind in kinds.items() if kind == "path"]
     if not paths:
         _prepare_fixed(plan, hear)
-    elif len(paths) == 1 and not tool.args[paths[0]].optional:
+    elif len(paths) == 1 and not tool.args[paths[0]].optional and not _is_placed(plan):
         _prepare_path(plan, hear, paths[0])
+
+
+def _is_placed(plan: Plan) -> bool:
+    """The tool has effects whose tier depends on the environment that the call runs in."""
+    rules = plan.index.environment_tiers.values()
+    return any(does.effect in rule.effects for rule in rules for does in plan.tool.does)
 
 
 def _context_key(plan: Plan) -> Callable[[Context, Facts], Any]:
     """A key for contexts that differ in what the plan looks at; None where the full procedure must look."""
-    keys = sorted({key for bound in plan.rules for key, _ in bound.judge.when})
+    found = {key for bound in plan.rules for key, _ in bound.judge.when}
+    keys = sorted(found | {"environment"} if _is_placed(plan) else found)
 
     def key(context: Context, facts: Facts) -> Any:
         if context.capsule is not None or context.capsule_grants:
@@ -69,7 +77,7 @@ def _prepare_fixed(plan: Plan, hear: Hear) -> None:
     types = {name: _TYPES[argument.kind] for name, argument in plan.tool.args.items()}
     required, total = plan.intake.required, len(types)
     key_of = _context_key(plan)
-    conditional = any(bound.judge.when for bound in plan.rules)
+    conditional = _is_placed(plan) or any(bound.judge.when for bound in plan.rules)
     answers: dict[Any, Decision] = {}
     usual: Decision | None = None
     if not plan.tool.args and not conditional:
@@ -165,6 +173,7 @@ def _covering(plan: Plan) -> tuple[tuple[int, Accepts, Concerned | None], ...] |
     if plan.access:
         scopes.append(("**",))
     concerns = list(_concerns(plan))
+    labelled = [things.paths for things in plan.index.labels.things if things.paths]
     found: list[tuple[int, Accepts, Concerned | None]] = []
     for index, texts in enumerate(scopes):
         globs = [Glob.parse(text) for text in texts]
@@ -174,9 +183,11 @@ def _covering(plan: Plan) -> tuple[tuple[int, Accepts, Concerned | None], ...] |
         accepts = re.compile("|".join(str(pattern) for pattern in patterns) or "(?!)").fullmatch
         mine = [other for other in concerns if any(other.intersects(glob) for glob in globs)]
         concern = Concern(mine)
+        for paths in labelled:
+            concern.add(*_simple(paths, globs))
         if concern.always:
             return None
-        found.append((index, accepts, concern.test() if mine else None))
+        found.append((index, accepts, concern.test() if concern else None))
     return tuple(found)
 
 
@@ -207,13 +218,47 @@ def _concerns(plan: Plan) -> Iterable[Glob]:
     yield from (Glob.parse(text).folded() for text in book.protected.paths)
     for hidden in (*book.protected.names, *book.protected.hidden):
         yield Glob.parse(f"**/{hidden}").folded()
-    for label in book.labels:
-        yield from (Glob.parse(text).folded() for text in label.path)
+    for things in plan.index.labels.things:
+        yield from things.paths.rest
     for text in book.protected.paths:
         base = Glob.parse(text).folded().base
         while base != ".":
             yield Glob.literal(base).folded()
             base = base.rpartition("/")[0] or "."
+
+
+def _simple(paths: Paths, globs: list[Glob]) -> tuple[set[str], set[str]]:
+    """The names and the ends by which a label's simple globs could concern a path of these globs."""
+    alternatives = [alternative for glob in globs for alternative in glob.folded().alternatives]
+    last = [alternative[-1] for alternative in alternatives if alternative]
+    fixed = [element for element in last if isinstance(element, str)]
+    known = paths.names | {path.rpartition("/")[2] for path in (*paths.exact, *paths.tails, *paths.above)}
+    if len(fixed) == len(last):
+        names = {name for name in known if name in fixed}
+        ends = {end for end in paths.ends if any(text.endswith(end) for text in fixed)}
+    else:
+        stops = tuple(stop for element in last for stop in _stops(element))
+        names = {name for name in known if name.endswith(stops)}
+        ends = {end for end in paths.ends if any(end.endswith(stop) or stop.endswith(end) for stop in stops)}
+    deep = [Wild.DEEP for alternative in alternatives if Wild.DEEP in alternative]
+    segments = [*deep, *(element for alternative in alternatives for element in alternative[:-1])]
+    folders = paths.folders | {base.strip("/").partition("/")[0] for base in (*paths.bases, *paths.inner)}
+    if all(isinstance(element, str) for element in segments):
+        return names | {name for name in folders if name in segments}, ends
+    return names | folders, ends
+
+
+def _stops(element: Any) -> Iterable[str]:
+    """The literal text in which a segment ends, perhaps none."""
+    if isinstance(element, str):
+        yield element
+        return
+    text = ""
+    for atom in reversed(element if isinstance(element, tuple) else ()):
+        if not isinstance(atom, str):
+            break
+        text = atom + text
+    yield text
 
 
 _SAFE = r"[ !\"#%&'()*+,.0-9;<=>?@A-Z\[\]^_`a-z{|}-]"
@@ -287,6 +332,14 @@ class Concern:
                     self.always = True
         self.segments = frozenset(names)
         self.heads, self.tails = tuple(prefixes), tuple(suffixes)
+
+    def __bool__(self) -> bool:
+        return bool(self.segments or self.heads or self.tails)
+
+    def add(self, names: set[str], ends: set[str]) -> None:
+        """Further segments and ends."""
+        self.segments |= names
+        self.tails = (*self.tails, *ends)
 
     def test(self) -> Concerned:
         """True for every text that a glob matches, whatever its case; also for some others."""

@@ -6,13 +6,12 @@ from itertools import pairwise
 
 from remit.decide.case import Case, Finding
 from remit.decide.plan import Bound, Plan, bind, desk
-from remit.decide.words import because, limited, limited_command, permit_remedy, shown
+from remit.decide.words import because, limited, limited_text, permit_remedy, shown
 from remit.model.decision import Obligation, Remedy
 from remit.model.policy import Caller, Reserved
 from remit.model.terms import MAX_CHAIN
-from remit.scopes.interface import Unit
+from remit.scopes.interface import FOR_LABELS, Unit
 from remit.scopes.path import forms, is_outside
-from remit.scopes.shell.scope import WAITS_FOR_SQL
 from remit.scopes.shell.understand import UNKNOWN
 from remit.scopes.url import UrlSet
 
@@ -29,15 +28,6 @@ def halted(case: Case) -> Finding | None:
         return case.deny(2, "halted", "all agents are halted until a person resumes them")
     if context.capsule is not None and f"capsule:{context.capsule}" in halts:
         return case.deny(2, "halted", f"the capsule {shown(context.capsule)} is halted until a person resumes it")
-    return None
-
-
-def unavailable(case: Case) -> Finding | None:
-    """Step 2: a text that can't be judged might touch anything protected or reserved."""
-    for name in case.plan.intake.unavailable:
-        if name in case.values:
-            kind = case.plan.tool.args[name].kind
-            return case.deny(2, "scope-unavailable", f"{kind} arguments can't be judged yet, so {name} is denied")
     return None
 
 
@@ -108,7 +98,7 @@ def _reserved_command(plan: Plan, case: Case) -> Reserved | None:
             name = act.program.rpartition("/")[2] if act.program is not None else None
             if name in entry.programs or any(word.text in entry.modules for word in act.modules):
                 return entry
-    if any(unit.grade == UNKNOWN for unit in shells):
+    if any(unit.grade == UNKNOWN for unit in case.units):
         return next(iter((*plan.reserved_programs, *(entry for entry, _ in plan.reserved_urls))), None)
     return None
 
@@ -143,9 +133,7 @@ def permitted(plan: Plan, case: Case) -> Finding | None:
             case.trace.append(f"4   not by {other.line}{because(other, unit)}")
         if is_outside(unit):
             return case.deny(4, "outside-root", f"{shown(unit.text)} lies outside the root")
-        reason = limited(plan, bounds) if unit.kind != "shell" else limited_command(plan, bounds, unit)
-        if unit.kind == "shell" and WAITS_FOR_SQL in reason:
-            return case.deny(4, "scope-unavailable", reason)
+        reason = limited_text(plan, bounds, unit) if unit.kind in ("shell", "sql") else limited(plan, bounds)
         return case.deny(4, "not-permitted", reason, remedy=permit_remedy(plan, unit))
     return None
 
@@ -323,7 +311,7 @@ def _names(plan: Plan, case: Case) -> Finding | None:
     for unit in case.units:
         if plan.apis is not None and caller.apis is not None and "network" in unit.effects:
             apis = plan.apis
-            if unit.kind == "shell" and _only_urls(unit):
+            if unit.kind in FOR_LABELS or (unit.kind == "shell" and _only_urls(unit)):
                 continue  # each of its URLs is a unit of its own
             inside = unit.kind == "url" and (apis.includes(unit.value) if unit.wide else apis.matches(unit.value))
             if not inside:

@@ -12,6 +12,8 @@ from remit.scopes.glob import Glob
 from remit.scopes.interface import Unit
 from remit.scopes.shell.scope import ShellMatcher
 from remit.scopes.shell.understand import UNKNOWN
+from remit.scopes.sql.scope import SqlMatcher
+from remit.scopes.sql.statement import VERBS, SqlStatement
 
 _PLAIN = re.compile(r"[A-Za-z0-9_./:=@%+,~^-]+")
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.:/-]{0,127}")
@@ -39,24 +41,31 @@ def limited(plan: Plan, bounds: list[Bound]) -> str:
 
 
 def because(bound: Bound, unit: Unit) -> str:
-    """Why a shell scope does not cover a command, for the trace."""
-    matcher = bound.judge.parts.get("shell")
-    if unit.kind != "shell" or not isinstance(matcher, ShellMatcher):
-        return ""
-    return f": {shown(matcher.refuses(unit) or '')}"
+    """Why a shell or sql scope does not cover a command or statement, for the trace."""
+    matcher = bound.judge.parts.get(unit.kind)
+    if isinstance(matcher, ShellMatcher):
+        return f": {shown(matcher.refuses(unit) or '')}"
+    if isinstance(matcher, SqlMatcher):
+        return f": {shown(matcher.refuses(unit.value) or '')}"
+    return ""
 
 
-def limited_command(plan: Plan, bounds: list[Bound], unit: Unit) -> str:
-    """The part of a command that was too much, and what would be allowed."""
-    matchers = [bound.judge.parts.get("shell") for bound in bounds]
-    known = [matcher for matcher in matchers if isinstance(matcher, ShellMatcher)]
-    if not known:
+def limited_text(plan: Plan, bounds: list[Bound], unit: Unit) -> str:
+    """The part of a shell or SQL text that was too much, and what would be allowed."""
+    matchers = [bound.judge.parts.get(unit.kind) for bound in bounds]
+    shells = [matcher for matcher in matchers if isinstance(matcher, ShellMatcher)]
+    queries = [matcher for matcher in matchers if isinstance(matcher, SqlMatcher)]
+    if shells:
+        program = unit.value.act.program
+        nearest = next((m for m in shells if program in m.runs or program in m.filters), shells[0])
+        reason = nearest.refuses(unit) or "the command is not covered"
+    elif queries:
+        clause = unit.value.verb
+        reason = next((m for m in queries if clause in m.clauses), queries[0]).refuses(unit.value) or ""
+        reason = reason or "the statement is not covered"
+    else:
         return limited(plan, bounds)
-    program = unit.value.act.program
-    nearest = next((m for m in known if program in m.runs or program in m.filters), known[0])
-    reason = nearest.refuses(unit) or "the command is not covered"
-    command = shown(unit.text, 60)
-    return f"`{command}` is not permitted for {plan.caller.name}: {shown(reason, 240)}"
+    return f"`{shown(unit.text, 60)}` is not permitted for {plan.caller.name}: {shown(reason, 240)}"
 
 
 def permit_remedy(plan: Plan, unit: Unit) -> Remedy:
@@ -64,7 +73,9 @@ def permit_remedy(plan: Plan, unit: Unit) -> Remedy:
     tool = plan.tool.name
     if unit.kind == "shell":
         return _command_remedy(plan, unit)
-    entry = tool
+    if unit.kind == "sql" and unit.grade == UNKNOWN:
+        return Remedy(f"let a person run it, or write it so that it is understood, for {plan.caller.name}")
+    entry = _sql_entry(tool, unit.value) if unit.kind == "sql" else tool
     if unit.kind == "path" and not unit.wide and unit.value[0] != "/":
         entry = f"{tool}: {{path: {json.dumps(Glob.literal(unit.value).text, ensure_ascii=False)}}}"
     elif unit.kind == "url" and not unit.wide:
@@ -72,6 +83,26 @@ def permit_remedy(plan: Plan, unit: Unit) -> Remedy:
     section = {"agent": "agents", "role": "roles", "runner": "runners"}[plan.caller.kind]
     line = f"{section}: {{{plan.caller.name}: {{may: [{entry}]}}}}"
     return Remedy(f"add to `may` of {plan.caller.name}: {entry}", policy=line)
+
+
+def _sql_entry(tool: str, statement: SqlStatement) -> str:
+    """The statement's verbs and tables as a scope; what no scope admits can only be had with any text."""
+    clauses: dict[str, list[str]] = {verb: [] for verb in (statement.verb,) if verb in ("select", "insert")}
+    for use in statement.uses:
+        if not use.via:
+            clauses.setdefault(use.verb, []).append(use.table)
+    kinds = sorted(statement.ddl)
+    if "ddl" in clauses or kinds:
+        clauses["ddl"] = kinds
+    if statement.pragmas:
+        clauses["pragma"] = list(statement.pragmas)
+    if not clauses or statement.reaches or statement.verb not in VERBS:
+        return tool
+    words = [
+        f"{verb}: [{', '.join(map(json.dumps, dict.fromkeys(names)))}]" if names else f"{verb}: any"
+        for verb, names in clauses.items()
+    ]
+    return f"{tool}: {{sql: {{{', '.join(words)}}}}}"
 
 
 def _command_remedy(plan: Plan, unit: Unit) -> Remedy:

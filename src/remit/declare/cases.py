@@ -34,7 +34,6 @@ class PolicyTest(msgspec.Struct, frozen=True):
     call: Call
     expect: Expected
     at: str
-    waiting: str | None = None
     facts: Any = None
 
 
@@ -103,7 +102,7 @@ def _test(values: dict[str, Any], node: Node, reader: Reader) -> Any:
         expect = Expected(expect)
     call: Call = values["call"]
     name = values.get("name") or f"{call.agent} {call.tool} is {expect.decision}"
-    return PolicyTest(name, call, expect, node.at, values.get("waiting"), values.get("facts"))
+    return PolicyTest(name, call, expect, node.at, values.get("facts"))
 
 
 test_file = Record(
@@ -119,7 +118,6 @@ test_file = Record(
                         "name": Field(Text()),
                         "call": Field(_CallShape(), required=True),
                         "expect": Field(_expect, required=True),
-                        "waiting": Field(Choice("shell", "sql", "capsules"), "what it waits for"),
                         "facts": Field(_NodeShape()),
                     },
                     _test,

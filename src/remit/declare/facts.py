@@ -76,6 +76,7 @@ facts = Record(
         "grants": Field(ListOf(_grant)),
         "approvals": Field(ListOf(_approval)),
         "registry": Field(names, "agents that exist right now"),
+        "schema": Field(MapOf(Text(), what="tool or database"), "its DDL, as `.schema` prints it"),
         "store": Field(Flag(), "a store is configured: grants in the context don't count"),
     },
     _facts,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from remit.declare.callers import agent, enforce, on_violation, project_code, review, role, runner
+from remit.declare.labels import effect_tiers, label_tiers, labels
 from remit.declare.nodes import Node
 from remit.declare.rules import Rules, definitions, globs, names, urls
 from remit.declare.shapes import (
@@ -24,7 +25,7 @@ from remit.declare.shapes import (
 )
 from remit.declare.tools import tool
 from remit.declare.words import Moment, Name, NamePattern
-from remit.model.policy import Grant, Label, Never, Question, Reserved
+from remit.model.policy import Grant, Never, Question, Reserved
 from remit.model.terms import EFFECTS, KINDS, RISKS
 
 _texts = ListOf(Text(), single=True)
@@ -58,33 +59,6 @@ _never = Record(
     },
     lambda values, node, reader: Never(at=node.at, **values),
     what="a never statement",
-)
-
-_things = {
-    "path": Field(globs),
-    "table": Field(_texts),
-    "url": Field(urls),
-    "host": Field(_texts),
-    "kube_context": Field(_texts),
-    "branch": Field(_texts),
-}
-
-
-def _label(values: dict[str, Any], node: Node, reader: Reader) -> Any:
-    return Label(name="", at=node.at, **values)
-
-
-_label_shape = Record(_things, _label, what="a label")
-_data_shape = Record({key: _things[key] for key in ("path", "table", "url")}, _label, what="a data label")
-_labels = Record(
-    {
-        "data": Field(
-            Record({str(tier): Field(_data_shape) for tier in range(4)}, what="data labels"),
-            "data tiers, 0 to 3, by path, table, URL",
-        ),
-        **{name: Field(_label_shape) for name in ("production", "security", "ci", "dependencies", "migrations")},
-    },
-    what="labels",
 )
 
 
@@ -140,7 +114,7 @@ SHARED = {
     "runners": Field(MapOf(runner, keys=NAME, what="runner")),
     "reserved": Field(MapOf(_reserved, keys=NAME, what="operation"), "operations only their runner performs"),
     "never": Field(ListOf(_never), "statements proved when the policy loads"),
-    "labels": Field(_labels, "what things are"),
+    "labels": Field(labels, "what things are"),
     "grants": Field(ListOf(_grant), "standing grants"),
     "protect": Field(globs, "further protected paths"),
 }
@@ -160,7 +134,16 @@ policy = Record(
                 what="defaults",
             )
         ),
-        "tiers": Field(Record({str(tier): Field(_tier) for tier in range(5)}, what="tiers")),
+        "tiers": Field(
+            Record(
+                {
+                    **{str(tier): Field(_tier) for tier in range(5)},
+                    "effects": Field(effect_tiers, "the tier of each effect, where it is not the usual one"),
+                    "labels": Field(label_tiers, "the tier of things with a label"),
+                },
+                what="tiers",
+            )
+        ),
         "gates": Field(names, "passed by people, per capsule"),
         "on_violation": Field(on_violation),
         "review": Field(review),

@@ -196,7 +196,9 @@ class _Loading:
         self.reader.finish()
         main = self.main
         callers: dict[str, Caller] = self.merged["callers"]
-        tiers = {int(k): _QUESTIONS[v] if isinstance(v, str) else v for k, v in main.get("tiers", {}).items()}
+        table = main.get("tiers", {})
+        asks = {int(k): v for k, v in table.items() if k.isdigit()}
+        tiers = {tier: _QUESTIONS[v] if isinstance(v, str) else v for tier, v in asks.items()}
         return Policy(
             name=main.get("name", default_name),
             tools={**tools, **self.merged["tools"]},
@@ -206,6 +208,8 @@ class _Loading:
             never=tuple(self.lists["never"]),
             labels=tuple(self.lists["labels"]),
             tiers=tiers,
+            effect_tiers=table.get("effects", {}),
+            label_tiers=table.get("labels", {}),
             gates=main.get("gates", ()),
             grants=tuple(self.lists["grants"]),
             layer_access=main.get("defaults", {}).get("accessible_by", {}).get("layer", {}),

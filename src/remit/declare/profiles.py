@@ -15,7 +15,7 @@ from remit.declare.nodes import parse
 from remit.declare.words import plain
 from remit.model.errors import PolicyError, Problem
 from remit.model.terms import EFFECTS
-from remit.scopes.shell.profiles import Option, Profile, Programs
+from remit.scopes.shell.profiles import Meta, Option, Profile, Programs
 
 KINDS = frozenset(
     {
@@ -46,8 +46,11 @@ KINDS = frozenset(
         "copy_from",
         "copy_to",
         "data",
+        "branch",
+        "context",
     }
 )
+META_KINDS = frozenset(("show", "data", "shell", "script", "output", "write", "copy", "import", "refuse"))
 _KEYS = frozenset(
     {
         "effects",
@@ -73,6 +76,8 @@ _KEYS = frozenset(
         "modules",
         "shared",
         "alone",
+        "reaches",
+        "words",
     }
 )
 
@@ -113,6 +118,10 @@ class _Compiler:
             )
         if "alone" in data:
             fields["alone"] = self._effects(where, data["alone"])
+        if "words" in data:
+            fields["words"] = {str(word): self._effects(where, value) for word, value in data["words"].items()}
+        if "reaches" in data:
+            fields["reaches"] = self._reaches(where, data["reaches"])
         if "any" in data:
             fields["any"] = self._kind(where, data["any"])
         for key in ("sub", "modules"):
@@ -152,6 +161,13 @@ class _Compiler:
             if effect not in EFFECTS:
                 self.fail(where, f"unknown effect `{effect}`")
         return effects
+
+    def _reaches(self, where: str, value: Any) -> tuple[str, ...]:
+        found = tuple(value if isinstance(value, list) else [value])
+        for kind in found:
+            if kind not in ("branch", "context"):
+                self.fail(where, f"`reaches` names `{kind}`, not branch or context")
+        return found
 
     def _kind(self, where: str, value: Any) -> str:
         if str(value).removesuffix("...") not in KINDS:
@@ -207,6 +223,7 @@ def compile_programs() -> Programs:
     sets: dict[str, list[object]] = {}
     environment: list[str] = []
     harmless: dict[str, tuple[str, ...]] = {}
+    metas: dict[str, dict[str, Meta]] = {}
     problems: list[Problem] = []
     for entry in sorted((files("remit.catalog") / "programs").iterdir(), key=lambda e: e.name):
         if not entry.name.endswith(".yaml"):
@@ -218,6 +235,9 @@ def compile_programs() -> Programs:
         if entry.name == "environment.yaml":
             environment = list(data["names"])
             harmless = {str(name): tuple(values) for name, values in data["harmless"].items()}
+            continue
+        if entry.name == "meta.yaml":
+            metas = {str(client): _metas(str(client), commands, problems) for client, commands in data.items()}
             continue
         for name, profile in data.items():
             if name in raw:
@@ -238,7 +258,21 @@ def compile_programs() -> Programs:
         else:
             first[data] = name
             raws[name] = msgspec.Raw(data)
-    return Programs(raws, aliases, sets, tuple(environment), harmless)
+    return Programs(raws, aliases, sets, tuple(environment), harmless, metas)
+
+
+def _metas(client: str, commands: dict[str, Any], problems: list[Problem]) -> dict[str, Meta]:
+    """The meta-commands of one client: each a word, or a mapping with the reason why some are refused."""
+    found: dict[str, Meta] = {}
+    for names, value in commands.items():
+        data = value if isinstance(value, dict) else {"does": value}
+        does = str(data.get("does", "refuse"))
+        if does not in META_KINDS or not set(data) <= {"does", "only", "except", "words", "refuse"}:
+            problems.append(Problem("bad-profile", f"`{value}` is no way of a meta-command", f"{client} {names}"))
+        only, without = (tuple(str(word) for word in data.get(key, ())) for key in ("only", "except"))
+        meta = Meta(does, only, without, data.get("words"), str(data.get("refuse", "")))
+        found.update((name, meta) for name in _names(str(names)))
+    return found
 
 
 def encoded() -> bytes:

@@ -23,6 +23,7 @@ from remit.declare.shapes import (
     Text,
     did_you_mean,
 )
+from remit.declare.sql import sql_scope
 from remit.declare.words import Anything, GlobText, Name, NamePattern, RegexText, UrlText
 from remit.model.policy import Condition, Examples, PathScope, Rule, Scope, Verb
 from remit.model.terms import CONTEXT_KEYS, EFFECTS
@@ -171,15 +172,6 @@ class _When(MapOf):
 
 
 _words = ListOf(Text(), single=True)
-_sql = Record(
-    {
-        **{
-            verb: Field(Either(scalar=Text(), list=ListOf(Text()), map=Anything()))
-            for verb in ("select", "insert", "update", "delete", "merge", "ddl", "pragma", "functions")
-        },
-    },
-    what="a sql scope",
-)
 _run = Either(
     scalar=Text(),
     map=MapOf(
@@ -195,7 +187,8 @@ _run = Either(
                     "url": Field(urls),
                     "host": Field(_words),
                     "db": Field(_words, "database files"),
-                    "sql": Field(Ref("sql-scope", lambda: _sql)),
+                    "sql": Field(Ref("sql-scope", lambda: sql_scope)),
+                    "meta": Field(_words, "commands of a database client, such as tables (.tables) and d (\\d)"),
                     "unsafe_any_arguments": Field(Flag(), "any arguments at all: weakens enforcement"),
                 },
                 what="a command",
@@ -239,7 +232,7 @@ _SCOPE_FIELDS: dict[str, Field] = {
     "agent": Field(names, "which agents it may name"),
     "skill": Field(names, "which skills it may name"),
     "shell": Field(Ref("shell-scope", lambda: _shell), "which commands it may run"),
-    "sql": Field(Ref("sql-scope", lambda: _sql), "which statements it may run"),
+    "sql": Field(Ref("sql-scope", lambda: sql_scope), "which statements it may run"),
     "where": Field(MapOf(_ConditionShape(), what="argument"), "conditions on single arguments"),
     "when": Field(_When(), "conditions on the trusted context"),
     "effect": Field(effects, "what it does"),
@@ -374,5 +367,5 @@ def definitions() -> dict[str, JSON]:
         "rules": {"anyOf": [{"type": "array", "items": entry}, entry]},
         "exception": _exception.schema(),
         "shell-scope": _shell.schema(),
-        "sql-scope": _sql.schema(),
+        "sql-scope": sql_scope.schema(),
     }

@@ -152,6 +152,9 @@ def _tool(values: dict[str, Any], node: Node, reader: Reader) -> Any:
             "the tool doesn't say what it does",
             "add `does: {read: …}` or `does: nothing`",
         )
+    if any(argument.kind == "sql" for argument in args.values()) and "dialect" not in values:
+        bad = True
+        reader.fail(node.at, "missing-dialect", "a sql argument needs a dialect", "add `dialect: sqlite`, or another")
     if bad:
         return BAD
     values["does"] = tuple(does for does, _ in values.get("does", ()))

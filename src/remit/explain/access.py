@@ -175,7 +175,7 @@ def who_can_call(rulebook: Rulebook, calls: list[tuple[Call, Facts]]) -> list[Ac
             call.agent,
             callers[call.agent].kind,
             cell_for(rulebook, call.agent, call.tool, facts.now),
-            decide(rulebook, call, facts),
+            decide(rulebook, call, facts).for_call(call.args),
         )
         for call, facts in calls
     ]

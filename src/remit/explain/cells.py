@@ -4,8 +4,7 @@
     cell.symbol     # "🔒"
 
 A cell says what is written, as far as it can matter for the tool: a `may_not` about the network does not lock
-a tool that never reaches it, but it locks a shell. SQL scopes count as written, although their texts can't be
-judged yet.
+a tool that never reaches it, but it locks a shell.
 """
 
 from __future__ import annotations
@@ -13,15 +12,15 @@ from __future__ import annotations
 import msgspec
 
 from remit.decide.case import Case
+from remit.decide.measure import measure
 from remit.decide.plan import Bound, Plan
-from remit.decide.questions import measure
 from remit.decide.steps import hands_to, limits, protected
 from remit.explain.scopes import describe
 from remit.explain.units import Part, covers_all, covers_some, parts_of, touches_all, touches_some
 from remit.model.call import Call, Context
 from remit.model.facts import Facts
 from remit.model.policy import Caller
-from remit.model.terms import CHANGING, UNAVAILABLE
+from remit.model.terms import CHANGING
 
 ALLOWED, SCOPED, ASKED, DENIED = "✅", "🔒", "✋", "❌"
 LEGEND = {
@@ -153,10 +152,10 @@ def _tiers(plan: Plan, parts: list[Part]) -> list[int]:
     """The tiers that a call of the tool can have, the lowest first."""
     by_effect, by_label = plan.index.effect_tiers, plan.rulebook.book.label_tiers.values()
     needed = [by_effect[effect] for part in parts if not part.optional for effect in part.effects]
-    if any(part.runs and not part.optional for part in parts):
+    if any(part.kind == "shell" and not part.optional for part in parts):
         needed.append(min(plan.rulebook.book.grade_tiers.values(), default=0))
     floor = max([_fixed_case(plan, parts).tier, *needed])
-    if not plan.tool.kinds.isdisjoint(UNAVAILABLE) or any(part.runs for part in parts):
+    if any(part.runs for part in parts):
         return list(range(floor, 5))
     effects = frozenset[str]().union(*(part.effects for part in parts))
     higher = {by_effect[effect] for effect in effects}

@@ -17,9 +17,6 @@ def describe(bound: Bound) -> str:
     if scope.shell is not None and shell is not None:
         names = _programs(scope.shell)
         text = text.replace(f"shell {shell.describe()}", f"shell {_few(names) if names else shell.describe()}")
-    if scope.sql is not None:
-        names = _verbs(scope.sql)
-        text = text.replace("sql (scoped)", f"sql {_few(names)}" if names else "sql (scoped)")
     return text
 
 
@@ -33,10 +30,6 @@ def _programs(scope: dict[str, Any]) -> list[str]:
         for entry in entries if isinstance(entries, (list, tuple)) else (entries,):
             names.extend(entry if isinstance(entry, dict) else [str(entry)])
     return [shown(name) for name in names]
-
-
-def _verbs(scope: dict[str, Any]) -> list[str]:
-    return [shown(name) for name in scope]
 
 
 def _few(names: list[str]) -> str:

@@ -3,7 +3,8 @@
 A cell of the matrix stands for every call of one caller to one tool. What is the same in all of them, a fixed
 reach, is judged as `decide` judges it; what an argument brings is only known by its kind and effects. A repeated
 argument counts as there: a call whose list is empty does nothing, and no cell is about nothing. A shell text counts
-as one with a command in it, which may have any effect and touch any path or URL.
+as one with a command in it, and a SQL text as one with a statement, which may have any effect and touch any path or
+URL.
 """
 
 from __future__ import annotations
@@ -11,12 +12,11 @@ from __future__ import annotations
 import msgspec
 
 from remit.decide.plan import Bound, Plan
-from remit.model.terms import UNAVAILABLE
 from remit.scopes.interface import Unit
 
 _KIND = {"glob": "path"}
-_BY_COMMANDS = frozenset({"path", "url", "shell"})
-"""Parts of a scope that a shell text can meet."""
+_BY_COMMANDS = frozenset({"path", "url", "shell", "sql"})
+"""Parts of a scope that a shell or SQL text can meet."""
 
 
 class Part(msgspec.Struct, frozen=True):
@@ -30,8 +30,8 @@ class Part(msgspec.Struct, frozen=True):
 
     @property
     def runs(self) -> bool:
-        """A shell text: only the call tells what it does."""
-        return self.kind == "shell"
+        """A shell or SQL text: only the call tells what it does."""
+        return self.kind in ("shell", "sql")
 
 
 def parts_of(plan: Plan) -> list[Part]:
@@ -72,7 +72,7 @@ def covers_some(bound: Bound, part: Part) -> bool:
         return judge.covers(part.fixed)
     if judge.effects is not None and not part.runs and (not part.effects or not part.effects <= judge.effects):
         return False
-    if part.kind in judge.parts or part.kind not in ("path", "url", "agent", "shell") or not judge.on_arguments:
+    if part.kind in judge.parts or part.kind not in ("path", "url", "agent", "shell", "sql") or not judge.on_arguments:
         return True
     return part.arg in judge.mentioned
 
@@ -80,8 +80,6 @@ def covers_some(bound: Bound, part: Part) -> bool:
 def touches_some(bound: Bound, plan: Plan, parts: list[Part]) -> bool:
     """False only if a `may_not` or `must_ask` can't hold for any call of the tool."""
     judge = bound.judge
-    if not plan.tool.kinds.isdisjoint(UNAVAILABLE):
-        return True
     acting = [p for p in parts if p.runs or judge.effects is None or not judge.effects.isdisjoint(p.effects)]
     if not judge.parts:
         return bool(acting)

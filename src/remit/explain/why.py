@@ -6,8 +6,8 @@ from typing import Any
 
 from remit.decide.case import Case
 from remit.decide.intake import Refused
+from remit.decide.measure import measure
 from remit.decide.plan import desk
-from remit.decide.questions import measure
 from remit.decide.steps import known_capsules
 from remit.decide.words import shown
 from remit.model.call import Call
@@ -28,6 +28,7 @@ STEPS = {
 }
 LIMIT = 600
 MOST = 5
+MANY = 24
 
 
 def headline(decision: Decision) -> str:
@@ -90,6 +91,9 @@ def explanation(rulebook: Rulebook, call: Call, facts: Facts, decision: Decision
     if decision.data_tier:
         lines.append(f"data tier {decision.data_tier}")
     lines.append(f"effects   {', '.join(decision.effects) or 'none'}")
+    lines.extend(reach(decision.for_call(call.args)))
+    if decision.grade != "understood":
+        lines.append(f"grade     {decision.grade}")
     for obligation in decision.obligations:
         value = f" = {shown(obligation.value)}" if obligation.value is not None else ""
         lines.append(f"must      {obligation.do} {shown(obligation.arg)}{value}")
@@ -104,6 +108,17 @@ def explanation(rulebook: Rulebook, call: Call, facts: Facts, decision: Decision
         lines += ["", "what would make it pass:", *(f"  {line}" for line in found)]
     lines += ["", f"policy    {decision.policy}"]
     return "\n".join(lines) + "\n"
+
+
+def reach(decision: Decision) -> list[str]:
+    """What the call would reach, a line for each target."""
+    lines = []
+    for target in decision.targets[:MANY]:
+        what = f"all of {shown(target.value, 120)}" if target.wide else shown(target.value, 120)
+        lines.append(f"          {target.effect} {target.kind} {what}")
+    if len(decision.targets) > MANY:
+        lines.append(f"          and {len(decision.targets) - MANY} more (--json shows all)")
+    return lines
 
 
 def trace(decision: Decision) -> list[str]:
@@ -125,4 +140,4 @@ def explained(
 ) -> dict[str, Any]:
     """For programs: the decision as everywhere, with the tier's reason and the quoted lines beside it."""
     reason = tier_reason(rulebook, call, facts)
-    return {**decision.as_json(call.id), "tier_reason": reason, "quotes": quotes}
+    return {**decision.for_call(call.args).as_json(call.id), "tier_reason": reason, "quotes": quotes}

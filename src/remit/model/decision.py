@@ -33,6 +33,19 @@ class Obligation(msgspec.Struct, frozen=True, omit_defaults=True):
     value: str | None = None
 
 
+class Target(msgspec.Struct, frozen=True, omit_defaults=True):
+    """One thing that the call would reach, and what it would do to it."""
+
+    effect: str
+    kind: str
+    """`path`, `table`, `url`, `host`, `branch`, `context` (of a cluster), `agent` or `skill`."""
+    value: str
+    """Normalised; a pattern where it is wide. Empty: the argument `arg` as the call gives it."""
+    arg: str = ""
+    wide: bool = False
+    """It stands for all that the pattern could match."""
+
+
 class Decision(msgspec.Struct, frozen=True):
     """What `decide` answers. It carries no call id, so that one object can serve many calls."""
 
@@ -44,6 +57,7 @@ class Decision(msgspec.Struct, frozen=True):
     tier: int = 0
     data_tier: int = 0
     effects: tuple[str, ...] = ()
+    targets: tuple[Target, ...] = ()
     grade: str = "understood"
     rule: str | None = None
     detail: tuple[str, ...] = ()
@@ -59,6 +73,14 @@ class Decision(msgspec.Struct, frozen=True):
         """True only for an allow."""
         return self.verdict is Verdict.ALLOW
 
+    def for_call(self, args: dict[str, Any]) -> Decision:
+        """The decision with the value of each target spelled out, for the call with these arguments."""
+        if all(target.value for target in self.targets):
+            return self
+        replace = msgspec.structs.replace
+        full = tuple(t if t.value else replace(t, value=str(args.get(t.arg, ""))) for t in self.targets)
+        return replace(self, targets=full)
+
     def as_json(self, call_id: str | None) -> dict[str, Any]:
         """The wire form, the same at every enforcement point."""
         return {
@@ -70,6 +92,7 @@ class Decision(msgspec.Struct, frozen=True):
             "tier": self.tier,
             "data_tier": self.data_tier,
             "effects": self.effects,
+            "targets": self.targets,
             "grade": self.grade,
             "code": self.code,
             "reason": self.reason,

@@ -6,7 +6,7 @@ Moments are text in one form, `2026-11-15T12:00:00Z`, so that they compare as te
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Literal
 
 import msgspec
 
@@ -57,7 +57,8 @@ class Facts(msgspec.Struct, frozen=True, omit_defaults=True):
     """Agents that exist right now, where something outside the policy knows; None: all declared ones."""
     store: bool = False
     """True where a store is configured: then grants in the context do not count."""
-    schema: dict[str, Any] | None = None
+    schema: dict[str, str] | None = None
+    """By tool or database file: its DDL, for a second look by SQLite itself; no decision opens a database."""
     notes: tuple[str, ...] = ()
     """What the caller wants said in every decision's detail, such as a root that does not exist."""
     bears: bool = False

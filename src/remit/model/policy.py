@@ -232,6 +232,15 @@ class Question(msgspec.Struct, frozen=True, omit_defaults=True):
     statement: bool = False
 
 
+class TierOf(msgspec.Struct, frozen=True, omit_defaults=True):
+    """The tier that a policy gives to an effect or a label; without effects those that it had."""
+
+    tier: int
+    effects: tuple[str, ...] = ()
+    because: str | None = None
+    at: str = ""
+
+
 class Grant(msgspec.Struct, frozen=True, omit_defaults=True):
     """A standing grant: extra permission that ends."""
 
@@ -254,6 +263,8 @@ class Policy(msgspec.Struct, frozen=True, omit_defaults=True):
     never: tuple[Never, ...] = ()
     labels: tuple[Label, ...] = ()
     tiers: dict[int, Question] = {}
+    effect_tiers: dict[str, TierOf] = {}
+    label_tiers: dict[str, TierOf] = {}
     gates: tuple[str, ...] = ()
     grants: tuple[Grant, ...] = ()
     layer_access: dict[str, tuple[str, ...]] = {}

@@ -48,6 +48,10 @@ class Book(msgspec.Struct, frozen=True, omit_defaults=True):
     label_tiers: dict[str, LabelTier] = {}
     effect_tiers: dict[str, int] = {}
     grade_tiers: dict[str, int] = {}
+    environment_tiers: dict[str, LabelTier] = {}
+    """By the name of an environment, folded: the tier of these effects in a call that runs there."""
+    tier_words: dict[str, str] = {}
+    """For people, why something has its tier: `effect install`, `grade not understood`, `label ci`."""
     tiers: dict[int, Question] = {}
     gates: tuple[str, ...] = ()
     grants: tuple[Grant, ...] = ()

@@ -10,9 +10,6 @@ KINDS = ("path", "glob", "shell", "sql", "url", "agent", "skill", "text", "numbe
 DANGEROUS = frozenset({"path", "glob", "shell", "sql", "url", "agent"})
 """Kinds that a `may` with a scope on arguments must mention to cover."""
 
-UNAVAILABLE = frozenset({"sql"})
-"""Kinds whose texts can't be judged yet: a call with such an argument is denied."""
-
 EFFECTS = (
     "read",
     "write",

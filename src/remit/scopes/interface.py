@@ -11,12 +11,16 @@ from typing import Any, Protocol
 
 import msgspec
 
+FOR_LABELS = frozenset(("table", "host", "branch", "context"))
+"""Kinds of derived units that only labels look at; rules look at the command or statement itself."""
+
 
 class Unit(msgspec.Struct, frozen=True):
     """What a call falls into: one path, one URL, one name, one reach, or the call itself."""
 
     kind: str
-    """`path`, `url`, `agent`, `skill`, `shell` (one command), or `call` where nothing else is there."""
+    """`path`, `url`, `agent`, `skill`, `shell` (one command), `sql` (one statement), what only labels look at
+    (`table`, `host`, `branch`, `context`), or `call` where nothing else is there."""
     arg: str
     """The argument that it comes from; empty for a fixed reach and for the call itself."""
     value: Any
@@ -33,7 +37,7 @@ class Unit(msgspec.Struct, frozen=True):
     grade: str = "understood"
     """How well a command is known; everything but a command is understood."""
     derived: bool = False
-    """True for a path or URL that a command touches: the command's own rule covers it, prohibitions look at it."""
+    """True for what a command touches: the command's own rule covers it, prohibitions look at its paths and URLs."""
     dubious: bool = False
     """True for a command that touches paths which the text doesn't tell."""
 

@@ -6,11 +6,12 @@ from typing import Any
 
 from remit.model.call import Context
 from remit.model.policy import Scope
-from remit.scopes.interface import Matcher, Unit
+from remit.scopes.interface import FOR_LABELS, Matcher, Unit
 from remit.scopes.names import NameMatcher, UrlMatcher
 from remit.scopes.path import PathMatcher, is_outside
 from remit.scopes.shell.scope import ShellMatcher
 from remit.scopes.shell.understand import UNKNOWN
+from remit.scopes.sql.scope import SqlMatcher
 from remit.scopes.where import ArgumentTest, context_holds
 
 
@@ -51,6 +52,8 @@ class Judge:
             self.parts["skill"] = NameMatcher(scope.skill)
         if scope.shell is not None:
             self.parts["shell"] = ShellMatcher(scope.shell)
+        if scope.sql is not None:
+            self.parts["sql"] = SqlMatcher(scope.sql)
         self.new_args = frozenset(arg for arg, c in scope.where.items() if c.path is not None and c.path.new_only)
         self.new_path = scope.path is not None and scope.path.new_only
         self.new_only = self.new_path or bool(self.new_args)
@@ -72,7 +75,7 @@ class Judge:
             return part.covers(unit)
         if is_outside(unit):
             return False
-        if unit.kind in ("path", "url", "agent", "shell") and self.on_arguments and unit.arg:
+        if unit.kind in ("path", "url", "agent", "shell", "sql") and self.on_arguments and unit.arg:
             return unit.arg in self.mentioned
         return True
 
@@ -91,7 +94,9 @@ class Judge:
         return found if self.parts else next((u for u in rest if self._acts(u)), None)
 
     def _acts(self, unit: Unit) -> bool:
-        """The unit has one of the effects, or could have any."""
+        """The unit has one of the effects, or could have any; a label's target does what its command does."""
+        if unit.kind in FOR_LABELS:
+            return False
         return self.effects is None or unit.grade == UNKNOWN or not self.effects.isdisjoint(unit.effects)
 
     def _excepted(self, unit: Unit, context: Context, values: dict[str, list[Any]], units: list[Unit]) -> bool:
@@ -115,13 +120,15 @@ class Judge:
             words.append(f"effect {', '.join(self.scope.effect)}")
         words.extend(f"{key} {'/'.join(map(str, wanted))}" for key, wanted in self.when)
         words.extend(f"argument {test.arg}" for test in self.where)
-        if self.scope.sql is not None:
-            words.append("sql (scoped)")
         return "; ".join(words)
 
 
 def _might(unit: Unit, kind: str, part: Matcher) -> bool:
-    """The unit is of the part's kind and might lie within; a command that could touch anything might."""
+    """The unit is of the part's kind and might lie within; what could touch anything might."""
     if unit.kind == kind:
         return part.touches(unit)
-    return unit.kind == "shell" and kind in ("path", "url") and (unit.grade == UNKNOWN or unit.dubious)
+    if unit.kind == "shell":
+        if isinstance(part, SqlMatcher):
+            return unit.grade == UNKNOWN or any(part.meets(statement) for statement in unit.value.act.statements)
+        return kind in ("path", "url") and (unit.grade == UNKNOWN or unit.dubious)
+    return unit.kind == "sql" and kind in ("path", "url") and unit.grade == UNKNOWN

@@ -90,13 +90,13 @@ def refuse(text: str) -> None:
         raise NotUnderstood("bad-path", "the path starts with a drive or a variable; name it below the root")
 
 
-def glob_argument(text: str, root: str | None, *, base: str = ".", below: bool = False) -> Glob:
+def glob_argument(text: str, root: str | None, *, base: str = ".", below: bool = False, anywhere: bool = True) -> Glob:
     """A glob argument as the widest reading of it below the root. Raises NotUnderstood.
 
     `base` is the normal path that it is relative to; with `below`, what it matches counts with all below it.
 
     Tools differ in what they make of a glob: `*` may match nothing, and a pattern without `/` may match at any
-    depth. All readings are taken together.
+    depth, unless `anywhere` is false. All readings are taken together.
     """
     refuse(text)
     if root is not None and text.startswith(root.rstrip("/") + "/"):
@@ -112,7 +112,7 @@ def glob_argument(text: str, root: str | None, *, base: str = ".", below: bool =
     parts = text.split("/")
     if ".." in parts:
         raise NotUnderstood("outside-root", "the glob leaves the root")
-    if len(parts) == 1 and parts[0] != "**":
+    if anywhere and len(parts) == 1 and parts[0] != "**":
         parts.insert(0, "**")
     wide = "/".join(parts)
     if base != ".":

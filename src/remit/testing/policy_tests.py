@@ -16,7 +16,7 @@ from remit.model.decision import Decision
 from remit.model.facts import Facts
 from remit.model.rulebook import Rulebook
 
-Outcome = Literal["passed", "failed", "waiting"]
+Outcome = Literal["passed", "failed"]
 
 
 class TestResult(msgspec.Struct, frozen=True):
@@ -54,15 +54,8 @@ def _run(rulebook: Rulebook, file: TestFile, test: PolicyTest) -> TestResult:
     got = f"{decision.verdict.word} ({decision.code})"
     expected = _words(test.expect)
     wrong = differences(test.expect, decision)
-    if test.waiting is None:
-        outcome: Outcome = "failed" if wrong else "passed"
-        message = "; ".join([*wrong, f"because {decision.reason}"]) if wrong else ""
-    elif decision.code == "scope-unavailable":
-        outcome, message = "waiting", f"waits for {test.waiting}"
-    elif test.waiting == "capsules" and wrong:
-        outcome, message = "waiting", "waits for capsules"
-    else:
-        outcome, message = "failed", f"no longer waits for {test.waiting}: take the mark away"
+    outcome: Outcome = "failed" if wrong else "passed"
+    message = "; ".join([*wrong, f"because {decision.reason}"]) if wrong else ""
     return TestResult(test.name, file.source, test.at, outcome, expected, got, message)
 
 

@@ -231,7 +231,7 @@ def test_what_stands_around_a_text_means_nothing(addition):
 )
 def test_other_forms_mean_the_same(text, other):
     def without_input(found: list[tuple[object, ...]] | str) -> object:
-        return found if isinstance(found, str) else [each[:-3] for each in found]
+        return found if isinstance(found, str) else [each[:-4] for each in found]
 
     assert without_input(acts(other)) == without_input(acts(text))
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
+from remit.scopes.shell.aim import AIMS, aim, aim_remote, aim_unnamed, aim_words
 from remit.scopes.shell.awk import read_awk
 from remit.scopes.shell.beyond import one_word, sent, touch_into, touch_unnamed
 from remit.scopes.shell.find import read_find
@@ -13,10 +13,7 @@ from remit.scopes.shell.reading import Reading, Word
 from remit.scopes.shell.sed import read_sed
 from remit.scopes.shell.tar import read_tar
 
-_REMOTE = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://|[^/\s]+:|[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)*\.[A-Za-z]{2,}/\S")
-"""A URL, `host:path`, or a path that begins with a host name (`example.com/x`)."""
 _STREAMS = frozenset(("-", "/dev/null", "/dev/stdin", "/dev/stdout", "/dev/stderr"))
-_HELPER = re.compile(r"[A-Za-z0-9_-]+::")
 
 
 class Interpreter:
@@ -31,6 +28,8 @@ class Interpreter:
         self.seen: set[str] = set()
         """Every option that was given."""
         self.replaced: frozenset[str] | None = None
+        self.reaches: tuple[str, ...] = ()
+        """What it works on, whether or not a word names it: a branch, a context."""
         self.written = False
         """An option such as `-i` makes the files that are read written too."""
 
@@ -39,8 +38,11 @@ class Interpreter:
         self._profile(profile, list(words), {})
         base = self.base if self.replaced is None else self.replaced
         self.out.effects |= base
+        aim_unnamed(self.out, self.reaches)
 
     def _profile(self, profile: Profile, words: list[Word], inherited: dict[str, Option]) -> None:
+        if profile.reaches is not None:
+            self.reaches = profile.reaches
         if not profile.sub:
             self._enter(profile)
         if profile.special == "find":
@@ -119,6 +121,7 @@ class Interpreter:
 
     def _any(self, profile: Profile, words: list[Word]) -> None:
         kind = profile.any or "text"
+        self.base |= aim_words(self.out, profile.words, words)
         for word in words:
             if word.text is None and kind == "text" and not profile.options:
                 self.out.loose.append(word.raw)  # `echo $x`: no word of it matters
@@ -236,6 +239,7 @@ class Interpreter:
 
     def _arguments(self, profile: Profile, plain: list[Word], seen: set[str]) -> None:
         kinds = profile.args
+        self.base |= aim_words(self.out, profile.words, plain)
         for names, other in profile.args_with:
             if seen & set(names):
                 kinds = other
@@ -312,12 +316,9 @@ class Interpreter:
         elif kind == "host":
             out.host(word)
         elif kind == "remote":
-            if word.text is not None and _HELPER.match(word.text):
-                out.unknown.append(f"`{word.text}` names a helper")
-            elif word.text is not None and _REMOTE.match(word.text) and not word.text.startswith(("./", "/", "../")):
-                out.url(word)
-            else:
-                out.touch("read", word, deep=True)
+            aim_remote(out, word)
+        elif kind in AIMS:
+            aim(out, kind, word)
         elif kind == "program":
             out.unknown.append(f"runs `{word.raw}`")
         elif kind == "command":
@@ -334,7 +335,6 @@ class Interpreter:
             out.sqls.append(word)
         elif kind == "db":
             out.databases.append(word)
-            out.touch("read", word)
         elif kind == "target":
             out.targets.append(word)
             if word.text is not None and "=" in word.text:

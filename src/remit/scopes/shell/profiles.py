@@ -42,6 +42,10 @@ class Profile(msgspec.Struct, frozen=True, omit_defaults=True):
     plus: bool = False
     numbers: bool = False
     shared: bool = False
+    words: dict[str, tuple[str, ...]] = {}
+    """Effects that these arguments add wherever they stand: `deploy` of `make deploy`."""
+    reaches: tuple[str, ...] | None = None
+    """`branch`, `context`: what it works on even where no word names it; None: as above it."""
     alone: tuple[str, ...] | None = None
     """Its effects when it is given no arguments: `git branch` only lists."""
 
@@ -55,6 +59,25 @@ def _matters(option: Option) -> bool:
     return bool(option.adds or option.sets is not None or option.refuse) or option.kind not in (None, "text", "read")
 
 
+class Meta(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A meta-command of a database client, such as `.tables`."""
+
+    does: str
+    """`show`, `data`, `shell`, `script`, `output`, `write`, `copy`, `import` or `refuse`."""
+    only: tuple[str, ...] = ()
+    """The first words with which it does just that; none: any."""
+    without: tuple[str, ...] = ()
+    """First words with which it does nothing that matters."""
+    words: int | None = None
+    """How many words it may have at most."""
+    reason: str = ""
+
+    @property
+    def harmless(self) -> bool:
+        """True if it can only show something."""
+        return self.does in ("show", "data")
+
+
 class Programs(msgspec.Struct, frozen=True):
     """All profiles, the command sets, and the names of environment variables that change what programs do."""
 
@@ -65,6 +88,8 @@ class Programs(msgspec.Struct, frozen=True):
     environment: tuple[str, ...] = ()
     harmless: dict[str, tuple[str, ...]] = {}
     """Values of such variables that change nothing that matters, as patterns."""
+    metas: dict[str, dict[str, Meta]] = {}
+    """Meta-commands of database clients, by the name of their reader."""
 
 
 @cache

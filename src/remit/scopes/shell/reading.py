@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from remit.scopes.sql.statement import SqlStatement
+
 
 class Word(NamedTuple):
     """One word of a command after bash's quoting and expansion rules.
@@ -34,12 +36,20 @@ class Reading:
         self.urls: list[Word] = []
         """URLs, and addresses that are not quite one."""
         self.hosts: list[Word] = []
+        self.branches: list[Word] = []
+        """Branches that it changes, by name; a word that is not literal stands for any."""
+        self.contexts: list[Word] = []
+        """Clusters, accounts and projects that it works on, likewise."""
         self.commands: list[list[Word]] = []
         """Commands that this one runs, as words."""
         self.shells: list[Word] = []
         """Texts that a shell runs."""
         self.sqls: list[Word] = []
         self.databases: list[Word] = []
+        self.statements: list[SqlStatement] = []
+        """SQL that it runs, and what else it does to tables; SQL that the text doesn't show is one that is unknown."""
+        self.metas: list[str] = []
+        """Meta-commands of a database client, as `.tables` and `\\d`."""
         self.targets: list[Word] = []
         """make targets, npm scripts: names of what the project defines."""
         self.modules: list[Word] = []

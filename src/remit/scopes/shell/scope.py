@@ -10,14 +10,16 @@ from remit.scopes.glob import Glob
 from remit.scopes.globset import GlobSet
 from remit.scopes.interface import NotUnderstood, Unit
 from remit.scopes.path import glob_argument, normalise
+from remit.scopes.shell.client import FILED, MEMORY
+from remit.scopes.shell.meta import meta_of
 from remit.scopes.shell.profiles import profile_of, programs
 from remit.scopes.shell.reading import Touch, Word
 from remit.scopes.shell.understand import UNKNOWN, Act
+from remit.scopes.sql.scope import SqlMatcher
 from remit.scopes.url import UrlError, UrlPattern, UrlSet, parse_url
 
 _CONTROL = re.compile("[\x00-\x1f\x7f]")
 """Quoted control characters reach the program as they are; as names they match no pattern that people write."""
-WAITS_FOR_SQL = "sql in a terminal can't be judged yet"
 JOINED_BY = ("and", "or", "then", "pipe")
 
 
@@ -39,8 +41,10 @@ class Run:
         self.hosts = _set(data.get("host"))
         self.url_texts = _texts(data.get("url"))
         self.urls = UrlSet(UrlPattern.parse(text) for text in data["url"]) if "url" in data else None
-        self.databases = GlobSet(Glob.parse(text) for text in data["db"]) if "db" in data else None
-        self.sql = data.get("sql")
+        self.database_texts = _texts(data.get("db"))
+        self.databases = GlobSet(Glob.parse(text) for text in self.database_texts) if "db" in data else None
+        self.sql = SqlMatcher(data["sql"]) if "sql" in data else None
+        self.metas = _set(data.get("meta"))
         self.anything = bool(data.get("unsafe_any_arguments"))
         if self.anything:
             self.exact = None
@@ -51,7 +55,7 @@ class Run:
 
     def excess(self, act: Act) -> int:
         """How many effects the command has beyond the entry's."""
-        return len(act.own - (act.base if self.effects is None else self.effects))
+        return len(act.own - self._admitted(act))
 
     def describe(self) -> str:
         """For people: `git diff, log`, `make build`, `python -m pytest`."""
@@ -61,8 +65,9 @@ class Run:
         more = more or [f"-m {name}" for name in sorted(self.modules or ())]
         return f"{self.program} {_brief(more)}".rstrip()
 
-    def refuses(self, act: Act, *, loose: bool = False) -> str | None:
+    def refuses(self, placed: Placed, *, loose: bool = False) -> str | None:
         """Why this entry does not admit the command; None if it does. `loose` lets mere text be anything."""
+        act = placed.act
         if self.exact is not None:
             texts = tuple(word.text for word in act.command.words)
             return None if texts == self.exact else f"only exactly `{' '.join(self.exact)}` is admitted"
@@ -70,6 +75,9 @@ class Run:
             return None
         if act.refused:
             return act.refused[0]
+        meta = self._metas(act)
+        if meta is not None:
+            return meta
         if act.grade == UNKNOWN:
             return act.unknown[0]
         doubt = act.dynamic if loose else (*act.dynamic, *act.loose)
@@ -77,11 +85,17 @@ class Run:
             return f"`{doubt[0]}` could match a name that looks like an option: write `./{doubt[0]}`"
         if doubt:
             return f"`{doubt[0]}` is not literal: write out what it stands for"
-        admitted = act.base if self.effects is None else self.effects
+        admitted = self._admitted(act)
         if not act.own <= admitted:
             only = f"; {self.program} may only {', '.join(sorted(admitted))}" if admitted else ""
             return f"it would also {', '.join(sorted(act.own - admitted))}{only}"
-        return self._names(act) or self._reaches(act)
+        return self._names(act) or self._reaches(act) or self._queries(placed)
+
+    def _admitted(self, act: Act) -> frozenset[str]:
+        """Effects that the entry admits: those it names, else the program's base; SQL's where the SQL is judged."""
+        if self.effects is not None:
+            return self.effects
+        return act.base | act.asked if self.sql is not None else act.base
 
     def _names(self, act: Act) -> str | None:
         if self.subs is not None:
@@ -106,9 +120,41 @@ class Run:
         if urls is not None and (act.hosts or not act.urls or not all(_within_urls(word, urls) for word in act.urls)):
             reached = ", ".join(word.raw for word in (*act.urls, *act.hosts)) or "nothing"
             return f"it reaches {reached}; only {', '.join(self.url_texts)} is permitted"
-        if self.sql is not None or self.databases is not None or act.sqls or act.databases:
-            return WAITS_FOR_SQL
         return None
+
+    def _metas(self, act: Act) -> str | None:
+        """Meta-commands: those that only show something, where they are named; without SQL in the entry any such."""
+        if self.sql is None and self.metas is None:
+            return None
+        profile = profile_of(act.program or "")
+        for name in act.metas:
+            known = meta_of(profile.special or "", name[1:])[1] if profile is not None else None
+            if name[1:] not in (self.metas or ()) or known is None or not known.harmless:
+                what = "dot-command" if name[0] == "." else "command"
+                named = f"; only {_brief(sorted(self.metas))}" if self.metas else ""
+                return f"the {what} {name} is not admitted{named}"
+        return None
+
+    def _queries(self, placed: Placed) -> str | None:
+        """What the SQL and the databases must be."""
+        act = placed.act
+        if self.sql is None:
+            strange = [name for statement in act.statements for name in statement.strange]
+            if strange:
+                return f"the function {strange[0]} is not known to be harmless"
+        elif not act.statements and not act.metas:
+            return f"no SQL is in the text; {self.program} may only run SQL that it shows"
+        else:
+            for statement in act.statements:
+                reason = self.sql.refuses(statement)
+                if reason is not None:
+                    return reason
+        if self.databases is None:
+            return None
+        for word, name in placed.databases:
+            if name is None or not self.databases.matches(name):
+                return f"the database {word.raw} is not {', '.join(self.database_texts)}"
+        return None if placed.databases else f"no database is named; only {', '.join(self.database_texts)}"
 
 
 class ShellMatcher:
@@ -159,7 +205,7 @@ class ShellMatcher:
         return (
             self._joined(act)
             or self._assigned(act)
-            or self._named(act)
+            or self._named(placed)
             or self._fed(act)
             or self._redirected(placed)
             or self._located(placed)
@@ -183,7 +229,8 @@ class ShellMatcher:
                 return f"{name} may not be set before a command{allowed}"
         return None
 
-    def _named(self, act: Act) -> str | None:
+    def _named(self, placed: Placed) -> str | None:
+        act = placed.act
         if act.program is None:
             return act.unknown[0]
         if act.program == "":
@@ -192,11 +239,11 @@ class ShellMatcher:
             doubts = (*act.unknown, *act.refused)
             return doubts[0] if doubts else None
         if act.program in self.filters and act.command.piped_from is not None:
-            return Run(act.program).refuses(act, loose=self.loose)
+            return Run(act.program).refuses(placed, loose=self.loose)
         if self._is_input(act):
             return None
         runs = self.runs.get(act.program, ())
-        reasons = [run.refuses(act, loose=self.loose) for run in runs]
+        reasons = [run.refuses(placed, loose=self.loose) for run in runs]
         if None in reasons:
             return None
         near = [(run.excess(act), reason) for run, reason in zip(runs, reasons, strict=True) if run.is_about(act)]
@@ -239,7 +286,7 @@ class ShellMatcher:
             if allowed is None or not (allowed.matches(path) if isinstance(path, str) else allowed.includes(path)):
                 where = ", ".join(self.path_texts.get(touch.effect, ())) or "nothing"
                 return f"it would {touch.effect} {touch.path.raw}; it may {touch.effect} only {where}"
-        effects = placed.act.own & {"write", "delete"}
+        effects = (placed.act.own - placed.act.asked) & {"write", "delete"}
         if self.paths is not None and any(not self.paths.get(effect) for effect in effects):
             return f"it would {', '.join(sorted(effects))}"
         return None
@@ -257,16 +304,22 @@ class ShellMatcher:
         return _brief(few) or "no command"
 
 
+_FILES = ("cat", "chmod", "cp", "diff", "du", "file", "grep", "head", "less", "ln", "ls", "mkdir", "mv", "rm", "rmdir")
+EXPANDED = frozenset((*_FILES, "sort", "stat", "tail", "touch", "wc"))
+"""Programs that take a glob only as bash expands it; `git add *.py` without a match is git's own pattern."""
+
+
 class Placed:
     """An act with its paths made normal: below the root as text or glob, `/…` outside, None where unknown."""
 
-    __slots__ = ("act", "bases", "redirected", "touches")
+    __slots__ = ("act", "bases", "databases", "redirected", "touches")
 
     def __init__(self, act: Act, cwd: str | None, root: str | None) -> None:
         self.act = act
         self.bases = [_normal(base, cwd, root) for base in act.bases]
         self.touches = list(_placed(act.touches, act, cwd, root))
         self.redirected = list(_placed(act.redirected, act, cwd, root))
+        self.databases = list(_databases(act, cwd, root))
 
 
 def _placed(
@@ -275,7 +328,18 @@ def _placed(
     for touch in touches:
         for base in act.bases:
             where = _normal(base, cwd, root)
-            yield touch, _locate(touch, where, root) if where is not None else None
+            yield touch, _locate(touch, where, root, act.program not in EXPANDED) if where is not None else None
+
+
+def _databases(act: Act, cwd: str | None, root: str | None) -> Iterable[tuple[Word, str | None]]:
+    """The databases: files by their normal path, those of a server by their name, None where it can't be told."""
+    profile = profile_of((act.program or "").rpartition("/")[2])
+    for word in act.databases:
+        if profile is not None and profile.special not in FILED:
+            yield word, word.text
+            continue
+        for _, path in _placed([Touch("read", word)], act, cwd, root):
+            yield word, path if isinstance(path, str) and word.text not in MEMORY else None
 
 
 def _normal(base: str | None, cwd: str | None, root: str | None) -> str | None:
@@ -287,14 +351,14 @@ def _normal(base: str | None, cwd: str | None, root: str | None) -> str | None:
         return None
 
 
-def _locate(touch: Touch, base: str, root: str | None) -> str | Glob | None:
+def _locate(touch: Touch, base: str, root: str | None, anywhere: bool) -> str | Glob | None:
     """Where a path lies; None if it leaves the root or can't be told."""
     text = touch.path.text
     if text is None:
         return None
     try:
         if touch.path.glob:
-            return glob_argument(text, root, base=base, below=touch.deep)
+            return glob_argument(text, root, base=base, below=touch.deep, anywhere=anywhere)
         path = normalise(_CONTROL.sub("\ufffd", text) or ".", base, root)
     except NotUnderstood:
         return None

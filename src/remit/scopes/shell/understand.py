@@ -12,11 +12,14 @@ from posixpath import normpath
 from typing import NamedTuple
 
 from remit.scopes.interface import NotUnderstood
+from remit.scopes.shell.client import Input, read_client
 from remit.scopes.shell.interpret import Interpreter
+from remit.scopes.shell.outputs import output_of
 from remit.scopes.shell.profiles import Profile, profile_of, programs
 from remit.scopes.shell.reader import read_script
 from remit.scopes.shell.reading import Reading, Touch, Word
 from remit.scopes.shell.script import Command, Redirect
+from remit.scopes.sql.statement import SqlStatement
 
 MAX_DEPTH = 8
 _ASSIGNMENT = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)=")
@@ -27,6 +30,7 @@ _STRICT = ("-e", "-u", "-x", "-eu", "-ex", "-ux", "-eux", "-euo", "-eo", "-euxo"
 STRICT = frozenset((*_STRICT, "pipefail", "errexit", "nounset", "xtrace"))
 """Words of `set` that change when a script stops and what it prints, but not how it is read."""
 CODE_PATHS = frozenset(("PYTHONPATH", "NODE_PATH"))
+NOTHING = Input()
 UNDERSTOOD, PROJECT, UNKNOWN = "understood", "project code", "not understood"
 
 
@@ -67,6 +71,16 @@ class Act(NamedTuple):
     """Something is on its standard input: a pipe, a file or a here-document."""
     feeds: str | None = None
     """The program that reads its output through a pipe; empty if that isn't one simple command."""
+    statements: tuple[SqlStatement, ...] = ()
+    """The SQL that it runs, in order, and what else it does to tables (`.dump`); one that is unknown is not shown."""
+    metas: tuple[str, ...] = ()
+    """Meta-commands of a database client that it runs, as `.tables` and `\\d`."""
+    branches: tuple[Word, ...] = ()
+    """Branches that it changes, by name; a word without text stands for any."""
+    contexts: tuple[Word, ...] = ()
+    """Clusters, accounts and projects that it works on, likewise."""
+    asked: frozenset[str] = frozenset()
+    """The effects that are its SQL's alone: a `sql:` scope judges them."""
 
     @property
     def names(self) -> frozenset[str]:
@@ -122,7 +136,9 @@ def _understand(text: str) -> Understanding:
         return Understanding(text, (), "nested too deeply")
 
 
-def _acts(text: str, depth: int, via: tuple[str, ...], bases: tuple[str | None, ...]) -> list[Act]:
+def _acts(
+    text: str, depth: int, via: tuple[str, ...], bases: tuple[str | None, ...], around: Input = NOTHING
+) -> list[Act]:
     if depth > MAX_DEPTH:
         raise NotUnderstood("shell", "commands nested too deeply")
     script = read_script(text)
@@ -132,11 +148,12 @@ def _acts(text: str, depth: int, via: tuple[str, ...], bases: tuple[str | None, 
     outputs: dict[int, str | None] = {}
     readers = {c.piped_from: c.program or "" for c in script.commands if c.piped_from is not None}
     for place, command in enumerate(script.commands):
-        fed = outputs.get(command.piped_from) if command.piped_from is not None else None
-        acts = _command(command, depth, via, bases, fed, script.functions, tainted)
+        source = command.piped_from
+        given = around if source is None else Input(outputs.get(source), True)
+        acts = _command(command, depth, via, bases, given, script.functions, tainted)
         found.append(acts[0]._replace(feeds=readers.get(place)))
         found.extend(acts[1:])
-        outputs[place] = _output(command)
+        outputs[place] = output_of(command, posix=bool(via) and via[-1] != "bash")
         bases = _moved(command, bases, pure=pure)
         tainted = tainted or _taints(command)
     return found
@@ -147,7 +164,7 @@ def _command(
     depth: int,
     via: tuple[str, ...],
     bases: tuple[str | None, ...],
-    fed: str | None,
+    given: Input,
     functions: frozenset[str],
     tainted: bool,
 ) -> list[Act]:
@@ -168,12 +185,13 @@ def _command(
         _path_program(command, out, reader)
     if tainted and program:
         out.unknown.append("a variable or alias set before changes what programs do")
+    given = _input(command, given, out)
+    asked = read_client(profile.special if profile is not None else None, out, reader.seen, command, given)
     own = frozenset(out.effects)
     mark = len(out.touches)
-    literal, is_fed = _redirects(command, out)
-    fed = literal if literal is not None else fed
-    is_fed = is_fed or command.piped_from is not None
-    if is_fed and reader.stdin == "code":
+    for redirect in command.redirects:
+        _redirect(redirect, out)
+    if given.present and reader.stdin == "code":
         out.unknown.append(f"`{program}` runs what it reads")
     if reader.stdin == "commands":
         replaced = not reader.seen.isdisjoint(("-I", "-i", "-J", "--replace"))
@@ -215,18 +233,27 @@ def _command(
         _within(bases, out.directory),
         via,
         reader.stdin,
-        fed,
-        is_fed,
+        given.text,
+        given.present,
+        statements=tuple(out.statements),
+        metas=tuple(out.metas),
+        branches=tuple(out.branches),
+        contexts=tuple(out.contexts),
+        asked=asked,
     )
     acts = [act]
     label = program or "?"
+    # Of several commands that read the same input, none is sure to see it from its beginning.
+    shared = Input(None, given.present)
+    alone = len(out.commands) == 1 and not out.shells and program != "find"
+    inherited = NOTHING if reader.stdin == "commands" else given if alone else shared
     for inner in out.commands:
         nested = _nested(inner, command)
-        acts.extend(_command(nested, depth + 1, (*via, label), act.bases, None, functions, tainted))
+        acts.extend(_command(nested, depth + 1, (*via, label), act.bases, inherited, functions, tainted))
     for text in out.shells:
         if text.text is None:
             continue  # said to be not literal already
-        acts.extend(_acts(text.text, depth + 1, (*via, label), act.bases))
+        acts.extend(_acts(text.text, depth + 1, (*via, label), act.bases, shared))
     return acts
 
 
@@ -265,19 +292,20 @@ def _path_program(command: Command, out: Reading, reader: Interpreter) -> None:
         out.unknown.append(f"`{program}` isn't known")
 
 
-def _redirects(command: Command, out: Reading) -> tuple[str | None, bool]:
-    """Touches of the redirections; the literal standard input, and whether there is one."""
-    literal: str | None = None
-    fed = False
+def _input(command: Command, given: Input, out: Reading) -> Input:
+    """What is on standard input: the last redirection of it, else what was there before."""
     for redirect in command.redirects:
+        if redirect.op in ("<<", "<<<") and redirect.body is None:
+            out.dynamic.append("a here-document that is expanded")
+        if redirect.op[:1] != "<" or redirect.fd not in ("", "0"):
+            continue
         if redirect.op in ("<<", "<<<"):
-            fed, literal = True, redirect.body
-            if redirect.body is None:
-                out.dynamic.append("a here-document that is expanded")
-        elif redirect.op in ("<", "<&") and redirect.fd in ("", "0"):
-            fed = True
-        _redirect(redirect, out)
-    return literal, fed
+            given = Input(redirect.body, True)
+        elif redirect.op == "<" and redirect.target is not None and redirect.target.text == "/dev/null":
+            given = Input("", True)
+        else:
+            given = Input(None, True, redirect.target if redirect.op == "<" else None)
+    return given
 
 
 def _redirect(redirect: Redirect, out: Reading) -> None:
@@ -299,36 +327,6 @@ def _redirect(redirect: Redirect, out: Reading) -> None:
         out.touch("write", target)
         if redirect.op == "<>":
             out.touch("read", target)
-
-
-def _output(command: Command) -> str | None:
-    """The literal output of `echo` and `printf`, and of `cat` with a here-document; None for all else."""
-    texts = [word.text for word in command.words]
-    if any(text is None for text in texts) or any(word.glob for word in command.words) or command.assigns:
-        return None
-    inputs = [r for r in command.redirects if r.op in ("<<", "<<<")]
-    if len(inputs) != len(command.redirects):
-        return None
-    if texts[:1] == ["echo"] and not inputs:
-        rest = [str(text) for text in texts[1:]]
-        newline = "\n"
-        while rest and rest[0] in ("-n", "-E"):
-            newline = "" if rest[0] == "-n" else newline
-            rest = rest[1:]
-        if rest and rest[0].startswith("-") and set(rest[0][1:]) <= set("neE") and len(rest[0]) > 1:
-            return None
-        return " ".join(rest) + newline
-    if texts == ["cat"] and len(inputs) == 1:
-        return inputs[0].body
-    if (
-        len(texts) == 2
-        and texts[0] == "printf"
-        and not inputs
-        and "%" not in str(texts[1])
-        and "\\" not in str(texts[1])
-    ):
-        return str(texts[1])
-    return None
 
 
 def _within(bases: tuple[str | None, ...], directory: Word | None) -> tuple[str | None, ...]:

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
+
 from remit.scopes.glob import Glob
 from remit.scopes.interface import Unit
 from remit.scopes.shell.reading import Word
 from remit.scopes.shell.scope import Placed
 from remit.scopes.shell.script import Command
 from remit.scopes.shell.understand import UNKNOWN, Act, understand
+from remit.scopes.sql.units import table_units
 from remit.scopes.url import Url, UrlError, parse_url
 
 
-def shell_units(name: str, text: str, cwd: str | None, root: str | None) -> list[Unit]:
+def shell_units(
+    name: str, text: str, cwd: str | None, root: str | None, schema: Mapping[str, str] | None = None
+) -> list[Unit]:
     """The units of a text; never empty. A text that can't be read is one command that is not understood."""
     found = understand(text)
     if found.problem is not None:
@@ -20,23 +25,63 @@ def shell_units(name: str, text: str, cwd: str | None, root: str | None) -> list
     units: list[Unit] = []
     for act in found.acts:
         placed = Placed(act, cwd, root)
+        if schema and act.statements:
+            act = placed.act = _checked(placed, schema)
         dubious = any(path is None for _, path in (*placed.touches, *placed.redirected))
         raw = act.command.raw
         urls = [url for word in act.urls for url in _addresses(word)]
         urls.extend(url for word in act.hosts for url in _addresses(word))
         # An address that no reading makes a URL of could be any.
         grade = UNKNOWN if any(not _addresses(word) for word in act.urls) else act.grade
+        grade = UNKNOWN if any(statement.strange for statement in act.statements) else grade
         units.append(Unit("shell", name, placed, act.effects, text=raw, grade=grade, dubious=dubious))
         for touch, path in (*placed.touches, *placed.redirected):
             if path is not None:
                 wide = isinstance(path, Glob)
                 effects = frozenset({touch.effect})
                 units.append(Unit("path", name, path, effects, wide=wide, text=touch.path.raw, derived=True))
+        for statement in act.statements:
+            units.extend(table_units(name, statement))
         for url in urls:
             units.append(Unit("url", name, url, frozenset({"network"}), text=raw, derived=True))
+        units.extend(_aimed(name, act))
     if not units:
         units.append(Unit("call", "", "", text=text))
     return units
+
+
+def _checked(placed: Placed, schema: Mapping[str, str]) -> Act:
+    """The act with a second look at its statements by SQLite itself, where the schema of its database is known."""
+    from remit.scopes.sql.authorizer import cross_check
+
+    act = placed.act
+    known = [schema.get(name) for _, name in placed.databases if name is not None]
+    if act.program not in ("sqlite3", "sqlite") or len(placed.databases) != 1 or not known or known[0] is None:
+        return act
+    statements = tuple(cross_check(statement, known[0]) for statement in act.statements)
+    unknown = tuple(reason for statement in statements for reason in statement.unknown)
+    grade = UNKNOWN if unknown else act.grade
+    return act._replace(statements=statements, unknown=(*act.unknown, *unknown), grade=grade)
+
+
+def _aimed(name: str, act: Act) -> Iterator[Unit]:
+    """Hosts, branches and contexts that a command works on; one that the text doesn't tell could be any."""
+    network = frozenset({"network"})
+    for word in act.hosts:
+        yield Unit("host", name, _host(word.text or ""), network, text=word.raw, derived=True)
+    effects = act.own - {"read"} or act.own
+    for kind, words in (("branch", act.branches), ("context", act.contexts)):
+        for word in words:
+            yield Unit(kind, name, word.text or "*", effects, wide=word.text is None, text=word.raw, derived=True)
+
+
+def _host(text: str) -> str:
+    """The name in `user@Host.example:22`, `ssh://host/`, `[::1]`."""
+    rest = text.partition("://")[2] if "://" in text else text
+    rest = rest.partition("/")[0].rpartition("@")[2]
+    if rest.startswith("["):
+        return rest[1:].partition("]")[0].lower()
+    return (rest.partition(":")[0] if rest.count(":") == 1 else rest).rstrip(".").lower()
 
 
 def _addresses(word: Word) -> list[Url]:

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 DIALECTS = ("sqlite", "postgres", "mysql", "duckdb", "snowflake")
 VERBS = ("select", "insert", "update", "delete", "merge", "ddl", "pragma", "transaction")
-"""The verbs that a scope can name. A statement whose verb is none of them (`attach`, `copy`) is admitted by no scope."""
+"""The verbs that a scope can name. A statement with another verb (`attach`, `copy`) is admitted by no scope."""
 
 
 class Use(NamedTuple):
@@ -51,7 +51,7 @@ class SqlStatement(NamedTuple):
     drops: bool = False
     """It drops or truncates: what was there is gone."""
     source: str = ""
-    """Of an INSERT: `values` (literals alone: no subquery, function, parameter or column), `select` (anything else)."""
+    """Of an INSERT: `values` (rows of literals: no WITH, subquery, function or column), `select` (anything else)."""
     conflict: str = ""
     """Of an INSERT: `none`, `ignore` (OR IGNORE, DO NOTHING), or `replace`, `update`, `abort`, `fail`, `rollback`."""
     returning: bool = False
@@ -63,6 +63,8 @@ class SqlStatement(NamedTuple):
     reaches: tuple[Reach, ...] = ()
     unknown: tuple[str, ...] = ()
     """What could not be followed; each makes the statement not understood."""
+    strange: tuple[str, ...] = ()
+    """Functions that are not known to be harmless, folded: a scope may name them under `functions`."""
 
     @property
     def effects(self) -> frozenset[str]:

@@ -1,0 +1,54 @@
+"""What a `sql:` scope lets happen: the effects that its statements can have, and texts that show them."""
+
+from __future__ import annotations
+
+from remit.scopes.sql.scope import SqlMatcher, Tables
+
+_WRITING = dict.fromkeys(("insert", "update", "merge"), "write")
+EFFECTS = {"select": "read", **_WRITING, "delete": "delete", "ddl": "migrate"}
+SAMPLES = (
+    "SELECT * FROM x",
+    "INSERT INTO x VALUES (1)",
+    "UPDATE x SET a = 1",
+    "DELETE FROM x",
+    "CREATE TABLE x (a INTEGER)",
+    "DROP TABLE x",
+    "SELECT load_extension('x')",
+)
+"""A text for each effect, to try on a scope that takes any."""
+
+
+def possible_sql_effects(matcher: SqlMatcher) -> tuple[frozenset[str], bool]:
+    """The effects that covered statements can show, and whether they can call functions that could do anything."""
+    effects = {EFFECTS[verb] for verb in matcher.clauses}
+    insert = matcher.clauses.get("insert")
+    if "ddl" in matcher.clauses or (insert is not None and (insert.conflicts is None or "replace" in insert.conflicts)):
+        effects.add("delete")
+    if matcher.pragmas is not None:
+        effects.add("write")
+    return frozenset(effects), bool(matcher.functions)
+
+
+def sample_statements(matcher: SqlMatcher) -> list[str]:
+    """Texts that the scope may cover."""
+    found: list[str] = []
+    texts = {
+        "select": "SELECT * FROM {}",
+        "insert": "INSERT INTO {} VALUES (1)",
+        "update": "UPDATE {} SET a = 1",
+        "delete": "DELETE FROM {}",
+        "ddl": "CREATE TABLE {} (a INTEGER)",
+    }
+    for verb, clause in matcher.clauses.items():
+        if verb in texts:
+            found.extend(texts[verb].format(name) for name in _names(clause.tables))
+    if "ddl" in matcher.clauses:
+        names = _names(matcher.clauses["ddl"].tables)
+        found.extend(f"DROP {kind.upper()} {name}" for kind in ("table", "view", "index") for name in names)
+    if matcher.pragmas is not None:
+        found.extend(f"PRAGMA {name}" for name in _names(matcher.pragmas))
+    return found
+
+
+def _names(tables: Tables) -> list[str]:
+    return ["x"] if tables.all else [name.replace("*", "x").replace("?", "x") for name in tables.names]

@@ -1,0 +1,89 @@
+"""Which tier effects, grades, labels and environments have: the catalog's table, refined by the policy."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from remit.compile.defaults import data
+from remit.declare.nodes import show
+from remit.declare.shapes import Reader, did_you_mean
+from remit.model.policy import Policy, TierOf
+from remit.model.rulebook import LabelTier
+from remit.scopes.glob import fold
+
+
+class Tiers(msgspec.Struct, frozen=True):
+    """The whole table, with the reasons for people."""
+
+    effects: dict[str, int]
+    grades: dict[str, int]
+    labels: dict[str, LabelTier]
+    environments: dict[str, LabelTier]
+    words: dict[str, str]
+
+
+def refined(policy: Policy, reader: Reader, notices: list[str]) -> Tiers:
+    """The table for a policy; what it lowers is put among the notices, what names nothing among the problems."""
+    table = data("tiers.yaml")
+    tiers = Tiers(
+        {effect: entry["tier"] for effect, entry in table["effects"].items()},
+        {grade: entry["tier"] for grade, entry in table["grades"].items()},
+        {name: _rule(entry) for name, entry in (*table["labels"].items(), ("outside_scope", table["outside_scope"]))},
+        {fold(name): _rule(entry) for entry in table["environments"].values() for name in entry["names"]},
+        dict(_words(table)),
+    )
+    for effect, entry in policy.effect_tiers.items():
+        _lowered(notices, f"effect {effect}", tiers.effects[effect], entry)
+        tiers.effects[effect] = entry.tier
+        _because(tiers, f"effect {effect}", f"{table['effects'][effect]['does']}: ", entry)
+    _labels(policy, tiers, reader, notices)
+    return tiers
+
+
+def _labels(policy: Policy, tiers: Tiers, reader: Reader, notices: list[str]) -> None:
+    known = [name for name in tiers.labels if name != "outside_scope"]
+    own = {label.name: label for label in policy.labels if label.name != "data" and label.name not in known}
+    usual = tiers.labels["production"].effects
+    for name, entry in policy.label_tiers.items():
+        if name not in known and name not in own:
+            hint = did_you_mean(name, (*known, *own))
+            reader.fail(entry.at, "unknown-label", f"no label is named `{show(name)}`{hint}")
+            continue
+        before = tiers.labels.get(name)
+        effects = entry.effects or (before.effects if before is not None else usual)
+        if before is not None:
+            _lowered(notices, f"label {name}", before.tier, entry)
+        tiers.labels[name] = LabelTier(entry.tier, effects)
+        tiers.words.setdefault(f"label {name}", "the policy says so")
+        _because(tiers, f"label {name}", "", entry)
+    for name, label in own.items():
+        if name not in policy.label_tiers:
+            hint = did_you_mean(name, known)
+            help = f"say what it means: tiers: {{labels: {{{name}: 3}}}}"
+            reader.fail(label.at, "unknown-label", f"the label `{show(name)}` has no tier{hint}", help)
+
+
+def _rule(entry: dict[str, Any]) -> LabelTier:
+    return LabelTier(entry["tier"], tuple(entry["effects"]))
+
+
+def _words(table: dict[str, Any]) -> list[tuple[str, str]]:
+    found = [(f"effect {name}", f"{entry['does']}: {entry['because']}") for name, entry in table["effects"].items()]
+    found += [(f"grade {name}", f"{entry['does']}: {entry['because']}") for name, entry in table["grades"].items()]
+    found += [(f"label {name}", entry["because"]) for name, entry in table["labels"].items()]
+    found += [
+        (f"environment {fold(name)}", e["because"]) for e in table["environments"].values() for name in e["names"]
+    ]
+    return [*found, ("outside_scope", table["outside_scope"]["because"])]
+
+
+def _because(tiers: Tiers, key: str, does: str, entry: TierOf) -> None:
+    if entry.because is not None:
+        tiers.words[key] = does + entry.because
+
+
+def _lowered(notices: list[str], what: str, before: int, entry: TierOf) -> None:
+    if entry.tier < before:
+        notices.append(f"{entry.at}: {what} is lowered from tier {before} to {entry.tier}")

@@ -1,0 +1,237 @@
+"""Labels: what things are, by path, table, URL, host, branch and context, and the tiers that this gives."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from fnmatch import fnmatchcase
+from typing import Any
+
+from remit.model.policy import Label
+from remit.model.rulebook import LabelTier
+from remit.scopes.glob import Glob, fold
+from remit.scopes.globset import GlobSet
+from remit.scopes.interface import Unit
+from remit.scopes.path import forms
+from remit.scopes.url import UrlPattern, UrlSet
+
+_SIMPLE = re.compile(r"(\*\*/)?(\*?)([A-Za-z0-9._/-]+?)(/\*\*)?")
+"""`**/name`, `**/*.end`, `**/name/**`, `a/name` and the like: most globs of labels, which need no matcher."""
+
+
+def folded(texts: tuple[str, ...]) -> GlobSet:
+    """Globs that ignore case and Unicode form."""
+    return GlobSet(Glob.parse(text).folded() for text in texts)
+
+
+def url_set(texts: tuple[str, ...]) -> UrlSet:
+    """URL patterns as a set."""
+    return UrlSet(UrlPattern.parse(text) for text in texts)
+
+
+class Paths:
+    """The path globs of a label, ignoring case and Unicode form; made so that the first call finds them quickly."""
+
+    __slots__ = ("_all", "above", "bases", "ends", "exact", "folders", "inner", "names", "rest", "tails", "texts")
+
+    def __init__(self, texts: tuple[str, ...]) -> None:
+        self.texts = texts
+        simple: dict[str, list[str]] = {way: [] for way in self.__slots__[2:-1]}
+        for text in texts:
+            way, value = _way(text)
+            simple[way].append(value)
+        self.names, self.folders = frozenset(simple["names"]), frozenset(simple["folders"])
+        self.exact, self.bases = frozenset(simple["exact"]), tuple(f"{base}/" for base in simple["bases"])
+        self.ends, self.tails = tuple(simple["ends"]), tuple(f"/{tail}" for tail in simple["tails"])
+        self.inner = tuple(f"/{inner}/" for inner in simple["inner"])
+        self.rest = folded(tuple(simple["rest"]))
+        self.above = frozenset(_above(*self.exact, *self.bases, *(f"{glob.base}/" for glob in self.rest)))
+        """Directories that some of them lie in: who deletes one deletes what is in it."""
+        self._all: GlobSet | None = None
+
+    def __bool__(self) -> bool:
+        return bool(self.texts)
+
+    def matches(self, form: str) -> bool:
+        """A folded path is one of them."""
+        parts = form.split("/")
+        last = parts.pop()
+        return (
+            last in self.names
+            or form in self.exact
+            or form.startswith(self.bases)
+            or f"/{form}".endswith(self.tails)
+            or any(inner in f"/{form}" for inner in self.inner)
+            or not self.folders.isdisjoint(parts)
+            or any(last.endswith(end) and last != end for end in self.ends)
+            or (bool(self.rest) and self.rest.matches(form))
+        )
+
+    @property
+    def all(self) -> GlobSet:
+        """Every glob, for wide units."""
+        if self._all is None:
+            self._all = folded(self.texts)
+        return self._all
+
+    def aimed(self, value: Glob) -> bool:
+        """A wide unit is aimed at what it lies within, whose directory it meets, or whose name it names."""
+        if not self:
+            return False
+        glob, every = value.folded(), self.all
+        places = GlobSet(own for own in every if own.base != ".")
+        if every.includes(glob) or places.intersects(glob):
+            return True
+        if not every.intersects(glob):
+            return False
+        marks = [mark for own in every for mark in own.marks()]
+        ends = tuple(suffix for _, _, suffix in marks if suffix)
+        if any(tail.endswith(ends) for tail in glob.tails() if tail):
+            return True
+        return any(glob.aims_at(text) for text in {literal for literal, _, _ in marks if literal})
+
+
+def _way(text: str) -> tuple[str, str]:
+    """How a glob is looked up, and by which text."""
+    found = _SIMPLE.fullmatch(text)
+    if found is None:
+        return "rest", text
+    deep, star, name, below = found.groups()
+    single = "/" not in name
+    if deep and single and not (star and below):
+        return ("ends" if star else "folders" if below else "names"), fold(name)
+    if star:
+        return "rest", text
+    if deep:
+        return ("inner" if below else "tails"), fold(name)
+    return ("bases" if below else "exact"), fold(name)
+
+
+def _above(*paths: str) -> Iterator[str]:
+    """The directories of paths, and those above them; not the root, which is protected."""
+    for path in paths:
+        folder = path.rpartition("/")[0]
+        while folder not in ("", "."):
+            yield folder
+            folder = folder.rpartition("/")[0]
+
+
+class Things:
+    """What one label is about. A wide unit meets every name of its kind: it could be any."""
+
+    __slots__ = ("branches", "contexts", "hosts", "paths", "tables", "urls")
+
+    def __init__(self, labels: list[Label]) -> None:
+        self.paths = Paths(tuple(text for label in labels for text in label.path))
+        self.urls = url_set(tuple(text for label in labels for text in label.url))
+        self.hosts = tuple(fold(text).rstrip(".") for label in labels for text in label.host)
+        self.tables = tuple(_parts(text) for label in labels for text in label.table)
+        self.branches = tuple(_pattern(text.removeprefix("refs/heads/")) for label in labels for text in label.branch)
+        self.contexts = tuple(_pattern(text) for label in labels for text in label.kube_context)
+
+    def __bool__(self) -> bool:
+        return bool(self.paths or self.urls or self.hosts or self.tables or self.branches or self.contexts)
+
+    def meets(self, unit: Unit) -> bool:
+        """The unit is one of them, or could be; a wide path only if it is aimed at them."""
+        if unit.kind != "path":
+            return self.might(unit)
+        if not self.paths:
+            return False
+        deletes = "delete" in unit.effects
+        if unit.wide:
+            return self.paths.aimed(unit.value) or (deletes and any(map(unit.value.folded().matches, self.paths.above)))
+        # One outside the root counts as if the root were that of the machine.
+        inside = [form.lstrip("/") or "." for form in forms(unit)]
+        return any(map(self.paths.matches, inside)) or (deletes and not self.paths.above.isdisjoint(inside))
+
+    def might(self, unit: Unit) -> bool:
+        """The unit is one of them, or might be."""
+        kind = unit.kind
+        if kind == "path":
+            if not self.paths:
+                return False
+            if unit.wide:
+                return self.paths.all.intersects(unit.value.folded())
+            return any(form[0] != "/" and self.paths.matches(form) for form in forms(unit))
+        if kind == "url":
+            return self._url(unit.value, wide=unit.wide)
+        if kind == "table":
+            return bool(self.tables) and (unit.wide or _table(fold(unit.value), self.tables))
+        if kind == "host":
+            return bool(self.hosts) and (unit.wide or _host(fold(unit.value), self.hosts))
+        if kind in ("branch", "context"):
+            names = self.branches if kind == "branch" else self.contexts
+            name = fold(unit.value)
+            return bool(names) and (unit.wide or any(fnmatchcase(name, pattern) for pattern in names))
+        return False
+
+    def _url(self, value: Any, *, wide: bool) -> bool:
+        if wide:
+            hit = bool(self.urls) and self.urls.intersects(value)
+            return hit or any(_reaches_host(value, host) for host in self.hosts)
+        return (bool(self.urls) and self.urls.could_match(value)) or _host(value.host, self.hosts)
+
+
+class Labels:
+    """What the labels of a rulebook say about a unit."""
+
+    def __init__(self, labels: tuple[Label, ...], tiers: dict[str, LabelTier]) -> None:
+        data = sorted({label.tier or 0 for label in labels if label.name == "data"}, reverse=True)
+        self.data = [(tier, Things([o for o in labels if o.name == "data" and o.tier == tier])) for tier in data]
+        self.data_paths = max((tier for tier, things in self.data if things.paths), default=0)
+        """The highest data tier that a path can have."""
+        self.named: list[tuple[str, int, frozenset[str], Things]] = []
+        for name, rule in sorted(tiers.items(), key=lambda item: -item[1].tier):
+            things = Things([label for label in labels if label.name == name])
+            if things:
+                self.named.append((name, rule.tier, frozenset(rule.effects), things))
+
+        self.things = [*(things for _, things in self.data), *(things for *_, things in self.named)]
+
+    def data_tier(self, unit: Unit) -> int:
+        """The highest data tier that the unit touches or could reach."""
+        return next((tier for tier, things in self.data if things.might(unit)), 0)
+
+    def tier(self, unit: Unit) -> tuple[int, str | None]:
+        """The highest tier that a label gives the unit, and that label."""
+        for name, tier, effects, things in self.named:
+            if not effects.isdisjoint(unit.effects) and things.meets(unit):
+                return tier, name
+        return 0, None
+
+    def named_by(self, effect: str, text: str) -> tuple[int, str | None]:
+        """The same for a path that can't be placed, such as `~/.ssh/config` and `../x/.env`, by its text."""
+        form = fold("/".join(part for part in text.split("/") if part not in ("", ".", "..", "~")))
+        for name, tier, effects, things in self.named:
+            if form and effect in effects and things.paths and things.paths.matches(form):
+                return tier, name
+        return 0, None
+
+
+def _pattern(text: str) -> str:
+    """A name with `*` and `?`, for fnmatch, which would take `[` for a class."""
+    return fold(text).replace("[", "[[]")
+
+
+def _parts(text: str) -> tuple[str, ...]:
+    return tuple(_pattern(part) for part in text.split("."))
+
+
+def _table(name: str, patterns: tuple[tuple[str, ...], ...]) -> bool:
+    """Parts are compared from the last one on: whichever has no schema could mean any."""
+    parts = name.split(".")
+    return any(
+        all(fnmatchcase(part, wanted) for part, wanted in zip(reversed(parts), reversed(pattern), strict=False))
+        for pattern in patterns
+    )
+
+
+def _host(host: str, patterns: tuple[str, ...]) -> bool:
+    return any(host == p or (p.startswith("*.") and host.endswith(p[1:])) for p in patterns)
+
+
+def _reaches_host(pattern: UrlPattern, host: str) -> bool:
+    """A wide URL unit could reach this host."""
+    scheme = pattern.text.partition("://")[0]
+    return pattern.intersects(UrlPattern.parse(f"{scheme}://{host}:*/**"))

@@ -1,0 +1,89 @@
+"""The blast radius of a call: its tier and its data tier, each with the reason in words for people."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from remit.decide.case import FLOOR, Case
+from remit.decide.index import Index
+from remit.decide.words import shown
+from remit.scopes.glob import Glob, fold
+from remit.scopes.globset import GlobSet
+from remit.scopes.interface import FOR_LABELS, Unit
+from remit.scopes.path import is_outside
+from remit.scopes.shell.reading import Touch
+
+Found = tuple[int, str]
+"""A tier, and why."""
+
+
+def measure(case: Case) -> None:
+    """Sets the tier and the data tier of the call: the highest of any unit, never below the tool's floor."""
+    index = case.plan.index
+    scope = case.capsules[0].scope if case.capsules else None
+    inside = GlobSet(Glob.parse(text) for text in scope) if scope is not None else None
+    environment = case.call.context.environment
+    for unit in case.units:
+        for tier, why in _tiers(index, unit, inside, environment):
+            if tier > case.tier or (tier == case.tier and case.tier_why is FLOOR and unit.effects):
+                case.tier, case.tier_why = tier, why
+        tier = index.labels.data_tier(unit)
+        if tier > case.data_tier:
+            how = "could reach" if unit.wide else "is"
+            case.data_tier, case.data_why = tier, f"{unit.kind} {shown(unit.text)} {how} data of tier {tier}"
+        if unit.dubious and unit.kind == "shell" and index.labels.data_paths > case.data_tier:
+            case.data_tier = index.labels.data_paths
+            raw = shown(_unplaced(unit)[0].path.raw)
+            case.data_why = f"the text doesn't tell where {raw} lies: it could reach data of tier {case.data_tier}"
+
+
+def _tiers(index: Index, unit: Unit, inside: GlobSet | None, environment: str | None) -> Iterator[Found]:
+    words = index.words
+    tier, grade = index.grade_tier(unit)
+    if grade:
+        yield tier, f"`{shown(unit.text, 60)}` {words.get(f'grade {grade}', grade)}"
+    if unit.kind not in FOR_LABELS:
+        by_effect, effect = index.effect_tier(unit)
+        if effect:
+            yield by_effect, words.get(f"effect {effect}", effect)
+        by_place, effect = index.environment_tier(unit, environment)
+        if effect:
+            because = words.get(f"environment {fold(environment or '')}", "")
+            yield by_place, f"{effect} in {shown(environment, 40)}: {because}"
+    tier, label = index.labels.tier(unit)
+    if label is not None:
+        how = "could reach what is labelled" if unit.wide else "is labelled"
+        yield tier, f"{shown(unit.text)} {how} {label}: {words.get(f'label {label}', '')}"
+    if unit.kind == "path":
+        yield from _outside(index, unit, inside)
+    elif unit.kind == "shell" and unit.dubious:
+        for touch in _unplaced(unit):
+            yield from _dubious(index, touch)
+
+
+def _outside(index: Index, unit: Unit, inside: GlobSet | None) -> Iterator[Found]:
+    """Deleting what the task is not about: outside the scope of its capsule, or outside the root."""
+    rule = index.outside_scope
+    if unit.effects.isdisjoint(rule.effects):
+        return
+    why = index.words.get("outside_scope", "")
+    if inside is not None and not (inside.includes(unit.value) if unit.wide else inside.matches(unit.value)):
+        yield rule.tier, f"{shown(unit.text)} lies outside the capsule's scope: {why}"
+    elif inside is None and is_outside(unit):
+        yield rule.tier, f"{shown(unit.text)} lies outside the root: {why}"
+
+
+def _dubious(index: Index, touch: Touch) -> Iterator[Found]:
+    """A path that can't be placed: it lies outside the root, or the text doesn't tell where."""
+    text, raw = touch.path.text, shown(touch.path.raw)
+    if touch.effect in index.outside_scope.effects:
+        yield index.outside_scope.tier, f"{raw} may lie outside the root: {index.words.get('outside_scope', '')}"
+    if text is not None:
+        tier, label = index.labels.named_by(touch.effect, text)
+        if label is not None:
+            yield tier, f"{raw} is labelled {label}: {index.words.get(f'label {label}', '')}"
+
+
+def _unplaced(unit: Unit) -> list[Touch]:
+    placed = unit.value
+    return [touch for touch, path in (*placed.touches, *placed.redirected) if path is None]

@@ -1,0 +1,87 @@
+"""The blast radius of a text by itself: what a command, a query, a URL or a path would reach, whoever asks for it.
+
+    radius = radius_of(rulebook, "shell", "pip install x")
+    radius.tier, radius.why     # 3, "installs dependencies: …"
+
+The rulebook gives the labels and tiers; its agents and rules play no part.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from remit.decide.case import Case
+from remit.decide.intake import Refused
+from remit.decide.measure import measure
+from remit.decide.plan import Plan, desk
+from remit.decide.words import shown
+from remit.model.call import Call
+from remit.model.decision import Target
+from remit.model.facts import Facts
+from remit.model.policy import Argument, Caller, Does, Tool
+from remit.model.rulebook import Rulebook
+from remit.model.terms import ALLOW
+from remit.scopes.interface import NotUnderstood
+
+_NOBODY = "anyone"
+
+
+class Radius(msgspec.Struct, frozen=True):
+    """How far one text reaches, and why."""
+
+    effects: tuple[str, ...]
+    grade: str
+    tier: int
+    why: str
+    data_tier: int
+    data_why: str
+    targets: tuple[Target, ...]
+    problem: str | None = None
+    """Why it can't be read at all; then it would be denied."""
+
+    def as_json(self) -> dict[str, Any]:
+        """For programs."""
+        return {
+            "effects": self.effects,
+            "grade": self.grade,
+            "tier": self.tier,
+            "tier_reason": self.why,
+            "data_tier": self.data_tier,
+            "data_reason": self.data_why or None,
+            "targets": self.targets,
+            "problem": self.problem,
+        }
+
+    def lines(self) -> list[str]:
+        """For people."""
+        if self.problem is not None:
+            return [f"not read: {shown(self.problem, 200)}; the call would be denied"]
+        found = [f"tier {self.tier}: {shown(self.why, 200)}"]
+        if self.data_tier:
+            found.append(f"data tier {self.data_tier}: {shown(self.data_why, 200)}")
+        return found
+
+
+def radius_of(
+    rulebook: Rulebook, kind: str, text: str, effect: str = "read", dialect: str = "sqlite", root: str | None = None
+) -> Radius:
+    """The radius of a text of one kind: shell, sql, url (always network) or path (with the effect)."""
+    does = {"url": (Does("network", "text"),), "path": (Does(effect, "text"),)}.get(kind, ())
+    tool = Tool("text", args={"text": Argument(kind)}, does=does, dialect=dialect if kind == "sql" else None)
+    book = msgspec.structs.replace(rulebook.book, callers={_NOBODY: Caller(_NOBODY, "agent")})
+    clerk = desk(Rulebook(book, rulebook.hash))
+    row = clerk.row(_NOBODY)
+    if row is None:
+        raise LookupError(_NOBODY)
+    plan: Plan = clerk.plan(row, tool)
+    call, facts = Call(_NOBODY, "text", {"text": text}), Facts(root=root)
+    try:
+        values = plan.intake.values(call.args)
+        case = Case(plan, call, facts, values, plan.intake.units(values, call, facts))
+    except (Refused, NotUnderstood) as error:
+        return Radius((), "not understood", 0, "", 0, "", (), str(error))
+    measure(case)
+    decision = case.decision(ALLOW, "", "")
+    return Radius(case.effects, case.grade, case.tier, case.tier_why, case.data_tier, case.data_why, decision.targets)

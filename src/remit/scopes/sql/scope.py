@@ -1,0 +1,247 @@
+"""A `sql:` scope: which statements it admits, and why it does not admit another."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from fnmatch import fnmatchcase
+from typing import Any
+
+from remit.scopes.interface import Unit
+from remit.scopes.sql.statement import VERBS, SqlStatement, Use
+
+_WORDS = {"select": "read", "insert": "insert into", "delete": "delete from", "ddl": "change the schema of"}
+_TARGETED = frozenset(("update", "delete", "merge"))
+_CONFLICTS = {"none": "none", "ignore": "OR IGNORE", "replace": "OR REPLACE", "update": "DO UPDATE"}
+
+
+class Tables:
+    """Names of tables as a policy writes them: `reviews`, `aux.t`, `tmp_*`; `any` is all."""
+
+    def __init__(self, names: Any) -> None:
+        self.all = names is None or names == "any"
+        texts = [] if self.all else [names] if isinstance(names, str) else list(names)
+        self.names = tuple(_one(str(text)) for text in texts)
+        self._forms = tuple(dict.fromkeys(form for name in self.names for form in (name, name.lower())))
+
+    def covers(self, table: str) -> bool:
+        """The table is certainly one of these: a name without a schema means the default schema."""
+        if self.all:
+            return True
+        return table != "*" and any(_matches(_one(table), form) for form in self._forms)
+
+    def meets(self, table: str) -> bool:
+        """The table might be one of these, in whatever schema and spelling."""
+        if self.all or table == "*":
+            return True
+        name = _one(table.casefold())
+        last = name.rpartition(".")[2]
+        for text in self.names:
+            pattern = text.casefold()
+            if fnmatchcase(name, pattern) or fnmatchcase(last, pattern):
+                return True
+            if "." not in name and fnmatchcase(last, pattern.rpartition(".")[2]):
+                return True
+        return False
+
+    def describe(self) -> str:
+        return "any table" if self.all else ", ".join(self.names) or "no table"
+
+
+class Clause:
+    """What a scope says about one verb: `any`, a list of tables, or the long form."""
+
+    def __init__(self, verb: str, value: Any) -> None:
+        self.verb = verb
+        data = value if isinstance(value, dict) else {}
+        plain = data.get("kinds" if verb == "ddl" else "tables") if isinstance(value, dict) else value
+        self.tables = Tables(data.get("tables") if verb == "ddl" else plain)
+        self.kinds: frozenset[str] | None = None
+        if verb == "ddl" and plain is not None and plain != "any":
+            self.kinds = frozenset([plain] if isinstance(plain, str) else plain)
+        self.columns = {str(table).lower(): frozenset(c.lower() for c in _list(names)) for table, names in _items(data)}
+        self.source = data.get("from")
+        conflict = data.get("conflict", "none")
+        self.conflicts = None if conflict == "any" else frozenset(("none", *_list(conflict)))
+
+    def refuses(self, use: Use) -> str | None:
+        """Why the use of a table is not admitted; None if it is."""
+        word = _WORDS.get(self.verb, self.verb)
+        if not self.tables.covers(use.table):
+            return f"it would {word} {use.table}; it may {word} only {self.tables.describe()}"
+        allowed = self.columns.get(use.table.lower())
+        if allowed is None:
+            return None
+        names = ", ".join(sorted(allowed))
+        if use.columns is None:
+            return f"it would {word} columns of {use.table} that the text doesn't name; name them: {names}"
+        beyond = sorted(use.columns - allowed)
+        return f"it would {word} {use.table}.{beyond[0]}; of {use.table} only {names}" if beyond else None
+
+    def describe(self) -> str:
+        if self.verb == "ddl":
+            kinds = ", ".join(sorted(self.kinds)) if self.kinds is not None else "any"
+            return f"ddl {kinds}" + ("" if self.tables.all else f" of {self.tables.describe()}")
+        more = [f"from {self.source}"] if self.source else []
+        if self.verb == "insert" and self.conflicts is None:
+            more.append("on any conflict")
+        return " ".join([self.verb, self.tables.describe(), *more])
+
+
+class SqlMatcher:
+    """What a `sql:` scope says about the statements of a text."""
+
+    def __init__(self, scope: dict[str, Any]) -> None:
+        self.clauses = {verb: Clause(verb, scope[verb]) for verb in VERBS if verb in scope and verb not in _FLAGS}
+        self.pragmas = Tables(scope["pragma"]) if "pragma" in scope else None
+        self.transaction = bool(scope.get("transaction", False))
+        self.functions = frozenset(name.lower() for name in _list(scope.get("functions")))
+
+    def covers(self, unit: Unit) -> bool:
+        """True only if the statement is certainly within."""
+        return self.refuses(unit.value) is None
+
+    def touches(self, unit: Unit) -> bool:
+        """For prohibitions: the statement is named, or could be anything."""
+        return self.meets(unit.value)
+
+    def refuses(self, statement: SqlStatement) -> str | None:
+        """Why the statement is not covered; None if it is."""
+        if statement.unknown:
+            return statement.unknown[0]
+        strange = [name for name in statement.strange if name not in self.functions]
+        if strange:
+            return f"the function {strange[0]} is not known to be harmless; a scope can name it under `functions`"
+        for reach in statement.reaches:
+            if reach.by.lower() not in self.functions:
+                return f"{reach.by} would {reach.effect} {reach.value or reach.kind}"
+        return self._verbs(statement) or self._uses(statement) or self._details(statement)
+
+    def _verbs(self, statement: SqlStatement) -> str | None:
+        needed = {statement.verb, *statement.verbs} - {"select"}
+        if statement.verb == "select":
+            needed.add("select")
+        for verb in sorted(needed):
+            if verb == "pragma" and self.pragmas is not None:
+                continue
+            if verb == "transaction" and self.transaction:
+                continue
+            if verb not in self.clauses:
+                return f"{verb.upper()} is not among what it may do: {self.describe()}"
+        return None
+
+    def _uses(self, statement: SqlStatement) -> str | None:
+        own = {use.table for use in statement.uses if use.verb in _TARGETED}
+        for use in statement.uses:
+            if use.via or (use.verb == "select" and use.table in own and not statement.returning):
+                continue  # a condition on what it changes anyway
+            clause = self.clauses.get(use.verb)
+            if clause is None:
+                word = _WORDS.get(use.verb, use.verb)
+                return f"it would also {word} {use.table}; it may only {self.describe()}"
+            refused = clause.refuses(use)
+            if refused is not None:
+                return refused
+        return None
+
+    def _details(self, statement: SqlStatement) -> str | None:
+        if "insert" in self.clauses and "insert" in {statement.verb, *statement.verbs}:
+            insert = self.clauses["insert"]
+            if insert.conflicts is not None and statement.conflict not in insert.conflicts:
+                what = _CONFLICTS.get(statement.conflict, f"OR {statement.conflict.upper()}")
+                return f"a plain INSERT only, not {what}"
+            if insert.source == "values" and statement.source != "values":
+                return "an INSERT of literal values only: no query, function or column in it"
+        kinds = self.clauses["ddl"].kinds if "ddl" in self.clauses else None
+        if kinds is not None and not statement.ddl <= kinds:
+            return f"it would change a {min(statement.ddl - kinds)}; {self.clauses['ddl'].describe()} only"
+        if statement.returning:
+            for use in statement.uses:
+                if use.verb != "select" and not use.via:
+                    clause = self.clauses.get("select")
+                    if clause is None or clause.refuses(use._replace(columns=None)) is not None:
+                        return f"RETURNING reads {use.table}; it may only {self.describe()}"
+        if self.pragmas is not None:
+            beyond = [name for name in statement.pragmas if not self.pragmas.covers(name)]
+            if beyond:
+                return f"the pragma {beyond[0]} is not among {self.pragmas.describe()}"
+        elif statement.pragmas:
+            return f"the pragma {statement.pragmas[0]} is not among what it may do: {self.describe()}"
+        return None
+
+    def meets(self, statement: SqlStatement) -> bool:
+        """The statement does, or might do, something that the scope names."""
+        if statement.unknown or statement.strange or not self.functions.isdisjoint(statement.functions):
+            return True
+        if statement.pragmas and self.pragmas is not None:
+            return any(self.pragmas.meets(name) for name in statement.pragmas)
+        verbs = {statement.verb, *statement.verbs}
+        if self.transaction and "transaction" in verbs:
+            return True
+        for verb, clause in self.clauses.items():
+            uses = [use for use in statement.uses if use.verb == verb or _upserts(use, verb, statement)]
+            if verb not in verbs and not uses:
+                continue
+            if verb == "insert" and not _inserts(clause, statement):
+                continue
+            if clause.kinds is not None and clause.kinds.isdisjoint(statement.ddl):
+                continue
+            if any(clause.tables.meets(use.table) and _concerns(clause, use) for use in uses):
+                return True
+            if not uses and clause.tables.all:
+                return True
+        return False
+
+    def describe(self) -> str:
+        words = [clause.describe() for clause in self.clauses.values()]
+        if self.pragmas is not None:
+            words.append(f"pragma {self.pragmas.describe().replace('any table', 'any')}")
+        if self.transaction:
+            words.append("transactions")
+        return "; ".join(words) or "no statement"
+
+
+_FLAGS = frozenset(("pragma", "transaction"))
+
+
+def _upserts(use: Use, verb: str, statement: SqlStatement) -> bool:
+    """An INSERT that changes or replaces the rows that are there updates or deletes as well."""
+    if use.verb != "insert":
+        return False
+    return (verb, statement.conflict) in (("update", "update"), ("update", "replace"), ("delete", "replace"))
+
+
+def _inserts(clause: Clause, statement: SqlStatement) -> bool:
+    """As a prohibition: the INSERT is of the kind that the clause names, where it names one."""
+    if clause.source is not None and statement.source != clause.source:
+        return False
+    if clause.conflicts is None or clause.conflicts == {"none"}:
+        return True
+    return statement.conflict in clause.conflicts - {"none"}
+
+
+def _concerns(clause: Clause, use: Use) -> bool:
+    """The use reaches one of the columns that the clause names, where it names some for that table."""
+    named = clause.columns.get(use.table.lower())
+    return named is None or use.columns is None or not named.isdisjoint(use.columns)
+
+
+def _one(name: str) -> str:
+    """SQLite's catalog has two names."""
+    return name.replace("sqlite_schema", "sqlite_master").replace("sqlite_temp_schema", "sqlite_temp_master")
+
+
+def _matches(table: str, pattern: str) -> bool:
+    """A `*` stays within the schema or the name that it stands in."""
+    parts, wanted = table.split("."), pattern.split(".")
+    return len(parts) == len(wanted) and all(map(fnmatchcase, parts, wanted))
+
+
+def _items(data: dict[str, Any]) -> Iterable[tuple[str, Any]]:
+    columns = data.get("columns") or {}
+    return columns.items()
+
+
+def _list(value: Any) -> list[str]:
+    if value is None:
+        return []
+    return [value] if isinstance(value, str) else [str(item) for item in value]

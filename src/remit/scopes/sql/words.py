@@ -1,0 +1,68 @@
+"""Which words are keywords of a query, and where; from the catalog."""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib.resources import files
+
+import msgspec
+
+
+class Place(msgspec.Struct, frozen=True):
+    """Where a word is a keyword: after one of these, before one of those. Elsewhere it is a name."""
+
+    after: frozenset[str] | None = None
+    before: frozenset[str] | None = None
+    """`#` stands for a number."""
+
+
+class Words(msgspec.Struct, frozen=True):
+    """The words of one dialect."""
+
+    query: frozenset[str]
+    """The keywords that queries are made of."""
+    reserved: frozenset[str]
+    """Words that are never names."""
+
+
+class _Catalog(msgspec.Struct, frozen=True):
+    soft: dict[str, Place]
+    sqlite: Words
+    postgres: Words
+    strict: Words
+    operators: frozenset[str]
+    """Of postgres, those that are built in."""
+    kinds_of_server: frozenset[str]
+    """What CREATE makes that is more than a part of a database."""
+    not_called: frozenset[str]
+    """Words before a bracket in DDL that are no functions."""
+    transaction: frozenset[str]
+    """Words of transaction statements."""
+    server: frozenset[str]
+    """Verbs that reach the server as a whole, or run what the text doesn't show."""
+    verbs: frozenset[str]
+    """Other verbs that are known, though no scope admits them."""
+
+
+@cache
+def _catalog() -> _Catalog:
+    return msgspec.json.decode((files("remit.catalog") / "sql" / "words.json").read_bytes(), type=_Catalog)
+
+
+@cache
+def words_of(dialect: str) -> Words:
+    """The words of a dialect; those without a lexer of their own share theirs."""
+    found = _catalog()
+    return found.sqlite if dialect == "sqlite" else found.postgres if dialect == "postgres" else found.strict
+
+
+def places() -> dict[str, Place]:
+    """The words that are keywords only at some places."""
+    return _catalog().soft
+
+
+@cache
+def word_list(name: str) -> frozenset[str]:
+    """One list of words, by its name."""
+    found: frozenset[str] = getattr(_catalog(), name)
+    return found

@@ -1,0 +1,196 @@
+"""The table of tiers: each entry by its own example, and what a policy makes of it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from remit.compile import build_rulebook
+from remit.compile.defaults import data
+from remit.explain.why import tier_reason
+from remit.model import Call, Context, Facts, PolicyError, Rulebook
+from tests.decide.kit import TOOLS, ask, book, facts, may, outcome
+
+PLAIN = {name: {key: value for key, value in tool.items() if key != "tier"} for name, tool in TOOLS.items()}
+"""The tools without a floor: what they do alone gives the tier."""
+ARGUMENT = {
+    "run": "command",
+    "read": "path",
+    "write": "path",
+    "delete": "path",
+    "fetch": "url",
+    "delegate": "to",
+    "invoke": "name",
+    "query": "sql",
+}
+LABELS = {"production": {"host": ["*.prod.example"]}}
+
+
+def rulebook(**sections: Any) -> Rulebook:
+    """One agent that may use every tool."""
+    agents = {"a": {"may": list(PLAIN), "delegates_to": ["helper"]}, "helper": {"may": ["read"]}}
+    return build_rulebook({"remit": 1, "tools": PLAIN, "agents": agents, **sections})
+
+
+def measured(policy: Rulebook, tool: str, value: str, environment: str | None = None) -> tuple[int, str]:
+    """The tier of one call, and why."""
+    call = Call("a", tool, {ARGUMENT[tool]: value}, Context(environment=environment))
+    decision = ask(policy, tool, call.args, environment=environment)
+    return decision.tier, tier_reason(policy, call, Facts())
+
+
+def entries() -> list[tuple[str, str, dict[str, Any]]]:
+    """Every entry of the table: its section, its name, what it says."""
+    table = data("tiers.yaml")
+    found = [
+        (section, name, entry)
+        for section in ("effects", "grades", "labels", "environments")
+        for name, entry in table[section].items()
+    ]
+    return [*found, ("outside_scope", "outside_scope", table["outside_scope"])]
+
+
+@pytest.mark.parametrize(("section", "name", "entry"), entries(), ids=lambda value: value if type(value) is str else "")
+def test_each_entry_by_its_example(section: str, name: str, entry: dict[str, Any]) -> None:
+    example = dict(entry["example"])
+    environment = example.pop("environment", None)
+    [(tool, value)] = example.items()
+    tier, why = measured(rulebook(labels=LABELS), tool, value, environment)
+    assert tier == entry["tier"]
+    assert why.endswith(entry["because"])
+    says = {"labels": f"labelled {name}: ", "environments": f"in {name}: ", "outside_scope": "outside the root: "}
+    assert says.get(section) or entry["does"] in why
+    assert says.get(section, "") in why
+
+
+def test_every_part_of_the_table_has_its_words() -> None:
+    for _, name, entry in entries():
+        assert entry["because"], name
+        assert entry["example"], name
+    assert set(data("labels.yaml")) < set(data("tiers.yaml")["labels"])
+
+
+@pytest.mark.parametrize(
+    ("environment", "tier"),
+    [(None, 1), ("dev", 1), ("production", 4), ("prod", 4), ("PRODUCTION", 4), ("preprod", 1)],
+)
+def test_an_api_in_production(environment: str | None, tier: int) -> None:
+    policy = may("fetch", "search_web", "read", "write")
+    assert ask(policy, "fetch", {"url": "https://api.example/x"}, environment=environment).tier == tier
+    assert ask(policy, "search_web", {"query": "x"}, environment=environment).tier == tier
+    assert ask(policy, "write", {"path": "docs/a"}, environment=environment).tier == 1
+    assert ask(policy, "read", {"path": "docs/a"}, environment=environment).tier == 0
+
+
+def test_a_directory_above_what_is_labelled_is_not_answered_from_memory() -> None:
+    policy = book(agents={"a": {"may": ["delete"]}}, labels={"security": {"path": ["a/b/c.yml"]}})
+    tiers = [ask(policy, "delete", {"path": path}).tier for path in ("x", "a", "a/b", "a/b/c.yml", "a/x")]
+    assert tiers == [1, 4, 4, 4, 1]
+
+
+def test_an_answer_for_one_environment_is_not_kept_for_another() -> None:
+    policy = book(
+        tools={"ping": {"args": {}, "does": {"network": "https://a.example/**"}}}, agents={"a": {"may": ["ping"]}}
+    )
+    outcomes = [outcome(policy, "ping", environment=e) for e in (None, "prod", "dev", "prod", None)]
+    assert outcomes == ["allow", "ask tier-asks", "allow", "ask tier-asks", "allow"]
+
+
+@pytest.mark.parametrize(
+    ("label", "tool", "value", "hit"),
+    [
+        ({"branch": ["main"]}, "run", "git push origin main", True),
+        ({"branch": ["main"]}, "run", "git push origin x:Main", True),
+        ({"branch": ["main"]}, "run", "git push", True),
+        ({"branch": ["main"]}, "run", "git push origin maintenance", False),
+        ({"branch": ["release/*"]}, "run", "git push origin release/1", True),
+        ({"branch": ["refs/heads/main"]}, "run", "git branch -D main", True),
+        ({"branch": ["main"]}, "run", "git branch -d topic", False),
+        ({"branch": ["main"]}, "run", "git diff main", False),
+        ({"kube_context": ["prod*"]}, "run", "kubectl --context PROD-eu get pods", True),
+        ({"kube_context": ["prod*"]}, "run", "kubectl get pods", True),
+        ({"kube_context": ["prod*"]}, "run", "kubectl get pods --context dev", False),
+        ({"kube_context": ["prod*"]}, "run", "kubectl config get-contexts", False),
+        ({"kube_context": ["prod*"]}, "run", "helm list --kube-context prod", True),
+        ({"kube_context": ["prod*"]}, "run", "aws --profile dev s3 ls", False),
+        ({"host": ["*.prod.example"]}, "run", "ssh me@DB.prod.example uptime", True),
+        ({"host": ["*.prod.example"]}, "run", "ssh me@db.dev.example uptime", False),
+        ({"host": ["*.prod.example"]}, "fetch", "https://db.prod.example/x", True),
+        ({"host": ["db.prod.example"]}, "fetch", "https://db.prod.example.evil/x", False),
+        ({"path": ["Deploy/**"]}, "write", "deploy/a", True),
+        ({"path": ["deploy/prod/**"]}, "delete", "deploy", True),
+        ({"path": ["deploy/prod/**"]}, "write", "deploy", False),
+        ({"path": ["**/x.conf"]}, "run", "cp a ~/etc/x.conf", True),
+        ({"path": ["**/x.conf"]}, "write", "/etc/x.conf", True),
+        ({"url": ["https://a.example/pay/**"]}, "fetch", "https://a.example/pay/1", True),
+        ({"table": ["invoices"]}, "query", "DELETE FROM Invoices", True),
+        ({"table": ["hr.*"]}, "query", "UPDATE people SET a = 1", True),
+        ({"table": ["inv*"]}, "query", "INSERT INTO orders VALUES (1)", False),
+        ({"table": ["invoices"]}, "query", "SELECT * FROM invoices", False),
+        ({"table": ["invoices"]}, "run", "sqlite3 a.db 'DELETE FROM invoices'", True),
+    ],
+)
+def test_a_label_of_ones_own(label: dict[str, Any], tool: str, value: str, hit: bool) -> None:
+    tiers = {"effects": {"publish": 1, "system": 1}, "labels": {"mine": {"tier": 4, "because": "we say so"}}}
+    tier, why = measured(rulebook(labels={"mine": label}, tiers=tiers), tool, value)
+    assert ("labelled mine: we say so" in why) == hit, why
+    assert (tier == 4) == hit
+
+
+@pytest.mark.parametrize(
+    ("sql", "tier"),
+    [
+        ("SELECT 1", 0),
+        ("SELECT * FROM people", 3),
+        ("SELECT * FROM PEOPLE", 3),
+        ("SELECT * FROM orders", 2),
+        ("SELECT * FROM orders JOIN people USING (id)", 3),
+        ("SELECT * FROM log", 0),
+    ],
+)
+def test_the_data_tier_of_tables(sql: str, tier: int) -> None:
+    labels = {"data": {"3": {"table": ["hr.people"]}, "2": {"table": ["orders*"]}}}
+    assert ask(rulebook(labels=labels), "query", {"sql": sql}).data_tier == tier
+
+
+def test_a_path_that_the_text_does_not_tell_could_hold_any_data() -> None:
+    policy = rulebook(labels={"data": {"3": {"path": ["secrets/**"]}}})
+    assert ask(policy, "run", {"command": "cat README.md"}).data_tier == 0
+    assert ask(policy, "run", {"command": "cat ../project/secrets/a"}).data_tier == 3
+
+
+def test_a_policy_refines_the_table() -> None:
+    tiers = {"effects": {"network": 2, "install": {"tier": 4, "because": "we vet each"}}, "labels": {"migrations": 1}}
+    policy = rulebook(tiers=tiers)
+    assert measured(policy, "fetch", "https://a.example/")[0] == 2
+    assert measured(policy, "run", "npm i x") == (4, "installs dependencies: we vet each")
+    assert measured(policy, "write", "db/migrate/1.rb")[0] == 1
+    assert [notice.partition(": ")[2] for notice in policy.book.notices] == [
+        "label migrations is lowered from tier 3 to 1"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("sections", "message"),
+    [
+        ({"labels": {"produktion": {"branch": ["main"]}}}, "has no tier; did you mean `production`?"),
+        ({"tiers": {"labels": {"cii": 4}}}, "no label is named `cii`; did you mean `ci`?"),
+        ({"tiers": {"effects": {"instal": 4}}}, "did you mean `install`?"),
+        ({"tiers": {"effects": {"install": 5}}}, "from 0 to 4"),
+        ({"labels": {"production": {"host": ["prod-*"]}}}, "a host such as"),
+    ],
+)
+def test_what_names_nothing_is_said(sections: dict[str, Any], message: str) -> None:
+    with pytest.raises(PolicyError) as error:
+        rulebook(**sections)
+    assert any(message in problem.message for problem in error.value.problems), error.value.problems
+
+
+def test_deleting_inside_and_outside_the_scope_of_a_capsule() -> None:
+    policy = may("delete")
+    known = facts(policy, capsules={"C": {"agent": "a", "scope": ["src/**"]}})
+    assert ask(policy, "delete", {"path": "src/a"}, facts=known, capsule="C").tier == 1
+    assert ask(policy, "delete", {"path": "docs/a"}, facts=known, capsule="C").tier == 4
+    assert ask(policy, "delete", {"path": "docs/a"}).tier == 1
+    assert ask(policy, "delete", {"path": "/etc/a"}).tier == 4
