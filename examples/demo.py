@@ -1,17 +1,23 @@
-"""Remit in a minute: agents' calls through two real policies, decisions printed as they fall.
+"""Remit in a minute: agents' calls through two real policies, decisions printed as they fall and written to a ledger.
 
 make demo
 """
 
 from __future__ import annotations
 
+import os
+import shutil
 import sys
+import tempfile
 from pathlib import Path
 
 from remit.compile import load_rulebook
 from remit.decide import decide
 from remit.model import Call, Context, Decision, Facts, Rulebook
 from remit.model.facts import Capsule
+from remit.record.audit import audit
+from remit.record.open import Opened, open_ledger
+from remit.record.writer import Ledger
 
 HERE = Path(__file__).parent
 COLOURS = {"allow": "32", "ask": "33", "deny": "31"}
@@ -21,17 +27,38 @@ NOW = "2026-11-15T12:00:00Z"
 
 def main() -> None:
     """Two teams, their calls, and what Remit says to each."""
+    state = Path(tempfile.gettempdir()) / f"remit-demo-{os.getuid()}"
+    shutil.rmtree(state, ignore_errors=True)
+    with open_ledger(HERE, point="demo", state=state) as opened:
+        _teams(opened.ledger)
+        verified(opened)
+    print(NEXT.replace("STATE", str(state)))
+
+
+def _teams(ledger: Ledger) -> None:
     coding = load_rulebook(HERE / "forge-pipeline" / "remit.yaml")
     title("A coding pipeline: nine agents, one tool access matrix", coding)
     for agent, tool, args, mode in CODING:
-        show(coding, Call(agent, tool, args, Context(mode=mode)), Facts(now=NOW))
+        show(ledger, coding, Call(agent, tool, args, Context(mode=mode)), Facts(now=NOW))
 
     company = load_rulebook(HERE / "cortex" / "remit.yaml")
     title("A company of agents: layers, data tiers, locks and hand-overs", company)
     for call in COMPANY:
-        show(company, call, Facts(now=NOW, capsules=CAPSULES))
+        show(ledger, company, call, Facts(now=NOW, capsules=CAPSULES))
 
-    print(NEXT)
+
+def verified(opened: Opened) -> None:
+    """Signs the log, and verifies all of it as an auditor would."""
+    opened.ledger.flush()
+    opened.checkpoint()
+    found = audit(opened.log, opened.signer)
+    report = found.report
+    print(f"\n{paint('The ledger', '1')}")
+    for fault in found.problems:
+        print(f"❌ {fault.message}")
+    if not found.verified:
+        raise SystemExit(1)
+    print(f"✅ verified: {report.size} entries, {found.values} values, signed by {opened.origin}")
 
 
 def title(text: str, rulebook: Rulebook) -> None:
@@ -42,9 +69,12 @@ def title(text: str, rulebook: Rulebook) -> None:
     print(f"policy {book.name}: {agents} agents, {len(book.tools)} tools, {rulebook.hash[:19]}…\n")
 
 
-def show(rulebook: Rulebook, call: Call, facts: Facts) -> None:
-    """One call and its decision."""
+def show(ledger: Ledger, rulebook: Rulebook, call: Call, facts: Facts) -> None:
+    """One call, its decision, and both entries in the ledger; no tool runs in this demo."""
     decision: Decision = decide(rulebook, call, facts)
+    receipt = ledger.intent(call, decision)
+    if decision.allowed:
+        ledger.outcome(receipt.call, "done")
     word = decision.verdict.word
     what = ", ".join(f"{name}={value!r}" for name, value in call.args.items() if value not in ("", False))
     chain = "".join(f"{name} → " for name in call.context.chain)
@@ -81,6 +111,9 @@ CODING = [
     ("orchestrator", "run_in_terminal", {"command": "git -c core.pager=./x.sh log"}, None),
     ("orchestrator", "run_in_terminal", {"command": "git status; make deploy"}, None),
     ("adversarial-reviewer", "run_in_terminal", {"command": "git diff HEAD~1 -- src"}, None),
+    ("knowledge", "run_in_terminal", {"command": 'sqlite3 verification-ledger.db "SELECT * FROM checks"'}, None),
+    ("knowledge", "run_in_terminal", {"command": 'sqlite3 verification-ledger.db "SELECT 1; DROP TABLE t"'}, None),
+    ("implementer", "run_in_terminal", {"command": "pip install left-pad"}, None),
     ("adversarial-reviewer", "run_in_terminal", {"command": "git dif''f --out\\put=src/app.py"}, None),
     ("intruder", "read_file", {"filePath": "README.md"}, None),
 ]
@@ -106,6 +139,7 @@ NEXT = """
 Where to go next
   .venv/bin/remit matrix --policy examples/forge-pipeline/remit.yaml    who may do what
   .venv/bin/remit check  --policy examples/cortex/remit.yaml            does the policy hold what it promises?
+  .venv/bin/remit ledger show --state STATE    what the ledger says
   docs/tutorial.md                                                      write a policy of your own in ten minutes
 """
 

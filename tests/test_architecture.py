@@ -45,7 +45,7 @@ ONLY_IN: dict[str, set[str]] = {
     "typer": {"cli"},
     "rich": {"cli"},
     "psycopg": {"store"},
-    "sqlite3": {"store"},
+    "sqlite3": {"store", "scopes"},  # scopes: only in memory, as a second opinion
     "pickle": set(),
     "marshal": set(),
     "shelve": set(),

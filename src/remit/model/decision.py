@@ -46,6 +46,14 @@ class Target(msgspec.Struct, frozen=True, omit_defaults=True):
     """It stands for all that the pattern could match."""
 
 
+class LedgerHead(msgspec.Struct, frozen=True):
+    """The ledger after the decision was recorded: whoever keeps it can tell later that the log was cut or replaced."""
+
+    size: int
+    root: str
+    """The root hash of the tree, in base64."""
+
+
 class Decision(msgspec.Struct, frozen=True):
     """What `decide` answers. It carries no call id, so that one object can serve many calls."""
 
@@ -67,6 +75,8 @@ class Decision(msgspec.Struct, frozen=True):
     remedy: Remedy | None = None
     obligations: tuple[Obligation, ...] = ()
     approval: str | None = None
+    ledger: LedgerHead | None = None
+    """Set by the enforcement point that recorded it; None while that is only queued."""
 
     @property
     def allowed(self) -> bool:
@@ -103,5 +113,5 @@ class Decision(msgspec.Struct, frozen=True):
             "remedy": self.remedy,
             "obligations": self.obligations,
             "approval": self.approval,
-            "ledger": None,
+            "ledger": self.ledger,
         }

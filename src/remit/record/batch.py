@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import base64
 import threading
 from typing import NamedTuple
 
+import msgspec
+
+from remit.model.decision import Decision, LedgerHead
 from remit.record.append import Head, Pending
 from remit.record.errors import LedgerError
 
@@ -15,6 +19,13 @@ class Receipt(NamedTuple):
     call: str
     seq: int | None = None
     head: Head | None = None
+
+    def on(self, decision: Decision) -> Decision:
+        """The decision with the head of the log that holds it; as it is while it is only queued."""
+        if self.head is None:
+            return decision
+        root = base64.b64encode(self.head.root).decode()
+        return msgspec.structs.replace(decision, ledger=LedgerHead(self.head.size, root))
 
 
 class Item:

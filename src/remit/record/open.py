@@ -25,6 +25,7 @@ from remit.record.log import Log
 from remit.record.signer import CheckpointSigner
 from remit.record.startup import Asked, push_to_anchors, start_up_check
 from remit.record.tree import EMPTY_ROOT
+from remit.record.vault import Vault
 from remit.record.writer import Ledger
 from remit.store import Store, open_store, state_directory, store_url
 from remit.store.open import FILE
@@ -41,6 +42,7 @@ class OpenLog:
         self.keys = Keys(state / "keys", origin)
         self.log = Log(store, origin, self.keys.verifiers())
         self.signer = CheckpointSigner(store, self.keys, origin)
+        self.vault = Vault(store, state / "keys")
 
     def checkpoint(self) -> bytes:
         """A signed head of the log as it is now. Raises LedgerError and StoreError."""

@@ -1,0 +1,95 @@
+"""The vault: the full arguments of calls that wait for an answer, encrypted, until the answer is there.
+
+Who is asked must see everything, secrets included; the ledger's own values have these blotted out. The key lies beside
+the ledger's keys, so that a copy of the store alone shows nothing.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from remit.record.errors import LedgerError
+from remit.store.interface import Store
+
+_FILE = "vault.key"
+_LENGTH = 32
+
+
+class Vault:
+    """Keeps sealed values by name."""
+
+    def __init__(self, store: Store, folder: Path) -> None:
+        self.store, self.path = store, folder / _FILE
+
+    def keep(self, name: str, value: Any) -> None:
+        """Seals a JSON value under a name that is not used yet. Raises LedgerError and StoreError."""
+        nonce = os.urandom(12)
+        body = self._cipher(create=True).encrypt(nonce, msgspec.json.encode(value), name.encode())
+        with self.store.write() as change:
+            change.run("INSERT INTO sealed (id, nonce, body) VALUES (?, ?, ?)", name, nonce, body)
+
+    def look(self, name: str) -> Any:
+        """The value. Raises LedgerError if there is none, or it can't be opened."""
+        from cryptography.exceptions import InvalidTag
+
+        with self.store.read() as view:
+            row = view.row("SELECT nonce, body FROM sealed WHERE id = ?", name)
+        if row is None:
+            raise LedgerError("nothing is kept under this name", code="not-sealed")
+        try:
+            data = self._cipher(create=False).decrypt(bytes(row[0]), bytes(row[1]), name.encode())
+            return msgspec.json.decode(data)
+        except (InvalidTag, ValueError):
+            raise LedgerError("what is kept under this name can't be opened", code="ledger-corrupt") from None
+
+    def drop(self, name: str) -> bool:
+        """Forgets it, once the answer is there; whether there was something. Raises StoreError."""
+        with self.store.write() as change:
+            return change.run("DELETE FROM sealed WHERE id = ?", name) > 0
+
+    def _cipher(self, *, create: bool) -> Any:
+        from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+
+        return AESGCM(self._key(create=create))
+
+    def _key(self, *, create: bool) -> bytes:
+        try:
+            found = os.lstat(self.path)
+            data = self.path.read_bytes()
+        except FileNotFoundError:
+            if not create:
+                raise LedgerError("the key of the vault is missing", code="key-missing") from None
+            return self._make()
+        except OSError:
+            raise LedgerError("the key of the vault can't be read", code="key-unreadable") from None
+        if not stat.S_ISREG(found.st_mode) or found.st_uid != os.geteuid() or found.st_mode & 0o077:
+            problem = "others can read the key of the vault"
+            raise LedgerError(problem, code="key-unsafe", help=f"chmod 600 {self.path}")
+        if len(data) != _LENGTH:
+            raise LedgerError("the key of the vault is malformed", code="key-malformed")
+        return data
+
+    def _make(self) -> bytes:
+        """A new key; where another process was quicker, that one's."""
+        beside = self.path.with_name(f"{_FILE}.{os.getpid()}")
+        try:
+            with open(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+                file.write(os.urandom(_LENGTH))
+                file.flush()
+                os.fsync(file.fileno())
+            try:
+                os.link(beside, self.path)
+            except FileExistsError:
+                pass
+            finally:
+                beside.unlink()
+        except OSError as error:
+            raise LedgerError(
+                f"the key of the vault can't be written: {error.strerror}", code="key-unwritable"
+            ) from None
+        return self._key(create=False)
