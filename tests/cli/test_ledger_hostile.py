@@ -92,7 +92,7 @@ def test_each_entry_is_one_line(project: Project, remit: Remit):
     lines = remit("ledger", "show", "--values", "--json").lines
     assert [line["seq"] for line in lines] == [0, 1, 2, 3]
     assert lines[0]["entry"]["agent"] == HOSTILE, "for programs nothing is lost"
-    assert lines[0]["values"][f"args.{HOSTILE}"]["value"] == HOSTILE
+    assert lines[0]["values"][f"args.{HOSTILE}"] == HOSTILE
 
 
 def test_hostile_names_of_anchors_in_the_store(project: Project, remit: Remit):

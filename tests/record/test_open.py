@@ -134,6 +134,6 @@ def test_names_of_arguments_that_no_store_keeps_hold_nobody_up(project: Project)
         assert deny(opened, args={"$c": {"$c": "x"}}).seq == 2
         opened.checkpoint()
         with opened.store.read() as view:
-            assert values_of(view, entry_at(view, 0))["args"]["value"] == {"a\0b": 1, "$c": 2}
-            assert values_of(view, entry_at(view, 2))["args.$c"]["value"] == {"$c": "x"}
+            assert values_of(view, entry_at(view, 0))["args"] == {"a\0b": 1, "$c": 2}
+            assert values_of(view, entry_at(view, 2))["args.$c"] == {"$c": "x"}
         assert audit(opened.log, opened.signer).verified

@@ -43,13 +43,13 @@ def append(change: Transaction, pending: Sequence[Pending], writer: str) -> Appe
         found = fresh.get(call)
         if found is not None:
             return found
-        known = change.row("SELECT seq FROM running WHERE call = ?", call)
-        return int(known[0]) if known is not None else None
+        known = change.row("SELECT max(seq) FROM running WHERE call = ?", call)
+        return int(known[0]) if known is not None and known[0] is not None else None
 
     entries: list[Entry] = []
     for one in pending:
         entry = one if isinstance(one, Entry) else one(place)
-        if entry.kind == "intent" and entry.call is not None:
+        if entry.opens and entry.call is not None:
             fresh[entry.call] = first + len(entries)
         entries.append(entry)
     leaves = [leaf_hash(entry.body) for entry in entries]
@@ -62,7 +62,7 @@ def append(change: Transaction, pending: Sequence[Pending], writer: str) -> Appe
     fields = [(seq, f.path, f.salt, f.value) for seq, entry in zip(places, entries, strict=True) for f in entry.fields]
     if fields:
         change.run_many("INSERT INTO secret (seq, path, salt, value) VALUES (?, ?, ?, ?)", fields)
-    _open_and_close(change, entries, fresh, writer)
+    _open_and_close(change, first, entries, writer)
     moved = "UPDATE head SET size = ?, range = ? WHERE one = 1 AND size = ?"
     changed = change.run(moved, tree.size, tree.to_bytes(), first)
     if changed != 1:
@@ -70,16 +70,20 @@ def append(change: Transaction, pending: Sequence[Pending], writer: str) -> Appe
     return Appended(first, entries, Head(tree.size, tree.root()))
 
 
-def _open_and_close(change: Transaction, entries: list[Entry], fresh: dict[str, int], writer: str) -> None:
-    """Keeps the list of calls that run: opened by an intent that allows, closed by an outcome."""
-    closed = {entry.call for entry in entries if entry.kind == "outcome" and entry.call is not None}
-    opens = {entry.call for entry in entries if entry.opens}
-    opened = [(call, seq, writer) for call, seq in fresh.items() if call in opens and call not in closed]
+def _open_and_close(change: Transaction, first: int, entries: list[Entry], writer: str) -> None:
+    """Keeps the list of calls that run: opened by an intent that allows, closed by the outcome that answers it."""
+    opened: dict[int, str] = {}
+    closed = []
+    for seq, entry in enumerate(entries, first):
+        if entry.opens and entry.call is not None:
+            opened[seq] = entry.call
+        elif entry.answers is not None and opened.pop(entry.answers, None) is None:
+            closed.append((entry.answers,))
     if opened:
-        change.run_many("INSERT INTO running (call, seq, writer) VALUES (?, ?, ?)", opened)
-    gone = [(call,) for call in closed if call not in fresh]
-    if gone:
-        change.run_many("DELETE FROM running WHERE call = ?", gone)
+        rows = [(call, seq, writer) for seq, call in opened.items()]
+        change.run_many("INSERT INTO running (call, seq, writer) VALUES (?, ?, ?)", rows)
+    if closed:
+        change.run_many("DELETE FROM running WHERE seq = ?", closed)
 
 
 def is_there(view: Transaction, seq: int, body: bytes) -> bool:

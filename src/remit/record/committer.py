@@ -31,7 +31,10 @@ class Committer:
     def __init__(self, store: Store, writer: str, sink: Sink | None = None) -> None:
         self.store, self.writer, self.sink = store, writer, sink
         self.sink_errors = 0
+        self.lost = 0
+        """Entries that nobody waited for and that could not be made or kept: a mistake in this program."""
         self._entered = False
+        self._settled: list[Item] = []
         self._doubt: Doubt | None = None
 
     def commit(self, batch: Batch) -> list[Item]:
@@ -39,12 +42,22 @@ class Committer:
         items = self._built(batch.items)
         try:
             self._write(batch, items)
-        except (StoreRefused, StoreMisused):
-            return self._one_by_one(batch, items)
         except Exception as error:  # whatever it is: callers must not wait for a thread that died
+            if _concerns_an_entry(error):
+                return self._one_by_one(batch, items)
             batch.error = error
             return [item for item in items if not item.waited and item.seq is None]
         return []
+
+    @property
+    def doubtful(self) -> bool:
+        """Whether something may have been kept, and nobody has looked yet."""
+        return self._doubt is not None
+
+    def settled(self) -> list[Item]:
+        """What turned out to have been kept, since this was asked last."""
+        found, self._settled = self._settled, []
+        return found
 
     def _built(self, items: list[Item]) -> list[Item]:
         """The items whose entries could be made; what is wrong with one concerns its caller alone."""
@@ -55,10 +68,14 @@ class Committer:
                     item.pending = intent_entry(item.snapshot, self.writer)
                 good.append(item)
             except LedgerError as error:
-                item.error = error
+                self._refuse(item, error)
             except Exception as error:
-                item.error = LedgerError(f"the entry can't be made ({type(error).__name__})", code="bad-entry")
+                self._refuse(item, LedgerError(f"the entry can't be made ({type(error).__name__})", code="bad-entry"))
         return good
+
+    def _refuse(self, item: Item, error: LedgerError) -> None:
+        item.error = error
+        self.lost += not item.waited
 
     def _write(self, batch: Batch, items: list[Item]) -> None:
         done: Appended | None = None
@@ -89,21 +106,33 @@ class Committer:
         if doubt is not None and is_there(change, doubt.first, doubt.body):
             for place, item in enumerate(doubt.items, doubt.first):
                 item.seq = place
+            self._settled += doubt.items
         self._doubt = None
 
     def _one_by_one(self, batch: Batch, items: list[Item]) -> list[Item]:
-        """The store refused something in the batch: whoever brought it is told, the others go on."""
-        kept = []
+        """Something in the batch was refused: whoever brought it is told, the others go on.
+
+        If nothing at all could be written it is the store that is at fault, and what nobody waits for is kept.
+        """
+        kept, refused = [], list[tuple[Item, Exception]]()
         for item in items:
             alone = Batch()
             try:
                 self._write(alone, [item])
                 batch.head = alone.head or batch.head
-            except (StoreRefused, StoreMisused) as error:
-                item.error = LedgerError(f"the entry was refused: {error}", code="bad-entry")
             except Exception as error:
-                batch.error = error
-                kept += [item] if not item.waited else []
+                if _concerns_an_entry(error):
+                    refused.append((item, error))
+                else:
+                    batch.error = error
+                    kept += [item] if not item.waited and item.seq is None else []
+        written = any(item.seq is not None for item in items)
+        for item, why in refused:
+            if item.waited or written:
+                self._refuse(item, LedgerError(f"the entry was refused: {why}", code="bad-entry"))
+            else:
+                batch.error = why
+                kept.append(item)
         return kept
 
     def _tell(self, done: Appended) -> None:
@@ -113,3 +142,9 @@ class Committer:
             self.sink([(done.first + place, entry.body) for place, entry in enumerate(done.entries)])
         except Exception:  # the second sink is a convenience; the log itself is written
             self.sink_errors += 1
+
+
+def _concerns_an_entry(error: Exception) -> bool:
+    if isinstance(error, LedgerError):
+        return error.code in ("bad-entry", "entry-too-large")
+    return isinstance(error, (StoreRefused, StoreMisused))

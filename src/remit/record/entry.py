@@ -55,6 +55,8 @@ class Entry(NamedTuple):
     kind: str = ""
     opens: bool = False
     """An intent that lets the tool run: an outcome must follow."""
+    answers: int | None = None
+    """The place of the intent whose outcome this is."""
 
 
 def moment(nanoseconds: int) -> str:
@@ -164,7 +166,7 @@ def outcome_entry(call: str, intent: int | None, result: str, at: int, writer: s
         "result": result,
     }
     body.update({name: value for name, value in more.items() if value is not None})
-    return Entry(_bounded(_encoded(body)), (), call, "outcome")
+    return Entry(_bounded(_encoded(body)), (), call, "outcome", answers=intent)
 
 
 def event_entry(kind: str, at: int, writer: str, about: Mapping[str, Any], private: Mapping[str, Any]) -> Entry:

@@ -83,9 +83,11 @@ class Opened(OpenLog):
 
     def close(self) -> None:
         try:
-            self.ledger.close()
-            if self.keeper is not None:
-                self.keeper.close()
+            try:
+                self.ledger.close()
+            finally:
+                if self.keeper is not None:
+                    self.keeper.close()
         finally:
             super().close()
 

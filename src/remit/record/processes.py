@@ -16,7 +16,9 @@ ELSEWHERE = "elsewhere"
 
 
 def enter(change: Transaction, writer: str) -> None:
-    """This process writes from now on."""
+    """This process writes from now on; it may have said so before, in a commit that seemed to fail."""
+    if change.row("SELECT 1 FROM writer_process WHERE id = ?", writer) is not None:
+        return
     now = moment(time.time_ns())
     change.run(
         "INSERT INTO writer_process (id, host, boot, pid, born, seen) VALUES (?, ?, ?, ?, ?, ?)",

@@ -12,6 +12,7 @@ caller gets `LedgerUnavailable`, also those that would be batched, until a commi
 
 from __future__ import annotations
 
+import atexit
 import itertools
 import os
 import re
@@ -19,6 +20,7 @@ import secrets
 import threading
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from typing import Any
 
 from remit.model.call import Call
@@ -36,6 +38,8 @@ LINGER = 0.02
 QUEUE = 1_000
 GROUP = 512
 RETRY = 0.25
+LARGE = 16_384
+"""Bytes: what is as large as that may be too large for an entry, so its caller waits to be told."""
 _CALL_ID = re.compile(r"[A-Za-z0-9._:/+=@-]{1,200}")
 
 
@@ -67,18 +71,20 @@ class Ledger:
 
     def intent(self, call: Call, decision: Decision, *, call_id: str | None = None) -> Receipt:
         """Records a decision before the tool runs. Raises LedgerUnavailable: then the call is denied."""
-        if self._pid != os.getpid():
-            self._start()
+        self._here()
         name = f"{self.writer}-{next(self._numbers):x}" if call_id is None else _checked(call_id)
         snapshot = intent_snapshot(name, call, decision, self.point, self.clock())
-        return self._put(Item(snapshot=snapshot, waited=durability(decision) == "durable", call=name))
+        waited = durability(decision) == "durable" or len(snapshot) > LARGE
+        return self._put(Item(snapshot=snapshot, waited=waited, call=name))
 
     def outcome(self, call: str, result: str, *, error: str | None = None, took: int | None = None) -> Receipt:
         """Records how a call ended; `result` is one of RESULTS. Raises LedgerError."""
         if result not in RESULTS:
             raise LedgerError(f"no call ends with `{result}`", code="bad-entry")
+        self._here()
         at, writer = self.clock(), self.writer
         _checked(call)
+        outcome_entry(call, None, result, at, writer, error=error, took=took)  # what is wrong with it is told here
 
         def build(place: Callable[[str], int | None]) -> Entry:
             return outcome_entry(call, place(call), result, at, writer, error=error, took=took)
@@ -87,11 +93,13 @@ class Ledger:
 
     def event(self, kind: str, about: Mapping[str, Any], private: Mapping[str, Any] | None = None) -> Receipt:
         """Records anything else that counts; on disk when this returns. Raises LedgerError."""
+        self._here()
         entry = event_entry(kind, self.clock(), self.writer, about, private or {})
         return self._put(Item(pending=entry, waited=True, call=""))
 
     def flush(self) -> None:
         """Everything that was queued is on disk. Raises LedgerUnavailable."""
+        self._here()
         with self._lock:
             batch = self._open
             batch.urgent = True
@@ -102,16 +110,23 @@ class Ledger:
         """Writes what is queued, and ends the thread. Raises LedgerUnavailable if something could not be written."""
         if self._pid != os.getpid() or self._ending:
             return
+        atexit.unregister(self._at_exit)
+        with self._lock:
+            self._ending = True  # whatever is queued was queued before: the thread finds it
+            batch = self._open
+            batch.urgent = True
+        self._wake.set()
         try:
-            self.flush()
-        finally:
-            self._ending = True
-            self._wake.set()
+            self._wait(batch)
             self._thread.join(self.deadline)
+            if self._open.items:
+                raise LedgerUnavailable("the ledger was closed with entries that could not be written")
+        finally:
             leave(self.store, self.writer)
 
     def recover(self) -> int:
         """Writes `outcome: unknown` for calls whose process is gone; returns how many. Raises LedgerUnavailable."""
+        self._here()
         try:
             with self.store.write() as change:
                 lost = unfinished(change, self.writer)
@@ -126,8 +141,6 @@ class Ledger:
     # The queue
 
     def _put(self, item: Item) -> Receipt:
-        if self._pid != os.getpid():
-            self._start()
         if self.stopped is not None:
             raise LedgerUnavailable(f"the ledger is stopped: {self.stopped}")
         with self._lock:
@@ -146,12 +159,13 @@ class Ledger:
         try:
             self._wait(batch)
         except LedgerUnavailable:
-            if item.seq is None:
-                item.abandoned = True
+            with self._lock:
+                item.abandoned = item.seq is None
+            if item.abandoned:
                 raise
         if item.error is not None:
             raise item.error
-        return Receipt(item.call, item.seq, batch.head)
+        return Receipt(item.call, item.seq, batch.head or self.head)
 
     def _wait(self, batch: Batch) -> None:
         if not batch.done.wait(self.deadline):
@@ -160,6 +174,15 @@ class Ledger:
             raise LedgerUnavailable(f"the ledger can't be written: {batch.error}")
 
     # The thread
+
+    def _here(self) -> None:
+        if self._pid != os.getpid():
+            self._start()
+
+    def _at_exit(self) -> None:
+        """The program ends in order, and nobody closed the ledger."""
+        with suppress(LedgerError):
+            self.close()
 
     def _start(self) -> None:
         """Begins anew, also in a child after a fork: what the parent had queued is the parent's to write."""
@@ -174,6 +197,8 @@ class Ledger:
         self._pid = os.getpid()
         self._thread = threading.Thread(target=self._run, name="remit-ledger", daemon=True)
         self._thread.start()
+        atexit.unregister(self._at_exit)
+        atexit.register(self._at_exit)
 
     def _run(self) -> None:
         last = time.monotonic()
@@ -184,12 +209,15 @@ class Ledger:
                 self._linger()
             with self._lock:
                 batch, self._open = self._open, Batch()
-            if not batch.items and self._due(last):
-                beat = event_entry("heartbeat", self.clock(), self.writer, {"point": self.point}, {})
-                batch.items.append(Item(pending=beat, waited=False, call=""))
-            if batch.items:
-                self._commit(batch)
-                last = time.monotonic()
+            try:
+                if not batch.items and self._due(last):
+                    beat = event_entry("heartbeat", self.clock(), self.writer, {"point": self.point}, {})
+                    batch.items.append(Item(pending=beat, waited=False, call=""))
+                if batch.items or self._committer.doubtful:
+                    self._commit(batch)
+                    last = time.monotonic()
+            except Exception as error:  # nobody may go on as if this thread did
+                self._down, batch.error = True, error
             batch.done.set()
             if self._ending and (self._down or not self._open.items):
                 return
@@ -211,17 +239,16 @@ class Ledger:
         kept = self._committer.commit(batch)
         self._down = batch.error is not None
         self.head = batch.head or self.head
-        # A call that was denied because its caller did not wait any longer did not run.
-        late = [item for item in batch.items if item.abandoned and item.snapshot is not None and item.seq is not None]
         at = self.clock()
-        for item in late:
-            entry = outcome_entry(item.call, item.seq, "not-run", at, self.writer)
-            kept.append(Item(pending=entry, waited=False, call=item.call))
-        if kept:
-            with self._lock:
-                self._open.items[:0] = kept
-            if not self._down:
-                self._wake.set()
+        with self._lock:
+            for item in (*batch.items, *self._committer.settled()):
+                if item.abandoned and item.snapshot is not None and item.seq is not None:
+                    # A call that was denied because its caller did not wait any longer did not run.
+                    entry = outcome_entry(item.call, item.seq, "not-run", at, self.writer)
+                    kept.append(Item(pending=entry, waited=False, call=item.call))
+            self._open.items[:0] = kept
+        if kept and not self._down:
+            self._wake.set()
 
 
 def _checked(call: str) -> str:
