@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import base64
 import threading
-from typing import NamedTuple
 
 import msgspec
 
 from remit.model.decision import Decision, LedgerHead
 from remit.record.append import Head, Pending
+from remit.record.entry import Snapshot
 from remit.record.errors import LedgerError
 
 
-class Receipt(NamedTuple):
+class Receipt(msgspec.Struct, frozen=True):
     """What a caller gets back: which call it is, and for a durable one where it stands."""
 
     call: str
@@ -28,21 +28,18 @@ class Receipt(NamedTuple):
         return msgspec.structs.replace(decision, ledger=LedgerHead(self.head.size, root))
 
 
-class Item:
+class Item(msgspec.Struct, kw_only=True, eq=False):
     """One thing to be written: serialised already, built when its turn comes."""
 
-    __slots__ = ("abandoned", "call", "error", "pending", "seq", "snapshot", "waited")
-
-    def __init__(
-        self, *, snapshot: bytes | None = None, pending: Pending | None = None, waited: bool, call: str
-    ) -> None:
-        self.snapshot, self.pending = snapshot, pending
-        self.waited, self.call = waited, call
-        self.abandoned = False
-        """Its caller stopped waiting, and has denied the call."""
-        self.seq: int | None = None
-        self.error: LedgerError | None = None
-        """What is wrong with this very entry; the others don't suffer from it."""
+    waited: bool
+    call: str
+    snapshot: Snapshot | None = None
+    pending: Pending | None = None
+    abandoned: bool = False
+    """Its caller stopped waiting, and has denied the call."""
+    seq: int | None = None
+    error: LedgerError | None = None
+    """What is wrong with this very entry; the others don't suffer from it."""
 
 
 class Batch:

@@ -6,7 +6,7 @@ once (`intent_snapshot`), so that what is recorded is what was decided; the writ
 
 from __future__ import annotations
 
-import base64
+from binascii import b2a_base64
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from functools import lru_cache
@@ -16,9 +16,11 @@ import msgspec
 
 from remit.model.call import Call
 from remit.model.decision import Decision
+from remit.model.terms import ALLOW
 from remit.record.canonical import CanonicalError, encode
 from remit.record.errors import LedgerError
-from remit.record.fields import Field, commit
+from remit.record.fields import Field, commit_all
+from remit.record.secrets import without_secrets
 
 VERSION = 1
 MAX_ENTRY = 65_535
@@ -72,51 +74,42 @@ def _second(seconds: int) -> str:
 
 def durability(decision: Decision) -> str:
     """`batched` only for an allowed read of data that nobody must account for; everything else waits for the disk."""
-    harmless = decision.allowed and decision.would is None and decision.tier == 0
+    harmless = decision.verdict is ALLOW and decision.would is None and decision.tier == 0
     return "batched" if harmless and decision.data_tier < 2 and decision.grade != "not understood" else "durable"
 
 
-def intent_snapshot(call_id: str, call: Call, decision: Decision, point: str, at: int) -> bytes:
+class Snapshot(NamedTuple):
+    """What an intent will say, as it was when the call was decided: a decision can't change, and the rest is text."""
+
+    call: str
+    at: int
+    point: str
+    said: bytes
+    """What the caller handed over, as JSON: arguments, statement, chain, capsule, session."""
+    decision: Decision
+
+
+def intent_snapshot(call_id: str, call: Call, decision: Decision, point: str, at: int) -> Snapshot:
     """Everything that the intent will say, serialised now. Raises LedgerError for arguments that are no JSON."""
-    context, statement = call.context, call.statement
+    context = call.context
     try:
-        return msgspec.json.encode(
-            (
-                call_id,
-                at,
-                point,
-                call.args,
-                statement,
-                context.chain,
-                context.capsule,
-                context.session,
-                decision.agent,
-                decision.tool,
-                decision.effects,
-                decision.grade,
-                decision.tier,
-                decision.data_tier,
-                decision.verdict,
-                decision.would,
-                decision.code,
-                decision.rule,
-                decision.approval,
-                decision.policy,
-            )
-        )
+        said = _json.encode((call.args, call.statement, context.chain, context.capsule, context.session))
     except (TypeError, ValueError, UnicodeError, RecursionError, OverflowError):
         raise LedgerError("the arguments can't be written down", code="bad-entry") from None
+    return Snapshot(call_id, at, point, said, decision)
 
 
+_json = msgspec.json.Encoder()
+_sorted = msgspec.json.Encoder(order="sorted")
+_read = msgspec.json.Decoder(tuple[dict[str, Any], Any, Any, Any, Any])
 _VERDICTS = ("allow", "ask", "deny")
 
 
-def intent_entry(snapshot: bytes, writer: str) -> Entry:
-    """The intent of a call, from what was serialised when it was decided."""
-    said = msgspec.json.decode(snapshot)
-    (call, at, point, args, statement, chain, capsule, session, agent, tool, effects, grade) = said[:12]
-    (tier, data_tier, verdict, would, code, rule, approval, policy) = said[12:]
-    fields = [commit(f"args.{name}", value) for name, value in args.items()]
+def intent_entry(snapshot: Snapshot, writer: str) -> Entry:
+    """The intent of a call, from what was serialised when it was decided. Raises LedgerError."""
+    call, at, point, said, decision = snapshot
+    args, statement, chain, capsule, session = _read.decode(said)
+    private = {} if statement is None else {"statement": statement}
     body: dict[str, Any] = {
         "v": VERSION,
         "type": "intent",
@@ -124,34 +117,40 @@ def intent_entry(snapshot: bytes, writer: str) -> Entry:
         "call": call,
         "writer": writer,
         "point": point,
-        "agent": agent,
+        "agent": decision.agent,
         "chain": chain,
         "capsule": capsule,
         "session": session,
-        "tool": tool,
-        "args": {name: _shown(field) for name, field in zip(args, fields, strict=True)},
-        "effects": effects,
-        "grade": grade,
-        "tier": tier,
-        "data_tier": data_tier if grade != "not understood" else "unknown",
-        "decision": _VERDICTS[verdict],
-        "would": would,
-        "code": code,
-        "rule": rule,
-        "approval": approval,
-        "policy": policy,
+        "tool": decision.tool,
+        "effects": decision.effects,
+        "grade": decision.grade,
+        "tier": decision.tier,
+        "data_tier": decision.data_tier if decision.grade != "not understood" else "unknown",
+        "decision": _VERDICTS[decision.verdict],
+        "would": decision.would,
+        "code": decision.code,
+        "rule": decision.rule,
+        "approval": decision.approval,
+        "policy": decision.policy,
     }
-    if statement is not None:
-        field = commit("statement", statement)
-        fields.append(field)
-        body["statement"] = _shown(field)
-    data = _encoded(body)
-    if len(data) > MAX_ENTRY or any("\0" in name for name in args):
-        # Very many arguments, or names that no store keeps: one commitment for all of them.
-        field = commit("args", args)
-        fields = [field, *(f for f in fields if f.path == "statement")]
-        data = _encoded({**body, "args": _shown(field)})
-    return Entry(_bounded(data), tuple(fields), call, "intent", verdict == 0)
+    plain = all(map(_plain_name, args))
+    fields = commit_all({f"args.{name}": value for name, value in args.items()} | private) if plain else []
+    body["args"] = {name: _shown(field) for name, field in zip(args, fields, strict=False)}
+    if statement is not None and plain:
+        body["statement"] = _shown(fields[-1])
+    data = _encoded(body, args)
+    if len(data) > MAX_ENTRY or not plain:
+        # Very many arguments, or names that no store keeps or that say too much: one commitment for all of them.
+        fields = commit_all({"args": args} | private)
+        body |= {field.path: _shown(field) for field in fields}
+        data = _encoded(body, args)
+    return Entry(_bounded(data), tuple(fields), call, "intent", decision.verdict is ALLOW)
+
+
+@lru_cache(4096)
+def _plain_name(name: str) -> bool:
+    """Whether the name of an argument may stand in an entry as it is."""
+    return len(name) <= 256 and "\0" not in name and without_secrets("", name) is name
 
 
 def outcome_entry(call: str, intent: int | None, result: str, at: int, writer: str, **more: Any) -> Entry:
@@ -173,7 +172,7 @@ def event_entry(kind: str, at: int, writer: str, about: Mapping[str, Any], priva
     """Anything else that counts. What is `private` is committed to, and can be erased."""
     if kind not in EVENTS:
         raise LedgerError(f"there is no event `{kind}`", code="bad-entry")
-    fields = tuple(commit(name, value) for name, value in private.items())
+    fields = tuple(commit_all(private))
     body = {
         "v": VERSION,
         "type": kind,
@@ -186,12 +185,17 @@ def event_entry(kind: str, at: int, writer: str, about: Mapping[str, Any], priva
 
 
 def _shown(field: Field) -> dict[str, str]:
-    return {"$c": base64.b64encode(field.digest).decode()}
+    return {"$c": b2a_base64(field.digest, newline=False).decode()}
 
 
-def _encoded(body: dict[str, Any]) -> bytes:
+def _encoded(body: dict[str, Any], args: Mapping[str, Any] | None = None) -> bytes:
+    """In canonical form. An intent has it once its keys are sorted, unless names or numbers are unusual."""
     try:
+        if args is not None and type(body["tier"]) is int and "".join(args).isascii():
+            return _sorted.encode(body)
         return encode(body)
+    except UnicodeEncodeError:
+        raise LedgerError("the entry has half of a surrogate pair in it", code="bad-entry") from None
     except CanonicalError as error:
         raise LedgerError(f"the entry can't be written: {error}", code="bad-entry") from None
 

@@ -36,6 +36,7 @@ from remit.store.interface import Store
 
 LINGER = 0.02
 QUEUE = 1_000
+GATHER = 0.002
 GROUP = 512
 RETRY = 0.25
 LARGE = 16_384
@@ -74,7 +75,7 @@ class Ledger:
         self._here()
         name = f"{self.writer}-{next(self._numbers):x}" if call_id is None else _checked(call_id)
         snapshot = intent_snapshot(name, call, decision, self.point, self.clock())
-        waited = durability(decision) == "durable" or len(snapshot) > LARGE
+        waited = durability(decision) == "durable" or len(snapshot.said) > LARGE
         return self._put(Item(snapshot=snapshot, waited=waited, call=name))
 
     def outcome(self, call: str, result: str, *, error: str | None = None, took: int | None = None) -> Receipt:
@@ -138,6 +139,16 @@ class Ledger:
         except StoreError as error:
             raise LedgerUnavailable(f"the ledger can't be written: {error}") from None
 
+    @property
+    def lost(self) -> int:
+        """Entries that nobody waited for and that could not be made or kept: each is a mistake in this program."""
+        return self._committer.lost
+
+    @property
+    def sink_errors(self) -> int:
+        """How often the second sink failed."""
+        return self._committer.sink_errors
+
     # The queue
 
     def _put(self, item: Item) -> Receipt:
@@ -193,6 +204,7 @@ class Ledger:
         self._open = Batch()
         self._down = False
         self._ending = False
+        self._waiters = 0
         self._committer = Committer(self.store, self.writer, self.sink)
         self._pid = os.getpid()
         self._thread = threading.Thread(target=self._run, name="remit-ledger", daemon=True)
@@ -207,6 +219,7 @@ class Ledger:
             self._wake.clear()
             if self._open.items and not (self._open.urgent or self._ending or self._down):
                 self._linger()
+            self._gather()
             with self._lock:
                 batch, self._open = self._open, Batch()
             try:
@@ -220,6 +233,8 @@ class Ledger:
                 self._down, batch.error = True, error
             batch.done.set()
             if self._ending and (self._down or not self._open.items):
+                self._open.error = batch.error
+                self._open.done.set()
                 return
 
     def _linger(self) -> None:
@@ -232,10 +247,17 @@ class Ledger:
             self._wake.wait(left)
             self._wake.clear()
 
+    def _gather(self) -> None:
+        """Lets those join who were in the group before and come again at once; somebody alone never waits for it."""
+        end = time.monotonic() + GATHER
+        while len(self._open.items) < self._waiters and not (self._ending or self._down) and time.monotonic() < end:
+            time.sleep(GATHER / 8)
+
     def _due(self, last: float) -> bool:
         return self.heartbeat is not None and time.monotonic() - last >= self.heartbeat
 
     def _commit(self, batch: Batch) -> None:
+        self._waiters = sum(item.waited for item in batch.items)
         kept = self._committer.commit(batch)
         self._down = batch.error is not None
         self.head = batch.head or self.head
