@@ -204,6 +204,34 @@ def test_a_remedy_permits_the_call():
     assert outcome(book(**added), "write", {"path": "docs/x"}) == "allow"
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "SELECT a FROM t JOIN u ON t.a = u.a",
+        "SELECT 1",
+        "INSERT INTO t VALUES (1)",
+        "REPLACE INTO t VALUES (1)",
+        "INSERT OR ABORT INTO t VALUES (1)",
+        "UPDATE t SET a = 1",
+        "DELETE FROM t",
+        "PRAGMA busy_timeout = 1",
+        "EXPLAIN SELECT a FROM t",
+        "SELECT unheard_of(a) FROM t",
+        "CREATE INDEX i ON t (a)",
+    ],
+)
+def test_a_remedy_permits_the_statement(text):
+    decision = ask(may("read"), "query", {"sql": text})
+    added = yaml.safe_load(decision.remedy.policy)
+    assert outcome(book(**added, tiers={3: "allow", 4: "allow"}), "query", {"sql": text}) == "allow"
+
+
+@pytest.mark.parametrize("text", ["ATTACH 'x' AS y", "SELECT (", "VACUUM INTO 'x'"])
+def test_no_remedy_takes_the_limits_away(text):
+    decision = ask(may({"query": {"sql": {"select": "any"}}}), "query", {"sql": text})
+    assert (decision.code, decision.remedy.policy) == ("not-permitted", None)
+
+
 NASTY = ["**", "*", "docs/*", "a?c", "{a,b}", "[ab]", 'a"b', 'a"}, read: {path: "**', "[", "a{b"]
 
 

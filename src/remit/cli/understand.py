@@ -207,7 +207,7 @@ def _text(found: Understanding) -> list[str]:
 
 def _details(act: Act) -> list[str]:
     lines = []
-    for touch in (*act.touches, *act.redirected):
+    for touch in dict.fromkeys((*act.touches, *act.redirected)):
         lines.append(f"{touch.effect}s {touch.path.raw}{' and all below' if touch.deep else ''}")
     lines.extend(f"reaches {word.raw}" for word in (*act.urls, *act.hosts))
     lines.extend(f"branch {word.raw}" for word in act.branches)
@@ -222,8 +222,8 @@ def _details(act: Act) -> list[str]:
 
 def _statement(statement: SqlStatement) -> list[str]:
     sign = "❓" if statement.unknown or statement.strange else "✅"
-    effects = ", ".join(sorted(statement.effects)) or "nothing"
-    lines = [f"{sign} {_show(statement.verb.upper())}: {effects}"]
+    effects = ", ".join(sorted(statement.effects)) or ("anything" if statement.unknown else "nothing")
+    lines = [f"{sign} {_show(statement.verb.upper() or 'SQL')}: {effects}"]
     for use in statement.uses:
         columns = f" ({', '.join(sorted(use.columns))})" if use.columns else ""
         lines.append(f"     {use.verb} {_show(use.table)}{_show(columns)}{f' via {_show(use.via)}' if use.via else ''}")
@@ -231,7 +231,8 @@ def _statement(statement: SqlStatement) -> list[str]:
     if statement.source:
         lines.append(f"     from {statement.source}, on conflict {statement.conflict or 'none'}")
     for reach in statement.reaches:
-        lines.append(f"     {reach.effect}s {_show(reach.value or reach.kind)} by {_show(reach.by)}")
+        does = "changes" if reach.effect == "system" else f"{reach.effect}s"
+        lines.append(f"     {does} {_show(reach.value or f'the {reach.kind}')} by {_show(reach.by)}")
     lines.extend(f"     the function {_show(name)} is not known to be harmless" for name in statement.strange)
     lines.extend(f"     could not be followed: {_show(text)}" for text in statement.unknown)
     return lines

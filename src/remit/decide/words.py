@@ -73,9 +73,9 @@ def permit_remedy(plan: Plan, unit: Unit) -> Remedy:
     tool = plan.tool.name
     if unit.kind == "shell":
         return _command_remedy(plan, unit)
-    if unit.kind == "sql" and unit.grade == UNKNOWN:
-        return Remedy(f"let a person run it, or write it so that it is understood, for {plan.caller.name}")
-    entry = _sql_entry(tool, unit.value) if unit.kind == "sql" else tool
+    entry: str | None = _sql_entry(tool, unit.value) if unit.kind == "sql" else tool
+    if entry is None:
+        return Remedy(f"let a person run it; no SQL scope of {plan.caller.name} could admit it as it stands")
     if unit.kind == "path" and not unit.wide and unit.value[0] != "/":
         entry = f"{tool}: {{path: {json.dumps(Glob.literal(unit.value).text, ensure_ascii=False)}}}"
     elif unit.kind == "url" and not unit.wide:
@@ -85,8 +85,8 @@ def permit_remedy(plan: Plan, unit: Unit) -> Remedy:
     return Remedy(f"add to `may` of {plan.caller.name}: {entry}", policy=line)
 
 
-def _sql_entry(tool: str, statement: SqlStatement) -> str:
-    """The statement's verbs and tables as a scope; what no scope admits can only be had with any text."""
+def _sql_entry(tool: str, statement: SqlStatement) -> str | None:
+    """The statement's verbs, tables and functions as a scope; None for what no scope admits."""
     clauses: dict[str, list[str]] = {verb: [] for verb in (statement.verb,) if verb in ("select", "insert")}
     for use in statement.uses:
         if not use.via:
@@ -96,12 +96,20 @@ def _sql_entry(tool: str, statement: SqlStatement) -> str:
         clauses["ddl"] = kinds
     if statement.pragmas:
         clauses["pragma"] = list(statement.pragmas)
-    if not clauses or statement.reaches or statement.verb not in VERBS:
-        return tool
+    if statement.strange:
+        clauses["functions"] = list(statement.strange)
+    if statement.unknown or not clauses or statement.reaches or statement.verb not in VERBS:
+        return None
     words = [
         f"{verb}: [{', '.join(map(json.dumps, dict.fromkeys(names)))}]" if names else f"{verb}: any"
         for verb, names in clauses.items()
     ]
+    if "insert" in clauses and statement.conflict not in ("", "none"):
+        conflict = statement.conflict if statement.conflict in ("ignore", "update", "replace") else "any"
+        names = ", ".join(json.dumps(name) for name in dict.fromkeys(clauses["insert"]))
+        words = [word for word in words if not word.startswith("insert:")]
+        words.append(f"insert: {{tables: [{names}], conflict: {conflict}}}")
+    words += ["explain: true"] if statement.explains else []
     return f"{tool}: {{sql: {{{', '.join(words)}}}}}"
 
 

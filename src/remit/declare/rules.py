@@ -182,6 +182,7 @@ _run = Either(
                 {
                     "sub": Field(_words, "subcommands"),
                     "effects": Field(effects, "effects its options may have, beyond or below the profile's"),
+                    "options": Field(_words, "the only options it may have, as `-csv` or `--csv`"),
                     "targets": Field(_words, "make targets"),
                     "module": Field(_words, "python -m modules"),
                     "url": Field(urls),

@@ -63,6 +63,7 @@ sql_scope = Record(
         "ddl": Field(_ddl, "what it may create, alter and drop"),
         "pragma": Field(_tables, "pragmas that it may use"),
         "transaction": Field(Flag(), "BEGIN, COMMIT, ROLLBACK, SAVEPOINT"),
+        "explain": Field(Flag(), "EXPLAIN of what it may do"),
         "functions": Field(_names, "functions beyond those known to be harmless"),
     },
     what="a sql scope",

@@ -174,7 +174,7 @@ def test_what_feeds_commands(text):
 def test_redirections_and_assignments():
     (command,) = read_script("A=1 B='x y' c1 <<-'E' 2>&1 >f &>> 'g h'\n\ta $x\n\tE\n").commands
     assert [(name, value.text) for name, value in command.assigns] == [("A", "1"), ("B", "x y")]
-    assert command.redirects[0] == Redirect("<<", "0", body="a $x\n")
+    assert command.redirects[0] == Redirect("<<", "0", body="a $x\n", quoted=True)
     others = [
         (redirect.op, redirect.fd, redirect.target and redirect.target.text) for redirect in command.redirects[1:]
     ]

@@ -12,7 +12,7 @@ from remit.scopes.shell.psql import psql_argument, psql_input, psql_meta, read_a
 from remit.scopes.shell.reading import Reading, Word
 from remit.scopes.shell.script import Command
 from remit.scopes.shell.sqlite import sqlite_argument, sqlite_input
-from remit.scopes.sql.statement import VERBS, Reach, SqlStatement
+from remit.scopes.sql.statement import Reach, SqlStatement
 
 Pieces = tuple[list[str | MetaCall], str | None]
 MEMORY = ("", ":memory:")
@@ -21,11 +21,6 @@ FILED = frozenset(("sqlite3", None))
 """Clients whose databases are files; the others name one of a server."""
 _CHANGES = frozenset(("write", "delete", "migrate"))
 _ALONE = frozenset(("-V", "--version", "-version", "-l", "--list", "-?", "--help", "-help"))
-_LOOKS = re.compile(
-    r"(table_x?info|table_list|index_x?info|index_list|foreign_key_(list|check)|database_list|integrity_check"
-    r"|quick_check|compile_options|function_list|module_list|collation_list|pragma_list|busy_timeout)"
-)
-"""Pragmas that change nothing, whatever their argument."""
 _MYSQL = re.compile(
     r"\s*(clear|connect|delimiter|edit|ego|exit|go|help|nopager|notee|pager|print|prompt|quit|rehash|resetconnection"
     r"|query_attributes|source|ssl_session_data_print|status|system|tee|use|warnings|nowarning|charset|\?)(?!\w)",
@@ -113,17 +108,9 @@ def _understand(text: str, dialect: str, out: Reading) -> None:
 
 def _join(statement: SqlStatement, out: Reading) -> None:
     """The effects and reaches of a statement become the command's."""
-    out.effects |= _effects(statement)
+    out.effects |= statement.effects
     for reach in statement.reaches:
         _reach(reach, out)
-
-
-def _effects(statement: SqlStatement) -> frozenset[str]:
-    """What a statement does; one of another kind (VACUUM, ATTACH) and a pragma that could set something writes."""
-    other = statement.verb and statement.verb not in VERBS
-    sets = any(sign in statement.text for sign in "=(") and not all(_LOOKS.fullmatch(n) for n in statement.pragmas)
-    more = ("write",) if other or (statement.pragmas and sets) else ()
-    return statement.effects.union(more)
 
 
 def _reach(reach: Reach, out: Reading) -> None:
@@ -139,7 +126,7 @@ def _reach(reach: Reach, out: Reading) -> None:
 
 def _databases(special: str | None, out: Reading) -> None:
     """A database file is read, and written where the SQL changes something."""
-    changed = special is not None and any(not _CHANGES.isdisjoint(_effects(s)) for s in out.statements)
+    changed = special is not None and any(not _CHANGES.isdisjoint(s.effects) for s in out.statements)
     for word in out.databases if special in FILED else ():
         if (word.text or "").startswith("file:"):
             out.unknown.append(f"`{word.text}` is a URI of a database")

@@ -199,14 +199,15 @@ class Scanner:
             else:
                 raise NotUnderstood("shell", "a regular expression that isn't followed")
 
-    def document(self, operator: str, done: Callable[[str | None], None]) -> None:
-        """The delimiter of a here-document; its body comes with the next newline."""
+    def document(self, operator: str, done: Callable[[str | None], None]) -> bool:
+        """The delimiter of a here-document, and whether it is quoted; its body comes with the next newline."""
         self.blanks()
         raw = self.word()
         end = delimiter(raw)
         literal = end != raw
         self.has_document = True
         self.documents.append(Document(end, literal, operator == "<<-", done))
+        return literal
 
     def expression(self, *, several: bool = False) -> None:
         """Arithmetic up to `))`, and over it; where it could be something else it is refused."""

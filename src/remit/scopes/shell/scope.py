@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable
 from typing import Any
 
 from remit.scopes.glob import Glob
 from remit.scopes.globset import GlobSet
-from remit.scopes.interface import NotUnderstood, Unit
-from remit.scopes.path import glob_argument, normalise
-from remit.scopes.shell.client import FILED, MEMORY
+from remit.scopes.interface import Unit
 from remit.scopes.shell.meta import meta_of
+from remit.scopes.shell.placed import Placed
 from remit.scopes.shell.profiles import profile_of, programs
-from remit.scopes.shell.reading import Touch, Word
+from remit.scopes.shell.reading import Word
 from remit.scopes.shell.understand import UNKNOWN, Act
 from remit.scopes.sql.scope import SqlMatcher
 from remit.scopes.url import UrlError, UrlPattern, UrlSet, parse_url
 
-_CONTROL = re.compile("[\x00-\x1f\x7f]")
-"""Quoted control characters reach the program as they are; as names they match no pattern that people write."""
 JOINED_BY = ("and", "or", "then", "pipe")
 
 
@@ -36,6 +31,7 @@ class Run:
             subs = [limits]
         self.subs = [tuple(str(sub).split()) for sub in subs] if subs is not None else None
         self.effects = frozenset(data["effects"]) if "effects" in data else None
+        self.options = _options(program, data.get("options"))
         self.targets = _set(data.get("targets"))
         self.modules = _set(data.get("module"))
         self.hosts = _set(data.get("host"))
@@ -116,6 +112,9 @@ class Run:
         return None
 
     def _reaches(self, act: Act) -> str | None:
+        beyond = sorted(act.options - self.options) if self.options is not None else ()
+        if beyond:
+            return f"the option {beyond[0]} is not among {_brief(sorted(self.options or ()), 12)}"
         urls = self.urls
         if urls is not None and (act.hosts or not act.urls or not all(_within_urls(word, urls) for word in act.urls)):
             reached = ", ".join(word.raw for word in (*act.urls, *act.hosts)) or "nothing"
@@ -253,15 +252,19 @@ class ShellMatcher:
         return f"{name} is not among the commands; {self.allows(act.program)} may be run"
 
     def _is_input(self, act: Act) -> bool:
-        """A literal text piped straight into a program that reads SQL or code: it is judged there."""
-        if act.program not in ("echo", "printf", "cat") or act.feeds not in self.runs or act.dynamic:
+        """A literal `echo …` straight into a program that reads SQL or code: it is judged there."""
+        if act.program != "echo" or act.feeds not in self.runs or act.dynamic:
             return False
         profile = profile_of(act.feeds or "")
         return profile is not None and profile.stdin in ("sql", "code") and not act.touches
 
     def _fed(self, act: Act) -> str | None:
-        if act.is_fed and act.stdin in ("sql", "code") and (self.stdin == "none" or act.fed is None):
+        if not act.is_fed or act.stdin not in ("sql", "code"):
+            return None
+        if self.stdin == "none" or act.fed is None:
             return f"what {act.program} reads is not in the text"
+        if any(redirect.op in ("<<", "<<<") and not redirect.quoted for redirect in act.command.redirects):
+            return f"what {act.program} reads is written as an argument, or as a here-document with a quoted delimiter"
         return None
 
     def _redirected(self, placed: Placed) -> str | None:
@@ -304,69 +307,6 @@ class ShellMatcher:
         return _brief(few) or "no command"
 
 
-_FILES = ("cat", "chmod", "cp", "diff", "du", "file", "grep", "head", "less", "ln", "ls", "mkdir", "mv", "rm", "rmdir")
-EXPANDED = frozenset((*_FILES, "sort", "stat", "tail", "touch", "wc"))
-"""Programs that take a glob only as bash expands it; `git add *.py` without a match is git's own pattern."""
-
-
-class Placed:
-    """An act with its paths made normal: below the root as text or glob, `/…` outside, None where unknown."""
-
-    __slots__ = ("act", "bases", "databases", "redirected", "touches")
-
-    def __init__(self, act: Act, cwd: str | None, root: str | None) -> None:
-        self.act = act
-        self.bases = [_normal(base, cwd, root) for base in act.bases]
-        self.touches = list(_placed(act.touches, act, cwd, root))
-        self.redirected = list(_placed(act.redirected, act, cwd, root))
-        self.databases = list(_databases(act, cwd, root))
-
-
-def _placed(
-    touches: Iterable[Touch], act: Act, cwd: str | None, root: str | None
-) -> Iterable[tuple[Touch, str | Glob | None]]:
-    for touch in touches:
-        for base in act.bases:
-            where = _normal(base, cwd, root)
-            yield touch, _locate(touch, where, root, act.program not in EXPANDED) if where is not None else None
-
-
-def _databases(act: Act, cwd: str | None, root: str | None) -> Iterable[tuple[Word, str | None]]:
-    """The databases: files by their normal path, those of a server by their name, None where it can't be told."""
-    profile = profile_of((act.program or "").rpartition("/")[2])
-    for word in act.databases:
-        if profile is not None and profile.special not in FILED:
-            yield word, word.text
-            continue
-        for _, path in _placed([Touch("read", word)], act, cwd, root):
-            yield word, path if isinstance(path, str) and word.text not in MEMORY else None
-
-
-def _normal(base: str | None, cwd: str | None, root: str | None) -> str | None:
-    if base is None:
-        return None
-    try:
-        return normalise(base, cwd, root)
-    except NotUnderstood:
-        return None
-
-
-def _locate(touch: Touch, base: str, root: str | None, anywhere: bool) -> str | Glob | None:
-    """Where a path lies; None if it leaves the root or can't be told."""
-    text = touch.path.text
-    if text is None:
-        return None
-    try:
-        if touch.path.glob:
-            return glob_argument(text, root, base=base, below=touch.deep, anywhere=anywhere)
-        path = normalise(_CONTROL.sub("\ufffd", text) or ".", base, root)
-    except NotUnderstood:
-        return None
-    if touch.deep and not path.startswith("/"):
-        return Glob.below(path)
-    return path
-
-
 def _subcommands(act: Act) -> tuple[str, ...]:
     """The subcommand with the words that follow it, for `run build` or `stash list`."""
     return act.sub + tuple(word.text or "" for word in act.targets[:1])
@@ -383,6 +323,15 @@ def _brief(texts: list[str], limit: int = 8) -> str:
     """A list for people, shortened."""
     more = f" and {len(texts) - limit} more" if len(texts) > limit else ""
     return ", ".join(texts[:limit]) + more
+
+
+def _options(program: str, value: Any) -> frozenset[str] | None:
+    """The options that an entry names; where long ones have one dash or two, each means both."""
+    found = _set(value)
+    profile = profile_of(program)
+    if found is None or profile is None or profile.dashes != "one":
+        return found
+    return found | {f"-{name}" for name in found if not name.startswith("--")}
 
 
 def _set(value: Any) -> frozenset[str] | None:

@@ -15,6 +15,8 @@ class Redirect(NamedTuple):
     target: Word | None = None
     body: str | None = None
     """The literal text of a here-document or here-string; None where it is expanded when it runs."""
+    quoted: bool = False
+    """A here-document whose delimiter is quoted: nothing in it is expanded."""
 
 
 class Command(NamedTuple):

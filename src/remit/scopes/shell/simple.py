@@ -181,10 +181,11 @@ class SimpleReader(Scanner):
                 raise NotUnderstood("shell", "a here-document for another descriptor")
 
             def done(body: str | None) -> None:
-                draft.redirects[index] = Redirect("<<", "0", body=body)
+                draft.redirects[index] = draft.redirects[index]._replace(body=body)
 
             draft.redirects[index] = Redirect("<<", "0")
-            self.document(operator, done)
+            quoted = self.document(operator, done)
+            draft.redirects[index] = draft.redirects[index]._replace(quoted=quoted)
             return
         self.blanks()
         if operator in ("<&", ">&") and self.text.startswith("-", self.at):

@@ -81,6 +81,8 @@ class Act(NamedTuple):
     """Clusters, accounts and projects that it works on, likewise."""
     asked: frozenset[str] = frozenset()
     """The effects that are its SQL's alone: a `sql:` scope judges them."""
+    options: frozenset[str] = frozenset()
+    """The options that it has, by the names that its profile gives them."""
 
     @property
     def names(self) -> frozenset[str]:
@@ -240,6 +242,7 @@ def _command(
         branches=tuple(out.branches),
         contexts=tuple(out.contexts),
         asked=asked,
+        options=frozenset(reader.seen),
     )
     acts = [act]
     label = program or "?"

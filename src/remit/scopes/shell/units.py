@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 
 from remit.scopes.glob import Glob
 from remit.scopes.interface import Unit
+from remit.scopes.shell.placed import Placed
 from remit.scopes.shell.reading import Word
-from remit.scopes.shell.scope import Placed
 from remit.scopes.shell.script import Command
 from remit.scopes.shell.understand import UNKNOWN, Act, understand
 from remit.scopes.sql.units import table_units

@@ -28,6 +28,7 @@ class Draft:
     functions: set[str] = field(default_factory=set)
     reaches: list[Reach] = field(default_factory=list)
     unknown: list[str] = field(default_factory=list)
+    explains: bool = False
     strange: set[str] = field(default_factory=set)
 
     def call(self, name: str, argument: str = "") -> None:
@@ -61,6 +62,7 @@ class Draft:
             frozenset(self.functions),
             tuple(dict.fromkeys(self.reaches)),
             tuple(dict.fromkeys(self.unknown)),
+            self.explains,
             tuple(sorted(self.strange)),
         )
 

@@ -94,6 +94,7 @@ class SqlMatcher:
         self.clauses = {verb: Clause(verb, scope[verb]) for verb in VERBS if verb in scope and verb not in _FLAGS}
         self.pragmas = Tables(scope["pragma"]) if "pragma" in scope else None
         self.transaction = bool(scope.get("transaction", False))
+        self.explain = bool(scope.get("explain", False))
         self.functions = frozenset(name.lower() for name in _list(scope.get("functions")))
 
     def covers(self, unit: Unit) -> bool:
@@ -117,6 +118,8 @@ class SqlMatcher:
         return self._verbs(statement) or self._uses(statement) or self._details(statement)
 
     def _verbs(self, statement: SqlStatement) -> str | None:
+        if statement.explains and not self.explain:
+            return f"EXPLAIN is not among what it may do: {self.describe()}"
         needed = {statement.verb, *statement.verbs} - {"select"}
         if statement.verb == "select":
             needed.add("select")
@@ -195,8 +198,8 @@ class SqlMatcher:
         words = [clause.describe() for clause in self.clauses.values()]
         if self.pragmas is not None:
             words.append(f"pragma {self.pragmas.describe().replace('any table', 'any')}")
-        if self.transaction:
-            words.append("transactions")
+        words += ["transactions"] if self.transaction else []
+        words += ["explain"] if self.explain else []
         return "; ".join(words) or "no statement"
 
 

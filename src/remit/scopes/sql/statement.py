@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
+import re
 from typing import NamedTuple
 
 DIALECTS = ("sqlite", "postgres", "mysql", "duckdb", "snowflake")
 VERBS = ("select", "insert", "update", "delete", "merge", "ddl", "pragma", "transaction")
 """The verbs that a scope can name. A statement with another verb (`attach`, `copy`) is admitted by no scope."""
+
+_LOOKS = re.compile(
+    r"(table_x?info|table_list|index_x?info|index_list|foreign_key_(list|check)|database_list|integrity_check"
+    r"|quick_check|compile_options|function_list|module_list|collation_list|pragma_list|busy_timeout)"
+)
+"""Pragmas that change nothing, whatever their argument."""
+_ACTING = frozenset(("incremental_vacuum", "optimize", "shrink_memory", "wal_checkpoint"))
+"""Pragmas that do something without an argument."""
+_LOOKING = frozenset(("show", "describe", "desc"))
+"""Other verbs that change nothing."""
 
 
 class Use(NamedTuple):
@@ -63,6 +74,8 @@ class SqlStatement(NamedTuple):
     reaches: tuple[Reach, ...] = ()
     unknown: tuple[str, ...] = ()
     """What could not be followed; each makes the statement not understood."""
+    explains: bool = False
+    """It is an EXPLAIN of what the rest says."""
     strange: tuple[str, ...] = ()
     """Functions that are not known to be harmless, folded: a scope may name them under `functions`."""
 
@@ -74,7 +87,18 @@ class SqlStatement(NamedTuple):
         found.update(effect for verb, effect in _EFFECTS.items() if verb in verbs)
         if self.drops or (self.verb == "insert" and self.conflict == "replace"):
             found.add("delete")
+        if self._sets:
+            found.add("write")
         return frozenset(found)
+
+    @property
+    def _sets(self) -> bool:
+        """It is of another kind (VACUUM, ATTACH), or a pragma that could set something."""
+        if self.verb and self.verb not in VERBS and self.verb not in _LOOKING:
+            return True
+        if all(_LOOKS.fullmatch(name) for name in self.pragmas):
+            return False
+        return "=" in self.text or "(" in self.text or any(name in _ACTING for name in self.pragmas)
 
 
 _EFFECTS = {

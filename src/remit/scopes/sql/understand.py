@@ -52,7 +52,8 @@ def _statement(tokens: list[Token], text: str, dialect: str) -> SqlStatement:
     raw = text[tokens[0].start : tokens[-1].end]
     draft = Draft(dialect)
     try:
-        tokens = _explained(tokens, dialect)
+        inner = _explained(tokens, dialect)
+        draft.explains, tokens = inner is not tokens, inner
         first = tokens[0].value
         is_query = tokens[0].kind == WORD and first in STARTS and (first != "table" or dialect == "postgres")
         if is_query or (tokens[0].kind == OP and first == "("):

@@ -1,0 +1,78 @@
+"""A command in its place: the paths that it touches, made normal from where it runs."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from remit.scopes.glob import Glob
+from remit.scopes.interface import NotUnderstood
+from remit.scopes.path import glob_argument, normalise
+from remit.scopes.shell.client import FILED, MEMORY
+from remit.scopes.shell.profiles import profile_of
+from remit.scopes.shell.reading import Touch, Word
+from remit.scopes.shell.understand import Act
+
+_CONTROL = re.compile("[\x00-\x1f\x7f]")
+"""Quoted control characters reach the program as they are; as names they match no pattern that people write."""
+_FILES = ("cat", "chmod", "cp", "diff", "du", "file", "grep", "head", "less", "ln", "ls", "mkdir", "mv", "rm", "rmdir")
+EXPANDED = frozenset((*_FILES, "sort", "stat", "tail", "touch", "wc"))
+"""Programs that take a glob only as bash expands it; `git add *.py` without a match is git's own pattern."""
+
+
+class Placed:
+    """An act with its paths made normal: below the root as text or glob, `/…` outside, None where unknown."""
+
+    __slots__ = ("act", "bases", "databases", "redirected", "touches")
+
+    def __init__(self, act: Act, cwd: str | None, root: str | None) -> None:
+        self.act = act
+        self.bases = [_normal(base, cwd, root) for base in act.bases]
+        self.touches = list(_placed(act.touches, act, cwd, root))
+        self.redirected = list(_placed(act.redirected, act, cwd, root))
+        self.databases = list(_databases(act, cwd, root))
+
+
+def _placed(
+    touches: Iterable[Touch], act: Act, cwd: str | None, root: str | None
+) -> Iterable[tuple[Touch, str | Glob | None]]:
+    for touch in touches:
+        for base in act.bases:
+            where = _normal(base, cwd, root)
+            yield touch, _locate(touch, where, root, act.program not in EXPANDED) if where is not None else None
+
+
+def _databases(act: Act, cwd: str | None, root: str | None) -> Iterable[tuple[Word, str | None]]:
+    """The databases: files by their normal path, those of a server by their name, None where it can't be told."""
+    profile = profile_of((act.program or "").rpartition("/")[2])
+    for word in act.databases:
+        if profile is not None and profile.special not in FILED:
+            yield word, word.text
+            continue
+        for _, path in _placed([Touch("read", word)], act, cwd, root):
+            yield word, path if isinstance(path, str) and word.text not in MEMORY else None
+
+
+def _normal(base: str | None, cwd: str | None, root: str | None) -> str | None:
+    if base is None:
+        return None
+    try:
+        return normalise(base, cwd, root)
+    except NotUnderstood:
+        return None
+
+
+def _locate(touch: Touch, base: str, root: str | None, anywhere: bool) -> str | Glob | None:
+    """Where a path lies; None if it leaves the root or can't be told."""
+    text = touch.path.text
+    if text is None:
+        return None
+    try:
+        if touch.path.glob:
+            return glob_argument(text, root, base=base, below=touch.deep, anywhere=anywhere)
+        path = normalise(_CONTROL.sub("\ufffd", text) or ".", base, root)
+    except NotUnderstood:
+        return None
+    if touch.deep and not path.startswith("/"):
+        return Glob.below(path)
+    return path
