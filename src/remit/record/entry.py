@@ -43,6 +43,7 @@ EVENTS = (
     "start",
     "stop",
 )
+_ALWAYS = frozenset(("v", "type", "at", "writer"))
 RESULTS = ("done", "failed", "not-run", "unknown")
 """`unknown`: the process ended between intent and outcome. Written, never guessed."""
 
@@ -172,6 +173,9 @@ def event_entry(kind: str, at: int, writer: str, about: Mapping[str, Any], priva
     """Anything else that counts. What is `private` is committed to, and can be erased."""
     if kind not in EVENTS:
         raise LedgerError(f"there is no event `{kind}`", code="bad-entry")
+    taken = _ALWAYS.union(about).intersection(private) or _ALWAYS.intersection(about)
+    if taken:
+        raise LedgerError(f"an event says `{min(taken)}` twice", code="bad-entry")
     fields = tuple(commit_all(private))
     body = {
         "v": VERSION,
@@ -191,13 +195,17 @@ def _shown(field: Field) -> dict[str, str]:
 def _encoded(body: dict[str, Any], args: Mapping[str, Any] | None = None) -> bytes:
     """In canonical form. An intent has it once its keys are sorted, unless names or numbers are unusual."""
     try:
-        if args is not None and type(body["tier"]) is int and "".join(args).isascii():
+        if args is not None and _is_tier(body["tier"]) and _is_tier(body["data_tier"]) and "".join(args).isascii():
             return _sorted.encode(body)
         return encode(body)
     except UnicodeEncodeError:
         raise LedgerError("the entry has half of a surrogate pair in it", code="bad-entry") from None
     except CanonicalError as error:
         raise LedgerError(f"the entry can't be written: {error}", code="bad-entry") from None
+
+
+def _is_tier(value: object) -> bool:
+    return value == "unknown" or (type(value) is int and 0 <= value <= 3)
 
 
 def _bounded(data: bytes) -> bytes:

@@ -78,7 +78,7 @@ class CheckpointSigner:
             return size, CompactRange.from_bytes(size, base64.b64decode(data["range"], validate=True))
         except FileNotFoundError:
             return 0, CompactRange()
-        except (OSError, ValueError, KeyError, TypeError, TreeError):
+        except (OSError, ValueError, KeyError, TypeError, RecursionError, TreeError):
             problem = "what was signed last can't be read"
             raise LedgerError(problem, code="signer-unreadable", help=f"look at {self.file}") from None
 

@@ -1,0 +1,178 @@
+"""Secrets never reach the store, whatever they look like; what only looks a little like one stays readable."""
+
+from __future__ import annotations
+
+import base64
+import json
+import time
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+
+from remit.model.call import Call, Context, Statement
+from remit.record.open import Opened
+from remit.record.secrets import MAX_TEXT, without_secrets
+from tests.record.project import Project
+from tests.record.stores import denied
+
+CHANCE = Random(7)  # noqa: S311
+LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
+
+
+def noise(length: int, letters: str = LETTERS) -> str:
+    """Text without any meaning: no real secret stands in this file."""
+    return "".join(CHANCE.choice(letters) for _ in range(length))
+
+
+KEY = f"-----BEGIN RSA {'PRIVATE'} KEY-----\n{noise(64)}\n{noise(64)}\n-----END RSA {'PRIVATE'} KEY-----"
+SECRETS: dict[str, tuple[str, str]] = {
+    name: (secret, text.replace("@@", secret))
+    for name, secret, text in (
+        ("github", "ghp_" + noise(36), "curl -H 'Authorization: token @@' https://api.example"),
+        ("github fine", "github_pat_" + noise(60), "@@"),
+        ("gitlab", "glpat-" + noise(20), "git clone https://oauth2:@@@git.example/x"),
+        ("aws id", "AKIA" + noise(16, "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"), "export AWS_ACCESS_KEY_ID=@@"),
+        ("aws secret", noise(20) + "/" + noise(19), "the key is @@ ok"),
+        ("slack", "xoxb-" + noise(12, "0123456789") + "-" + noise(24), "@@"),
+        ("api key", "sk-ant-" + noise(40), "use @@ for it"),
+        ("stripe", "sk_live_" + noise(24), "@@"),
+        ("google", "AIza" + noise(35), "key=@@&x=1"),
+        ("npm", "npm_" + noise(36), "//registry.example/:_authToken=@@"),
+        ("jwt", "eyJ" + noise(20) + "." + noise(40) + "." + noise(43), "Cookie: session=@@"),
+        ("bearer", noise(32, "abcdef0123456789"), "Authorization: Bearer @@"),
+        ("basic", base64.b64encode(b"user:password").decode(), "Authorization: Basic @@"),
+        ("url", "hunter2!", "psql postgresql://app:@@@db.example:5432/x"),
+        ("redis url", "hunter2", "redis://:@@@cache/0"),
+        ("assigned", "hunter22", "DB_PASSWORD=@@ ./run"),
+        ("quoted words", "correct horse battery", 'password = "@@"'),
+        ("yaml", "hunter22", "db:\n  password: @@\n  host: x"),
+        ("json in text", "hunter2 x", json.dumps({"user": "a", "password": "hunter2 x"})),
+        ("json in shell", "hunter2 x", 'curl -d "{\\"password\\": \\"@@\\"}" https://x'),
+        ("option", "hunter2", "mysql --password @@ -e x"),
+        ("option with equals", "hunter2", "tool --token=@@"),
+        ("curl user", "hunter2x", "curl -u bob:@@ https://x"),
+        ("random", noise(40), "the value @@ is it"),
+        ("random base64", base64.b64encode(CHANCE.randbytes(48)).decode(), "x @@ y"),
+        ("key", KEY.splitlines()[1], KEY),
+        ("key in one line", KEY.splitlines()[1], json.dumps({"k": KEY})),
+    )
+}
+PLAIN = [
+    "docs/architecture.md",
+    "/home/alice/Projects/MyApp2/node_modules/react-dom/cjs/react-dom.development.js",
+    "src/main/java/com/example/service/UserAccountServiceFactoryImpl2.java",
+    "C:\\Users\\alice\\Documents\\report.docx",
+    "https://example.com/a/b?page=2&sort=name#part",
+    "https://user@example.com/path",
+    "git show 7790af0c1d2e3f405162738495a6b7c8d9e0f1a2",
+    "sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
+    "sha256-47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=",
+    "550e8400-e29b-41d4-a716-446655440000",
+    "2026-11-16T02:03:29.123456Z",
+    "SELECT id, name FROM customers WHERE created > '2026-01-01' ORDER BY name LIMIT 50",
+    "def test_the_calls_of_a_process_that_is_gone_are_closed_2(project): ...",
+    "class AbstractSingletonProxyFactoryBeanConfiguration(Base):",
+    "MAX_CONNECTION_POOL_SIZE_PER_HOST_AND_PORT = 64",
+    "the password must have twelve characters, and a token expires after an hour",
+    "print(tokenizer.encode(text), max_tokens)",
+    "rm -rf build && make -j2 test",
+    "Lorem ipsum dolor sit amet, consectetur adipiscing elit",
+    "kubectl get pods --namespace=kube-system -o wide",
+    "ssh-keygen -lf ~/.ssh/id_ed25519.pub",
+    "Grüße aus München, 東京から",
+    "a" * 500,
+    "=" * 80,
+    "-" * 80,
+    "1234567890" * 10,
+    "0x" + "ff" * 40,
+]
+
+
+@pytest.mark.parametrize("name", SECRETS)
+def test_a_secret_is_blotted_out(name: str):
+    secret, text = SECRETS[name]
+    assert secret in text or secret in json.loads(text).get("password", ""), "the test itself"
+    found = without_secrets("args.command", text)
+    assert secret not in found
+    assert "secret" in found
+
+
+@pytest.mark.parametrize("text", PLAIN)
+def test_what_is_no_secret_stays(text: str):
+    assert without_secrets("args.text", text) is text
+    for value in ({"a": [text, {"b": text}]}, [text], text):
+        assert without_secrets("args.x", value) is value
+
+
+SECRET_NAMES = ["password", "args.password", "dbPassword", "X-Api-Key", "access_token", "clientSecret", "APIKEY"]
+PLAIN_NAMES = ["author", "max_tokens", "tokenizer", "public_key", "passwords_changed_at", "secretary", "keyboard"]
+
+
+@pytest.mark.parametrize("name", SECRET_NAMES)
+def test_a_name_says_it(name: str):
+    for value in ("x", "hunter2", 12345, ["a"], {"b": "c"}):
+        assert without_secrets(name, value) == {"$secret": "by name"}
+        assert without_secrets("args.x", [{name.rpartition(".")[2]: value}]) != [{name.rpartition(".")[2]: value}]
+    for nothing in (None, "", True, False):
+        assert without_secrets(name, nothing) is nothing
+
+
+@pytest.mark.parametrize("name", PLAIN_NAMES)
+def test_a_name_does_not_say_it(name: str):
+    assert without_secrets(name, "hunter2") == "hunter2"
+
+
+def test_keys_are_looked_at_too():
+    one, two = "ghp_" + noise(36), "ghp_" + noise(36)
+    for value in ({one: 1}, {one: 1, two: 2}, {"a": {one: {two: 3}}}):
+        found = json.dumps(without_secrets("args.x", value))
+        assert one not in found
+        assert two not in found
+
+
+def test_what_is_too_long_or_too_deep_is_not_kept_unread():
+    secret = "ghp_" + noise(36)
+    assert secret not in without_secrets("args.x", "word " * MAX_TEXT + secret)
+    deep: Any = secret
+    for _ in range(5000):
+        deep = [deep]
+    assert "nested deeper" in json.dumps(without_secrets("args.x", deep))
+    assert secret not in json.dumps(without_secrets("args.x", deep))
+
+
+@pytest.mark.parametrize(
+    "text", ["a1B2/" * 50_000, "password" * 30_000, "://:" * 60_000, "eyJ." * 60_000, "-u a:" * 50_000]
+)
+def test_hostile_texts_take_no_time(text: str):
+    start = time.process_time()
+    without_secrets("args.x", text)
+    assert time.process_time() - start < 5
+
+
+def files(project: Project) -> bytes:
+    return b"".join(path.read_bytes() for path in project.state.rglob("*") if path.is_file())
+
+
+def record(opened: Opened, secret: str, text: str) -> None:
+    name = secret if without_secrets("", secret) != secret else "name"  # some are known by what stands before them
+    args = {"command": text, "nested": {"list": [text], name: 1}, "password": secret, name: "name"}
+    statement = Statement(intent=text, because=text)
+    opened.ledger.intent(Call("writer", "bash", args, Context(), statement), denied())
+    opened.ledger.intent(Call("writer", "bash", {"command": text}, Context(), statement), denied())
+    opened.ledger.event("grant", {"who": "x"}, {"why": text})
+
+
+def test_nothing_of_them_is_in_the_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    project = Project(tmp_path, monkeypatch)
+    distinct = {name: pair for name, pair in SECRETS.items() if len(pair[0]) >= 20}
+    with project.open() as opened:
+        for secret, text in distinct.values():
+            record(opened, secret, text)
+        opened.ledger.intent(Call("writer", "bash", {"command": "findable words"}, Context()), denied())
+        live = files(project)
+        opened.checkpoint()
+    for data in (live, files(project)):
+        assert b"findable words" in data, "the test finds what is there"
+        assert [name for name, (secret, _) in distinct.items() if secret.encode() in data] == []
