@@ -24,7 +24,8 @@ def sql_units(name: str, text: str, dialect: str, root: str | None, schema: str 
     units: list[Unit] = []
     for statement in found.statements:
         checked = _checked(statement, dialect, schema)
-        grade = UNKNOWN if checked.unknown or checked.strange else "understood"
+        runs = any(reach.kind == "program" for reach in checked.reaches)
+        grade = UNKNOWN if runs or checked.unknown or checked.strange else "understood"
         units.append(Unit("sql", name, checked, checked.effects, text=checked.text, grade=grade))
         units.extend(table_units(name, checked))
         units.extend(_reached(name, checked, root))
