@@ -1,6 +1,6 @@
 """What the ledger costs: durable entries beside one transaction each, a queued entry beside B1, PostgreSQL.
 
-    python -m bench.ledger [--postgres]
+    python -m bench.ledger [--postgres] [--verify]
 
 The wall clock counts here and not CPU time: a durable entry waits for the disk. Both ways to write run in turn on the
 same disk, and the ratio is taken round by round.
@@ -18,9 +18,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from bench import verify_ledger
 from bench.floor import floor
 from remit.model import Call, Decision, Verdict
 from remit.record.append import append
+from remit.record.batch import Batch, Item
 from remit.record.entry import intent_entry, intent_snapshot
 from remit.record.writer import Ledger
 from remit.store import Store, open_store
@@ -77,6 +79,64 @@ def measure(rounds: int, each: int = 40) -> LedgerCost:
     return LedgerCost(
         statistics.median(grouped), statistics.median(single), statistics.median(ratios), _building(), queued
     )
+
+
+@dataclass(frozen=True, slots=True)
+class Shares:
+    """Where the time of one durable entry goes when many callers write, in seconds."""
+
+    wall: float
+    building: float
+    storing: float
+    """CPU time for the statements, the tree and the commit, without waiting for the disk."""
+    waking: float
+    """CPU time of the callers' threads."""
+    entries_per_commit: float
+
+
+def shares(each: int = 100) -> Shares:
+    """Watches the writer's thread."""
+    with tempfile.TemporaryDirectory() as folder:
+        state = Path(folder) / "state"
+        state.mkdir(mode=0o700)
+        store = open_store(None, state)
+        ledger = Ledger(store, point="bench", deadline=60)
+        _together(ledger, 10)
+        watch = _Watch(ledger)
+        start = time.process_time()
+        rate = _together(ledger, each)
+        cpu = time.process_time() - start
+        ledger.close()
+        store.close()
+    count = CALLERS * each
+    building, committing = watch.building / count, watch.committing / count
+    return Shares(1 / rate, building, committing - building, cpu / count - committing, count / watch.commits)
+
+
+class _Watch:
+    """Stands between a ledger and its committer, with a clock."""
+
+    def __init__(self, ledger: Ledger) -> None:
+        self.building = self.committing = 0.0
+        self.commits = 0
+        committer = ledger._committer
+        build, commit = committer._built, committer.commit
+
+        def built(items: list[Item]) -> list[Item]:
+            start = time.thread_time()
+            found = build(items)
+            self.building += time.thread_time() - start
+            return found
+
+        def committed(batch: Batch) -> list[Item]:
+            start = time.thread_time()
+            found = commit(batch)
+            self.committing += time.thread_time() - start
+            self.commits += 1
+            return found
+
+        setattr(committer, "_built", built)  # noqa: B010
+        setattr(committer, "commit", committed)  # noqa: B010
 
 
 def _together(ledger: Ledger, each: int) -> float:
@@ -148,7 +208,7 @@ def _process(url: str, state: str, each: int) -> None:
     store.close()
 
 
-def postgres(each: int = 40) -> tuple[float, bool]:
+def postgres(each: int = 250) -> tuple[float, bool]:
     """Entries a second with four processes of 16 callers on a real server, and whether no place was left out."""
     from tests.postgres import running
 
@@ -176,16 +236,25 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--postgres", action="store_true", help="also four processes on a real PostgreSQL")
+    parser.add_argument("--verify", action="store_true", help="also verify 10⁶ entries")
     options = parser.parse_args()
     found = measure(options.rounds)
     share = found.building * found.grouped_per_second
     print(f"durable, {CALLERS} callers: {found.grouped_per_second:,.0f} entries/s; one transaction each:", end=" ")
     print(f"{found.single_per_second:,.0f}/s; {found.ratio:.1f} × (target {DURABLE_TARGET:g})")
     print(f"  making an entry takes {found.building * 1e6:.0f} µs of CPU: {share:.0%} of the time at that rate")
+    where = shares()
+    parts = (where.wall, where.building, where.storing, where.waking)
+    each = "{:.0f} µs an entry; CPU: {:.0f} to build it, {:.0f} in the store, {:.0f} in the callers' threads".format(
+        *(part * 1e6 for part in parts)
+    )
+    print(f"  {each}; {where.entries_per_commit:.0f} entries a commit; what is left is the disk")
     print(f"queued entry: {found.queued_to_b1:.0f} × B1 for its caller (target {QUEUED_TARGET:g})")
     if options.postgres:
         rate, gapless = postgres()
         print(f"PostgreSQL, 4 processes of 16 callers: {rate:,.0f} entries/s with their start, gapless: {gapless}")
+    if options.verify:
+        verify_ledger.main()
 
 
 if __name__ == "__main__":

@@ -13,6 +13,7 @@ from string import Template
 from bench import plot
 from bench.decisions import Column
 from bench.growth import FLOOR, Curve
+from bench.ledger import CALLERS, DURABLE_TARGET, QUEUED_TARGET, LedgerCost
 from bench.loading import RULES, TARGET, Loading
 from bench.peers import Absent
 from bench.peers.interface import PROBED, Engine
@@ -39,6 +40,7 @@ class Results:
     loading: Loading
     startup: Startup
     sql: SqlCost
+    ledger: LedgerCost
     quick: bool
 
     @property
@@ -94,6 +96,12 @@ def target_rows(results: Results) -> tuple[Row, list[Row]]:
             verdict(cost, SQL_TARGET),
         ]
     )
+    grouped, queued = results.ledger.ratio, results.ledger.queued_to_b1
+    held = "ok" if grouped >= DURABLE_TARGET else f"short by {show(DURABLE_TARGET - grouped)} ×"
+    what = f"durable ledger entries of {CALLERS} callers, beside a transaction each"
+    rows.append([what, f"≥ {DURABLE_TARGET:g} ×", f"{show(grouped)} ×", held])
+    what = "a queued ledger entry, for its caller"
+    rows.append([what, f"≤ {QUEUED_TARGET:g} × B1", f"{show(queued)} × B1", verdict(queued, QUEUED_TARGET)])
     curve = results.curves[results.ours[0].name].points
     own = results.curves[FLOOR].points
     smallest, largest = min(curve), max(curve)

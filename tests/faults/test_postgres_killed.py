@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import time
@@ -17,14 +18,14 @@ from tests.record.project import Project
 from tests.record.stores import said
 
 PROGRAM = """
-import sys, threading, time
+import os, sys, threading, time
 from pathlib import Path
 from remit.record.errors import LedgerUnavailable
 from remit.record.open import open_ledger
 from tests.record.project import allow, deny
 opened = open_ledger(Path(sys.argv[1]), point="x", full=False)
 opened.ledger.deadline = 20
-print("ready", flush=True)
+os.write(1, b"ready\\n")
 count, gate = int(sys.argv[2]), threading.Lock()
 def work():
     left = count
@@ -66,7 +67,7 @@ def start(project: Project, processes: int, count: int) -> list[subprocess.Popen
     started = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=here) for _ in range(processes)]
     for process in started:
         assert process.stdout is not None
-        assert process.stdout.readline() == "ready\n"
+        assert os.read(process.stdout.fileno(), 6) == b"ready\n", "not a line: what follows it must not be buffered"
     return started
 
 

@@ -7,7 +7,6 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -24,30 +23,6 @@ from remit.record.reader import entry_at, values_of
 from remit.record.writer import Ledger
 from remit.store import Store
 from tests.record.stores import FaultyStore, allowed, call, denied, new_store, said
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[FaultyStore]:
-    found = FaultyStore(new_store(tmp_path))
-    yield found
-    found.fault = None
-    found.release.set()
-    found.close()
-
-
-@pytest.fixture
-def ledger(store: FaultyStore) -> Iterator[Ledger]:
-    found = Ledger(store, point="test", deadline=5)
-    yield found
-    store.fault = None
-    store.release.set()
-    found.close()
-
-
-@pytest.fixture
-def slow(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Batches wait long for others: what is on disk earlier was made durable."""
-    monkeypatch.setattr(module, "LINGER", 30.0)
 
 
 def running(store: Store) -> list[tuple[Any, ...]]:
@@ -164,251 +139,6 @@ def test_many_threads(ledger: Ledger, store: FaultyStore):
     intents = {entry["call"]: place for place, entry in enumerate(found) if entry["type"] == "intent"}
     assert all(entry["intent"] == intents[entry["call"]] for entry in found if entry["type"] == "outcome")
     assert running(store) == []
-
-
-# Entries that are wrong
-
-
-BAD = {
-    "bytes that are no text": {"a": "\ud800"},
-    "an object": {"a": object()},
-    "a huge number": {"a": 10**5000},
-    "a name with half a character": {"\ud800": 1},
-}
-
-
-@pytest.mark.parametrize("bad", BAD)
-@pytest.mark.parametrize("decision", [allowed(), denied()])
-def test_arguments_that_are_no_json(ledger: Ledger, store: FaultyStore, bad: str, decision: Decision):
-    with pytest.raises(LedgerError) as caught:
-        ledger.intent(call(BAD[bad]), decision)
-    assert caught.value.code == "bad-entry"
-    assert ledger.intent(call(), denied()).seq == 0
-
-
-def test_arguments_without_end(ledger: Ledger):
-    args: dict[str, Any] = {}
-    args["self"] = args
-    with pytest.raises(LedgerError):
-        ledger.intent(call(args), allowed())
-    assert ledger.intent(call(), denied()).seq == 0
-
-
-def test_arguments_nested_deeply_are_recorded(ledger: Ledger, store: FaultyStore):
-    deep: Any = 1
-    for _ in range(500):
-        deep = [deep]
-    ledger.intent(call({"deep": deep}), allowed())
-    ledger.flush()
-    assert len(said(store)) == 1
-    assert ledger.lost == 0
-
-
-@pytest.mark.parametrize("decision", [allowed(), denied()])
-def test_an_entry_that_is_too_large_concerns_its_caller_alone(ledger: Ledger, store: FaultyStore, decision: Decision):
-    caught: list[str] = []
-
-    def large() -> None:
-        try:
-            ledger.intent(call(session="s" * 70_000), decision)
-        except LedgerError as error:
-            caught.append(error.code)
-
-    def small() -> None:
-        ledger.intent(call(), denied())
-
-    threads = [threading.Thread(target=large if number % 2 else small) for number in range(12)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert caught == ["entry-too-large"] * 6
-    assert len(said(store)) == 6
-
-
-def test_very_many_arguments(ledger: Ledger, store: FaultyStore):
-    args = {f"argument {number}": number for number in range(3000)}
-    assert ledger.intent(call(args), denied()).seq == 0
-    [entry] = said(store)
-    assert list(entry["args"]) == ["$c"]
-    with store.read() as view:
-        assert values_of(view, entry_at(view, 0))["args"] == args
-
-
-WRONG: list[dict[str, Any]] = [
-    {"took": 1.5},
-    {"took": 2**60},
-    {"error": "e" * 70_000},
-    {"error": "\ud800"},
-    {"error": object()},
-]
-
-
-@pytest.mark.parametrize("wrong", WRONG, ids=["float", "huge", "long", "half", "object"])
-def test_a_bad_outcome_is_told_and_holds_nobody_up(ledger: Ledger, store: FaultyStore, wrong: dict[str, Any]):
-    receipt = ledger.intent(call(), allowed(tier=1))
-    with pytest.raises(LedgerError):
-        ledger.outcome(receipt.call, "done", **wrong)
-    assert ledger.intent(call(), denied()).seq == 1
-    ledger.outcome(receipt.call, "done")
-    ledger.flush()
-    assert results(store)[-1] == ("outcome", "done")
-
-
-def test_results_ids_and_events_that_are_none(ledger: Ledger, store: FaultyStore):
-    for act in (
-        lambda: ledger.outcome("x", "fine"),
-        lambda: ledger.outcome("x\0", "done"),
-        lambda: ledger.outcome("x" * 201, "done"),
-        lambda: ledger.intent(call(), denied(), call_id="a b"),
-        lambda: ledger.intent(call(), denied(), call_id=""),
-        lambda: ledger.event("party", {}),
-        lambda: ledger.event("grant", {"x": 1.5}),
-    ):
-        with pytest.raises(LedgerError) as caught:
-            act()
-        assert caught.value.code == "bad-entry"
-    assert ledger.event("grant", {"who": "x"}, {"why": "y"}).seq == 0
-
-
-def test_an_id_that_comes_again_is_answered_each_time(ledger: Ledger, store: FaultyStore, slow: None):
-    for _ in range(2):
-        ledger.intent(call(), allowed(), call_id="again")
-        ledger.outcome("again", "done")
-    ledger.intent(call(), allowed(), call_id="again")
-    ledger.flush()
-    assert running(store) == [("again", 4)]
-    ledger.intent(call(), allowed(tier=1), call_id="again")
-    ledger.outcome("again", "failed")
-    assert running(store) == [("again", 4)]
-    assert [entry.get("intent") for entry in said(store)] == [None, 0, None, 2, None, None, 5]
-
-
-def test_a_table_that_is_gone_lets_nothing_pass(ledger: Ledger, store: FaultyStore, tmp_path: Path):
-    """It looks like a mistake in a statement, one entry at a time; nobody may go on as if it were recorded."""
-    import sqlite3
-
-    with sqlite3.connect(tmp_path / "state" / "remit.db") as connection:
-        connection.execute("ALTER TABLE secret RENAME TO elsewhere")
-    connection.close()
-    ledger.intent(call({"a": 1}), allowed())
-    with pytest.raises(LedgerUnavailable):
-        ledger.flush()
-    with pytest.raises(LedgerError):
-        ledger.intent(call({"a": 1}), allowed())
-    with sqlite3.connect(tmp_path / "state" / "remit.db") as connection:
-        connection.execute("ALTER TABLE elsewhere RENAME TO secret")
-    connection.close()
-    ledger.intent(call({"a": 2}), denied())
-    assert len(said(store)) == 2, "what was queued was kept"
-    assert ledger.lost == 0
-
-
-# Faults
-
-
-@pytest.mark.parametrize("fault", ["begin", "end", "lost"])
-def test_a_store_that_fails_denies_everybody_and_recovers(ledger: Ledger, store: FaultyStore, fault: str):
-    queued = ledger.intent(call(), allowed())
-    ledger.flush()
-    kept = ledger.intent(call(), allowed())
-    store.fault = fault
-    with pytest.raises(LedgerUnavailable) as caught:
-        ledger.flush()
-    assert caught.value.code == "ledger-unavailable"
-    for decision in (allowed(), denied(), allowed(tier=3)):
-        start = time.monotonic()
-        with pytest.raises(LedgerUnavailable):
-            ledger.intent(call(), decision)
-        assert time.monotonic() - start < 2
-    store.fault = None
-    last = ledger.intent(call(), allowed())
-    ledger.flush()
-    assert [entry["call"] for entry in said(store)] == [queued.call, kept.call, last.call]
-    assert ledger.intent(call(), allowed()).seq is None, "it is queued again"
-
-
-def test_a_commit_that_was_kept_although_it_failed(ledger: Ledger, store: FaultyStore, slow: None):
-    """The call was denied, so it did not run; what nobody waited for is there once."""
-    quiet = ledger.intent(call(), allowed())
-    store.fault, store.once = "kept", True
-    with pytest.raises(LedgerUnavailable):
-        ledger.intent(call(), allowed(tier=2), call_id="denied-after-all")
-    end = time.monotonic() + 5
-    while len(said(store)) < 3 and time.monotonic() < end:
-        time.sleep(0.3)
-        ledger.flush()
-    assert [(entry["call"], entry.get("result")) for entry in said(store)] == [
-        (quiet.call, None),
-        ("denied-after-all", None),
-        ("denied-after-all", "not-run"),
-    ]
-    assert running(store) == [(quiet.call, 0)]
-    assert ledger.intent(call(), denied()).seq == 3
-
-
-def test_commits_that_fail_again_and_again_leave_no_entry_twice(ledger: Ledger, store: FaultyStore):
-    told: set[str] = set()
-    for number, fault in enumerate(["kept", "lost", "end", "kept", "begin", "kept", "lost", "kept"] * 3):
-        told.add(ledger.intent(call(), denied(), call_id=f"good-{number}").call)
-        store.fault, store.once = fault, True
-        with pytest.raises(LedgerUnavailable):
-            ledger.intent(call(), denied(), call_id=f"bad-{number}")
-    ledger.flush()
-    ledger.intent(call(), denied(), call_id="last")
-    intents = [entry["call"] for entry in said(store) if entry["type"] == "intent"]
-    assert len(intents) == len(set(intents))
-    assert told <= set(intents)
-    not_run = [entry["call"] for entry in said(store) if entry.get("result") == "not-run"]
-    assert sorted(not_run) == sorted(call for call in intents if call.startswith("bad"))
-
-
-def test_a_store_that_hangs(store: FaultyStore):
-    ledger = Ledger(store, point="test", deadline=0.3)
-    store.fault = "hang"
-    start = time.monotonic()
-    with pytest.raises(LedgerUnavailable):
-        ledger.intent(call(), allowed(tier=1), call_id="hung")
-    with pytest.raises(LedgerUnavailable):
-        ledger.intent(call(), denied(), call_id="behind")
-    assert time.monotonic() - start < 1.5
-    store.fault = None
-    store.release.set()
-    end = time.monotonic() + 5
-    while len(said(store)) < 4 and time.monotonic() < end:
-        time.sleep(0.02)
-    by_call = [(entry["call"], entry.get("result")) for entry in said(store)]
-    assert sorted(by_call, key=str) == sorted(
-        [("hung", None), ("hung", "not-run"), ("behind", None), ("behind", "not-run")], key=str
-    )
-    assert running(store) == []
-    ledger.close()
-
-
-def test_a_thread_that_meets_the_unexpected_does_not_die(store: FaultyStore):
-    broken = threading.Event()
-
-    def clock() -> int:
-        if broken.is_set() and threading.current_thread().name == "remit-ledger":
-            raise RuntimeError("no clock")
-        return time.time_ns()
-
-    ledger = Ledger(store, point="test", clock=clock)
-    ledger.intent(call(), denied())
-    broken.set()
-    ledger.intent(call(), allowed())
-    with pytest.raises(LedgerUnavailable):
-        ledger.flush()
-    broken.clear()
-    ledger.intent(call(), denied())
-    ledger.close()
-
-
-def test_a_ledger_that_is_stopped(ledger: Ledger):
-    ledger.stopped = LedgerError("cut", code="ledger-truncated")
-    for decision in (allowed(), denied()):
-        with pytest.raises(LedgerUnavailable):
-            ledger.intent(call(), decision)
 
 
 # Ends
@@ -598,3 +328,28 @@ def test_a_head_that_fits_nothing_is_refused(ledger: Ledger, store: FaultyStore)
 def test_outcomes_keep_within_an_entry():
     with pytest.raises(LedgerError):
         outcome_entry("c", 0, "failed", 0, "w", error="e" * 70_000)
+
+
+GONE = {
+    "another start of the machine": ("boot", lambda boot: "other " + boot.partition(" ")[2], True),
+    "another container": ("boot", lambda boot: boot.partition(" ")[0] + " pid:[1]", False),
+    "another host": ("host", lambda host: host + "x", False),
+    "another process of that number": ("born", lambda born: born + "0", True),
+    "no process of that number": ("pid", lambda pid: 2**22 + 1, True),
+    "a process that lives": ("pid", lambda pid: pid, False),
+}
+
+
+@pytest.mark.parametrize("case", GONE)
+def test_only_what_is_certainly_gone_is_unknown(store: FaultyStore, case: str):
+    column, change_it, gone = GONE[case]
+    first = Ledger(store, point="test")
+    first.intent(call(), allowed(tier=1))
+    with store.write() as change:
+        row = change.row(f"SELECT {column} FROM writer_process")  # noqa: S608
+        assert row is not None
+        change.run(f"UPDATE writer_process SET {column} = ?", change_it(row[0]))  # noqa: S608
+    second = Ledger(store, point="test")
+    assert second.recover() == int(gone)
+    first.close()
+    second.close()

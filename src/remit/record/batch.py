@@ -40,6 +40,8 @@ class Item(msgspec.Struct, kw_only=True, eq=False):
     seq: int | None = None
     error: LedgerError | None = None
     """What is wrong with this very entry; the others don't suffer from it."""
+    gate: threading.Lock | None = None
+    """What its caller waits at: a lock each, since many that wait for one event wake up into each other's way."""
 
 
 class Batch:
@@ -54,3 +56,11 @@ class Batch:
         self.done = threading.Event()
         self.head: Head | None = None
         self.error: Exception | None = None
+
+    def finish(self) -> None:
+        """Lets everybody go on who waits for it."""
+        self.done.set()
+        for item in self.items:
+            if item.gate is not None:
+                item.gate.release()
+                item.gate = None

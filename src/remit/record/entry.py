@@ -79,7 +79,7 @@ def durability(decision: Decision) -> str:
     return "batched" if harmless and decision.data_tier < 2 and decision.grade != "not understood" else "durable"
 
 
-class Snapshot(NamedTuple):
+class Snapshot(msgspec.Struct, frozen=True):
     """What an intent will say, as it was when the call was decided: a decision can't change, and the rest is text."""
 
     call: str
@@ -108,16 +108,16 @@ _VERDICTS = ("allow", "ask", "deny")
 
 def intent_entry(snapshot: Snapshot, writer: str) -> Entry:
     """The intent of a call, from what was serialised when it was decided. Raises LedgerError."""
-    call, at, point, said, decision = snapshot
-    args, statement, chain, capsule, session = _read.decode(said)
+    call, decision = snapshot.call, snapshot.decision
+    args, statement, chain, capsule, session = _read.decode(snapshot.said)
     private = {} if statement is None else {"statement": statement}
     body: dict[str, Any] = {
         "v": VERSION,
         "type": "intent",
-        "at": moment(at),
+        "at": moment(snapshot.at),
         "call": call,
         "writer": writer,
-        "point": point,
+        "point": snapshot.point,
         "agent": decision.agent,
         "chain": chain,
         "capsule": capsule,

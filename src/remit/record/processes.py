@@ -15,6 +15,10 @@ ELSEWHERE = "elsewhere"
 """The writer of a call whose outcome another process will report, as the hooks of a host do."""
 
 
+_THERE = "there"
+"""In place of when a process started, where only that it is there can be seen."""
+
+
 def enter(change: Transaction, writer: str) -> None:
     """This process writes from now on; it may have said so before, in a commit that seemed to fail."""
     if change.row("SELECT 1 FROM writer_process WHERE id = ?", writer) is not None:
@@ -44,17 +48,30 @@ def unfinished(change: Transaction, myself: str) -> list[tuple[str, int]]:
     """Calls without an outcome whose process is gone, with the place of their intent."""
     alive = {myself, ELSEWHERE}
     for writer, host, boot, pid, born in change.rows("SELECT id, host, boot, pid, born FROM writer_process"):
-        if host != socket.gethostname() or (boot == _boot() and born and _born(pid) == born):
-            alive.add(writer)
-        else:
+        if _gone(str(host), str(boot), int(pid), str(born)):
             change.run("DELETE FROM writer_process WHERE id = ?", writer)
+        else:
+            alive.add(writer)
     rows = change.rows("SELECT call, seq, writer FROM running ORDER BY seq")
     return [(str(call), int(seq)) for call, seq, writer in rows if writer not in alive]
 
 
+def _gone(host: str, boot: str, pid: int, born: str) -> bool:
+    """Whether a process is certainly gone. One on another host, or in another container, can't be seen from here."""
+    if host != socket.gethostname():
+        return False
+    then, _, there = boot.partition(" ")
+    now, _, here = _boot().partition(" ")
+    if then != now:
+        return True
+    return there == here and _born(pid) not in (born, _THERE)
+
+
 def _boot() -> str:
+    """Which start of the machine this is, and in which space of process numbers."""
     try:
-        return Path("/proc/sys/kernel/random/boot_id").read_text("ascii").strip()
+        start = Path("/proc/sys/kernel/random/boot_id").read_text("ascii").strip()
+        return f"{start} {os.readlink('/proc/self/ns/pid')}"
     except OSError:
         return ""
 
@@ -75,5 +92,5 @@ def _signalled(pid: int) -> str:
     except ProcessLookupError:
         return ""
     except OSError:
-        return "there"
-    return "there"
+        return _THERE
+    return _THERE

@@ -41,6 +41,8 @@ GROUP = 512
 RETRY = 0.25
 LARGE = 16_384
 """Bytes: what is as large as that may be too large for an entry, so its caller waits to be told."""
+_process = [os.getpid()]
+os.register_at_fork(after_in_child=lambda: _process.__setitem__(0, os.getpid()))
 _CALL_ID = re.compile(r"[A-Za-z0-9._:/+=@-]{1,200}")
 
 
@@ -72,7 +74,8 @@ class Ledger:
 
     def intent(self, call: Call, decision: Decision, *, call_id: str | None = None) -> Receipt:
         """Records a decision before the tool runs. Raises LedgerUnavailable: then the call is denied."""
-        self._here()
+        if self._pid != _process[0]:
+            self._start()
         name = f"{self.writer}-{next(self._numbers):x}" if call_id is None else _checked(call_id)
         snapshot = intent_snapshot(name, call, decision, self.point, self.clock())
         waited = durability(decision) == "durable" or len(snapshot.said) > LARGE
@@ -109,7 +112,7 @@ class Ledger:
 
     def close(self) -> None:
         """Writes what is queued, and ends the thread. Raises LedgerUnavailable if something could not be written."""
-        if self._pid != os.getpid() or self._ending:
+        if self._pid != _process[0] or self._ending:
             return
         atexit.unregister(self._at_exit)
         with self._lock:
@@ -159,35 +162,34 @@ class Ledger:
                 raise LedgerUnavailable("the ledger is closed")
             batch = self._open
             waited = item.waited or self._down or len(batch.items) >= QUEUE
+            if waited:
+                gate = item.gate = threading.Lock()
+                gate.acquire()
+                item.waited = True
             batch.items.append(item)
-            item.waited = waited
             wake = waited or len(batch.items) == 1
             batch.urgent = batch.urgent or waited
         if wake:
             self._wake.set()
         if not waited:
             return Receipt(item.call)
-        try:
-            self._wait(batch)
-        except LedgerUnavailable:
+        if not gate.acquire(timeout=self.deadline) or batch.error is not None:
             with self._lock:
                 item.abandoned = item.seq is None
             if item.abandoned:
-                raise
+                raise _unavailable(batch)
         if item.error is not None:
             raise item.error
         return Receipt(item.call, item.seq, batch.head or self.head)
 
     def _wait(self, batch: Batch) -> None:
-        if not batch.done.wait(self.deadline):
-            raise LedgerUnavailable("the ledger did not answer in time")
-        if batch.error is not None:
-            raise LedgerUnavailable(f"the ledger can't be written: {batch.error}")
+        if not batch.done.wait(self.deadline) or batch.error is not None:
+            raise _unavailable(batch)
 
     # The thread
 
     def _here(self) -> None:
-        if self._pid != os.getpid():
+        if self._pid != _process[0]:
             self._start()
 
     def _at_exit(self) -> None:
@@ -231,10 +233,12 @@ class Ledger:
                     last = time.monotonic()
             except Exception as error:  # nobody may go on as if this thread did
                 self._down, batch.error = True, error
-            batch.done.set()
+                with self._lock:
+                    self._open.items[:0] = [item for item in batch.items if not item.waited and item.seq is None]
+            batch.finish()
             if self._ending and (self._down or not self._open.items):
                 self._open.error = batch.error
-                self._open.done.set()
+                self._open.finish()
                 return
 
     def _linger(self) -> None:
@@ -271,6 +275,12 @@ class Ledger:
             self._open.items[:0] = kept
         if kept and not self._down:
             self._wake.set()
+
+
+def _unavailable(batch: Batch) -> LedgerUnavailable:
+    if batch.error is None:
+        return LedgerUnavailable("the ledger did not answer in time")
+    return LedgerUnavailable(f"the ledger can't be written: {batch.error}")
 
 
 def _checked(call: str) -> str:

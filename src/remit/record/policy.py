@@ -1,0 +1,44 @@
+"""What the ledger says when a policy comes into force: which one, by whom, and what in it weakens enforcement."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from remit.model.policy import Caller, Scope
+from remit.model.rulebook import Book, Rulebook
+from remit.record.batch import Receipt
+from remit.record.writer import Ledger
+
+
+def record_activation(ledger: Ledger, rulebook: Rulebook, by: str) -> Receipt:
+    """Writes the activation, and an entry for each thing that is observed only or called unsafe. Raises LedgerError."""
+    about = {"policy": rulebook.hash, "name": rulebook.book.name, "by": by}
+    receipt = ledger.event("activation", about)
+    for kind, what in weakenings(rulebook.book):
+        receipt = ledger.event(kind, {"policy": rulebook.hash, **what})
+    return receipt
+
+
+def weakenings(book: Book) -> Iterator[tuple[str, dict[str, Any]]]:
+    """What is observed until when, and what is unsafe by its name."""
+    for text in book.unsafe:
+        yield "unsafe", {"what": text}
+    for caller in book.callers.values():
+        if caller.enforce is not None and caller.enforce.observe_until is not None:
+            yield "observe", {"agent": caller.name, "until": caller.enforce.observe_until}
+        for program in _any_arguments(caller):
+            yield "unsafe", {"what": "unsafe_any_arguments", "agent": caller.name, "program": program}
+
+
+def _any_arguments(caller: Caller) -> Iterator[str]:
+    for rule in caller.rules:
+        for entry in _runs(rule.scope):
+            for program, limits in entry.items() if isinstance(entry, dict) else ():
+                if isinstance(limits, dict) and limits.get("unsafe_any_arguments"):
+                    yield str(program)
+
+
+def _runs(scope: Scope) -> list[Any]:
+    run = scope.shell.get("run", []) if scope.shell is not None else []
+    return list(run) if isinstance(run, (list, tuple)) else []
