@@ -7,7 +7,7 @@
 A durable entry waits for its group; whatever arrives meanwhile is the next group, so that many callers share one
 commit. A batched entry costs its caller only the serialising: when the machine dies, at most LINGER seconds or QUEUE
 entries of these are lost, and the group that is just being written; none when the program ends in order. When the store
-can't be written, every caller gets `LedgerUnavailable`, also those that would be batched, until a commit succeeds again.
+can't be written, every caller gets `LedgerUnavailable`, also those that would be batched, until a commit succeeds.
 """
 
 from __future__ import annotations
