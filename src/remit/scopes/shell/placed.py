@@ -50,7 +50,8 @@ def _databases(act: Act, cwd: str | None, root: str | None) -> Iterable[tuple[Wo
             yield word, word.text
             continue
         for _, path in _placed([Touch("read", word)], act, cwd, root):
-            yield word, path if isinstance(path, str) and word.text not in MEMORY else None
+            sure = isinstance(path, str) and word.text not in MEMORY and not (word.text or "").endswith("/")
+            yield word, path if sure and isinstance(path, str) else None
 
 
 def _normal(base: str | None, cwd: str | None, root: str | None) -> str | None:
