@@ -284,6 +284,13 @@ def test_a_lock_for_what_a_tool_might_write():
     assert [outcome(rulebook, "gen"), outcome(rulebook, "out")] == ["deny locked", "allow"]
 
 
+@pytest.mark.parametrize("command", ["some-program", "$x y", "curl https://x.example/api/a; some-program"])
+def test_apis_and_what_is_not_understood(command):
+    rulebook = book(agents={"a": {"may": ["run"], "apis": ["https://x.example/api/**"]}}, tiers={4: "allow"})
+    assert outcome(rulebook, "run", {"command": command}) == "deny not-understood"
+    assert outcome(rulebook, "run", {"command": "ls"}) == "allow"
+
+
 def test_apis():
     rulebook = may("fetch", "search_web", "read", apis=["https://x.example/api/**"])
     assert outcome(rulebook, "fetch", {"url": "https://x.example/api/a"}) == "allow"

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from remit.scopes.sql.scope import SqlMatcher, Tables
+from remit.scopes.sql.statement import EFFECTS
 
-_WRITING = dict.fromkeys(("insert", "update", "merge"), "write")
-EFFECTS = {"select": "read", **_WRITING, "delete": "delete", "ddl": "migrate"}
 SAMPLES = (
     "SELECT * FROM x",
     "INSERT INTO x VALUES (1)",

@@ -309,6 +309,8 @@ def _locks(plan: Plan, case: Case) -> Finding | None:
 def _names(plan: Plan, case: Case) -> Finding | None:
     caller, callers = plan.caller, plan.rulebook.book.callers
     for unit in case.units:
+        if plan.apis is not None and unit.grade == UNKNOWN:
+            return case.deny(6, "not-understood", f"{caller.name} may not run what is not understood")
         if plan.apis is not None and caller.apis is not None and "network" in unit.effects:
             apis = plan.apis
             if unit.kind in FOR_LABELS or (unit.kind == "shell" and _only_urls(unit)):

@@ -136,6 +136,9 @@ def test_select_only_in_postgres(text: str, admitted: bool) -> None:
         ({"select": ["sqlite_master"]}, "SELECT sql FROM sqlite_schema", True),
         ({"pragma": ["key"]}, "PRAGMA main.KEY", True),
         ({"pragma": ["key"]}, "PRAGMA user_version", False),
+        ({"pragma": ["key"], "select": ["secrets"]}, "SELECT * FROM secrets, pragma_table_info('x')", True),
+        ({"explain": True}, "EXPLAIN SELECT 1", True),
+        ({"explain": True}, "SELECT 1", False),
         ({"functions": ["random"]}, "SELECT Random()", True),
         ({"delete": "any"}, "SELECT unheard_of()", True),
     ],
@@ -143,3 +146,14 @@ def test_select_only_in_postgres(text: str, admitted: bool) -> None:
 def test_met_by_a_prohibition(scope: dict[str, Any], text: str, met: bool) -> None:
     matcher = SqlMatcher(scope)
     assert any(matcher.meets(statement) for statement in understand_sql(text, "sqlite").statements) is met
+
+
+@pytest.mark.parametrize("scope", [{"insert": {"from": "values"}}, {"insert": {"conflict": "ignore"}}])
+def test_a_prohibition_looks_at_each_insert_of_a_statement(scope: dict[str, Any]) -> None:
+    text = (
+        "WITH a AS (INSERT INTO t VALUES (1) ON CONFLICT DO NOTHING RETURNING 1) "
+        "INSERT INTO t SELECT * FROM u ON CONFLICT (x) DO UPDATE SET x = 2"
+    )
+    (statement,) = understand_sql(text, "postgres").statements
+    assert statement.unknown == ()
+    assert SqlMatcher(scope).meets(statement)

@@ -8,7 +8,7 @@ from remit.scopes.sql.functions import is_harmless, reaches
 from remit.scopes.sql.lexer import NAME, NUMBER, OP, STRING, WORD, Token, ascii_lower, plain, refuse
 from remit.scopes.sql.statement import Reach, SqlStatement, Use
 
-_DEFAULT_SCHEMA = {"sqlite": "main", "postgres": "public"}
+DEFAULT_SCHEMA = {"sqlite": "main", "postgres": "public"}
 
 
 @dataclass
@@ -138,6 +138,6 @@ class Cursor:
         second = self.part()
         if self.word() == ".":
             raise refuse("a name of three parts")
-        if first == _DEFAULT_SCHEMA.get(self.dialect):
+        if first == DEFAULT_SCHEMA.get(self.dialect):
             return second
         return f"{first}.{second}"

@@ -175,10 +175,10 @@ class SqlMatcher:
         """The statement does, or might do, something that the scope names."""
         if statement.unknown or statement.strange or not self.functions.isdisjoint(statement.functions):
             return True
-        if statement.pragmas and self.pragmas is not None:
-            return any(self.pragmas.meets(name) for name in statement.pragmas)
+        if self.pragmas is not None and any(self.pragmas.meets(name) for name in statement.pragmas):
+            return True
         verbs = {statement.verb, *statement.verbs}
-        if self.transaction and "transaction" in verbs:
+        if (self.transaction and "transaction" in verbs) or (self.explain and statement.explains):
             return True
         for verb, clause in self.clauses.items():
             uses = [use for use in statement.uses if use.verb == verb or _upserts(use, verb, statement)]
@@ -214,7 +214,12 @@ def _upserts(use: Use, verb: str, statement: SqlStatement) -> bool:
 
 
 def _inserts(clause: Clause, statement: SqlStatement) -> bool:
-    """As a prohibition: the INSERT is of the kind that the clause names, where it names one."""
+    """As a prohibition: the INSERT is of the kind that the clause names, where it names one.
+
+    Of several, in CTEs, a statement tells only the worst source and conflict: then one of them might be of that kind.
+    """
+    if statement.text.casefold().count("insert") > 1:
+        return True
     if clause.source is not None and statement.source != clause.source:
         return False
     if clause.conflicts is None or clause.conflicts == {"none"}:

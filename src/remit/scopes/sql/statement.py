@@ -84,7 +84,7 @@ class SqlStatement(NamedTuple):
         """What it does, in the words of the vocabulary."""
         found = {reach.effect for reach in self.reaches}
         verbs = {use.verb for use in self.uses} | self.verbs
-        found.update(effect for verb, effect in _EFFECTS.items() if verb in verbs)
+        found.update(effect for verb, effect in EFFECTS.items() if verb in verbs)
         if self.drops or (self.verb == "insert" and self.conflict == "replace"):
             found.add("delete")
         if self._sets:
@@ -101,7 +101,7 @@ class SqlStatement(NamedTuple):
         return "=" in self.text or "(" in self.text or any(name in _ACTING for name in self.pragmas)
 
 
-_EFFECTS = {
+EFFECTS = {
     "select": "read",
     "insert": "write",
     "update": "write",

@@ -7,13 +7,13 @@ from typing import Any
 
 from sqlglot import exp
 
+from remit.scopes.sql.draft import DEFAULT_SCHEMA
 from remit.scopes.sql.functions import functions_of, is_harmless, reaches
 from remit.scopes.sql.lexer import ascii_lower, plain, refuse
 from remit.scopes.sql.normal import Normal
 from remit.scopes.sql.scoping import Scope, Source
 from remit.scopes.sql.statement import Reach
 
-_DEFAULT_SCHEMA = {"sqlite": "main", "postgres": "public"}
 _ODD_TABLE = ("catalog", "pivots", "version", "hints", "laterals", "when", "changes", "format", "pattern", "partition")
 _SKIPPED = frozenset(("with_", "alias"))
 _KEYWORDS = frozenset(("ROW", "GROUPING"))
@@ -162,7 +162,7 @@ class Steps:
         if qualifier is None:
             raise refuse("a schema without a name")
         plain(qualifier)
-        return name if qualifier == _DEFAULT_SCHEMA.get(self.dialect) else f"{qualifier}.{name}"
+        return name if qualifier == DEFAULT_SCHEMA.get(self.dialect) else f"{qualifier}.{name}"
 
     def _table(self, node: exp.Table, scope: Scope, verb: str) -> Source | None:
         """A table, a CTE or a function in the place of a table."""

@@ -7,10 +7,9 @@ from collections.abc import Iterator
 from remit.scopes.glob import Glob
 from remit.scopes.interface import NotUnderstood, Unit
 from remit.scopes.path import normalise
-from remit.scopes.sql.statement import SqlStatement, Use
+from remit.scopes.sql.statement import EFFECTS, SqlStatement, Use
 
 UNKNOWN = "not understood"
-_EFFECTS = {"select": "read", "delete": "delete", "ddl": "migrate"}
 
 
 def sql_units(name: str, text: str, dialect: str, root: str | None, schema: str | None = None) -> list[Unit]:
@@ -40,7 +39,7 @@ def table_units(name: str, statement: SqlStatement) -> Iterator[Unit]:
 
 
 def _use_effects(use: Use, statement: SqlStatement) -> frozenset[str]:
-    effects = {_EFFECTS.get(use.verb, "write")}
+    effects = {EFFECTS[use.verb]}
     if use.verb == "insert" and statement.conflict == "replace":
         effects.add("delete")
     if use.verb == "ddl" and statement.drops:
