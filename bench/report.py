@@ -13,6 +13,7 @@ from string import Template
 from bench import plot
 from bench.decisions import Column
 from bench.growth import FLOOR, Curve
+from bench.hook import WITH_TARGET, WITHOUT_TARGET, Hook
 from bench.ledger import CALLERS, DURABLE_TARGET, QUEUED_TARGET, LedgerCost
 from bench.loading import RULES, TARGET, Loading
 from bench.peers import Absent
@@ -41,6 +42,7 @@ class Results:
     startup: Startup
     sql: SqlCost
     ledger: LedgerCost
+    hook: Hook
     quick: bool
 
     @property
@@ -102,6 +104,13 @@ def target_rows(results: Results) -> tuple[Row, list[Row]]:
     rows.append([what, f"≥ {DURABLE_TARGET:g} ×", f"{show(grouped)} ×", held])
     what = "a queued ledger entry, for its caller"
     rows.append([what, f"≤ {QUEUED_TARGET:g} × B1", f"{show(queued)} × B1", verdict(queued, QUEUED_TARGET)])
+    for way, costs, most in (
+        ("with the daemon", results.hook.served, WITH_TARGET),
+        ("without it", results.hook.alone, WITHOUT_TARGET),
+    ):
+        for call, ratio in costs.items():
+            what = f"a hook's answer to {call}, {way}, beside the start of a bare interpreter"
+            rows.append([what, f"≤ {most:g} ×", f"{show(ratio)} ×", verdict(ratio, most)])
     curve = results.curves[results.ours[0].name].points
     own = results.curves[FLOOR].points
     smallest, largest = min(curve), max(curve)

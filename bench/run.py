@@ -15,7 +15,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path[0] = str(ROOT)  # run as a program: `bench` is the package, not this folder
 
-from bench import decisions, growth, ledger, loading, peers, report, sql, startup, subject, workloads  # noqa: E402
+from bench import decisions, growth, hook, ledger, loading, peers, report, sql, startup, subject, workloads  # noqa: E402
 
 PAGE = ROOT / "docs" / "benchmarks.md"
 PICTURE = PAGE.with_suffix(".svg")
@@ -48,11 +48,13 @@ def measure(quick: bool) -> report.Results:
     loaded = loading.measure(rounds=3 if quick else 9)
     say("timing the start of an interpreter")
     started = startup.measure(rounds=5 if quick else 25)
+    say("timing a hook, with the daemon and without")
+    hooked = hook.measure(rounds=5 if quick else 21)
     say("timing SQL beside the bare parse")
     queried = sql.measure(rounds=12 if quick else 120)
     say("timing the ledger, on this disk")
     written = ledger.measure(rounds=3 if quick else 9)
-    return report.Results(ours, engines, absent, columns, curves, loaded, started, queried, written, quick)
+    return report.Results(ours, engines, absent, columns, curves, loaded, started, queried, written, hooked, quick)
 
 
 def show(results: report.Results) -> None:

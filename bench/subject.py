@@ -11,10 +11,11 @@ from bench.policies import policy_of
 from bench.timing import Args, Shot
 from bench.workloads import Check, Workload
 from remit.compile import build_rulebook, load_rulebook
-from remit.compile.file import write_rulebook
+from remit.compile.file import rulebook_path, write_rulebook
 from remit.decide import decide as judge
 from remit.declare import load_policy
 from remit.model import Call, Context, Decision, Facts
+from remit.store import open_store
 
 load = load_rulebook
 declare = load_policy
@@ -94,15 +95,41 @@ def save(policy: Mapping[str, Any], path: Path) -> None:
     write_rulebook(build_rulebook(policy), path)
 
 
-# What a hook does, as a program of its own; its argument is the rulebook.
-ONE_DECISION = """
+def set_up(policy: Mapping[str, Any], root: Path) -> None:
+    """A project with an activated policy, and a store beside it that has been opened before."""
+    save(policy, rulebook_path(root))
+    (root / "state").mkdir(mode=0o700)
+    open_store(None, root / "state").close()
+
+
+def one_decision(call: Shot) -> str:
+    """What a hook does, as a program of its own; its argument is the project."""
+    return f"""
 import sys
-from pathlib import Path
 from remit.compile.file import read_rulebook
 from remit.decide import decide
-from remit.model import Call
-rulebook = read_rulebook(Path(sys.argv[1]))
-args = {"filePath": "research/a.yaml", "content": ""}
-if not decide(rulebook, Call("researcher", "create_file", args)).allowed:
-    sys.exit("refused")
+from remit.enforce.paths import look_up
+from remit.model.call import Call
+from remit.model.facts import Facts
+root = sys.argv[1]
+rulebook = read_rulebook(root + "/.remit/rulebook")
+call = Call{call!r}
+decision = decide(rulebook, call, look_up(rulebook, call, Facts(root=root, resolved={{}})))
+if not decision.allowed:
+    sys.exit(decision.reason)
+"""
+
+
+# What comes on top where the call is recorded before the tool runs.
+RECORDED = """
+import time
+from pathlib import Path
+from remit.record.append import append
+from remit.record.entry import intent_entry, intent_snapshot
+from remit.store.open import open_store
+entry = intent_entry(intent_snapshot("C1", call, decision, "bench", time.time_ns()), "bench")
+store = open_store(None, Path(root, "state"))
+with store.write() as change:
+    append(change, [entry], "bench")
+store.close()
 """

@@ -13,6 +13,9 @@ from pathlib import Path
 
 import pytest
 
+from remit.compile import build_rulebook
+from remit.compile.file import rulebook_path, write_rulebook
+
 SRC = Path(__file__).parents[1] / "src" / "remit"
 
 # Each may import itself, `model`, and what is listed.
@@ -28,9 +31,9 @@ LAYERS: dict[str, set[str]] = {
     "store": set(),
     "record": {"store", "catalog"},
     "grant": {"scopes", "decide", "store", "record"},
-    "enforce": {"scopes", "decide", "grant", "record", "store"},
+    "enforce": {"scopes", "decide", "grant", "record", "store", "compile"},  # compile: only to read a rulebook
     "exchange": {"declare", "catalog", "explain"},
-    "adapters": {"decide", "enforce"},
+    "adapters": {"decide", "enforce", "record", "store"},
 }
 LAYERS["testing"] = set(LAYERS) - {"adapters"}
 LAYERS["service"] = set(LAYERS)
@@ -53,8 +56,17 @@ ONLY_IN: dict[str, set[str]] = {
 # A decision knows no clock, disk, network or chance: everything it needs is handed in.
 IMPURE = {"asyncio", "io", "os", "pathlib", "random", "secrets", "socket", "subprocess", "threading", "time"}
 
-# What importing `remit.decide` must not load: a hook pays for it on each call.
-HEAVY = {"asyncio", "jinja2", "re2", "rich", "typer", "yaml"}
+# What reading a rulebook and deciding a call with a path must not load: a hook pays for it on each call.
+HEAVY = {
+    *("asyncio", "cryptography", "jinja2", "psycopg", "re2", "rich", "sqlglot", "typer", "yaml"),
+    *("_hashlib", "dataclasses", "email", "hashlib", "http", "importlib.resources", "ipaddress", "json", "logging"),
+    *("pathlib", "random", "shlex", "shutil", "socket", "sqlite3", "ssl", "subprocess", "tempfile", "threading"),
+    *("urllib.parse", "zipfile"),
+    *("remit.analyze", "remit.catalog", "remit.declare", "remit.record", "remit.scopes.shell", "remit.scopes.sql"),
+    *("remit.store",),
+}
+MOST = 120
+"""Modules, of which msgspec brings half: with what it imports, and that can't be changed here."""
 
 MAX_LINES = 400
 
@@ -123,12 +135,64 @@ def test_a_file_holds_one_thing(file: Path):
     assert len(file.read_text("utf-8").splitlines()) <= MAX_LINES
 
 
-def test_deciding_loads_little():
-    if not (SRC / "decide").is_dir() or not any((SRC / "decide").iterdir()):
-        pytest.skip("remit.decide is not there yet")
-    program = "import sys; old = set(sys.modules); import remit.decide; print(*sorted(set(sys.modules) - old))"
-    ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    assert {name.partition(".")[0] for name in ran.stdout.split()} & HEAVY == set()
+ONE_CALL = """
+import sys
+old = set(sys.modules)
+from remit.compile.file import read_rulebook
+from remit.decide import decide
+from remit.enforce.paths import look_up
+from remit.model.call import Call
+from remit.model.facts import Facts
+root, tool, args = sys.argv[1], sys.argv[2], dict([sys.argv[3].split("=")])
+rulebook = read_rulebook(root + "/.remit/rulebook")
+call = Call("a", tool, args)
+found = decide(rulebook, call, look_up(rulebook, call, Facts(root=root, resolved={})))
+print(found.verdict.word, *sorted(set(sys.modules) - old))
+"""
+
+
+def loaded_by(root: Path, tool: str, arg: str) -> tuple[str, set[str]]:
+    """The verdict on a call in an interpreter of its own, and the modules that came with it."""
+    ran = subprocess.run([sys.executable, "-I", "-c", ONE_CALL, root, tool, arg], capture_output=True, text=True)
+    assert ran.returncode == 0, ran.stderr
+    verdict, *modules = ran.stdout.split()
+    return verdict, set(modules)
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    """A policy with a shell, SQL and URLs, of which a call with a path needs nothing."""
+    tools = {
+        "read": {"args": {"path": "path"}, "does": {"read": "path"}},
+        "bash": {"args": {"command": "shell"}},
+        "query": {"args": {"sql": "sql"}, "dialect": "sqlite"},
+        "fetch": {"args": {"url": "url"}, "does": {"network": "url"}},
+    }
+    rules = [
+        {"read": {"path": "docs/**"}},
+        {"bash": {"shell": {"run": ["git status"]}}},
+        {"query": {"sql": {"select": ["t"]}}},
+        {"fetch": {"url": "https://example.com/**"}},
+    ]
+    rulebook = build_rulebook({"remit": 1, "tools": tools, "agents": {"a": {"may": rules}}})
+    write_rulebook(rulebook, rulebook_path(tmp_path))
+    return tmp_path
+
+
+@pytest.mark.parametrize(("path", "verdict"), [("docs/a.md", "allow"), ("src/a.py", "deny")])
+def test_deciding_loads_little(project: Path, path: str, verdict: str):
+    found, modules = loaded_by(project, "read", f"path={path}")
+    assert found == verdict
+    refused = {"json", "json.decoder", "json.encoder", "json.scanner"} if verdict == "deny" else set()  # for a remedy
+    assert modules & (HEAVY - refused) == set()
+    assert len(modules) <= MOST
+
+
+def test_a_command_loads_no_sql(project: Path):
+    found, modules = loaded_by(project, "bash", "command=git status")
+    assert found == "allow"
+    assert "remit.scopes.shell" in modules
+    assert not {"sqlglot", "sqlite3", "importlib.resources", "hashlib", "pathlib"} & modules
 
 
 @pytest.mark.parametrize(

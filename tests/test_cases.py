@@ -26,6 +26,7 @@ from remit.declare.words import plain
 from remit.enforce.paths import look_up, open_root
 from remit.model import CallError, Facts, Rulebook
 from remit.model.wire import call_from, decode_call, encode_decision
+from tests.adapters.hooks.cases import CaseDesk, CaseProject, carried, with_main
 
 CASES = Path(__file__).parents[1] / "cases"
 ROOT = Path("/cases/root")
@@ -107,9 +108,18 @@ def through_the_command_line(situation: Situation, folder: Path) -> list[JSON]:
     return [json.loads(line) for line in done.stdout.splitlines()]
 
 
+def through_the_hook(situation: Situation, folder: Path) -> list[JSON]:
+    """`HookDesk`, with payloads of Claude Code, down to the ledger; `CasePoint` says what is handed in."""
+    with CaseDesk(with_main(situation.policy), folder) as desk:
+        facts = facts_from(desk.book, from_python(with_digests(situation.facts, desk.book), "facts"))
+        _, desk.facts = open_root(ROOT, folder / "remit.yaml", facts)
+        return [desk.ask(data, ROOT) for data in situation.calls]
+
+
 WAYS: dict[str, Callable[[Situation, Path], list[JSON]]] = {
     "python": through_python,
     "command line": through_the_command_line,
+    "hook": through_the_hook,
 }
 
 
@@ -133,6 +143,26 @@ def test_decisions(situation, way, tmp_path):
     faults = map(wrong, situation.calls, situation.expected, answers)
     assert [fault for fault in faults if fault] == []
     assert [answer["id"] for answer in answers] == [call["id"] for call in situation.calls]
+
+
+PLAIN = {s.name: s for s in SITUATIONS if set(s.facts) <= {"store"}}
+
+
+@pytest.mark.parametrize("name", PLAIN)
+def test_decisions_of_the_real_hook(name, tmp_path):
+    """The calls that need no facts and no context, through the process that a host starts, and a daemon."""
+    situation = PLAIN[name]
+    chosen = [(c, e) for c, e in zip(situation.calls, situation.expected, strict=True) if carried(c)]
+    callers = [call["agent"] for call, _ in chosen if isinstance(call.get("agent"), str)]
+    with CaseProject(tmp_path, with_main(situation.policy), ROOT, callers).serving() as ask:
+        answers = [ask(call) for call, _ in chosen]
+    faults = []
+    for (call, expected), answer in zip(chosen, answers, strict=True):
+        wanted = {key: value for key, value in expected.items() if key in ("decision", "code")}
+        if wanted["decision"] == "allow":
+            wanted.pop("code", None)  # a host is told no code with an allow
+        faults.append(wrong(call, wanted, {"code": "allowed", **answer}))
+    assert [fault for fault in faults if fault] == []
 
 
 def test_there_is_a_case_for_every_theme():

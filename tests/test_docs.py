@@ -56,27 +56,67 @@ def readme_project(tmp_path: Path) -> Path:
     return tmp_path
 
 
+def commands(text: str) -> list[tuple[str, str]]:
+    """Each command of a console with what it prints."""
+    found = re.split(r"^\$ ", text, flags=re.MULTILINE)[1:]
+    return [(one.partition("\n")[0], one.partition("\n")[2]) for one in found]
+
+
+def shows(command: str, expected: str, folder: Path, **env: str) -> None:
+    """Runs it; `…` stands for anything."""
+    words = shlex.split(command)
+    assert words[0] == "remit"
+    run = subprocess.run(
+        [sys.executable, "-m", *words],
+        cwd=folder,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        env={**os.environ, "NO_COLOR": "1", "PYTHONUTF8": "1", **env},
+        timeout=120,
+    )
+    pattern = ".*".join(re.escape(part) for part in expected.split("…"))
+    assert re.fullmatch(pattern, run.stdout.decode(), re.DOTALL), f"{command}:\n{run.stdout.decode()}"
+
+
 def test_the_readme_console_shows_what_happens(readme_project: Path) -> None:
-    [(_, text)] = blocks("console", [ROOT / "README.md"])
-    expected: dict[str, list[str]] = {}
-    for line in text.splitlines():
-        if line.startswith("$ "):
-            expected[line[2:]] = []
-        else:
-            expected[list(expected)[-1]].append(line)
-    assert len(expected) >= 3
-    for command, lines in expected.items():
-        words = shlex.split(command)
-        assert words[0] == "remit"
-        run = subprocess.run(
-            [sys.executable, "-m", *words],
-            cwd=readme_project,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            env={**os.environ, "NO_COLOR": "1", "PYTHONUTF8": "1"},
-            timeout=60,
-        )
-        assert run.stdout.decode().splitlines() == lines, command
+    found = commands(blocks("console", [ROOT / "README.md"])[0][1])
+    assert len(found) >= 3
+    for command, expected in found:
+        shows(command, expected, readme_project)
+
+
+def test_the_readme_protects_claude_code(tmp_path: Path) -> None:
+    """In a fresh project with three subagents, exactly as the page shows it."""
+    project, state = tmp_path / "project", {"XDG_STATE_HOME": str(tmp_path / "state")}
+    agents = project / ".claude" / "agents"
+    agents.mkdir(parents=True)
+    for name in ("researcher", "writer", "reviewer"):
+        (agents / f"{name}.md").write_text(f"---\nname: {name}\ndescription: the {name}\n---\nYou are the {name}.\n")
+    (project / "remit.yaml").write_text(blocks("yaml", [ROOT / "README.md"])[1][1], "utf-8")
+    before = {path: path.read_bytes() for path in project.rglob("*") if path.is_file()}
+    first, second = (commands(text) for _, text in blocks("console", [ROOT / "README.md"])[1:3])
+    for command, expected in first:
+        shows(command, expected, project, **state)
+    hook = json.loads((project / ".claude" / "settings.json").read_text())["hooks"]["PreToolUse"][0]["hooks"][0]
+    call = {
+        "hook_event_name": "PreToolUse",
+        "session_id": "s",
+        "cwd": str(project),
+        "permission_mode": "default",
+        "tool_name": "Write",
+        "tool_input": {"file_path": str(project / "src/app.py"), "content": ""},
+        "tool_use_id": "t",
+        "agent_id": "a",
+        "agent_type": "researcher",
+    }
+    run = subprocess.run(["/bin/sh", "-c", hook["command"]], input=json.dumps(call).encode(), capture_output=True)
+    [(_, refused)] = [one for one in blocks("text", [ROOT / "README.md"]) if one[1].startswith("Remit: ")]
+    assert json.loads(run.stdout)["hookSpecificOutput"]["permissionDecisionReason"] + "\n" == refused
+    for command, expected in second:
+        shows(command, expected, project, **state)
+    after = {path: path.read_bytes() for path in project.rglob("*") if path.is_file() and ".remit" not in path.parts}
+    assert after == before
 
 
 def test_the_readme_python_runs(readme_project: Path) -> None:

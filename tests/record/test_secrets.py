@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import base64
 import json
+import re
 import time
 from pathlib import Path
 from random import Random
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from remit.model.call import Call, Context, Statement
 from remit.record.open import Opened
-from remit.record.secrets import MAX_TEXT, without_secrets
+from remit.record.secrets import MAX_TEXT, _any_shape, _is_marked, _known, without_secrets
 from tests.record.project import Project
 from tests.record.stores import denied
 
@@ -149,6 +152,24 @@ def test_hostile_texts_take_no_time(text: str):
     start = time.process_time()
     without_secrets("args.x", text)
     assert time.process_time() - start < 5
+
+
+@pytest.mark.parametrize("kind", _known().shapes)
+@settings(max_examples=40, deadline=None)
+@given(data=st.data())
+def test_whatever_has_a_shape_has_a_mark(kind: str, data: st.DataObject):
+    shape = re.compile(_known().shapes[kind], re.ASCII)
+    text = data.draw(st.from_regex(shape, alphabet=st.characters(max_codepoint=0x7F)))
+    assert any(mark in text.lower() for mark in _known().marks[kind])
+    assert _is_marked(text)
+
+
+def test_marks_only_spare_a_look():
+    shaped = [text for _, text in SECRETS.values() if _any_shape().search(text)]
+    assert len(shaped) > 20
+    assert [text for text in shaped if not _is_marked(text)] == []
+    assert _is_marked("a paſſword")
+    assert not _is_marked("src/remit/model/call.py: def f(x): return x + 1")
 
 
 def files(project: Project) -> bytes:

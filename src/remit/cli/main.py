@@ -14,7 +14,24 @@ from typing import Annotated, Any
 import typer
 from typer.main import get_command
 
-from remit.cli import check, decide, explain, ledger, matrix, report, schema, understand, who_can, witness
+from remit.cli import (
+    activate,
+    check,
+    credential,
+    decide,
+    explain,
+    ledger,
+    matrix,
+    report,
+    schema,
+    serve,
+    status,
+    understand,
+    who_can,
+    witness,
+)
+from remit.cli.install import command as install
+from remit.cli.install import uninstall
 from remit.cli.output import OutputClosed, complain, err, out, silence
 from remit.model.errors import PolicyError, RemitError
 
@@ -39,6 +56,9 @@ app = typer.Typer(
 )
 for _name, _module in (
     ("check", check),
+    ("activate", activate),
+    ("install", install),
+    ("uninstall", uninstall),
     ("decide", decide),
     ("explain", explain),
     ("matrix", matrix),
@@ -46,9 +66,12 @@ for _name, _module in (
     ("who-can", who_can),
     ("understand", understand),
     ("schema", schema),
+    ("serve", serve),
+    ("status", status),
     ("witness", witness),
 ):
     app.command(_name)(_module.command)
+app.add_typer(credential.app, name="credential")
 app.add_typer(ledger.app, name="ledger")
 
 

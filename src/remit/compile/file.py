@@ -6,17 +6,22 @@ sum is right. It is written in one step, so that a reader sees the old one or th
 
 from __future__ import annotations
 
-import hashlib
 import os
 import stat
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
 
+from remit.model.digest import sha256
 from remit.model.errors import RulebookError
 from remit.model.rulebook import FORMAT, Book, Rulebook
 
+if TYPE_CHECKING:
+    from pathlib import Path
+
 MAX_SIZE = 256 * 1024 * 1024
+STAGED = ".rulebook-"
+"""How the names begin of files that are not in force yet."""
 
 
 class _Header(msgspec.Struct, frozen=True):
@@ -30,31 +35,65 @@ def rulebook_path(root: Path) -> Path:
     return root / ".remit" / "rulebook"
 
 
-def write_rulebook(rulebook: Rulebook, path: Path) -> None:
-    """Afterwards the file holds the rulebook, readable by its owner only. Raises RulebookError."""
+def encode_rulebook(rulebook: Rulebook) -> bytes:
+    """What a file says that holds the rulebook; the same for the same book."""
     body = msgspec.json.encode(rulebook.book)
     header = _Header(FORMAT, rulebook.hash, _sum(rulebook.hash, body))
+    return msgspec.json.encode(header) + b"\n" + body
+
+
+def stage_rulebook(data: bytes, path: Path) -> Path:
+    """Writes a file beside the one that counts, on disk when this returns, and gives its name. Raises RulebookError."""
     try:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         os.chmod(path.parent, 0o700)
-        temporary = path.parent / f".rulebook-{os.getpid()}-{os.urandom(8).hex()}"
+        temporary = path.parent / f"{STAGED}{os.getpid()}-{os.urandom(8).hex()}"
         descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
         try:
             with os.fdopen(descriptor, "wb") as file:
-                file.write(msgspec.json.encode(header) + b"\n" + body)
+                file.write(data)
                 file.flush()
                 os.fsync(file.fileno())
-            os.replace(temporary, path)
         except BaseException:
             temporary.unlink(missing_ok=True)
             raise
     except OSError as error:
         raise RulebookError(f"{path}: can't be written: {error.strerror}") from None
+    return temporary
 
 
-def read_rulebook(path: Path) -> Rulebook:
-    """The rulebook of a file. Raises RulebookError for one that is missing, foreign, writable by others or changed."""
+def put_in_place(staged: Path, path: Path) -> None:
+    """Afterwards the staged file is the one that counts. Raises RulebookError."""
+    try:
+        os.replace(staged, path)
+        folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)
+    except OSError as error:
+        raise RulebookError(f"{path}: can't be written: {error.strerror}") from None
+
+
+def write_rulebook(rulebook: Rulebook, path: Path) -> None:
+    """Afterwards the file holds the rulebook, readable by its owner only. Raises RulebookError."""
+    staged = stage_rulebook(encode_rulebook(rulebook), path)
+    try:
+        put_in_place(staged, path)
+    except BaseException:
+        staged.unlink(missing_ok=True)
+        raise
+
+
+def read_rulebook(path: Path | str, *, digest: str | None = None) -> Rulebook:
+    """The rulebook of a file. Raises RulebookError for one that is missing, foreign, writable by others or changed.
+
+    `digest` is the SHA-256 that the whole file must have, in hex.
+    """
     data = _read(path)
+    if digest is not None and sha256(data).hexdigest() != digest:
+        help_ = "run `remit activate` again"
+        raise RulebookError(f"{path}: not the rulebook that was activated last", code="not-activated", help=help_)
     first, _, body = data.partition(b"\n")
     try:
         header = msgspec.json.decode(first, type=_Header)
@@ -71,10 +110,10 @@ def read_rulebook(path: Path) -> Rulebook:
 
 
 def _sum(content: str, body: bytes) -> str:
-    return hashlib.sha256(content.encode() + b"\n" + body).hexdigest()
+    return sha256(content.encode() + b"\n" + body).hexdigest()
 
 
-def _read(path: Path) -> bytes:
+def _read(path: Path | str) -> bytes:
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
     except FileNotFoundError:
@@ -86,8 +125,8 @@ def _read(path: Path) -> bytes:
         os.close(descriptor)
         raise RulebookError(f"{path}: not a rulebook")
     with os.fdopen(descriptor, "rb") as file:
-        folder = os.stat(path.parent)
-        for name, info in ((path, about), (path.parent, folder)):
+        parent = os.path.dirname(path) or "."
+        for name, info in ((path, about), (parent, os.stat(parent))):
             if info.st_uid not in (os.geteuid(), 0):
                 raise RulebookError(f"{name}: belongs to another user")
             if info.st_mode & (stat.S_IWGRP | stat.S_IWOTH):

@@ -26,7 +26,7 @@ def _encode(value: Any) -> bytes:
 def _canonical(value: Any, field: str = "") -> Any:
     if isinstance(value, msgspec.Struct):
         fields = [name for name in value.__struct_fields__ if name not in _PLACES]
-        return {name: _canonical(found, name) for name in fields if (found := getattr(value, name)) not in (None, ())}
+        return {name: _canonical(found, name) for name in fields if (found := getattr(value, name)) is not None}
     if isinstance(value, dict):
         return {str(key): _canonical(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):

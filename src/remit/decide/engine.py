@@ -8,6 +8,7 @@ from remit.decide.case import Case, Finding
 from remit.decide.intake import Refused
 from remit.decide.measure import measure
 from remit.decide.plan import Plan, desk
+from remit.decide.protection import protected
 from remit.decide.questions import questions
 from remit.decide.quick import prepare
 from remit.decide.steps import (
@@ -19,16 +20,14 @@ from remit.decide.steps import (
     limits,
     permitted,
     prohibited,
-    protected,
 )
 from remit.decide.words import declare_remedy, shown
 from remit.model.call import Call, Context, Statement
 from remit.model.decision import Decision, Obligation
 from remit.model.facts import NO_FACTS, Facts
 from remit.model.rulebook import Rulebook
-from remit.model.terms import ALLOW, DENY, Verdict
+from remit.model.terms import ALLOW, ASK, DENY, PROJECT, UNKNOWN, Verdict
 from remit.scopes.interface import NotUnderstood
-from remit.scopes.shell.understand import PROJECT, UNKNOWN
 
 
 def decide(rulebook: Rulebook, call: Call, facts: Facts = NO_FACTS) -> Decision:
@@ -77,8 +76,10 @@ def _decide(rulebook: Rulebook, call: Call, facts: Facts) -> Decision:
     plan = clerk.plan(row, tool)
     plans = rulebook.plans.setdefault(caller.name, {})
     if call.tool not in plans:
-        prepare(plan, hear)
-        plans[call.tool] = plan
+        if plan.met:  # what is asked only once, as by a hook, needs no quick way
+            prepare(plan, hear)
+            plans[call.tool] = plan
+        plan.met = True
     return hear(plan, call, facts)
 
 
@@ -119,15 +120,21 @@ def hear(plan: Plan, call: Call, facts: Facts) -> Decision:
         rule=finding.rule,
         needs=finding.needs,
         remedy=finding.remedy,
+        obligations=_obligations(case) if finding.verdict is ASK else (),
     )
+
+
+def _obligations(case: Case) -> tuple[Obligation, ...]:
+    """What must be done for an allow to hold, now or once the question is answered."""
+    for unit in case.units:
+        if unit.real:
+            case.obligations[f"path {unit.arg}"] = Obligation("use-resolved-path", unit.arg, unit.real)
+    return tuple(case.obligations.values())
 
 
 def _allow(case: Case, would: Finding | None = None) -> Decision:
     case.trace.append(f"7 tier {case.tier} ({case.tier_why})")
-    for unit in case.units:
-        if unit.real:
-            case.obligations[f"path {unit.arg}"] = Obligation("use-resolved-path", unit.arg, unit.real)
-    obligations = tuple(case.obligations.values())
+    obligations = _obligations(case)
     if would is None:
         return case.decision(ALLOW, "allowed", "allowed", rule=case.rule, obligations=obligations)
     return case.decision(

@@ -3,33 +3,37 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cached_property
 from posixpath import normpath
 
 from remit.decide.labels import Labels, folded, url_set
 from remit.model.rulebook import Book, LabelTier
-from remit.model.terms import EFFECTS
+from remit.model.terms import EFFECTS, PROJECT, UNKNOWN
 from remit.scopes.glob import Glob, fold
 from remit.scopes.globset import GlobSet
 from remit.scopes.interface import Unit
 from remit.scopes.path import forms
-from remit.scopes.shell.understand import PROJECT, UNKNOWN
 
 
 class ProtectedPaths:
     """Step 2: what no agent may change, and what none may read."""
 
     def __init__(self, book: Book) -> None:
-        protected = book.protected
+        protected = self._protected = book.protected
         self.names = frozenset(fold(name) for name in protected.names)
         self.hidden = frozenset(fold(name) for name in protected.hidden)
         self.programs = frozenset(protected.programs)
         self.paths = folded(protected.paths)
-        self.bases = tuple({Glob.parse(text).folded().base for text in protected.paths} - {"."})
+        self.bases = tuple({glob.base for glob in self.paths} - {"."})
         self.places = frozenset(_above(self.bases))
-        top = tuple(form for name in protected.names for form in (name, f"{name}/**"))
-        self.reach = folded((*protected.paths, *top))
         self.above = protected.above
         self.lifted = GlobSet(Glob.parse(text) for text in protected.lifted)
+
+    @cached_property
+    def reach(self) -> GlobSet:
+        """Everything protected that a wide path could reach."""
+        top = (form for name in self._protected.names for form in (name, f"{name}/**"))
+        return folded((*self._protected.paths, *top))
 
     def above_root(self, root: str | None) -> frozenset[str]:
         """The policy's own files that lie outside the root, as absolute paths."""
@@ -55,13 +59,13 @@ class ProtectedPaths:
             if changes:
                 if not self.names.isdisjoint(segments) or self.paths.matches(form) or form in self.bases:
                     return True
-                if "delete" in effects and self._contains(form):
+                if "delete" in effects and self.contains(form):
                     return True
             elif "read" in effects and not self.hidden.isdisjoint(segments):
                 return True
         return False
 
-    def _contains(self, form: str) -> bool:
+    def contains(self, form: str) -> bool:
         """A directory with something protected below it: deleting it would delete that too."""
         return form == "." or any(base.startswith(form + "/") for base in self.bases)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import msgspec
@@ -13,13 +14,12 @@ from remit.model.policy import Argument, Tool
 from remit.scopes.glob import Glob
 from remit.scopes.interface import NotUnderstood, Unit
 from remit.scopes.path import glob_argument, normalise, relative_to
-from remit.scopes.shell.units import shell_units
-from remit.scopes.sql.units import sql_units
 from remit.scopes.url import UrlError, UrlPattern, parse_url
 
 _TEXTS = frozenset({"path", "glob", "shell", "sql", "url", "agent", "skill", "text"})
 _UNITS = frozenset({"path", "glob", "url", "agent", "skill", "shell", "sql"})
 _NONE: frozenset[str] = frozenset()
+Reader = Callable[[str, str, Call, Facts], Iterable[Unit]]
 _WORDS = {"number": "a number", "flag": "true or false", "list": "a list", "object": "an object"}
 
 
@@ -51,7 +51,7 @@ class _Shape:
 class Intake:
     """Reads the arguments of one tool."""
 
-    __slots__ = ("bases", "effects", "fixed", "flat", "required", "shape", "tool", "units_from")
+    __slots__ = ("bases", "effects", "fixed", "flat", "readers", "required", "shape", "tool", "units_from")
 
     def __init__(self, tool: Tool) -> None:
         self.tool = tool
@@ -68,6 +68,7 @@ class Intake:
             if argument.base is not None and argument.base not in self.effects:
                 self.bases.setdefault(argument.base, []).append(name)
         self.fixed = _fixed_units(tool)
+        self.readers = _readers(tool)
 
     def values(self, args: dict[str, Any]) -> dict[str, list[Any]]:
         """The values of each declared argument. Raises Refused for anything undeclared, missing or mistyped."""
@@ -137,11 +138,8 @@ class Intake:
                         found = path_units(name, text, effects, below, call.context.cwd, facts)
                         stood_for = any(glob in values for glob in self.bases.get(name, ()))
                         units.extend(msgspec.structs.replace(u, derived=True) if stood_for else u for u in found)
-                    elif kind == "shell":
-                        units.extend(shell_units(name, text, call.context.cwd, facts.root, facts.schema))
-                    elif kind == "sql":
-                        schema = facts.schema.get(self.tool.name) if facts.schema is not None else None
-                        units.extend(sql_units(name, text, self.tool.dialect or "", facts.root, schema))
+                    elif kind in self.readers:
+                        units.extend(self.readers[kind](name, text, call, facts))
                     elif kind == "glob":
                         glob = self._glob(name, text, values, call, facts, below=bool(below))
                         units.append(Unit("path", name, glob, effects | below, wide=True, text=text))
@@ -169,6 +167,27 @@ class Intake:
             return glob
         here = normalise(str(cwd), None, facts.root)
         return glob.or_else(glob_argument(text, facts.root, base=here, below=below))
+
+
+def _readers(tool: Tool) -> dict[str, Reader]:
+    """What takes texts in a language apart, for the languages among the tool's arguments; others aren't loaded."""
+    found: dict[str, Reader] = {}
+    if "shell" in tool.kinds:
+        from remit.scopes.shell.units import shell_units
+
+        def read_shell(name: str, text: str, call: Call, facts: Facts) -> Iterable[Unit]:
+            return shell_units(name, text, call.context.cwd, facts.root, facts.schema, facts.links)
+
+        found["shell"] = read_shell
+    if "sql" in tool.kinds:
+        from remit.scopes.sql.units import sql_units
+
+        def read_sql(name: str, text: str, call: Call, facts: Facts) -> Iterable[Unit]:
+            schema = facts.schema.get(tool.name) if facts.schema is not None else None
+            return sql_units(name, text, tool.dialect or "", facts.root, schema)
+
+        found["sql"] = read_sql
+    return found
 
 
 def path_units(

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from fnmatch import fnmatchcase
 from typing import Any
 
+from remit.model.pattern import compile_later
 from remit.model.policy import Label
 from remit.model.rulebook import LabelTier
 from remit.scopes.glob import Glob, fold
@@ -15,7 +15,7 @@ from remit.scopes.interface import Unit
 from remit.scopes.path import forms
 from remit.scopes.url import UrlPattern, UrlSet
 
-_SIMPLE = re.compile(r"(\*\*/)?(\*?)([A-Za-z0-9._/-]+?)(/\*\*)?")
+_SIMPLE = compile_later(r"(\*\*/)?(\*?)([A-Za-z0-9._/-]+?)(/\*\*)?")
 """`**/name`, `**/*.end`, `**/name/**`, `a/name` and the like: most globs of labels, which need no matcher."""
 
 
@@ -32,7 +32,7 @@ def url_set(texts: tuple[str, ...]) -> UrlSet:
 class Paths:
     """The path globs of a label, ignoring case and Unicode form; made so that the first call finds them quickly."""
 
-    __slots__ = ("_all", "above", "bases", "ends", "exact", "folders", "inner", "names", "rest", "tails", "texts")
+    __slots__ = ("_above", "_all", "bases", "ends", "exact", "folders", "inner", "names", "rest", "tails", "texts")
 
     def __init__(self, texts: tuple[str, ...]) -> None:
         self.texts = texts
@@ -45,8 +45,7 @@ class Paths:
         self.ends, self.tails = tuple(simple["ends"]), tuple(f"/{tail}" for tail in simple["tails"])
         self.inner = tuple(f"/{inner}/" for inner in simple["inner"])
         self.rest = folded(tuple(simple["rest"]))
-        self.above = frozenset(_above(*self.exact, *self.bases, *(f"{glob.base}/" for glob in self.rest)))
-        """Directories that some of them lie in: who deletes one deletes what is in it."""
+        self._above: frozenset[str] | None = None
         self._all: GlobSet | None = None
 
     def __bool__(self) -> bool:
@@ -66,6 +65,13 @@ class Paths:
             or any(last.endswith(end) and last != end for end in self.ends)
             or (bool(self.rest) and self.rest.matches(form))
         )
+
+    @property
+    def above(self) -> frozenset[str]:
+        """Directories that some of them lie in: who deletes one deletes what is in it."""
+        if self._above is None:
+            self._above = frozenset(_above(*self.exact, *self.bases, *(f"{glob.base}/" for glob in self.rest)))
+        return self._above
 
     @property
     def all(self) -> GlobSet:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from remit.decide.case import FLOOR, Case
 from remit.decide.index import Index
@@ -11,7 +12,9 @@ from remit.scopes.glob import Glob, fold
 from remit.scopes.globset import GlobSet
 from remit.scopes.interface import FOR_LABELS, Unit
 from remit.scopes.path import is_outside
-from remit.scopes.shell.reading import Touch
+
+if TYPE_CHECKING:
+    from remit.scopes.shell.reading import Touch
 
 Found = tuple[int, str]
 """A tier, and why."""

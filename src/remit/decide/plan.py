@@ -59,6 +59,7 @@ class Plan:
         "intake",
         "locks",
         "may",
+        "met",
         "nots",
         "quick",
         "reserved",
@@ -104,6 +105,7 @@ class Plan:
             if entry.programs or entry.modules:
                 self.reserved_programs.append(entry)
         self.locks, self.apis = row.locks, row.apis
+        self.met = False
         self.quick: Decision | None = None
         self.fast: Callable[[Call, Facts], Decision | None] | None = None
 

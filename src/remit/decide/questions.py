@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
-
 import msgspec
 
 from remit.decide.case import Case, Finding
@@ -13,6 +10,7 @@ from remit.decide.steps import binding_plans, within
 from remit.decide.words import shown
 from remit.model.call import Call
 from remit.model.decision import Needs
+from remit.model.digest import sha256
 from remit.model.facts import Facts
 from remit.model.terms import ASK
 
@@ -137,8 +135,10 @@ def _stated(call: Call) -> bool:
 
 def call_digest(call: Call, policy: str, facts: Facts) -> str:
     """What an approval is bound to: the agent, task, session, tool, arguments, resolved paths and policy."""
-    resolved = sorted(facts.resolved.items()) if facts.resolved is not None else None
+    import json  # here: few calls have an approval to look for
+
+    resolved = sorted((*facts.resolved.items(), *facts.links.items())) if facts.resolved is not None else None
     context = call.context
     parts = [call.agent, context.capsule, context.session, context.cwd, call.tool, call.args, resolved, policy]
     text = json.dumps(parts, sort_keys=True, allow_nan=False, separators=(",", ":"))
-    return "sha256:" + hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+    return "sha256:" + sha256(text.encode("utf-8", "surrogatepass")).hexdigest()

@@ -9,10 +9,9 @@ from remit.decide.plan import Bound, Plan, bind, desk
 from remit.decide.words import because, limited, limited_text, permit_remedy, shown
 from remit.model.decision import Obligation, Remedy
 from remit.model.policy import Caller, Reserved
-from remit.model.terms import MAX_CHAIN
+from remit.model.terms import MAX_CHAIN, UNKNOWN
 from remit.scopes.interface import FOR_LABELS, Unit
 from remit.scopes.path import forms, is_outside
-from remit.scopes.shell.understand import UNKNOWN
 from remit.scopes.url import UrlSet
 
 
@@ -29,30 +28,6 @@ def halted(case: Case) -> Finding | None:
     if context.capsule is not None and f"capsule:{context.capsule}" in halts:
         return case.deny(2, "halted", f"the capsule {shown(context.capsule)} is halted until a person resumes it")
     return None
-
-
-def protected(case: Case) -> Finding | None:
-    """Step 2, second half: no agent changes what governs it."""
-    paths = case.plan.index.protected
-    above = paths.above_root(case.facts.root)
-    for unit in case.units:
-        if unit.kind == "shell" and unit.value.act.program is not None:
-            found = unit.value.act.names & paths.programs
-            if found:
-                return case.deny(2, "protected", f"{min(found)} is reserved to people")
-        if unit.kind == "path" and unit.effects and (paths.names_path(unit) or _names_above(unit, above)):
-            what = "changed" if not unit.effects.isdisjoint(("write", "delete")) else "read"
-            return case.deny(2, "protected", f"{shown(unit.text)} is protected and can't be {what} by an agent")
-    return None
-
-
-def _names_above(unit: Unit, above: frozenset[str]) -> bool:
-    """A path outside the root that is one of the policy's own files, or a directory with one in it."""
-    if not above or unit.effects.isdisjoint(("write", "delete")) or not is_outside(unit):
-        return False
-    if unit.wide:
-        return any(unit.value.matches(path) for path in above)
-    return any(path == unit.value or path.startswith(unit.value + "/") for path in above)
 
 
 def prohibited(plan: Plan, case: Case) -> Finding | None:

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-import json
-import re
 import unicodedata
+from typing import TYPE_CHECKING, Any
 
 from remit.decide.plan import Bound, Plan
 from remit.model.decision import Remedy
+from remit.model.pattern import compile_later
+from remit.model.terms import UNKNOWN
 from remit.scopes.glob import Glob
 from remit.scopes.interface import Unit
-from remit.scopes.shell.scope import ShellMatcher
-from remit.scopes.shell.understand import UNKNOWN
-from remit.scopes.sql.scope import SqlMatcher
-from remit.scopes.sql.statement import VERBS, SqlStatement
 
-_PLAIN = re.compile(r"[A-Za-z0-9_./:=@%+,~^-]+")
-_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.:/-]{0,127}")
+if TYPE_CHECKING:
+    from remit.scopes.sql.statement import SqlStatement
+
+_PLAIN = compile_later(r"[A-Za-z0-9_./:=@%+,~^-]+")
+_NAME = compile_later(r"[A-Za-z0-9_][A-Za-z0-9_.:/-]{0,127}")
 
 
 def shown(text: object, limit: int = 80) -> str:
@@ -42,29 +42,25 @@ def limited(plan: Plan, bounds: list[Bound]) -> str:
 
 def because(bound: Bound, unit: Unit) -> str:
     """Why a shell or sql scope does not cover a command or statement, for the trace."""
-    matcher = bound.judge.parts.get(unit.kind)
-    if isinstance(matcher, ShellMatcher):
-        return f": {shown(matcher.refuses(unit) or '')}"
-    if isinstance(matcher, SqlMatcher):
-        return f": {shown(matcher.refuses(unit.value) or '')}"
-    return ""
+    matcher: Any = bound.judge.parts.get(unit.kind)
+    if matcher is None or unit.kind not in ("shell", "sql"):
+        return ""
+    return f": {shown(matcher.refuses(unit if unit.kind == 'shell' else unit.value) or '')}"
 
 
 def limited_text(plan: Plan, bounds: list[Bound], unit: Unit) -> str:
     """The part of a shell or SQL text that was too much, and what would be allowed."""
-    matchers = [bound.judge.parts.get(unit.kind) for bound in bounds]
-    shells = [matcher for matcher in matchers if isinstance(matcher, ShellMatcher)]
-    queries = [matcher for matcher in matchers if isinstance(matcher, SqlMatcher)]
-    if shells:
-        program = unit.value.act.program
-        nearest = next((m for m in shells if program in m.runs or program in m.filters), shells[0])
-        reason = nearest.refuses(unit) or "the command is not covered"
-    elif queries:
-        clause = unit.value.verb
-        reason = next((m for m in queries if clause in m.clauses), queries[0]).refuses(unit.value) or ""
-        reason = reason or "the statement is not covered"
-    else:
+    matchers: list[Any] = [part for bound in bounds if (part := bound.judge.parts.get(unit.kind)) is not None]
+    if not matchers:
         return limited(plan, bounds)
+    if unit.kind == "shell":
+        program = unit.value.act.program
+        nearest = next((m for m in matchers if program in m.runs or program in m.filters), matchers[0])
+        reason = nearest.refuses(unit) or "the command is not covered"
+    else:
+        clause = unit.value.verb
+        reason = next((m for m in matchers if clause in m.clauses), matchers[0]).refuses(unit.value) or ""
+        reason = reason or "the statement is not covered"
     return f"`{shown(unit.text, 60)}` is not permitted for {plan.caller.name}: {shown(reason, 240)}"
 
 
@@ -77,7 +73,7 @@ def permit_remedy(plan: Plan, unit: Unit) -> Remedy:
     if entry is None:
         return Remedy(f"let a person run it; no SQL scope of {plan.caller.name} could admit it as it stands")
     if unit.kind == "path" and not unit.wide and unit.value[0] != "/":
-        entry = f"{tool}: {{path: {json.dumps(Glob.literal(unit.value).text, ensure_ascii=False)}}}"
+        entry = f"{tool}: {{path: {_quoted(Glob.literal(unit.value).text, ascii=False)}}}"
     elif unit.kind == "url" and not unit.wide:
         entry = f'{tool}: {{url: "{unit.value.scheme}://{unit.value.host}/**"}}'
     section = {"agent": "agents", "role": "roles", "runner": "runners"}[plan.caller.kind]
@@ -87,6 +83,8 @@ def permit_remedy(plan: Plan, unit: Unit) -> Remedy:
 
 def _sql_entry(tool: str, statement: SqlStatement) -> str | None:
     """The statement's verbs, tables and functions as a scope; None for what no scope admits."""
+    from remit.scopes.sql.statement import VERBS
+
     clauses: dict[str, list[str]] = {verb: [] for verb in (statement.verb,) if verb in ("select", "insert")}
     for use in statement.uses:
         if not use.via:
@@ -101,12 +99,12 @@ def _sql_entry(tool: str, statement: SqlStatement) -> str | None:
     if statement.unknown or not clauses or statement.reaches or statement.verb not in VERBS:
         return None
     words = [
-        f"{verb}: [{', '.join(map(json.dumps, dict.fromkeys(names)))}]" if names else f"{verb}: any"
+        f"{verb}: [{', '.join(map(_quoted, dict.fromkeys(names)))}]" if names else f"{verb}: any"
         for verb, names in clauses.items()
     ]
     if "insert" in clauses and statement.conflict not in ("", "none"):
         conflict = statement.conflict if statement.conflict in ("ignore", "update", "replace") else "any"
-        names = ", ".join(json.dumps(name) for name in dict.fromkeys(clauses["insert"]))
+        names = ", ".join(map(_quoted, dict.fromkeys(clauses["insert"])))
         words = [word for word in words if not word.startswith("insert:")]
         words.append(f"insert: {{tables: [{names}], conflict: {conflict}}}")
     words += ["explain: true"] if statement.explains else []
@@ -120,9 +118,16 @@ def _command_remedy(plan: Plan, unit: Unit) -> Remedy:
     plain = len(texts) > 1 and all(text is not None and _PLAIN.fullmatch(text) for text in texts)
     if not plain or act.grade == UNKNOWN:
         return Remedy(f"let a person run it, or name a command that is understood in the shell scope of {caller}")
-    entry = f"{tool}: {{shell: {{run: [{json.dumps(' '.join(str(text) for text in texts))}]}}}}"
+    entry = f"{tool}: {{shell: {{run: [{_quoted(' '.join(str(text) for text in texts))}]}}}}"
     section = {"agent": "agents", "role": "roles", "runner": "runners"}[plan.caller.kind]
     return Remedy(f"add to `may` of {caller}: {entry}", policy=f"{section}: {{{caller}: {{may: [{entry}]}}}}")
+
+
+def _quoted(text: str, *, ascii: bool = True) -> str:
+    """The text in double quotes, for a policy."""
+    import json  # here: only what is refused gets a remedy
+
+    return json.dumps(text, ensure_ascii=ascii)
 
 
 def declare_remedy(tool: str) -> Remedy:

@@ -1,6 +1,6 @@
 """Program profiles: the catalog's YAML → its compiled form, every key checked.
 
-python -m remit.declare.profiles      # writes catalog/programs.json
+python -m remit.declare.profiles      # writes catalog/programs.jsonl
 """
 
 from __future__ import annotations
@@ -217,8 +217,8 @@ def _names(text: str) -> tuple[str, ...]:
     return tuple(part.strip() for part in text.split(",") if part.strip())
 
 
-def compile_programs() -> Programs:
-    """The programs of the catalog's YAML. Raises PolicyError with everything that is wrong."""
+def compile_programs() -> tuple[Programs, list[bytes]]:
+    """The programs of the catalog's YAML, and their profiles as lines. Raises PolicyError with all that is wrong."""
     raw: dict[str, dict[str, Any]] = {}
     sets: dict[str, list[object]] = {}
     environment: list[str] = []
@@ -248,17 +248,14 @@ def compile_programs() -> Programs:
     problems.extend(compiler.problems)
     if problems:
         raise PolicyError(tuple(problems))
-    raws: dict[str, msgspec.Raw] = {}
     first: dict[bytes, str] = {}
     aliases: dict[str, str] = {}
     for name in sorted(found):
         data = msgspec.json.encode(found[name], order="sorted")
-        if data in first:
+        if first.setdefault(data, name) != name:
             aliases[name] = first[data]
-        else:
-            first[data] = name
-            raws[name] = msgspec.Raw(data)
-    return Programs(raws, aliases, sets, tuple(environment), harmless, metas)
+    places = {name: line for line, name in enumerate(first.values(), start=1)}
+    return Programs(places, aliases, sets, tuple(environment), harmless, metas), list(first)
 
 
 def _metas(client: str, commands: dict[str, Any], problems: list[Problem]) -> dict[str, Meta]:
@@ -277,12 +274,13 @@ def _metas(client: str, commands: dict[str, Any], problems: list[Problem]) -> di
 
 def encoded() -> bytes:
     """The compiled form, as it is written."""
-    return msgspec.json.encode(compile_programs(), order="sorted") + b"\n"
+    known, lines = compile_programs()
+    return b"\n".join((msgspec.json.encode(known, order="sorted"), *lines, b""))
 
 
 def main() -> None:
     """Writes the compiled form beside the YAML."""
-    Path(str(files("remit.catalog") / "programs.json")).write_bytes(encoded())
+    Path(str(files("remit.catalog") / "programs.jsonl")).write_bytes(encoded())
 
 
 if __name__ == "__main__":

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -14,11 +13,16 @@ from remit.model.errors import RemitError
 from remit.model.facts import Facts
 from remit.model.rulebook import Rulebook
 
+if TYPE_CHECKING:
+    from pathlib import Path
+
 MAX_PATHS = 10_000
 
 
 def open_root(root: Path | None, policy: Path, facts: Facts, *, policy_root: str = ".") -> tuple[Path, Facts]:
     """The root to judge paths against, and facts that know it. Raises RemitError for a root that is a file."""
+    from pathlib import Path  # here: `look_up` alone does without
+
     chosen = root if root is not None else policy.parent / policy_root
     absolute = Path(os.path.abspath(chosen))
     if absolute.exists():
@@ -31,18 +35,22 @@ def open_root(root: Path | None, policy: Path, facts: Facts, *, policy_root: str
 
 
 def look_up(rulebook: Rulebook, call: Call, facts: Facts) -> Facts:
-    """The facts with every path argument of the call resolved below an existing root."""
-    if facts.resolved is None or facts.root is None:
+    """The facts with every path of the call, as an argument or in a command, resolved below an existing root."""
+    root = facts.root
+    if facts.resolved is None or root is None:
         return facts
     row = desk(rulebook).row(call.agent)
     tool = row.tool(call.tool) if row is not None else None
     if tool is None or not isinstance(call.args, dict):
         return facts
+    shells = [name for name, argument in tool.args.items() if argument.kind == "shell"]
+    if shells:
+        facts = msgspec.structs.replace(facts, links=_links(call, shells, root))
     names = [name for name, argument in tool.args.items() if argument.kind == "path"]
     if not names:
         return facts
     resolved: dict[str, str] = {}
-    base = os.path.join(facts.root, call.context.cwd or ".")
+    base = os.path.join(root, call.context.cwd or ".")
     defaults = [argument.default for argument in tool.args.values() if argument.default is not None]
     texts = [*defaults, *(text for name in names for text in _texts(call.args, name.split(".")))]
     for text in texts[:MAX_PATHS]:
@@ -50,6 +58,17 @@ def look_up(rulebook: Rulebook, call: Call, facts: Facts) -> Facts:
         if where is not None:
             resolved[text] = where
     return msgspec.structs.replace(facts, resolved=resolved)
+
+
+def _links(call: Call, shells: list[str], root: str) -> dict[str, str]:
+    """What the paths in the call's commands lead to, where symlinks make that something else."""
+    from remit.scopes.path import relative_to
+    from remit.scopes.shell.units import named_paths
+
+    texts = [text for name in shells for text in _texts(call.args, name.split("."))]
+    paths = sorted({path for text in texts for path in named_paths(text, call.context.cwd, root)})
+    found = {path: _real(os.path.join(root, path)) for path in paths[:MAX_PATHS]}
+    return {path: to for path, real in found.items() if real is not None and (to := relative_to(real, root)) != path}
 
 
 def _real(path: str) -> str | None:

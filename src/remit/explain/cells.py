@@ -14,7 +14,8 @@ import msgspec
 from remit.decide.case import Case
 from remit.decide.measure import measure
 from remit.decide.plan import Bound, Plan
-from remit.decide.steps import hands_to, limits, protected
+from remit.decide.protection import protected
+from remit.decide.steps import hands_to, limits
 from remit.explain.scopes import describe
 from remit.explain.units import Part, covers_all, covers_some, parts_of, touches_all, touches_some
 from remit.model.call import Call, Context

@@ -48,6 +48,8 @@ class Facts(msgspec.Struct, frozen=True, omit_defaults=True):
     root: str | None = None
     resolved: dict[str, str] | None = None
     """Argument text → absolute path with symlinks followed; None: paths are judged by their text."""
+    links: dict[str, str] = {}
+    """Normal path in a command → the normal path that it leads to by symlinks, where that is another one."""
     halts: frozenset[str] = frozenset()
     """`system`, agent names, and `capsule:ID`."""
     capsules: dict[str, Capsule] = {}
@@ -59,6 +61,10 @@ class Facts(msgspec.Struct, frozen=True, omit_defaults=True):
     """True where a store is configured: then grants in the context do not count."""
     schema: dict[str, str] | None = None
     """By tool or database file: its DDL, for a second look by SQLite itself; no decision opens a database."""
+    guarded: tuple[str, ...] = ()
+    """Directories outside the root that no agent may read or change, absolute: Remit's own state."""
+    sealed: tuple[str, ...] = ()
+    """Directories and files that no agent may change, absolute: the program that enforces."""
     notes: tuple[str, ...] = ()
     """What the caller wants said in every decision's detail, such as a root that does not exist."""
     bears: bool = False

@@ -1,11 +1,10 @@
 """The nouns of a policy, as declared: tools, scopes, rules, callers, and the policy itself."""
 
-from __future__ import annotations
-
 from typing import Any, Literal
 
 import msgspec
 
+# Annotations are evaluated where they stand: msgspec reads them at each start, and would compile those that are texts.
 Scalar = str | int | float | bool
 Verb = Literal["may", "must_ask", "may_not"]
 
@@ -92,7 +91,7 @@ class Scope(msgspec.Struct, frozen=True, omit_defaults=True):
     where: dict[str, Condition] = {}
     when: dict[str, tuple[Scalar, ...]] = {}
     effect: tuple[str, ...] = ()
-    except_: Scope | None = msgspec.field(default=None, name="except")
+    except_: "Scope | None" = msgspec.field(default=None, name="except")
 
     @property
     def on_arguments(self) -> bool:

@@ -1,7 +1,5 @@
 """The rulebook: a policy in compiled form, hashed and immutable."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import msgspec

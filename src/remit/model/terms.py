@@ -25,6 +25,9 @@ EFFECTS = (
 )
 """What a unit does."""
 
+UNDERSTOOD, PROJECT, UNKNOWN = "understood", "project code", "not understood"
+"""Grades: how well it is known what a command does."""
+
 CHANGING = frozenset({"write", "delete"})
 """Effects that locks and protected paths bind."""
 

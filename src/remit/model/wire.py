@@ -51,10 +51,10 @@ def _float(text: str) -> float:
 _decoder = json.JSONDecoder(object_pairs_hook=_pairs, parse_constant=_constant, parse_float=_float)
 
 
-def decode_json(data: bytes) -> Any:
-    """Strict JSON. Raises CallError."""
-    if len(data) > MAX_LINE:
-        raise CallError(f"longer than {MAX_LINE} bytes")
+def decode_json(data: bytes, *, limit: int = MAX_LINE) -> Any:
+    """Strict JSON of at most `limit` bytes. Raises CallError."""
+    if len(data) > limit:
+        raise CallError(f"longer than {limit} bytes")
     if _deep(data):
         raise CallError(f"nested deeper than {MAX_DEPTH}")
     if _LONG_NUMBER.search(data) and _long_number(data):

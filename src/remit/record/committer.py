@@ -9,7 +9,7 @@ from remit.record.append import Appended, append, is_there
 from remit.record.batch import Batch, Item
 from remit.record.entry import intent_entry
 from remit.record.errors import LedgerError
-from remit.record.processes import enter
+from remit.record.processes import ELSEWHERE, enter
 from remit.store.errors import StoreError, StoreMisused, StoreRefused
 from remit.store.interface import Store, Transaction
 
@@ -28,8 +28,10 @@ class Doubt(NamedTuple):
 class Committer:
     """Writes batches for one process, one at a time."""
 
-    def __init__(self, store: Store, writer: str, sink: Sink | None = None) -> None:
+    def __init__(self, store: Store, writer: str, sink: Sink | None = None, *, elsewhere: bool = False) -> None:
         self.store, self.writer, self.sink = store, writer, sink
+        self.closer = ELSEWHERE if elsewhere else writer
+        """Who is to report the outcomes."""
         self.sink_errors = 0
         self.lost = 0
         """Entries that nobody waited for and that could not be made or kept: a mistake in this program."""
@@ -87,7 +89,7 @@ class Committer:
                     enter(change, self.writer)
                 if items:
                     pending = [item.pending for item in items if item.pending is not None]
-                    done = append(change, pending, self.writer)
+                    done = append(change, pending, self.closer)
         except StoreError as error:
             if error.uncertain and done is not None:
                 self._doubt = Doubt(done.first, done.entries[0].body, items)

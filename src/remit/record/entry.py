@@ -36,6 +36,7 @@ EVENTS = (
     "resume",
     "review",
     "rotation",  # of the ledger's key
+    "credential",  # a person's: set, changed, given or refused
     "observe",  # enforcement is suspended, until a date
     "unsafe",  # something that weakens enforcement is in the policy
     "erasure",
@@ -44,6 +45,8 @@ EVENTS = (
     "stop",
 )
 _ALWAYS = frozenset(("v", "type", "at", "writer"))
+ASKED_OF_HOST = "host"
+"""In place of an approval's id: the host asks its own user, and the tool may run without another word to us."""
 RESULTS = ("done", "failed", "not-run", "unknown")
 """`unknown`: the process ended between intent and outcome. Written, never guessed."""
 
@@ -145,7 +148,8 @@ def intent_entry(snapshot: Snapshot, writer: str) -> Entry:
         fields = commit_all({"args": args} | private)
         body |= {field.path: _shown(field) for field in fields}
         data = _encoded(body, args)
-    return Entry(_bounded(data), tuple(fields), call, "intent", decision.verdict is ALLOW)
+    opens = decision.verdict is ALLOW or decision.approval == ASKED_OF_HOST
+    return Entry(_bounded(data), tuple(fields), call, "intent", opens)
 
 
 @lru_cache(4096)

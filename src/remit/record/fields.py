@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from hashlib import sha256
 from typing import Any, NamedTuple
 
 import msgspec
 
+from remit.model.digest import sha256
 from remit.record.secrets import without_secrets
 
 

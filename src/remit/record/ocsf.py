@@ -66,7 +66,7 @@ def _activity(kind: str, entry: dict[str, Any]) -> tuple[int, str]:
 
 
 def _actor(entry: dict[str, Any]) -> dict[str, Any]:
-    actor: dict[str, Any] = {"app_name": str(entry.get("agent") or entry.get("who") or "remit")}
+    actor: dict[str, Any] = {"app_name": str(entry.get("agent") or entry.get("who") or entry.get("by") or "remit")}
     if entry.get("agent"):
         actor["user"] = {"name": str(entry["agent"]), "type_id": 4, "type": "Service"}
     if entry.get("session"):

@@ -98,15 +98,17 @@ def open_ledger(
     point: str,
     create: bool = True,
     state: Path | None = None,
+    url: str | None = None,
     full: bool = True,
     keep: bool = False,
 ) -> Opened:
     """The ledger of the project at `root`, checked, to be written to. Raises LedgerError and StoreError.
 
-    `keep` signs it every second and takes the head to the anchors every minute, as long as it is open. `full`
-    compares anchors with all leaves, about a second for 10⁶; see `start_up_check`.
+    `url` names the store; without it REMIT_STORE does. `keep` signs it every second and takes the head to the anchors
+    every minute, as long as it is open. `full` compares anchors with all leaves, about a second for 10⁶; see
+    `start_up_check`.
     """
-    place, store, origin = _open(root, state, create=create)
+    place, store, origin = _open(root, state, create=create, url=url)
     try:
         return Opened(place, store, origin, point, full=full, keep=keep)
     except BaseException:
@@ -114,9 +116,9 @@ def open_ledger(
         raise
 
 
-def open_log(root: Path | None, *, state: Path | None = None) -> OpenLog:
+def open_log(root: Path | None, *, state: Path | None = None, url: str | None = None) -> OpenLog:
     """The same to look at, without any check: for those who look for what is wrong. It must be there already."""
-    place, store, origin = _open(root, state, create=False)
+    place, store, origin = _open(root, state, create=False, url=url)
     try:
         return OpenLog(place, store, origin)
     except BaseException:
@@ -124,12 +126,12 @@ def open_log(root: Path | None, *, state: Path | None = None) -> OpenLog:
         raise
 
 
-def _open(root: Path | None, state: Path | None, *, create: bool) -> tuple[Path, Store, str]:
+def _open(root: Path | None, state: Path | None, *, create: bool, url: str | None = None) -> tuple[Path, Store, str]:
     if state is None:
         if root is None:
             raise LedgerError("neither a project nor a state directory is named", code="no-ledger")
         state = state_directory(root)
-    url = store_url()
+    url = url if url is not None else store_url()
     if not create and url is None and not os.path.lexists(state / FILE):
         raise LedgerError("there is no ledger here yet", code="no-ledger", help=f"it would lie in {state}")
     make_private(state)

@@ -5,57 +5,65 @@ What they look like is data: `catalog/secrets.json`.
 
 from __future__ import annotations
 
-import json
-import re
 from functools import cache, lru_cache
 from math import log2
-from typing import Any, NamedTuple
+from typing import Any
 
-from remit import catalog
+import msgspec
 
-_RUN = re.compile(r"[A-Za-z0-9+/=_-]{24,}")
-_PLAIN = re.compile(r"[0-9a-f]{24,128}|[a-z_-]+|[A-Z_-]+|[0-9_-]+|[A-Za-z]+|sha(?:1|256|384|512)-[A-Za-z0-9+/=]+")
+from remit.model.pattern import compile_later
+from remit.model.shipped import shipped
+
+_RUN = compile_later(r"[A-Za-z0-9+/=_-]{24,}")
+_PLAIN = compile_later(r"[0-9a-f]{24,128}|[a-z_-]+|[A-Z_-]+|[0-9_-]+|[A-Za-z]+|sha(?:1|256|384|512)-[A-Za-z0-9+/=]+")
 """Runs that are no secret for being long: hashes, words, numbers."""
-_PATH = re.compile(r"[A-Za-z0-9_-]*/[A-Za-z0-9_/-]*")
-_CHANGE = re.compile(r"(?<=[a-z])[A-Z0-9]|(?<=[A-Z])[a-z0-9]|(?<=[0-9])[A-Za-z]")
-_HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+_PATH = compile_later(r"[A-Za-z0-9_-]*/[A-Za-z0-9_/-]*")
+_CHANGE = compile_later(r"(?<=[a-z])[A-Z0-9]|(?<=[A-Z])[a-z0-9]|(?<=[0-9])[A-Za-z]")
+_HUMP = compile_later(r"(?<=[a-z0-9])(?=[A-Z])")
 RESTLESS = 0.4
 """Random text changes between small letters, capitals and digits at 6 of 10 characters, a path at 1 or 2."""
 MAX_TEXT = 262_144
 MAX_DEPTH = 64
 
 
-class Shapes(NamedTuple):
-    """The catalog's entries, ready to use."""
-
-    names: frozenset[str]
-    any: Any
-    """Matches a text with any of the shapes in it: a quick first look."""
-    each: Any
-    """The same with a group for each."""
-    kinds: tuple[str, ...]
+class _Entropy(msgspec.Struct, frozen=True):
     length: int
     bits: float
 
 
+class _Secrets(msgspec.Struct, frozen=True):
+    """The catalog's entries."""
+
+    names: frozenset[str]
+    shapes: dict[str, str]
+    marks: dict[str, tuple[str, ...]]
+    """By shape, texts of which whatever has it has one: without any there is no need to load what finds shapes."""
+    entropy: _Entropy
+
+
 @cache
-def shapes() -> Shapes:
-    """What secrets look like. In linear time, however long the text is."""
+def _known() -> _Secrets:
+    """What secrets look like."""
+    return msgspec.json.decode(shipped("catalog/secrets.json"), type=_Secrets)
+
+
+@cache
+def _any_shape() -> Any:
+    """Matches a text with any of the shapes in it: a quick first look. In linear time, however long the text is."""
     import re2  # here: a process that writes nothing doesn't need it
 
-    data = json.loads(catalog.text("secrets.json"))
-    texts = [_inner(text) for text in data["shapes"].values()]
     options = re2.Options()
     options.never_capture = True
     options.log_errors = False
-    return Shapes(
-        frozenset(data["names"]),
-        re2.compile("|".join(f"(?:{text})" for text in texts), options),
-        re2.compile("|".join(f"({text})" for text in texts)),
-        tuple(data["shapes"]),
-        int(data["entropy"]["length"]),
-        float(data["entropy"]["bits"]),
-    )
+    return re2.compile("|".join(f"(?:{_inner(text)})" for text in _known().shapes.values()), options)
+
+
+@cache
+def _each_shape() -> Any:
+    """The same with a group for each."""
+    import re2
+
+    return re2.compile("|".join(f"({_inner(text)})" for text in _known().shapes.values()))
 
 
 def without_secrets(path: str, value: Any, depth: int = 0) -> Any:
@@ -81,7 +89,7 @@ def without_secrets(path: str, value: Any, depth: int = 0) -> Any:
 def _names_a_secret(path: str) -> bool:
     """`password`, and also `dbPassword` or `X-Api-Key`."""
     words = _HUMP.sub("_", path.rpartition(".")[2]).lower().replace("-", "_").split("_")
-    return any("_".join(words[start:]) in shapes().names for start in range(max(0, len(words) - 3), len(words)))
+    return any("_".join(words[start:]) in _known().names for start in range(max(0, len(words) - 3), len(words)))
 
 
 def _text(text: str) -> str:
@@ -89,16 +97,23 @@ def _text(text: str) -> str:
         return text
     if len(text) > MAX_TEXT:
         return f"[{len(text)} characters, not looked through]"
-    known = shapes()
     found = text
-    if known.any.search(text) is not None:
-        found = known.each.sub(lambda match: f"[secret: {known.kinds[(match.lastindex or 1) - 1]}]", text)
-    found = _RUN.sub(lambda match: "[secret: random]" if _random(match[0], known) else match[0], found)
+    if (_any_shape.cache_info().currsize or _is_marked(text)) and _any_shape().search(text) is not None:
+        kinds = tuple(_known().shapes)
+        found = _each_shape().sub(lambda match: f"[secret: {kinds[(match.lastindex or 1) - 1]}]", text)
+    found = _RUN.sub(lambda match: "[secret: random]" if _random(match[0]) else match[0], found)
     return text if found == text else found
 
 
-def _random(text: str, known: Shapes) -> bool:
+def _is_marked(text: str) -> bool:
+    """False only for a text that has none of the shapes."""
+    low = text.lower()
+    return not text.isascii() or any(mark in low for marks in _known().marks.values() for mark in marks)
+
+
+def _random(text: str) -> bool:
     """Long, of mixed characters, and with about as much surprise as random text has."""
+    known = _known().entropy
     if len(text) < known.length or _PLAIN.fullmatch(text):
         return False
     if _PATH.fullmatch(text) and len(_CHANGE.findall(text)) < RESTLESS * len(text):

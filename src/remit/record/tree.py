@@ -7,8 +7,8 @@ A subtree is named `(level, index)`: the complete tree over the leaves from `ind
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, MutableMapping, Sequence
-from hashlib import sha256
 
+from remit.model.digest import lean_sha256, sha256
 from remit.record.errors import LedgerError
 
 HASH_SIZE = 32
@@ -30,7 +30,7 @@ def leaf_hash(entry: bytes) -> bytes:
 
 
 def node_hash(left: bytes, right: bytes) -> bytes:
-    return sha256(b"\x01" + left + right).digest()
+    return lean_sha256(b"\x01" + left + right).digest()
 
 
 def combine(hashes: Sequence[bytes]) -> bytes:
@@ -40,7 +40,7 @@ def combine(hashes: Sequence[bytes]) -> bytes:
         raise TreeError(f"{len(row)} hashes are not a complete row")
     while len(row) > 1:
         pairs = iter(row)
-        row = [sha256(b"\x01" + left + right).digest() for left, right in zip(pairs, pairs, strict=True)]
+        row = [lean_sha256(b"\x01" + left + right).digest() for left, right in zip(pairs, pairs, strict=True)]
     return row[0]
 
 
@@ -69,7 +69,7 @@ class CompactRange:
         for part in leaves:
             full = size
             while full & 1:
-                part = sha256(b"\x01" + hashes.pop() + part).digest()
+                part = lean_sha256(b"\x01" + hashes.pop() + part).digest()
                 full >>= 1
             hashes.append(part)
             size += 1

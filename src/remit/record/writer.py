@@ -15,7 +15,6 @@ from __future__ import annotations
 import atexit
 import itertools
 import os
-import re
 import secrets
 import threading
 import time
@@ -30,6 +29,7 @@ from remit.record.batch import Batch, Item, Receipt
 from remit.record.committer import Committer, Sink
 from remit.record.entry import RESULTS, Entry, durability, event_entry, intent_snapshot, outcome_entry
 from remit.record.errors import LedgerError, LedgerUnavailable
+from remit.record.ids import checked_id
 from remit.record.processes import leave, unfinished
 from remit.store.errors import StoreError
 from remit.store.interface import Store
@@ -43,7 +43,6 @@ LARGE = 16_384
 """Bytes: what is as large as that may be too large for an entry, so its caller waits to be told."""
 _process = [os.getpid()]
 os.register_at_fork(after_in_child=lambda: _process.__setitem__(0, os.getpid()))
-_CALL_ID = re.compile(r"[A-Za-z0-9._:/+=@-]{1,200}")
 
 
 class Ledger:
@@ -56,11 +55,14 @@ class Ledger:
         point: str,
         deadline: float = 5.0,
         heartbeat: float | None = None,
+        elsewhere: bool = False,
         sink: Sink | None = None,
         clock: Callable[[], int] = time.time_ns,
     ) -> None:
         self.store, self.point = store, point
         self.deadline, self.heartbeat, self.sink, self.clock = deadline, heartbeat, sink, clock
+        self.elsewhere = elsewhere
+        """The outcomes of these calls are reported by others, as by the hooks of a host: a stop leaves them open."""
         self.head: Head | None = None
         """The newest head that this process has seen."""
         self.stopped: LedgerError | None = None
@@ -76,7 +78,7 @@ class Ledger:
         """Records a decision before the tool runs. Raises LedgerUnavailable: then the call is denied."""
         if self._pid != _process[0]:
             self._start()
-        name = f"{self.writer}-{next(self._numbers):x}" if call_id is None else _checked(call_id)
+        name = f"{self.writer}-{next(self._numbers):x}" if call_id is None else checked_id(call_id)
         snapshot = intent_snapshot(name, call, decision, self.point, self.clock())
         waited = durability(decision) == "durable" or len(snapshot.said) > LARGE
         return self._put(Item(snapshot=snapshot, waited=waited, call=name))
@@ -87,7 +89,7 @@ class Ledger:
             raise LedgerError(f"no call ends with `{result}`", code="bad-entry")
         self._here()
         at, writer = self.clock(), self.writer
-        _checked(call)
+        checked_id(call)
         outcome_entry(call, None, result, at, writer, error=error, took=took)  # what is wrong with it is told here
 
         def build(place: Callable[[str], int | None]) -> Entry:
@@ -207,7 +209,7 @@ class Ledger:
         self._down = False
         self._ending = False
         self._waiters = 0
-        self._committer = Committer(self.store, self.writer, self.sink)
+        self._committer = Committer(self.store, self.writer, self.sink, elsewhere=self.elsewhere)
         self._pid = os.getpid()
         self._thread = threading.Thread(target=self._run, name="remit-ledger", daemon=True)
         self._thread.start()
@@ -281,10 +283,3 @@ def _unavailable(batch: Batch) -> LedgerUnavailable:
     if batch.error is None:
         return LedgerUnavailable("the ledger did not answer in time")
     return LedgerUnavailable(f"the ledger can't be written: {batch.error}")
-
-
-def _checked(call: str) -> str:
-    """A call's id from outside; it ends up in entries and in the list of calls that run."""
-    if not _CALL_ID.fullmatch(call):
-        raise LedgerError("the id of a call has up to 200 letters, digits and . _ : / + = @ -", code="bad-entry")
-    return call

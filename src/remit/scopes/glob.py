@@ -15,6 +15,7 @@ import itertools
 import math
 import unicodedata
 from collections.abc import Callable, Iterable
+from typing import Any
 
 from remit.scopes import glob_algebra as algebra
 from remit.scopes.glob_algebra import Alternative
@@ -53,7 +54,6 @@ class Glob:
         put(self, "absolute", absolute)
         put(self, "is_folded", is_folded)
         put(self, "_tokens", tokens)
-        put(self, "alternatives", tuple(dict.fromkeys(map(algebra.normal, tokens))))
         put(self, "_hash", hash((text, is_folded)))
 
     @staticmethod
@@ -183,14 +183,18 @@ class Glob:
         parts = [_sample(each, filler) for each in first if not isinstance(each, Wild)]
         return lead + "/".join(parts) or "."
 
-    def __getattr__(self, name: str) -> Callable[[str], bool]:
-        # Only an unset slot gets here: the test is compiled when a path is first matched, since globs that
-        # are only compared (an agent's own) never need it.
-        if name != "matches":
+    def __getattr__(self, name: str) -> Any:
+        # Only an unset slot gets here: the normal form is made when it is first needed, and the test is compiled
+        # when a path is first matched, since globs that are only compared (an agent's own) never need it.
+        found: object
+        if name == "matches":
+            found = matcher(self.alternatives, lead="/" if self.absolute else "")
+        elif name == "alternatives":
+            found = tuple(dict.fromkeys(map(algebra.normal, self._tokens)))
+        else:
             raise AttributeError(name)
-        test = matcher(self.alternatives, lead="/" if self.absolute else "")
-        object.__setattr__(self, "matches", test)
-        return test
+        object.__setattr__(self, name, found)
+        return found
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"a glob can't be changed: {name}")

@@ -12,6 +12,7 @@ import itertools
 import re
 from collections.abc import Callable, Sequence
 
+from remit.model.pattern import compile_later
 from remit.scopes.glob_algebra import ANY_SEGMENT, Alternative, Atom, Segment
 from remit.scopes.glob_syntax import ANY, CharSet, Wild
 
@@ -53,12 +54,18 @@ def _union(alternatives: Sequence[Alternative], lead: str) -> Matcher:
 
 
 def _guarded(alternatives: Sequence[Alternative], lead: str) -> Matcher:
-    """A few tests one by one, many in one pattern, and none for a path that doesn't end as any of them."""
+    """A few tests one by one, many in one pattern, and none for a path whose last segment begins and ends as none."""
     test = (
         _each([_single(each, lead) for each in alternatives]) if len(alternatives) < 4 else _pattern(alternatives, lead)
     )
-    tails = tuple(_tail(alternative) for alternative in alternatives)
-    return (lambda path: path.endswith(tails) and test(path)) if all(tails) else test
+    ends = [(_tail(alternative), _head(alternative)) for alternative in alternatives]
+    if not all(tail or head for tail, head in ends):
+        return test
+    tails = tuple(tail for tail, _ in ends if tail)
+    heads = tuple(head for tail, head in ends if not tail)
+    if not heads:
+        return lambda path: path.endswith(tails) and test(path)
+    return lambda path: (path.endswith(tails) or path.startswith(heads, path.rfind("/") + 1)) and test(path)
 
 
 def _each(tests: Sequence[Matcher]) -> Matcher:
@@ -202,6 +209,14 @@ def _tail(alternative: Alternative) -> str:
     return "".join(map(str, atoms))[::-1]
 
 
+def _head(alternative: Alternative) -> str:
+    """The literal text that the last segment of every path of it begins with."""
+    last = alternative[-1]
+    if isinstance(last, Wild):
+        return ""
+    return "".join(map(str, itertools.takewhile(lambda atom: isinstance(atom, str), last)))
+
+
 def _text(texts: Sequence[str], lead: str) -> str:
     return lead + "/".join(texts) or "."
 
@@ -222,8 +237,8 @@ def _pattern(alternatives: Sequence[Alternative], lead: str) -> Matcher:
     bodies = "|".join(_alternative(alternative) for alternative in alternatives)
     # The root is no entry of itself: `*` is not `.`
     root = "" if lead or (Wild.DEEP,) in alternatives else r"(?!\.\Z)"
-    fullmatch = re.compile(f"{lead}{root}(?:{bodies})").fullmatch
-    return lambda path: fullmatch(path) is not None
+    compiled = compile_later(f"{lead}{root}(?:{bodies})")
+    return lambda path: compiled.fullmatch(path) is not None
 
 
 def _alternative(alternative: Alternative) -> str:

@@ -10,7 +10,8 @@ import enum
 import itertools
 import unicodedata
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+
+import msgspec
 
 MAX_LENGTH = 1024
 MAX_ALTERNATIVES = 256
@@ -33,8 +34,7 @@ class Wild(enum.Enum):
     DEEP = "**"
 
 
-@dataclass(frozen=True, slots=True)
-class CharSet:
+class CharSet(msgspec.Struct, frozen=True):
     """One character out of sorted, disjoint ranges of code points; never a slash."""
 
     ranges: tuple[tuple[int, int], ...]
@@ -105,11 +105,10 @@ def expand(text: str) -> tuple[Tokens, ...]:
         raise GlobError("a glob can't be empty")
     if len(text) > MAX_LENGTH:
         raise GlobError(f"a glob of more than {MAX_LENGTH} characters: {shown(text)}")
-    for char in text:
-        if char == "\\":
-            raise GlobError(f"backslash in glob {shown(text)}; write `[*]` for a literal star")
-        if unicodedata.category(char) in {"Cc", "Cs", "Zl", "Zp"}:
-            raise GlobError(f"control character in glob {shown(text)}")
+    if "\\" in text:
+        raise GlobError(f"backslash in glob {shown(text)}; write `[*]` for a literal star")
+    if not text.isprintable() and any(unicodedata.category(char) in {"Cc", "Cs", "Zl", "Zp"} for char in text):
+        raise GlobError(f"control character in glob {shown(text)}")
     branches = _Reader(text).read()
     if sum(map(len, branches)) > MAX_TOKENS:
         raise GlobError(f"the braces of {shown(text)} stand for too much")

@@ -6,12 +6,10 @@ from typing import Any
 
 from remit.model.call import Context
 from remit.model.policy import Scope
+from remit.model.terms import UNKNOWN
 from remit.scopes.interface import FOR_LABELS, Matcher, Unit
 from remit.scopes.names import NameMatcher, UrlMatcher
 from remit.scopes.path import PathMatcher, is_outside
-from remit.scopes.shell.scope import ShellMatcher
-from remit.scopes.shell.understand import UNKNOWN
-from remit.scopes.sql.scope import SqlMatcher
 from remit.scopes.where import ArgumentTest, context_holds
 
 
@@ -51,8 +49,12 @@ class Judge:
         if scope.skill is not None:
             self.parts["skill"] = NameMatcher(scope.skill)
         if scope.shell is not None:
+            from remit.scopes.shell.scope import ShellMatcher  # here: it brings the whole reader of commands along
+
             self.parts["shell"] = ShellMatcher(scope.shell)
         if scope.sql is not None:
+            from remit.scopes.sql.scope import SqlMatcher
+
             self.parts["sql"] = SqlMatcher(scope.sql)
         self.new_args = frozenset(arg for arg, c in scope.where.items() if c.path is not None and c.path.new_only)
         self.new_path = scope.path is not None and scope.path.new_only
@@ -123,12 +125,12 @@ class Judge:
         return "; ".join(words)
 
 
-def _might(unit: Unit, kind: str, part: Matcher) -> bool:
+def _might(unit: Unit, kind: str, part: Any) -> bool:
     """The unit is of the part's kind and might lie within; what could touch anything might."""
     if unit.kind == kind:
-        return part.touches(unit)
+        return bool(part.touches(unit))
     if unit.kind == "shell":
-        if isinstance(part, SqlMatcher):
+        if kind == "sql":
             return unit.grade == UNKNOWN or any(part.meets(statement) for statement in unit.value.act.statements)
         return kind in ("path", "url") and (unit.grade == UNKNOWN or unit.dubious)
     return unit.kind == "sql" and kind in ("path", "url") and unit.grade == UNKNOWN

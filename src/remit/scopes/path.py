@@ -6,9 +6,9 @@ whoever asks resolves symlinks first and hands the result in.
 
 from __future__ import annotations
 
-import re
 import unicodedata
 
+from remit.model.pattern import compile_later
 from remit.model.policy import PathScope
 from remit.scopes.glob import Glob, GlobError, fold
 from remit.scopes.globset import GlobSet
@@ -16,8 +16,8 @@ from remit.scopes.interface import NotUnderstood, Unit
 
 MAX_PATH = 4096
 _BAD_CATEGORIES = frozenset({"Cc", "Cf", "Cs", "Cn", "Co", "Zl", "Zp"})
-_DRIVE = re.compile(r"[A-Za-z]:[/\\]")
-_VARIABLE = re.compile(r"\$[A-Z_{(]")
+_DRIVE = compile_later(r"[A-Za-z]:[/\\]")
+_VARIABLE = compile_later(r"\$[A-Z_{(]")
 
 
 def is_plain(text: str) -> bool:

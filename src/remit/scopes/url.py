@@ -11,11 +11,11 @@ with a final `?*`. A path that a server could read as another one is matched by 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
-from urllib.parse import quote
 
+import msgspec
+
+from remit.model.pattern import compile_later
 from remit.scopes.glob import Glob, GlobError
 from remit.scopes.glob_syntax import Wild, shown
 from remit.scopes.url_grammar import (
@@ -31,21 +31,20 @@ from remit.scopes.url_grammar import (
 
 __all__ = ["Url", "UrlError", "UrlPattern", "UrlSet", "parse_url"]
 
-_PATTERN = re.compile(
+_PATTERN = compile_later(
     r"([A-Za-z][A-Za-z0-9+.\-]*)://"
     r"(\*\*|\*\.[^/?#:\[\]@*]+|\[[0-9A-Fa-f:]+\]|[^/?#:\[\]@*]+)"
     r"(?::([0-9]+|\*))?"
     r"(/[A-Za-z0-9\-._~!$&'()*+,;=:@/%\[\]{}]*)?"
     r"(\?\*)?"
 )
-_LOOSE_PERCENT = re.compile(r"%(?![0-9A-Fa-f]{2})")
-_HIDDEN = re.compile(r"%(?:2[fF]|5[cC]|25[0-9A-Fa-f]{2})")
-_OCTETS = re.compile(r"(?:%[0-9A-Fa-f]{2})+")
+_LOOSE_PERCENT = compile_later(r"%(?![0-9A-Fa-f]{2})")
+_HIDDEN = compile_later(r"%(?:2[fF]|5[cC]|25[0-9A-Fa-f]{2})")
+_OCTETS = compile_later(r"(?:%[0-9A-Fa-f]{2})+")
 _ANYWHERE = "**"
 
 
-@dataclass(frozen=True, slots=True)
-class UrlPattern:
+class UrlPattern(msgspec.Struct, frozen=True):
     """One pattern: immutable, with the text that it was read from."""
 
     text: str
@@ -129,6 +128,8 @@ class UrlPattern:
 
     def sample(self) -> str:
         """Some URL that it matches."""
+        from urllib.parse import quote  # here: no decision needs it
+
         host = "example.com" if self.host == _ANYWHERE else self.host.replace("*", "x", 1)
         port = "" if self.port in (None, DEFAULT_PORTS.get(self.scheme, 0)) else f":{self.port}"
         glob = self.file or self.directory

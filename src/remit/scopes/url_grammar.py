@@ -8,17 +8,17 @@ Only `scheme://host[:port][/path][?query][#fragment]` in the ASCII of RFC 3986, 
 
 from __future__ import annotations
 
-import ipaddress
 import re
-from dataclasses import dataclass
-from urllib.parse import unquote_to_bytes
 
+import msgspec
+
+from remit.model.pattern import compile_later
 from remit.scopes.glob_syntax import shown
 
 MAX_LENGTH = 8192
 DEFAULT_PORTS = {"http": 80, "https": 443, "ws": 80, "wss": 443, "ftp": 21, "ssh": 22, "git": 9418}
 
-_URL = re.compile(
+_URL = compile_later(
     r"([A-Za-z][A-Za-z0-9+.\-]*)://"
     r"([A-Za-z0-9._\-]+|\[[0-9A-Fa-f:]+\])"
     r"(?::([0-9]+))?"
@@ -27,22 +27,21 @@ _URL = re.compile(
     r"(?:\#([A-Za-z0-9\-._~!$&'()*+,;=:@/?%\[\]]*))?",
     re.ASCII,
 )
-_LABEL = re.compile(r"[a-z0-9_](?:[a-z0-9_\-]{0,61}[a-z0-9_])?")
-_NUMBER = re.compile(r"[0-9]+|0x[0-9a-f]*")
-_BYTE = re.compile(r"0|[1-9][0-9]{0,2}")
-_PORT = re.compile(r"[1-9][0-9]{0,4}")
-_BAD_PERCENT = re.compile(r"%(?![0-9A-Fa-f]{2})")
+_LABEL = compile_later(r"[a-z0-9_](?:[a-z0-9_\-]{0,61}[a-z0-9_])?")
+_NUMBER = compile_later(r"[0-9]+|0x[0-9a-f]*")
+_BYTE = compile_later(r"0|[1-9][0-9]{0,2}")
+_PORT = compile_later(r"[1-9][0-9]{0,4}")
+_BAD_PERCENT = compile_later(r"%(?![0-9A-Fa-f]{2})")
 # Dots that a server may resolve (also before `;`, as some do), slashes that it may merge, and octets that
 # turn into one of these, or end a text, when it decodes, once or twice.
-_AMBIGUOUS = re.compile(r"/\.{1,2}(?![^/;])|//|%(?:2[eEfF]|5[cC]|00|25[0-9A-Fa-f]{2})")
+_AMBIGUOUS = compile_later(r"/\.{1,2}(?![^/;])|//|%(?:2[eEfF]|5[cC]|00|25[0-9A-Fa-f]{2})")
 
 
 class UrlError(ValueError):
     """A text is no URL, or no pattern of URLs, by this grammar; the message says why."""
 
 
-@dataclass(frozen=True, slots=True)
-class Url:
+class Url(msgspec.Struct, frozen=True):
     """One URL, in parts; `port` is the scheme's own if the text has none, or 0 if the scheme has none."""
 
     scheme: str
@@ -96,6 +95,8 @@ def parse_host(text: str) -> str:
         raise UrlError(f"host too long or not ASCII: {shown(text)}")
     host = text.lower()
     if host.startswith("["):
+        import ipaddress  # here: few URLs name a host by its IPv6 address
+
         try:
             address = ipaddress.IPv6Address(host[1:-1])
         except ValueError:
@@ -130,6 +131,8 @@ def decoded(path: str) -> str | None:
     """
     if "%" not in path:
         return path
+    from urllib.parse import unquote_to_bytes  # here: few paths need it
+
     try:
         return unquote_to_bytes(path).decode()
     except UnicodeDecodeError:

@@ -7,10 +7,10 @@ and what breaks is the database. Only Linux tells the type in a file; elsewhere 
 from __future__ import annotations
 
 import os
-import re
 import sys
 from pathlib import Path
 
+from remit.model.pattern import compile_later
 from remit.store.errors import StoreUnsafe
 
 MOUNTS = Path("/proc/self/mountinfo")
@@ -28,7 +28,7 @@ LOCAL_FUSE = frozenset({
     "fuse.btrfs", "fuse.zfs", "fuse.ntfs-3g", "fuse.bindfs",
 })
 # fmt: on
-_ESCAPE = re.compile(r"\\([0-7]{3})")
+_ESCAPE = compile_later(r"\\([0-7]{3})")
 
 
 def file_system(path: Path, mounts: Path | None = None) -> str | None:

@@ -6,17 +6,20 @@ script that was changed after it ran is noticed. `0000` makes the record itself.
 
 from __future__ import annotations
 
-import hashlib
-import re
 from datetime import UTC, datetime
-from importlib.resources import files
-from importlib.resources.abc import Traversable
-from typing import NamedTuple
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
 
+from remit.model.digest import sha256
+from remit.model.pattern import compile_later
+from remit.model.shipped import HOME
 from remit.store.errors import StoreCorrupt, StoreMisconfigured, StoreTooNew
 from remit.store.interface import Migratable, Transaction
 
-_NAME = re.compile(r"([0-9]{4})-([a-z0-9-]+)\.(sqlite|postgres)\.sql")
+if TYPE_CHECKING:
+    from importlib.resources.abc import Traversable
+
+_NAME = compile_later(r"([0-9]{4})-([a-z0-9-]+)\.(sqlite|postgres)\.sql")
 
 # Whether there is a record of migrations, and what else the store says of its version.
 _RECORDED = {
@@ -34,12 +37,12 @@ class Step(NamedTuple):
 
     @property
     def hash(self) -> str:
-        return hashlib.sha256(self.text.encode()).hexdigest()
+        return sha256(self.text.encode()).hexdigest()
 
 
 def shipped() -> Traversable:
     """The migrations of this version."""
-    return files("remit.store") / "migrations"
+    return Path(HOME, "store", "migrations")
 
 
 def steps(kind: str, folder: Traversable) -> list[Step]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from urllib.parse import unquote, urlsplit
+from urllib.parse import quote, unquote, urlsplit
 
 from remit.store.errors import StoreMisconfigured
 from remit.store.interface import TIMEOUT, Migratable, Store
@@ -17,6 +17,11 @@ _FORMS = "`sqlite:///ABSOLUTE/PATH` or `postgresql://USER@HOST/DATABASE`"
 def store_url() -> str | None:
     """What REMIT_STORE says; None if it says nothing."""
     return os.environ.get("REMIT_STORE") or None
+
+
+def default_url(state: Path) -> str:
+    """The URL of the SQLite file in a state directory, whatever REMIT_STORE says."""
+    return f"sqlite://{quote(str(state / FILE))}"
 
 
 def open_store(url: str | None, state: Path, *, timeout: float = TIMEOUT) -> Store:

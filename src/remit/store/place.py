@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import re
-import shlex
 import stat
 from pathlib import Path
 
+from remit.model.digest import sha256
 from remit.store.errors import StoreMisconfigured, StoreUnsafe, from_os_error
 
 
@@ -64,7 +63,7 @@ def check_private(path: Path) -> None:
         if above.st_mode & stat.S_IWOTH and not above.st_mode & stat.S_ISVTX:
             raise StoreUnsafe(
                 f"everyone can replace what is in `{parent}`, which contains the state directory",
-                help=f"chmod o-w {shlex.quote(str(parent))}",
+                help=f"chmod o-w {_quoted(parent)}",
             )
 
 
@@ -100,7 +99,14 @@ def _home() -> Path:
 def _name(workspace: Path) -> str:
     """For people the name of the project, for certainty a hash of where it is."""
     name = re.sub(r"[^A-Za-z0-9._-]+", "-", workspace.name)[:40].strip("-.") or "project"
-    return f"{name}-{hashlib.sha256(os.fsencode(workspace)).hexdigest()[:16]}"
+    return f"{name}-{sha256(os.fsencode(workspace)).hexdigest()[:16]}"
+
+
+def _quoted(path: Path) -> str:
+    """For a shell."""
+    from shlex import quote  # here: only advice needs it
+
+    return quote(str(path))
 
 
 def _look(path: Path) -> os.stat_result:
@@ -120,5 +126,5 @@ def _check_mode(path: Path, found: os.stat_result, wanted: int) -> None:
     if mode & 0o777 != wanted:
         raise StoreUnsafe(
             f"`{path}` has mode {mode:04o}, and must have {wanted:04o}",
-            help=f"chmod {wanted:o} {shlex.quote(str(path))}",
+            help=f"chmod {wanted:o} {_quoted(path)}",
         )

@@ -6,9 +6,10 @@ import re
 from functools import lru_cache
 from typing import Any, NamedTuple
 
+from remit.model.pattern import compile_later
 from remit.store.errors import StoreMisused
 
-_PIECE = re.compile(
+_PIECE = compile_later(
     r"""
     (?P<quoted>'(?:[^']|'')*'|"(?:[^"]|"")*")
   | (?P<comment>--[^\n]*|/\*.*?\*/)

@@ -6,10 +6,11 @@ from typing import Any
 
 import pytest
 
+from remit.model.terms import PROJECT, UNDERSTOOD, UNKNOWN
 from remit.scopes.shell.meta import MetaCall
 from remit.scopes.shell.psql import psql_input
 from remit.scopes.shell.scope import ShellMatcher
-from remit.scopes.shell.understand import PROJECT, UNDERSTOOD, UNKNOWN, Act, understand
+from remit.scopes.shell.understand import Act, understand
 from remit.scopes.shell.units import shell_units
 
 SQL = {"select": "any", "insert": ["notes"]}

@@ -9,11 +9,12 @@ from typing import Any
 
 import pytest
 
+from remit.model.terms import PROJECT, UNDERSTOOD, UNKNOWN
 from remit.scopes.shell.outputs import output_of
 from remit.scopes.shell.reader import read_script
 from remit.scopes.shell.scope import ShellMatcher
 from remit.scopes.shell.sqlite import dot_command, sqlite_input
-from remit.scopes.shell.understand import PROJECT, UNDERSTOOD, UNKNOWN, Act, understand
+from remit.scopes.shell.understand import Act, understand
 from remit.scopes.shell.units import shell_units
 
 LEDGER: dict[str, Any] = {

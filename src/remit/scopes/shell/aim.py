@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from fnmatch import fnmatchcase
 
+from remit.model.pattern import compile_later
 from remit.scopes.shell.reading import Reading, Word
 
 AIMS = frozenset(("branch", "context"))
-_REMOTE = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://|[^/\s]+:|[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)*\.[A-Za-z]{2,}/\S")
+_REMOTE = compile_later(r"[A-Za-z][A-Za-z0-9+.-]*://|[^/\s]+:|[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)*\.[A-Za-z]{2,}/\S")
 """A URL, `host:path`, or a path that begins with a host name (`example.com/x`)."""
-_HELPER = re.compile(r"[A-Za-z0-9_-]+::")
+_HELPER = compile_later(r"[A-Za-z0-9_-]+::")
 _CURRENT = frozenset(("", "HEAD", "@"))
 
 

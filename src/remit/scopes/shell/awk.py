@@ -10,9 +10,10 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+from remit.model.pattern import compile_later
 from remit.scopes.shell.reading import Reading, Word
 
-_TOKEN = re.compile(
+_TOKEN = compile_later(
     r"""
     (?P<blank>(?:[ \t\r]|\\\r?\n)+)
   | (?P<comment>\#[^\n]*)
@@ -25,7 +26,7 @@ _TOKEN = re.compile(
     re.VERBOSE | re.ASCII,
 )
 # `/` inside brackets doesn't end a regex. Brackets whose end the awks see differently do not match, and are unknown.
-_REGEX = re.compile(r"/((?:[^\[\\/\n]|\\[^\n]|\[\^?(?:\[:[a-z]+:\]|[^\]\[\\\n]|\\[^\n])+\])*)/")
+_REGEX = compile_later(r"/((?:[^\[\\/\n]|\\[^\n]|\[\^?(?:\[:[a-z]+:\]|[^\]\[\\\n]|\\[^\n])+\])*)/")
 
 _EXPECT_OPERAND = frozenset({"else", "do", "case", "exit", "return", "print", "printf", "in", "delete"})
 """Behind these words a `/` starts a regex."""

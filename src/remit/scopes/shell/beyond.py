@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from posixpath import normpath
 
+from remit.model.pattern import compile_later
 from remit.scopes.shell.reading import Reading, Word
 
-_HEADER = re.compile(r'"[A-Za-z-]+: ')
+_HEADER = compile_later(r'"[A-Za-z-]+: ')
 
 
 def touch_into(out: Reading, target: Word, sources: list[Word]) -> None:

@@ -6,18 +6,18 @@ names given to such a builtin must be literal and plain.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
+from remit.model.pattern import compile_later
 from remit.scopes.interface import NotUnderstood
 from remit.scopes.shell.numbers import Numbers
 from remit.scopes.shell.reading import Word
 
 DECLARES = frozenset({"export", "declare", "typeset", "local", "readonly"})
-_NAME = re.compile(r"[A-Za-z_]\w*(?:\[\d{1,6}\])?")
-_ARITHMETIC = re.compile(r"[\w \t+*/%=!&|^~?:,<>()-]*")
+_NAME = compile_later(r"[A-Za-z_]\w*(?:\[\d{1,6}\])?")
+_ARITHMETIC = compile_later(r"[\w \t+*/%=!&|^~?:,<>()-]*")
 _VALUED = frozenset({"-p", "-t", "-d", "-n", "-N", "-u", "-i", "-c", "-s", "-O"})
-_COUNT = re.compile(r"\$[?#$!]|\$\{#\w+(?:\[[@*]\])?\}")
+_COUNT = compile_later(r"\$[?#$!]|\$\{#\w+(?:\[[@*]\])?\}")
 
 
 def check_builtin(words: Sequence[Word], numbers: Numbers) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from itertools import pairwise
 from typing import NamedTuple
 
+from remit.model.pattern import compile_later
 from remit.scopes.shell.meta import MetaCall, everything, hidden, run_meta
 from remit.scopes.shell.psql import psql_argument, psql_input, psql_meta, read_address
 from remit.scopes.shell.reading import Reading, Word
@@ -21,7 +22,7 @@ FILED = frozenset(("sqlite3", None))
 """Clients whose databases are files; the others name one of a server."""
 _CHANGES = frozenset(("write", "delete", "migrate"))
 _ALONE = frozenset(("-V", "--version", "-version", "-l", "--list", "-?", "--help", "-help"))
-_MYSQL = re.compile(
+_MYSQL = compile_later(
     r"\s*(clear|connect|delimiter|edit|ego|exit|go|help|nopager|notee|pager|print|prompt|quit|rehash|resetconnection"
     r"|query_attributes|source|ssl_session_data_print|status|system|tee|use|warnings|nowarning|charset|\?)(?!\w)",
     re.IGNORECASE,

@@ -8,21 +8,22 @@ from __future__ import annotations
 
 import re
 
+from remit.model.pattern import compile_later
 from remit.scopes.interface import NotUnderstood
 from remit.scopes.shell.reading import Word
 
 MAX_EXPANSION = 256
 MAX_BRACES = 16
 _SPECIAL = frozenset(" \t\n;|&()<>")
-_EXPANDS = re.compile(r"\$(?:[A-Za-z0-9_@*#?$!{(-]|\[)")
-_QUASI_SEQUENCE = re.compile(r"(?:[+-]?\d+|[A-Za-z])\.\.")
-_SEQUENCE = re.compile(
+_EXPANDS = compile_later(r"\$(?:[A-Za-z0-9_@*#?$!{(-]|\[)")
+_QUASI_SEQUENCE = compile_later(r"(?:[+-]?\d+|[A-Za-z])\.\.")
+_SEQUENCE = compile_later(
     r"(?:(-?(?:0|[1-9]\d{0,5}))\.\.(-?(?:0|[1-9]\d{0,5}))|([A-Za-z])\.\.([A-Za-z]))(?:\.\.(-?\d{1,5}))?"
 )
-_MIXED_SEQUENCE = re.compile(r"\{(?:[A-Z]\.\.[a-z]|[a-z]\.\.[A-Z])")
+_MIXED_SEQUENCE = compile_later(r"\{(?:[A-Z]\.\.[a-z]|[a-z]\.\.[A-Z])")
 """Between `Z` and `a` there are a backslash and a backtick, which bash takes for its own: `{Z..a}'$(id)'` runs `id`."""
 _ANSI = {"n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "f": "\f", "v": "\v", "e": "\x1b", "E": "\x1b"}
-_ANSI_CODE = re.compile(r"x([0-9A-Fa-f]{1,2})|([0-7]{1,3})|u([0-9A-Fa-f]{1,4})|U([0-9A-Fa-f]{1,8})|c([A-Za-z])")
+_ANSI_CODE = compile_later(r"x([0-9A-Fa-f]{1,2})|([0-7]{1,3})|u([0-9A-Fa-f]{1,4})|U([0-9A-Fa-f]{1,8})|c([A-Za-z])")
 
 Char = tuple[str, bool]
 """A character, and whether quoting took its special meaning away."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
+from remit.model.pattern import compile_later
 from remit.scopes.interface import NotUnderstood
 from remit.scopes.shell.reading import Word
 
@@ -20,18 +21,18 @@ _OWN = frozenset({
 _SETTERS = frozenset({"getopts", "mapfile", "printf", "read", "readarray", "wait"})
 _RUNNERS = frozenset({".", "eval", "source", "trap"})
 """Builtins that could set any variable."""
-_TERM = re.compile(
+_TERM = compile_later(
     r"0[xX][0-9A-Fa-f]+|\d+|\$\{#[A-Za-z_]\w*(?:\[[@*]\])?\}|\$[#?]|\$\{([A-Za-z_]\w*)\}|\$?([A-Za-z_]\w*)"
 )
-_CHANGED = re.compile(r"([A-Za-z_]\w*)[ \t]*(?:\+\+|--|(?:[+*/%^|&-]|<<|>>)?=(?!=))|(?:\+\+|--)([A-Za-z_]\w*)")
-_NUMBER = re.compile(r"-?\d+|\$[#?]|\$\{#[A-Za-z_]\w*(?:\[[@*]\])?\}")
-_OUTPUT = re.compile(
+_CHANGED = compile_later(r"([A-Za-z_]\w*)[ \t]*(?:\+\+|--|(?:[+*/%^|&-]|<<|>>)?=(?!=))|(?:\+\+|--)([A-Za-z_]\w*)")
+_NUMBER = compile_later(r"-?\d+|\$[#?]|\$\{#[A-Za-z_]\w*(?:\[[@*]\])?\}")
+_OUTPUT = compile_later(
     # A pipeline, of which nothing but the last command's output is seen.
     r"\"?\$\((?:(?:[^;&\n()`{}|$\\'\"]|'[^']*'|\"[^\"\\`$]*\")+\|)*[ \t]*"
     r"(?:(wc) -[lcwm](?:[ \t]*<[ \t]*[\w./-]+)?|(date) \+%s|(nproc)|(seq)(?: -?\d+){1,3})[ \t]*\)\"?"
 )
-_ARITHMETIC = re.compile(r"\$\(\([^$`\\'\"\[\]]*\)\)")
-_QUOTED = re.compile(r"\"?(\$[#?]|\$\{#[A-Za-z_]\w*(?:\[[@*]\])?\}|\$([A-Za-z_]\w*)|\$\{([A-Za-z_]\w*)\}|-?\d+)\"?")
+_ARITHMETIC = compile_later(r"\$\(\([^$`\\'\"\[\]]*\)\)")
+_QUOTED = compile_later(r"\"?(\$[#?]|\$\{#[A-Za-z_]\w*(?:\[[@*]\])?\}|\$([A-Za-z_]\w*)|\$\{([A-Za-z_]\w*)\}|-?\d+)\"?")
 
 
 class Numbers:

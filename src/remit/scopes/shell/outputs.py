@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from remit.model.pattern import compile_later
 from remit.scopes.shell.script import Command
 
-_ESCAPE = re.compile(r"\\(.?)", re.DOTALL)
+_ESCAPE = compile_later(r"\\(.?)", re.DOTALL)
 _SIMPLE = {"n": "\n", "t": "\t", "r": "\r", "\\": "\\", '"': '"', "'": "'"}
-_PLACE = re.compile(r"%(.?)", re.DOTALL)
+_PLACE = compile_later(r"%(.?)", re.DOTALL)
 MAX_OUTPUT = 65_536
 
 

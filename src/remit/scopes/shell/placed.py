@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
+from remit.model.pattern import compile_later
 from remit.scopes.glob import Glob
 from remit.scopes.interface import NotUnderstood
 from remit.scopes.path import glob_argument, normalise
@@ -13,7 +13,7 @@ from remit.scopes.shell.profiles import profile_of
 from remit.scopes.shell.reading import Touch, Word
 from remit.scopes.shell.understand import Act
 
-_CONTROL = re.compile("[\x00-\x1f\x7f]")
+_CONTROL = compile_later("[\x00-\x1f\x7f]")
 """Quoted control characters reach the program as they are; as names they match no pattern that people write."""
 _FILES = ("cat", "chmod", "cp", "diff", "du", "file", "grep", "head", "less", "ln", "ls", "mkdir", "mv", "rm", "rmdir")
 EXPANDED = frozenset((*_FILES, "sort", "stat", "tail", "touch", "wc"))
@@ -23,14 +23,28 @@ EXPANDED = frozenset((*_FILES, "sort", "stat", "tail", "touch", "wc"))
 class Placed:
     """An act with its paths made normal: below the root as text or glob, `/…` outside, None where unknown."""
 
-    __slots__ = ("act", "bases", "databases", "redirected", "touches")
+    __slots__ = ("act", "bases", "databases", "lost", "redirected", "spelled", "touches")
 
-    def __init__(self, act: Act, cwd: str | None, root: str | None) -> None:
+    def __init__(self, act: Act, cwd: str | None, root: str | None, links: Mapping[str, str] | None = None) -> None:
         self.act = act
+        self.spelled: dict[str, str] = {}
+        """Where a path leads by symlinks → as it was spelled."""
         self.bases = [_normal(base, cwd, root) for base in act.bases]
         self.touches = list(_placed(act.touches, act, cwd, root))
         self.redirected = list(_placed(act.redirected, act, cwd, root))
         self.databases = list(_databases(act, cwd, root))
+        if links:
+            self.touches = [(touch, self._followed(path, links)) for touch, path in self.touches]
+            self.redirected = [(touch, self._followed(path, links)) for touch, path in self.redirected]
+        unknown = [touch for touch, path in (*self.touches, *self.redirected) if path is None]
+        self.lost = [(touch, text) for touch in unknown for text in _texts(touch, act)]
+        """What it touches where the text alone doesn't tell the place, with the text as far as it goes."""
+
+    def _followed(self, path: str | Glob | None, links: Mapping[str, str]) -> str | Glob | None:
+        if not isinstance(path, str) or path not in links:
+            return path
+        self.spelled[links[path]] = path
+        return links[path]
 
 
 def _placed(
@@ -40,6 +54,12 @@ def _placed(
         for base in act.bases:
             where = _normal(base, cwd, root)
             yield touch, _locate(touch, where, root, act.program not in EXPANDED) if where is not None else None
+
+
+def _texts(touch: Touch, act: Act) -> Iterable[str]:
+    """`~/p/.claude/x` for `cd ~/p && rm .claude/x`."""
+    for base in act.bases:
+        yield f"{base or ''}/{touch.path.text or touch.path.raw}"
 
 
 def _databases(act: Act, cwd: str | None, root: str | None) -> Iterable[tuple[Word, str | None]]:

@@ -1,11 +1,10 @@
 """Program profiles, as the catalog has them: read once from their compiled form."""
 
-from __future__ import annotations
-
 from functools import cache
-from importlib.resources import files
 
 import msgspec
+
+from remit.model.shipped import shipped
 
 
 class Option(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -30,9 +29,9 @@ class Profile(msgspec.Struct, frozen=True, omit_defaults=True):
     options: dict[str, Option] = {}
     args: tuple[str, ...] = ("text...",)
     args_with: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...] = ()
-    sub: dict[str, Profile] = {}
-    bare: Profile | None = None
-    modules: dict[str, Profile] = {}
+    sub: "dict[str, Profile]" = {}
+    bare: "Profile | None" = None
+    modules: "dict[str, Profile]" = {}
     any: str | None = None
     grade: str = "understood"
     special: str | None = None
@@ -81,8 +80,8 @@ class Meta(msgspec.Struct, frozen=True, omit_defaults=True):
 class Programs(msgspec.Struct, frozen=True):
     """All profiles, the command sets, and the names of environment variables that change what programs do."""
 
-    programs: dict[str, msgspec.Raw]
-    """Each profile as JSON, decoded when it is first needed."""
+    programs: dict[str, int]
+    """By name, the line of the compiled form that has the profile."""
     aliases: dict[str, str]
     sets: dict[str, list[object]]
     environment: tuple[str, ...] = ()
@@ -93,10 +92,15 @@ class Programs(msgspec.Struct, frozen=True):
 
 
 @cache
+def _lines() -> list[bytes]:
+    """The compiled form, as JSON: first what is known of all programs, then one profile a line, to be read alone."""
+    return shipped("catalog/programs.jsonl").split(b"\n")
+
+
+@cache
 def programs() -> Programs:
     """The catalog's programs. Reading them parses no YAML."""
-    data = (files("remit.catalog") / "programs.json").read_bytes()
-    return msgspec.json.decode(data, type=Programs)
+    return msgspec.json.decode(_lines()[0], type=Programs)
 
 
 @cache
@@ -105,5 +109,5 @@ def profile_of(name: str) -> Profile | None:
     known = programs()
     if name.startswith("python3."):
         name = "python3"
-    raw = known.programs.get(known.aliases.get(name, name))
-    return msgspec.json.decode(raw, type=Profile) if raw is not None else None
+    line = known.programs.get(known.aliases.get(name, name))
+    return msgspec.json.decode(_lines()[line], type=Profile) if line is not None else None

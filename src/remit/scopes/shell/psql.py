@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from urllib.parse import urlsplit
 
+from remit.model.pattern import compile_later
 from remit.scopes.shell.meta import MetaCall, everything, filled, run_meta
 from remit.scopes.shell.reading import Reading, Word
 from remit.scopes.sql.statement import SqlStatement
 
-_TOKEN = re.compile(
+_TOKEN = compile_later(
     r"""(?P<space>\s+|--[^\n]*)
       | (?P<comment>/\*)
       | (?P<escaped>(?<![\w$])[eE]'(?:[^'\\]|\\.|'')*')
@@ -25,16 +25,16 @@ _TOKEN = re.compile(
       | (?P<other>.)""",
     re.VERBOSE | re.DOTALL,
 )
-_META = re.compile(r"\\([^\s\\]*)([^\n]*)")
+_META = compile_later(r"\\([^\s\\]*)([^\n]*)")
 _ENDING = frozenset(("g", "gx", "gdesc", "crosstabview"))
 _WHOLE = frozenset(("!", "copy", "sf", "sv", "h", "help"))
 """Commands whose argument is the whole rest of the line."""
-_COPY = re.compile(
+_COPY = compile_later(
     r"(?P<what>\(.*\)|[A-Za-z_][\w.]*)\s*(?P<columns>\([\w\s,]*\))?\s+(?P<way>from|to)\s+"
     r"(?P<target>'[^'\\]*'|[^\s'\"]+)(?P<more>[\w\s,()=']*);?",
     re.IGNORECASE | re.DOTALL,
 )
-_PAIR = re.compile(r"([a-z_]+)\s*=\s*([^\s'\\=]+)")
+_PAIR = compile_later(r"([a-z_]+)\s*=\s*([^\s'\\=]+)")
 _KNOWN = frozenset(("dbname", "user", "password", "port", "sslmode", "connect_timeout", "application_name"))
 MAX_TOKENS = 200_000
 
@@ -187,6 +187,8 @@ def read_address(word: Word, out: Reading) -> Word | None:
 
 
 def _url(word: Word, text: str, out: Reading) -> Word | None:
+    from urllib.parse import urlsplit  # here: few commands name a database by its URL
+
     try:
         parts = urlsplit(text)
         host = parts.hostname

@@ -6,10 +6,10 @@ Every command in any branch counts. What bash would reject, and what could mean 
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from collections.abc import Callable
 
+from remit.model.pattern import compile_later
 from remit.scopes.interface import NotUnderstood
 from remit.scopes.shell.builtins import check_builtin
 from remit.scopes.shell.drafts import Draft, Found
@@ -20,12 +20,12 @@ from remit.scopes.shell.script import Command, Script
 from remit.scopes.shell.simple import SimpleReader
 
 MAX_TEXT = 16_384
-_BAD = re.compile("[\x00-\x08\x0b-\x1f\x7f]")
+_BAD = compile_later("[\x00-\x08\x0b-\x1f\x7f]")
 _JOINERS = {"&&": "and", "||": "or", ";": "then", "\n": "then", "&": "background"}
 _ENDS = frozenset({")", ";;", ";&", ";;&"})
-_PLAIN = re.compile(r"[A-Za-z0-9_./:,@%+^~-]+(?: [A-Za-z0-9_./:,@%+^~-]+)*")
+_PLAIN = compile_later(r"[A-Za-z0-9_./:,@%+^~-]+(?: [A-Za-z0-9_./:,@%+^~-]+)*")
 """One command of plain words: the everyday text, which needs no grammar."""
-_FUNCTION = re.compile(r"[A-Za-z_][\w.:-]*")
+_FUNCTION = compile_later(r"[A-Za-z_][\w.:-]*")
 _RESERVED = frozenset({"then", "do", "done", "fi", "esac", "elif", "else", "}", "!", "coproc"})
 _COMPARISONS = frozenset({"-eq", "-ne", "-lt", "-le", "-gt", "-ge"})
 

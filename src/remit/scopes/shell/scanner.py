@@ -10,31 +10,32 @@ import re
 from collections.abc import Callable
 from typing import NamedTuple
 
+from remit.model.pattern import compile_later
 from remit.scopes.interface import NotUnderstood
 from remit.scopes.shell.lexer import delimiter
 
 MAX_DEPTH = 24
-_BLANKS = re.compile(r"[ \t]*")
-_RUN = re.compile(r"[^ \t\n;|&()<>\\'\"`$]*")
-_DOUBLE_RUN = re.compile(r"[^\"\\`$]*")
-_ANSI_RUN = re.compile(r"[^'\\]*(?:\\.[^'\\]*)*'", re.DOTALL)
-_TICK_RUN = re.compile(r"[^`\\]*(?:\\[^\n][^`\\]*)*`")
-_DOCUMENT_RUN = re.compile(r"[^\\`$]*")
-_OPERAND_RUN = re.compile(r"[^}\\'\"`${<>()\n]*")
-_REGEX_RUN = re.compile(r"[^ \t\n\\'\"`$()<>&;]*")
-_REGEX_GROUP_RUN = re.compile(r"[^\n\\'\"`$()]*")
-_ARITHMETIC_RUN = re.compile(r"[\w \t\n+*/%=!&|^~?:,<>${}-]*")
-_OPERATOR = re.compile(r"&&|&>>?|&|\|[|&]?|;;&|;;|;&|;|<<<|<<-|<<|<[&>]|<(?!\()|>[>&|]|>(?!\()|[()\n]")
-_BARE = re.compile(r"[A-Za-z{}!\[\]]+")
+_BLANKS = compile_later(r"[ \t]*")
+_RUN = compile_later(r"[^ \t\n;|&()<>\\'\"`$]*")
+_DOUBLE_RUN = compile_later(r"[^\"\\`$]*")
+_ANSI_RUN = compile_later(r"[^'\\]*(?:\\.[^'\\]*)*'", re.DOTALL)
+_TICK_RUN = compile_later(r"[^`\\]*(?:\\[^\n][^`\\]*)*`")
+_DOCUMENT_RUN = compile_later(r"[^\\`$]*")
+_OPERAND_RUN = compile_later(r"[^}\\'\"`${<>()\n]*")
+_REGEX_RUN = compile_later(r"[^ \t\n\\'\"`$()<>&;]*")
+_REGEX_GROUP_RUN = compile_later(r"[^\n\\'\"`$()]*")
+_ARITHMETIC_RUN = compile_later(r"[\w \t\n+*/%=!&|^~?:,<>${}-]*")
+_OPERATOR = compile_later(r"&&|&>>?|&|\|[|&]?|;;&|;;|;&|;|<<<|<<-|<<|<[&>]|<(?!\()|>[>&|]|>(?!\()|[()\n]")
+_BARE = compile_later(r"[A-Za-z{}!\[\]]+")
 _DELIMITERS = " \t\n;|&()<>"
-_PARAMETER = re.compile(r"\$\{(?:[A-Za-z_]\w*(?:\[(?:[@*]|-?\d{1,6}|\$?([A-Za-z_]\w*))\])?|\d{1,4}|[@*#?$!-])")
-_WHOLE_PARAMETER = re.compile(
+_PARAMETER = compile_later(r"\$\{(?:[A-Za-z_]\w*(?:\[(?:[@*]|-?\d{1,6}|\$?([A-Za-z_]\w*))\])?|\d{1,4}|[@*#?$!-])")
+_WHOLE_PARAMETER = compile_later(
     r"\$\{#(?:[A-Za-z_]\w*(?:\[(?:[@*]|\d{1,6})\])?|\d{1,4}|[@*])\}"  # a length
     r"|\$\{![A-Za-z_]\w*(?:\[[@*]\]|[@*])\}"  # the indices of an array, names that begin so
 )
-_TAIL = re.compile(r"\}|@[QULu]\}|:(?:\d+| -\d+)(?::-?\d+)?\}")
-_OPERATION = re.compile(r":?[-=?+]|##?|%%?|//?[#%]?|\^\^?|,,?")
-_VARIABLE = re.compile(r"[A-Za-z_]\w*|[0-9@*#?$!-]")
+_TAIL = compile_later(r"\}|@[QULu]\}|:(?:\d+| -\d+)(?::-?\d+)?\}")
+_OPERATION = compile_later(r":?[-=?+]|##?|%%?|//?[#%]?|\^\^?|,,?")
+_VARIABLE = compile_later(r"[A-Za-z_]\w*|[0-9@*#?$!-]")
 
 
 class Document(NamedTuple):

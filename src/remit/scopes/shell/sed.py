@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 
+from remit.model.pattern import compile_later
 from remit.scopes.shell.reading import Reading, Word
 
 _PLAIN = frozenset("=dDFgGhHnNpPxz")
@@ -17,10 +18,10 @@ _FILES = {"r": "read", "R": "read", "w": "write", "W": "write"}
 _STREAMS = frozenset({"/dev/stdin", "/dev/stdout", "/dev/stderr"})
 """Names that sed itself takes for its own streams."""
 
-_ADDRESS = re.compile(r"[0-9]+(?:[ \t]*~[ \t]*[0-9]+)?|\$")
-_SECOND_ADDRESS = re.compile(r"[0-9]+|\$|[+~][0-9]+")
-_LABEL = re.compile(r"[A-Za-z0-9_.-]*")
-_FLAGS = re.compile(r"[0-9gpiImMe \t]*")
+_ADDRESS = compile_later(r"[0-9]+(?:[ \t]*~[ \t]*[0-9]+)?|\$")
+_SECOND_ADDRESS = compile_later(r"[0-9]+|\$|[+~][0-9]+")
+_LABEL = compile_later(r"[A-Za-z0-9_.-]*")
+_FLAGS = compile_later(r"[0-9gpiImMe \t]*")
 
 
 class _Doubt(Exception):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from remit.model.pattern import compile_later
 from remit.scopes.interface import NotUnderstood
 from remit.scopes.shell.builtins import DECLARES
 from remit.scopes.shell.drafts import INPUTS, Draft, Found
@@ -14,13 +15,13 @@ from remit.scopes.shell.scanner import Scanner
 from remit.scopes.shell.script import Redirect
 
 MAX_COMMANDS = 256
-_PLAIN = re.compile(r"[A-Za-z0-9_./:,@%+^~-]+(?=[ \t\n;|&)]|\Z)")
-_ASSIGN = re.compile(r"([A-Za-z_]\w*)(?:\[(?:\d{1,6}|\$?([A-Za-z_]\w*))\])?\+?=")
-_SUBSCRIPT = re.compile(r"[A-Za-z_]\w*\[")
-_ELEMENT = re.compile(r"\[\d{1,6}\]\+?=|[^\[]")
-_NAME = re.compile(r"[A-Za-z_]\w*")
-_DESCRIPTOR = re.compile(r"(?:\d+|\{[A-Za-z_]\w*\})?")
-_DUPLICATED = re.compile(r"\d+-?|[\w./,:=+@%^-]+")
+_PLAIN = compile_later(r"[A-Za-z0-9_./:,@%+^~-]+(?=[ \t\n;|&)]|\Z)")
+_ASSIGN = compile_later(r"([A-Za-z_]\w*)(?:\[(?:\d{1,6}|\$?([A-Za-z_]\w*))\])?\+?=")
+_SUBSCRIPT = compile_later(r"[A-Za-z_]\w*\[")
+_ELEMENT = compile_later(r"\[\d{1,6}\]\+?=|[^\[]")
+_NAME = compile_later(r"[A-Za-z_]\w*")
+_DESCRIPTOR = compile_later(r"(?:\d+|\{[A-Za-z_]\w*\})?")
+_DUPLICATED = compile_later(r"\d+-?|[\w./,:=+@%^-]+")
 
 
 class SimpleReader(Scanner):

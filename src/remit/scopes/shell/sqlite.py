@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import re
 
+from remit.model.pattern import compile_later
 from remit.scopes.shell.meta import MetaCall
 
-_BLANK = re.compile(r"(?:\s|--[^\n]*(?:\n|\Z)|/\*(?:[^*]|\*(?!/))*\*/)*")
+_BLANK = compile_later(r"(?:\s|--[^\n]*(?:\n|\Z)|/\*(?:[^*]|\*(?!/))*\*/)*")
 """White space and comments."""
 _SPACE = " \t\n\v\f\r"
-_ENDS = re.compile(r"\s*(?:/|go)\s*;?\s*", re.IGNORECASE)
+_ENDS = compile_later(r"\s*(?:/|go)\s*;?\s*", re.IGNORECASE)
 """Lines that end a statement as `;` does."""
 MAX_LINES = 5000
 

@@ -9,16 +9,17 @@ from __future__ import annotations
 import posixpath
 import re
 
+from remit.model.pattern import compile_later
 from remit.scopes.shell.reading import Reading, Word
 from remit.scopes.shell.tar_options import ABBREVIATED, LONG, SHORT
 
-_REMOTE = re.compile(r"([^/:]+):.*", re.DOTALL)
+_REMOTE = compile_later(r"([^/:]+):.*", re.DOTALL)
 """`host:file`, unless a slash comes first."""
 _COMPRESSORS = frozenset(
     {"gzip", "pigz", "bzip2", "pbzip2", "lbzip2", "xz", "pixz", "pxz", "zstd", "zstdmt", "lz4", "lzip", "plzip", "lzop"}
 )
-_LEVEL = re.compile(r"-[0-9]{1,2}|-T[0-9]{1,3}|--long(=[0-9]+)?|--fast|--best|--ultra|-e|-q|-d|-dc|-c")
-_CHECKPOINTS = re.compile(r"dot|\.|echo(=.*)?|bell|totals|ttyout=.*|sleep=[0-9]+", re.DOTALL)
+_LEVEL = compile_later(r"-[0-9]{1,2}|-T[0-9]{1,3}|--long(=[0-9]+)?|--fast|--best|--ultra|-e|-q|-d|-dc|-c")
+_CHECKPOINTS = compile_later(r"dot|\.|echo(=.*)?|bell|totals|ttyout=.*|sleep=[0-9]+", re.DOTALL)
 _CREATING = frozenset({"create", "append", "update"})
 _OPERATIONS = _CREATING | {"extract", "list", "delete", "diff", "concatenate", "test-label"}
 _HERE = Word(".", ".")

@@ -3,14 +3,13 @@
 for act in understand("git diff HEAD~1 | head").acts: ...
 """
 
-from __future__ import annotations
-
-import re
 from collections import OrderedDict
 from fnmatch import fnmatchcase
 from posixpath import normpath
 from typing import NamedTuple
 
+from remit.model.pattern import compile_later
+from remit.model.terms import PROJECT, UNDERSTOOD, UNKNOWN
 from remit.scopes.interface import NotUnderstood
 from remit.scopes.shell.client import Input, read_client
 from remit.scopes.shell.interpret import Interpreter
@@ -22,7 +21,7 @@ from remit.scopes.shell.script import Command, Redirect
 from remit.scopes.sql.statement import SqlStatement
 
 MAX_DEPTH = 8
-_ASSIGNMENT = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)=")
+_ASSIGNMENT = compile_later(r"([A-Za-z_][A-Za-z0-9_]*)=")
 CACHE = 512
 MAX_BASES = 16
 SYSTEM = frozenset(("/bin", "/sbin", "/usr/bin", "/usr/sbin", "/usr/local/bin", "/usr/local/sbin", "/opt/homebrew/bin"))
@@ -31,7 +30,6 @@ STRICT = frozenset((*_STRICT, "pipefail", "errexit", "nounset", "xtrace"))
 """Words of `set` that change when a script stops and what it prints, but not how it is read."""
 CODE_PATHS = frozenset(("PYTHONPATH", "NODE_PATH"))
 NOTHING = Input()
-UNDERSTOOD, PROJECT, UNKNOWN = "understood", "project code", "not understood"
 
 
 class Act(NamedTuple):

@@ -4,18 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from remit.model.terms import UNKNOWN
 from remit.scopes.glob import Glob
 from remit.scopes.interface import Unit
 from remit.scopes.shell.placed import Placed
 from remit.scopes.shell.reading import Word
 from remit.scopes.shell.script import Command
-from remit.scopes.shell.understand import UNKNOWN, Act, understand
+from remit.scopes.shell.understand import Act, understand
 from remit.scopes.sql.units import table_units
 from remit.scopes.url import Url, UrlError, parse_url
 
 
+def named_paths(text: str, cwd: str | None, root: str | None) -> set[str]:
+    """The normal paths that a text names: whoever looks at the disk follows these."""
+    placed = [Placed(act, cwd, root) for act in understand(text).acts]
+    return {path for one in placed for _, path in (*one.touches, *one.redirected) if isinstance(path, str)}
+
+
 def shell_units(
-    name: str, text: str, cwd: str | None, root: str | None, schema: Mapping[str, str] | None = None
+    name: str,
+    text: str,
+    cwd: str | None,
+    root: str | None,
+    schema: Mapping[str, str] | None = None,
+    links: Mapping[str, str] | None = None,
 ) -> list[Unit]:
     """The units of a text; never empty. A text that can't be read is one command that is not understood."""
     found = understand(text)
@@ -24,7 +36,7 @@ def shell_units(
         return [Unit("shell", name, Placed(lost, cwd, root), text=text, grade=UNKNOWN)]
     units: list[Unit] = []
     for act in found.acts:
-        placed = Placed(act, cwd, root)
+        placed = Placed(act, cwd, root, links)
         if schema and act.statements:
             act = placed.act = _checked(placed, schema)
         dubious = any(path is None for _, path in (*placed.touches, *placed.redirected))
@@ -39,7 +51,9 @@ def shell_units(
             if path is not None:
                 wide = isinstance(path, Glob)
                 effects = frozenset({touch.effect})
-                units.append(Unit("path", name, path, effects, wide=wide, text=touch.path.raw, derived=True))
+                also = (placed.spelled[path],) if isinstance(path, str) and path in placed.spelled else ()
+                raw_path = touch.path.raw
+                units.append(Unit("path", name, path, effects, wide=wide, also=also, text=raw_path, derived=True))
         for statement in act.statements:
             units.extend(table_units(name, statement))
         for url in urls:

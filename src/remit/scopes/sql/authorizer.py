@@ -6,15 +6,16 @@ import re
 import sqlite3
 from collections.abc import Iterable
 
+from remit.model.pattern import compile_later
 from remit.scopes.sql.expansion import fold
 from remit.scopes.sql.replica import Action, Replica, Seen, replica_of
 from remit.scopes.sql.statement import SqlStatement, Use
 
 _GAP = r"(?:[ \t\n\f\r\ufeff]|--[^\n]*(?:\n|\Z)|/\*.*?\*/)"
-_EXPLAINED = re.compile(
+_EXPLAINED = compile_later(
     rf"{_GAP}*explain(?![\w$])(?:{_GAP}+query(?![\w$]){_GAP}+plan(?![\w$]))?", re.DOTALL | re.IGNORECASE
 )
-_JOINED_BY_NAME = re.compile(r"(?<![\w$])(?:natural|using)(?![\w$])", re.IGNORECASE)
+_JOINED_BY_NAME = compile_later(r"(?<![\w$])(?:natural|using)(?![\w$])", re.IGNORECASE)
 """The columns by which such a join compares are not told to an authorizer."""
 _CATALOGS = {"sqlite_schema": "sqlite_master", "sqlite_temp_schema": "sqlite_temp_master"}
 _OWN_TABLES = frozenset(("sqlite_master", "sqlite_temp_master", "sqlite_sequence", "sqlite_stat1", "sqlite_stat4"))

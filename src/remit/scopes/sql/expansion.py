@@ -6,7 +6,9 @@ import re
 from collections import Counter
 from collections.abc import Mapping
 
-_TOKEN = re.compile(
+from remit.model.pattern import compile_later
+
+_TOKEN = compile_later(
     r"""--[^\n]*|/\*.*?(?:\*/|\Z)|'(?:[^']|'')*'|"(?:[^"]|"")*"|`(?:[^`]|``)*`|\[[^\]]*\]|[\w$]+|[^\s]""", re.DOTALL
 )
 _PAIRS = {"'": "'", '"': '"', "`": "`", "[": "]"}

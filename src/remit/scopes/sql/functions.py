@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from functools import cache
-from importlib.resources import files
 
 import msgspec
 
+from remit.model.shipped import shipped
 from remit.scopes.sql.statement import Reach
 
 
@@ -24,7 +24,7 @@ class Functions(msgspec.Struct, frozen=True):
 def functions_of(dialect: str) -> Functions:
     """The functions of a dialect; those that have no list of their own share a short one."""
     name = dialect if dialect in ("sqlite", "postgres") else "common"
-    return msgspec.json.decode((files("remit.catalog") / "sql" / f"{name}.json").read_bytes(), type=Functions)
+    return msgspec.json.decode(shipped(f"catalog/sql/{name}.json"), type=Functions)
 
 
 def reaches(dialect: str, name: str, argument: str) -> tuple[Reach, ...]:

@@ -6,9 +6,9 @@ be taken for something that the database doesn't take it for. What each stood fo
 
 from __future__ import annotations
 
-import re
 from typing import NamedTuple
 
+from remit.model.pattern import compile_later
 from remit.scopes.sql.lexer import NAME, NUMBER, OP, PARAM, STRING, WORD, Token, ascii_lower, refuse
 from remit.scopes.sql.words import Words, places, words_of
 
@@ -17,7 +17,7 @@ MAX_DEPTH = 20
 _RANK = {"none": 0, "abort": 1, "fail": 2, "rollback": 3, "ignore": 4, "update": 5, "replace": 6}
 _VALUES = frozenset(("current_user", "session_user", "user", "current_role", "current_catalog", "system_user"))
 """Words of postgres that are values by themselves."""
-_REPLACED = re.compile(r"(?!(?:\|\||::|:=|=>|[<>]=|<>|!=)$)(?:[^-+*/%=<>(),.\[\]]|..+)")
+_REPLACED = compile_later(r"(?!(?:\|\||::|:=|=>|[<>]=|<>|!=)$)(?:[^-+*/%=<>(),.\[\]]|..+)")
 """Operators that stand between or before values, as a minus does, and are written as one."""
 _KEYWORD_FUNCTIONS = frozenset(("extract", "substring", "trim", "position", "overlay"))
 _COUNTED = frozenset(("select", "insert", "update", "delete", "merge"))

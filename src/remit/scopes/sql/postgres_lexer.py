@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from remit.model.pattern import compile_later
 from remit.scopes.sql.lexer import (
     NAME,
     NUMBER,
@@ -20,7 +21,7 @@ from remit.scopes.sql.lexer import (
 from remit.scopes.sql.words import word_list
 
 _ID = r"A-Za-z0-9_$\x80-\U0010ffff"
-_TOKEN = re.compile(
+_TOKEN = compile_later(
     rf"""
       (?P<space>[ \t\n\r\f]+ | --[^\n\r]*)
     | (?P<comment>/\*)
@@ -40,8 +41,8 @@ _TOKEN = re.compile(
     """,
     re.VERBOSE | re.DOTALL,
 )
-_COMMENT = re.compile(r"/\*|\*/")
-_KEEPS_SIGN = re.compile(r"[~!@#%^&|?]")
+_COMMENT = compile_later(r"/\*|\*/")
+_KEEPS_SIGN = compile_later(r"[~!@#%^&|?]")
 
 
 def tokens(text: str) -> list[Token]:

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from threading import Lock
 from typing import NamedTuple
 
+from remit.model.pattern import compile_later
 from remit.scopes.sql.expansion import expansions, fold
 
 MAX_SCHEMA = 256 * 1024
@@ -22,7 +23,7 @@ _STEPS = 2_000_000
 _MODULES = frozenset(("fts3", "fts4", "fts5", "rtree", "rtree_i32"))
 _ASKED_BY_MODULES = frozenset(("page_size", "data_version"))
 _CATALOGS = frozenset(("sqlite_master", "sqlite_temp_master"))
-_KEPT_BY_SQLITE = re.compile(r"^CREATE TABLE sqlite_(?:sequence|stat[14])\([\w,]*\);?\s*?$", re.MULTILINE)
+_KEPT_BY_SQLITE = compile_later(r"^CREATE TABLE sqlite_(?:sequence|stat[14])\([\w,]*\);?\s*?$", re.MULTILINE)
 _CREATES = frozenset(
     (
         sqlite3.SQLITE_CREATE_TABLE,

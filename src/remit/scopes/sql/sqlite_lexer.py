@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from remit.model.pattern import compile_later
 from remit.scopes.sql.lexer import (
     NAME,
     NUMBER,
@@ -19,7 +20,7 @@ from remit.scopes.sql.lexer import (
 )
 
 _ID = r"A-Za-z0-9_$\x80-\U0010ffff"
-_TOKEN = re.compile(
+_TOKEN = compile_later(
     rf"""
       (?P<space>[ \t\n\f\r]+ | --[^\n]* | /\*.*?\*/)
     | (?P<number>(?:[xX]'(?:[0-9a-fA-F]{{2}})*'

@@ -1,15 +1,14 @@
 """What a SQL text was found to do: its statements, the tables that each uses, and what reaches beyond tables."""
 
-from __future__ import annotations
-
-import re
 from typing import NamedTuple
+
+from remit.model.pattern import compile_later
 
 DIALECTS = ("sqlite", "postgres", "mysql", "duckdb", "snowflake")
 VERBS = ("select", "insert", "update", "delete", "merge", "ddl", "pragma", "transaction")
 """The verbs that a scope can name. A statement with another verb (`attach`, `copy`) is admitted by no scope."""
 
-_LOOKS = re.compile(
+_LOOKS = compile_later(
     r"(table_x?info|table_list|index_x?info|index_list|foreign_key_(list|check)|database_list|integrity_check"
     r"|quick_check|compile_options|function_list|module_list|collation_list|pragma_list|busy_timeout)"
 )

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 
+from remit.model.pattern import compile_later
 from remit.scopes.sql.lexer import NAME, NUMBER, OP, PARAM, STRING, WORD, Token, refuse, strange_character
 
-_TOKEN = re.compile(
+_TOKEN = compile_later(
     r"""
       (?P<space>[ \t\n\r]+ | --(?=[ \t\n]|$)[^\n\r]*(?=\n|$))
     | (?P<comment>/\*(?![!+]|M!).*?\*/)
@@ -19,7 +20,7 @@ _TOKEN = re.compile(
     """,
     re.VERBOSE | re.DOTALL,
 )
-_TEMPLATE = re.compile(r"\{[{%#]")
+_TEMPLATE = compile_later(r"\{[{%#]")
 
 
 def tokens_of(text: str, dialect: str) -> list[Token]:

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from remit.model.terms import UNKNOWN
 from remit.scopes.glob import Glob
 from remit.scopes.interface import NotUnderstood, Unit
 from remit.scopes.path import normalise
 from remit.scopes.sql.statement import EFFECTS, SqlStatement, Use
-
-UNKNOWN = "not understood"
 
 
 def sql_units(name: str, text: str, dialect: str, root: str | None, schema: str | None = None) -> list[Unit]:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from functools import cache
-from importlib.resources import files
 
 import msgspec
+
+from remit.model.shipped import shipped
 
 
 class Place(msgspec.Struct, frozen=True):
@@ -46,7 +47,7 @@ class _Catalog(msgspec.Struct, frozen=True):
 
 @cache
 def _catalog() -> _Catalog:
-    return msgspec.json.decode((files("remit.catalog") / "sql" / "words.json").read_bytes(), type=_Catalog)
+    return msgspec.json.decode(shipped("catalog/sql/words.json"), type=_Catalog)
 
 
 @cache

@@ -1,0 +1,131 @@
+"""One hook decision from end to end, as a host waits for it: started, asked, decided, recorded, answered.
+
+Beside the start of a bare interpreter, in one run: with the daemon, which keeps everything open, and without it.
+Wall-clock time, since that is what the host's user waits for.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+WITH_TARGET, WITHOUT_TARGET = 2.5, 8.0
+POLICY = """\
+remit: 1
+use: [claude-code]
+hosts: {claude-code: {main: lead}}
+agents:
+  lead:
+    may:
+      - Read
+      - Write: {path: "docs/**"}
+      - Bash: {shell: {run: [{git: [status, diff, log]}]}}
+"""
+CALLS: Mapping[str, tuple[str, dict[str, Any], str]] = {
+    "a read": ("Read", {"file_path": "docs/a.md"}, "allow"),
+    "a write that is refused": ("Write", {"file_path": "src/a.py", "content": "x"}, "deny"),
+    "a command": ("Bash", {"command": "git status"}, "allow"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Hook:
+    """Multiples of a bare interpreter's start, by the name of the call."""
+
+    bare_milliseconds: float
+    served: Mapping[str, float]
+    alone: Mapping[str, float]
+
+
+class Project:
+    """A project that is activated and installed by its commands, in a folder of its own."""
+
+    def __init__(self, folder: Path) -> None:
+        self.root = folder / "project"
+        self.root.mkdir(mode=0o700)
+        (self.root / "remit.yaml").write_text(POLICY)
+        self.env = {**os.environ, "XDG_STATE_HOME": str(folder / "state")}
+        self.env.pop("REMIT_STORE", None)
+        self.remit("activate", "--yes")
+        self.remit("install", "claude-code", "--yes")
+        settings = json.loads((self.root / ".claude" / "settings.json").read_text())
+        self.command: str = settings["hooks"]["PreToolUse"][0]["hooks"][0]["command"]
+
+    def remit(self, *arguments: str) -> None:
+        """Runs one command of Remit."""
+        command = [sys.executable, "-m", "remit", *arguments]
+        subprocess.run(command, cwd=self.root, env=self.env, check=True, capture_output=True)
+
+    def question(self, tool: str, args: dict[str, Any]) -> bytes:
+        """What the host says before a tool runs."""
+        about = {"session_id": "bench", "cwd": str(self.root), "permission_mode": "default", "tool_use_id": "t"}
+        return json.dumps({**about, "hook_event_name": "PreToolUse", "tool_name": tool, "tool_input": args}).encode()
+
+    def ask(self, question: bytes, expected: str) -> float:
+        """Seconds for one answer, through a shell as the host does. Raises AssertionError for another answer."""
+        before = time.perf_counter()
+        done = subprocess.run(["/bin/sh", "-c", self.command], input=question, capture_output=True, check=True)
+        took = time.perf_counter() - before
+        assert json.loads(done.stdout)["hookSpecificOutput"]["permissionDecision"] == expected
+        return took
+
+
+def measure(rounds: int) -> Hook:
+    """Both ways, each between two bare interpreters."""
+    with tempfile.TemporaryDirectory() as folder:
+        project = Project(Path(folder))
+        alone, bare = _ratios(project, rounds)
+        command = [sys.executable, "-m", "remit", "serve", "--quiet"]
+        serving = subprocess.Popen(command, cwd=project.root, env=project.env, stdout=subprocess.PIPE)
+        try:
+            assert serving.stdout is not None
+            serving.stdout.readline()  # it says when it serves
+            served, _ = _ratios(project, rounds)
+        finally:
+            serving.terminate()
+            serving.communicate()
+    return Hook(bare * 1000, served, alone)
+
+
+def _ratios(project: Project, rounds: int) -> tuple[dict[str, float], float]:
+    found: dict[str, list[float]] = {name: [] for name in CALLS}
+    bares = []
+    for name, (tool, args, expected) in CALLS.items():
+        question = project.question(tool, args)
+        project.ask(question, expected)
+        for _ in range(rounds):
+            before = _bare()
+            took = project.ask(question, expected)
+            bare = (before + _bare()) / 2
+            found[name].append(took / bare)
+            bares.append(bare)
+    return {name: statistics.median(ratios) for name, ratios in found.items()}, statistics.median(bares)
+
+
+def _bare() -> float:
+    before = time.perf_counter()
+    subprocess.run(["/bin/sh", "-c", f"{sys.executable} -c pass"], input=b"", capture_output=True, check=True)
+    return time.perf_counter() - before
+
+
+def main() -> None:
+    """Print the figures alone: `python -m bench.hook`."""
+    found = measure(rounds=15)
+    print(f"a bare interpreter: {found.bare_milliseconds:.1f} ms")
+    for name in CALLS:
+        served, alone = found.served[name], found.alone[name]
+        targets = f"targets {WITH_TARGET} and {WITHOUT_TARGET}"
+        print(f"{name}: {served:.2f} × with the daemon, {alone:.2f} × without; {targets}")
+
+
+if __name__ == "__main__":
+    main()

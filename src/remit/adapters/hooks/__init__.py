@@ -1,0 +1,1 @@
+"""The hooks of coding agents: a host asks before each tool call, and obeys the answer."""

@@ -1,0 +1,155 @@
+"""The words of Claude Code: its hooks' JSON as an event, and a decision as the JSON that it obeys.
+
+Checked against version 2.1.325. A hook's `allow` skips the host's own question, except in plan mode, which still
+refuses to write; no decision leaves the call to the host's own rules.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any, Literal
+
+import msgspec
+
+from remit.adapters.hooks.event import Event
+from remit.model.decision import Decision
+from remit.model.errors import CallError
+from remit.model.terms import ALLOW, ASK
+from remit.model.wire import decode_json
+
+NAME = "claude-code"
+BEFORE, AFTER, FAILED = "PreToolUse", "PostToolUse", "PostToolUseFailure"
+LIMIT = 32 * 1024 * 1024
+_PARTS = re.compile(rb'"(?:[^"\\]|\\.)*+"|[][{}]|[^][{}"]+|"', re.DOTALL)
+PERSON = frozenset({"default", "acceptEdits", "plan"})
+"""Permission modes in which the host puts a question to somebody. In the others it was told not to ask."""
+
+
+def read_event(data: bytes) -> Event:
+    """What the host says. Raises CallError for a question that can't be read; a report is read as far as it goes."""
+    try:
+        plain = _reports.decode(data)
+        return _after(plain.hook_event_name, plain.session_id, plain.tool_use_id, plain.is_interrupt)
+    except (msgspec.MsgspecError, UnicodeError, RecursionError):
+        pass  # a question, or an odd report
+    try:
+        found = decode_json(data, limit=LIMIT)
+    except CallError:
+        report = _report(data)
+        if report is None:
+            raise
+        found = report
+    if not isinstance(found, dict):
+        raise CallError("expected an object")
+    name = _text(found, "hook_event_name")
+    if name == BEFORE:
+        return _question(found)
+    if name in (AFTER, FAILED):
+        return _after(name, found.get("session_id"), found.get("tool_use_id"), found.get("is_interrupt"))
+    return Event("other")
+
+
+class _Report(msgspec.Struct, frozen=True):
+    """A report, without what the tool was given and answered: that may be huge, and is nothing to us."""
+
+    hook_event_name: Literal["PostToolUse", "PostToolUseFailure"]
+    session_id: str
+    tool_use_id: str
+    is_interrupt: bool = False
+
+
+_reports = msgspec.json.Decoder(_Report)
+
+
+def _after(name: str, session: object, use: object, interrupted: object) -> Event:
+    if not (isinstance(session, str) and isinstance(use, str) and session and use):
+        return Event("other")  # of a call that nobody can name
+    failed = None if name == AFTER else "interrupted" if interrupted is True else "tool-failed"
+    return Event("after", session=session, use=use, failed=failed)
+
+
+def _question(found: dict[str, Any]) -> Event:
+    args = found.get("tool_input")
+    if not isinstance(args, dict):
+        raise CallError("`tool_input` must be an object")
+    agent = found.get("agent_type")
+    handed = found.get("agent_id") is not None
+    if agent is None and handed:
+        raise CallError("`agent_id` stands without `agent_type`")
+    cwd = _text(found, "cwd")
+    if not cwd.startswith("/"):
+        raise CallError("`cwd` must be a whole path")
+    if agent is not None and (not isinstance(agent, str) or not agent):
+        raise CallError("`agent_type` must be text")
+    return Event(
+        "before",
+        session=_text(found, "session_id"),
+        tool=_text(found, "tool_name"),
+        args=args,
+        use=_text(found, "tool_use_id"),
+        agent=agent,
+        handed=handed,
+        cwd=cwd,
+        person=found.get("permission_mode") in PERSON,
+    )
+
+
+def _text(found: dict[str, Any], name: str) -> str:
+    value = found.get(name)
+    if not isinstance(value, str) or not value:
+        raise CallError(f"`{name}` must be text")
+    return value
+
+
+def _report(data: bytes) -> dict[str, Any] | None:
+    """A report that is too deep, or has odd texts or numbers in what the tool answered: only its own fields count."""
+    if len(data) > LIMIT:
+        return None
+    depth, kept = 0, []
+    for part in _PARTS.findall(data):
+        depth += part in b"{["
+        if depth <= 1:
+            kept.append(part)
+        elif part in b"]}" and depth == 2:
+            kept.append(b"null")
+        depth -= part in b"]}"
+    try:
+        pairs = json.loads(b"".join(kept).decode("utf-8", "replace"), object_pairs_hook=list)
+    except ValueError:
+        return None
+    if not isinstance(pairs, list) or not all(isinstance(pair, tuple) for pair in pairs):
+        return None
+    names = [value for key, value in pairs if key == "hook_event_name"]
+    return dict(pairs) if names in ([AFTER], [FAILED]) else None
+
+
+def names_of(tool: str) -> tuple[str, ...]:
+    """The names that a policy may know a tool by: as the host says, or `server/tool` for one of an MCP server."""
+    parts = tool.split("__", 2)
+    if len(parts) == 3 and parts[0] == "mcp" and all(parts):
+        return (tool, f"{parts[1]}/{parts[2]}")
+    return (tool,)
+
+
+def judged(tool: str, args: dict[str, Any]) -> dict[str, Any]:
+    """The arguments as the host will take them: it strips blanks and slashes from the name of a skill."""
+    skill = args.get("skill") if tool == "Skill" else None
+    return {**args, "skill": skill.strip().lstrip("/").strip()} if isinstance(skill, str) else args
+
+
+def answer(decision: Decision, changed: dict[str, Any] | None) -> bytes:
+    """The decision as the host obeys it; `changed` are the arguments to use in the place of those given."""
+    if decision.would is not None:
+        return b"{}"  # only observed: the host does what it would do without us
+    words: dict[str, Any] = {"hookEventName": BEFORE, "permissionDecision": decision.verdict.word}
+    if decision.verdict is not ALLOW:
+        who = "Remit asks" if decision.verdict is ASK else "Remit"
+        words["permissionDecisionReason"] = f"{who}: {decision.reason} ({decision.code})"
+    elif changed is not None:
+        words["updatedInput"] = changed
+    return msgspec.json.encode({"hookSpecificOutput": words})
+
+
+NOTHING = b"{}"
+"""The answer to a report."""

@@ -1,0 +1,218 @@
+"""The desk that hooks come to: a host's question in, its answer out, decided and recorded in between."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import stat
+from collections.abc import Callable
+from typing import Any, NamedTuple, Protocol
+
+import msgspec
+
+from remit.adapters.hooks import claude_code
+from remit.adapters.hooks.definitions import Definitions
+from remit.adapters.hooks.event import Event
+from remit.adapters.hooks.installed import Installed
+from remit.enforce.point import Point, refusal
+from remit.model.call import Call, Context
+from remit.model.decision import Decision
+from remit.model.errors import CallError, RemitError
+from remit.model.rulebook import Rulebook
+from remit.model.terms import ALLOW, ASK, DENY
+from remit.record.entry import ASKED_OF_HOST
+from remit.record.ids import is_id
+
+
+class Words(Protocol):
+    """How a host speaks; a module each."""
+
+    NOTHING: bytes
+
+    def read_event(self, data: bytes) -> Event:
+        """What the host says. Raises CallError."""
+
+    def names_of(self, tool: str) -> tuple[str, ...]:
+        """The names that a policy may know a tool by."""
+
+    def judged(self, tool: str, args: dict[str, Any]) -> dict[str, Any]:
+        """The arguments as the host will take them."""
+
+    def answer(self, decision: Decision, changed: dict[str, Any] | None) -> bytes:
+        """The decision as the host obeys it."""
+
+
+HOSTS: dict[str, Words] = {claude_code.NAME: claude_code}
+
+
+class Answer(NamedTuple):
+    """What the host is told, and the call that runs when it hears it."""
+
+    text: bytes
+    running: str | None = None
+    decision: Decision | None = None
+
+
+class HookDesk:
+    """Answers one host of one project. Safe to use from many threads."""
+
+    def __init__(self, host: str, point: Point, installed: Callable[[], Installed]) -> None:
+        """`installed` looks the record up, again for each question. Raises InstallError then."""
+        self.host, self.point, self.installed = host, point, installed
+        self.words = HOSTS[host]
+        self.definitions = Definitions()
+
+    @staticmethod
+    def without(host: str, data: bytes, error: RemitError) -> bytes:
+        """The answer where there is nothing to decide with, or nowhere to record it."""
+        words = HOSTS.get(host, claude_code)
+        try:
+            if words.read_event(data).when != "before":
+                return words.NOTHING
+        except CallError:
+            pass
+        return words.answer(refusal(Call("", ""), error.code, f"nothing can be decided: {error}"), None)
+
+    def answer(self, data: bytes, *, alone: bool = False) -> Answer:
+        """The answer to a question or report; `alone` if nobody attends the host. Never raises."""
+        try:
+            event = self.words.read_event(data)
+        except CallError as error:
+            return self._recorded(
+                Event("before"), refusal(Call("", ""), error.code, f"the call can't be read: {error}")
+            )
+        if event.when == "other":
+            return Answer(self.words.NOTHING)
+        if event.when == "after":
+            self.point.outcome(_id(event), "done" if event.failed is None else "failed", error=event.failed)
+            return Answer(self.words.NOTHING)
+        call = _as_told(event)
+        if alone:
+            event = msgspec.structs.replace(event, person=False)
+        try:
+            rulebook = self.point.rulebook()
+            call = self._call(event, rulebook)
+        except RemitError as error:
+            help_ = f"; {error.help}" if error.help else ""
+            return self._recorded(event, refusal(call, error.code, f"{error}{help_}"), call)
+        except Exception as error:
+            return self._recorded(
+                event, refusal(call, "point-failed", f"the hook failed ({type(error).__name__})"), call
+            )
+        decision = self._met(self._asked(self.point.decide(call, rulebook), event), event)
+        return self._recorded(event, decision, call)
+
+    def refuse(self, data: bytes, code: str, reason: str) -> Answer:
+        """A deny for a question, recorded; nothing for a report. Never raises."""
+        try:
+            event = self.words.read_event(data)
+        except CallError:
+            event = Event("before")
+        if event.when != "before":
+            return Answer(self.words.NOTHING)
+        call = _as_told(event)
+        self.point.not_run(_id(event), code)  # the daemon may have allowed it before it failed
+        return self._recorded(msgspec.structs.replace(event, use=""), refusal(call, code, reason), call)
+
+    # The call
+
+    def _call(self, event: Event, rulebook: Rulebook) -> Call:
+        """The call in the policy's words. Raises RemitError for a caller that nobody vouches for."""
+        main = rulebook.book.hosts.get(self.host, {}).get("main")
+        if main is None:
+            help_ = f"a person adds `hosts: {{{self.host}: {{main: NAME}}}}` to the policy and runs `remit activate`"
+            raise RemitError(
+                f"the policy does not say who the main agent of {self.host} is", code="no-main", help=help_
+            )
+        agent = main
+        if event.agent is not None:
+            agent = event.agent
+            self._vouch(agent)
+        known = rulebook.book.tools.keys() | rulebook.book.aliases.keys()
+        tool = next((name for name in self.words.names_of(event.tool) if name in known), event.tool)
+        context = Context(
+            cwd=os.path.realpath(event.cwd) if event.cwd is not None else None,  # commands are judged by their text
+            mode="interactive" if event.person else "autonomous",
+            session=event.session or None,
+            chain=(main,) if event.handed else (),
+        )
+        return Call(agent, tool, self.words.judged(event.tool, event.args), context)
+
+    def _vouch(self, agent: str) -> None:
+        """That the host's agent is the one that was pinned under this name. Raises RemitError."""
+        installed = self.installed()
+        pinned = installed.agents.get(agent)
+        help_ = f"a person looks at it and runs `remit install {self.host}`"
+        if pinned is None:
+            raise RemitError(f"no agent `{agent[:80]}` was there when Remit was installed", code="unpinned", help=help_)
+        try:
+            found = self.definitions.of(agent, installed.definitions)
+        except OSError as error:
+            raise RemitError(f"the definitions of agents can't be read: {error}", code="unpinned") from None
+        if found != pinned:
+            raise RemitError(f"the definition of {agent} is not the one that was pinned", code="unpinned", help=help_)
+
+    # What a hook can carry out
+
+    def _asked(self, decision: Decision, event: Event) -> Decision:
+        """A question goes to the host where somebody sits there; otherwise the call waits for a person elsewhere."""
+        if decision.verdict is not ASK:
+            return decision
+        replace = msgspec.structs.replace
+        if event.person and (decision.needs is None or not decision.needs.missing):
+            return replace(decision, approval=ASKED_OF_HOST)
+        reason = f"{decision.reason}; nobody is there to answer"
+        return replace(decision, verdict=DENY, code="ask-pending", reason=reason)
+
+    def _met(self, decision: Decision, event: Event) -> Decision:
+        """A deny if an obligation can't be met: then the allow would not hold."""
+        if decision.verdict is DENY or decision.would is not None:
+            return decision
+        for duty in decision.obligations:
+            problem = None
+            if duty.do == "create-exclusively":
+                problem = _there_already(str(event.args.get(duty.arg, "")), event.cwd)
+            elif duty.do != "use-resolved-path" or duty.arg not in event.args or decision.verdict is ASK:
+                problem = f"{self.host} can't carry out `{duty.do}`"
+                return self._denied(decision, "obligation-unsupported", problem)
+            if problem is not None:
+                return self._denied(decision, "not-new", problem)
+        return decision
+
+    def _denied(self, decision: Decision, code: str, reason: str) -> Decision:
+        return msgspec.structs.replace(decision, verdict=DENY, code=code, reason=reason, remedy=None, approval=None)
+
+    def _recorded(self, event: Event, decision: Decision, call: Call | None = None) -> Answer:
+        call = call if call is not None else Call("", "")
+        decision = self.point.record(call, decision, call_id=_id(event) if event.use else None)
+        changed = _changed(event.args, decision) if decision.verdict is ALLOW and decision.would is None else None
+        runs = decision.verdict is not DENY
+        return Answer(self.words.answer(decision, changed), _id(event) if runs and event.use else None, decision)
+
+
+def _as_told(event: Event) -> Call:
+    """The call in the host's words, for what is refused before the policy's are known."""
+    return Call(event.agent or "", event.tool, event.args, Context(session=event.session or None))
+
+
+def _changed(args: dict[str, Any], decision: Decision) -> dict[str, Any] | None:
+    """The arguments with resolved paths in them; None where they stay as they are."""
+    found = {duty.arg: duty.value for duty in decision.obligations if duty.do == "use-resolved-path"}
+    return {**args, **found} if found else None
+
+
+def _there_already(text: str, cwd: str | None) -> str | None:
+    """Why a file can't be created: it is there, or nobody can tell. A hook can only look just before."""
+    try:
+        found = os.lstat(os.path.join(cwd or ".", text))
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError):
+        return "whether the file is new can't be told"
+    return "the file is there already, and only new ones may be created" if stat.S_IFMT(found.st_mode) else None
+
+
+def _id(event: Event) -> str:
+    """The id of the call in the ledger: the host's own, made unique by its session."""
+    text = f"{event.session}/{event.use}"
+    return text if is_id(text) else f"hook-{hashlib.sha256(text.encode('utf-8', 'replace')).hexdigest()}"

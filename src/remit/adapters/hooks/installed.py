@@ -1,0 +1,104 @@
+"""What an installation in a host has put where: written by `remit install`, read by the hook and by `remit status`.
+
+It lies in the state directory, outside the workspace, so that no agent can point the hook at another policy or store.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+import stat
+import sys
+from pathlib import Path
+from typing import Literal
+
+import msgspec
+
+from remit.model.errors import RemitError
+
+VERSION = 1
+_MAX_SIZE = 4 * 1024 * 1024
+
+
+class InstallError(RemitError):
+    """An installation that is missing, or can't be read or trusted."""
+
+    code = "not-installed"
+
+
+class Installed(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """One host of one project."""
+
+    version: Literal[1]
+    host: str
+    root: str
+    """The directory of the policy, absolute, with symlinks followed; `.remit/rulebook` lies in it."""
+    policy: str
+    """The policy file, absolute."""
+    settings: str
+    """The host's settings file that the hooks stand in, absolute."""
+    at: str
+    """Since when."""
+    definitions: tuple[str, ...] = ()
+    """The directories that the host takes agents' definitions from."""
+    agents: dict[str, dict[str, str]] = {}
+    """By the host's name of an agent: its definition files and their SHA-256. Empty for one that is built in."""
+    store: str | None = None
+    """The URL of the store, as REMIT_STORE was then; None: the SQLite file in the state directory."""
+
+
+def installed_path(state: Path, host: str) -> Path:
+    """Where the record of an installation lies."""
+    return state / "hooks" / f"{host}.json"
+
+
+def read_installed(state: Path, host: str) -> Installed:
+    """The record of an installation. Raises InstallError."""
+    path = installed_path(state, host)
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
+    except FileNotFoundError:
+        raise InstallError(f"Remit is not installed in {host} for this project") from None
+    except OSError as error:
+        raise InstallError(f"{path}: can't be read: {error.strerror}") from None
+    with os.fdopen(descriptor, "rb") as file:
+        about = os.fstat(file.fileno())
+        if not stat.S_ISREG(about.st_mode) or about.st_size > _MAX_SIZE:
+            raise InstallError(f"{path}: not a record of an installation")
+        if about.st_uid != os.geteuid() or about.st_mode & 0o077:
+            raise InstallError(f"{path}: others may read or write it", help=f"chmod 600 {shlex.quote(str(path))}")
+        data = file.read(_MAX_SIZE)
+    try:
+        found = msgspec.json.decode(data, type=Installed)
+    except (msgspec.MsgspecError, UnicodeError, RecursionError) as error:
+        raise InstallError(f"{path}: can't be read: {error}", help=f"run `remit install {host}` again") from None
+    if found.host != host:
+        raise InstallError(f"{path}: belongs to another host", help=f"run `remit install {host}` again")
+    return found
+
+
+def write_installed(state: Path, installed: Installed) -> None:
+    """Afterwards the file holds the record, for its owner only. Raises InstallError."""
+    path = installed_path(state, installed.host)
+    temporary = path.with_name(f".{path.name}-{os.urandom(8).hex()}")
+    try:
+        path.parent.mkdir(mode=0o700, exist_ok=True)
+        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+        try:
+            with os.fdopen(descriptor, "wb") as file:
+                file.write(msgspec.json.format(msgspec.json.encode(installed), indent=2) + b"\n")
+                file.flush()
+                os.fsync(file.fileno())
+            os.replace(temporary, path)
+        except BaseException:
+            temporary.unlink(missing_ok=True)
+            raise
+    except OSError as error:
+        raise InstallError(f"{path}: can't be written: {error.strerror}") from None
+
+
+def hook_command(state: Path, host: str) -> str:
+    """What the host runs, for `sh -c`: this interpreter, deaf to PYTHON* and to what else is installed, on one file."""
+    client = Path(__file__).with_name("client.py")
+    words = (sys.executable, "-I", "-S", str(client), host, str(state))
+    return " ".join(shlex.quote(word) for word in words)

@@ -1,0 +1,46 @@
+"""A hook without a daemon: the same answer, from the compiled rulebook and straight into the store."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from remit.adapters.hooks.desk import HookDesk
+from remit.adapters.hooks.installed import Installed, InstallError, read_installed
+from remit.enforce.point import Point
+from remit.model.errors import RemitError
+from remit.record.direct import DirectLedger
+from remit.store.open import FILE, open_store
+from remit.store.place import check_private
+
+PATIENCE = 4.0
+"""Seconds that the store may take."""
+
+
+def answer_alone(host: str, state: str, data: bytes, *, alone: bool = False, failed: str | None = None) -> bytes:
+    """What the host is to be told. Never raises RemitError.
+
+    `alone`: nobody attends the host. `failed`: what is wrong with the daemon; then it is a deny.
+    """
+    try:
+        place = Path(state)
+        check_private(place)
+        installed = read_installed(place, host)
+        _check_there(place, installed)
+        store = open_store(installed.store, place, timeout=PATIENCE)
+    except RemitError as error:
+        return HookDesk.without(host, data, error)
+    with_store = Point(Path(installed.root), place, store, DirectLedger(store, point=host))
+    desk = HookDesk(host, with_store, lambda: installed)
+    if failed is not None:
+        reason = f"the daemon of Remit was asked, and {failed}; restart `remit serve`, or stop it"
+        return desk.refuse(data, "daemon-failed", reason).text
+    return desk.answer(data, alone=alone).text
+
+
+def _check_there(state: Path, installed: Installed) -> None:
+    """That the ledger is there: a hook begins none in the place of one that was taken away. Raises InstallError."""
+    if installed.store is None and not os.path.lexists(state / FILE):
+        raise InstallError("the store is gone", help=f"put {state / FILE} back from a copy")
+    if not any((state / "keys").glob("*.vkey")):
+        raise InstallError("the ledger's keys are gone", code="key-missing", help=f"put {state / 'keys'} back")

@@ -1,0 +1,143 @@
+"""`remit activate`: a person puts the policy, as it is now, in force."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from remit.cli.options import JsonOption, PolicyOption
+
+if TYPE_CHECKING:
+    from remit.cli.in_force import InForce
+    from remit.model.rulebook import Rulebook
+    from remit.record.open import Opened
+
+
+def command(
+    policy: PolicyOption = None,
+    yes: Annotated[
+        bool, typer.Option("--yes", help="Without asking, where no passphrase is needed. It replaces none.")
+    ] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only show what would change.")] = False,
+    json: JsonOption = False,
+) -> int:
+    """Put the policy in force: check it, show what changes, and ask a person."""
+    from remit.cli.check import as_json, as_text, examine
+    from remit.cli.common import BAD_POLICY, find_policy, say_policy
+    from remit.cli.output import err, out, out_json
+    from remit.cli.pending import look
+
+    path = find_policy(policy)
+    say_policy(path, machine=json)
+    checked = examine(path)
+    if checked.rulebook is None or not checked.fine:
+        if json:
+            out_json({"state": "refused", **as_json(checked)})
+        else:
+            out(as_text(checked, quiet=True))
+        err("remit: not activated; what was in force stays in force")
+        return BAD_POLICY
+    root = path.absolute().parent
+    if dry_run:
+        return _dry_run(look(root), checked.rulebook, json=json)
+    from remit.record.open import open_ledger
+
+    with open_ledger(root, point="activate") as opened:
+        for warning in opened.warnings:
+            err(f"remit: {warning}")
+        return _activate(opened, root, checked.rulebook, yes=yes, json=json)
+
+
+def _dry_run(force: InForce, rulebook: Rulebook, *, json: bool) -> int:
+    from remit.cli.common import FINE
+    from remit.cli.differences import Difference, as_text
+    from remit.cli.output import out, out_json
+
+    difference = Difference.between(force, rulebook)
+    if json:
+        out_json({"state": "dry-run", **difference.as_json()})
+    else:
+        out(as_text(difference) + "nothing was activated (--dry-run)\n")
+    return FINE
+
+
+def _activate(opened: Opened, root: Path, rulebook: Rulebook, *, yes: bool, json: bool) -> int:
+    from remit.cli.common import FINE
+    from remit.cli.differences import Difference, as_text
+    from remit.cli.in_force import finish, in_force, put_in_force, repair
+    from remit.cli.output import err, out
+
+    if finish(opened, root):
+        err("remit: an activation had been interrupted; it is finished now")
+    force = in_force(root, opened.store)
+    difference = Difference.between(force, rulebook)
+    if difference.same:
+        return _done("unchanged", difference, json=json)
+    if force.activation is not None and force.activation.policy == rulebook.hash and repair(opened, root, rulebook):
+        return _done("repaired", difference, json=json)
+    if not json:
+        out(as_text(difference))
+    by = _consent(opened, force, rulebook, yes=yes)
+    activation = put_in_force(opened, root, rulebook, after=force.activation, by=by)
+    _sign(opened)
+    about = {"by": by, "at": activation.at, "digest": activation.digest, "activation": activation.seq}
+    _done("activated", difference, json=json, **about)
+    return FINE
+
+
+def _consent(opened: Opened, force: InForce, rulebook: Rulebook, *, yes: bool) -> str:
+    """Who agreed. Raises RemitError if nobody did.
+
+    What the new policy says of credentials counts for nothing here: it is not in force yet.
+    """
+    import sys
+
+    from remit.cli.common import InputError
+    from remit.cli.ledger.user import user_name
+    from remit.cli.output import err
+    from remit.cli.person import lifted, prove_person, without_credential
+    from remit.declare.nodes import show
+    from remit.grant.credential import is_set
+
+    book = force.rulebook.book if force.rulebook is not None else None
+    first = force.activation is None and not is_set(opened.store)
+    if not first and not lifted(book):
+        return prove_person(opened.store, book, doing=f"activate {show(rulebook.book.name)}")
+    if not yes:
+        if not sys.stdin.isatty():
+            raise InputError("nobody is there to agree: say --yes")
+        err("activate? [y/N]")
+        if sys.stdin.readline().strip().lower() not in ("y", "yes"):
+            raise InputError("not activated", code="not-activated")
+    return without_credential(user_name(None))
+
+
+def _sign(opened: Opened) -> None:
+    """The activation is under a signature at once. It stands without one, too."""
+    from remit.cli.output import err
+    from remit.model.errors import RemitError
+
+    try:
+        opened.checkpoint()
+    except RemitError as error:
+        err(f"remit: the policy is in force, but the ledger could not be signed: {error}")
+
+
+def _done(state: str, difference: Any, *, json: bool, **about: Any) -> int:
+    from remit.cli.common import FINE
+    from remit.cli.output import out, out_json, paint
+
+    if json:
+        out_json({"state": state, **difference.as_json(), **about})
+        return FINE
+    mark, name = paint("✅", "green"), difference.new.hash[:19]
+    same = f"{mark} nothing changed: {name}… is in force"
+    texts = {
+        "unchanged": f"{same}\n",
+        "repaired": f"{same}; its file was missing or damaged, and is written again\n",
+        "activated": f"{mark} activated {name}…, by {about.get('by')}\n",
+    }
+    out(texts[state])
+    return FINE

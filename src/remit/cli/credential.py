@@ -1,0 +1,85 @@
+"""`remit credential`: the passphrase by which a person activates and answers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import typer
+
+from remit.cli.ledger.options import help_alone
+from remit.cli.options import JsonOption, PolicyOption
+
+app = typer.Typer(
+    name="credential",
+    help="The passphrase that people prove themselves with: to activate, and to answer.",
+    rich_markup_mode=None,
+)
+app.callback(invoke_without_command=True)(help_alone)
+
+
+@app.command("set")
+def set_(policy: PolicyOption = None, json: JsonOption = False) -> int:
+    """Set the passphrase, or change it. It is read from the terminal, and from nothing else."""
+    from remit.cli.common import FINE
+    from remit.cli.ledger.user import user_name
+    from remit.cli.output import err, out, out_json
+    from remit.cli.person import PersonError, read_secret
+    from remit.grant.credential import CredentialError, is_set, set_passphrase, unfit
+    from remit.record.open import open_ledger
+
+    with open_ledger(_root(policy), point="credential") as opened:
+        for warning in opened.warnings:
+            err(f"remit: {warning}")
+        old = read_secret("the passphrase until now: ") if is_set(opened.store) else None
+        new = read_secret("new passphrase: ")
+        fault = unfit(new)
+        if fault is not None:
+            raise CredentialError(f"this can't be a passphrase: {fault}", code="unfit-passphrase")
+        if read_secret("the new one again: ") != new:
+            raise PersonError("the two are not the same; nothing was set", code="not-the-same")
+        set_passphrase(opened.store, new, old=old, who=user_name(None))
+    what = "set" if old is None else "changed"
+    if json:
+        out_json({"what": what})
+    else:
+        out(f"the passphrase is {what}\n")
+    return FINE
+
+
+@app.command()
+def status(policy: PolicyOption = None, json: JsonOption = False) -> int:
+    """Say whether a passphrase is set, since when, and how many wrong ones were given since the last right one."""
+    from remit.cli.common import FINE
+    from remit.cli.output import out, out_json
+    from remit.grant.credential import status as look
+    from remit.record.errors import LedgerError
+    from remit.record.open import open_log
+
+    try:
+        with open_log(_root(policy)) as opened:
+            found = look(opened.store)
+    except LedgerError as error:
+        if error.code != "no-ledger":
+            raise
+        found = None
+    if json:
+        out_json({"set": found is not None, **(found._asdict() if found is not None else {})})
+    elif found is None:
+        out("no passphrase is set; run `remit credential set` in a terminal\n")
+    else:
+        wrong = f"; wrong ones since the last right one: {found.failures}" if found.failures else ""
+        out(f"a passphrase is set, since {found.set_at}{wrong}\n")
+    return FINE
+
+
+def _root(policy: Path | None) -> Path:
+    """The folder of the policy. Raises InputError."""
+    import os
+
+    from remit.cli.common import InputError, find_policy
+    from remit.declare.nodes import show
+
+    path = find_policy(policy)
+    if not os.path.lexists(path):
+        raise InputError(f"{show(path, 300)}: no such file", code="no-policy")
+    return path.absolute().parent

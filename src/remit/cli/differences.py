@@ -1,0 +1,127 @@
+"""What an activation would change, for people and for programs. What weakens enforcement comes first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Self
+
+import msgspec
+
+from remit.analyze.changes import Change, compare
+from remit.cli.check import counts
+from remit.cli.in_force import InForce
+from remit.cli.output import paint
+from remit.declare.nodes import show
+from remit.model.rulebook import Book, Rulebook
+from remit.record.policy import weakenings
+
+_LONGEST = 100_000
+_MARKS = {"added": ("+", "green"), "removed": ("-", "red"), "changed": ("~", "yellow")}
+_CALLERS = {"agents": "agent", "roles": "role", "runners": "runner"}
+
+
+class Difference(msgspec.Struct, frozen=True):
+    """Between what is in force and a rulebook."""
+
+    force: InForce
+    new: Rulebook
+    changes: tuple[Change, ...]
+
+    @classmethod
+    def between(cls, force: InForce, new: Rulebook) -> Self:
+        """Compares them; without anything usable in force, all of the new one is a change."""
+        return cls(force, new, compare(force.rulebook.book if force.rulebook is not None else None, new.book))
+
+    @property
+    def same(self) -> bool:
+        """True if the rulebook says what is in force."""
+        active = self.force.rulebook
+        return active is not None and active.hash == self.new.hash and not self.changes
+
+    def as_json(self) -> dict[str, Any]:
+        """The difference for programs."""
+        activation = self.force.activation
+        return {
+            "policy": self.new.hash,
+            "was": activation.policy if activation is not None else None,
+            "first": activation is None,
+            "fault": self.force.fault,
+            "weakens": [{**one, "new": fresh} for one, fresh in _weakens(self)],
+            "changes": self.changes,
+        }
+
+
+def as_text(difference: Difference) -> str:
+    """The difference for people."""
+    return "".join(f"{line}\n" for line in _lines(difference))
+
+
+def _lines(difference: Difference) -> Iterator[str]:
+    for one, fresh in _weakens(difference):
+        since = "new" if fresh else "as before"
+        yield f"{paint('WEAKENS ENFORCEMENT', 'red')} ({since}): {show(_weak(one), _LONGEST)}"
+    force = difference.force
+    if force.fault is not None:
+        yield f"{paint('NOTHING IS IN FORCE', 'red')}: {show(force.fault, _LONGEST)}"
+    if force.activation is None:
+        yield f"first activation: {_sum(difference.new.book)}; `remit matrix` shows who may do what"
+        return
+    if force.rulebook is None:
+        yield "what was in force can't be compared; this is all that the new policy says:"
+    yield from _callers(difference.changes)
+    for change in difference.changes:
+        if change.section not in _CALLERS:
+            yield _line(change, f"{change.section} {change.name}".strip())
+    if not difference.changes:
+        yield "nothing changed"
+
+
+def _callers(changes: tuple[Change, ...]) -> Iterator[str]:
+    """Each caller with its changes; callers with the same changes together."""
+    by_name: dict[tuple[str, str], list[Change]] = {}
+    for change in changes:
+        if change.section in _CALLERS:
+            by_name.setdefault((change.section, change.name), []).append(change)
+    blocks: dict[tuple[str, tuple[str, ...]], list[str]] = {}
+    for (section, name), mine in by_name.items():
+        whole = [change.what for change in mine if not change.key]
+        head = f"{_CALLERS[section]} {{}}" + (f" {whole[0]}" if whole else "")
+        lines = tuple(_line(change, change.key, caller=True) for change in mine if change.key)
+        blocks.setdefault((head, lines), []).append(show(name, _LONGEST))
+    for (head, lines), names in blocks.items():
+        yield paint(head.replace("{}", ", ".join(names), 1), "bold")
+        yield from (f"  {line}" for line in lines)
+
+
+def _line(change: Change, what: str, *, caller: bool = False) -> str:
+    mark, colour = _MARKS[change.what]
+    text = what if caller or not change.key else f"{what}: {change.key}"
+    if change.what == "changed":
+        old, new = ("not said" if value is None else value for value in (change.old, change.new))
+        text += f": {old} → {new}"
+    else:
+        value = change.new if change.new is not None else change.old
+        verb = caller and change.key in ("may", "must_ask", "may_not")
+        text += "" if value is None else f" {value}" if verb else f": {value}"
+    place = f"  ({change.at})" if change.at else ""
+    return paint(f"{mark} {show(text, _LONGEST)}", colour) + paint(show(place, _LONGEST), "dim")
+
+
+def _weakens(difference: Difference) -> list[tuple[dict[str, Any], bool]]:
+    """What weakens enforcement in the new book, and whether that is new."""
+    active = difference.force.rulebook
+    before = [{"kind": kind, **about} for kind, about in weakenings(active.book)] if active is not None else []
+    found = [{"kind": kind, **about} for kind, about in weakenings(difference.new.book)]
+    return [(one, one not in before) for one in found]
+
+
+def _weak(one: dict[str, Any]) -> str:
+    if one["kind"] == "observe":
+        return f"{one['agent']} is only observed until {one['until']}: what its rules deny is let through"
+    more = " ".join(f"{key} {value}" for key, value in one.items() if key not in ("kind", "what"))
+    return f"{one['what']} {more}".strip()
+
+
+def _sum(book: Book) -> str:
+    sizes = ((number, word.removesuffix("s") if number == 1 else word) for word, number in counts(book).items())
+    return ", ".join(f"{number} {word}" for number, word in sizes if number)

@@ -1,0 +1,1 @@
+"""`remit install` and `remit uninstall`: our hooks in a host's settings, and everything back as it was."""

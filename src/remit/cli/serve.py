@@ -1,0 +1,80 @@
+"""`remit serve`: the daemon that hooks ask. Without it each hook decides by itself, which takes longer to start."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from remit.cli.options import JsonOption, PolicyOption
+from remit.model.decision import Decision
+
+
+def command(
+    policy: PolicyOption = None,
+    quiet: Annotated[bool, typer.Option("--quiet", help="Print only what was refused or asked.")] = False,
+    json: JsonOption = False,
+) -> int:
+    """Answer the hooks of this project, with the activated policy, until interrupted."""
+    import signal
+    from contextlib import suppress
+    from queue import Full, Queue
+    from threading import Thread
+
+    from remit.adapters.hooks.desk import Answer
+    from remit.cli.common import FINE, find_policy
+    from remit.cli.ledger.lines import out_ascii
+    from remit.cli.output import OutputClosed, out, paint
+    from remit.declare.nodes import show
+    from remit.explain.why import headline
+    from remit.service.daemon import Daemon
+
+    lines: Queue[tuple[str, Decision] | None] = Queue(1000)
+
+    def told(host: str, answer: Answer) -> None:
+        decision = answer.decision
+        if decision is None or (quiet and decision.allowed and decision.would is None):
+            return
+        with suppress(Full):  # nobody reads what is printed: no answer waits for that, and the ledger has it all
+            lines.put_nowait((host, decision))
+
+    def print_lines() -> None:
+        while (line := lines.get()) is not None:
+            tell(*line)
+
+    def tell(host: str, decision: Decision) -> None:
+        try:
+            if json:
+                out_ascii({"host": host, "decision": decision.verdict.word, **_said(decision)})
+            else:
+                line = f"{host} {show(decision.agent)} {show(decision.tool)}  {headline(decision)}"
+                out(paint(line, decision.verdict.word) + "\n")
+        except OutputClosed:
+            pass  # nobody looks; the answers go on
+
+    root = find_policy(policy).parent.absolute()
+    printer = Thread(target=print_lines, name="remit-lines", daemon=True)
+    with Daemon(root, told) as daemon:
+        for name in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+            signal.signal(name, lambda *_: daemon.stop())
+        if json:
+            out_ascii({"serving": str(daemon.server.path), "policy": daemon.rulebook.hash})
+        else:
+            out(f"serving {show(daemon.rulebook.book.name)} ({daemon.rulebook.hash[:19]}…) on {daemon.server.path}\n")
+        printer.start()
+        daemon.serve()
+    with suppress(Full):
+        lines.put_nowait(None)
+    printer.join(1)
+    return FINE
+
+
+def _said(decision: Decision) -> dict[str, object]:
+    return {
+        "agent": decision.agent,
+        "tool": decision.tool,
+        "code": decision.code,
+        "reason": decision.reason,
+        "would": decision.would,
+        "tier": decision.tier,
+    }

@@ -1,0 +1,130 @@
+"""`remit status`: what is in force, what enforces it and for whom. It never claims enforcement where there is none."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from remit.cli.options import JsonOption, PolicyOption
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from remit.cli.pending import Standing
+    from remit.record.open import OpenLog
+    from remit.service.probe import Probes
+    from remit.service.status.gather import NoStore, Project
+    from remit.service.status.model import PolicyState, Status
+
+NOT_AS_IT_SHOULD = 1
+
+
+def command(
+    probe: Annotated[
+        bool, typer.Option("--probe", help="Ask the installed hook, as the host does, about calls that must be denied.")
+    ] = False,
+    policy: PolicyOption = None,
+    json: JsonOption = False,
+) -> int:
+    """Say what is in force, how strongly each agent is bound, and what gets past. Exit code 1: something is wrong."""
+    from remit.cli.common import FINE
+    from remit.cli.ledger.lines import out_ascii
+    from remit.cli.output import out
+    from remit.cli.status_lines import as_json, as_text
+
+    project = _project(policy)
+    status = look(project)
+    probes = _probed(project, status) if probe else None
+    fine = not status.faults and (probes is None or probes.fine)
+    if json:
+        out_ascii(as_json(status, probes, fine))
+    else:
+        out(as_text(status, probes, fine))
+    return FINE if fine else NOT_AS_IT_SHOULD
+
+
+def look(project: Project) -> Status:
+    """How the project stands. Raises InputError if there is no policy."""
+    from remit.service.status.gather import NoStore, gather, open_hooks_log
+
+    opened = open_hooks_log(project)
+    try:
+        stand = _standing(project, opened)
+        state = _policy_state(project, stand)
+        rulebook = stand.force.rulebook if stand.force.rulebook is not None else stand.checked.rulebook
+        problems = [str(problem).replace("\n", " ") for problem in stand.checked.problems]
+        return gather(project, state, rulebook, opened, problems)
+    finally:
+        if not isinstance(opened, NoStore):
+            opened.close()
+
+
+def _project(option: Path | None) -> Project:
+    """Raises InputError without a policy, and StoreError for a state directory that is not safe."""
+    import os
+    from pathlib import Path
+
+    from remit.cli.common import InputError, find_policy
+    from remit.declare.nodes import show
+    from remit.service.status.gather import Project
+    from remit.store.place import state_directory
+
+    path = find_policy(option)
+    if not os.path.lexists(path):
+        raise InputError(f"{show(path, 300)}: no such file", code="no-policy")
+    root = Path(os.path.realpath(path.parent))
+    return Project(root, root / path.name, state_directory(root))
+
+
+def _standing(project: Project, opened: OpenLog | NoStore) -> Standing:
+    from remit.cli.check import examine
+    from remit.cli.in_force import InForce, in_force
+    from remit.cli.pending import standing
+    from remit.model.errors import RemitError
+    from remit.service.status.gather import NoStore
+
+    force = InForce()
+    if not isinstance(opened, NoStore):
+        try:
+            force = in_force(project.root, opened.store)
+        except RemitError as error:
+            force = InForce(fault=str(error))
+    elif not opened.none:
+        force = InForce(fault=f"what was activated can't be looked up: {opened.problem}")
+    return standing(examine(project.policy), force)
+
+
+def _policy_state(project: Project, stand: Standing) -> PolicyState:
+    from remit.service.status.model import PolicyState
+
+    active, force = stand.force.activation, stand.force
+    rulebook = force.rulebook if force.rulebook is not None else stand.checked.rulebook
+    name = rulebook.book.name if rulebook is not None else None
+    broken = stand.checked.rulebook is None or not stand.checked.fine
+    return PolicyState(
+        str(project.policy),
+        name,
+        "broken" if broken else stand.state,
+        active.policy if active is not None else None,
+        active.at if active is not None else None,
+        active.by if active is not None else None,
+        force.fault,
+    )
+
+
+def _probed(project: Project, status: Status) -> Probes:
+    from pathlib import Path
+
+    from remit.service.probe import Probes, run_probes
+
+    for host in status.hosts:
+        if host.installed and host.settings is not None:
+            pinned = {
+                one.name: one.files for one in host.definitions if one.state in ("pinned", "built in") and one.known
+            }
+            watched = frozenset(one.name for one in status.agents if one.bond == "observed")
+            main = host.main or "(main)"
+            place = Path(host.settings)
+            return run_probes(project.root, project.policy, project.state, place, pinned, main=main, observed=watched)
+    return Probes("", problem="Remit is installed in no host: there is no hook to ask, and every call would run")

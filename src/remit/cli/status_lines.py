@@ -1,0 +1,231 @@
+"""The status for people, at a glance, and for programs."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from remit.cli.output import paint
+from remit.declare.nodes import show
+
+if TYPE_CHECKING:
+    from remit.service.probe import Probes
+    from remit.service.status.model import AgentState, Finding, HostState, Status
+
+_LONG = 20
+_STYLES = {"fault": "red", "note": "yellow"}
+_MARKS = {"fault": "❌", "note": "·"}
+_STATES = {
+    "same": "in force as it is written",
+    "pending": "changed since it was activated: run `remit activate`",
+    "broken": "BROKEN: the file does not load, or its tests fail; run `remit check`",
+    "none": "never activated: run `remit activate`",
+}
+_BONDS = {
+    "host hook": ("✅", "green"),
+    "observed": ("✋", "yellow"),
+    "disabled": ("·", "dim"),
+    "only words": ("✋", "yellow"),
+    "not enforced": ("❌", "red"),
+    "refused": ("❌", "red"),
+}
+
+
+def as_json(status: Status, probes: Probes | None, fine: bool) -> dict[str, Any]:
+    """Everything."""
+    found: dict[str, Any] = msgspec.to_builtins(status)
+    found["fine"] = fine
+    found["probes"] = msgspec.to_builtins(probes) if probes is not None else None
+    return found
+
+
+def as_text(status: Status, probes: Probes | None, fine: bool) -> str:
+    """For people: what it comes to, each part, and again what it comes to."""
+    headline = _headline(status, probes, fine)
+    lines = [headline, *_project(status), *_weak(status)]
+    for host in status.hosts:
+        lines += _host(host)
+    lines += _agents(status)
+    lines += _project_code(status)
+    lines += [line for host in status.hosts if host.installed for line in _passes(host)]
+    if probes is not None:
+        lines += _probes(probes)
+    if len(lines) > _LONG:
+        lines.append(headline)
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _headline(status: Status, probes: Probes | None, fine: bool) -> str:
+    name = show(status.policy.name or "(no policy)")
+    if fine:
+        return paint(f"✅ {name}: enforced as it should be", "green")
+    count = len(status.faults)
+    alarms = 0
+    if probes is not None:
+        alarms = 1 if probes.problem is not None else sum(1 for one in probes.results if _is_bad(one.verdict))
+    words = [f"{count} fault{'s' if count != 1 else ''}"] if count else []
+    words += [f"{alarms} probe{'s' if alarms != 1 else ''} not denied as it should be"] if alarms else []
+    return paint(f"❌ {name}: NOT enforced as it should be: {', '.join(words)}", "red")
+
+
+def _is_bad(verdict: str) -> bool:
+    return verdict not in ("denied", "answered")
+
+
+def _finding(one: Finding) -> Iterator[str]:
+    yield paint(f"  {_MARKS[one.level]} {show(one.text, 600)}", _STYLES[one.level])
+    if one.help:
+        yield f"      {show(one.help, 300)}"
+
+
+def _project(status: Status) -> Iterator[str]:
+    policy, ledger = status.policy, status.ledger
+    yield paint("policy", "bold")
+    yield f"  {show(policy.file, 300)}"
+    yield f"  {_STATES[policy.state]}"
+    if policy.at is not None:
+        yield f"  activated {show(policy.at, 30)} by {show(policy.by or '?')}, {show((policy.hash or '')[:19])}…"
+    for one in status.findings:
+        yield from _finding(one)
+    yield paint("evidence", "bold")
+    if ledger.reachable:
+        last = f", the last of {show(ledger.last, 30)}" if ledger.last else ""
+        yield f"  ledger: {ledger.size} entries{last}; {show(ledger.store, 300)}"
+        yield f"  {_signed(status)}"
+    else:
+        yield f"  ledger: {show(ledger.problem or 'none', 300)}"
+    if status.serving:
+        yield "  daemon: serving"
+    else:
+        yield "  daemon: not serving; each hook reads the rulebook and opens the store itself, which takes longer"
+    yield f"  {_credential(status)}"
+
+
+def _signed(status: Status) -> str:
+    ledger = status.ledger
+    if ledger.signed is None:
+        signed = "not signed yet"
+    elif ledger.signed >= ledger.size:
+        signed = "signed up to the last entry"
+    else:
+        signed = f"signed up to entry {ledger.signed} of {ledger.size}"
+    anchors = (
+        f"{len(ledger.anchors)} anchor(s)" if ledger.anchors else "no anchor: whoever owns this machine can cut it"
+    )
+    witness = ", cosigned by a witness" if ledger.cosigned else ""
+    return f"{signed}{witness}; {anchors}; `remit ledger verify` checks it"
+
+
+def _credential(status: Status) -> str:
+    found = status.credential
+    if found is None:
+        return "credential: can't be looked up"
+    if found.lifted:
+        return paint("approvals: not protected from a shell (unsafe_no_credential)", "yellow")
+    if found.set:
+        return f"credential: set since {show(found.since or '?', 30)}"
+    return "credential: not set; only a first activation works"
+
+
+def _weak(status: Status) -> Iterator[str]:
+    if not status.weaknesses:
+        return
+    yield paint("weakened by the policy", "bold")
+    for one in status.weaknesses:
+        who = f" for {show(one.agent)}" if one.agent else ""
+        if one.what == "observe" and one.over:
+            yield f"  · observe{who} ended {show(one.until, 30)}: enforced again"
+        elif one.what == "observe":
+            yield paint(f"  ✋ OBSERVED ONLY{who}, until {show(one.until, 30)}: denials are let through", "yellow")
+        else:
+            yield paint(f"  ✋ UNSAFE{who}: {show(one.what, 300)}", "yellow")
+
+
+def _host(host: HostState) -> Iterator[str]:
+    yield paint(show(host.name), "bold")
+    if host.installed:
+        yield f"  installed {show(host.at or '?', 30)}; {show(host.settings or '?', 300)}"
+        if host.hooked:
+            yield paint("  ✅ its hooks are in place, and nothing switches them off", "green")
+        if host.main is not None:
+            yield f"  main agent: {show(host.main)}"
+    elif not host.findings:
+        yield "  not installed"
+    for one in host.findings:
+        yield from _finding(one)
+    states = Counter(one.state for one in host.definitions)
+    if host.definitions:
+        yield "  definitions: " + ", ".join(f"{number} {word}" for word, number in states.items())
+
+
+def _agents(status: Status) -> Iterator[str]:
+    if not status.agents:
+        return
+    yield paint("agents", "bold")
+    width = min(30, max(len(show(one.name)) for one in status.agents))
+    for one in status.agents:
+        mark, style = _BONDS[one.bond]
+        yield paint(f"  {mark} {show(one.name):<{width}}  {_bond(one)}", style) + f"; {_seen(one)}"
+    if not status.looked.all:
+        yield f"  (seen: in the newest {status.looked.entries} entries of the ledger only)"
+
+
+def _bond(one: AgentState) -> str:
+    by = f" ({show(one.by)})" if one.by else ""
+    since = f" since {show(one.since, 30)}" if one.since else ""
+    words = {
+        "host hook": f"host hook{by}{since}",
+        "observed": f"observed until {show(one.until or '?', 30)}{by}: nothing is denied but what is protected",
+        "disabled": f"disabled{by}",
+        "only words": "only words: nothing enforces it",
+        "not enforced": f"NOT ENFORCED{by}",
+        "refused": f"all that it does is denied{by}",
+    }
+    return words[one.bond] + (f", {show(one.why, 200)}" if one.why else "")
+
+
+def _seen(one: AgentState) -> str:
+    if not one.seen:
+        return "not seen"
+    return ", ".join(f"last seen at {show(s.point, 40)} {show(s.last, 30)} ({s.entries})" for s in one.seen[:3])
+
+
+def _project_code(status: Status) -> Iterator[str]:
+    able = [one for one in status.agents if one.project_code]
+    if not able:
+        return
+    yield paint("project code", "bold")
+    for one in able:
+        yield (
+            f"  {show(one.name)} may run it by {', '.join(map(show, one.project_code))}: it could do whatever your user"
+            " can, unless a sandbox keeps it"
+        )
+
+
+def _passes(host: HostState) -> Iterator[str]:
+    yield paint(f"what {show(host.name)} itself lets through", "bold")
+    for one in host.passes:
+        yield f"  · {show(one['what'], 300)}"
+        yield paint(f"      because {show(one['because'], 300)}", "dim")
+        yield paint(f"      → {show(one['do'], 300)}", "dim")
+
+
+def _probes(probes: Probes) -> Iterator[str]:
+    yield paint("probes", "bold")
+    if probes.problem is not None:
+        yield paint(f"  ❌ ALARM: {show(probes.problem, 300)}", "red")
+        return
+    fine = [one for one in probes.results if not _is_bad(one.verdict)]
+    for one in probes.results:
+        if one.verdict == "ALARM":
+            yield paint(f"  ❌ ALARM: {show(one.agent)}, {show(one.probe)}: {show(one.text, 300)}", "red")
+        elif one.verdict == "only-broken":
+            what = f"{show(one.agent)}, {show(one.probe)}: denied, but only because nothing works"
+            yield paint(f"  ❌ {what}: {show(one.text, 300)}", "red")
+    if fine:
+        count = Counter(one.verdict for one in fine)
+        yield paint(f"  ✅ {count['denied']} denied as they must be, {count['answered']} answered", "green")
+    yield f"  they are in the ledger, under the session {show(probes.session)}; what nobody could decide, under none"

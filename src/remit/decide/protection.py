@@ -1,0 +1,125 @@
+"""Step 2, second half: what governs the agents, and what Remit keeps, is out of their reach."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from remit.decide.case import Case, Finding
+from remit.decide.index import ProtectedPaths
+from remit.decide.words import shown
+from remit.scopes.glob import fold
+from remit.scopes.interface import Unit
+from remit.scopes.path import forms, is_outside, relative_to
+
+MAX_GUESSES = 64
+MOVES = frozenset({"cd", "pushd"})
+
+
+def protected(case: Case) -> Finding | None:
+    """Step 2, second half: no agent changes what governs it."""
+    paths = case.plan.index.protected
+    above = paths.above_root(case.facts.root)
+    guarded, sealed = case.facts.guarded, _below(case.facts.sealed, case.facts.root)
+    moved: list[str] = []
+    for unit in case.units:
+        if unit.kind == "shell":
+            if unit.value.act.program == "ln" and any(_is_above(paths, path) for _, path in unit.value.touches):
+                return case.deny(2, "protected", "a link to a directory with something protected in it")
+            found = unit.value.act.names & paths.programs if unit.value.act.program is not None else None
+            if found:
+                return case.deny(2, "protected", f"{min(found)} is reserved to people")
+            if unit.value.act.program in MOVES:
+                moved += [text for _, text in unit.value.lost]
+            for touch, text in unit.value.lost:
+                text = "/".join((*moved, text))
+                if any(_is_protected(paths, guess, guarded) for guess in _guesses(unit, touch.effect, text)):
+                    reason = (
+                        f"{shown(touch.path.raw)} may be protected, and its place can't be told; name it below the root"
+                    )
+                    return case.deny(2, "protected", reason)
+        if (
+            unit.kind == "path"
+            and unit.effects
+            and (_is_protected(paths, unit, guarded) or _names_above(unit, above) or _changes_sealed(unit, sealed))
+        ):
+            what = "changed" if not unit.effects.isdisjoint(("write", "delete")) else "read"
+            return case.deny(2, "protected", f"{shown(unit.text)} is protected and can't be {what} by an agent")
+    return None
+
+
+def _is_protected(paths: ProtectedPaths, unit: Unit, guarded: tuple[str, ...]) -> bool:
+    return paths.names_path(unit) or (bool(guarded) and _is_guarded(unit, guarded))
+
+
+def _guesses(unit: Unit, effect: str, text: str) -> Iterator[Unit]:
+    """The paths below the root that a text could mean when nobody knows where it starts: each end of it."""
+    segments = [part for part in text.replace('"', "").replace("'", "").split("/") if part not in ("", ".")]
+    for start in range(min(len(segments), MAX_GUESSES)):
+        path = "/".join(segments[start:])
+        yield Unit("path", unit.arg, path, frozenset({effect}), text=text)
+
+
+def _names_above(unit: Unit, above: frozenset[str]) -> bool:
+    """A path outside the root that is one of the policy's own files, or a directory with one in it."""
+    if not above or unit.effects.isdisjoint(("write", "delete")) or not is_outside(unit):
+        return False
+    if unit.wide:
+        return any(unit.value.matches(path) for path in above)
+    return any(path == unit.value or path.startswith(unit.value + "/") for path in above)
+
+
+def _is_guarded(unit: Unit, guarded: tuple[str, ...]) -> bool:
+    """A path in a directory that nobody may look into, or above it if that is changed; a search sweeps over it.
+
+    Where the text alone doesn't tell the place (`~/x`, `cd $DIR && cat x`), the directory is known by its name.
+    """
+    changes = not unit.effects.isdisjoint(("write", "delete"))
+    for name in guarded:
+        if any(mark in f"/{unit.text}/" for mark in _marks(name)):
+            return True
+        if unit.wide:
+            if changes and unit.value.absolute and any(unit.value.matches(place) for place in _upwards(name)):
+                return True
+            continue
+        for place in (unit.value, *unit.also):
+            if place == name or place.startswith(name + "/") or (changes and name.startswith(place.rstrip("/") + "/")):
+                return True
+    return False
+
+
+def _marks(path: str) -> tuple[str, str]:
+    """What a text has in it that names the directory: its own name, or those of the two above it."""
+    above, _, own = path.rpartition("/")
+    return f"/{own}/", f"/{'/'.join(above.split('/')[-2:])}/"
+
+
+def _upwards(path: str) -> Iterator[str]:
+    """The path, and every directory above it but the topmost."""
+    while path:
+        yield path
+        path = path.rpartition("/")[0]
+
+
+def _below(places: tuple[str, ...], root: str | None) -> tuple[str, ...]:
+    """As paths of units are: relative where they lie below the root."""
+    return tuple(fold(relative_to(place, root)) for place in places)
+
+
+def _changes_sealed(unit: Unit, sealed: tuple[str, ...]) -> bool:
+    """A change to something sealed, to what is in it, or to a directory that it is in."""
+    if not sealed or unit.effects.isdisjoint(("write", "delete")):
+        return False
+    if unit.wide:
+        glob = unit.value.folded()
+        within = any(glob.base == name or glob.base.startswith(name + "/") for name in sealed)
+        return within or any(glob.matches(place) for name in sealed for place in _upwards(name))
+    return any(
+        form == name or form.startswith(name + "/") or name.startswith(form.rstrip("/") + "/")
+        for form in forms(unit)
+        for name in sealed
+    )
+
+
+def _is_above(paths: ProtectedPaths, path: object) -> bool:
+    """A directory with something protected below it, or a place that nobody can tell."""
+    return path is None or (isinstance(path, str) and paths.contains(fold(path)))

@@ -1,0 +1,1 @@
+"""Claude Code's own files: its settings and the definitions of its agents."""

@@ -1,0 +1,26 @@
+"""Regular expressions that are compiled when they are first used: most calls need few of them, and a hook starts anew
+for each call."""
+
+from __future__ import annotations
+
+import re
+from typing import Any, cast
+
+
+def compile_later(text: str, flags: int = 0) -> re.Pattern[str]:
+    """As `re.compile`, but later; a fault in the text shows at first use."""
+    return cast("re.Pattern[str]", _Later(text, flags))
+
+
+class _Later:
+    """Stands for a compiled pattern. What was asked for once is kept, and costs no more than the pattern's own."""
+
+    def __init__(self, text: str, flags: int) -> None:
+        self._source = (text, flags)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        found = getattr(re.compile(*self._source), name)  # `re` keeps what it compiled
+        setattr(self, name, found)
+        return found

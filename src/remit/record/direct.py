@@ -1,0 +1,61 @@
+"""The ledger without a thread: each entry in a transaction of its own, for a process that records one call and ends."""
+
+from __future__ import annotations
+
+import secrets
+import time
+from collections.abc import Callable
+
+from remit.model.call import Call
+from remit.model.decision import Decision
+from remit.record.append import Appended, Pending, append, head_of, is_there
+from remit.record.batch import Receipt
+from remit.record.entry import Entry, intent_entry, intent_snapshot, outcome_entry
+from remit.record.errors import LedgerUnavailable
+from remit.record.ids import checked_id
+from remit.record.processes import ELSEWHERE
+from remit.store.errors import StoreError
+from remit.store.interface import Store
+
+
+class DirectLedger:
+    """The same road into the log as `Ledger`, walked once. What it opens, another process closes."""
+
+    def __init__(self, store: Store, *, point: str, clock: Callable[[], int] = time.time_ns) -> None:
+        self.store, self.point, self.clock = store, point, clock
+        self.writer = secrets.token_hex(8)
+
+    def intent(self, call: Call, decision: Decision, *, call_id: str | None = None) -> Receipt:
+        """Records a decision before the tool runs, on disk when this returns. Raises LedgerError."""
+        name = checked_id(call_id) if call_id is not None else f"{self.writer}-1"
+        snapshot = intent_snapshot(name, call, decision, self.point, self.clock())
+        return self._write(intent_entry(snapshot, self.writer), name)
+
+    def outcome(self, call: str, result: str, *, error: str | None = None, took: int | None = None) -> Receipt:
+        """Records how a call ended. Raises LedgerError."""
+        at, name = self.clock(), checked_id(call)
+
+        def build(place: Callable[[str], int | None]) -> Entry:
+            return outcome_entry(name, place(name), result, at, self.writer, error=error, took=took)
+
+        return self._write(build, name)
+
+    def _write(self, pending: Pending, call: str) -> Receipt:
+        done: Appended | None = None
+        try:
+            with self.store.write() as change:
+                done = append(change, [pending], ELSEWHERE)
+        except StoreError as error:
+            if done is None or not error.uncertain or not self._was_kept(done):
+                raise LedgerUnavailable(f"the ledger can't be written: {error}") from None
+            with self.store.read() as view:
+                return Receipt(call, done.first, head_of(view))
+        return Receipt(call, done.first, done.head)
+
+    def _was_kept(self, done: Appended) -> bool:
+        """A commit that failed half-way may have been kept."""
+        try:
+            with self.store.read() as view:
+                return is_there(view, done.first, done.entries[0].body)
+        except StoreError:
+            return False

@@ -1,0 +1,107 @@
+"""The daemon of a project: it holds the activated rulebook and the store, and answers hooks until it is told to end."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from remit.adapters.hooks.desk import HOSTS, Answer, HookDesk
+from remit.adapters.hooks.installed import Installed, InstallError, read_installed
+from remit.enforce.point import Point
+from remit.model.errors import RemitError
+from remit.record.open import open_ledger
+from remit.record.writer import Ledger
+from remit.service.hooks import HookServer
+from remit.store.open import default_url
+from remit.store.place import state_directory
+
+LOCK = "serve.lock"
+
+
+class Daemon:
+    """One for each project and state directory."""
+
+    def __init__(self, root: Path, told: Callable[[str, Answer], None], *, state: Path | None = None) -> None:
+        """Raises RemitError: another one runs, the ledger can't be opened, or no policy is activated."""
+        self.root = Path(os.path.realpath(root))
+        self.state = state if state is not None else state_directory(root)
+        self._lock = _lock(self.state)
+        try:
+            url = _installed_store(self.state)
+            self.opened = open_ledger(self.root, point="serve", state=self.state, url=url, full=False, keep=True)
+            self._ledgers = {host: Ledger(self.opened.store, point=host, elsewhere=True) for host in HOSTS}
+            points = {h: Point(self.root, self.state, self.opened.store, log) for h, log in self._ledgers.items()}
+            self.point = next(iter(points.values()))
+            self.rulebook = self.point.rulebook()
+            desks = {host: HookDesk(host, point, self._record(host)) for host, point in points.items()}
+            self.server = HookServer(self.state, desks, told)
+            self.opened.ledger.event("start", {"point": "serve", "policy": self.rulebook.hash})
+        except BaseException:
+            self._give_back()
+            raise
+
+    def _record(self, host: str) -> Callable[[], Installed]:
+        return lambda: read_installed(self.state, host)
+
+    def serve(self) -> None:
+        """Answers until `stop`."""
+        self.server.serve()
+
+    def stop(self) -> None:
+        """Ends `serve`, from a signal handler or another thread."""
+        threading.Thread(target=self.server.close, name="remit-stop", daemon=True).start()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self.server.close()
+        self.opened.ledger.event("stop", {"point": "serve"})
+        self._give_back()
+
+    def _give_back(self) -> None:
+        for ledger in getattr(self, "_ledgers", {}).values():
+            ledger.close()
+        if hasattr(self, "opened"):
+            self.opened.close()
+        os.close(self._lock)
+
+
+def _installed_store(state: Path) -> str | None:
+    """The store that hooks without a daemon use, as far as something is installed: there must be only one."""
+    for host in HOSTS:
+        with suppress(InstallError):
+            return read_installed(state, host).store or default_url(state)
+    return None
+
+
+def _lock(state: Path) -> int:
+    """Held as long as the daemon lives; the kernel gives it back. Raises RemitError if another one has it."""
+    handle = os.open(state / LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(handle)
+        raise RemitError("a daemon is running for this project already", code="already-serving") from None
+    return handle
+
+
+def is_serving(state: Path) -> bool:
+    """Whether a daemon holds the lock."""
+    try:
+        handle = os.open(state / LOCK, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    finally:
+        os.close(handle)
+    return False

@@ -1,0 +1,179 @@
+"""Everything that `remit status` tells, put together. What is broken does not stop it: people want to know it."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import msgspec
+
+from remit.adapters.hooks.installed import InstallError, read_installed
+from remit.grant.credential import status as credential_status
+from remit.model.errors import RemitError
+from remit.model.rulebook import Rulebook
+from remit.record.open import OpenLog, open_log
+from remit.record.policy import weakenings
+from remit.service.daemon import is_serving
+from remit.service.status.agents import agent_states
+from remit.service.status.hosts import HOSTS, host_state
+from remit.service.status.ledger import ledger_state, seen
+from remit.service.status.model import (
+    AgentState,
+    CredentialState,
+    Finding,
+    HostState,
+    LedgerState,
+    Looked,
+    PolicyState,
+    Seen,
+    Status,
+    Weakness,
+)
+from remit.store.open import FILE, default_url, store_url
+
+LIFTED = "unsafe_no_credential"
+
+
+class Project(msgspec.Struct, frozen=True):
+    """What it is about."""
+
+    root: Path
+    """The policy's directory, with symlinks followed."""
+    policy: Path
+    state: Path
+
+
+class NoStore(msgspec.Struct, frozen=True):
+    """Why there is no ledger to look at."""
+
+    store: str
+    problem: str
+    help: str | None = None
+    none: bool = False
+    """There is none yet."""
+
+
+def open_hooks_log(project: Project) -> OpenLog | NoStore:
+    """The ledger that the hooks of the project write to; otherwise the one that REMIT_STORE names."""
+    url = hooks_store(project.state)
+    if url is None:
+        url = store_url()
+    name = (url or default_url(project.state)).partition(":")[0]
+    here = url is None or url == default_url(project.state)
+    if here and not os.path.lexists(project.state / FILE):
+        return NoStore(name, "there is no ledger here yet", none=True)
+    try:
+        return open_log(project.root, state=project.state, url=url)
+    except RemitError as error:
+        return NoStore(name, str(error), error.help, error.code == "no-ledger")
+
+
+def hooks_store(state: Path) -> str | None:
+    """The store that was chosen when something was installed; None if nothing is."""
+    for host in HOSTS:
+        try:
+            return read_installed(state, host).store or default_url(state)
+        except InstallError:
+            continue
+    return None
+
+
+def gather(
+    project: Project, policy: PolicyState, rulebook: Rulebook | None, opened: OpenLog | NoStore, problems: list[str]
+) -> Status:
+    """`rulebook`: what is in force, or where nothing is, what the policy file says. `problems`: of the policy file."""
+    now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+    hosts = tuple(host_state(host, project.root, project.policy, project.state, rulebook) for host in HOSTS)
+    ledger, credential, calls, looked = _looked_up(opened, rulebook)
+    agents: tuple[AgentState, ...] = ()
+    nothing = policy.fault or ("no policy is activated" if policy.at is None else None)
+    if rulebook is not None:
+        agents = agent_states(rulebook, hosts, calls, now, nothing)
+    weak = tuple(_weaknesses(rulebook, now)) if rulebook is not None and nothing is None else ()
+    findings = tuple(_findings(project, policy, hosts, opened, ledger, credential, problems))
+    return Status(
+        str(project.root),
+        str(project.state),
+        policy,
+        ledger,
+        is_serving(project.state),
+        credential,
+        weak,
+        hosts,
+        agents,
+        looked,
+        findings,
+    )
+
+
+def _looked_up(
+    opened: OpenLog | NoStore, rulebook: Rulebook | None
+) -> tuple[LedgerState, CredentialState | None, dict[str, tuple[Seen, ...]], Looked]:
+    nobody: dict[str, tuple[Seen, ...]] = {}
+    if isinstance(opened, NoStore):
+        credential = CredentialState(False) if opened.none else None
+        return LedgerState(opened.store, False, opened.problem), credential, nobody, Looked(0, opened.none)
+    ledger = ledger_state(opened)
+    try:
+        kept = credential_status(opened.store)
+        lifted = rulebook is not None and LIFTED in rulebook.book.unsafe
+        credential = CredentialState(kept is not None, kept.set_at if kept is not None else None, lifted)
+        calls, looked = seen(opened)
+    except RemitError as error:
+        broken = msgspec.structs.replace(ledger, reachable=False, problem=ledger.problem or str(error))
+        return broken, None, nobody, Looked(0, False)
+    return ledger, credential, calls, looked
+
+
+def _weaknesses(rulebook: Rulebook, now: str) -> Iterator[Weakness]:
+    for kind, about in weakenings(rulebook.book):
+        if kind == "observe":
+            yield Weakness("observe", about["agent"], about["until"], about["until"] <= now)
+        else:
+            program = about.get("program")
+            yield Weakness(about["what"] + (f": {program}" if program else ""), about.get("agent"))
+
+
+def _findings(
+    project: Project,
+    policy: PolicyState,
+    hosts: tuple[HostState, ...],
+    opened: OpenLog | NoStore,
+    ledger: LedgerState,
+    credential: CredentialState | None,
+    problems: list[str],
+) -> Iterator[Finding]:
+    if policy.fault is not None:
+        text = f"nothing is in force, and everything is denied: {policy.fault}"
+        yield Finding("fault", "nothing-in-force", text, "run `remit activate`")
+    elif policy.at is None:
+        yield Finding("fault", "never-activated", "no policy was ever activated", "run `remit activate`")
+    if policy.state == "broken":
+        what = problems[0] if problems else "its tests fail"
+        more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
+        text = f"the policy file is broken, so an edit waits that nobody can activate: {what}{more}"
+        yield Finding("fault", "broken-policy", text, "run `remit check`")
+    elif policy.state == "pending":
+        yield Finding(
+            "note", "pending", "the policy file says something else than what is in force", "run `remit activate`"
+        )
+    installed = [host for host in hosts if host.installed]
+    if not installed and not any(host.findings for host in hosts):
+        text = "Remit is installed in no host: nothing here enforces the policy"
+        yield Finding("fault", "not-installed", text, f"run `remit install {HOSTS[0]}`")
+    if isinstance(opened, NoStore) and opened.none and not installed:
+        pass  # nothing has begun yet
+    elif not ledger.reachable:
+        text = f"the ledger can't be used, so everything is denied: {ledger.problem}"
+        yield Finding("fault", "ledger-unavailable", text, opened.help if isinstance(opened, NoStore) else None)
+    chosen, here = hooks_store(project.state), store_url()
+    if chosen is not None and here is not None and here != chosen:
+        text = "REMIT_STORE names another store here than the one that the hook uses: commands look elsewhere"
+        yield Finding(
+            "fault", "other-store", text, f"run `remit install {HOSTS[0]}` with this REMIT_STORE, or unset it"
+        )
+    if credential is not None and not credential.set and not credential.lifted and policy.at is not None:
+        text = "no passphrase is set: nobody can activate another policy, and the first who sets one is believed"
+        yield Finding("note", "no-credential", text, "run `remit credential set` in a terminal")

@@ -1,0 +1,78 @@
+"""The ledger at a glance: its head, its newest entry and signature, and whom it has seen lately."""
+
+from __future__ import annotations
+
+import msgspec
+
+from remit.model.errors import RemitError
+from remit.record.anchor import configured
+from remit.record.append import head_of
+from remit.record.log import cosigned, newest_checkpoint
+from remit.record.open import OpenLog
+from remit.record.reader import entries, entry_at
+from remit.service.status.model import LedgerState, Looked, Seen
+
+BACK = 100_000
+"""So many entries are looked through, from the newest back."""
+MAX_NAMES = 10_000
+PROBE = "remit-probe-"
+"""How the sessions of probes begin: they are no agent's work."""
+
+
+class _Line(msgspec.Struct):
+    """What counts of an entry."""
+
+    type: str = ""
+    at: str = ""
+    agent: str | None = None
+    point: str | None = None
+    session: str | None = None
+    policy: str | None = None
+    """Empty where nothing was decided: what the call needs was missing."""
+
+
+def ledger_state(opened: OpenLog) -> LedgerState:
+    """What the head tells. Never raises RemitError: what can't be read is a problem."""
+    store = opened.store.describe()
+    try:
+        with opened.store.read() as view:
+            size = head_of(view).size
+            newest = newest_checkpoint(view)
+            last = entry_at(view, size - 1).data.get("at") if size else None
+            signed = opened.log.read(newest[1]).size if newest is not None else None
+            return LedgerState(
+                store,
+                True,
+                None,
+                opened.origin,
+                size,
+                last,
+                signed,
+                cosigned(view) is not None,
+                tuple(configured(view)),
+            )
+    except RemitError as error:
+        return LedgerState(store, False, str(error), opened.origin)
+
+
+def seen(opened: OpenLog, back: int = BACK) -> tuple[dict[str, tuple[Seen, ...]], Looked]:
+    """By agent, its calls at each point, and how far back that looks. Raises StoreError and LedgerError."""
+    found: dict[tuple[str, str], tuple[int, str]] = {}
+    decoder = msgspec.json.Decoder(_Line)
+    with opened.store.read() as view:
+        size = head_of(view).size
+        first = max(0, size - back)
+        for stored in entries(view, first, size):
+            try:
+                line = decoder.decode(stored.body)
+            except (msgspec.MsgspecError, UnicodeError):
+                continue  # verifying tells what it is; here it only counts for nobody
+            if line.type != "intent" or not line.agent or not line.policy or (line.session or "").startswith(PROBE):
+                continue
+            key = (line.agent, line.point or "?")
+            if key in found or len(found) < MAX_NAMES:
+                found[key] = (found.get(key, (0, ""))[0] + 1, line.at)
+    by: dict[str, list[Seen]] = {}
+    for (agent, point), (number, last) in sorted(found.items()):
+        by.setdefault(agent, []).append(Seen(point, number, last))
+    return {agent: tuple(list_) for agent, list_ in by.items()}, Looked(size - first, first == 0)

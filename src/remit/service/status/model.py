@@ -1,0 +1,149 @@
+"""What `remit status` tells, as data: plain, complete, and without a claim that was not looked up."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import msgspec
+
+Level = Literal["fault", "note"]
+Bond = Literal["host hook", "only words", "observed", "disabled", "not enforced", "refused"]
+"""How strongly an agent is bound. `not enforced`: there should be a hook, and it does not work. `refused`: the hook
+works, and refuses all that the agent does."""
+
+
+DefinitionWord = Literal["pinned", "built in", "without definition", "changed", "new"]
+
+
+class Finding(msgspec.Struct, frozen=True):
+    """One thing to know. A fault is not as it should be; a note is only for people."""
+
+    level: Level
+    code: str
+    text: str
+    help: str | None = None
+
+
+class PolicyState(msgspec.Struct, frozen=True):
+    """The policy file, and what is in force."""
+
+    file: str
+    name: str | None
+    state: Literal["same", "pending", "broken", "none"]
+    hash: str | None = None
+    at: str | None = None
+    by: str | None = None
+    fault: str | None = None
+    """Why nothing is in force, although something was activated: everything is denied then."""
+
+
+class LedgerState(msgspec.Struct, frozen=True):
+    """The ledger, as far as a look at its head tells; whether it is whole says `remit ledger verify`."""
+
+    store: str
+    reachable: bool
+    problem: str | None = None
+    origin: str | None = None
+    size: int = 0
+    last: str | None = None
+    signed: int | None = None
+    """How many entries the newest checkpoint is over."""
+    cosigned: bool = False
+    anchors: tuple[str, ...] = ()
+
+
+class CredentialState(msgspec.Struct, frozen=True):
+    """Whether people can be told from programs."""
+
+    set: bool
+    since: str | None = None
+    lifted: bool = False
+
+
+class Weakness(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Something in the policy in force that weakens enforcement."""
+
+    what: str
+    agent: str | None = None
+    until: str | None = None
+    over: bool = False
+    """The date has passed: it weakens nothing any more."""
+
+
+class Definition(msgspec.Struct, frozen=True):
+    """One agent of the host."""
+
+    name: str
+    state: DefinitionWord
+    files: tuple[str, ...] = ()
+    known: bool = True
+    """The policy knows it."""
+
+
+class HostState(msgspec.Struct, frozen=True):
+    """One host."""
+
+    name: str
+    installed: bool
+    at: str | None = None
+    settings: str | None = None
+    main: str | None = None
+    hooked: bool = False
+    """The hook is where the host looks for it, complete, and nothing switches it off."""
+    findings: tuple[Finding, ...] = ()
+    definitions: tuple[Definition, ...] = ()
+    passes: tuple[dict[str, Any], ...] = ()
+    """What the host lets through all the same."""
+
+
+class Seen(msgspec.Struct, frozen=True):
+    """An agent's calls at one point, as far as was looked back."""
+
+    point: str
+    entries: int
+    last: str
+
+
+class AgentState(msgspec.Struct, frozen=True):
+    """One caller of the policy."""
+
+    name: str
+    kind: str
+    bond: Bond
+    by: str | None = None
+    why: str | None = None
+    until: str | None = None
+    since: str | None = None
+    seen: tuple[Seen, ...] = ()
+    project_code: tuple[str, ...] = ()
+    """The tools by which it may run code of the project, which could do anything."""
+
+
+class Looked(msgspec.Struct, frozen=True):
+    """How far back the ledger was looked through."""
+
+    entries: int
+    all: bool
+
+
+class Status(msgspec.Struct, frozen=True):
+    """Everything."""
+
+    root: str
+    state: str
+    policy: PolicyState
+    ledger: LedgerState
+    serving: bool
+    credential: CredentialState | None
+    """None: it could not be looked up."""
+    weaknesses: tuple[Weakness, ...]
+    hosts: tuple[HostState, ...]
+    agents: tuple[AgentState, ...]
+    looked: Looked
+    findings: tuple[Finding, ...]
+
+    @property
+    def faults(self) -> list[Finding]:
+        """What is not as it should be."""
+        everything = [*self.findings, *(one for host in self.hosts for one in host.findings)]
+        return [one for one in everything if one.level == "fault"]

@@ -1,0 +1,152 @@
+"""The cases through the hook: the desk with facts and context handed in, and the real process without them.
+
+A hook knows the caller, the tool, its arguments, the working directory and the session. What it can't know yet is
+handed in by `CasePoint`: facts (the clock, halts, capsules, grants, approvals), the rest of the context (chain,
+capsule, data tiers, environment), the statement, and the rulebook, which no person has activated. All else is real: the
+payload and its reading, the pins, the decision, the obligations, the ledger and the answer.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+import msgspec
+
+from remit.adapters.hooks.desk import HookDesk
+from remit.adapters.hooks.installed import Installed
+from remit.compile import build_rulebook
+from remit.enforce.point import Point
+from remit.model.call import Call
+from remit.model.decision import Decision
+from remit.model.errors import CallError
+from remit.model.facts import NO_FACTS, Facts
+from remit.model.rulebook import Rulebook
+from remit.model.wire import call_from, encode_decision
+from remit.record.direct import DirectLedger
+from remit.store.open import open_store
+from remit.store.place import make_private
+from tests.adapters.hooks.project import HOST, JSON, SESSION, Project
+
+NOBODY = "someone-else"
+
+
+def with_main(policy: JSON) -> JSON:
+    """The policy with a main agent, who makes none of the calls."""
+    agents = {**policy["agents"], NOBODY: {"may": []}}
+    return {**policy, "agents": agents, "hosts": {HOST: {"main": NOBODY}}}
+
+
+def payload(data: JSON, root: Path) -> JSON:
+    """What the host would send: a session of the agent itself (`--agent`), handed to it by nobody."""
+    cwd = data.get("context", {}).get("cwd") or "."
+    return {
+        "session_id": SESSION,
+        "cwd": str(root / cwd) if cwd != "." else str(root),
+        "permission_mode": "default",
+        "agent_type": data["agent"],
+        "hook_event_name": "PreToolUse",
+        "tool_name": data["tool"],
+        "tool_input": data.get("args", {}),
+        "tool_use_id": f"toolu_{data['id']}",
+    }
+
+
+def formed(data: JSON) -> Call | None:
+    """The call; None for one that is malformed, which goes to the hook as it is."""
+    try:
+        return call_from(data)
+    except CallError:
+        return None
+
+
+def carried(data: JSON) -> bool:
+    """Whether a hook can say all of the call by itself."""
+    call = formed(data)
+    return call is None or (set(data.get("context", {})) <= {"cwd"} and call.statement is None)
+
+
+class CasePoint(Point):
+    """A point that is told what it can't look up."""
+
+    book: Rulebook
+    facts: Facts
+    case: Call
+    decided: Decision | None
+
+    def rulebook(self) -> Rulebook:
+        return self.book
+
+    def decide(self, call: Call, rulebook: Rulebook) -> Decision:
+        given = self.case.context
+        context = msgspec.structs.replace(given, cwd=call.context.cwd if given.cwd is not None else None)
+        call = msgspec.structs.replace(call, context=context, statement=self.case.statement)
+        self.decided = super().decide(call, rulebook)
+        return self.decided
+
+    def _known(self, rulebook: Rulebook) -> Facts:
+        return self.facts
+
+
+class CaseDesk:
+    """A desk for the calls of one situation."""
+
+    def __init__(self, policy: JSON, folder: Path) -> None:
+        self.book, self.facts = build_rulebook(policy), NO_FACTS
+        state = folder / "state"
+        make_private(state)
+        self.store = open_store(None, state)
+        self.point = CasePoint(folder, state, self.store, DirectLedger(self.store, point=HOST))
+        self.point.book = self.book
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self.store.close()
+
+    def ask(self, data: JSON, root: Path) -> JSON:
+        """The decision in its JSON form; fails if the host was told anything else."""
+        call = formed(data)
+        said = data if call is None else payload(data, root)
+        agents: dict[str, dict[str, str]] = {} if call is None else {call.agent: {}}
+        installed = Installed(1, HOST, str(root), "remit.yaml", "settings.json", "now", (), agents)
+        self.point.facts, self.point.decided = self.facts, None
+        self.point.case = call if call is not None else Call("", "")
+        answer = HookDesk(HOST, self.point, lambda: installed).answer(json.dumps(said).encode())
+        assert answer.decision is not None
+        decided: Decision | None = self.point.decided
+        decision = answer.decision if decided is None else decided
+        told = json.loads(answer.text).get("hookSpecificOutput", {}).get("permissionDecision")
+        waits = decision.verdict.word == "ask" and answer.decision.code == "ask-pending"
+        wanted = None if decision.would is not None else "deny" if waits else decision.verdict.word
+        assert told == wanted, (data, answer)
+        found: JSON = json.loads(encode_decision(decision, data["id"]))
+        return found
+
+
+class CaseProject:
+    """A project with the policy of a case, whose root does not exist, and its daemon."""
+
+    def __init__(self, folder: Path, policy: JSON, root: Path, callers: Iterable[str]) -> None:
+        """`callers` are pinned, whether or not the policy knows them."""
+        self.root = root
+        self.project = Project(folder, {**policy, "root": str(root)})
+        self.project.install(pinned=tuple(dict.fromkeys(callers)))
+
+    @contextmanager
+    def serving(self) -> Iterator[Callable[[JSON], JSON]]:
+        """Gives what asks the real hook, and tells decision and code."""
+        with self.project.serving():
+            yield self._ask
+
+    def _ask(self, data: JSON) -> JSON:
+        said = self.project.run(data if formed(data) is None else payload(data, self.root))
+        assert said.code == 0
+        code: Any = re.search(r"\(([a-z-]+)\)$", said.reason)
+        return {"decision": said.decision, **({"code": code[1]} if code else {})}

@@ -1,0 +1,394 @@
+"""Whatever breaks: one deny that the host obeys, in time; recorded where there is something to record to."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import shutil
+import signal
+import sqlite3
+import subprocess
+import time
+from collections.abc import Callable
+from contextlib import suppress
+
+import pytest
+
+from remit.adapters.hooks.installed import installed_path
+from remit.compile import load_rulebook
+from remit.compile.file import encode_rulebook, rulebook_path
+from tests.adapters.hooks.project import HOST, POLICY, Project
+
+READ = {"file_path": "README.md"}
+
+
+# --- what comes in ---
+
+
+def junk() -> dict[str, bytes]:
+    deep = b"[" * 10_000 + b"]" * 10_000
+    names = b'"session_id":"s","tool_use_id":"u"'
+    whole = b'{"hook_event_name":"PreToolUse","tool_name":"Read","cwd":"/","tool_input":%s,' + names + b"}"
+    before, after = b'"hook_event_name":"PreToolUse"', b'"hook_event_name":"PostToolUse"'
+    twice = b'{"file_path":"README.md"},"tool_input":{"file_path":"x"}'
+    return {
+        "empty": b"",
+        "junk": b"\x00\x01junk",
+        "a text": b'"PreToolUse"',
+        "a list": b"[]",
+        "nothing in it": b"{}",
+        "no name": b'{"tool_name":"Read"}',
+        "truncated": whole[:60],
+        "two documents": whole % b"{}" + b"\n" + whole % b"{}",
+        "a key twice": whole % twice,
+        "both names": b"{%s,%s,%s}" % (before, after, names),
+        "both names, turned": b"{%s,%s,%s}" % (after, names, before),
+        "a list as the name": b'{"hook_event_name":["PostToolUse"]}',
+        "NaN": whole % b'{"file_path":"README.md","limit":NaN}',
+        "infinite": whole % b'{"file_path":"README.md","limit":1e999}',
+        "a lone surrogate": whole % rb'{"file_path":"\ud800"}',
+        "not UTF-8": whole % b'{"file_path":"\xff"}',
+        "UTF-16": (whole % b"{}").decode().encode("utf-16"),
+        "deep": whole % (b'{"file_path":' + deep + b"}"),
+        "deep and open": b'{"tool_input":' + b"[" * 10_000,
+        "no object": whole % b'"README.md"',
+        "no cwd": (whole % b"{}").replace(b',"cwd":"/"', b""),
+        "cwd is relative": (whole % b"{}").replace(b'"cwd":"/"', b'"cwd":"x"'),
+    }
+
+
+@pytest.mark.parametrize("name", junk())
+def test_junk(calm: Project, name):
+    before = len(calm.calls())
+    calm.run(junk()[name]).denied("can't be read", "(malformed-call)")
+    assert [one["decision"] for one in calm.calls()[before:]] == ["deny"]
+
+
+def test_a_report_in_the_arguments(calm: Project):
+    calm.ask("Read", {"hook_event_name": "PostToolUse", "file_path": 7}).denied("(undeclared-argument)")
+
+
+def test_junk_with_a_daemon(project: Project):
+    with project.serving():
+        for data in junk().values():
+            project.run(data).denied("can't be read", "(malformed-call)")
+        time.sleep(0.2)
+        assert [one["decision"] for one in project.calls()] == ["deny"] * len(junk())
+
+
+def test_too_much(calm: Project):
+    question = calm.question("Write", {"file_path": "docs/new.md", "content": "x" * 40_000_000})
+    said = calm.run(question)
+    said.denied("too large")
+    assert said.took < 5
+    calm.run(calm.report(question, "x" * 40_000_000)).nothing()
+
+
+def test_much_is_still_judged(calm: Project):
+    said = calm.ask("Write", {"file_path": "docs/new.md", "content": "[{x}]\n" * 1_000_000})
+    assert (said.code, said.decision) == (0, "allow")
+    assert said.took < 10
+
+
+def test_stdin_that_never_ends(calm: Project):
+    command = calm.impatient(DEADLINE=1.0)
+    for start, answer in (
+        (b"", "deny"),
+        (b'{"hook_event_name":"PreToolUse",', "deny"),
+        (b'{"hook_event_name":"PostToolUse",', "-"),
+    ):
+        process = subprocess.Popen(
+            ["/bin/sh", "-c", command], stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=calm.environment()
+        )
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdin.write(start)
+        process.stdin.flush()
+        begun = time.monotonic()
+        found = json.loads(process.stdout.read())
+        assert process.wait(5) == 0
+        assert time.monotonic() - begun < 4
+        assert found.get("hookSpecificOutput", {}).get("permissionDecision", "-") == answer
+        process.stdin.close()
+        process.stdout.close()
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
+def test_told_to_stop(calm: Project, number):
+    process = subprocess.Popen(
+        shlex.split(calm.command), stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=calm.environment()
+    )
+    time.sleep(0.5)
+    process.send_signal(number)
+    out, _ = process.communicate(b'{"hook_event_name":"PreToolUse"', timeout=10)
+    assert json.loads(out)["hookSpecificOutput"]["permissionDecision"] == "deny"
+    assert process.returncode == 0
+
+
+# --- where the answer goes ---
+
+
+def test_stdout_is_closed(calm: Project):
+    assert calm.run(calm.question("Read", READ), command=f"{calm.command} >&-").code == 2
+    reader, writer = os.pipe()
+    os.close(reader)
+    question = json.dumps(calm.question("Read", READ)).encode()
+    done = subprocess.run(
+        ["/bin/sh", "-c", calm.command], input=question, stdout=writer, env=calm.environment(), check=False, timeout=20
+    )
+    os.close(writer)
+    assert done.returncode == 2
+
+
+def test_other_descriptors_are_closed(calm: Project):
+    calm.run(b"", command=f"{calm.command} <&-").denied()
+    assert calm.run(calm.question("Read", READ), command=f"{calm.command} 2>&-").decision in ("allow", "deny")
+    calm.run(b"", command=f"{calm.command} <&- 2>&-").denied()
+
+
+def test_stdout_is_full(calm: Project):
+    """A host that never reads: the process ends by itself, and not with 0."""
+    reader, writer = os.pipe()
+    os.set_blocking(writer, False)
+    with suppress(BlockingIOError):
+        while True:
+            os.write(writer, b"x" * 4096)
+    os.set_blocking(writer, True)
+    question = json.dumps(calm.question("Read", READ)).encode()
+    command = calm.impatient(DEADLINE=1.0)
+    start = time.monotonic()
+    done = subprocess.run(
+        ["/bin/sh", "-c", command],
+        input=question,
+        stdout=writer,
+        stderr=subprocess.DEVNULL,
+        env=calm.environment(),
+        check=False,
+        timeout=20,
+    )
+    assert done.returncode != 0
+    assert time.monotonic() - start < 8
+    os.close(writer)
+    os.close(reader)
+
+
+def test_arguments(calm: Project):
+    for more in ("", " x y", " other-host STATE"):
+        command = calm.command if more.startswith(" x") else calm.command.rsplit(" ", 2)[0]
+        calm.run(calm.question("Read", READ), command=command + more.replace("STATE", str(calm.state))).denied()
+
+
+# --- the state directory ---
+
+
+def gone(project: Project) -> None:
+    shutil.rmtree(project.state)
+
+
+def open_to_all(project: Project) -> None:
+    project.state.chmod(0o755)
+
+
+def no_record(project: Project) -> None:
+    installed_path(project.state, HOST).unlink()
+
+
+def record_junk(project: Project) -> None:
+    installed_path(project.state, HOST).write_text("{")
+
+
+def record_open(project: Project) -> None:
+    installed_path(project.state, HOST).chmod(0o644)
+
+
+def record_link(project: Project) -> None:
+    path = installed_path(project.state, HOST)
+    path.rename(project.folder / "record.json")
+    path.symlink_to(project.folder / "record.json")
+
+
+def record_of_another(project: Project) -> None:
+    path = installed_path(project.state, HOST)
+    path.write_text(path.read_text().replace(f'"{HOST}"', '"another"', 1))
+
+
+def store_gone(project: Project) -> None:
+    for path in project.state.glob("remit.db*"):
+        path.unlink()
+
+
+def store_junk(project: Project) -> None:
+    store_gone(project)
+    (project.state / "remit.db").touch(0o600)
+    (project.state / "remit.db").write_bytes(b"junk " * 5000)
+
+
+def store_empty(project: Project) -> None:
+    store_gone(project)
+    (project.state / "remit.db").touch(0o600)
+
+
+def store_open(project: Project) -> None:
+    (project.state / "remit.db").chmod(0o666)
+
+
+def store_folder(project: Project) -> None:
+    store_gone(project)
+    (project.state / "remit.db").mkdir(0o700)
+
+
+def keys_gone(project: Project) -> None:
+    shutil.rmtree(project.state / "keys")
+
+
+# --- the rulebook ---
+
+
+def book_gone(project: Project) -> None:
+    rulebook_path(project.root).unlink()
+
+
+def book_cut(project: Project) -> None:
+    path = rulebook_path(project.root)
+    path.write_bytes(path.read_bytes()[:-10])
+
+
+def book_swapped(project: Project) -> None:
+    """Another one that is perfectly fine, but was never activated."""
+    (project.root / "remit.yaml").write_text(json.dumps({**POLICY, "name": "other"}))
+    rulebook_path(project.root).write_bytes(encode_rulebook(load_rulebook(project.root / "remit.yaml")))
+
+
+def book_open(project: Project) -> None:
+    rulebook_path(project.root).chmod(0o666)
+
+
+def book_folder_open(project: Project) -> None:
+    rulebook_path(project.root).parent.chmod(0o777)
+
+
+def book_fifo(project: Project) -> None:
+    book_gone(project)
+    os.mkfifo(rulebook_path(project.root), 0o600)
+
+
+def book_folder(project: Project) -> None:
+    book_gone(project)
+    rulebook_path(project.root).mkdir()
+
+
+def book_link(project: Project) -> None:
+    path = rulebook_path(project.root)
+    path.rename(path.with_name("other"))
+    path.symlink_to("other")
+
+
+def nothing_activated(project: Project) -> None:
+    link = sqlite3.connect(project.state / "remit.db")
+    for (name,) in link.execute("SELECT name FROM sqlite_master WHERE type = 'trigger'").fetchall():
+        link.execute(f"DROP TRIGGER {name}")
+    link.execute("DELETE FROM activation")
+    link.commit()
+    link.close()
+
+
+UNREACHABLE: dict[Callable[[Project], None], str] = {
+    gone: "store",
+    open_to_all: "0755",
+    no_record: "(not-installed)",
+    record_junk: "(not-installed)",
+    record_open: "(not-installed)",
+    record_link: "(not-installed)",
+    record_of_another: "(not-installed)",
+    store_gone: "the store is gone",
+    store_junk: "(store-",
+    store_open: "(store-",
+    store_folder: "(store-",
+    keys_gone: "(key-missing)",
+}
+RECORDED: dict[Callable[[Project], None], str] = {
+    store_empty: "(no-rulebook)",
+    nothing_activated: "(no-rulebook)",
+    book_gone: "(no-rulebook)",
+    book_cut: "(not-activated)",
+    book_swapped: "(not-activated)",
+    book_open: "(bad-rulebook)",
+    book_folder_open: "(bad-rulebook)",
+    book_fifo: "(bad-rulebook)",
+    book_folder: "(bad-rulebook)",
+    book_link: "(bad-rulebook)",
+}
+
+
+@pytest.mark.parametrize("harm", UNREACHABLE, ids=lambda harm: harm.__name__)
+def test_nothing_to_decide_with(project: Project, harm: Callable[[Project], None]):
+    harm(project)
+    question = project.question("Read", READ)
+    said = project.run(question)
+    said.denied(UNREACHABLE[harm] if harm is not gone else "Remit")
+    assert said.took < 12
+    project.run(project.report(question, {})).nothing()
+
+
+@pytest.mark.parametrize("harm", RECORDED, ids=lambda harm: harm.__name__)
+def test_no_rulebook_in_force(project: Project, harm: Callable[[Project], None]):
+    harm(project)
+    question = project.question("Read", READ)
+    project.run(question).denied(RECORDED[harm])
+    assert project.intent(question)["decision"] == "deny"
+    project.run(project.report(question, {})).nothing()
+
+
+def test_no_rulebook_in_force_with_a_daemon(project: Project):
+    """It loaded the right one when it started, and looks again for each question."""
+    path = rulebook_path(project.root)
+    good = path.read_bytes()
+    policy = (project.root / "remit.yaml").read_text()
+    with project.serving():
+        for harm in (book_gone, book_cut, book_swapped, book_open, book_fifo, book_folder, book_link):
+            assert project.ask("Read", READ).decision == "allow"
+            harm(project)
+            project.ask("Read", READ).denied(RECORDED[harm])
+            assert project.intent()["decision"] == "deny"
+            if path.is_dir():
+                path.rmdir()
+            else:
+                path.unlink(missing_ok=True)
+            path.write_bytes(good)
+            path.chmod(0o600)
+            (project.root / "remit.yaml").write_text(policy)
+        assert project.ask("Read", READ).decision == "allow"
+
+
+def test_the_store_is_locked(project: Project):
+    link = sqlite3.connect(project.state / "remit.db", isolation_level=None)
+    link.execute("BEGIN IMMEDIATE")
+    said = project.ask("Read", READ)
+    said.denied("(ledger-unavailable)")
+    assert said.took < 12
+    link.execute("ROLLBACK")
+    link.close()
+    assert project.ask("Read", READ).decision == "allow"
+
+
+def test_the_disk_is_full(project: Project):
+    """No file may grow further than some blocks: writes fail as on a full disk."""
+    for blocks in (8, 80):
+        command = f"ulimit -f {blocks}; {project.command}"
+        said = project.run(
+            project.question("Write", {"file_path": "docs/x.md", "content": "x" * 200_000}), command=command
+        )
+        said.denied("Remit")
+        assert "unavailable" in said.reason or "store-" in said.reason
+    assert project.ask("Read", READ).decision == "allow"
+    project.verify()
+
+
+def test_no_descriptors_left(calm: Project):
+    calm.run(calm.question("Read", READ), command=f"ulimit -n 6; {calm.command}").denied()
+
+
+def test_no_memory_left(calm: Project):
+    said = calm.run(calm.question("Read", READ), command=f"ulimit -v 60000; {calm.command}")
+    assert (said.code != 0 and said.stdout == b"") or said.decision in ("deny", "allow")

@@ -1,0 +1,241 @@
+"""`remit uninstall claude-code`: everything is as it was, whatever happened in between."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import Phase, given, settings
+from hypothesis import strategies as st
+
+from remit.cli.install import changes, files, originals
+from tests.cli.install_kit import INSTALL, POLICY, REVIEWER, SETTINGS, UNINSTALL, Project
+from tests.exchange.claude.test_frontmatter import definitions
+from tests.exchange.claude.test_settings import ours, texts
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    """A project in which Remit is not installed yet."""
+    found = Project(tmp_path)
+    found.activate()
+    found.put(".claude/settings.json", SETTINGS).chmod(0o640)
+    found.put(".claude/agents/reviewer.md", REVIEWER)
+    return found
+
+
+def test_every_byte_and_mode_comes_back(project: Project):
+    before = project.files()
+    project(*INSTALL, "--yes")
+    assert project.settings.stat().st_mode & 0o777 == 0o640
+    ran = project(*UNINSTALL, "--yes")
+    assert (ran.code, ran.out.splitlines()[-1]) == (0, "claude-code: uninstalled")
+    assert project.files() == before
+    assert project.kept() == []
+    again = project(*UNINSTALL)
+    assert (again.code, again.out) == (0, "claude-code: nothing is installed for this project\n")
+    assert project(*UNINSTALL, "--json").json == {"host": "claude-code", "files": [], "kept": [], "written": False}
+
+
+def test_what_install_made_is_removed(tmp_path: Path):
+    project = Project(tmp_path)
+    project.activate()
+    before = project.files()
+    assert project(*INSTALL, "--yes", "--json").json["files"] == [{"path": str(project.settings), "change": "create"}]
+    ran = project(*UNINSTALL, "--yes", "--json")
+    assert ran.json["files"] == [{"path": str(project.settings), "change": "remove"}]
+    assert project.files() == before
+    assert not (project.root / ".claude").exists()
+
+
+def test_a_directory_that_is_used_since_stays(tmp_path: Path):
+    project = Project(tmp_path)
+    project.activate()
+    project(*INSTALL, "--yes")
+    project.put(".claude/notes.md", "mine")
+    project(*UNINSTALL, "--yes")
+    assert [path.name for path in (project.root / ".claude").iterdir()] == ["notes.md"]
+
+
+def test_it_asks_first_and_can_be_tried(project: Project):
+    project(*INSTALL, "--yes")
+    installed = project.files()
+    assert project(*UNINSTALL).code == 2
+    assert project(*UNINSTALL, "--dry-run").out.endswith("dry run: nothing was written\n")
+    assert project.files() == installed
+    assert project(*UNINSTALL, "--yes").code == 0
+
+
+def test_what_people_changed_since_stays_theirs(project: Project):
+    project(*INSTALL, "--yes")
+    data = json.loads(project.settings.read_text())
+    data["theme"] = "dark"
+    data["permissions"]["deny"].append("Bash(sudo:*)")
+    project.put(".claude/settings.json", json.dumps(data))
+    path = project.root / ".claude/agents/reviewer.md"
+    path.write_text(path.read_text() + "More.\n")
+    ran = project(*UNINSTALL, "--yes", "--json")
+    assert [line.partition(";")[0] for line in ran.json["kept"]] == [
+        ".claude/agents/reviewer.md: was changed since the installation",
+        ".claude/settings.json: was changed since the installation",
+    ]
+    expected = json.loads(SETTINGS)
+    expected["permissions"]["deny"].append("Bash(sudo:*)")
+    assert json.loads(project.settings.read_text()) == {**expected, "theme": "dark"}
+    assert path.read_text() == REVIEWER + "More.\n"
+
+
+def test_tools_that_people_set_themselves_stay(project: Project):
+    project(*INSTALL, "--yes")
+    path = project.root / ".claude/agents/reviewer.md"
+    path.write_text(REVIEWER.replace("Read, Write", "Glob"))
+    ran = project(*UNINSTALL, "--yes")
+    assert "reviewer.md: was changed since the installation; nothing of ours was found in it" in ran.out
+    assert "tools: Glob" in path.read_text()
+
+
+def test_what_people_removed_since_stays_away(project: Project):
+    project(*INSTALL, "--yes")
+    project.settings.unlink()
+    (project.root / ".claude/agents/reviewer.md").unlink()
+    ran = project(*UNINSTALL, "--yes")
+    assert "settings.json: was removed since, and stays so" in ran.out
+    assert not project.settings.exists()
+    assert project.kept() == []
+
+
+def test_broken_settings_are_an_error_that_changes_nothing(project: Project):
+    project(*INSTALL, "--yes")
+    project.put(".claude/settings.json", project.settings.read_text() + "}")
+    before = project.files()
+    ran = project(*UNINSTALL, "--yes")
+    assert ran.code == 2
+    assert "more text after the end" in ran.err
+    assert project.files() == before
+
+
+def test_it_needs_no_policy_any_more(project: Project):
+    project(*INSTALL, "--yes")
+    (project.root / "remit.yaml").unlink()
+    assert project(*UNINSTALL, "--yes", "--policy", "remit.yaml").code == 0
+    assert project.settings.read_text() == SETTINGS
+
+
+class Killed(BaseException):
+    """The process is gone."""
+
+
+def killed_after(writes: int, patch: pytest.MonkeyPatch) -> None:
+    """The process ends after so many files; the record of the installation counts as none of them."""
+    done = 0
+
+    def write(path: Path, data: bytes, **more: Any) -> None:
+        nonlocal done
+        if done == writes:
+            path.with_name(f".{path.name}-0123456789abcdef").write_bytes(data[:10])
+            raise Killed
+        done += 1
+        files.write_file(path, data, **more)
+
+    patch.setattr(changes, "write_file", write)
+    patch.setattr(originals, "write_file", write)
+
+
+@pytest.mark.parametrize("writes", range(5))
+@pytest.mark.parametrize("again", [False, True])
+@pytest.mark.parametrize("updating", [False, True])
+def test_an_interrupted_install(project: Project, writes: int, again: bool, updating: bool):
+    before = project.files()
+    if updating:
+        project(*INSTALL, "--yes")
+        project.activate(POLICY.replace("may: [Read, Task]", "may: [Grep, Task]").replace("[Read, {Bash", "[{Bash"))
+    with pytest.MonkeyPatch.context() as patch:
+        killed_after(writes, patch)
+        if writes < 4:
+            with pytest.raises(Killed):
+                project(*INSTALL, "--yes")
+        else:
+            assert project(*INSTALL, "--yes").code == 0
+    if again:
+        assert project(*INSTALL, "--yes").code == 0
+        assert "nothing to be done" in project(*INSTALL).out
+    assert project(*UNINSTALL, "--yes").code == 0
+    if updating:
+        project.activate()
+    after = project.files()
+    if writes == 0 and not again and not updating:  # nothing was kept yet, so nothing is known to be cleaned
+        assert project.settings.read_text() == SETTINGS
+    else:
+        assert {name: after[name] for name in after if name not in (".remit/rulebook",)} == {
+            name: before[name] for name in before if name not in (".remit/rulebook",)
+        }
+
+
+@settings(max_examples=15, phases=[Phase.explicit, Phase.generate])  # a project for each: slow to shrink
+@given(texts, definitions, st.booleans())
+def test_install_then_uninstall_gives_the_same_bytes(text: str, definition: str, local: bool):
+    with tempfile.TemporaryDirectory() as folder:
+        project = Project(Path(folder).resolve())
+        project.activate()
+        project.put(".claude/settings.json", text)
+        project.put(".claude/agents/reviewer.md", definition)
+        before = project.files()
+        options = ("--yes", "--local") if local else ("--yes",)
+        ran = project(*INSTALL, *options)
+        assert ran.code == 0, ran.err
+        once = project.files()
+        assert "nothing to be done" in project(*INSTALL, *options).out
+        assert project.files() == once
+        assert project(*UNINSTALL, "--yes").code == 0
+        after = project.files()
+        if ours(json.loads(text)) and not local:  # hooks of Remit's that were there are not put back
+            before.pop(".claude/settings.json")
+            assert ours(json.loads(after.pop(".claude/settings.json")[0])) == []
+        assert after == before
+
+
+@pytest.mark.parametrize(("typed", "code"), [("y\n", 0), ("n\n", 2), ("\n", 2)])
+def test_at_a_terminal_it_asks(project: Project, typed: str, code: int):
+    ran, shown = at_terminal(project, typed, *INSTALL)
+    assert ran == code
+    assert "write these changes? [y/N]" in shown
+    assert (project.settings.read_text() == SETTINGS) is (code != 0)
+
+
+def test_at_a_terminal_it_asks_for_the_main_agent(project: Project):
+    project.activate(POLICY.replace("hosts: {claude-code: {main: boss}}\n", ""))
+    ran, shown = at_terminal(project, "boss\ny\n", *INSTALL)
+    assert ran == 0
+    assert "main agent (boss, reviewer, writer, idle):" in shown
+    assert (project.root / "remit.yaml").read_text() == POLICY
+
+
+def at_terminal(project: Project, typed: str, *args: str) -> tuple[int, str]:
+    """A command as people run it, with what they type."""
+    ours_, theirs = pty.openpty()
+    environment = {**os.environ, **project.environment, "TERM": "dumb"}
+    command = [sys.executable, "-m", "remit", *args]
+    with subprocess.Popen(
+        command, cwd=project.root, env=environment, stdin=theirs, stdout=theirs, stderr=theirs, close_fds=True
+    ) as process:
+        os.close(theirs)
+        os.write(ours_, typed.encode())
+        shown = b""
+        while True:
+            try:
+                piece = os.read(ours_, 4096)
+            except OSError:
+                break
+            if not piece:
+                break
+            shown += piece
+        code = process.wait(60)
+    os.close(ours_)
+    return code, shown.decode("utf-8", "replace")

@@ -1,0 +1,120 @@
+"""What governs the agents stays out of their reach, however a command spells it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from remit.compile import load_rulebook
+from remit.decide import decide
+from remit.enforce.paths import look_up, open_root
+from remit.model import Call, Context, Decision, Facts
+
+STATE = "/home/ann/.local/state/remit/project-12ab"
+POLICY = """\
+remit: 1
+use: [claude-code]
+agents:
+  coder: {may: [Bash, Read, Write]}
+  reader: {may: [Bash: {shell: {run: [cat], path: {read: ["docs/**"]}}}]}
+"""
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    root = tmp_path / "project"
+    for folder in (".claude", "docs", ".venv/lib"):
+        (root / folder).mkdir(parents=True)
+    (root / "remit.yaml").write_text(POLICY)
+    (root / "neutral").symlink_to(".claude")
+    (root / "docs" / "l.md").symlink_to("../remit.yaml")
+    (root / "docs" / "etc").symlink_to("/etc")
+    return root
+
+
+def judged(project: Path, command: str, agent: str = "coder") -> Decision:
+    rulebook = load_rulebook(project / "remit.yaml")
+    known = Facts(guarded=(STATE,), sealed=(f"{project}/.venv", "/opt/remit"))
+    facts = open_root(None, project / "remit.yaml", known)[1]
+    call = Call(agent, "Bash", {"command": command}, Context(cwd=str(project)))
+    return decide(rulebook, call, look_up(rulebook, call, facts))
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        # where the text alone does not tell the place
+        "cd $HOME/project && echo x > .remit/rulebook",
+        "cd ~/project && rm remit.yaml",
+        "echo x > ../project/remit.yaml",
+        "cp x ~/project/.claude/settings.json",
+        "cp x $DIR/.claude/settings.json",
+        "cd ..; cp x project/.claude/x",
+        "cd ~/project/.claude && echo x > settings.json",
+        # Remit's own state
+        f"cat {STATE}/remit.db",
+        "cat ~/.local/state/remit/project-12ab/remit.db",
+        "cat $HOME/.local/state/remit/project-12ab/remit.db",
+        "cat ~/.local/state/remit/*/remit.db",
+        "cd ~ && cat .local/state/remit/project-12ab/x",
+        "cp -r ~/.local/state/remit /tmp/x",
+        f"cd {STATE} && cat x",
+        "rm -rf /home/ann/.local/state",
+        "sqlite3 ~/.local/state/remit/project-12ab/remit.db 'DELETE FROM ask'",
+        # the program that enforces
+        "rm -rf .venv",
+        "rm -rf .venv/lib",
+        "echo x > .venv/lib/a.pth",
+        "cp x /opt/remit/client.py",
+        # through links that are there
+        "echo x > neutral/settings.json",
+        "echo x > docs/l.md",
+        # links that would make a second way
+        "ln -s . n",
+        "ln -s ../project n",
+        "ln -s $X n",
+        "rm -rf *",
+    ],
+)
+def test_out_of_reach(project: Path, command: str):
+    decision = judged(project, command)
+    assert (decision.verdict.word, decision.code) == ("deny", "protected"), decision.reason
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "cat .venv/lib/x",
+        "cat neutral/settings.json",
+        "ls ~/.local",
+        "cat ~/notes.txt",
+        "ln -s docs n",
+        "touch docs/new.md",
+        "rm -rf docs",
+        "find / -name x",
+        "cd ~/other && cat README.md",
+        "git -C ~/other status",
+    ],
+)
+def test_what_is_none_of_this_is_judged_as_usual(project: Path, command: str):
+    assert judged(project, command).code == "allowed"
+
+
+def test_a_scope_sees_where_a_link_leads(project: Path):
+    assert judged(project, "cat docs/a.md", "reader").allowed
+    refused = judged(project, "cat docs/etc/passwd", "reader")
+    assert (refused.verdict.word, refused.code) == ("deny", "not-permitted")
+
+
+def test_facts_with_links_bind_an_approval(project: Path):
+    """What was approved for one file does not hold once the name leads to another."""
+    from remit.decide.questions import call_digest
+
+    call = Call("coder", "Bash", {"command": "echo x > docs/l.md"}, Context(cwd=str(project)))
+    rulebook = load_rulebook(project / "remit.yaml")
+    facts = open_root(None, project / "remit.yaml", Facts())[1]
+    before = call_digest(call, rulebook.hash, look_up(rulebook, call, facts))
+    (project / "docs" / "l.md").unlink()
+    (project / "docs" / "l.md").symlink_to("other.md")
+    assert call_digest(call, rulebook.hash, look_up(rulebook, call, facts)) != before
