@@ -39,7 +39,7 @@ endef
 	@touch $@
 
 .PHONY: demo
-demo: setup  ## see it decide: a policy, some calls, the decisions
+demo: setup  ## see it work: a team of agents behind Guard, on real files, git and SQLite
 	@$(PY) examples/demo.py
 
 .PHONY: test

@@ -14,12 +14,12 @@ import statistics
 import tempfile
 import threading
 import time
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 from bench import verify_ledger
 from bench.floor import floor
+from bench.timing import thread_cpu
 from remit.model import Call, Decision, Verdict
 from remit.record.append import append
 from remit.record.batch import Batch, Item
@@ -174,26 +174,15 @@ def _queued(ledger: Ledger) -> float:
     for _ in range(40):
         ledger.flush()
         found.append(
-            _cpu(lambda: ledger.intent(READ, READS), 200) / _cpu(lambda: b1("researcher", "read_file", {}), 20_000)
+            thread_cpu(lambda: ledger.intent(READ, READS), 200)
+            / thread_cpu(lambda: b1("researcher", "read_file", {}), 20_000)
         )
     return statistics.median(found)
 
 
-def _cpu(work: Callable[[], object], times: int) -> float:
-    """CPU time of this thread alone: what the writer's thread does meanwhile is not the caller's."""
-    start = time.thread_time_ns()
-    for _ in range(times):
-        pass
-    empty = time.thread_time_ns() - start
-    start = time.thread_time_ns()
-    for _ in range(times):
-        work()
-    return max(1, time.thread_time_ns() - start - empty) / times
-
-
 def _building() -> float:
     snapshot = intent_snapshot("x" * 20, CALL, WRITES, "bench", time.time_ns())
-    return _cpu(lambda: intent_entry(snapshot, "w"), 2000) / 1e9
+    return thread_cpu(lambda: intent_entry(snapshot, "w"), 2000) / 1e9
 
 
 def _process(url: str, state: str, each: int) -> None:

@@ -13,6 +13,8 @@ from string import Template
 from bench import plot
 from bench.decisions import Column
 from bench.growth import FLOOR, Curve
+from bench.guard import PEER_TARGET, GuardCost
+from bench.guard import TARGET as GUARD_TARGET
 from bench.hook import WITH_TARGET, WITHOUT_TARGET, Hook
 from bench.ledger import CALLERS, DURABLE_TARGET, QUEUED_TARGET, LedgerCost
 from bench.loading import RULES, TARGET, Loading
@@ -42,6 +44,7 @@ class Results:
     startup: Startup
     sql: SqlCost
     ledger: LedgerCost
+    guard: GuardCost
     hook: Hook
     quick: bool
 
@@ -104,6 +107,7 @@ def target_rows(results: Results) -> tuple[Row, list[Row]]:
     rows.append([what, f"≥ {DURABLE_TARGET:g} ×", f"{show(grouped)} ×", held])
     what = "a queued ledger entry, for its caller"
     rows.append([what, f"≤ {QUEUED_TARGET:g} × B1", f"{show(queued)} × B1", verdict(queued, QUEUED_TARGET)])
+    rows += _guard_targets(results.guard)
     for way, costs, most in (
         ("with the daemon", results.hook.served, WITH_TARGET),
         ("without it", results.hook.alone, WITHOUT_TARGET),
@@ -120,6 +124,39 @@ def target_rows(results: Results) -> tuple[Row, list[Row]]:
     what = f"cost at {largest:,} cells, beside {smallest:,}"
     rows.append([what, f"flat (B1: {show(b1)} ×)", f"{show(change)} ×", held])
     return ["what", "target", "measured", ""], rows
+
+
+def _guard_targets(found: GuardCost) -> list[Row]:
+    batched = found.batched
+    what = "Guard around an allowed tier-0 call, batched, over the bare function"
+    held = verdict(batched, GUARD_TARGET)
+    rows: list[Row] = [[what, f"≤ {GUARD_TARGET:g} × B1", f"{show(batched)} × B1", held]]
+    for name, ratio in found.peers.items():
+        held = "ok" if ratio >= PEER_TARGET else f"short by {show(PEER_TARGET - ratio)} ×"
+        what = f"{name}'s governed call, beside the same call under Guard"
+        rows.append([what, f"≥ {PEER_TARGET:g} ×", f"{show(ratio)} ×", held])
+    return rows
+
+
+def governed_rows(results: Results) -> tuple[Row, list[Row]]:
+    """What a governed call costs, for its caller's thread and in all."""
+    found = results.guard
+    whole = found.batched * found.call
+    rows: list[Row] = [
+        ["Guard, batched", show(whole), show(found.everything), "queued before it runs, on disk within 20 ms"],
+        ["Guard, batched, async", show(found.batched_async), "", "the same"],
+    ]
+    for name, ratio in found.peers.items():
+        theirs = show(ratio * whole)
+        rows.append([name, theirs, theirs, found.keeps[name]])
+    rows += [[peer.name, "–", "–", f"absent: {peer.why}"] for peer in found.absent]
+    return ["call", "× B1, its caller", "× B1, all threads", "what it records is"], rows
+
+
+def durable(results: Results) -> str:
+    """What waiting for the disk costs."""
+    ratio = show(results.guard.durable)
+    return f"A call whose intent waits for the disk takes {ratio} × the time of a bare commit of SQLite, wall clock."
 
 
 def growth_rows(results: Results) -> tuple[Row, list[Row]]:
@@ -226,6 +263,8 @@ def page(results: Results, picture_name: str) -> str:
         modules=len(start.modules),
         ours=len(start.ours),
         others=", ".join(f"{n} of {name}" for name, n in start.others.items()) or "no others",
+        governed=_markdown(*governed_rows(results)),
+        durable=durable(results),
         checks=_markdown(*check_rows(results)),
         pool=f"{POOL:,}",
     )

@@ -15,7 +15,20 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path[0] = str(ROOT)  # run as a program: `bench` is the package, not this folder
 
-from bench import decisions, growth, hook, ledger, loading, peers, report, sql, startup, subject, workloads  # noqa: E402
+from bench import (  # noqa: E402
+    decisions,
+    growth,
+    guard,
+    hook,
+    ledger,
+    loading,
+    peers,
+    report,
+    sql,
+    startup,
+    subject,
+    workloads,
+)
 
 PAGE = ROOT / "docs" / "benchmarks.md"
 PICTURE = PAGE.with_suffix(".svg")
@@ -54,7 +67,11 @@ def measure(quick: bool) -> report.Results:
     queried = sql.measure(rounds=12 if quick else 120)
     say("timing the ledger, on this disk")
     written = ledger.measure(rounds=3 if quick else 9)
-    return report.Results(ours, engines, absent, columns, curves, loaded, started, queried, written, hooked, quick)
+    say("timing Guard around a function, beside other governed calls")
+    guarded = guard.measure(rounds=5 if quick else 30)
+    return report.Results(
+        ours, engines, absent, columns, curves, loaded, started, queried, written, guarded, hooked, quick
+    )
 
 
 def show(results: report.Results) -> None:
@@ -73,6 +90,9 @@ def show(results: report.Results) -> None:
     counts = "".join(f", {n} of {name}" for name, n in start.others.items())
     print(f"  {len(start.modules)} modules beyond its own: {len(start.ours)} of Remit{counts}")
     print("  " + (", ".join(name for name in start.modules if name not in start.ours) or "none"))
+    print("\nA governed call")
+    print(report.terminal(*report.governed_rows(results)))
+    print(f"  {report.durable(results)}")
     print("\nTargets")
     print(report.terminal(*report.target_rows(results)))
 

@@ -12,7 +12,7 @@ import statistics
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from time import process_time_ns
+from time import process_time_ns, thread_time_ns
 from typing import Any
 
 Args = dict[str, Any]
@@ -141,3 +141,15 @@ def alternate(tasks: Mapping[str, Callable[[], Any]], rounds: int) -> dict[str, 
 def ratio_of(times: Mapping[str, Sequence[int]], name: str, to: str) -> float:
     """The median, over the rounds, of one task's time in multiples of another's."""
     return statistics.median(a / b for a, b in zip(times[name], times[to], strict=True))
+
+
+def thread_cpu(work: Callable[[], object], times: int) -> float:
+    """Nanoseconds of CPU that one call takes in this thread, without the loop's own; other threads' are not counted."""
+    start = thread_time_ns()
+    for _ in range(times):
+        pass
+    empty = thread_time_ns() - start
+    start = thread_time_ns()
+    for _ in range(times):
+        work()
+    return max(1, thread_time_ns() - start - empty) / times

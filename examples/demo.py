@@ -1,4 +1,4 @@
-"""Remit in a minute: agents' calls through two real policies, decisions printed as they fall and written to a ledger.
+"""Remit in a minute: a team of scripted agents behind Guard, on a scratch workspace with real files, git and SQLite.
 
 make demo
 """
@@ -9,81 +9,249 @@ import os
 import shutil
 import sys
 import tempfile
+from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
-from remit.compile import load_rulebook
-from remit.decide import decide
-from remit.model import Call, Context, Decision, Facts, Rulebook
-from remit.model.facts import Capsule
+import msgspec
+from team.tools import Tools, declare, make_workspace
+
+from remit import CallDenied, CallPending, Guard, RemitError
+from remit.compile.tasks import task_from
+from remit.grant.history import all_asks, unused
 from remit.record.audit import audit
-from remit.record.open import Opened, open_ledger
-from remit.record.writer import Ledger
+from remit.record.open import open_log
+from remit.record.reader import entries
 
 HERE = Path(__file__).parent
 COLOURS = {"allow": "32", "ask": "33", "deny": "31"}
 SIGNS = {"allow": "✅", "ask": "✋", "deny": "❌"}
-NOW = "2026-11-15T12:00:00Z"
+PERSON = "ann"
 
 
 def main() -> None:
-    """Two teams, their calls, and what Remit says to each."""
-    state = Path(tempfile.gettempdir()) / f"remit-demo-{os.getuid()}"
-    shutil.rmtree(state, ignore_errors=True)
-    with open_ledger(HERE, point="demo", state=state) as opened:
-        _teams(opened.ledger)
-        verified(opened)
+    """The team at work, then what the ledger says about it."""
+    if shutil.which("git") is None or shutil.which("bash") is None:
+        raise SystemExit("the demo works on a real repository: it needs git and bash on PATH")
+    place = Path(tempfile.gettempdir()) / f"remit-demo-{os.getuid()}"
+    shutil.rmtree(place, ignore_errors=True)
+    workspace, state = place / "workspace", place / "state"
+    workspace.mkdir(parents=True)
+    make_workspace(workspace, place / "remote.git")
+    guard = Guard(HERE / "team" / "remit.yaml", root=workspace, state=state, point="demo")
+    tools = declare(guard, workspace)
+    with guard:
+        print(f"policy team: {len(guard.rulebook.book.callers)} agents, {guard.rulebook.hash[:19]}…")
+        Team(guard, tools).work()
+        report(guard)
+    verified(workspace, state)
     print(NEXT.replace("STATE", str(state)))
 
 
-def _teams(ledger: Ledger) -> None:
-    coding = load_rulebook(HERE / "forge-pipeline" / "remit.yaml")
-    title("A coding pipeline: nine agents, one tool access matrix", coding)
-    for agent, tool, args, mode in CODING:
-        show(ledger, coding, Call(agent, tool, args, Context(mode=mode)), Facts(now=NOW))
+class Team:
+    """Four agents whose next step stands here instead of in a model, and a person who answers them."""
 
-    company = load_rulebook(HERE / "cortex" / "remit.yaml")
-    title("A company of agents: layers, data tiers, locks and hand-overs", company)
-    for call in COMPANY:
-        show(ledger, company, call, Facts(now=NOW, capsules=CAPSULES))
+    def __init__(self, guard: Guard, tools: Tools) -> None:
+        self.guard, self.tools, self.authority = guard, tools, guard.authority
+
+    def work(self) -> None:
+        """Everything, one after the other."""
+        self.research()
+        self.release()
+        self.delegate()
+        self.plan()
+        self.end()
+
+    def research(self) -> None:
+        """Scopes: files, commands and SQL are judged by what they are, not by how they look."""
+        title("Allowed, and allowed within a scope")
+        tools = self.tools
+        with self.guard.agent("researcher"):
+            show("researcher", tools.list_files, Path("src"))
+            show("researcher", tools.write_file, Path("research/sessions.md"), "Sessions end at midnight.\n")
+            show("researcher", tools.write_file, Path("research/../src/app.py"), "")
+            show("researcher", tools.query, "INSERT INTO findings VALUES ('sessions', 'end at midnight')")
+            show("researcher", tools.query, "SELECT topic, text FROM findings")
+            show("researcher", tools.query, "SELECT 1; DROP TABLE findings")
+        with self.guard.agent("reviewer"):
+            show("reviewer", tools.run, "git log --oneline -1 --format=%s")
+            show("reviewer", tools.run, "git dif''f --out\\put=src/app.py")
+
+    def release(self) -> None:
+        """A question to a person: the answer is for exactly this call, once."""
+        title("Asked of a person; her answers are scripted here, given as `remit approve` and `remit refuse` give them")
+        push, run = "git push -q origin main", self.tools.run
+        with self.guard.agent("implementer"):
+            asked = show("implementer", run, push)
+            self.says("approve", asked)
+            show("implementer", run, push)
+            asked = show("implementer", run, push)
+            self.says("refuse", asked, because="one release a day")
+            show("implementer", run, push)
+
+    def delegate(self) -> None:
+        """A task with limits: whoever it is handed to keeps them."""
+        title("A task with limits, handed on")
+        self.issue(
+            id="TASK-1",
+            agent="orchestrator",
+            goal="sessions survive the night",
+            may_not=[{"write_file": {"path": "src/legacy/**"}}],
+            budget={"writes": 2},
+        )
+        write = self.tools.write_file
+        with self.guard.agent("orchestrator", capsule="TASK-1"), self.guard.agent("implementer"):
+            who = "orchestrator → implementer"
+            show(who, write, Path("src/session.py"), "STORE = 'sqlite'\n")
+            show(who, write, Path("src/legacy/billing.py"), "")
+            show(who, write, Path("tests/test_session.py"), "def test_session(): ...\n")
+            show(who, write, Path("src/more.py"), "")
+        with self.guard.agent("orchestrator", capsule="TASK-1"):
+            told = show("orchestrator", self.own("remit_delegate"), agent="reviewer", goal="review src/session.py")
+        with self.guard.agent("reviewer", ticket=told["ticket"]):
+            show("orchestrator → reviewer", self.tools.read_file, Path("src/session.py"))
+            self.authority.end("TASK-1", by=PERSON)
+            say(f"{PERSON} ends TASK-1; what was handed on from it ends with it")
+            show("orchestrator → reviewer", self.tools.read_file, Path("src/session.py"))
+
+    def plan(self) -> None:
+        """A plan that a person passes once answers for every call that it covers; tier 3 is acknowledged besides."""
+        title("A plan, approved once for many calls")
+        self.issue(id="TASK-2", agent="orchestrator", goal="keep sessions in SQLite")
+        self.issue(
+            id="TASK-3",
+            agent="implementer",
+            parent="TASK-2",
+            goal="write it, in small commits",
+            scope=["src/**", "migrations/**"],
+            plan=[
+                {"run": {"shell": {"run": [{"git": ["add", "commit"]}]}}},
+                {"write_file": {"path": "migrations/*.sql"}},
+                {"write_file": {"path": "src/schema.py"}},
+            ],
+        )
+        who, run, write = "orchestrator → implementer", self.tools.run, self.tools.write_file
+        migration = (Path("migrations/001.sql"), "CREATE TABLE session (id TEXT);\n")
+        with self.guard.agent("orchestrator", capsule="TASK-2"):
+            with self.guard.agent("implementer", capsule="TASK-3"):
+                show(who, run, "git add src && git commit -q -m 'sessions'")
+                self.authority.pass_gate("TASK-3", "plan", by=PERSON)
+                say(f"{PERSON} passes the plan of TASK-3, as `remit gate pass` does after showing how far it reaches")
+                for folder, message in (("src", "sessions"), ("tests", "a test"), ("research", "notes")):
+                    show(who, run, f"git add {folder} && git commit -q -m '{message}'")
+                asked = show(who, write, *migration)
+            show("orchestrator", self.own("remit_acknowledge"), approval=asked, answer="approve")
+            with self.guard.agent("implementer", capsule="TASK-3"):
+                show(who, write, *migration)
+
+    def end(self) -> None:
+        """Data that only a task opens; and what its end leaves behind."""
+        title("Data that a task grants, until it ends")
+        path = Path("data/customers/complaints.txt")
+        self.issue(id="TASK-4", agent="reviewer", goal="are these complaints answered?", data_tiers=[2])
+        with self.guard.agent("reviewer"):
+            show("reviewer", self.tools.read_file, path)
+        with self.guard.agent("reviewer", capsule="TASK-4"):
+            show("reviewer in TASK-4", self.tools.read_file, path)
+            self.authority.end("TASK-4", by=PERSON)
+            say(f"{PERSON} ends TASK-4")
+            show("reviewer in TASK-4", self.tools.read_file, path)
+        for state in self.authority.end("TASK-2", by=PERSON).states:
+            plan = unused(state.task, state.spent).plan
+            left = ", ".join(f"plan[{i}] {state.task.source['plan'][i]}" for i in plan) or "nothing"
+            say(f"{state.task.capsule.id} ended; left unused: {left}")
+
+    def issue(self, **data: Any) -> None:
+        """A task from a person, as `remit capsule new` issues it."""
+        task = task_from(self.guard.rulebook, data)
+        self.authority.issue(self.guard.rulebook, msgspec.structs.replace(task, by=PERSON))
+        limits = ", ".join(f"{key}: {data[key]}" for key in ("may_not", "budget", "data_tiers") if key in data)
+        say(f"{PERSON} hands {data['id']} to {data['agent']}: {data['goal']}" + (f" ({limits})" if limits else ""))
+
+    def says(self, answer: Any, approval: str, because: str | None = None) -> None:
+        """The person, at the inbox."""
+        asked = self.authority.answer(approval, answer, by=PERSON, because=because)
+        say(f"{PERSON} {asked.state} {approval}" + (f": {because}" if because else ""))
+
+    def own(self, tool: str) -> Callable[..., Any]:
+        """One of the agents' own tools, called by name as a model does."""
+
+        def called(**args: Any) -> Any:
+            return self.guard.call(tool, args)
+
+        called.__name__ = tool
+        return called
 
 
-def verified(opened: Opened) -> None:
+def show(who: str, tool: Callable[..., Any], *args: Any, **named: Any) -> Any:
+    """One call: what came back, or why it did not run; the approval's id if somebody has to answer."""
+    shown = [repr(str(one)) for one in args if one != ""] + [f"{key}={value!r}" for key, value in named.items()]
+    text = f"{who}: {tool.__name__}({', '.join(shown)[:96]})"
+    try:
+        result = tool(*args, **named)
+    except CallPending as pending:
+        put("ask", text, f"{pending.approval}: {pending}")
+        return pending.approval
+    except CallDenied as denied:
+        put("deny", text, f"{denied.code}: {denied}")
+        return None
+    print(f"{SIGNS['allow']} {text}" + (f" → {brief(result)}" if result not in ("", []) else ""))
+    return result
+
+
+def put(word: str, call: str, why: str) -> None:
+    """A call that did not run, on one line if it fits."""
+    between = " " if len(call) + len(why) < 108 else "\n  "
+    print(f"{SIGNS[word]} {call}{between} {paint(word, COLOURS[word])} {why}")
+
+
+def brief(result: Any) -> str:
+    """What came back, on one line; a ticket is a secret."""
+    if isinstance(result, dict):
+        return "a ticket" if "ticket" in result else ", ".join(f"{key} {value}" for key, value in result.items())
+    return str(result).strip().replace("\n", " ")[:60]
+
+
+def report(guard: Guard) -> None:
+    """What happened, from the ledger itself."""
+    guard.gate.ledger.flush()
+    verdicts, codes = Counter[str](), Counter[str]()
+    with guard.authority.store.read() as view:
+        for data in (entry.data for entry in entries(view)):
+            if data["type"] == "intent":
+                verdicts[data["decision"]] += 1
+                if data["decision"] == "deny":
+                    codes[data["code"]] += 1
+            elif data["type"] == "outcome" and data["result"] == "not-run":
+                codes[data["error"]] += 1
+        prompts = Counter(asked.ask.capsule or "no task" for asked in all_asks(view))
+    title("What happened")
+    print(f"{sum(verdicts.values())} calls: " + ", ".join(f"{n} {word}" for word, n in verdicts.most_common()))
+    print("refused: " + ", ".join(f"{n} {code}" for code, n in sorted(codes.items())))
+    print("prompts: " + ", ".join(f"{n} in {name}" for name, n in sorted(prompts.items())))
+
+
+def verified(workspace: Path, state: Path) -> None:
     """Signs the log, and verifies all of it as an auditor would."""
-    opened.ledger.flush()
-    opened.checkpoint()
-    found = audit(opened.log, opened.signer)
-    report = found.report
-    print(f"\n{paint('The ledger', '1')}")
+    with open_log(workspace, state=state) as opened:
+        opened.checkpoint()
+        found = audit(opened.log, opened.signer)
     for fault in found.problems:
         print(f"❌ {fault.message}")
     if not found.verified:
         raise SystemExit(1)
-    print(f"✅ verified: {report.size} entries, {found.values} values, signed by {opened.origin}")
+    print(f"✅ ledger verified: {found.report.size} entries, {found.values} values, signed")
 
 
-def title(text: str, rulebook: Rulebook) -> None:
-    """A heading with the policy's hash."""
-    book = rulebook.book
-    agents = sum(caller.kind == "agent" for caller in book.callers.values())
+def title(text: str) -> None:
+    """A heading."""
     print(f"\n{paint(text, '1')}")
-    print(f"policy {book.name}: {agents} agents, {len(book.tools)} tools, {rulebook.hash[:19]}…\n")
 
 
-def show(ledger: Ledger, rulebook: Rulebook, call: Call, facts: Facts) -> None:
-    """One call, its decision, and both entries in the ledger; no tool runs in this demo."""
-    decision: Decision = decide(rulebook, call, facts)
-    receipt = ledger.intent(call, decision)
-    if decision.allowed:
-        ledger.outcome(receipt.call, "done")
-    word = decision.verdict.word
-    what = ", ".join(f"{name}={value!r}" for name, value in call.args.items() if value not in ("", False))
-    chain = "".join(f"{name} → " for name in call.context.chain)
-    print(f"{SIGNS[word]} {chain}{call.agent}: {call.tool}({what[:90]})")
-    tail = f"  [{decision.rule}]" if decision.rule else ""
-    reason = "" if decision.reason == "allowed" else f": {decision.reason}"
-    print(f"   {paint(word, COLOURS[word])} tier {decision.tier}{reason}{tail}")
-    if decision.remedy is not None:
-        print(f"   to permit it: {decision.remedy.text}")
+def say(text: str) -> None:
+    """What people do."""
+    print(f"👤 {text}")
 
 
 def paint(text: str, colour: str) -> str:
@@ -91,57 +259,16 @@ def paint(text: str, colour: str) -> str:
     return f"\033[{colour}m{text}\033[0m" if sys.stdout.isatty() else text
 
 
-CODING = [
-    ("researcher", "read_file", {"filePath": "src/app.py", "startLine": 1, "endLine": 40}, None),
-    ("researcher", "create_file", {"filePath": "research/auth.yaml", "content": ""}, None),
-    ("researcher", "create_file", {"filePath": "research/../src/app.py", "content": ""}, None),
-    ("researcher", "create_file", {"filePath": "research/x.yaml", "content": "", "path": "/etc/x"}, None),
-    ("spec", "ask_questions", {"questions": []}, "interactive"),
-    ("spec", "ask_questions", {"questions": []}, "autonomous"),
-    (
-        "designer",
-        "replace_string_in_file",
-        {"filePath": "docs/design.md", "oldString": "a", "newString": "b"},
-        None,
-    ),
-    ("implementer", "create_file", {"filePath": ".github/workflows/ci.yml", "content": ""}, None),
-    ("implementer", "create_file", {"filePath": ".claude/settings.json", "content": ""}, None),
-    ("implementer", "create_file", {"filePath": "remit.yaml", "content": ""}, None),
-    ("orchestrator", "run_in_terminal", {"command": "git status && git log -3 --oneline"}, None),
-    ("orchestrator", "run_in_terminal", {"command": "git -c core.pager=./x.sh log"}, None),
-    ("orchestrator", "run_in_terminal", {"command": "git status; make deploy"}, None),
-    ("adversarial-reviewer", "run_in_terminal", {"command": "git diff HEAD~1 -- src"}, None),
-    ("knowledge", "run_in_terminal", {"command": 'sqlite3 verification-ledger.db "SELECT * FROM checks"'}, None),
-    ("knowledge", "run_in_terminal", {"command": 'sqlite3 verification-ledger.db "SELECT 1; DROP TABLE t"'}, None),
-    ("implementer", "run_in_terminal", {"command": "pip install left-pad"}, None),
-    ("adversarial-reviewer", "run_in_terminal", {"command": "git dif''f --out\\put=src/app.py"}, None),
-    ("intruder", "read_file", {"filePath": "README.md"}, None),
-]
-
-SPECIALIST = "backend-python-specialist"
-CAPSULES = {"TASK-7": Capsule("TASK-7", SPECIALIST, data_tiers=(3,))}
-COMPANY = [
-    Call(SPECIALIST, "write_file", {"path": "src/api.py", "content": ""}),
-    Call(SPECIALIST, "write_file", {"path": "docs/explanation/why.md", "content": ""}),
-    Call(SPECIALIST, "http_get", {"url": "https://example.org/"}),
-    Call(SPECIALIST, "read_file", {"path": "src/customers.py"}, Context(data_tier=3)),
-    Call(SPECIALIST, "read_file", {"path": "src/customers.py"}, Context(data_tier=3, capsule="TASK-7")),
-    Call(
-        "code-writer-worker",
-        "write_file",
-        {"path": "src/api.py", "content": ""},
-        Context(chain=(SPECIALIST,)),
-    ),
-    Call(SPECIALIST, "read_file", {"path": "README.md"}, Context(chain=("code-writer-worker",))),
-]
-
 NEXT = """
 Where to go next
-  .venv/bin/remit matrix --policy examples/forge-pipeline/remit.yaml    who may do what
-  .venv/bin/remit check  --policy examples/cortex/remit.yaml            does the policy hold what it promises?
+  .venv/bin/remit matrix --policy examples/team/remit.yaml    who may do what
   .venv/bin/remit ledger show --state STATE    what the ledger says
-  docs/tutorial.md                                                      write a policy of your own in ten minutes
+  docs/guard.md                                               put your own functions behind Guard
+  docs/tutorial.md                                            write a policy of your own in ten minutes
 """
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except RemitError as error:
+        raise SystemExit(f"error: {error}") from None

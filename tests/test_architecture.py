@@ -31,9 +31,9 @@ LAYERS: dict[str, set[str]] = {
     "store": set(),
     "record": {"store", "catalog"},
     "grant": {"scopes", "decide", "store", "record"},
-    "enforce": {"scopes", "decide", "grant", "record", "store", "compile"},  # compile: only to read a rulebook
+    "enforce": {"scopes", "decide", "grant", "record", "store", "compile", "explain"},
     "exchange": {"declare", "catalog", "explain"},
-    "adapters": {"decide", "enforce", "record", "store"},
+    "adapters": {"decide", "enforce", "grant", "record", "store"},
 }
 LAYERS["testing"] = set(LAYERS) - {"adapters"}
 LAYERS["service"] = set(LAYERS)

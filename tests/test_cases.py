@@ -200,4 +200,5 @@ def test_the_codes_of_the_semantics_are_covered():
     obligations = {"create-exclusively", "use-resolved-path"}
     elsewhere = {"rule-failed"}  # a failure inside: tests/decide/test_words.py
     seen = {expected.get("code") for situation in SITUATIONS for expected in situation.expected}
-    assert named - obligations - elsewhere <= seen
+    marks = {"not-anticipated"}  # in the trace: tests/decide/test_questions.py
+    assert named - obligations - elsewhere - marks <= seen

@@ -15,6 +15,8 @@ import pytest
 from remit.compile import load_rulebook
 from remit.declare.cases import read_tests
 from remit.declare.format import policy, schema
+from remit.declare.nodes import parse
+from remit.declare.tasks import read_task
 
 ROOT = Path(__file__).parent.parent
 PAGES = sorted([ROOT / "README.md", *ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("examples/**/*.md")])
@@ -32,13 +34,17 @@ def blocks(language: str, pages: list[Path] = PAGES) -> list[tuple[str, str]]:
     return found
 
 
-YAML = blocks("yaml")
+GUARD = ROOT / "docs" / "guard.md"  # its tools are functions of the program on that page, which is run below
+YAML = blocks("yaml", [page for page in PAGES if page != GUARD])
 
 
 @pytest.mark.parametrize(("where", "text"), YAML, ids=[where for where, _ in YAML])
 def test_every_yaml_block_loads(where: str, text: str, tmp_path: Path) -> None:
     if text.startswith("remit_tests:"):
         assert read_tests(text, where).tests
+        return
+    if text.startswith("id: "):
+        assert read_task(parse(text, where)).capsule.agent
         return
     assert text.startswith("remit: 1\n"), "a YAML block is a whole policy or a whole test file"
     (tmp_path / "remit.yaml").write_text(text, "utf-8")
@@ -122,6 +128,26 @@ def test_the_readme_protects_claude_code(tmp_path: Path) -> None:
 def test_the_readme_python_runs(readme_project: Path) -> None:
     [(_, text)] = blocks("python", [ROOT / "README.md"])
     subprocess.run([sys.executable, "-c", text], cwd=readme_project, check=True, timeout=60)
+
+
+def test_the_page_about_guard_is_a_program_that_runs(tmp_path: Path) -> None:
+    [(_, policy_text)] = blocks("yaml", [GUARD])
+    project = tmp_path / "project"
+    project.mkdir()
+    (project / "remit.yaml").write_text(policy_text, "utf-8")
+    parts = blocks("python", [GUARD])
+    assert len(parts) >= 8
+    program = "\n".join(text for _, text in parts)
+    assert program.count("assert ") >= 15
+    run = subprocess.run(
+        [sys.executable, "-W", "error", "-c", program],
+        cwd=project,
+        env={**os.environ, "XDG_STATE_HOME": str(tmp_path / "state")},
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert (run.returncode, run.stderr) == (0, "")
 
 
 def test_the_readme_names_make_targets_that_exist() -> None:

@@ -1,4 +1,4 @@
-"""The five examples: they load, their own tests hold, and the first says what its document says, cell by cell."""
+"""The six examples: they load, their own tests hold, and the first says what its document says, cell by cell."""
 
 # Arguments come from tables of plain data.
 # mypy: disable-error-code="arg-type"
@@ -58,8 +58,8 @@ def example(request) -> tuple[str, Rulebook]:
     return request.param, load_rulebook(EXAMPLES[request.param])
 
 
-def test_there_are_five():
-    assert sorted(EXAMPLES) == ["cortex", "forge-pipeline", "maverick", "nexus", "srs-writer"]
+def test_there_are_six():
+    assert sorted(EXAMPLES) == ["cortex", "forge-pipeline", "maverick", "nexus", "srs-writer", "team"]
 
 
 def test_the_tests_of_an_example_hold(example):

@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from remit.compile import build_rulebook, load_rulebook
     from remit.decide import decide as decide_call
+    from remit.enforce.errors import CallDenied, CallPending
+    from remit.enforce.guard import Guard
     from remit.model import Call, Context, Decision, Facts, PolicyError, RemitError, Verdict
 
 __version__ = "0.1.0.dev0"
@@ -21,6 +23,9 @@ _HOMES = {
     "build_rulebook": ("remit.compile", "build_rulebook"),
     "load_rulebook": ("remit.compile", "load_rulebook"),
     "decide_call": ("remit.decide", "decide"),
+    "Guard": ("remit.enforce.guard", "Guard"),
+    "CallDenied": ("remit.enforce.errors", "CallDenied"),
+    "CallPending": ("remit.enforce.errors", "CallPending"),
     **{
         name: ("remit.model", name)
         for name in ("Call", "Context", "Decision", "Facts", "PolicyError", "RemitError", "Verdict")
@@ -29,9 +34,12 @@ _HOMES = {
 
 __all__ = [
     "Call",
+    "CallDenied",
+    "CallPending",
     "Context",
     "Decision",
     "Facts",
+    "Guard",
     "PolicyError",
     "RemitError",
     "Verdict",

@@ -75,6 +75,10 @@ def judged(project: Path, command: str, agent: str = "coder") -> Decision:
         "ln -s ../project n",
         "ln -s $X n",
         "rm -rf *",
+        # git's hooks, by another way
+        "git config core.hooksPath docs",
+        "git config --local CORE.hookspath docs",
+        "git config set core.hooksPath docs",
     ],
 )
 def test_out_of_reach(project: Path, command: str):
@@ -95,6 +99,8 @@ def test_out_of_reach(project: Path, command: str):
         "find / -name x",
         "cd ~/other && cat README.md",
         "git -C ~/other status",
+        "git config --get core.hooksPath",
+        "git config user.name Ann",
     ],
 )
 def test_what_is_none_of_this_is_judged_as_usual(project: Path, command: str):

@@ -6,6 +6,7 @@
 import msgspec
 import pytest
 
+from remit.compile.tasks import task_from
 from remit.decide.questions import call_digest
 from remit.model import Approval, Call, CallError, Context, Facts, Statement
 from tests.decide.kit import NOW, TOOLS, ask, book, facts, may, outcome
@@ -150,6 +151,32 @@ def test_the_chain_is_asked_only_about_what_was_planned():
         known = facts(rulebook, capsules={"C": {"agent": "a", "gates": gates, "plan": wanted}})
         found = of(rulebook, "write", {"path": "package.json"}, facts=known, chain=("boss",), capsule="C")
         assert found == expected
+
+
+@pytest.mark.parametrize(
+    ("gates", "path", "expected"),
+    [
+        (["plan"], "package.json", "7 anticipated by plan[1] of C"),
+        (["plan"], "setup.py", "7 not-anticipated: no item of the passed plan covers this call"),
+        ([], "package.json", "7 not-anticipated: no item of the passed plan covers this call"),
+    ],
+)
+def test_the_trace_says_what_was_anticipated(gates, path, expected):
+    rulebook = book(agents=CHAIN)
+    plan = [{"write": {"path": "docs/**"}}, {"write": {"path": "package.json"}}]
+    made = task_from(rulebook, {"id": "C", "agent": "a", "goal": "g", "plan": plan}).capsule
+    known = Facts(now=NOW, capsules={"C": msgspec.structs.replace(made, gates=tuple(gates))})
+    decision = ask(rulebook, "write", {"path": path}, facts=known, chain=("boss",), capsule="C")
+    marks = [text for text in decision.detail if "anticipated" in text]
+    assert marks[0] == expected
+    assert len({text.split()[1] for text in marks}) == 1
+
+
+def test_without_a_plan_nothing_is_said_about_one():
+    rulebook = book(agents=CHAIN)
+    known = facts(rulebook, capsules={"C": {"agent": "a"}})
+    decision = ask(rulebook, "write", {"path": "package.json"}, facts=known, chain=("boss",), capsule="C")
+    assert not any("anticipated" in text for text in decision.detail)
 
 
 # --- answers ---
@@ -329,9 +356,13 @@ def test_a_statement_that_is_missing(statement, missing):
     assert (decision.code, decision.needs.of, decision.needs.missing) == ("tier-asks", "human", missing)
 
 
-def test_without_a_statement_nobody_can_answer():
-    assert answered(STATED, "deploy") == "ask tier-asks"
+def test_what_was_approved_needs_no_second_statement():
+    """Nobody could be asked without one, so the answer was given with it in sight."""
+    assert outcome(STATED, "deploy") == "ask tier-asks"
+    assert answered(STATED, "deploy") == "allow"
     assert answered(STATED, "deploy", statement=FULL) == "allow"
+    assert answered(STATED, "deploy", approval={"answer": "refuse"}) == "deny refused"
+    assert answered(STATED, "deploy", approval={"expires": NOW}) == "ask tier-asks"
 
 
 def test_the_first_open_question_gives_the_code():

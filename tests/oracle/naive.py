@@ -356,13 +356,12 @@ class _Decision(Scopes):
         still_open = []
         for question in asked:
             answered = any(approval.of == "human" or self.answers(approval.by, question) for approval in approvals)
-            if question.code != "tier-asks" and question.of == "human" and self.tier <= 3 and self.planned():
+            by_tier = question.code == "tier-asks"
+            if question.of == "human" and self.tier <= 3 and not (by_tier and self.tier == 3) and self.planned():
                 answered = True
             if not answered:
                 still_open.append(question)
-        if missing and not still_open:
-            still_open = asked[:1]
-        return still_open, missing
+        return still_open, missing and any(question.code == "tier-asks" for question in still_open)
 
     def asked_of(self, whom: str | None, planned: bool) -> str:
         if whom != "chain":

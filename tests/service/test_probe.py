@@ -10,6 +10,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -154,23 +155,32 @@ def test_what_nobody_could_decide_is_no_work_of_an_agent(project: Hooked) -> Non
     assert all(one["seen"] == [] for one in project.status()["agents"])
 
 
-def test_the_daemon_is_asked_where_there_is_one(project: Hooked) -> None:
+@pytest.fixture
+def daemon(project: Hooked) -> Iterator[subprocess.Popen[bytes]]:
     command = [sys.executable, "-m", "remit", "serve"]
-    with subprocess.Popen(command, cwd=project.root, stdout=subprocess.PIPE) as daemon:
+    with subprocess.Popen(command, cwd=project.root, stdout=subprocess.PIPE) as process:
         try:
-            if daemon.stdout is None:
+            if process.stdout is None:
                 raise AssertionError
-            assert b"serving" in daemon.stdout.readline()
-            threading.Thread(target=daemon.stdout.read, daemon=True).start()
-            found = project.status("--probe", code=0)
-            assert found["serving"] is True
-            assert {one["verdict"] for one in found["probes"]["results"]} == {"denied", "answered"}
-            daemon.send_signal(signal.SIGSTOP)
-            silent = project.status("--probe", code=1)["probes"]["results"]
-            assert {one["verdict"] for one in silent} == {"only-broken"}
+            assert b"serving" in process.stdout.readline()
+            threading.Thread(target=process.stdout.read, daemon=True).start()
+            yield process
         finally:
-            daemon.send_signal(signal.SIGCONT)
-            daemon.terminate()
+            process.send_signal(signal.SIGCONT)
+            process.terminate()
+
+
+def test_the_daemon_is_asked_where_there_is_one(project: Hooked, daemon: subprocess.Popen[bytes]) -> None:
+    found = project.status("--probe", code=0)
+    assert found["serving"] is True
+    assert {one["verdict"] for one in found["probes"]["results"]} == {"denied", "answered"}
+
+
+@pytest.mark.long  # each probe waits for it
+def test_a_daemon_that_is_silent_is_told(project: Hooked, daemon: subprocess.Popen[bytes]) -> None:
+    daemon.send_signal(signal.SIGSTOP)
+    silent = project.status("--probe", code=1)["probes"]["results"]
+    assert {one["verdict"] for one in silent} == {"only-broken"}
 
 
 def test_no_hook_at_all_is_an_alarm(project: Hooked) -> None:

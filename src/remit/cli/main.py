@@ -16,12 +16,18 @@ from typer.main import get_command
 
 from remit.cli import (
     activate,
+    answer,
+    approvals,
+    capsule,
     check,
     credential,
     decide,
     explain,
+    gate,
+    grant,
     ledger,
     matrix,
+    reach,
     report,
     schema,
     serve,
@@ -64,13 +70,20 @@ for _name, _module in (
     ("matrix", matrix),
     ("report", report),
     ("who-can", who_can),
+    ("reach", reach),
     ("understand", understand),
+    ("grant", grant),
     ("schema", schema),
     ("serve", serve),
     ("status", status),
     ("witness", witness),
 ):
     app.command(_name)(_module.command)
+app.command("approve")(answer.approve)
+app.command("refuse")(answer.refuse)
+app.add_typer(approvals.app, name="approvals")
+app.add_typer(capsule.app, name="capsule")
+app.add_typer(gate.app, name="gate")
 app.add_typer(credential.app, name="credential")
 app.add_typer(ledger.app, name="ledger")
 

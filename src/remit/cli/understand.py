@@ -141,6 +141,11 @@ def _extent(radius: Radius) -> dict[str, Any]:
     return {key: value for key, value in data.items() if key != "problem" or value is not None}
 
 
+def in_words(book: Rulebook, kind: str, text: str, dialect: str) -> list[str]:
+    """What a shell or SQL text does and how far it reaches, line by line, for other commands."""
+    return _SHOWN["command" if kind == "shell" else kind](book, text, dialect)[1]
+
+
 def as_json(found: Understanding) -> dict[str, Any]:
     """The understanding of a shell text as plain data."""
     return {

@@ -43,6 +43,7 @@ def protected(policy: Policy) -> Protected:
         paths=(*found["paths"], *files, *sorted(tests), *policy.protect),
         hidden=tuple(found["hidden"]),
         programs=tuple(found["programs"]),
+        words={program: tuple(words) for program, words in found["words"].items()},
         above=tuple(source for source in policy.sources if source.startswith("../")),
         lifted=policy.unprotect,
     )

@@ -9,6 +9,7 @@ from typing import Any
 from remit.compile.book import make_rulebook
 from remit.compile.prove import prove
 from remit.declare import build_policy, load_policy
+from remit.declare.load import Functions
 from remit.model.policy import Policy
 from remit.model.rulebook import Rulebook
 
@@ -18,11 +19,14 @@ def compile_policy(policy: Policy) -> Rulebook:
     return prove(make_rulebook(policy))
 
 
-def load_rulebook(path: str | os.PathLike[str]) -> Rulebook:
-    """The rulebook of a policy file. Raises PolicyError with everything that is wrong."""
-    return compile_policy(load_policy(path))
+def load_rulebook(path: str | os.PathLike[str], *, functions: Functions | None = None) -> Rulebook:
+    """The rulebook of a policy file. Raises PolicyError with everything that is wrong.
+
+    `functions` are tools that a program declares itself; they must not contradict the policy's.
+    """
+    return compile_policy(load_policy(path, functions=functions))
 
 
-def build_rulebook(data: Mapping[str, Any], *, name: str = "policy") -> Rulebook:
+def build_rulebook(data: Mapping[str, Any], *, name: str = "policy", functions: Functions | None = None) -> Rulebook:
     """The rulebook of a policy built in Python, in the same format. Raises PolicyError."""
-    return compile_policy(build_policy(data, name=name))
+    return compile_policy(build_policy(data, name=name, functions=functions))

@@ -26,6 +26,7 @@ class ProtectedPaths:
         self.paths = folded(protected.paths)
         self.bases = tuple({glob.base for glob in self.paths} - {"."})
         self.places = frozenset(_above(self.bases))
+        self.words = protected.words
         self.above = protected.above
         self.lifted = GlobSet(Glob.parse(text) for text in protected.lifted)
 

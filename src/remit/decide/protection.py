@@ -28,6 +28,8 @@ def protected(case: Case) -> Finding | None:
             found = unit.value.act.names & paths.programs if unit.value.act.program is not None else None
             if found:
                 return case.deny(2, "protected", f"{min(found)} is reserved to people")
+            if paths.words and _changes_by_word(paths, unit):
+                return case.deny(2, "protected", f"`{shown(unit.text)}` changes what governs git")
             if unit.value.act.program in MOVES:
                 moved += [text for _, text in unit.value.lost]
             for touch, text in unit.value.lost:
@@ -123,3 +125,11 @@ def _changes_sealed(unit: Unit, sealed: tuple[str, ...]) -> bool:
 def _is_above(paths: ProtectedPaths, path: object) -> bool:
     """A directory with something protected below it, or a place that nobody can tell."""
     return path is None or (isinstance(path, str) and paths.contains(fold(path)))
+
+
+def _changes_by_word(paths: ProtectedPaths, unit: Unit) -> bool:
+    act = unit.value.act
+    words = paths.words.get((act.program or "").rpartition("/")[2])
+    if not words or act.effects.isdisjoint(("write", "delete")):
+        return False
+    return any((word.text or word.raw).lower() in words for word in act.command.words)

@@ -40,14 +40,18 @@ def questions(case: Case) -> Finding | None:
     if not asked:
         case.approval = None
         return None
-    missing = any(ask.statement for ask in asked) and not _stated(case.call)
-    planned = case.tier <= 3 and plan_covers(case)
+    covered = plan_covers(case)
+    planned = case.tier <= 3 and covered
     open_asks = [ask for ask in asked if not person and not _answered(ask, agents, planned, case)]
-    if not open_asks and not missing:
+    if not open_asks:
         return None
-    first = (open_asks or asked)[0]
+    # What was answered was shown with its statement: nobody can answer while that is missing.
+    missing = any(ask.statement for ask in open_asks) and not _stated(case.call)
+    first = open_asks[0]
     case.trace.append(f"7 {first.reason}")
     needs = Needs(first.of, missing=("statement",) if missing else ())
+    if case.capsules and case.capsules[0].plan and not covered:
+        case.trace.append("7 not-anticipated: no item of the passed plan covers this call")
     reason = first.reason + ("; say your intent, why, and the consequences" if missing else "")
     return Finding(ASK, first.code, reason, 7, rule=first.rule, needs=needs)
 
@@ -97,7 +101,11 @@ def plan_covers(case: Case) -> bool:
     if not case.capsules or "plan" not in case.capsules[0].gates:
         return False
     items = bind(case.capsules[0].plan, case.plan.tool.name, "may")
-    return bool(items) and within(items, case)
+    if not items or not within(items, case):
+        return False
+    live = [item for item in items if any(item.judge.covers(unit) for unit in case.units)]
+    case.trace.append(f"7 anticipated by {', '.join(item.rule.at for item in live)}")
+    return True
 
 
 def _answers(case: Case) -> tuple[Finding | None, bool, set[str]]:
@@ -126,7 +134,8 @@ def _answered(ask: Asked, answers: set[str], planned: bool, case: Case) -> bool:
     callers = case.plan.rulebook.book.callers
     agents = [callers[name] for name in answers if name in callers]
     by_agent = ask.of != HUMAN and any(ask.of == a.name or ask.of in a.roles for a in agents)
-    return by_agent if ask.by_tier else by_agent or (planned and ask.of == HUMAN)
+    by_plan = planned and ask.of == HUMAN and not (ask.by_tier and case.tier == 3)
+    return by_agent or by_plan
 
 
 def _stated(call: Call) -> bool:
@@ -134,11 +143,12 @@ def _stated(call: Call) -> bool:
 
 
 def call_digest(call: Call, policy: str, facts: Facts) -> str:
-    """What an approval is bound to: the agent, task, session, tool, arguments, resolved paths and policy."""
+    """What an approval is bound to: the agent, the context with task and session, tool, arguments, paths, policy."""
     import json  # here: few calls have an approval to look for
 
     resolved = sorted((*facts.resolved.items(), *facts.links.items())) if facts.resolved is not None else None
     context = call.context
-    parts = [call.agent, context.capsule, context.session, context.cwd, call.tool, call.args, resolved, policy]
+    about = [context.mode, context.environment, context.chain, context.data_tier]
+    parts = [call.agent, context.capsule, context.session, context.cwd, about, call.tool, call.args, resolved, policy]
     text = json.dumps(parts, sort_keys=True, allow_nan=False, separators=(",", ":"))
     return "sha256:" + sha256(text.encode("utf-8", "surrogatepass")).hexdigest()

@@ -192,17 +192,24 @@ def _capsules(case: Case) -> Finding | None:
     caller, context = case.plan.caller, case.call.context
     if context.capsule is None:
         if caller.capsule == "required" and case.tier > 0:
-            return case.deny(5, "capsule-required", f"{caller.name} needs a task capsule for this call")
+            remedy = Remedy(f"hand {caller.name} a task", command="remit capsule new FILE")
+            return case.deny(5, "capsule-required", f"{caller.name} needs a task capsule for this call", remedy=remedy)
         return None
     for capsule in case.capsules:
         now = case.facts.now
         if capsule.ended or (capsule.expires is not None and (now is None or now >= capsule.expires)):
-            return case.deny(5, "capsule-ended", f"the capsule {shown(capsule.id)} has ended")
+            remedy = Remedy(f"hand {capsule.agent} a new task", command="remit capsule new FILE")
+            return case.deny(5, "capsule-ended", f"the capsule {shown(capsule.id)} has ended", remedy=remedy)
         nots = bind(capsule.may_not, case.plan.tool.name, "may_not")
         if any(b.judge.touches(context, case.values, case.units) is not None for b in nots):
-            return case.deny(5, "capsule-constraint", f"the capsule {shown(capsule.id)} forbids this call")
+            remedy = Remedy(f"a task without that `may_not`: {shown(capsule.id)} has it")
+            return case.deny(
+                5, "capsule-constraint", f"the capsule {shown(capsule.id)} forbids this call", remedy=remedy
+            )
         if capsule.may is not None and not within(bind(capsule.may, case.plan.tool.name, "may"), case):
-            return case.deny(5, "capsule-constraint", f"the capsule {shown(capsule.id)} does not cover this call")
+            remedy = Remedy(f"a task whose `may` covers it: that of {shown(capsule.id)} does not")
+            reason = f"the capsule {shown(capsule.id)} does not cover this call"
+            return case.deny(5, "capsule-constraint", reason, remedy=remedy)
     return None
 
 

@@ -13,6 +13,7 @@ from remit import catalog
 from remit.declare import format as shape
 from remit.declare.callers import enforcement, halting
 from remit.declare.files import read_text
+from remit.declare.functions import with_functions
 from remit.declare.nodes import LIST, Node, from_python, parse, show
 from remit.declare.rules import rule_keys
 from remit.declare.shapes import BAD, Reader, did_you_mean
@@ -22,17 +23,21 @@ from remit.model.policy import Caller, Policy, Question, Tool
 _QUESTIONS = {"allow": Question("allow"), "deny": Question("deny")}
 
 
-def load_policy(path: str | os.PathLike[str]) -> Policy:
+Functions = Mapping[str, Mapping[str, Any]]
+"""Tools that a program declares at its functions, in the format of `tools`."""
+
+
+def load_policy(path: str | os.PathLike[str], *, functions: Functions | None = None) -> Policy:
     """The policy of a file with its includes. Raises PolicyError with everything that is wrong."""
     file = Path(path)
-    loading = _Loading(file.parent)
+    loading = _Loading(file.parent, functions)
     loading.file(file, file.name)
     return loading.finish(default_name=file.absolute().parent.name)
 
 
-def build_policy(data: Mapping[str, Any], *, name: str = "policy") -> Policy:
+def build_policy(data: Mapping[str, Any], *, name: str = "policy", functions: Functions | None = None) -> Policy:
     """A policy built in Python, in the same format. Raises PolicyError."""
-    loading = _Loading(None)
+    loading = _Loading(None, functions)
     loading.document(from_python(dict(data), name), main=True)
     return loading.finish(default_name=name)
 
@@ -49,8 +54,8 @@ def read_pack(name: str) -> dict[str, Tool]:
 class _Loading:
     """Collects the documents of one policy."""
 
-    def __init__(self, directory: Path | None) -> None:
-        self.directory = directory
+    def __init__(self, directory: Path | None, functions: Functions | None = None) -> None:
+        self.directory, self.functions = directory, functions or {}
         self.root: Path | None = None
         self.reader = Reader()
         self.main: dict[str, Any] = {}
@@ -193,6 +198,7 @@ class _Loading:
     def finish(self, default_name: str) -> Policy:
         """The policy. Raises PolicyError with every problem."""
         tools, packs = self._packs()
+        tools = with_functions({**tools, **self.merged["tools"]}, self.functions, self.reader)
         self.reader.finish()
         main = self.main
         callers: dict[str, Caller] = self.merged["callers"]
@@ -201,7 +207,7 @@ class _Loading:
         tiers = {tier: _QUESTIONS[v] if isinstance(v, str) else v for tier, v in asks.items()}
         return Policy(
             name=main.get("name", default_name),
-            tools={**tools, **self.merged["tools"]},
+            tools=tools,
             toolsets=self.merged["toolsets"],
             callers=callers,
             reserved=tuple(self.merged["reserved"].values()),

@@ -1,41 +1,41 @@
-"""An enforcement point: where a call is decided by what is in force and known right now, and recorded.
+"""An enforcement point of a project: a call is decided by what is activated and known right now, and recorded.
 
-decision = point.decide(call)
-decision = point.record(call, decision, call_id="1")       # before the tool runs; a deny if it can't be written
+judged = point.decide(call, point.rulebook())
+decision = point.record(judged.call, judged.decision, call_id="1")     # before the tool runs; a deny if it can't be
+refused = point.begin(judged, decision, "1")                           # the last step: a deny if it may not after all
 point.outcome("1", "done")
 """
 
 from __future__ import annotations
 
 import os
-import sys
-import time
 from pathlib import Path
-from typing import Protocol
+from typing import NamedTuple
 
 import msgspec
 
-from remit.decide import decide
 from remit.enforce.active import Active
-from remit.enforce.paths import look_up, open_root
+from remit.enforce.passage import Gate, Recorder
+from remit.enforce.paths import open_root
+from remit.enforce.refusal import own_places, refusal
+from remit.enforce.tasks import with_task
+from remit.grant.authority import Authority
+from remit.grant.launches import add_launch, launches
 from remit.model.call import Call
-from remit.model.decision import Decision, Remedy
+from remit.model.decision import Decision
 from remit.model.errors import RemitError
 from remit.model.facts import Facts
 from remit.model.rulebook import Rulebook
-from remit.model.terms import DENY
-from remit.record.batch import Receipt
+from remit.record.vault import Vault
 from remit.store.interface import Store
 
 
-class Recorder(Protocol):
-    """What an enforcement point needs of the ledger."""
+class Judged(NamedTuple):
+    """A decision, the call with its task as it was judged, and the facts that it rests on."""
 
-    def intent(self, call: Call, decision: Decision, *, call_id: str | None = None) -> Receipt:
-        """Records a decision before the tool runs. Raises LedgerError."""
-
-    def outcome(self, call: str, result: str, *, error: str | None = None, took: int | None = None) -> Receipt:
-        """Records how a call ended. Raises LedgerError."""
+    decision: Decision
+    call: Call
+    facts: Facts
 
 
 class Point:
@@ -44,19 +44,50 @@ class Point:
     def __init__(self, root: Path, state: Path, store: Store, recorder: Recorder) -> None:
         self.root, self.state, self.recorder = root, state, recorder
         self.active = Active(root, store)
-        self._facts: tuple[str, Facts] | None = None
+        self.authority = Authority(store, Vault(store, state / "keys"))
+        self._gate: Gate | None = None
 
     def rulebook(self) -> Rulebook:
         """What is in force. Raises RemitError."""
         return self.active.rulebook()
 
-    def decide(self, call: Call, rulebook: Rulebook) -> Decision:
-        """What the rulebook says about the call, here and now. Never raises: a failure denies."""
+    def decide(self, call: Call, rulebook: Rulebook) -> Judged:
+        """What the rulebook says about the call, here and now, in its agent's task. Never raises: a failure denies."""
         try:
-            facts = self._known(rulebook)
-            return _placed(decide(rulebook, call, look_up(rulebook, call, facts)).for_call(call.args), facts)
+            gate = self.gate(rulebook)
+            call = with_task(self.authority, rulebook, call)
+            decision, facts = gate.decide(call)
+            return Judged(_placed(decision.for_call(call.args), facts), call, facts)
+        except RemitError as error:
+            return Judged(refusal(call, error.code, str(error), policy=rulebook.hash), call, Facts())
         except Exception as error:  # whatever it is, the tool does not run undecided
-            return refusal(call, "point-failed", f"the call could not be judged ({type(error).__name__})")
+            reason = f"the call could not be judged ({type(error).__name__})"
+            return Judged(refusal(call, "point-failed", reason), call, Facts())
+
+    def strictest(self, calls: list[Call], rulebook: Rulebook) -> Judged:
+        """The same for a call that may have come by several chains: what the strictest of them says."""
+        return max((self.decide(call, rulebook) for call in calls), key=lambda judged: judged.decision.verdict)
+
+    def chains(self, session: str, agent: str) -> list[tuple[str, ...]]:
+        """By whom the agent may have been handed its work in this session. Raises StoreError."""
+        return launches(self.active.store, session, agent)
+
+    def handed(self, session: str, judged: Judged, rulebook: Rulebook) -> None:
+        """Keeps whom the call hands work to. Raises StoreError."""
+        chain = (*judged.call.context.chain, judged.call.agent)
+        tool = rulebook.book.tools.get(judged.decision.tool)
+        for target in judged.decision.targets:
+            if target.effect == "delegate" and target.kind == "agent":
+                argument = tool.args.get(target.arg) if tool is not None else None
+                name = target.value or (argument.default if argument is not None else None) or ""
+                add_launch(self.active.store, self.authority.clock, session, name, chain)
+
+    def ask(self, judged: Judged, rulebook: Rulebook) -> Decision:
+        """The decision with the id under which it waits for an answer; a deny if nobody can be asked. Never raises."""
+        try:
+            return self.gate(rulebook).ask(judged.call, judged.decision, judged.facts)[0]
+        except Exception as error:
+            return refusal(judged.call, "point-failed", f"nobody can be asked ({type(error).__name__})")
 
     def record(self, call: Call, decision: Decision, *, call_id: str | None = None) -> Decision:
         """The decision, once it is in the ledger; a deny if it can't be written there. Never raises."""
@@ -68,6 +99,23 @@ class Point:
         except Exception as error:
             reason = f"the decision can't be recorded ({type(error).__name__}), so nothing may run"
             return refusal(call, "ledger-unavailable", reason, policy=decision.policy)
+
+    def begin(self, judged: Judged, decision: Decision, rulebook: Rulebook, call_id: str) -> Decision | None:
+        """None if the tool may run now: its task lives and is counted, its approval used up. Otherwise the deny."""
+        hands_on = "delegate" in decision.effects
+        if decision.approval is None and judged.call.context.capsule is None and not hands_on:
+            return None
+        try:
+            self.authority.begin(judged.call, decision, rulebook, judged.facts)
+            if hands_on and judged.call.context.session is not None:
+                self.handed(judged.call.context.session, judged, rulebook)
+        except RemitError as error:
+            self.outcome(call_id, "not-run", error=error.code)
+            return refusal(judged.call, error.code, str(error), policy=decision.policy)
+        except Exception as error:
+            self.outcome(call_id, "not-run", error="point-failed")
+            return refusal(judged.call, "point-failed", f"the call could not begin ({type(error).__name__})")
+        return None
 
     def outcome(self, call_id: str, result: str, *, error: str | None = None) -> bool:
         """Whether how the call ended could be recorded. Never raises."""
@@ -86,16 +134,16 @@ class Point:
             return False
         return found is not None and self.outcome(call_id, "not-run", error=error)
 
-    def _known(self, rulebook: Rulebook) -> Facts:
-        now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
-        known = self._facts
-        if known is None or known[0] != rulebook.book.root:
+    def gate(self, rulebook: Rulebook) -> Gate:
+        """Where calls pass under this rulebook. Raises RemitError."""
+        found = self._gate
+        if found is None or found.rulebook is not rulebook:
             base = Facts(store=True, guarded=(os.path.realpath(self.state),), sealed=own_places())
-            policy = self.root / "remit.yaml"
-            known = (rulebook.book.root, open_root(None, policy, base, policy_root=rulebook.book.root)[1])
-            if known[1].resolved is not None:  # a root that isn't there is looked for again
-                self._facts = known
-        return msgspec.structs.replace(known[1], now=now)
+            facts = open_root(None, self.root / "remit.yaml", base, policy_root=rulebook.book.root)[1]
+            found = Gate(rulebook, self.authority, self.recorder, facts)
+            if facts.resolved is not None:  # a root that isn't there is looked for again
+                self._gate = found
+        return found
 
 
 def _placed(decision: Decision, facts: Facts) -> Decision:
@@ -108,18 +156,3 @@ def _placed(decision: Decision, facts: Facts) -> Decision:
         for duty in decision.obligations
     )
     return replace(decision, obligations=duties)
-
-
-def own_places() -> tuple[str, ...]:
-    """Where the program lies that enforces: its interpreter's environment, and the package itself."""
-    package = os.path.realpath(os.path.join(os.path.dirname(__file__), os.pardir))
-    around = sys.prefix if sys.prefix != sys.base_prefix else os.path.dirname(package)
-    return tuple(dict.fromkeys((os.path.realpath(around), os.path.realpath(sys.executable), package)))
-
-
-def refusal(
-    call: Call, code: str, reason: str, *, detail: str = "", policy: str = "", remedy: Remedy | None = None
-) -> Decision:
-    """A deny that no rule gave: something that the decision needs is missing."""
-    lines = (detail,) if detail else ()
-    return Decision(DENY, call.agent, call.tool, code, reason, detail=lines, policy=policy, remedy=remedy)

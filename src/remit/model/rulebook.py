@@ -27,6 +27,8 @@ class Protected(msgspec.Struct, frozen=True):
     """Names that may not be read either."""
     programs: tuple[str, ...] = ()
     """Programs that only people may run."""
+    words: dict[str, tuple[str, ...]] = {}
+    """By program, words by which no agent may change something."""
     above: tuple[str, ...] = ()
     """Files of the policy that lie outside the root, relative to it (`../remit.yaml`)."""
     lifted: tuple[str, ...] = ()

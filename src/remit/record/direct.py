@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import secrets
+import os
 import time
 from collections.abc import Callable
 
@@ -23,7 +23,7 @@ class DirectLedger:
 
     def __init__(self, store: Store, *, point: str, clock: Callable[[], int] = time.time_ns) -> None:
         self.store, self.point, self.clock = store, point, clock
-        self.writer = secrets.token_hex(8)
+        self.writer = os.urandom(8).hex()
 
     def intent(self, call: Call, decision: Decision, *, call_id: str | None = None) -> Receipt:
         """Records a decision before the tool runs, on disk when this returns. Raises LedgerError."""
@@ -39,6 +39,17 @@ class DirectLedger:
             return outcome_entry(name, place(name), result, at, self.writer, error=error, took=took)
 
         return self._write(build, name)
+
+    def flush(self) -> None:
+        """Nothing is queued."""
+
+    def queue_intent(self, call: Call, decision: Decision) -> str | None:
+        """None: nothing is queued in a process that ends."""
+        return None
+
+    def queue_done(self, call: str, took: int) -> bool:
+        """False, for the same reason."""
+        return False
 
     def _write(self, pending: Pending, call: str) -> Receipt:
         done: Appended | None = None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import socket
 import time
 from pathlib import Path
 
@@ -27,7 +26,7 @@ def enter(change: Transaction, writer: str) -> None:
     change.run(
         "INSERT INTO writer_process (id, host, boot, pid, born, seen) VALUES (?, ?, ?, ?, ?, ?)",
         writer,
-        socket.gethostname(),
+        os.uname().nodename,
         _boot(),
         os.getpid(),
         _born(os.getpid()),
@@ -58,7 +57,7 @@ def unfinished(change: Transaction, myself: str) -> list[tuple[str, int]]:
 
 def _gone(host: str, boot: str, pid: int, born: str) -> bool:
     """Whether a process is certainly gone. One on another host, or in another container, can't be seen from here."""
-    if host != socket.gethostname():
+    if host != os.uname().nodename:
         return False
     then, _, there = boot.partition(" ")
     now, _, here = _boot().partition(" ")

@@ -14,10 +14,15 @@ from typing import Any
 import msgspec
 
 from remit.record.errors import LedgerError
-from remit.store.interface import Store
+from remit.store.interface import Store, Transaction
 
 _FILE = "vault.key"
 _LENGTH = 32
+
+
+def forget(change: Transaction, name: str) -> bool:
+    """Forgets what is kept under a name, within a change; whether there was something. Raises StoreError."""
+    return change.run("DELETE FROM sealed WHERE id = ?", name) > 0
 
 
 class Vault:
@@ -28,10 +33,19 @@ class Vault:
 
     def keep(self, name: str, value: Any) -> None:
         """Seals a JSON value under a name that is not used yet. Raises LedgerError and StoreError."""
+        with self.store.write() as change:
+            self.seal(change, name, value)
+
+    def seal(self, change: Transaction, name: str, value: Any) -> None:
+        """The same, within a change: it is kept if that is. Raises LedgerError and StoreError."""
         nonce = os.urandom(12)
         body = self._cipher(create=True).encrypt(nonce, msgspec.json.encode(value), name.encode())
-        with self.store.write() as change:
-            change.run("INSERT INTO sealed (id, nonce, body) VALUES (?, ?, ?)", name, nonce, body)
+        change.run("INSERT INTO sealed (id, nonce, body) VALUES (?, ?, ?)", name, nonce, body)
+
+    def has(self, name: str) -> bool:
+        """Whether something is kept under a name. Raises StoreError."""
+        with self.store.read() as view:
+            return view.row("SELECT 1 FROM sealed WHERE id = ?", name) is not None
 
     def look(self, name: str) -> Any:
         """The value. Raises LedgerError if there is none, or it can't be opened."""
@@ -50,7 +64,7 @@ class Vault:
     def drop(self, name: str) -> bool:
         """Forgets it, once the answer is there; whether there was something. Raises StoreError."""
         with self.store.write() as change:
-            return change.run("DELETE FROM sealed WHERE id = ?", name) > 0
+            return forget(change, name)
 
     def _cipher(self, *, create: bool) -> Any:
         from cryptography.hazmat.primitives.ciphers.aead import AESGCM

@@ -20,6 +20,7 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from functools import partial
 from typing import Any
 
 from remit.model.call import Call
@@ -97,6 +98,27 @@ class Ledger:
 
         return self._put(Item(pending=build, waited=result != "done", call=call))
 
+    def queue_intent(self, call: Call, decision: Decision) -> str | None:
+        """Queues a decision that nobody has to wait for, and gives the id of the call; None: `intent` must be used.
+
+        Raises LedgerError for arguments that can't be written down.
+        """
+        if self._pid != _process[0]:
+            self._start()
+        if durability(decision) == "durable":
+            return None
+        name = f"{self.writer}-{next(self._numbers):x}"
+        snapshot = intent_snapshot(name, call, decision, self.point, self.clock())
+        if len(snapshot.said) > LARGE:
+            return None
+        return name if self._queue(Item(snapshot=snapshot, waited=False, call=name)) else None
+
+    def queue_done(self, call: str, took: int) -> bool:
+        """Queues that a call of `queue_intent` has run; False: `outcome` must be used."""
+        return self._pid == _process[0] and self._queue(
+            Item(pending=partial(_done, call, self.clock(), self.writer, took), waited=False, call=call)
+        )
+
     def event(self, kind: str, about: Mapping[str, Any], private: Mapping[str, Any] | None = None) -> Receipt:
         """Records anything else that counts; on disk when this returns. Raises LedgerError."""
         self._here()
@@ -155,6 +177,18 @@ class Ledger:
         return self._committer.sink_errors
 
     # The queue
+
+    def _queue(self, item: Item) -> bool:
+        """Whether the item is queued: not if the queue is full or can't be written right now."""
+        with self._lock:
+            items = self._open.items
+            if self._down or self._ending or self.stopped is not None or len(items) >= QUEUE:
+                return False
+            items.append(item)
+            first = len(items) == 1
+        if first:
+            self._wake.set()
+        return True
 
     def _put(self, item: Item) -> Receipt:
         if self.stopped is not None:
@@ -277,6 +311,10 @@ class Ledger:
             self._open.items[:0] = kept
         if kept and not self._down:
             self._wake.set()
+
+
+def _done(call: str, at: int, writer: str, took: int, place: Callable[[str], int | None]) -> Entry:
+    return outcome_entry(call, place(call), "done", at, writer, took=took)
 
 
 def _unavailable(batch: Batch) -> LedgerUnavailable:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from urllib.parse import quote, unquote, urlsplit
 
 from remit.store.errors import StoreMisconfigured
 from remit.store.interface import TIMEOUT, Migratable, Store
@@ -21,6 +20,8 @@ def store_url() -> str | None:
 
 def default_url(state: Path) -> str:
     """The URL of the SQLite file in a state directory, whatever REMIT_STORE says."""
+    from urllib.parse import quote
+
     return f"sqlite://{quote(str(state / FILE))}"
 
 
@@ -57,6 +58,8 @@ def _connect(url: str | None, state: Path, timeout: float) -> Migratable:
 
 def _path(url: str) -> Path:
     """The file of an `sqlite:` URL. The URL itself is not shown: someone may have put a password in."""
+    from urllib.parse import unquote, urlsplit  # here: who uses the file of a project does without
+
     try:
         parts = urlsplit(url)
         path = unquote(parts.path, errors="strict")

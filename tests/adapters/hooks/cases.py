@@ -21,7 +21,8 @@ import msgspec
 from remit.adapters.hooks.desk import HookDesk
 from remit.adapters.hooks.installed import Installed
 from remit.compile import build_rulebook
-from remit.enforce.point import Point
+from remit.enforce.passage import Gate
+from remit.enforce.point import Judged, Point
 from remit.model.call import Call
 from remit.model.decision import Decision
 from remit.model.errors import CallError
@@ -82,15 +83,23 @@ class CasePoint(Point):
     def rulebook(self) -> Rulebook:
         return self.book
 
-    def decide(self, call: Call, rulebook: Rulebook) -> Decision:
+    def decide(self, call: Call, rulebook: Rulebook) -> Judged:
         given = self.case.context
         context = msgspec.structs.replace(given, cwd=call.context.cwd if given.cwd is not None else None)
         call = msgspec.structs.replace(call, context=context, statement=self.case.statement)
-        self.decided = super().decide(call, rulebook)
-        return self.decided
+        decision, facts = CaseGate(rulebook, self.authority, self.recorder, self.facts).decide(call)
+        self.decided = decision.for_call(call.args)
+        return Judged(self.decided, call, facts)
 
-    def _known(self, rulebook: Rulebook) -> Facts:
-        return self.facts
+    def begin(self, judged: Judged, decision: Decision, rulebook: Rulebook, call_id: str) -> Decision | None:
+        return None  # capsules and approvals are in the facts, and not in the store
+
+
+class CaseGate(Gate):
+    """A gate that is told what is known."""
+
+    def _known(self, call: Call) -> Facts:
+        return self.base
 
 
 class CaseDesk:

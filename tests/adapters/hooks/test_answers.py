@@ -107,7 +107,7 @@ def test_a_question_by_mode(either: Project, mode, decision):
         assert (found["decision"], found["approval"], found["code"]) == ("ask", "host", "must-ask")
         assert found["call"] in either.running()
     else:
-        said.denied("nobody is there to answer", "(ask-pending)")
+        said.denied("it waits as", "(ask-pending)")
         assert (found["decision"], found["approval"]) == ("deny", None)
         assert found["call"] not in either.running()
 

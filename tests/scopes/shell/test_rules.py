@@ -813,3 +813,26 @@ def test_what_is_not_understood_asks_a_person_by_default():
 def test_reasons_name_the_part_and_what_would_be_allowed(scope, command, reason):
     part, _, rest = reason.partition(": ")
     assert ask(book({"terminal": {"shell": scope}}), command).reason == f"{part} is not permitted for a: {rest}"
+
+
+@pytest.mark.parametrize(
+    ("command", "touched"),
+    [
+        ("git commit -m x", True),
+        ("git push", False),
+        ("git status", False),
+        ("git", True),
+        ("git -c alias.s=commit s", True),
+        ("git $SUB", True),
+        ("git stash list", False),
+        ("git stash push", True),
+        ("git stash", True),
+        ("ls commit", False),
+    ],
+)
+def test_a_prohibition_of_subcommands_touches_these(command: str, touched: bool):
+    """One that names subcommands leaves the others alone, where the command is understood."""
+    rule = {"Bash": {"shell": {"run": [{"git": ["commit", "stash push"]}, "sed -n 1p x"]}}}
+    policy = {"remit": 1, "use": ["claude-code"], "agents": {"a": {"may": ["Bash"], "may_not": [rule]}}}
+    decision = decide(build_rulebook(policy), Call("a", "Bash", {"command": command}))
+    assert (decision.code == "may-not") == touched, decision.reason

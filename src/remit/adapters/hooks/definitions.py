@@ -8,11 +8,12 @@ every line is plain might define any agent.
 
 from __future__ import annotations
 
-import hashlib
 import os
 import re
 from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
+
+from remit.model.digest import sha256
 
 _HEAD = 64 * 1024
 _MAX_FILE = 4 * 1024 * 1024
@@ -113,7 +114,7 @@ def _read(path: Path) -> tuple[set[str], str]:
         data = file.read(_MAX_FILE + 1)
     if len(data) > _MAX_FILE:
         raise OSError(f"{path}: too large for a definition")
-    return names_in(path, data), hashlib.sha256(data).hexdigest()
+    return names_in(path, data), sha256(data).hexdigest()
 
 
 def definitions_of(agent: str, directories: Iterable[str]) -> dict[str, str]:

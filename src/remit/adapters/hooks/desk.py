@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import stat
 from collections.abc import Callable
@@ -14,9 +13,12 @@ from remit.adapters.hooks import claude_code
 from remit.adapters.hooks.definitions import Definitions
 from remit.adapters.hooks.event import Event
 from remit.adapters.hooks.installed import Installed
-from remit.enforce.point import Point, refusal
+from remit.enforce.point import Judged, Point
+from remit.enforce.refusal import refusal
+from remit.grant.launches import MOST
 from remit.model.call import Call, Context
-from remit.model.decision import Decision
+from remit.model.decision import Decision, Remedy
+from remit.model.digest import sha256
 from remit.model.errors import CallError, RemitError
 from remit.model.rulebook import Rulebook
 from remit.model.terms import ALLOW, ASK, DENY
@@ -91,7 +93,8 @@ class HookDesk:
             event = msgspec.structs.replace(event, person=False)
         try:
             rulebook = self.point.rulebook()
-            call = self._call(event, rulebook)
+            calls = self._calls(event, rulebook)
+            call = calls[0]
         except RemitError as error:
             help_ = f"; {error.help}" if error.help else ""
             return self._recorded(event, refusal(call, error.code, f"{error}{help_}"), call)
@@ -99,8 +102,16 @@ class HookDesk:
             return self._recorded(
                 event, refusal(call, "point-failed", f"the hook failed ({type(error).__name__})"), call
             )
-        decision = self._met(self._asked(self.point.decide(call, rulebook), event), event)
-        return self._recorded(event, decision, call)
+        judged = self.point.strictest(calls, rulebook)
+        decision = self._met(self._asked(judged, event, rulebook), event)
+        answer = self._recorded(event, decision, judged.call)
+        if answer.decision is None or answer.decision.verdict is DENY:
+            return answer
+        counted = answer.decision
+        if counted.approval == ASKED_OF_HOST:
+            counted = msgspec.structs.replace(counted, approval=None)
+        refused = self.point.begin(judged, counted, rulebook, _id(event))
+        return answer if refused is None else Answer(self.words.answer(refused, None), decision=refused)
 
     def refuse(self, data: bytes, code: str, reason: str) -> Answer:
         """A deny for a question, recorded; nothing for a report. Never raises."""
@@ -116,8 +127,11 @@ class HookDesk:
 
     # The call
 
-    def _call(self, event: Event, rulebook: Rulebook) -> Call:
-        """The call in the policy's words. Raises RemitError for a caller that nobody vouches for."""
+    def _calls(self, event: Event, rulebook: Rulebook) -> list[Call]:
+        """The call in the policy's words, once for each chain by which its agent may have come to its work.
+
+        Raises RemitError for a caller that nobody vouches for.
+        """
         main = rulebook.book.hosts.get(self.host, {}).get("main")
         if main is None:
             help_ = f"a person adds `hosts: {{{self.host}: {{main: NAME}}}}` to the policy and runs `remit activate`"
@@ -134,9 +148,15 @@ class HookDesk:
             cwd=os.path.realpath(event.cwd) if event.cwd is not None else None,  # commands are judged by their text
             mode="interactive" if event.person else "autonomous",
             session=event.session or None,
-            chain=(main,) if event.handed else (),
         )
-        return Call(agent, tool, self.words.judged(event.tool, event.args), context)
+        call = Call(agent, tool, self.words.judged(event.tool, event.args), context)
+        if not event.handed:
+            return [call]
+        replace = msgspec.structs.replace
+        chains = self.point.chains(event.session, agent) or [(main,)]
+        if len(chains) > MOST:
+            raise RemitError(f"{agent} was handed work in more than {MOST} ways in this session", code="broken-chain")
+        return [replace(call, context=replace(context, chain=chain)) for chain in chains]
 
     def _vouch(self, agent: str) -> None:
         """That the host's agent is the one that was pinned under this name. Raises RemitError."""
@@ -154,15 +174,23 @@ class HookDesk:
 
     # What a hook can carry out
 
-    def _asked(self, decision: Decision, event: Event) -> Decision:
-        """A question goes to the host where somebody sits there; otherwise the call waits for a person elsewhere."""
+    def _asked(self, judged: Judged, event: Event, rulebook: Rulebook) -> Decision:
+        """A question goes to the host where somebody sits there; otherwise it waits in the inbox, and the call is
+        denied: once it is approved, the same call passes, once."""
+        decision = judged.decision
         if decision.verdict is not ASK:
             return decision
         replace = msgspec.structs.replace
         if event.person and (decision.needs is None or not decision.needs.missing):
             return replace(decision, approval=ASKED_OF_HOST)
-        reason = f"{decision.reason}; nobody is there to answer"
-        return replace(decision, verdict=DENY, code="ask-pending", reason=reason)
+        decision = self.point.ask(judged, rulebook)
+        if decision.verdict is DENY:
+            return decision
+        name = decision.needs.approval if decision.needs is not None else None
+        rest = f"it waits as {name}; when a person has approved it, make the same call again"
+        reason = f"{decision.reason}; {rest if name is not None else 'nobody can answer that here'}"
+        remedy = Remedy(f"a person approves {name}", command=f"remit approve {name}") if name is not None else None
+        return replace(decision, verdict=DENY, code="ask-pending", reason=reason, remedy=remedy)
 
     def _met(self, decision: Decision, event: Event) -> Decision:
         """A deny if an obligation can't be met: then the allow would not hold."""
@@ -215,4 +243,4 @@ def _there_already(text: str, cwd: str | None) -> str | None:
 def _id(event: Event) -> str:
     """The id of the call in the ledger: the host's own, made unique by its session."""
     text = f"{event.session}/{event.use}"
-    return text if is_id(text) else f"hook-{hashlib.sha256(text.encode('utf-8', 'replace')).hexdigest()}"
+    return text if is_id(text) else f"hook-{sha256(text.encode('utf-8', 'replace')).hexdigest()}"

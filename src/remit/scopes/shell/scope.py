@@ -50,6 +50,13 @@ class Run:
         """True if the entry names what the command does: only how it does it is too much."""
         return self._names(act) is None or bool(act.unknown or act.refused)
 
+    def could_be(self, act: Act) -> bool:
+        """False only if the entry names subcommands, and the command is certainly another one."""
+        if self.subs is None:
+            return True
+        mine = _subcommands(act)
+        return any(mine[: len(sub)] == sub[: len(mine)] for sub in self.subs)
+
     def excess(self, act: Act) -> int:
         """How many effects the command has beyond the entry's."""
         return len(act.own - self._admitted(act))
@@ -196,7 +203,9 @@ class ShellMatcher:
         """For prohibitions: the command is named, or could be anything."""
         act: Act = unit.value.act
         name = act.program.rpartition("/")[2] if act.program is not None else None
-        return act.grade == UNKNOWN or self.all or name is None or act.program in self.runs or name in self.runs
+        if act.grade == UNKNOWN or self.all or name is None or act.program is None:
+            return True
+        return any(run.could_be(act) for run in (*self.runs.get(act.program, ()), *self.runs.get(name, ())))
 
     def refuses(self, unit: Unit) -> str | None:
         """Why the command is not covered; None if it is."""

@@ -1,0 +1,90 @@
+"""`remit approve` and `remit refuse`: a person's answer to one call that waits."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from remit.cli.approvals.show import AskArgument, FullOption
+from remit.cli.options import JsonOption, PolicyOption
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from remit.grant.asks import Asked
+
+LONGEST = 4_000
+"""Characters of a reason."""
+YesOption = Annotated[
+    bool, typer.Option("--yes", help="Without asking, where no passphrase is needed. It replaces none.")
+]
+
+
+def approve(
+    name: AskArgument,
+    because: Annotated[str | None, typer.Option("--because", metavar="TEXT", help="Why.")] = None,
+    full: FullOption = False,
+    yes: YesOption = False,
+    policy: PolicyOption = None,
+    json: JsonOption = False,
+) -> int:
+    """Approve one call that waits: exactly this one, once."""
+    return _answer(name, "approve", because, full=full, yes=yes, policy=policy, json=json)
+
+
+def refuse(
+    name: AskArgument,
+    because: Annotated[str, typer.Option("--because", metavar="TEXT", help="Why; the agent may be told.")],
+    full: FullOption = False,
+    yes: YesOption = False,
+    policy: PolicyOption = None,
+    json: JsonOption = False,
+) -> int:
+    """Refuse one call that waits, or that was approved and has not run yet. Refusing beats approving."""
+    return _answer(name, "refuse", because, full=full, yes=yes, policy=policy, json=json)
+
+
+def _answer(
+    name: str,
+    verdict: Literal["approve", "refuse"],
+    because: str | None,
+    *,
+    full: bool,
+    yes: bool,
+    policy: Path | None,
+    json: bool,
+) -> int:
+    from remit.cli.approvals.show import seen, seen_json
+    from remit.cli.common import FINE, InputError
+    from remit.cli.living import out_data, to_change
+    from remit.cli.output import out, paint
+
+    if because is not None and (not because.strip() or len(because) > LONGEST):
+        raise InputError(f"--because: say why, in up to {LONGEST} characters")
+    with to_change(policy) as living:
+        book = living.book(machine=json)
+        asked = living.authority.asked(name)
+        _answerable(asked, verdict)
+        if not json:
+            out(seen(living, asked, full=full))
+        by = living.person(book, f"{verdict} {asked.id}", yes=yes)
+        answered = living.authority.answer(asked.id, verdict, by=by, because=because)
+        if json:
+            out_data(seen_json(living, answered))
+        else:
+            mark = paint("✅", "green") if verdict == "approve" else paint("❌", "red")
+            more = f"; it counts once, until {answered.expires}" if verdict == "approve" else ""
+            out(f"{mark} {answered.id} is {answered.state}, by {answered.by}{more}\n")
+    return FINE
+
+
+def _answerable(asked: Asked, verdict: str) -> None:
+    """Raises GrantError for what can't be answered any more, before anybody is asked for a passphrase."""
+    from remit.grant.errors import GrantError
+
+    if asked.state == "open" or (asked.state == "approved" and verdict == "refuse"):
+        return
+    by = f" by {asked.by}" if asked.by and asked.state in ("approved", "refused", "used") else ""
+    code = "approval-expired" if asked.state == "expired" else "approval-closed"
+    raise GrantError(f"{asked.id} is {asked.state} already{by}", code=code)

@@ -1,0 +1,167 @@
+"""`remit approvals show`: everything there is to see of one call before somebody answers for it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from remit.cli.options import JsonOption, PolicyOption
+
+if TYPE_CHECKING:
+    from remit.cli.living import Living
+    from remit.grant.asks import Asked
+    from remit.model.rulebook import Rulebook
+
+AskArgument = Annotated[str, typer.Argument(metavar="ID", help="Such as A-17.")]
+FullOption = Annotated[bool, typer.Option("--full", help="Long values in full.")]
+_READ = ("shell", "sql")
+_STATEMENT = ("intent", "because", "consequences", "anticipated")
+
+
+def command(name: AskArgument, full: FullOption = False, policy: PolicyOption = None, json: JsonOption = False) -> int:
+    """Show one call that waits: all its arguments, hidden characters marked, and what its commands and queries do."""
+    from remit.cli.common import FINE
+    from remit.cli.living import must_look, out_data, to_look
+    from remit.cli.output import out
+
+    with to_look(policy) as found:
+        living = must_look(found, "approval", name)
+        asked = living.authority.asked(name)
+        if json:
+            out_data(seen_json(living, asked))
+        else:
+            out(seen(living, asked, full=full))
+    return FINE
+
+
+def seen_json(living: Living, asked: Asked) -> dict[str, Any]:
+    """All of it for programs; `sealed` is null once it was answered."""
+    from remit.cli.approvals.inbox import as_json
+
+    return {**as_json(asked, living.authority.clock.now()), "sealed": _sealed(living, asked)}
+
+
+def seen(living: Living, asked: Asked, *, full: bool) -> str:
+    """What a person is shown, the same before and with the answer."""
+    from remit.cli.approvals.inbox import head_lines
+    from remit.explain.visible import BAR, marked, shown_value
+
+    ask = asked.ask
+    lines = [*head_lines(asked, living.authority.clock.now())]
+    session = f"session {marked(ask.session)}" if ask.session is not None else "no session"
+    lines.append(f"  effects {', '.join(ask.effects) or 'none'}; at {marked(ask.point)}, {session}")
+    lines += _list("targets", list(ask.targets), full=full)
+    sealed = _sealed(living, asked)
+    said = (sealed or {}).get("statement") or ask.statement or {}
+    for word in _STATEMENT:
+        if isinstance(said, dict) and said.get(word) not in (None, ""):
+            lines += [f"  {line}" for line in shown_value(f"its {word}", said[word], full=full)]
+    if not said:
+        lines.append("  it made no statement")
+    if sealed is None:
+        lines.append(
+            "  the arguments are not kept any more, as it was answered; the ledger has what may be kept of them"
+        )
+        return "".join(f"{line}\n" for line in lines)
+    if sealed.get("cwd") is not None:
+        lines += ["  working directory", f"    {BAR}{marked(str(sealed['cwd']))}"]
+    args = sealed.get("args")
+    lines += [f"  {line}" for line in shown_value("arguments", args, full=full)]
+    lines += _warnings({"tool": ask.tool, "arguments": args, "statement": said, "targets": list(ask.targets)})
+    lines += _understood(_rulebook(living), asked, args)
+    lines.append(f"  bound to {asked.digest}")
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _sealed(living: Living, asked: Asked) -> dict[str, Any] | None:
+    """Arguments, statement and working directory; None once nobody needs them any more."""
+    from remit.record.errors import LedgerError
+
+    try:
+        return living.authority.arguments(asked.id)
+    except LedgerError as error:
+        if error.code != "not-sealed":
+            raise
+        return None
+
+
+def _rulebook(living: Living) -> Rulebook | None:
+    """For the kinds of arguments, and labels and tiers; without one there is less to say, and nothing to hide."""
+    from remit.cli.common import load
+    from remit.cli.in_force import in_force
+    from remit.model.errors import RemitError
+
+    try:
+        return in_force(living.root, living.opened.store).rulebook or load(living.path)
+    except RemitError:
+        return None
+
+
+def _list(name: str, items: list[str], *, full: bool) -> list[str]:
+    from remit.explain.visible import MOST_ITEMS, bounded
+
+    kept = items if full else items[:MOST_ITEMS]
+    lines = [f"    {bounded(item, 5_000)}" for item in kept]
+    if len(kept) < len(items):
+        lines.append(f"    [{len(items) - len(kept)} more are hidden; --full shows them]")
+    return [f"  {name}", *lines] if lines else []
+
+
+def _warnings(value: Any) -> list[str]:
+    """What is hidden in any text of the call, or looks like something else."""
+    from remit.cli.output import paint
+    from remit.explain.visible import hidden_in, hints
+
+    found: dict[str, None] = {}
+    for text in _texts(value):
+        found.update(dict.fromkeys(f"hidden character: {one}" for one in hidden_in(text)))
+        found.update(dict.fromkeys(hints(text)))
+    return [f"  {paint('look again', 'red')}: {one}" for one in found]
+
+
+def _texts(value: Any) -> Iterator[str]:
+    """Every text in a JSON value, keys too, however deep it is."""
+    waiting = [value]
+    while waiting:
+        one = waiting.pop()
+        if isinstance(one, str):
+            yield one
+        elif isinstance(one, dict):
+            waiting += [*one.keys(), *one.values()]
+        elif isinstance(one, list):
+            waiting += one
+
+
+def _understood(rulebook: Rulebook | None, asked: Asked, args: Any) -> list[str]:
+    """What shell and SQL texts among the arguments do."""
+    from remit.cli.understand import in_words
+    from remit.explain.matrix import tool_for
+    from remit.explain.visible import bounded
+
+    tool = None
+    if rulebook is not None:
+        tool = tool_for(rulebook, asked.ask.agent, asked.ask.tool)
+    if rulebook is None or tool is None:
+        return ["  what its arguments are is not known here: the policy does not declare the tool"]
+    lines: list[str] = []
+    for name, argument in tool.args.items():
+        if argument.kind not in _READ:
+            continue
+        for text in _values(name, args):
+            lines.append(f"  what {bounded(name, 100)} does, as {argument.kind} reads it:")
+            found = in_words(rulebook, argument.kind, text, tool.dialect or "sqlite")
+            lines += [f"    {line}" for line in found]
+    return lines
+
+
+def _values(name: str, args: Any) -> list[str]:
+    """The texts of a declared argument: `command`, `steps[].command`."""
+    found = [args]
+    for part in name.split("."):
+        key, many = part.removesuffix("[]"), part.endswith("[]")
+        found = [one[key] for one in found if isinstance(one, dict) and key in one]
+        if many:
+            found = [item for one in found if isinstance(one, list) for item in one]
+    return [one for one in found if isinstance(one, str)]

@@ -1,0 +1,107 @@
+"""`remit capsule end`: a task is over, and what it granted is revoked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from remit.cli.capsule.show import IdArgument
+from remit.cli.options import JsonOption, PolicyOption
+
+if TYPE_CHECKING:
+    from remit.grant.capsules import State
+    from remit.grant.history import Unused
+
+
+def command(
+    name: IdArgument,
+    yes: Annotated[
+        bool, typer.Option("--yes", help="Without asking, where no passphrase is needed. It replaces none.")
+    ] = False,
+    policy: PolicyOption = None,
+    json: JsonOption = False,
+) -> int:
+    """End a task and all that were handed on from it; say what was revoked, and what was left unused."""
+    from remit.cli.common import FINE
+    from remit.cli.living import out_data, to_change
+    from remit.cli.output import out
+    from remit.declare.nodes import show
+    from remit.grant.errors import GrantError
+    from remit.grant.history import all_asks, unused
+
+    with to_change(policy) as living:
+        book = living.book(machine=json)
+        state = living.authority.state(name)
+        if state.ended is not None:
+            raise GrantError(f"the capsule {name} ended at {state.ended} already", code="capsule-ended")
+        by = living.person(book, f"end {show(name)}", yes=yes)
+        with living.opened.store.read() as view:
+            waiting = {one.id for one in all_asks(view) if one.state in ("open", "approved")}
+        ending = living.authority.end(name, by=by)
+        ended = {one.task.capsule.id for one in ending.states}
+        with living.opened.store.read() as view:
+            cancelled = [
+                one.id
+                for one in all_asks(view)
+                if one.id in waiting and one.state == "cancelled" and one.ask.capsule in ended
+            ]
+    left = [(one, unused(one.task, one.spent)) for one in ending.states]
+    if json:
+        out_data({"state": "ended", "by": by, "ended": [_data(*one) for one in left], "cancelled": cancelled})
+        return FINE
+    lines = [line for one in left for line in _lines(*one)]
+    if cancelled:
+        lines.append(f"withdrawn, as nobody needs an answer any more: {', '.join(cancelled)}")
+    out("".join(f"{line}\n" for line in lines))
+    return FINE
+
+
+def _data(state: State, left: Unused) -> dict[str, Any]:
+    from remit.explain.extent import rule_text
+
+    capsule = state.task.capsule
+    return {
+        "id": capsule.id,
+        "agent": capsule.agent,
+        "revoked": {"grants": [rule_text(rule) for rule in capsule.grants], "data_tiers": capsule.data_tiers},
+        "unused": left,
+        "spent": state.spent,
+    }
+
+
+def _lines(state: State, left: Unused) -> Iterator[str]:
+    from remit.cli.capsule.words import rule_lines
+    from remit.cli.output import paint
+    from remit.explain.visible import bounded
+
+    capsule = state.task.capsule
+    yield paint(f"ended {capsule.id}", "bold") + f" of {bounded(capsule.agent, 100)}"
+    if capsule.grants:
+        yield "  revoked:"
+        yield from rule_lines(None, capsule, capsule.grants, "grants")
+    if capsule.data_tiers:
+        yield f"  revoked: data of tier {', '.join(map(str, capsule.data_tiers))}"
+    if not capsule.grants and not capsule.data_tiers:
+        yield "  it had no grants to revoke"
+    yield from unused_lines(state, left)
+
+
+def unused_lines(state: State, left: Unused) -> Iterator[str]:
+    """What a task was given and did not use."""
+    from remit.cli.capsule.words import rule_lines
+    from remit.explain.visible import bounded
+
+    capsule = state.task.capsule
+    if left.grants:
+        yield "  grants never used:"
+        yield from rule_lines(None, capsule, capsule.grants, "grants", left.grants)
+    if left.plan:
+        yield "  items of the plan that answered no question:"
+        yield from rule_lines(None, capsule, capsule.plan, "plan", left.plan)
+    if left.data_tiers:
+        yield f"  data tiers never touched: {', '.join(map(str, left.data_tiers))}"
+    limits = state.task.budget.limits
+    for what, rest in left.budget.items():
+        yield f"  budget left: {rest} of {limits[what]} {bounded(what.replace('tool:', 'calls of '), 200)}"

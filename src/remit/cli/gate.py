@@ -1,0 +1,144 @@
+"""`remit gate`: what people pass in the course of a task, its plan above all."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from remit.cli.ledger.options import help_alone
+from remit.cli.options import JsonOption, PolicyOption
+
+if TYPE_CHECKING:
+    from remit.cli.living import Living
+    from remit.grant.capsules import State
+    from remit.model.rulebook import Rulebook
+
+app = typer.Typer(name="gate", help="Gates of a task, which people pass.", rich_markup_mode=None)
+app.callback(invoke_without_command=True)(help_alone)
+CapsuleArgument = Annotated[str, typer.Argument(metavar="CAPSULE")]
+PLAN = "plan"
+
+
+@app.command("pass")
+def pass_(
+    capsule: CapsuleArgument,
+    gate: Annotated[str, typer.Argument(metavar="GATE", help="Such as plan.")],
+    yes: Annotated[
+        bool, typer.Option("--yes", help="Without asking, where no passphrase is needed. It replaces none.")
+    ] = False,
+    policy: PolicyOption = None,
+    json: JsonOption = False,
+) -> int:
+    """Pass a gate of a task. For the plan: show each item with its blast radius, and what passing it answers."""
+    from remit.cli.common import FINE
+    from remit.cli.living import out_data, to_change
+    from remit.cli.output import out, paint
+    from remit.declare.nodes import show
+
+    with to_change(policy) as living:
+        rulebook, book = living.rulebook(machine=json)
+        state = _passable(living, capsule, gate)
+        if not json:
+            out("".join(f"{line}\n" for line in _shown(rulebook, state, gate)))
+        by = living.person(book, f"pass the gate {show(gate)} of {show(capsule)}", yes=yes)
+        living.authority.pass_gate(capsule, gate, by=by)
+    if json:
+        out_data(
+            {"state": "passed", "capsule": capsule, "gate": gate, "by": by, "items": _items(rulebook, state, gate)}
+        )
+    else:
+        out(f"{paint('✅', 'green')} the gate {gate} of {capsule} is passed, by {by}\n")
+    return FINE
+
+
+@app.command("list")
+def list_(capsule: CapsuleArgument, policy: PolicyOption = None, json: JsonOption = False) -> int:
+    """List the gates of a task, and who has passed them."""
+    from remit.cli.common import FINE
+    from remit.cli.living import must_look, out_data, to_look
+    from remit.cli.output import out
+    from remit.explain.visible import bounded
+    from remit.grant.history import gates
+
+    with to_look(policy) as found:
+        living = must_look(found, "capsule", capsule)
+        state = living.authority.state(capsule)
+        with living.opened.store.read() as view:
+            passed = gates(view, state)
+    if json:
+        out_data(passed)
+        return FINE
+    for one in passed:
+        by = f"✅ passed {one.at} by {bounded(one.by, 200)}" if one.by is not None else "not passed"
+        out(f"{bounded(one.gate, 100)}  {by}\n")
+    if not passed:
+        out(f"{capsule} has no gates\n")
+    return FINE
+
+
+def _passable(living: Living, capsule: str, gate: str) -> State:
+    """Everything that passing will check, before anybody is asked. Raises GrantError."""
+    from remit.grant.capsules import line
+    from remit.grant.errors import GrantError
+
+    with living.opened.store.read() as view:
+        state = line(view, capsule, living.authority.clock.now(view))[0]
+    has_plan = bool(state.task.capsule.plan)
+    known = [*state.task.gates, *([PLAN] if has_plan else [])]
+    if gate == PLAN and not has_plan:
+        raise GrantError(f"the capsule {capsule} has no plan", code="unknown-gate")
+    if gate not in known:
+        there = f"it has {', '.join(dict.fromkeys(known))}" if known else "it has none"
+        raise GrantError(f"the capsule {capsule} has no gate `{gate[:80]}`", code="unknown-gate", help=there)
+    if gate in state.passed:
+        by = state.passed[gate]
+        raise GrantError(f"the gate {gate} of {capsule} is passed already, by {by}", code="gate-passed")
+    return state
+
+
+def _shown(rulebook: Rulebook, state: State, gate: str) -> Iterator[str]:
+    from remit.cli.capsule.words import rule_lines
+    from remit.cli.output import paint
+    from remit.explain.visible import bounded
+
+    capsule = state.task.capsule
+    yield paint(f"capsule {capsule.id}", "bold") + f" of {capsule.agent}: {bounded(state.task.goal, 1_000)}"
+    if gate != PLAN:
+        return
+    yield "the plan:"
+    yield from rule_lines(rulebook, capsule, capsule.plan, "plan")
+    yield "passing it answers, for calls that an item covers, what people would be asked one by one:"
+    yield from _answers(rulebook)
+    yield f"  it permits nothing that the policy does not, and ends with the task{_until(capsule.expires)}"
+
+
+def _answers(rulebook: Rulebook) -> Iterator[str]:
+    yield "  up to tier 3: what a rule (must_ask) or a tool (confirm) asks of a person is answered"
+    three = rulebook.book.tiers.get(3)
+    if three is not None and three.verdict == "ask":
+        if three.planned and three.ask == "chain":
+            yield "  tier 3: an agent before the caller that acknowledges has to acknowledge each call besides"
+        else:
+            yield f"  tier 3: {three.ask or 'human'} is asked besides, call by call"
+    elif three is not None and three.verdict == "deny":
+        yield "  tier 3: stays denied"
+    four = rulebook.book.tiers.get(4)
+    denied = four is not None and four.verdict == "deny"
+    yield "  tier 4: stays denied" if denied else "  tier 4: is asked call by call, as without a plan"
+
+
+def _until(expires: str | None) -> str:
+    return f", at {expires} at the latest" if expires is not None else ""
+
+
+def _items(rulebook: Rulebook, state: State, gate: str) -> list[dict[str, Any]]:
+    from remit.explain.extent import extents_of, rule_text
+
+    capsule = state.task.capsule
+    if gate != PLAN:
+        return []
+    return [
+        {"item": rule_text(rule), "radius": extents_of(rulebook, capsule.agent, rule, capsule)} for rule in capsule.plan
+    ]

@@ -1,0 +1,135 @@
+"""What the commands of living authority share: the project's store, the rulebook that counts, and the person.
+
+People act under the activated rulebook where there is one, and otherwise under the policy file as it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Literal
+
+import msgspec
+
+from remit.cli.common import InputError, find_policy, load
+from remit.cli.in_force import in_force
+from remit.cli.ledger.lines import out_ascii
+from remit.cli.output import complain, err
+from remit.cli.person import lifted, prove_person, without_credential
+from remit.declare.nodes import show
+from remit.grant.authority import Authority
+from remit.model.errors import RemitError
+from remit.model.rulebook import Book, Rulebook
+from remit.record.errors import LedgerError
+from remit.record.open import OpenLog, open_ledger, open_log
+from remit.store.errors import StoreError
+
+POINT = "remit"
+
+
+class Living(msgspec.Struct, frozen=True):
+    """The authority of one project, opened."""
+
+    path: Path
+    root: Path
+    opened: OpenLog
+    authority: Authority
+
+    def rulebook(self, *, machine: bool) -> tuple[Rulebook, Book | None]:
+        """The one that counts, and the activated book if it is that one; says which. Raises RemitError."""
+        force = in_force(self.root, self.opened.store)
+        if force.activation is not None and force.rulebook is None:
+            raise InputError(f"nothing is in force: {force.fault}", help="run `remit activate`")
+        rulebook = force.rulebook if force.rulebook is not None else load(self.path)
+        _say_which(self.path, "activated" if force.rulebook is not None else "file", rulebook, machine=machine)
+        return rulebook, rulebook.book if force.rulebook is not None else None
+
+    def book(self, *, machine: bool) -> Book | None:
+        """The activated book if there is one; for taking authority back and answering no policy has to be usable."""
+        try:
+            return self.rulebook(machine=machine)[1]
+        except StoreError:
+            raise
+        except RemitError as error:
+            complain(error)
+            return None
+
+    def person(self, book: Book | None, doing: str, *, yes: bool = False) -> str:
+        """Who does it, proved by the passphrase. Raises RemitError."""
+        if not lifted(book):
+            return prove_person(self.opened.store, book, doing=doing)
+        from remit.cli.ledger.user import user_name
+
+        if not yes:
+            _agree(doing)
+        return without_credential(user_name(None))
+
+
+def out_data(value: Any) -> None:
+    """A value for programs, in ASCII: a terminal that shows it is not steered by what it holds."""
+    out_ascii(msgspec.to_builtins(value))
+
+
+def _agree(doing: str) -> None:
+    """Where no passphrase is needed, somebody still says yes."""
+    import sys
+
+    import typer
+
+    if not sys.stdin.isatty():
+        raise InputError("nobody is there to agree: say --yes")
+    if not typer.confirm(f"{doing}?", err=True):
+        raise InputError("nothing was done", code="not-agreed")
+
+
+def _say_which(path: Path, which: Literal["activated", "file"], rulebook: Rulebook, *, machine: bool) -> None:
+    from remit.cli.output import out, paint
+
+    what = "the activated policy" if which == "activated" else f"{show(path, 300)} as it is; nothing is activated"
+    line = f"policy: {what} ({rulebook.hash[:19]}…)"
+    if machine:
+        err(line)
+    else:
+        out(paint(line, "dim") + "\n")
+
+
+def _root(option: Path | None) -> tuple[Path, Path]:
+    import os
+
+    path = find_policy(option)
+    if not os.path.lexists(path):
+        raise InputError(f"{show(path, 300)}: no such file", code="no-policy")
+    return path, path.absolute().parent
+
+
+@contextmanager
+def to_change(option: Path | None) -> Iterator[Living]:
+    """For commands that give, answer or end. Raises RemitError."""
+    path, root = _root(option)
+    with open_ledger(root, point=POINT) as opened:
+        for warning in opened.warnings:
+            err(f"remit: {warning}")
+        yield Living(path, root, opened, Authority(opened.store, opened.vault))
+
+
+@contextmanager
+def to_look(option: Path | None) -> Iterator[Living | None]:
+    """For commands that only show; None where nothing has been recorded yet. Raises RemitError."""
+    path, root = _root(option)
+    try:
+        opened = open_log(root)
+    except LedgerError as error:
+        if error.code != "no-ledger":
+            raise
+        yield None
+        return
+    with opened:
+        yield Living(path, root, opened, Authority(opened.store, opened.vault))
+
+
+def must_look(found: Living | None, what: str, name: str) -> Living:
+    """The same where a name was given that can't be known without a store. Raises InputError."""
+    if found is None:
+        raise InputError(f"there is no {what} `{show(name)}`: nothing has been recorded yet", code=f"unknown-{what}")
+    return found

@@ -1,0 +1,64 @@
+"""Tools that a program declares at its functions: they join the policy's own, and must not contradict them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from remit.declare import format as shape
+from remit.declare.nodes import from_python
+from remit.declare.shapes import BAD, Reader
+from remit.model.policy import Tool
+
+SOURCE = "functions"
+_FIELDS = {"args": "args", "optional": "args", "does": "does"}
+
+
+def with_functions(
+    tools: dict[str, Tool], functions: Mapping[str, Mapping[str, Any]], reader: Reader
+) -> dict[str, Tool]:
+    """The tools with those of the functions; what contradicts is told to the reader."""
+    if not functions:
+        return tools
+    silent: dict[str, Any] = {"does": "nothing"}  # for what the policy says; only what is told is compared
+    data = {"remit": 1, "tools": {n: (silent if n in tools else {}) | dict(told) for n, told in functions.items()}}
+    found = shape.included.read(from_python(data, SOURCE), reader)
+    if found is BAD:
+        return tools
+    joined = dict(tools)
+    for name, tool in found["tools"].items():
+        tool = msgspec.structs.replace(tool, name=name)
+        known = tools.get(name)
+        if known is None:
+            joined[name] = tool
+        else:
+            _compare(known, tool, functions[name], reader)
+    return joined
+
+
+def _compare(known: Tool, tool: Tool, told: Mapping[str, Any], reader: Reader) -> None:
+    """Only what the function says is compared: it may leave out what the policy knows."""
+    for key in dict.fromkeys(_FIELDS.get(key, key) for key in told):
+        there, here = getattr(known, key), getattr(tool, key)
+        if key == "about" or (there, here) == (here, there):
+            continue
+        if key == "args":
+            names = sorted(set(there) ^ set(here)) or sorted(n for n in there if there[n] != here[n])
+            if not any(_differ(there.get(n), here.get(n)) for n in names):
+                continue
+            what = f"its argument `{names[0]}`"
+        else:
+            what = f"its `{key}`"
+        message = f"the function for tool `{tool.name}` and the policy do not agree on {what}"
+        reader.fail(
+            known.at or SOURCE, "tool-contradicts", message, "make them the same, or leave it out at the function"
+        )
+
+
+def _differ(there: Any, here: Any) -> bool:
+    """A default of the policy's own is no contradiction."""
+    if there is None or here is None:
+        return True
+    return bool(msgspec.structs.replace(there, default=None) != msgspec.structs.replace(here, default=None))

@@ -1,0 +1,51 @@
+"""What a caller gets in the place of a result: errors that carry the decision."""
+
+from __future__ import annotations
+
+from remit.model.decision import Decision
+from remit.model.errors import RemitError
+
+
+class CallRefused(RemitError):
+    """A call that did not run. `str(error)` is what the agent may be told."""
+
+    code = "refused"
+
+    def __init__(self, decision: Decision) -> None:
+        super().__init__(decision.reason, code=decision.code)
+        self.decision = decision
+        self.help = decision.remedy.text if decision.remedy is not None else None
+
+
+class CallDenied(CallRefused):
+    """It may not run."""
+
+
+class CallPending(CallRefused):
+    """It may run once somebody has answered; `approval` is what they answer."""
+
+    @property
+    def approval(self) -> str | None:
+        """`A-17`."""
+        return self.decision.needs.approval if self.decision.needs is not None else None
+
+
+class Refused:
+    """In the place of a result, where the caller prefers that to an error."""
+
+    __slots__ = ("decision",)
+
+    def __init__(self, decision: Decision) -> None:
+        self.decision = decision
+
+    def __bool__(self) -> bool:
+        return False
+
+    def __repr__(self) -> str:
+        return f"Refused({self.decision.verdict.word}: {self.decision.reason})"
+
+
+class GuardError(RemitError):
+    """A guard that is used in a way that it can't be."""
+
+    code = "bad-guard"

@@ -1,0 +1,54 @@
+"""Which task an agent works on where nobody says so, as in the hooks of a host: the one that it has.
+
+An agent with one living capsule acts in it. One that was handed its work by an agent with a capsule acts in a child of
+that, with all of its limits. With several nobody can tell, so nothing runs.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+from remit.grant.authority import Authority
+from remit.grant.errors import GrantError
+from remit.model.call import Call
+from remit.model.facts import Capsule
+from remit.model.rulebook import Rulebook
+from remit.model.task import Task
+
+
+def with_task(authority: Authority, rulebook: Rulebook, call: Call) -> Call:
+    """The call in its agent's task, with the chain by which that came. Raises GrantError and StoreError."""
+    context = call.context
+    giver = context.chain[-1] if context.chain else None
+    line = _one(authority, call.agent, giver)
+    if line is None and giver is not None and (theirs := _one(authority, giver, None)) is not None:
+        line = _handed_on(authority, rulebook, theirs, giver, call.agent)
+    if line is None:
+        return call
+    chain = authority.chain(line)
+    return msgspec.structs.replace(call, context=msgspec.structs.replace(context, capsule=line, chain=chain))
+
+
+def _one(authority: Authority, agent: str, giver: str | None) -> str | None:
+    """The living capsule of an agent; of those that came from the giver, if some did."""
+    found = authority.living(agent)
+    if len(found) > 1 and giver is not None:
+        mine = {state.task.capsule.id for state in authority.living(giver)}
+        found = [state for state in found if state.task.capsule.parent in mine] or found
+    if len(found) > 1:
+        names = ", ".join(state.task.capsule.id for state in found[:3])
+        what = f"{agent} has several tasks ({names}), and nobody can tell which this is for"
+        raise GrantError(what, code="several-tasks", help="end those that are done: remit capsule end ID")
+    return found[0].task.capsule.id if found else None
+
+
+def _handed_on(authority: Authority, rulebook: Rulebook, parent: str, giver: str, agent: str) -> str:
+    """The child of the giver's capsule for this agent; made at its first call."""
+    name = f"{parent[:60]}.{agent}"[:100]
+    task = Task(Capsule(name, agent, parent=parent), by=giver, issuer="agent", goal="handed on in the host")
+    try:
+        authority.issue(rulebook, task)
+    except GrantError as error:
+        if error.code != "capsule-exists":
+            raise
+    return name

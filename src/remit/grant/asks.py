@@ -1,0 +1,225 @@
+"""Asks: calls that wait for an answer, and the answers. Each ends once, whoever is quicker; refusing beats approving.
+
+open ──approve──▶ approved ──the call runs──▶ used
+  │                  │
+  └──refuse──────────┴──▶ refused        expired, cancelled: nobody answered, or the task ended
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Literal, NamedTuple
+
+import msgspec
+
+from remit.grant.clock import Clock
+from remit.grant.errors import GrantError
+from remit.grant.notes import note
+from remit.model.facts import Approval
+from remit.model.policy import Caller
+from remit.model.rulebook import Book
+from remit.model.task import Ask
+from remit.record.vault import forget
+from remit.store.interface import Transaction
+
+ANSWER_WITHIN = 24 * 3600.0
+USE_WITHIN = 3600.0
+"""Seconds: an answer is for a call that is about to be made."""
+_COLUMNS = "seq, digest, body, agent, capsule, asked_of, state, expires, answered, answerer, answerer_kind, because"
+
+
+class Asked(NamedTuple):
+    """One ask and what became of it."""
+
+    seq: int
+    digest: str
+    ask: Ask
+    state: str
+    expires: str
+    answered: str | None
+    by: str | None
+    by_kind: str | None
+    because: str | None
+
+    @property
+    def id(self) -> str:
+        """`A-17`."""
+        return f"A-{self.seq}"
+
+
+def open_ask(
+    change: Transaction,
+    digest: str,
+    ask: Ask,
+    *,
+    now: str,
+    clock: Clock,
+    writer: str,
+    seal: Callable[[str], None],
+    within: float = ANSWER_WITHIN,
+) -> Asked:
+    """The open ask for exactly this call; made if there is none yet, its arguments sealed. Raises RemitError."""
+    row = change.row(f"SELECT {_COLUMNS} FROM ask WHERE digest = ? AND state = 'open' AND expires > ?", digest, now)  # noqa: S608
+    if row is not None:
+        return _asked(row)
+    last = change.row("SELECT max(seq) FROM ask")
+    seq = int(last[0] or 0) + 1 if last is not None else 1
+    ask = msgspec.structs.replace(ask, asked=now)
+    change.run(
+        "INSERT INTO ask (seq, digest, body, agent, capsule, asked_of, state, expires) VALUES (?,?,?,?,?,?,'open',?)",
+        seq,
+        digest,
+        msgspec.json.encode(ask),
+        ask.agent,
+        ask.capsule,
+        ask.of,
+        clock.after(now, within),
+    )
+    about = {
+        "what": "asked",
+        "approval": f"A-{seq}",
+        "agent": ask.agent,
+        "tool": ask.tool,
+        "of": ask.of,
+        "tier": ask.tier,
+    }
+    note(change, writer, "approval", {**about, "capsule": ask.capsule, "code": ask.code, "digest": digest})
+    seal(f"A-{seq}")
+    return find(change, f"A-{seq}")
+
+
+def find(view: Transaction, name: str) -> Asked:
+    """The ask of an id. Raises GrantError."""
+    seq = int(name[2:]) if name.startswith("A-") and name[2:].isdecimal() and len(name) < 20 else 0
+    row = view.row(f"SELECT {_COLUMNS} FROM ask WHERE seq = ?", seq)  # noqa: S608
+    if row is None:
+        raise GrantError(f"nothing was asked under `{name[:40]}`", code="unknown-approval")
+    return _asked(row)
+
+
+def waiting(view: Transaction, now: str) -> list[Asked]:
+    """Every ask that can still be answered, the oldest first."""
+    rows = view.rows(f"SELECT {_COLUMNS} FROM ask WHERE state = 'open' AND expires > ? ORDER BY seq", now)  # noqa: S608
+    return [_asked(row) for row in rows]
+
+
+def answers(view: Transaction, digest: str, now: str) -> tuple[Approval, ...]:
+    """The answers that a decision on exactly this call may count."""
+    query = f"SELECT {_COLUMNS} FROM ask WHERE digest = ? AND state IN ('approved', 'refused') AND expires > ?"  # noqa: S608
+    found = [_asked(row) for row in view.rows(query, digest, now)]
+    return tuple(
+        Approval(
+            id=one.id,
+            digest=one.digest,
+            by=one.by or "",
+            of="agent" if one.by_kind == "agent" else "human",
+            answer="approve" if one.state == "approved" else "refuse",
+            expires=one.expires,
+        )
+        for one in found
+    )
+
+
+def answer(
+    change: Transaction,
+    name: str,
+    verdict: Literal["approve", "refuse"],
+    *,
+    by: str,
+    kind: Literal["human", "agent"],
+    clock: Clock,
+    writer: str,
+    because: str | None = None,
+) -> Asked:
+    """Records an answer. Raises GrantError: too late, answered otherwise, or not theirs to answer."""
+    now = clock.tick(change)
+    found = find(change, name)
+    if kind == "agent" and by == found.ask.agent:
+        raise GrantError("nobody answers for itself", code="self-approval")
+    if found.state in ("open", "approved") and found.expires <= now:
+        raise GrantError(f"{name} expired at {found.expires}", code="approval-expired")
+    if found.state == "approved" and verdict == "approve":
+        return found
+    if found.state == "refused" and verdict == "refuse":
+        return found
+    if found.state != "open" and not (found.state == "approved" and verdict == "refuse"):
+        raise GrantError(f"{name} is {found.state} already", code="approval-closed")
+    state = "approved" if verdict == "approve" else "refused"
+    expires = min(found.expires, clock.after(now, USE_WITHIN)) if verdict == "approve" else found.expires
+    change.run(
+        "UPDATE ask SET state = ?, answered = ?, answerer = ?, answerer_kind = ?, because = ?, expires = ?"
+        " WHERE seq = ?",
+        state,
+        now,
+        by,
+        kind,
+        because,
+        expires,
+        found.seq,
+    )
+    about = {
+        "what": state,
+        "approval": found.id,
+        "by": by,
+        "kind": kind,
+        "agent": found.ask.agent,
+        "digest": found.digest,
+    }
+    note(change, writer, "approval", about, {"because": because} if because else {})
+    forget(change, found.id)
+    return find(change, found.id)
+
+
+def may_answer(book: Book, found: Asked, agent: str) -> None:
+    """Raises GrantError unless the agent is the one that was asked."""
+    caller: Caller | None = book.callers.get(agent)
+    if caller is None or not caller.enabled or not (found.ask.of == agent or found.ask.of in caller.roles):
+        raise GrantError(f"{found.id} was not asked of {agent}", code="not-asked")
+
+
+def use(change: Transaction, digest: str, counted: frozenset[str], *, now: str, writer: str) -> tuple[str, ...]:
+    """Uses up every approval of exactly this call; returns their ids.
+
+    `counted` are those that the decision rests on. Raises GrantError if one of these is not there any more.
+    """
+    query = f"SELECT {_COLUMNS} FROM ask WHERE digest = ? AND state IN ('approved', 'refused') AND expires > ?"  # noqa: S608
+    found = [_asked(row) for row in change.rows(query, digest, now)]
+    refused = next((one for one in found if one.state == "refused"), None)
+    if refused is not None:
+        raise GrantError(f"{refused.by} refused this call", code="refused")
+    if not found or not counted.issubset(one.id for one in found):
+        raise GrantError("the approval was used, withdrawn or has expired", code="approval-used")
+    for one in found:
+        change.run("UPDATE ask SET state = 'used' WHERE seq = ?", one.seq)
+        note(change, writer, "approval", {"what": "used", "approval": one.id, "agent": one.ask.agent, "digest": digest})
+    return tuple(one.id for one in found)
+
+
+def cancel(change: Transaction, name: str, *, by: str, writer: str) -> None:
+    """Whoever asked waits no longer. Raises GrantError if it was used or refused."""
+    found = find(change, name)
+    if found.state not in ("open", "approved"):
+        raise GrantError(f"{name} is {found.state} already", code="approval-closed")
+    close(change, found.seq, "cancelled", {"by": by}, writer)
+
+
+def cancel_all(change: Transaction, capsule: str, *, by: str, writer: str) -> None:
+    """The capsule has ended: nobody is asked for it any more."""
+    rows = change.rows("SELECT seq FROM ask WHERE capsule = ? AND state IN ('open', 'approved') ORDER BY seq", capsule)
+    for (seq,) in rows:
+        close(change, seq, "cancelled", {"by": by, "capsule": capsule}, writer)
+
+
+def close(
+    change: Transaction, seq: int, state: Literal["cancelled", "expired"], about: dict[str, Any], writer: str
+) -> None:
+    """An ask that ends without an answer, or before its answer was used."""
+    change.run("UPDATE ask SET state = ? WHERE seq = ?", state, seq)
+    note(change, writer, "approval", {"what": state, "approval": f"A-{seq}", **about})
+    forget(change, f"A-{seq}")
+
+
+def _asked(row: tuple[object, ...]) -> Asked:
+    seq, digest, body, _, _, _, state, expires, answered, by, kind, because = row
+    ask = msgspec.json.decode(bytes(body), type=Ask)  # type: ignore[call-overload]
+    return Asked(seq, digest, ask, state, expires, answered, by, kind, because)  # type: ignore[arg-type]

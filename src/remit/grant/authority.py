@@ -1,0 +1,248 @@
+"""The one object through which authority is looked up, used and changed. Every change is one transaction, recorded.
+
+authority = Authority(store, vault)
+facts = authority.facts(call.context.capsule, base)
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from typing import Any, Literal
+
+import msgspec
+
+from remit.decide.questions import call_digest
+from remit.grant import asks, capsules, tickets
+from remit.grant.asks import Asked
+from remit.grant.capsules import Ending, State
+from remit.grant.chain import chain_of, check_chain
+from remit.grant.clock import Clock
+from remit.grant.errors import GrantError
+from remit.grant.expiry import sweep
+from remit.grant.notes import note
+from remit.model.call import Call
+from remit.model.decision import Decision
+from remit.model.facts import Facts
+from remit.model.rulebook import Rulebook
+from remit.model.task import Ask, Task
+from remit.record.vault import Vault
+from remit.store.interface import Store
+
+_COVERS = re.compile(r" covered by |7 anticipated by ")
+_USED = re.compile(r"(grants|plan)\[([0-9]+)\] of ([A-Za-z0-9][A-Za-z0-9._-]*)")
+
+
+class Authority:
+    """Capsules, asks and hand-overs of one project. Safe to use from many threads and processes."""
+
+    def __init__(self, store: Store, vault: Vault, *, clock: Clock | None = None, writer: str | None = None) -> None:
+        self.store, self.vault = store, vault
+        self.clock = clock if clock is not None else Clock()
+        self.writer = writer if writer is not None else os.urandom(8).hex()
+
+    # What decisions look at
+
+    def facts(self, capsule: str | None, base: Facts) -> Facts:
+        """The facts with the moment, and with the capsule and those above it. Raises StoreError."""
+        if capsule is None and self.clock.informed:
+            return msgspec.structs.replace(base, now=self.clock.now())
+        with self.store.read() as view:
+            now = self.clock.now(view)
+            if capsule is None:
+                return msgspec.structs.replace(base, now=now)
+            try:
+                found = {state.task.capsule.id: state.capsule for state in capsules.above(view, capsule)}
+            except GrantError:
+                found = {}
+        if any(one.expires is not None and one.expires <= now and not one.ended for one in found.values()):
+            sweep(self.store, self.clock, self.writer)
+        return msgspec.structs.replace(base, now=now, capsules=found)
+
+    def answered(self, call: Call, rulebook: Rulebook, facts: Facts) -> Facts:
+        """The facts with the answers to exactly this call. Raises StoreError."""
+        digest = call_digest(call, rulebook.hash, facts)
+        with self.store.read() as view:
+            found = asks.answers(view, digest, self.clock.now(view))
+        return msgspec.structs.replace(facts, approvals=found) if found else facts
+
+    # Using it
+
+    def begin(self, call: Call, decision: Decision, rulebook: Rulebook, facts: Facts) -> None:
+        """The last step before the tool runs: the task lives, its budget is counted, the approval is used up.
+
+        Raises GrantError: then the tool must not run.
+        """
+        capsule = call.context.capsule
+        if capsule is None and decision.approval is None:
+            return
+        with self.store.write() as change:
+            now = self.clock.tick(change)
+            if capsule is not None:
+                line = capsules.line(change, capsule, now)
+                check_chain(call.context.chain, line)
+                capsules.spend(change, line, _uses(decision, capsule))
+            if decision.approval is not None:
+                digest = call_digest(call, rulebook.hash, facts)
+                counted = frozenset(a.id for a in facts.approvals if a.answer == "approve" and a.digest == digest)
+                asks.use(change, digest, counted, now=now, writer=self.writer)
+
+    # Asking and answering
+
+    def ask(self, call: Call, decision: Decision, rulebook: Rulebook, facts: Facts, *, point: str) -> Asked:
+        """The open ask for this call, with its arguments sealed until it is answered. Raises RemitError."""
+        sweep(self.store, self.clock, self.writer)
+        digest = call_digest(call, rulebook.hash, facts)
+        sealed = {"args": call.args, "statement": call.statement, "cwd": call.context.cwd}
+        with self.store.write() as change:
+            now = self.clock.tick(change)
+            if call.context.capsule is not None:
+                check_chain(call.context.chain, capsules.line(change, call.context.capsule, now))
+            return asks.open_ask(
+                change,
+                digest,
+                _shown(call, decision, facts, point),
+                now=now,
+                clock=self.clock,
+                writer=self.writer,
+                seal=lambda name: self.vault.seal(change, name, sealed),
+            )
+
+    def asked(self, name: str) -> Asked:
+        """One ask as it is now. Raises GrantError."""
+        sweep(self.store, self.clock, self.writer)
+        with self.store.read() as view:
+            return asks.find(view, name)
+
+    def waiting(self) -> list[Asked]:
+        """Every ask that can still be answered."""
+        sweep(self.store, self.clock, self.writer)
+        with self.store.read() as view:
+            return asks.waiting(view, self.clock.now(view))
+
+    def arguments(self, name: str) -> dict[str, Any]:
+        """`args`, `statement` and `cwd` of a call that waits. Raises LedgerError once it was answered."""
+        found = self.vault.look(name)
+        return found if isinstance(found, dict) else {}
+
+    def answer(
+        self,
+        name: str,
+        verdict: Literal["approve", "refuse"],
+        *,
+        by: str,
+        kind: Literal["human", "agent"] = "human",
+        because: str | None = None,
+    ) -> Asked:
+        """Answers an ask. Raises GrantError."""
+        sweep(self.store, self.clock, self.writer)
+        with self.store.write() as change:
+            return asks.answer(
+                change, name, verdict, by=by, kind=kind, clock=self.clock, writer=self.writer, because=because
+            )
+
+    def cancel(self, name: str, *, by: str) -> None:
+        """Withdraws an ask. Raises GrantError."""
+        sweep(self.store, self.clock, self.writer)
+        with self.store.write() as change:
+            asks.cancel(change, name, by=by, writer=self.writer)
+
+    # Tasks
+
+    def issue(self, rulebook: Rulebook, task: Task) -> Task:
+        """Issues a capsule. Raises GrantError."""
+        sweep(self.store, self.clock, self.writer)
+        with self.store.write() as change:
+            return capsules.issue(change, rulebook, task, now=self.clock.tick(change), writer=self.writer)
+
+    def end(self, name: str, *, by: str) -> Ending:
+        """Ends a capsule and all below it: when this returns, nothing begins in them any more. Raises GrantError."""
+        sweep(self.store, self.clock, self.writer)
+        with self.store.write() as change:
+            return capsules.end(change, name, by=by, now=self.clock.tick(change), writer=self.writer)
+
+    def pass_gate(self, name: str, gate: str, *, by: str) -> None:
+        """Passes a gate of a capsule, for a person. Raises GrantError."""
+        sweep(self.store, self.clock, self.writer)
+        with self.store.write() as change:
+            capsules.pass_gate(change, name, gate, by=by, now=self.clock.tick(change), writer=self.writer)
+
+    def state(self, name: str) -> State:
+        """A capsule as it is now. Raises GrantError."""
+        sweep(self.store, self.clock, self.writer)
+        with self.store.read() as view:
+            return capsules.state_of(view, name)
+
+    def states(self, *, ended: bool = False) -> list[State]:
+        """The capsules, those that ended too if asked for."""
+        sweep(self.store, self.clock, self.writer)
+        with self.store.read() as view:
+            rows = view.rows("SELECT id, ended FROM capsule ORDER BY id")
+            return [capsules.state_of(view, str(name)) for name, end in rows if ended or end is None]
+
+    def living(self, agent: str) -> list[State]:
+        """The capsules of an agent that have not ended. Raises StoreError."""
+        with self.store.read() as view:
+            now = self.clock.now(view)
+            rows = view.rows("SELECT id, expires FROM capsule WHERE agent = ? AND ended IS NULL ORDER BY id", agent)
+            return [capsules.state_of(view, str(name)) for name, end in rows if end is None or end > now]
+
+    def chain(self, capsule: str) -> tuple[str, ...]:
+        """The agents through whose hands the capsule came. Raises GrantError."""
+        with self.store.read() as view:
+            return chain_of(capsules.above(view, capsule))
+
+    # Hand-overs to other processes
+
+    def ticket(self, capsule: str) -> str:
+        """A secret that lets one caller into the capsule, once. Raises GrantError."""
+        with self.store.write() as change:
+            return tickets.make(change, capsule, clock=self.clock, writer=self.writer)
+
+    def enter(self, ticket: str) -> list[State]:
+        """The capsule of a ticket and those above it. Raises GrantError."""
+        sweep(self.store, self.clock, self.writer)
+        try:
+            with self.store.write() as change:
+                return tickets.take(change, ticket, clock=self.clock, writer=self.writer)
+        except GrantError as error:
+            with self.store.write() as change:
+                note(change, self.writer, "capsule", {"what": "not-entered", "code": error.code})
+            raise
+
+
+def _uses(decision: Decision, capsule: str) -> tuple[str, ...]:
+    """What one call counts as, for budgets and for the report of what was left unused."""
+    found = ["calls", f"tool:{decision.tool}", f"tier:{decision.data_tier}"]
+    if not {"write", "delete"}.isdisjoint(decision.effects):
+        found.append("writes")
+    marks = (match for text in decision.detail if _COVERS.search(text) for match in _USED.finditer(text))
+    found += sorted({f"{match[1]}[{match[2]}]" for match in marks if match[3] == capsule})
+    return tuple(found)
+
+
+def _shown(call: Call, decision: Decision, facts: Facts, point: str) -> Ask:
+    statement = msgspec.to_builtins(call.statement) if call.statement is not None else None
+    capsule = facts.capsules.get(call.context.capsule) if call.context.capsule is not None else None
+    return Ask(
+        agent=call.agent,
+        tool=call.tool,
+        of=decision.needs.of if decision.needs is not None else "human",
+        reason=decision.reason,
+        code=decision.code,
+        tier=decision.tier,
+        asked="",
+        point=point,
+        chain=call.context.chain,
+        capsule=call.context.capsule,
+        session=call.context.session,
+        effects=decision.effects,
+        targets=tuple(f"{t.effect} {t.kind} {t.value}" for t in decision.for_call(call.args).targets),
+        anticipated=_anticipated(decision) if capsule is not None and capsule.plan else None,
+        statement=statement,
+        policy=decision.policy,
+    )
+
+
+def _anticipated(decision: Decision) -> bool:
+    return not any(text.startswith("7 not-anticipated") for text in decision.detail)

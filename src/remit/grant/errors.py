@@ -1,0 +1,11 @@
+"""What is refused when authority is given, used or taken back."""
+
+from __future__ import annotations
+
+from remit.model.errors import RemitError
+
+
+class GrantError(RemitError):
+    """Authority that can't be given, or is not there any more."""
+
+    code = "not-granted"

@@ -1,0 +1,112 @@
+"""Who may hand which task to whom: checked when a capsule is issued, from the policy and the capsule it comes from.
+
+A person may grant what the recipient's record leaves open to grants. An agent needs the right to issue (`may_issue`),
+never issues for itself, and passes on at most what a person put into its own capsule.
+"""
+
+from __future__ import annotations
+
+import re
+
+import msgspec
+
+from remit.decide.steps import hands_to
+from remit.grant.errors import GrantError
+from remit.model.policy import Caller, Rule
+from remit.model.rulebook import Book
+from remit.model.task import Task
+from remit.model.terms import MAX_CHAIN
+
+_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
+
+
+def check_issue(book: Book, task: Task, ancestors: tuple[Task, ...], now: str) -> None:
+    """Raises GrantError unless the task may be issued. `ancestors` begins with its parent."""
+    capsule = task.capsule
+    if not _ID.fullmatch(capsule.id):
+        raise GrantError("the id of a capsule has up to 100 letters, digits and . _ -", code="bad-capsule")
+    recipient = book.callers.get(capsule.agent)
+    if recipient is None or recipient.kind == "role" or not recipient.enabled:
+        raise GrantError(
+            f"the policy has no agent `{capsule.agent[:80]}` that could be handed a task", code="unknown-agent"
+        )
+    if capsule.expires is not None and capsule.expires <= now:
+        raise GrantError(f"the capsule would have ended at {capsule.expires}, before it began", code="bad-capsule")
+    if any(most < 1 for most in task.budget.limits.values()):
+        raise GrantError("a budget is at least 1", code="bad-capsule")
+    strange = [name for name in task.budget.tools if name not in book.tools]
+    if strange:
+        known = book.aliases.get(strange[0])
+        help_ = f"call it by its own name, {known}" if known is not None else None
+        raise GrantError(f"the policy has no tool `{strange[0][:80]}` to count", code="unknown-tool", help=help_)
+    unknown = [gate for gate in task.gates if gate not in book.gates and gate != "plan"]
+    if unknown:
+        raise GrantError(f"the policy has no gate `{unknown[0][:80]}`", code="unknown-gate")
+    _within_record(recipient, task)
+    if len(ancestors) > MAX_CHAIN:
+        raise GrantError(f"tasks are handed on at most {MAX_CHAIN} times", code="chain-too-long")
+    if any(other.capsule.agent == capsule.agent for other in ancestors):
+        raise GrantError(f"{capsule.agent} has handed this task on itself: it would go round", code="chain-cycle")
+    if task.issuer == "agent":
+        _by_agent(book, task, ancestors)
+    elif ancestors:
+        _handed(book, ancestors[0].capsule.agent, recipient)
+        _at_most(task, ancestors[0])
+
+
+def _within_record(recipient: Caller, task: Task) -> None:
+    """Data tiers that the recipient's record doesn't open to grants can't be granted by anybody."""
+    own = recipient.data_tiers
+    open_ = recipient.data_tiers_with_grant or ()
+    for tier in task.capsule.data_tiers:
+        if own is not None and tier not in own and tier not in open_:
+            what = f"the record of {recipient.name} does not open data tier {tier} to grants"
+            raise GrantError(what, code="beyond-record", help="data_tiers_with_grant says which it does")
+
+
+def _by_agent(book: Book, task: Task, ancestors: tuple[Task, ...]) -> None:
+    """Handing work on needs `delegates_to` alone; granting something with it needs `may_issue` besides."""
+    issuer = book.callers.get(task.by)
+    if issuer is None or not issuer.enabled:
+        raise GrantError(f"the policy has no agent `{task.by[:80]}` that could hand work on", code="unknown-agent")
+    if task.by == task.capsule.agent:
+        raise GrantError("nobody issues a capsule for itself", code="self-issue")
+    _handed(book, task.by, book.callers[task.capsule.agent])
+    parent = ancestors[0] if ancestors else None
+    if parent is not None and parent.capsule.agent != task.by:
+        raise GrantError(f"the capsule {parent.capsule.id} was not handed to {task.by}", code="unknown-capsule")
+    if not task.capsule.grants and not task.capsule.data_tiers:
+        return
+    rights = issuer.may_issue or {}
+    if rights.get("capsules") is not True:
+        raise GrantError(f"{task.by} may not issue grants", code="may-not-issue", help="may_issue says who may")
+    if parent is None:
+        raise GrantError(f"{task.by} has no capsule from which it could grant", code="beyond-issuer")
+    _at_most(task, parent)
+    issuable = tuple(rights.get("data_tiers") or ())
+    beyond = [tier for tier in task.capsule.data_tiers if tier not in issuable]
+    if beyond:
+        raise GrantError(f"{task.by} may not grant data tier {beyond[0]}", code="beyond-issuer")
+
+
+def _handed(book: Book, giver: str, taker: Caller) -> None:
+    if giver not in book.callers or not hands_to(book.callers[giver], taker):
+        raise GrantError(f"{giver} may not hand work to {taker.name}", code="delegation-not-allowed")
+
+
+def _at_most(task: Task, parent: Task) -> None:
+    """The child's grants are among its parent's."""
+    beyond = [tier for tier in task.capsule.data_tiers if tier not in parent.capsule.data_tiers]
+    if beyond:
+        raise GrantError(f"the capsule {parent.capsule.id} has no grant of data tier {beyond[0]}", code="beyond-parent")
+    for rule in task.capsule.grants:
+        if not any(_includes(wide, rule) for wide in parent.capsule.grants):
+            what = ", ".join(rule.tools or ("any tool",))
+            raise GrantError(f"the capsule {parent.capsule.id} has no such grant of {what}", code="beyond-parent")
+
+
+def _includes(wide: Rule, narrow: Rule) -> bool:
+    """Certainly: the same scope, for the same tools or fewer of them."""
+    if wide.tools is not None and (narrow.tools is None or not set(narrow.tools) <= set(wide.tools)):
+        return False
+    return msgspec.json.encode(wide.scope) == msgspec.json.encode(narrow.scope)

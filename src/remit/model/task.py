@@ -1,0 +1,65 @@
+"""A task as it is kept: the capsule that decisions look at, and what people want to know about it."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import msgspec
+
+from remit.model.facts import Capsule
+
+
+class Budget(msgspec.Struct, frozen=True, omit_defaults=True):
+    """How often a task may act: calls in all, calls that change something, calls of one tool. None: no limit."""
+
+    calls: int | None = None
+    writes: int | None = None
+    tools: dict[str, int] = {}
+
+    @property
+    def limits(self) -> dict[str, int]:
+        """By what is counted: `calls`, `writes`, `tool:NAME`."""
+        found = {"calls": self.calls, "writes": self.writes, **{f"tool:{n}": m for n, m in self.tools.items()}}
+        return {what: most for what, most in found.items() if most is not None}
+
+
+class Task(msgspec.Struct, frozen=True, omit_defaults=True):
+    """One capsule with everything that was said when it was issued."""
+
+    capsule: Capsule
+    goal: str = ""
+    constraints: tuple[str, ...] = ()
+    """In words, for people and for the agent; what binds are the capsule's rules."""
+    gates: tuple[str, ...] = ()
+    """Gates that people pass in the course of it."""
+    budget: Budget = Budget()
+    by: str = ""
+    issuer: Literal["human", "agent"] = "human"
+    made: str = ""
+    policy: str = ""
+    """The hash of the policy that it was issued under."""
+    source: dict[str, Any] = {}
+    """The rules as they were written, for people: `may`, `may_not`, `plan`, `grants`."""
+
+
+class Ask(msgspec.Struct, frozen=True, omit_defaults=True):
+    """One call that waits for an answer, as people see it."""
+
+    agent: str
+    tool: str
+    of: str
+    """`human`, or the name of an agent or role."""
+    reason: str
+    code: str
+    tier: int
+    asked: str
+    point: str = ""
+    chain: tuple[str, ...] = ()
+    capsule: str | None = None
+    session: str | None = None
+    effects: tuple[str, ...] = ()
+    targets: tuple[str, ...] = ()
+    anticipated: bool | None = None
+    """False: the plan of its task does not have it (`not-anticipated`). None: it has no plan to look at."""
+    statement: dict[str, Any] | None = None
+    policy: str = ""

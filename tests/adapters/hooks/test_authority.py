@@ -1,0 +1,158 @@
+"""Questions and tasks in a host: what waits is answered in the inbox, and a task binds whoever works on it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from remit.compile.file import read_rulebook, rulebook_path
+from remit.compile.tasks import task_from
+from remit.grant.authority import Authority
+from remit.record.vault import Vault
+from remit.store.open import open_store
+from tests.adapters.hooks.project import Project
+
+DRAFT = {"file_path": "docs/new.md", "content": "x"}
+QUIET: dict[str, Any] = {"permission_mode": "dontAsk"}
+
+
+@contextmanager
+def authority(project: Project) -> Iterator[Authority]:
+    store = open_store(None, project.state)
+    try:
+        yield Authority(store, Vault(store, project.state / "keys"))
+    finally:
+        store.close()
+
+
+def hand(project: Project, **task: Any) -> None:
+    rulebook = read_rulebook(rulebook_path(project.root))
+    with authority(project) as found:
+        found.issue(rulebook, task_from(rulebook, {"goal": "a task", **task}))
+
+
+@pytest.fixture(params=["alone", "daemon"])
+def either(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Project]:
+    """A project of its own for each test: tasks stay."""
+    found = Project(tmp_path)
+    if request.param == "alone":
+        yield found
+        return
+    with found.serving():
+        yield found
+
+
+@pytest.fixture
+def asking(either: Project) -> tuple[Project, str]:
+    said = either.ask("Write", DRAFT, "asker", **QUIET)
+    said.denied("it waits as A-", "make the same call again", "(ask-pending)")
+    return either, "A-1"
+
+
+def test_an_approved_call_passes_once(asking: tuple[Project, str]):
+    project, name = asking
+    project.ask("Write", DRAFT, "asker", **QUIET).denied("waits as A-1")  # the same question
+    with authority(project) as found:
+        assert [one.id for one in found.waiting()] == [name]
+        assert found.arguments(name)["args"]["content"] == "x"
+        found.answer(name, "approve", by="ann")
+    question = project.question("Write", DRAFT, "asker", **QUIET)
+    assert project.run(question).decision == "allow"
+    assert project.intent(question)["approval"] == name
+    project.ask("Write", DRAFT, "asker", **QUIET).denied("waits as A-2")
+    project.verify()
+
+
+def test_an_approval_is_for_that_call_alone(asking: tuple[Project, str]):
+    project, name = asking
+    with authority(project) as found:
+        found.answer(name, "approve", by="ann")
+    project.ask("Write", {**DRAFT, "content": "y"}, "asker", **QUIET).denied("waits as A-2")
+    project.ask("Write", DRAFT, "asker", session_id="another", **QUIET).denied("waits as A-3")
+    assert project.ask("Write", DRAFT, "asker", **QUIET).decision == "allow"
+
+
+def test_a_refusal_stands(asking: tuple[Project, str]):
+    project, name = asking
+    with authority(project) as found:
+        found.answer(name, "refuse", by="ann", because="not now")
+    project.ask("Write", DRAFT, "asker", **QUIET).denied("ann refused", "(refused)")
+
+
+def test_a_task_binds(either: Project):
+    hand(either, id="T-1", agent="lead", may_not=[{"Read": {"path": "secret/**"}}], budget={"calls": 2})
+    assert either.ask("Read", {"file_path": "README.md"}).decision == "allow"
+    assert either.intent()["capsule"] == "T-1"
+    either.ask("Read", {"file_path": "secret/a"}).denied("(capsule-constraint)")
+    assert either.ask("Read", {"file_path": "README.md"}).decision == "allow"
+    either.ask("Read", {"file_path": "README.md"}).denied("(budget-spent)")
+    with authority(either) as found:
+        found.end("T-1", by="ann")
+    assert either.ask("Read", {"file_path": "README.md"}).decision == "allow"
+    assert either.intent()["capsule"] is None
+
+
+def test_a_task_binds_those_it_is_handed_on_to(either: Project):
+    hand(either, id="T-1", agent="lead", may_not=[{"Write": {"path": "research/b*"}}])
+    assert either.ask("Write", {"file_path": "research/a.md", "content": ""}, "researcher").decision == "allow"
+    found = either.intent()
+    assert (found["capsule"], found["chain"]) == ("T-1.researcher", ["lead"])
+    either.ask("Write", {"file_path": "research/b.md", "content": ""}, "researcher").denied("(capsule-constraint)")
+    with authority(either) as held:
+        held.end("T-1", by="ann")
+        assert held.state("T-1.researcher").ended is not None
+
+
+def test_with_several_tasks_nobody_can_tell(either: Project):
+    hand(either, id="T-1", agent="lead")
+    hand(either, id="T-2", agent="lead")
+    either.ask("Read", {"file_path": "README.md"}).denied("several tasks (T-1, T-2)", "(several-tasks)")
+
+
+NESTED: dict[str, Any] = {
+    "remit": 1,
+    "use": ["claude-code"],
+    "hosts": {"claude-code": {"main": "lead"}},
+    "include": ["team.yaml"],
+    "agents": {
+        "lead": {"may": ["Read", "Agent"], "delegates_to": ["researcher"]},
+        "researcher": {"may": ["Read", "Agent"], "delegates_to": ["asker"]},
+        "asker": {"may": ["Read", "Write"]},
+        "watcher": {"may": ["Read", "Agent"], "delegates_to": ["asker"], "delegate_within": "chain"},
+    },
+}
+
+
+def start(project: Project, who: str, by: str | None = None) -> str:
+    args = {"description": "d", "prompt": "p", "subagent_type": who}
+    return project.ask("Agent", args, by).decision
+
+
+def test_a_subagent_of_a_subagent_has_both_before_it(tmp_path: Path):
+    project = Project(tmp_path, NESTED)
+    assert start(project, "researcher") == "allow"
+    assert start(project, "asker") == "deny"  # lead may not
+    assert start(project, "asker", "researcher") == "allow"
+    assert project.ask("Write", DRAFT, "asker").decision == "allow"
+    assert project.intent()["chain"] == ["lead", "researcher"]
+
+
+def test_what_nobody_started_counts_as_started_by_the_main_agent(tmp_path: Path):
+    project = Project(tmp_path, NESTED)
+    project.ask("Read", {"file_path": "README.md"}, "asker").denied("lead may not hand work to asker", "(broken-chain)")
+
+
+def test_of_several_that_could_have_started_it_each_counts(tmp_path: Path):
+    team = {**NESTED["agents"], "lead": {"may": ["Read", "Agent"], "delegates_to": ["researcher", "watcher"]}}
+    project = Project(tmp_path, {**NESTED, "agents": team})
+    for who, by in (("researcher", None), ("asker", "researcher")):
+        assert start(project, who, by) == "allow"
+    assert project.ask("Write", DRAFT, "asker").decision == "allow"
+    for who, by in (("watcher", None), ("asker", "watcher")):
+        assert start(project, who, by) == "allow"
+    project.ask("Write", DRAFT, "asker").denied()  # watcher, who delegates within its own rights, may not write
+    assert project.ask("Write", DRAFT, "asker", session_id="another").decision == "deny"

@@ -1,0 +1,320 @@
+"""What authority ought to be, in plain Python: no store, no transactions, one state after the other.
+
+Each method returns whether it should succeed; what it changes it also writes to `log`, as the ledger ought to.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from tests.grant.world import POLICY, Wall
+
+ANSWER_WITHIN, USE_WITHIN, TICKET_WITHIN = 24 * 3600, 3600, 3600
+AGENTS: dict[str, dict[str, Any]] = POLICY["agents"]
+LIMIT = {"one": 1, "two": 2, "three": 3}
+Key = tuple[str, str | None, str, str]
+"""Agent, capsule, tool, value of the one argument: what an approval is for."""
+
+
+@dataclass
+class Task:
+    agent: str
+    parent: str | None
+    grants: frozenset[str]
+    tiers: frozenset[int]
+    calls: int | None
+    writes: int | None
+    expires: int | None
+    by: str
+    issuer: str
+    ended: bool = False
+    passed: bool = False
+    ran: int = 0
+    wrote: int = 0
+
+
+@dataclass
+class Ask:
+    key: Key
+    of: str
+    expires: int
+    state: str = "open"
+    by: str = ""
+    kind: str = ""
+
+
+@dataclass
+class Ticket:
+    capsule: str
+    expires: int
+    used: bool = False
+
+
+@dataclass
+class Process:
+    """One process: its clocks, and the latest moment that it knows of."""
+
+    wall: Wall
+    latest: float = 0.0
+    at: float = 0.0
+    seen: int = 0
+
+
+@dataclass
+class Model:
+    stored: int = 0
+    tasks: dict[str, Task] = field(default_factory=dict)
+    asks: dict[str, Ask] = field(default_factory=dict)
+    tickets: dict[str, Ticket] = field(default_factory=dict)
+    log: list[tuple[str, ...]] = field(default_factory=list)
+    runs: dict[str, int] = field(default_factory=dict)
+    """How often each approval let something run."""
+
+    # Time
+
+    def begin(self, process: Process) -> None:
+        process.latest, process.at = process.wall.at, process.wall.steady
+
+    def now(self, process: Process) -> int:
+        wall = process.wall
+        process.latest = max(wall.at, process.latest + wall.steady - process.at)
+        process.at = wall.steady
+        process.seen = max(process.seen, int(process.latest), self.stored)
+        return process.seen
+
+    def sweep(self, process: Process) -> int:
+        """What has run out ends for good, since somebody has seen it."""
+        now = self.now(process)
+        asks = [n for n, a in self.asks.items() if a.state in ("open", "approved") and a.expires <= now]
+        for name in asks:
+            self._close(name, "expired")
+        tasks = [n for n, t in self.tasks.items() if not t.ended and t.expires is not None and t.expires <= now]
+        for name in tasks:
+            self._end(name)
+        if asks or tasks:
+            self.stored = now
+        return now
+
+    # Tasks
+
+    def line(self, name: str) -> list[Task]:
+        found = [self.tasks[name]]
+        while (parent := found[-1].parent) is not None:
+            found.append(self.tasks[parent])
+        return found
+
+    def chain(self, name: str) -> tuple[str, ...]:
+        line = self.line(name)
+        first = (line[-1].by,) if line[-1].issuer == "agent" else ()
+        return (*first, *(task.agent for task in reversed(line[1:])))
+
+    def alive(self, name: str, now: int) -> bool:
+        return not any(t.ended or (t.expires is not None and t.expires <= now) for t in self.line(name))
+
+    def below(self, name: str) -> list[str]:
+        found = [name]
+        for one in found:
+            found += [other for other, task in self.tasks.items() if task.parent == one]
+        return found
+
+    def issue(self, process: Process, name: str, task: Task) -> bool:
+        now = self.sweep(process)
+        if not self._may_issue(name, task, now):
+            return False
+        if task.parent is not None:
+            ends = [t.expires for t in (task, *self.line(task.parent)) if t.expires is not None]
+            task.expires = min(ends, default=None)
+        self.tasks[name] = task
+        self.log.append(("capsule", "issued", name, task.by))
+        self.stored = now
+        return True
+
+    def _may_issue(self, name: str, task: Task, now: int) -> bool:
+        record = AGENTS[task.agent]
+        if name in self.tasks or (task.expires is not None and task.expires <= now):
+            return False
+        if not task.tiers <= {*record["data_tiers"], *record["data_tiers_with_grant"]}:
+            return False
+        if task.parent is not None:
+            if not self.alive(task.parent, now):
+                return False
+            line = self.line(task.parent)
+            if any(t.expires is not None and t.expires <= now for t in line):
+                return False
+            if task.agent in [t.agent for t in line]:
+                return False
+            if not task.grants <= line[0].grants or not task.tiers <= line[0].tiers:
+                return False
+            giver = line[0].agent if task.issuer == "human" else task.by
+            if giver != line[0].agent or task.agent not in AGENTS[giver]["delegates_to"]:
+                return False
+        if task.issuer == "agent":
+            if task.by == task.agent or task.agent not in AGENTS[task.by]["delegates_to"]:
+                return False
+            if task.grants or task.tiers:
+                rights = AGENTS[task.by].get("may_issue", {})
+                return task.parent is not None and bool(rights) and task.tiers <= set(rights["data_tiers"])
+        return True
+
+    def end(self, process: Process, name: str) -> bool:
+        now = self.sweep(process)
+        if self.tasks[name].ended:
+            return False
+        self._end(name)
+        self.stored = now
+        return True
+
+    def _end(self, name: str) -> None:
+        for one in self.below(name):
+            task = self.tasks[one]
+            if task.ended:
+                continue
+            task.ended = True
+            self.log.append(("capsule", "ended", one))
+            if task.grants or task.tiers:
+                self.log.append(("revocation", one))
+            for ask, found in self.asks.items():
+                if found.key[1] == one and found.state in ("open", "approved"):
+                    self._close(ask, "cancelled")
+            self.tickets = {d: t for d, t in self.tickets.items() if t.capsule != one or t.used}
+
+    def pass_gate(self, process: Process, name: str) -> bool:
+        now = self.sweep(process)
+        if not self.alive(name, now) or self.tasks[name].passed:
+            return False
+        self.tasks[name].passed = True
+        self.log.append(("gate", name))
+        self.stored = now
+        return True
+
+    # Asks
+
+    def _close(self, name: str, state: str) -> None:
+        self.asks[name].state = state
+        self.log.append(("approval", state, name))
+
+    def ask(self, process: Process, name: str, key: Key, of: str) -> str:
+        """The ask that is open for this call, or a new one under the name."""
+        now = self.sweep(process)
+        self.stored = now
+        for known, found in self.asks.items():
+            if found.key == key and found.state == "open":
+                return known
+        self.asks[name] = Ask(key, of, now + ANSWER_WITHIN)
+        self.log.append(("approval", "asked", name))
+        return name
+
+    def answer(self, process: Process, name: str, verdict: str, by: str, kind: str) -> bool:
+        now = self.sweep(process)
+        ask = self.asks[name]
+        if kind == "agent" and by == ask.key[0]:
+            return False
+        state = {"approve": "approved", "refuse": "refused"}[verdict]
+        if ask.state == state:
+            self.stored = now
+            return True
+        if ask.state != "open" and not (ask.state == "approved" and verdict == "refuse"):
+            return False
+        ask.state, ask.by, ask.kind = state, by, kind
+        if verdict == "approve":
+            ask.expires = min(ask.expires, now + USE_WITHIN)
+        self.log.append(("approval", state, name))
+        self.stored = now
+        return True
+
+    def cancel(self, process: Process, name: str) -> bool:
+        self.sweep(process)
+        if self.asks[name].state not in ("open", "approved"):
+            return False
+        self._close(name, "cancelled")
+        return True
+
+    # Calls
+
+    def judged(self, process: Process, key: Key) -> tuple[str, frozenset[str]]:
+        """`allow`, `ask` or `deny` now, and the approvals that it rests on."""
+        agent, capsule, tool, value = key
+        now = self.now(process)
+        if capsule is not None:
+            if any(t.expires is not None and t.expires <= now and not t.ended for t in self.line(capsule)):
+                self.sweep(process)
+            if self.tasks[capsule].agent != agent or not self.alive(capsule, now):
+                return "deny", frozenset()
+        own = self.tasks[capsule] if capsule is not None else None
+        record = AGENTS[agent]
+        if tool == "extra":
+            if own is None or value.split("/")[0] not in own.grants:
+                return "deny", frozenset()
+        elif tool not in record["may"] and not (tool == "sign" and "must_ask" in record):
+            return "deny", frozenset()
+        tier = LIMIT.get(value.split("/")[0], 0)
+        granted = own is not None and tier in own.tiers and tier in record["data_tiers_with_grant"]
+        if tier not in record["data_tiers"] and not granted:
+            return "deny", frozenset()
+        if tool not in ("push", "sign"):
+            return "allow", frozenset()
+        answers = {n: a for n, a in self.asks.items() if a.key == key and a.expires > now and a.by != agent}
+        if any(a.state == "refused" for a in answers.values()):
+            return "deny", frozenset()
+        said = {n: a for n, a in answers.items() if a.state == "approved"}
+        of = self.of(key)
+        if any(a.kind == "human" or (of != "human" and a.by == of) for a in said.values()):
+            return "allow", frozenset(said)
+        return "ask", frozenset()
+
+    def of(self, key: Key) -> str:
+        return "human" if key[2] == "push" else str(AGENTS[key[0]]["must_ask"][0]["sign"]["ask"])
+
+    def start(self, process: Process, key: Key, counted: frozenset[str]) -> bool:
+        """Whether a call that was allowed may begin, now."""
+        _, capsule, tool, _ = key
+        now = self.now(process)
+        if capsule is None and not counted:
+            return True
+        line = self.line(capsule) if capsule is not None else []
+        if capsule is not None:
+            if not self.alive(capsule, now):
+                return False
+            for task in line:
+                if task.calls is not None and task.ran >= task.calls:
+                    return False
+                if tool == "make" and task.writes is not None and task.wrote >= task.writes:
+                    return False
+        mine = {n: a for n, a in self.asks.items() if a.key == key and a.expires > now}
+        if counted:
+            if any(a.state == "refused" for a in mine.values()):
+                return False
+            there = {n for n, a in mine.items() if a.state == "approved"}
+            if not counted <= there:
+                return False
+            for name in sorted(there, key=lambda n: int(n[2:])):
+                self.asks[name].state = "used"
+                self.runs[name] = self.runs.get(name, 0) + 1
+                self.log.append(("approval", "used", name))
+        for task in line:
+            task.ran += 1
+            task.wrote += tool == "make"
+        self.stored = now
+        return True
+
+    # Tickets
+
+    def offer(self, process: Process, capsule: str) -> bool:
+        now = self.now(process)
+        if not self.alive(capsule, now):
+            return False
+        self.log.append(("capsule", "offered", capsule))
+        self.stored = now
+        return True
+
+    def enter(self, process: Process, text: str) -> bool:
+        now = self.sweep(process)
+        ticket = self.tickets.get(text)
+        if ticket is None or ticket.used or ticket.expires <= now or not self.alive(ticket.capsule, now):
+            self.log.append(("capsule", "not-entered"))
+            return False
+        ticket.used = True
+        self.log.append(("capsule", "entered", ticket.capsule))
+        self.stored = now
+        return True

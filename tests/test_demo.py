@@ -1,0 +1,161 @@
+"""`make demo`: a team through Guard on real files, git and SQLite. What it prints must be what happened."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import sqlite3
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+
+pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="the demo works on a real repository")
+
+
+def run_demo(folder: Path) -> list[str]:
+    env = {**os.environ, "TMPDIR": str(folder), "PYTHONUTF8": "1"}
+    run = subprocess.run(
+        [sys.executable, str(ROOT / "examples" / "demo.py")], env=env, capture_output=True, text=True, timeout=120
+    )
+    assert (run.returncode, run.stderr) == (0, "")
+    return run.stdout.splitlines()
+
+
+@pytest.fixture(scope="module")
+def shown(tmp_path_factory: pytest.TempPathFactory) -> tuple[list[str], Path]:
+    folder = tmp_path_factory.mktemp("demo")
+    lines = run_demo(folder)
+    return lines, folder / f"remit-demo-{os.getuid()}"
+
+
+def git(place: Path, *words: str) -> str:
+    return subprocess.run(["git", *words], cwd=place, check=True, capture_output=True, text=True).stdout
+
+
+def section(lines: list[str], title: str) -> str:
+    """The lines under a heading, as one text."""
+    start = lines.index(next(line for line in lines if line.startswith(title)))
+    return "\n".join(lines[start + 1 : lines.index("", start)])
+
+
+def order(text: str, *parts: str) -> None:
+    """The parts follow one another."""
+    at = 0
+    for part in parts:
+        found = text.find(part, at)
+        assert found >= 0, f"{part!r} does not come after {text[:at][-80:]!r}"
+        at = found + len(part)
+
+
+def test_scopes(shown):
+    text = section(shown[0], "Allowed")
+    order(
+        text,
+        "✅ researcher: write_file('research/sessions.md'",
+        "❌ researcher: write_file('research/../src/app.py')",
+        "deny not-permitted",
+        '✅ researcher: query("INSERT',
+        "→ [('sessions', 'end at midnight')]",
+        "❌ researcher: query('SELECT 1; DROP TABLE findings')",
+        "❌ reviewer: run(\"git dif''f",
+    )
+
+
+def test_a_person_is_asked_for_each_call(shown):
+    text = section(shown[0], "Asked of a person")
+    push = "implementer: run('git push -q origin main')"
+    order(
+        text,
+        f"✋ {push}",
+        "ask A-1",
+        "👤 ann approved A-1",
+        f"✅ {push}",
+        f"✋ {push}",
+        "ask A-2",
+        "👤 ann refused A-2",
+    )
+    order(text, "👤 ann refused A-2", f"❌ {push}", "deny refused: ann refused this call")
+
+
+def test_limits_are_handed_on(shown):
+    text = section(shown[0], "A task with limits")
+    order(
+        text,
+        "✅ orchestrator → implementer: write_file('src/session.py'",
+        "deny capsule-constraint",
+        "✅ orchestrator → implementer: write_file('tests/test_session.py'",
+        "deny budget-spent",
+        "✅ orchestrator → reviewer: read_file",
+        "👤 ann ends TASK-1",
+        "❌ orchestrator → reviewer: read_file",
+        "deny capsule-ended",
+    )
+
+
+def test_a_plan_is_approved_once(shown):
+    text = section(shown[0], "A plan")
+    before, after = text.split("👤 ann passes the plan of TASK-3")
+    assert "ask A-3" in before
+    assert after.count("✅ orchestrator → implementer: run(") == 3
+    order(after, "ask A-4: tier 3 asks orchestrator", "✅ orchestrator: remit_acknowledge(approval='A-4'", "✅")
+
+
+def test_data_is_open_in_its_task_only(shown):
+    text = section(shown[0], "Data that a task grants")
+    order(
+        text, "❌ reviewer: read_file", "data-tier", "✅ reviewer in TASK-4", "❌ reviewer in TASK-4", "capsule-ended"
+    )
+    assert "TASK-3 ended; left unused: plan[2] {'write_file': {'path': 'src/schema.py'}}" in text
+
+
+def test_it_ends_with_a_report_and_a_verified_ledger(shown):
+    text = section(shown[0], "What happened")
+    shown_as = Counts(shown[0])
+    order(text, f"{shown_as.calls} calls: {shown_as.allowed} allow", "refused: 1 budget-spent", "prompts: 2 in TASK-3")
+    assert re.search(r"✅ ledger verified: \d\d entries, \d\d values, signed", text)
+    assert "Where to go next" in shown[0]
+
+
+class Counts:
+    """What the signs say."""
+
+    def __init__(self, lines: list[str]) -> None:
+        signs = [line[0] for line in lines if re.match(r"[✅❌✋] \w+.*: \w+\(", line)]
+        self.calls, self.not_begun = len(signs), 1
+        self.allowed = signs.count("✅") + self.not_begun  # the call that found the budget spent was decided before
+
+
+def test_what_it_says_has_happened(shown):
+    """Not only decided: the files, the commits and the rows are there, and what was refused is not."""
+    place = shown[1]
+    work = place / "workspace"
+    assert (work / "research/sessions.md").read_text() == "Sessions end at midnight.\n"
+    assert (work / "src/app.py").read_text().startswith("def main()")
+    assert not (work / "src/more.py").exists()
+    assert (work / "src/legacy/billing.py").read_text() == "# nobody dares to touch this\n"
+    assert (work / "migrations/001.sql").exists()
+    assert git(work, "log", "--format=%s").split("\n")[:4] == ["notes", "a test", "sessions", "start"]
+    assert git(place / "remote.git", "log", "--format=%s", "main").split() == ["start"]
+    database = sqlite3.connect(work / "team.db")
+    assert database.execute("SELECT count(*) FROM findings").fetchone() == (1,)
+    database.close()
+
+
+def test_it_prints_the_same_each_time(shown, tmp_path):
+    """Hashes, random ids and the folder apart."""
+
+    def plain(lines: list[str], folder: Path) -> list[str]:
+        text = "\n".join(lines).replace(str(folder), "FOLDER")
+        return re.sub(r"TASK-1\.[0-9a-f]{8}|sha256:[0-9a-f]+", "X", text).split("\n")
+
+    assert plain(run_demo(tmp_path), tmp_path) == plain(shown[0], shown[1].parent)
+
+
+def test_no_colours_outside_a_terminal(shown):
+    assert "\033" not in "\n".join(shown[0])
+    assert 40 <= len(shown[0]) <= 75
