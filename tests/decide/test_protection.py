@@ -52,6 +52,9 @@ def judged(project: Path, command: str, agent: str = "coder") -> Decision:
         "cp x $DIR/.claude/settings.json",
         "cd ..; cp x project/.claude/x",
         "cd ~/project/.claude && echo x > settings.json",
+        "echo x > ~/project/.github/x/../hooks/evil.json",
+        "echo x > ~/project/" + "x/../" * 70 + "remit.yaml",
+        "echo x > ~/" + "x/" * 100 + "remit.yaml",
         # Remit's own state
         f"cat {STATE}/remit.db",
         "cat ~/.local/state/remit/project-12ab/remit.db",
@@ -79,6 +82,8 @@ def judged(project: Path, command: str, agent: str = "coder") -> Decision:
         "git config core.hooksPath docs",
         "git config --local CORE.hookspath docs",
         "git config set core.hooksPath docs",
+        "git config core.hooksPath$X docs",
+        "git config include.path evil",
     ],
 )
 def test_out_of_reach(project: Path, command: str):
@@ -101,6 +106,7 @@ def test_out_of_reach(project: Path, command: str):
         "git -C ~/other status",
         "git config --get core.hooksPath",
         "git config user.name Ann",
+        "git commit -m 'about core.hooksPath'",
     ],
 )
 def test_what_is_none_of_this_is_judged_as_usual(project: Path, command: str):

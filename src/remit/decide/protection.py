@@ -55,9 +55,15 @@ def _is_protected(paths: ProtectedPaths, unit: Unit, guarded: tuple[str, ...]) -
 
 def _guesses(unit: Unit, effect: str, text: str) -> Iterator[Unit]:
     """The paths below the root that a text could mean when nobody knows where it starts: each end of it."""
-    segments = [part for part in text.replace('"', "").replace("'", "").split("/") if part not in ("", ".")]
-    for start in range(min(len(segments), MAX_GUESSES)):
-        path = "/".join(segments[start:])
+    segments: list[str] = []
+    for part in text.replace('"', "").replace("'", "").split("/"):
+        if part == "..":
+            del segments[-1:]
+        elif part not in ("", "."):
+            segments.append(part)
+    count = len(segments)
+    for start in sorted({0, *range(max(0, count - MAX_GUESSES), count)}):  # what is protected lies in few folders
+        path = "/".join(segments[start:]) or "."
         yield Unit("path", unit.arg, path, frozenset({effect}), text=text)
 
 
@@ -132,4 +138,7 @@ def _changes_by_word(paths: ProtectedPaths, unit: Unit) -> bool:
     words = paths.words.get((act.program or "").rpartition("/")[2])
     if not words or act.effects.isdisjoint(("write", "delete")):
         return False
-    return any((word.text or word.raw).lower() in words for word in act.command.words)
+    return any(
+        word.text.lower() in words if word.text is not None else any(name in word.raw.lower() for name in words)
+        for word in act.command.words
+    )

@@ -11,6 +11,7 @@ from remit.enforce.acting import Acting
 from remit.enforce.errors import GuardError
 from remit.enforce.passage import Gate
 from remit.grant.capsules import State, above
+from remit.grant.chain import chain_of, check_chain
 from remit.grant.errors import GrantError
 from remit.model.call import Context
 from remit.model.facts import Capsule
@@ -72,10 +73,6 @@ def _context(name: str, line: list[State], around: tuple[str, ...], more: Mappin
     if line:
         if line[0].task.capsule.agent != name:
             raise GrantError(f"the capsule {line[0].task.capsule.id} was not handed to {name}", code="unknown-capsule")
-        stored = [state.task.capsule.agent for state in line[1:]]
-        last = line[-1].task
-        chain = (*((last.by,) if last.issuer == "agent" else ()), *reversed(stored))
-        if around and chain != around[-len(chain) :] and chain != around:
-            raise GrantError("the chain is not the one that the task came by", code="broken-chain")
-        chain = around or chain
+        chain = around or chain_of(line)
+        check_chain(chain, line)
     return Context(capsule=line[0].task.capsule.id if line else None, chain=chain, **more)

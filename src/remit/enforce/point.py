@@ -1,8 +1,8 @@
 """An enforcement point of a project: a call is decided by what is activated and known right now, and recorded.
 
-judged = point.decide(call, point.rulebook())
+judged = point.decide(call, rulebook := point.rulebook())
 decision = point.record(judged.call, judged.decision, call_id="1")     # before the tool runs; a deny if it can't be
-refused = point.begin(judged, decision, "1")                           # the last step: a deny if it may not after all
+refused = point.begin(judged, decision, rulebook, "1")                 # the last step: a deny if it may not after all
 point.outcome("1", "done")
 """
 

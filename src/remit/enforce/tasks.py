@@ -10,7 +10,9 @@ import msgspec
 
 from remit.grant.authority import Authority
 from remit.grant.errors import GrantError
+from remit.grant.issuing import is_capsule_id
 from remit.model.call import Call
+from remit.model.digest import sha256
 from remit.model.facts import Capsule
 from remit.model.rulebook import Rulebook
 from remit.model.task import Task
@@ -26,6 +28,7 @@ def with_task(authority: Authority, rulebook: Rulebook, call: Call) -> Call:
     if line is None:
         return call
     chain = authority.chain(line)
+    _check_bound(rulebook, context.chain, chain, call.agent)
     return msgspec.structs.replace(call, context=msgspec.structs.replace(context, capsule=line, chain=chain))
 
 
@@ -42,13 +45,25 @@ def _one(authority: Authority, agent: str, giver: str | None) -> str | None:
     return found[0].task.capsule.id if found else None
 
 
+def _check_bound(rulebook: Rulebook, seen: tuple[str, ...], chain: tuple[str, ...], agent: str) -> None:
+    """Raises GrantError if a task that somebody else handed over would free the agent of those who bind it."""
+    callers = rulebook.book.callers
+    binding = [name for name in seen if name in callers and callers[name].delegate_within == "chain"]
+    if chain[-len(seen) :] != seen and binding:
+        what = f"the task of {agent} did not come from {binding[-1]}, who binds whom it hands work to"
+        raise GrantError(what, code="broken-chain")
+
+
 def _handed_on(authority: Authority, rulebook: Rulebook, parent: str, giver: str, agent: str) -> str:
     """The child of the giver's capsule for this agent; made at its first call."""
-    name = f"{parent[:60]}.{agent}"[:100]
+    name = f"{parent}.{agent}"
+    if not is_capsule_id(name):
+        name = f"{parent[:60]}.{sha256(name.encode()).hexdigest()[:24]}"
     task = Task(Capsule(name, agent, parent=parent), by=giver, issuer="agent", goal="handed on in the host")
     try:
         authority.issue(rulebook, task)
     except GrantError as error:
-        if error.code != "capsule-exists":
+        known = authority.state(name).task.capsule if error.code == "capsule-exists" else None
+        if known is None or (known.agent, known.parent) != (agent, parent):
             raise
     return name

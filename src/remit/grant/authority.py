@@ -71,10 +71,10 @@ class Authority:
     def begin(self, call: Call, decision: Decision, rulebook: Rulebook, facts: Facts) -> None:
         """The last step before the tool runs: the task lives, its budget is counted, the approval is used up.
 
-        Raises GrantError: then the tool must not run.
+        Raises GrantError: then the tool must not run. What is only observed uses nothing up, and nothing stops it.
         """
         capsule = call.context.capsule
-        if capsule is None and decision.approval is None:
+        if (capsule is None and decision.approval is None) or decision.would is not None:
             return
         with self.store.write() as change:
             now = self.clock.tick(change)

@@ -20,10 +20,15 @@ from remit.model.terms import MAX_CHAIN
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 
 
+def is_capsule_id(text: str) -> bool:
+    """Whether a capsule can be called so."""
+    return _ID.fullmatch(text) is not None
+
+
 def check_issue(book: Book, task: Task, ancestors: tuple[Task, ...], now: str) -> None:
     """Raises GrantError unless the task may be issued. `ancestors` begins with its parent."""
     capsule = task.capsule
-    if not _ID.fullmatch(capsule.id):
+    if not is_capsule_id(capsule.id):
         raise GrantError("the id of a capsule has up to 100 letters, digits and . _ -", code="bad-capsule")
     recipient = book.callers.get(capsule.agent)
     if recipient is None or recipient.kind == "role" or not recipient.enabled:

@@ -113,6 +113,33 @@ def test_with_several_tasks_nobody_can_tell(either: Project):
     either.ask("Read", {"file_path": "README.md"}).denied("several tasks (T-1, T-2)", "(several-tasks)")
 
 
+def test_a_long_name_is_no_way_into_another_task(either: Project):
+    """Children are named after their task and agent; one of another task is never taken for it."""
+    long = "T-" + "x" * 90
+    hand(either, id=f"{long}1", agent="lead", may_not=[{"Write": {"path": "research/b*"}}])
+    assert either.ask("Write", {"file_path": "research/a.md", "content": ""}, "researcher").decision == "allow"
+    first = either.intent()["capsule"]
+    with authority(either) as held:
+        held.end(f"{long}1", by="ann")
+    hand(either, id=f"{long}2", agent="lead", may_not=[{"Write": {"path": "research/c*"}}])
+    either.ask("Write", {"file_path": "research/c.md", "content": ""}, "researcher").denied("(capsule-constraint)")
+    assert either.intent()["capsule"] not in (first, None)
+
+
+def test_what_is_only_observed_is_stopped_by_no_budget(either: Project):
+    hand(either, id="T-1", agent="watcher", budget={"calls": 1})
+    for _ in range(3):
+        either.ask("Write", DRAFT, "watcher").nothing()
+
+
+def test_a_task_does_not_free_an_agent_of_who_binds_it(tmp_path: Path):
+    team = {**NESTED["agents"], "lead": {**NESTED["agents"]["lead"], "delegate_within": "chain"}}
+    project = Project(tmp_path, {**NESTED, "agents": team})
+    assert start(project, "researcher") == "allow"
+    hand(project, id="T-1", agent="researcher")
+    project.ask("Read", {"file_path": "README.md"}, "researcher").denied("did not come from lead", "(broken-chain)")
+
+
 NESTED: dict[str, Any] = {
     "remit": 1,
     "use": ["claude-code"],

@@ -36,9 +36,8 @@ def main() -> None:
     global _stdout
     data = bytearray()
     try:
-        _stdout = posix.dup(
-            1
-        )  # a host may take anything beside the answer for no answer at all: nobody else writes there
+        # A host may take an answer with anything beside it for no answer at all: nobody else writes to stdout.
+        _stdout = posix.dup(1)
         posix.dup2(posix.open("/dev/null", posix.O_WRONLY), 1)
         _thread.start_new_thread(_watch, (data,))
         for number in (_signal.SIGTERM, _signal.SIGHUP):
