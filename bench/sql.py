@@ -11,7 +11,7 @@ from time import process_time_ns
 import sqlglot
 
 from remit import Call, build_rulebook, decide_call
-from remit.scopes.sql import understand
+from remit.languages.sql import understand
 
 TARGET = 3.0
 TEXTS = (

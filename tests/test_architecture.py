@@ -22,12 +22,13 @@ SRC = Path(__file__).parents[1] / "src" / "remit"
 LAYERS: dict[str, set[str]] = {
     "model": set(),
     "catalog": set(),
-    "scopes": set(),
-    "decide": {"scopes"},
-    "declare": {"catalog", "scopes"},
-    "analyze": {"scopes", "decide"},
-    "compile": {"catalog", "scopes", "declare", "decide", "analyze"},
-    "explain": {"scopes", "decide", "analyze"},
+    "languages": set(),
+    "scopes": {"languages"},
+    "decide": {"languages", "scopes"},
+    "declare": {"catalog", "languages", "scopes"},
+    "analyze": {"languages", "scopes", "decide"},
+    "compile": {"catalog", "languages", "scopes", "declare", "decide", "analyze"},
+    "explain": {"languages", "scopes", "decide", "analyze"},
     "store": set(),
     "record": {"store", "catalog"},
     "grant": {"scopes", "decide", "store", "record"},
@@ -48,7 +49,7 @@ ONLY_IN: dict[str, set[str]] = {
     "typer": {"cli"},
     "rich": {"cli"},
     "psycopg": {"store"},
-    "sqlite3": {"store", "scopes"},  # scopes: only in memory, as a second opinion
+    "sqlite3": {"store", "languages"},  # languages: only in memory, as a second opinion
     "pickle": set(),
     "marshal": set(),
     "shelve": set(),
@@ -62,7 +63,15 @@ HEAVY = {
     *("_hashlib", "dataclasses", "email", "hashlib", "http", "importlib.resources", "ipaddress", "json", "logging"),
     *("pathlib", "random", "shlex", "shutil", "socket", "sqlite3", "ssl", "subprocess", "tempfile", "threading"),
     *("urllib.parse", "zipfile"),
-    *("remit.analyze", "remit.catalog", "remit.declare", "remit.record", "remit.scopes.shell", "remit.scopes.sql"),
+    *(
+        "remit.analyze",
+        "remit.catalog",
+        "remit.declare",
+        "remit.languages",
+        "remit.record",
+        "remit.scopes.shell",
+        "remit.scopes.sql",
+    ),
     *("remit.store",),
 }
 MOST = 120

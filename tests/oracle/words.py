@@ -101,7 +101,7 @@ ARGS: dict[str, Any] = {
 COMMON = (*("p", "p", "p", "q", "ps[]", "items[].path", "g", "gp", "u", "u", "to", "s", "t", "n", "mode", "opt.path"),)
 
 RARE = tuple(ARGS)
-"""Shell and SQL texts have tests of their own (tests/scopes/shell, tests/scopes/sql); the oracle draws none."""
+"""Shell and SQL texts have tests of their own (tests/languages); the oracle draws none."""
 
 
 def kind_of(declared: Any) -> str:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from remit.languages.programs.profiles import Profile, profile_of
 from remit.model.terms import EFFECTS
-from remit.scopes.shell.profiles import Profile, profile_of
 from remit.scopes.shell.scope import Run, ShellMatcher
 
 ANY_EFFECT = frozenset(EFFECTS)

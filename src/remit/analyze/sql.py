@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from remit.languages.sql.statement import EFFECTS
 from remit.scopes.sql.scope import SqlMatcher, Tables
-from remit.scopes.sql.statement import EFFECTS
 
 SAMPLES = (
     "SELECT * FROM x",

@@ -12,9 +12,9 @@ from remit.cli.options import JsonOption
 
 if TYPE_CHECKING:
     from remit.explain.radius import Radius
+    from remit.languages.programs.understand import Act, Understanding
+    from remit.languages.sql.statement import SqlStatement
     from remit.model.rulebook import Rulebook
-    from remit.scopes.shell.understand import Act, Understanding
-    from remit.scopes.sql.statement import SqlStatement
 
 _SIGNS = {"understood": "✅", "project code": "🔧", "not understood": "❓"}
 
@@ -82,7 +82,7 @@ def _rulebook(policy: Path | None) -> Rulebook:
 
 def _command(book: Rulebook, text: str, dialect: str) -> tuple[dict[str, Any], list[str]]:
     from remit.explain.radius import radius_of
-    from remit.scopes.shell.understand import understand
+    from remit.languages.programs.understand import understand
 
     found = understand(text)
     radius = radius_of(book, "shell", text)
@@ -92,7 +92,7 @@ def _command(book: Rulebook, text: str, dialect: str) -> tuple[dict[str, Any], l
 
 def _sql(book: Rulebook, text: str, dialect: str) -> tuple[dict[str, Any], list[str]]:
     from remit.explain.radius import radius_of
-    from remit.scopes.sql.understand import understand_sql
+    from remit.languages.sql.understand import understand_sql
 
     found = understand_sql(text, dialect)
     radius = radius_of(book, "sql", text, dialect=dialect)

@@ -24,10 +24,10 @@ from remit.decide.steps import (
 from remit.decide.words import declare_remedy, shown
 from remit.model.call import Call, Context, Statement
 from remit.model.decision import Decision, Obligation
+from remit.model.errors import NotUnderstood
 from remit.model.facts import NO_FACTS, Facts
 from remit.model.rulebook import Rulebook
 from remit.model.terms import ALLOW, ASK, DENY, PROJECT, UNKNOWN, Verdict
-from remit.scopes.interface import NotUnderstood
 
 
 def decide(rulebook: Rulebook, call: Call, facts: Facts = NO_FACTS) -> Decision:

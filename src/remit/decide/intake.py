@@ -9,10 +9,11 @@ from typing import Any
 import msgspec
 
 from remit.model.call import Call
+from remit.model.errors import NotUnderstood
 from remit.model.facts import Facts
 from remit.model.policy import Argument, Tool
 from remit.scopes.glob import Glob
-from remit.scopes.interface import NotUnderstood, Unit
+from remit.scopes.interface import Unit
 from remit.scopes.path import glob_argument, normalise, relative_to
 from remit.scopes.url import UrlError, UrlPattern, parse_url
 

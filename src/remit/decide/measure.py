@@ -14,7 +14,7 @@ from remit.scopes.interface import FOR_LABELS, Unit
 from remit.scopes.path import is_outside
 
 if TYPE_CHECKING:
-    from remit.scopes.shell.reading import Touch
+    from remit.languages.bash.reading import Touch
 
 Found = tuple[int, str]
 """A tier, and why."""

@@ -13,7 +13,7 @@ from remit.scopes.glob import Glob
 from remit.scopes.interface import Unit
 
 if TYPE_CHECKING:
-    from remit.scopes.sql.statement import SqlStatement
+    from remit.languages.sql.statement import SqlStatement
 
 _PLAIN = compile_later(r"[A-Za-z0-9_./:=@%+,~^-]+")
 _NAME = compile_later(r"[A-Za-z0-9_][A-Za-z0-9_.:/-]{0,127}")
@@ -83,7 +83,7 @@ def permit_remedy(plan: Plan, unit: Unit) -> Remedy:
 
 def _sql_entry(tool: str, statement: SqlStatement) -> str | None:
     """The statement's verbs, tables and functions as a scope; None for what no scope admits."""
-    from remit.scopes.sql.statement import VERBS
+    from remit.languages.sql.statement import VERBS
 
     clauses: dict[str, list[str]] = {verb: [] for verb in (statement.verb,) if verb in ("select", "insert")}
     for use in statement.uses:

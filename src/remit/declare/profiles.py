@@ -13,9 +13,9 @@ import msgspec
 
 from remit.declare.nodes import parse
 from remit.declare.words import plain
+from remit.languages.programs.profiles import Meta, Option, Profile, Programs
 from remit.model.errors import PolicyError, Problem
 from remit.model.terms import EFFECTS
-from remit.scopes.shell.profiles import Meta, Option, Profile, Programs
 
 KINDS = frozenset(
     {

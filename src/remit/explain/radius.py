@@ -19,11 +19,11 @@ from remit.decide.plan import Plan, desk
 from remit.decide.words import shown
 from remit.model.call import Call
 from remit.model.decision import Target
+from remit.model.errors import NotUnderstood
 from remit.model.facts import Facts
 from remit.model.policy import Argument, Caller, Does, Tool
 from remit.model.rulebook import Rulebook
 from remit.model.terms import ALLOW
-from remit.scopes.interface import NotUnderstood
 
 _NOBODY = "anyone"
 

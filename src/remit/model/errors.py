@@ -52,3 +52,11 @@ class CallError(RemitError):
     code = "malformed-call"
     id: str | None = None
     """The call's own id, where it could still be read."""
+
+
+class NotUnderstood(ValueError):
+    """A text that can't be read as its kind; the call is denied with this reason."""
+
+    def __init__(self, code: str, reason: str) -> None:
+        super().__init__(reason)
+        self.code = code

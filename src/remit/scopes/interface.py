@@ -53,11 +53,3 @@ class Matcher(Protocol):
 
     def describe(self) -> str:
         """For people: `research/*.yaml`."""
-
-
-class NotUnderstood(ValueError):
-    """A text that can't be read as its kind; the call is denied with this reason."""
-
-    def __init__(self, code: str, reason: str) -> None:
-        super().__init__(reason)
-        self.code = code

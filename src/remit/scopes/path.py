@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import unicodedata
 
+from remit.model.errors import NotUnderstood
 from remit.model.pattern import compile_later
 from remit.model.policy import PathScope
 from remit.scopes.glob import Glob, GlobError, fold
 from remit.scopes.globset import GlobSet
-from remit.scopes.interface import NotUnderstood, Unit
+from remit.scopes.interface import Unit
 
 MAX_PATH = 4096
 _BAD_CATEGORIES = frozenset({"Cc", "Cf", "Cs", "Cn", "Co", "Zl", "Zp"})

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
+from remit.languages.bash.reading import Touch, Word
+from remit.languages.programs.client import FILED, MEMORY
+from remit.languages.programs.profiles import profile_of
+from remit.languages.programs.understand import Act
+from remit.model.errors import NotUnderstood
 from remit.model.pattern import compile_later
 from remit.scopes.glob import Glob
-from remit.scopes.interface import NotUnderstood
 from remit.scopes.path import glob_argument, normalise
-from remit.scopes.shell.client import FILED, MEMORY
-from remit.scopes.shell.profiles import profile_of
-from remit.scopes.shell.reading import Touch, Word
-from remit.scopes.shell.understand import Act
 
 _CONTROL = compile_later("[\x00-\x1f\x7f]")
 """Quoted control characters reach the program as they are; as names they match no pattern that people write."""

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
+from remit.languages.bash.reading import Word
+from remit.languages.programs.meta import meta_of
+from remit.languages.programs.profiles import profile_of, programs
+from remit.languages.programs.understand import Act
 from remit.model.terms import UNKNOWN
 from remit.scopes.glob import Glob
 from remit.scopes.globset import GlobSet
 from remit.scopes.interface import Unit
-from remit.scopes.shell.meta import meta_of
 from remit.scopes.shell.placed import Placed
-from remit.scopes.shell.profiles import profile_of, programs
-from remit.scopes.shell.reading import Word
-from remit.scopes.shell.understand import Act
 from remit.scopes.sql.scope import SqlMatcher
 from remit.scopes.url import UrlError, UrlPattern, UrlSet, parse_url
 

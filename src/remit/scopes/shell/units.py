@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from remit.languages.bash.reading import Word
+from remit.languages.bash.script import Command
+from remit.languages.programs.understand import Act, understand
 from remit.model.terms import UNKNOWN
 from remit.scopes.glob import Glob
 from remit.scopes.interface import Unit
 from remit.scopes.shell.placed import Placed
-from remit.scopes.shell.reading import Word
-from remit.scopes.shell.script import Command
-from remit.scopes.shell.understand import Act, understand
 from remit.scopes.sql.units import table_units
 from remit.scopes.url import Url, UrlError, parse_url
 
@@ -66,7 +66,7 @@ def shell_units(
 
 def _checked(placed: Placed, schema: Mapping[str, str]) -> Act:
     """The act with a second look at its statements by SQLite itself, where the schema of its database is known."""
-    from remit.scopes.sql.authorizer import cross_check
+    from remit.languages.sql.authorizer import cross_check
 
     act = placed.act
     known = [schema.get(name) for _, name in placed.databases if name is not None]

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from fnmatch import fnmatchcase
 from typing import Any
 
+from remit.languages.sql.statement import VERBS, SqlStatement, Use
 from remit.scopes.interface import Unit
-from remit.scopes.sql.statement import VERBS, SqlStatement, Use
 
 _WORDS = {"select": "read", "insert": "insert into", "delete": "delete from", "ddl": "change the schema of"}
 _TARGETED = frozenset(("update", "delete", "merge"))

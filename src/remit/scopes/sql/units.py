@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from remit.languages.sql.statement import EFFECTS, SqlStatement, Use
+from remit.model.errors import NotUnderstood
 from remit.model.terms import UNKNOWN
 from remit.scopes.glob import Glob
-from remit.scopes.interface import NotUnderstood, Unit
+from remit.scopes.interface import Unit
 from remit.scopes.path import normalise
-from remit.scopes.sql.statement import EFFECTS, SqlStatement, Use
 
 
 def sql_units(name: str, text: str, dialect: str, root: str | None, schema: str | None = None) -> list[Unit]:
     """The units of a text; never empty. A text that can't be read is one statement that is not understood."""
-    from remit.scopes.sql.understand import understand_sql  # here: it brings sqlglot along
+    from remit.languages.sql.understand import understand_sql  # here: it brings sqlglot along
 
     found = understand_sql(text, dialect)
     if found.problem is not None:
@@ -63,6 +64,6 @@ def _reached(name: str, statement: SqlStatement, root: str | None) -> Iterator[U
 def _checked(statement: SqlStatement, dialect: str, schema: str | None) -> SqlStatement:
     if dialect != "sqlite" or schema is None:
         return statement
-    from remit.scopes.sql.authorizer import cross_check
+    from remit.languages.sql.authorizer import cross_check
 
     return cross_check(statement, schema)

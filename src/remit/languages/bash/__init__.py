@@ -1,0 +1,1 @@
+"""Bash: the commands that a text would run, as bash reads it."""

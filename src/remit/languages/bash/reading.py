@@ -1,0 +1,83 @@
+"""A reading: what one command was found to do, gathered option by option and word by word."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from remit.languages.sql.statement import SqlStatement
+
+
+class Word(NamedTuple):
+    """One word of a command after bash's quoting and expansion rules.
+
+    `text` is the literal value, or None where it depends on something that the text doesn't show (a variable, a
+    substitution). `glob` is true where an unquoted `*`, `?` or `[` makes it stand for files that match.
+    """
+
+    text: str | None
+    raw: str
+    glob: bool = False
+
+
+class Touch(NamedTuple):
+    """A path that is read, written or deleted; `deep` with all below it; `glob` where it is a pattern."""
+
+    effect: str
+    path: Word
+    deep: bool = False
+
+
+class Reading:
+    """Collects what a command does. Nothing is taken back: effects, touches and doubts only add up."""
+
+    def __init__(self) -> None:
+        self.effects: set[str] = set()
+        self.touches: list[Touch] = []
+        self.urls: list[Word] = []
+        """URLs, and addresses that are not quite one."""
+        self.hosts: list[Word] = []
+        self.branches: list[Word] = []
+        """Branches that it changes, by name; a word that is not literal stands for any."""
+        self.contexts: list[Word] = []
+        """Clusters, accounts and projects that it works on, likewise."""
+        self.commands: list[list[Word]] = []
+        """Commands that this one runs, as words."""
+        self.shells: list[Word] = []
+        """Texts that a shell runs."""
+        self.sqls: list[Word] = []
+        self.databases: list[Word] = []
+        self.statements: list[SqlStatement] = []
+        """SQL that it runs, and what else it does to tables; SQL that the text doesn't show is one that is unknown."""
+        self.metas: list[str] = []
+        """Meta-commands of a database client, as `.tables` and `\\d`."""
+        self.targets: list[Word] = []
+        """make targets, npm scripts: names of what the project defines."""
+        self.modules: list[Word] = []
+        self.unknown: list[str] = []
+        """What could not be followed; each makes the command not understood."""
+        self.refused: list[str] = []
+        """Options that no rule admits by naming the program, with the reason."""
+        self.dynamic: list[str] = []
+        """Words that are not literal, and globs that could turn into options."""
+        self.loose: list[str] = []
+        """Words that are not literal, but mere text wherever they end up."""
+        self.project = False
+        """It runs code of the workspace."""
+        self.directory: Word | None = None
+        """Where it works, if not where the shell is."""
+
+    def touch(self, effect: str, path: Word, *, deep: bool = False) -> None:
+        """A path with an effect; writing and deleting add the effect."""
+        self.touches.append(Touch(effect, path, deep))
+        if effect != "read":
+            self.effects.add(effect)
+
+    def url(self, word: Word) -> None:
+        """A URL: adds network."""
+        self.urls.append(word)
+        self.effects.add("network")
+
+    def host(self, word: Word) -> None:
+        """A host name: adds network."""
+        self.hosts.append(word)
+        self.effects.add("network")

@@ -1,0 +1,1 @@
+"""Programs: what a command does, by the profile of its program."""

@@ -1,0 +1,399 @@
+"""Words of a command and a profile → what the command does."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from remit.languages.bash.reading import Reading, Word
+from remit.languages.programs.aim import AIMS, aim, aim_remote, aim_unnamed, aim_words
+from remit.languages.programs.awk import read_awk
+from remit.languages.programs.beyond import one_word, sent, touch_into, touch_unnamed
+from remit.languages.programs.find import read_find
+from remit.languages.programs.profiles import Option, Profile
+from remit.languages.programs.sed import read_sed
+from remit.languages.programs.tar import read_tar
+
+_STREAMS = frozenset(("-", "/dev/null", "/dev/stdin", "/dev/stdout", "/dev/stderr"))
+
+
+class Interpreter:
+    """Reads the words after the program's name; afterwards `out` holds what was found."""
+
+    def __init__(self, out: Reading) -> None:
+        self.out = out
+        self.sub: tuple[str, ...] = ()
+        self.base: frozenset[str] = frozenset()
+        self.stdin = "data"
+        self.moduled = False
+        self.seen: set[str] = set()
+        """Every option that was given."""
+        self.replaced: frozenset[str] | None = None
+        self.reaches: tuple[str, ...] = ()
+        """What it works on, whether or not a word names it: a branch, a context."""
+        self.written = False
+        """An option such as `-i` makes the files that are read written too."""
+
+    def run(self, profile: Profile, words: Sequence[Word]) -> None:
+        """The whole command."""
+        self._profile(profile, list(words), {})
+        base = self.base if self.replaced is None else self.replaced
+        self.out.effects |= base
+        aim_unnamed(self.out, self.reaches)
+
+    def _profile(self, profile: Profile, words: list[Word], inherited: dict[str, Option]) -> None:
+        if profile.reaches is not None:
+            self.reaches = profile.reaches
+        if not profile.sub:
+            self._enter(profile)
+        if profile.special == "find":
+            read_find(words, self.out)
+            return
+        if profile.special == "tar":
+            read_tar(words, self.out)
+            return
+        if profile.any is not None:
+            self._any(profile, words)
+            return
+        options = {**inherited, **profile.options}
+        plain: list[Word] = []
+        seen: set[str] = set()
+        at, ended = 0, False
+        stops = _stops(profile)
+        while at < len(words):
+            word = words[at]
+            at += 1
+            text = word.text
+            if text is None or (word.glob and text[:1] in "*?[" and not ended):
+                self._unsure(profile, word, ended)
+                plain.append(word)
+            elif not ended and text == "--" and profile.dashes != "none":
+                ended = True
+            elif not ended and _is_option(text, profile):
+                at = self._option(profile, options, words, at, text, seen)
+            elif profile.sub and not ended:
+                self._subcommand(profile, text, words[at:], options if profile.shared else {})
+                return
+            else:
+                plain.append(word)
+                if stops is not None and len(plain) > stops:
+                    plain.extend(words[at:])
+                    break
+        self.seen |= seen
+        if profile.sub and plain and profile.bare is not None:
+            self._profile(profile.bare, [Word("--", "--"), *plain], options if profile.shared else {})
+        elif profile.sub and plain:
+            self.out.unknown.append(f"an argument `{plain[0].raw}`")
+        elif profile.sub:
+            self._bare(profile)
+        elif not self.moduled:
+            self._arguments(profile, plain, seen)
+
+    def _enter(self, profile: Profile) -> None:
+        self.base = frozenset(profile.effects)
+        self.stdin = profile.stdin
+        if profile.grade == "project":
+            self.out.project = True
+
+    def _bare(self, profile: Profile) -> None:
+        if profile.bare is not None:
+            self._enter(profile.bare)
+        elif profile.effects or any(name in ("--version", "--help") for name in profile.options):
+            self.base = frozenset(profile.effects)
+        else:
+            self.out.unknown.append("no subcommand")
+
+    def _subcommand(self, profile: Profile, name: str, rest: list[Word], inherited: dict[str, Option]) -> None:
+        found = profile.sub.get(name)
+        if found is None:
+            if profile.bare is not None:
+                self._profile(profile.bare, [Word(name, name), *rest], inherited)
+                return
+            self.out.unknown.append(f"the subcommand `{name}` isn't known")
+            return
+        self.sub = (*self.sub, name)
+        self._profile(found, rest, inherited)
+
+    def _unsure(self, profile: Profile, word: Word, ended: bool) -> None:
+        """A word that is not literal, or a glob that could turn into an option."""
+        self.out.dynamic.append(word.raw)
+        if word.text is None and not ended and not profile.harmless:
+            self.out.unknown.append(f"`{word.raw}` is not literal")
+
+    def _any(self, profile: Profile, words: list[Word]) -> None:
+        kind = profile.any or "text"
+        self.base |= aim_words(self.out, profile.words, words)
+        for word in words:
+            if word.text is None and kind == "text" and not profile.options:
+                self.out.loose.append(word.raw)  # `echo $x`: no word of it matters
+                continue
+            if word.text is None:
+                self.out.dynamic.append(word.raw)
+                self._value(kind, word)
+                continue
+            name, equals, value = word.text.partition("=")
+            refused = next((o.refuse for n, o in profile.options.items() if o.refuse and _names(n, word.text)), None)
+            if refused:
+                self.out.refused.append(f"`{name}`: {refused}")
+            if word.text.startswith("-") and word.text != "-":
+                if equals and value and kind != "text":
+                    self._value(kind, Word(value, word.raw, word.glob))
+            else:
+                self._value(kind, word)
+
+    def _option(
+        self, profile: Profile, options: dict[str, Option], words: list[Word], at: int, text: str, seen: set[str]
+    ) -> int:
+        """One word of options; returns where the next word is."""
+        name, equals, value = text.partition("=")
+        if name in options and (equals == "" or len(name) > 2 or profile.dashes == "one"):
+            return self._apply(profile, name, options[name], value if equals else None, words, at, seen)
+        if text.startswith("--"):
+            matches = [n for n in options if n.startswith(name)] if profile.abbreviates and len(name) > 2 else []
+            if not matches:
+                self.out.unknown.append(f"the option `{name}` isn't known")
+                return at
+            after = at
+            for match in matches:
+                after = max(
+                    after, self._apply(profile, match, options[match], value if equals else None, words, at, seen)
+                )
+            return after
+        if profile.numbers and text[1:].isdigit():
+            return at
+        if profile.special == "make" and text in ("-j", "-l") and at < len(words):
+            return at + (words[at].text or "").isdigit()
+        if profile.dashes == "one":
+            glued = [n for n, o in options.items() if o.kind is not None and len(n) > 1 and text.startswith(n)]
+            if glued:
+                name = max(glued, key=len)
+                return self._apply(profile, name, options[name], text[len(name) :], words, at, seen)
+            self.out.unknown.append(f"the option `{name}` isn't known")
+            return at
+        return self._cluster(profile, options, text, words, at, seen)
+
+    def _cluster(
+        self, profile: Profile, options: dict[str, Option], text: str, words: list[Word], at: int, seen: set[str]
+    ) -> int:
+        for index in range(1, len(text)):
+            name = "-" + text[index]
+            option = options.get(name)
+            if option is None:
+                self.out.unknown.append(f"the option `{name}` isn't known")
+                return at
+            rest = text[index + 1 :]
+            if option.apart and rest:
+                self.out.unknown.append(f"`{name}` inside `{text}`")
+                return at
+            if option.kind is not None or (option.refuse and rest):
+                return self._apply(profile, name, option, rest if rest else None, words, at, seen)
+            self._apply(profile, name, option, None, words, at, seen)
+        return at
+
+    def _apply(
+        self,
+        profile: Profile,
+        name: str,
+        option: Option,
+        value: str | None,
+        words: list[Word],
+        at: int,
+        seen: set[str],
+    ) -> int:
+        seen.add(name)
+        if option.refuse:
+            self.out.refused.append(f"`{name}`: {option.refuse}")
+        self.out.effects |= set(option.adds)
+        if "write" in option.adds:
+            self.written = True
+        if option.sets is not None:
+            self.replaced = frozenset(option.sets)
+        if option.kind is None:
+            if value is not None and not option.refuse:
+                self.out.unknown.append(f"a value for `{name}`")
+            return at
+        if value is None and not option.glued:
+            if at >= len(words):
+                self.out.unknown.append(f"`{name}` without its value")
+                return at
+            word = words[at]
+            at += 1
+            if option.kind == "command":
+                self.out.commands.append([word, *words[at:]])
+                return len(words)
+            if option.kind == "module":
+                self._module(profile, word, words[at:])
+                return len(words)
+            self._known(name, option, word.text)
+            self._value(option.kind, word, option=True)
+        elif value is not None:
+            if option.kind == "module":
+                self._module(profile, Word(value, value), words[at:])
+                return len(words)
+            self._known(name, option, value)
+            self._value(option.kind, Word(value, value), option=True)
+        return at
+
+    def _known(self, name: str, option: Option, value: str | None) -> None:
+        if option.values and value not in option.values:
+            self.out.unknown.append(f"`{name}` with another value than {', '.join(option.values)}")
+
+    def _arguments(self, profile: Profile, plain: list[Word], seen: set[str]) -> None:
+        kinds = profile.args
+        self.base |= aim_words(self.out, profile.words, plain)
+        for names, other in profile.args_with:
+            if seen & set(names):
+                kinds = other
+        if not plain and profile.alone is not None:
+            self.replaced = frozenset(profile.alone)
+        if kinds == ("shell...",) and plain:
+            self._joined(plain)
+            return
+        pairs = _assign(kinds, plain, self.out)
+        for word, kind in pairs:
+            if kind == "command":
+                self.out.commands.append(plain[plain.index(word) :])
+                break
+            if kind == "module" and word.text is not None:
+                self._module(profile, word, plain[plain.index(word) + 1 :])
+                break
+            if kind in ("into", "copy_to"):
+                touch_into(self.out, word, [source for source, _ in pairs if source is not word])
+            self._value(kind, word)
+        self.replaced = touch_unnamed(self.out, profile.special, plain, seen, self.replaced)
+
+    def _joined(self, plain: list[Word]) -> None:
+        """Words that are joined by blanks into one shell text, as `eval` does."""
+        texts = [word.text for word in plain]
+        literal = None if None in texts else " ".join(str(text) for text in texts)
+        self._value("shell", Word(literal, " ".join(word.raw for word in plain)))
+
+    def _module(self, profile: Profile, word: Word, rest: list[Word]) -> None:
+        self.out.modules.append(word)
+        found = profile.modules.get(word.text or "")
+        if word.text is None:
+            self.out.unknown.append(f"`{word.raw}` is not literal")
+        elif found is None:
+            self.out.project = True
+        else:
+            self._profile(found, rest, {})
+        self.moduled = True
+
+    def _value(self, kind: str, word: Word, *, option: bool = False) -> None:
+        out = self.out
+        if kind in ("read", "write", "tree") and word.text in _STREAMS:
+            return
+        if kind == "data":
+            kind = sent(out, word)
+        if word.text is None:
+            (out.loose if option and kind == "text" and one_word(word.raw) else out.dynamic).append(word.raw)
+            if kind in ("text", "target", "assignment"):
+                return
+            if kind not in ("read", "write", "delete", "move", "tree", "directory", "db", "into"):
+                out.unknown.append(f"`{word.raw}` is not literal")
+        if kind == "read":
+            out.touch("read", word)
+            if self.written and not option:
+                out.touch("write", word)
+        elif kind in ("write", "delete", "into"):
+            out.touch("delete" if kind == "delete" else "write", word)
+        elif kind in ("copy_from", "copy_to"):
+            if word.text is not None and ":" in word.text.split("/")[0]:
+                out.url(word)
+            elif kind == "copy_to":
+                out.touch("write", word)
+            else:
+                out.touch("read", word, deep=True)
+        elif kind == "move":
+            out.touch("read", word)
+            out.touch("delete", word)
+        elif kind == "tree":
+            out.touch("read", word, deep=True)
+        elif kind == "directory":
+            out.touch("read", word)
+            out.directory = word
+        elif kind == "url":
+            out.url(word)
+        elif kind == "host":
+            out.host(word)
+        elif kind == "remote":
+            aim_remote(out, word)
+        elif kind in AIMS:
+            aim(out, kind, word)
+        elif kind == "program":
+            out.unknown.append(f"runs `{word.raw}`")
+        elif kind == "command":
+            out.commands.append([word])
+        elif kind == "shell":
+            out.shells.append(word)
+        elif kind == "code":
+            out.unknown.append("code in the text")
+        elif kind == "script":
+            self._script(word)
+        elif kind == "module":
+            out.modules.append(word)
+        elif kind == "sql":
+            out.sqls.append(word)
+        elif kind == "db":
+            out.databases.append(word)
+        elif kind == "target":
+            out.targets.append(word)
+            if word.text is not None and "=" in word.text:
+                out.refused.append(f"`{word.text}`: an assignment changes what runs")
+        elif kind == "sed" and word.text is not None:
+            read_sed(word.text, extended=True, out=out)
+        elif kind == "awk" and word.text is not None:
+            read_awk(word.text, out)
+
+    def _script(self, word: Word) -> None:
+        text = word.text
+        if text is None or text == "-" or text.startswith(("/", "~")) or ".." in text.split("/"):
+            self.out.unknown.append(f"runs `{word.raw}`")
+        else:
+            self.out.project = True
+        if text is not None and text != "-":
+            self.out.touch("read", word)
+
+
+def _names(option: str, text: str) -> bool:
+    """True if the word is this option, alone, with a value, abbreviated, or in a cluster."""
+    head = text.partition("=")[0]
+    if option.startswith("--"):
+        return len(head) > 2 and option.startswith(head)
+    return text.startswith(option) or (text[:1] == "-" and text[1:2] != "-" and option[1:] in text[1:])
+
+
+def _is_option(text: str, profile: Profile) -> bool:
+    if profile.dashes == "none":
+        return False
+    if profile.plus and len(text) > 1 and text[0] == "+":
+        return True
+    return len(text) > 1 and text[0] == "-"
+
+
+def _stops(profile: Profile) -> int | None:
+    """How many plain words there are before a command begins, where options are no longer this program's."""
+    for index, kind in enumerate(profile.args):
+        if kind in ("command", "module", "script"):
+            return index
+    return None
+
+
+def _assign(kinds: tuple[str, ...], plain: list[Word], out: Reading) -> list[tuple[Word, str]]:
+    """Each word with its kind; a kind that ends in `...` takes as many as the rest leaves."""
+    if not kinds:
+        if plain:
+            out.unknown.append(f"an argument `{plain[0].raw}`")
+        return []
+    many = next((index for index, kind in enumerate(kinds) if kind.endswith("...")), None)
+    if many is None:
+        if len(plain) > len(kinds) and kinds[-1] not in ("command", "module", "script"):
+            out.unknown.append(f"an argument `{plain[len(kinds)].raw}`")
+        return list(zip(plain, kinds, strict=False))
+    before, after = kinds[:many], kinds[many + 1 :]
+    tail = len(after) if len(plain) > len(before) + len(after) - 1 else 0
+    pairs = list(zip(plain[: len(before)], before, strict=False))
+    middle = plain[len(before) : len(plain) - tail]
+    pairs.extend((word, kinds[many].removesuffix("...")) for word in middle)
+    if tail:
+        pairs.extend(zip(plain[-tail:], after, strict=True))
+    return pairs

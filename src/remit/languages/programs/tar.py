@@ -1,0 +1,248 @@
+"""Reads tar's command line: the archive, what goes into it or comes out of it, and where.
+
+Follows GNU tar: options bundled in the first word (`tar czf x.tgz src`), clustered, long, abbreviated, and anywhere
+among the names. Each `-C` holds for the names behind it, and is relative to the one before.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+
+from remit.languages.bash.reading import Reading, Word
+from remit.languages.programs.tar_options import ABBREVIATED, LONG, SHORT
+from remit.model.pattern import compile_later
+
+_REMOTE = compile_later(r"([^/:]+):.*", re.DOTALL)
+"""`host:file`, unless a slash comes first."""
+_COMPRESSORS = frozenset(
+    {"gzip", "pigz", "bzip2", "pbzip2", "lbzip2", "xz", "pixz", "pxz", "zstd", "zstdmt", "lz4", "lzip", "plzip", "lzop"}
+)
+_LEVEL = compile_later(r"-[0-9]{1,2}|-T[0-9]{1,3}|--long(=[0-9]+)?|--fast|--best|--ultra|-e|-q|-d|-dc|-c")
+_CHECKPOINTS = compile_later(r"dot|\.|echo(=.*)?|bell|totals|ttyout=.*|sleep=[0-9]+", re.DOTALL)
+_CREATING = frozenset({"create", "append", "update"})
+_OPERATIONS = _CREATING | {"extract", "list", "delete", "diff", "concatenate", "test-label"}
+_HERE = Word(".", ".")
+
+
+def read_tar(words: list[Word], out: Reading) -> None:
+    """Add what the command does; `words` are all after the program's name."""
+    _Tar(out).read(words)
+
+
+class _Tar:
+    def __init__(self, out: Reading) -> None:
+        self.out = out
+        self.operation = ""
+        self.archives: list[Word] = []
+        self.names: list[tuple[Word, Word]] = []
+        """What is named, each with the directory that holds for it."""
+        self.directory = _HERE
+        self.directories: list[Word] = []
+        self.below: list[Word] = []
+        """Values of `--one-top-level`."""
+        self.flags: set[str] = set()
+        self.snapshots: list[Word] = []
+
+    def read(self, words: list[Word]) -> None:
+        """All words, then what they come to."""
+        at, ended = self._bundle(words), False
+        while at < len(words):
+            word = words[at]
+            at += 1
+            text = word.text
+            if text is None or (word.glob and text[:1] in "*?[" and not ended):
+                # It could turn into an option, and tar has options that run programs.
+                self._doubtful(word, ended)
+                self.names.append((word, self.directory))
+            elif ended or len(text) < 2 or text[0] != "-":
+                self.names.append((word, self.directory))
+            elif text == "--":
+                ended = True
+            elif text.startswith("--"):
+                at = self._long(text, words, at)
+            else:
+                at = self._cluster(text, words, at)
+        self._conclude()
+
+    def _bundle(self, words: list[Word]) -> int:
+        """A first word without a dash: letters, whose values follow as words in their order."""
+        first = words[0].text if words else None
+        if first is None or first.startswith("-") or words[0].glob:
+            return 0
+        at = 1
+        for letter in first:
+            at = self._letter(letter, None, words, at)
+        return at
+
+    def _cluster(self, text: str, words: list[Word], at: int) -> int:
+        for index, letter in enumerate(text[1:], start=2):
+            takes = SHORT.get(letter, "")
+            if LONG.get(takes, "flag") != "flag":
+                return self._letter(letter, text[index:] or None, words, at)
+            at = self._letter(letter, None, words, at)
+        return at
+
+    def _letter(self, letter: str, glued: str | None, words: list[Word], at: int) -> int:
+        name = SHORT.get(letter)
+        if name is None:
+            self._unknown(f"the option `-{letter}` isn't known")
+            return at
+        return self._option(name, glued, words, at)
+
+    def _long(self, text: str, words: list[Word], at: int) -> int:
+        name, equals, value = text[2:].partition("=")
+        if name not in LONG:
+            matches = {ABBREVIATED.get(known, known) for known in LONG if known.startswith(name)} if name else set()
+            if len(matches) != 1:
+                self._unknown(f"the option `--{name}` " + ("could be several" if matches else "isn't known"))
+                for match in matches:
+                    if LONG[match] == "refuse":
+                        self.out.refused.append(f"`--{match}`: runs a program")
+                return at
+            name = matches.pop()
+        return self._option(ABBREVIATED.get(name, name), value if equals else None, words, at)
+
+    def _option(self, name: str, value: str | None, words: list[Word], at: int) -> int:
+        kind = LONG[name]
+        if kind == "flag":
+            if value is not None:
+                self._unknown(f"a value for `--{name}`")
+            self._flag(name)
+            return at
+        if kind == "optional":
+            self._value(name, None if value is None else Word(value, value))
+            return at
+        if value is not None:
+            word = Word(value, value)
+        elif at < len(words):
+            word = words[at]
+            at += 1
+        else:
+            self._unknown(f"`--{name}` without its value")
+            return at
+        self._value(name, word)
+        return at
+
+    def _flag(self, name: str) -> None:
+        if name in _OPERATIONS:
+            if self.operation not in ("", name):
+                self._unknown("more than one operation")
+            self.operation = name
+        elif name == "absolute-names":
+            self.out.refused.append("`--absolute-names`: archives then reach any path")
+        else:
+            self.flags.add(name)
+
+    def _value(self, name: str, word: Word | None) -> None:
+        kind = LONG[name]
+        if word is None:
+            self.flags.add(name)
+        elif word.text is None and kind != "refuse":
+            self.out.dynamic.append(word.raw)
+        if kind == "refuse":
+            self._program(name, word)
+        elif word is None:
+            return
+        elif name == "file":
+            self.archives.append(word)
+        elif name == "directory":
+            self.directory = _join(self.directory, word)
+            self.directories.append(self.directory)
+            self.out.touch("read", self.directory)
+        elif name == "files-from":
+            self._unknown("the names, and options among them, come from a file")
+            if word.text != "-":
+                self.out.touch("read", word)
+        elif name == "add-file":
+            self.names.append((word, self.directory))
+        elif name == "one-top-level":
+            self.below.append(word)
+        elif name == "listed-incremental":
+            self.snapshots.append(word)
+        elif kind in ("read", "write"):
+            self.out.touch(kind, word)
+        elif kind == "date" and (word.text is None or word.text[:1] in ("/", ".")):
+            self.out.touch("read", word)
+
+    def _program(self, name: str, word: Word | None) -> None:
+        """An option whose value is a program, unless it is a compressor or merely shows progress."""
+        text = word.text if word is not None else None
+        if text is not None and name == "use-compress-program":
+            program, *rest = text.split() or [""]
+            if program in _COMPRESSORS and all(_LEVEL.fullmatch(part) for part in rest):
+                return
+        if text is not None and name == "checkpoint-action" and _CHECKPOINTS.fullmatch(text):
+            return
+        self.out.refused.append(f"`--{name}`: runs a program")
+
+    def _conclude(self) -> None:
+        """What the options and names come to, once all are known."""
+        operation = self.operation
+        if operation in _CREATING:
+            self._created()
+        elif operation == "concatenate":
+            for name, _ in self.names:
+                self._archive(name, "read")
+        elif operation == "diff":
+            for name, directory in self.names or [(_HERE, self.directory)]:
+                self.out.touch("read", _join(directory, name), deep=True)
+        elif operation == "extract":
+            self._extracted()
+        elif not operation and not self.flags & {"help", "version", "usage", "show-defaults"}:
+            self._unknown("no operation")
+        writes = operation in _CREATING or operation in ("concatenate", "delete")
+        for archive in self.archives:
+            self._archive(archive, "write" if writes else "read")
+        for snapshot in self.snapshots:
+            self.out.touch("write" if operation in _CREATING else "read", snapshot)
+
+    def _created(self) -> None:
+        for name, directory in self.names:
+            path = _join(directory, name)
+            self.out.touch("read", path, deep=True)
+            if "remove-files" in self.flags:
+                self.out.touch("delete", path, deep=True)
+
+    def _extracted(self) -> None:
+        if "to-stdout" in self.flags:
+            return
+        targets = list(self.directories)
+        if not targets or any(directory is _HERE for _, directory in self.names):
+            targets.append(_HERE)
+        targets += [_join(target, below) for target in targets for below in self.below]
+        for target in targets:
+            self.out.touch("write", target, deep=True)
+            # Restoring an incremental archive removes what wasn't there when it was made.
+            if self.snapshots or self.flags & {"incremental", "recursive-unlink"}:
+                self.out.touch("delete", target, deep=True)
+
+    def _archive(self, word: Word, effect: str) -> None:
+        text = word.text
+        if text == "-":
+            return
+        remote = _REMOTE.fullmatch(text) if text is not None else None
+        if remote is not None and "force-local" not in self.flags:
+            self.out.host(Word(remote.group(1).rpartition("@")[2], word.raw))
+            return
+        if text is None:
+            self._unknown(f"the archive `{word.raw}` is not literal, and could be on another host")
+        self.out.touch(effect, word)
+
+    def _doubtful(self, word: Word, ended: bool) -> None:
+        self.out.dynamic.append(word.raw)
+        if not ended:
+            self._unknown(f"`{word.raw}` could turn into an option; put it behind `--`")
+
+    def _unknown(self, what: str) -> None:
+        self.out.unknown.append(f"tar: {what}")
+
+
+def _join(directory: Word, word: Word) -> Word:
+    """A path as seen from a directory."""
+    if directory.text == "." or (word.text is not None and word.text.startswith("/")):
+        return word
+    if directory.text is None or word.text is None:
+        return Word(None, f"{directory.raw}/{word.raw}")
+    path = posixpath.join(directory.text, word.text)
+    return Word(path, path, word.glob)

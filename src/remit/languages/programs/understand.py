@@ -1,0 +1,383 @@
+"""Shell text → acts: every command that would run, what it does, and how well that is known.
+
+for act in understand("git diff HEAD~1 | head").acts: ...
+"""
+
+from collections import OrderedDict
+from fnmatch import fnmatchcase
+from posixpath import normpath
+from typing import NamedTuple
+
+from remit.languages.bash.reader import read_script
+from remit.languages.bash.reading import Reading, Touch, Word
+from remit.languages.bash.script import Command, Redirect
+from remit.languages.programs.client import Input, read_client
+from remit.languages.programs.interpret import Interpreter
+from remit.languages.programs.outputs import output_of
+from remit.languages.programs.profiles import Profile, profile_of, programs
+from remit.languages.sql.statement import SqlStatement
+from remit.model.errors import NotUnderstood
+from remit.model.pattern import compile_later
+from remit.model.terms import PROJECT, UNDERSTOOD, UNKNOWN
+
+MAX_DEPTH = 8
+_ASSIGNMENT = compile_later(r"([A-Za-z_][A-Za-z0-9_]*)=")
+CACHE = 512
+MAX_BASES = 16
+SYSTEM = frozenset(("/bin", "/sbin", "/usr/bin", "/usr/sbin", "/usr/local/bin", "/usr/local/sbin", "/opt/homebrew/bin"))
+_STRICT = ("-e", "-u", "-x", "-eu", "-ex", "-ux", "-eux", "-euo", "-eo", "-euxo", "-exo", "-uo", "-o", "+e", "+u", "+x")
+STRICT = frozenset((*_STRICT, "pipefail", "errexit", "nounset", "xtrace"))
+"""Words of `set` that change when a script stops and what it prints, but not how it is read."""
+CODE_PATHS = frozenset(("PYTHONPATH", "NODE_PATH"))
+NOTHING = Input()
+
+
+class Act(NamedTuple):
+    """One command, understood as far as it can be."""
+
+    program: str | None
+    sub: tuple[str, ...]
+    effects: frozenset[str]
+    own: frozenset[str]
+    """The effects of the program itself, without its redirections."""
+    base: frozenset[str]
+    """The effects that naming the program or subcommand admits."""
+    grade: str
+    command: Command
+    touches: tuple[Touch, ...] = ()
+    redirected: tuple[Touch, ...] = ()
+    """What its redirections read and write, `/dev/null` aside."""
+    urls: tuple[Word, ...] = ()
+    hosts: tuple[Word, ...] = ()
+    targets: tuple[Word, ...] = ()
+    modules: tuple[Word, ...] = ()
+    sqls: tuple[Word, ...] = ()
+    databases: tuple[Word, ...] = ()
+    unknown: tuple[str, ...] = ()
+    refused: tuple[str, ...] = ()
+    dynamic: tuple[str, ...] = ()
+    loose: tuple[str, ...] = ()
+    """Words that are not literal, but mere text whatever they are."""
+    bases: tuple[str | None, ...] = (".",)
+    """Directories that it may run in, below the shell's own; None is one that the text doesn't tell."""
+    via: tuple[str, ...] = ()
+    """The wrappers that run it."""
+    stdin: str = "data"
+    fed: str | None = None
+    """The literal text on its standard input, where the text shows it."""
+    is_fed: bool = False
+    """Something is on its standard input: a pipe, a file or a here-document."""
+    feeds: str | None = None
+    """The program that reads its output through a pipe; empty if that isn't one simple command."""
+    statements: tuple[SqlStatement, ...] = ()
+    """The SQL that it runs, in order, and what else it does to tables (`.dump`); one that is unknown is not shown."""
+    metas: tuple[str, ...] = ()
+    """Meta-commands of a database client that it runs, as `.tables` and `\\d`."""
+    branches: tuple[Word, ...] = ()
+    """Branches that it changes, by name; a word without text stands for any."""
+    contexts: tuple[Word, ...] = ()
+    """Clusters, accounts and projects that it works on, likewise."""
+    asked: frozenset[str] = frozenset()
+    """The effects that are its SQL's alone: a `sql:` scope judges them."""
+    options: frozenset[str] = frozenset()
+    """The options that it has, by the names that its profile gives them."""
+
+    @property
+    def names(self) -> frozenset[str]:
+        """Names by which a program that it runs is known: its own, `python -m` modules, and in doubt every word."""
+        texts = [word.text for word in self.modules]
+        found = {text.partition(".")[0] for text in texts if text is not None}
+        words = self.command.words if self.grade == UNKNOWN else self.command.words[:1]
+        found.update(word.text.rpartition("/")[2] for word in words if word.text is not None)
+        return frozenset(found)
+
+
+class Understanding(NamedTuple):
+    """All acts of a text, or why there are none."""
+
+    text: str
+    acts: tuple[Act, ...]
+    problem: str | None = None
+
+    @property
+    def grade(self) -> str:
+        """The worst grade of any act."""
+        grades = {act.grade for act in self.acts}
+        if self.problem is not None or UNKNOWN in grades:
+            return UNKNOWN
+        return PROJECT if PROJECT in grades else UNDERSTOOD
+
+
+_cache: OrderedDict[str, Understanding] = OrderedDict()
+
+
+def understand(text: str) -> Understanding:
+    """What the text would do. Never raises; repeated texts are remembered, up to a bound."""
+    found = _cache.get(text)
+    if found is not None:
+        return found
+    found = _understand(text)
+    if len(text) <= 4096:
+        _cache[text] = found
+        while len(_cache) > CACHE:
+            try:
+                _cache.popitem(last=False)
+            except KeyError:
+                break  # another thread emptied it
+    return found
+
+
+def _understand(text: str) -> Understanding:
+    try:
+        return Understanding(text, tuple(_acts(text, 0, (), (".",))))
+    except NotUnderstood as error:
+        return Understanding(text, (), str(error))
+    except RecursionError:
+        return Understanding(text, (), "nested too deeply")
+
+
+def _acts(
+    text: str, depth: int, via: tuple[str, ...], bases: tuple[str | None, ...], around: Input = NOTHING
+) -> list[Act]:
+    if depth > MAX_DEPTH:
+        raise NotUnderstood("shell", "commands nested too deeply")
+    script = read_script(text)
+    found: list[Act] = []
+    pure = all(command.joined <= {"and", "pipe"} for command in script.commands)
+    tainted = False
+    outputs: dict[int, str | None] = {}
+    readers = {c.piped_from: c.program or "" for c in script.commands if c.piped_from is not None}
+    for place, command in enumerate(script.commands):
+        source = command.piped_from
+        given = around if source is None else Input(outputs.get(source), True)
+        acts = _command(command, depth, via, bases, given, script.functions, tainted)
+        found.append(acts[0]._replace(feeds=readers.get(place)))
+        found.extend(acts[1:])
+        outputs[place] = output_of(command, posix=bool(via) and via[-1] != "bash")
+        bases = _moved(command, bases, pure=pure)
+        tainted = tainted or _taints(command)
+    return found
+
+
+def _command(
+    command: Command,
+    depth: int,
+    via: tuple[str, ...],
+    bases: tuple[str | None, ...],
+    given: Input,
+    functions: frozenset[str],
+    tainted: bool,
+) -> list[Act]:
+    """The act of one command, followed by those of the commands that it runs."""
+    out = Reading()
+    reader = Interpreter(out)
+    program = command.program
+    profile = profile_of(program) if program else None
+    if profile is None and program and "/" in program:
+        profile = _system_program(program)
+    if program is None:
+        out.unknown.append(f"the program `{command.words[0].raw}` is not literal")
+    elif program and program in functions:
+        out.unknown.append(f"`{program}` is a function of the text itself")
+    elif profile is not None:
+        reader.run(profile, command.words[1:])
+    elif program:
+        _path_program(command, out, reader)
+    if tainted and program:
+        out.unknown.append("a variable or alias set before changes what programs do")
+    given = _input(command, given, out)
+    asked = read_client(profile.special if profile is not None else None, out, reader.seen, command, given)
+    own = frozenset(out.effects)
+    mark = len(out.touches)
+    for redirect in command.redirects:
+        _redirect(redirect, out)
+    if given.present and reader.stdin == "code":
+        out.unknown.append(f"`{program}` runs what it reads")
+    if reader.stdin == "commands":
+        replaced = not reader.seen.isdisjoint(("-I", "-i", "-J", "--replace"))
+        for index, inner in enumerate(out.commands):
+            if replaced:
+                out.commands[index] = [inner[0], *(Word(None, word.raw) for word in inner[1:])]
+            else:
+                inner.append(Word(None, "…"))
+    for name, value in command.assigns:
+        if command.words and name in CODE_PATHS and _local(value):
+            out.project = True
+        elif command.words and _matters(name, value):
+            out.unknown.append(f"`{name}` changes what programs do")
+        if value.text is None:
+            out.dynamic.append(value.raw)
+    if out.project and any(base is None or base.startswith(("/", "~", "..")) for base in bases):
+        out.unknown.append("code outside the root")
+    unknown = bool(out.unknown or out.refused)
+    act = Act(
+        program,
+        reader.sub,
+        frozenset(out.effects),
+        own,
+        reader.base,
+        UNKNOWN if unknown else PROJECT if out.project else UNDERSTOOD,
+        command,
+        tuple(out.touches[:mark]),
+        tuple(out.touches[mark:]),
+        tuple(out.urls),
+        tuple(out.hosts),
+        tuple(out.targets),
+        tuple(out.modules),
+        tuple(out.sqls),
+        tuple(out.databases),
+        tuple(out.unknown),
+        tuple(out.refused),
+        tuple(out.dynamic),
+        tuple(out.loose),
+        _within(bases, out.directory),
+        via,
+        reader.stdin,
+        given.text,
+        given.present,
+        statements=tuple(out.statements),
+        metas=tuple(out.metas),
+        branches=tuple(out.branches),
+        contexts=tuple(out.contexts),
+        asked=asked,
+        options=frozenset(reader.seen),
+    )
+    acts = [act]
+    label = program or "?"
+    # Of several commands that read the same input, none is sure to see it from its beginning.
+    shared = Input(None, given.present)
+    alone = len(out.commands) == 1 and not out.shells and program != "find"
+    inherited = NOTHING if reader.stdin == "commands" else given if alone else shared
+    for inner in out.commands:
+        nested = _nested(inner, command)
+        acts.extend(_command(nested, depth + 1, (*via, label), act.bases, inherited, functions, tainted))
+    for text in out.shells:
+        if text.text is None:
+            continue  # said to be not literal already
+        acts.extend(_acts(text.text, depth + 1, (*via, label), act.bases, shared))
+    return acts
+
+
+def _nested(words: list[Word], command: Command) -> Command:
+    """The command that a wrapper runs; `env A=b cmd` assigns first."""
+    assigns = []
+    while words and words[0].text is not None and (found := _ASSIGNMENT.match(words[0].text)):
+        assigns.append((found[1], Word(words[0].text[found.end() :], words[0].raw)))
+        words = words[1:]
+    raw = " ".join(word.raw for word in words)
+    return Command(tuple(words), tuple(assigns), joined=command.joined, raw=raw)
+
+
+def _system_program(program: str) -> Profile | None:
+    """The profile of a program that is named by its place among the system's own, as `/usr/bin/git`."""
+    where, _, name = normpath(program).replace("//", "/").rpartition("/")
+    return profile_of(name) if where in SYSTEM and program.startswith("/") else None
+
+
+def _path_program(command: Command, out: Reading, reader: Interpreter) -> None:
+    """A program named by a path: a script of the project below the root; any other is not understood.
+
+    It could be the program whose name it has, so what that one would do counts too (`.venv/bin/python -m pytest`).
+    """
+    program = command.words[0].text or ""
+    profile = profile_of(program.rpartition("/")[2]) if "/" in program else None
+    if profile is not None:
+        reader.run(profile, command.words[1:])
+        out.unknown.clear()
+        out.refused.clear()
+    if "/" in program and not program.startswith(("/", "~")) and ".." not in program.split("/"):
+        out.project = True
+        out.touch("read", Word(program, program))
+        out.effects.add("execute")
+    else:
+        out.unknown.append(f"`{program}` isn't known")
+
+
+def _input(command: Command, given: Input, out: Reading) -> Input:
+    """What is on standard input: the last redirection of it, else what was there before."""
+    for redirect in command.redirects:
+        if redirect.op in ("<<", "<<<") and redirect.body is None:
+            out.dynamic.append("a here-document that is expanded")
+        if redirect.op[:1] != "<" or redirect.fd not in ("", "0"):
+            continue
+        if redirect.op in ("<<", "<<<"):
+            given = Input(redirect.body, True)
+        elif redirect.op == "<" and redirect.target is not None and redirect.target.text == "/dev/null":
+            given = Input("", True)
+        else:
+            given = Input(None, True, redirect.target if redirect.op == "<" else None)
+    return given
+
+
+def _redirect(redirect: Redirect, out: Reading) -> None:
+    target = redirect.target
+    if target is None:
+        return
+    text = target.text
+    if redirect.op in (">&", "<&") and text is not None and (text.isdigit() or text == "-" or text[:-1].isdigit()):
+        return
+    if text is None:
+        out.dynamic.append(target.raw)
+    elif text.startswith(("/dev/tcp/", "/dev/udp/")):
+        out.host(Word(text.split("/")[3] if text.count("/") > 2 else text, target.raw))
+    if text == "/dev/null":
+        return
+    if redirect.op in ("<", "<&"):
+        out.touch("read", target)
+    else:
+        out.touch("write", target)
+        if redirect.op == "<>":
+            out.touch("read", target)
+
+
+def _within(bases: tuple[str | None, ...], directory: Word | None) -> tuple[str | None, ...]:
+    if directory is None:
+        return bases
+    return tuple(_join(base, directory.text) for base in bases)
+
+
+def _join(base: str | None, text: str | None) -> str | None:
+    if base is None or text is None or text.startswith("~") or text in ("-", ""):
+        return text if text is not None and text.startswith("/") else None
+    return text if text.startswith("/") or base == "." else f"{base}/{text}"
+
+
+def _moved(command: Command, bases: tuple[str | None, ...], *, pure: bool) -> tuple[str | None, ...]:
+    """The directories that later commands may run in."""
+    name = command.program
+    if name not in ("cd", "pushd", "popd"):
+        return bases
+    words = [word for word in command.words[1:] if word.text not in ("--", "-P", "-L", "-e")]
+    target = words[0].text if len(words) == 1 and not words[0].glob else None
+    if name == "popd" or not command.joined.isdisjoint(("loop", "function")):
+        target = None
+    moved = tuple(_join(base, target) for base in bases)
+    if pure:
+        return moved
+    both = tuple(dict.fromkeys((*bases, *moved)))
+    return both if len(both) <= MAX_BASES else (None,)
+
+
+def _taints(command: Command) -> bool:
+    """A command after which names no longer mean what they meant."""
+    if command.program == "set" and all(word.text in STRICT for word in command.words[1:]):
+        return False
+    if command.program in ("alias", "enable", "hash", "shopt", "set") and len(command.words) > 1:
+        return True
+    exported = not command.words or command.program in ("export", "declare", "typeset", "readonly", "local")
+    return exported and any(_matters(name, value) for name, value in command.assigns)
+
+
+def _local(value: Word) -> bool:
+    """True for a list of directories that lie below the working directory: the project's own code."""
+    parts = (value.text or "/").split(":")
+    return not any(part == "" or part.startswith(("/", "~")) or ".." in part.split("/") for part in parts)
+
+
+def _matters(name: str, value: Word) -> bool:
+    """True for a variable that changes what programs do, unless to a value that is known to be harmless."""
+    known = programs()
+    if not any(fnmatchcase(name, pattern) for pattern in known.environment):
+        return False
+    harmless = known.harmless.get(name)
+    return harmless is None or value.text is None or not any(fnmatchcase(value.text, text) for text in harmless)

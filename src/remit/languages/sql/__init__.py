@@ -1,0 +1,1 @@
+"""SQL texts: every statement, and what it touches."""

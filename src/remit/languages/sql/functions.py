@@ -1,0 +1,40 @@
+"""What is known about functions: which are harmless, and which reach beyond the tables of a query."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import msgspec
+
+from remit.languages.sql.statement import Reach
+from remit.model.shipped import shipped
+
+
+class Functions(msgspec.Struct, frozen=True):
+    """The functions of one dialect; one that is in neither list is not known."""
+
+    harmless: frozenset[str]
+    reaching: dict[str, tuple[tuple[str, str], ...]]
+    """Effect and kind of each thing that a function reaches. Its first argument says which."""
+    tables: frozenset[str] = frozenset()
+    """Tables that are functions in disguise: their arguments may stand in WHERE."""
+
+
+@cache
+def functions_of(dialect: str) -> Functions:
+    """The functions of a dialect; those that have no list of their own share a short one."""
+    name = dialect if dialect in ("sqlite", "postgres") else "common"
+    return msgspec.json.decode(shipped(f"catalog/sql/{name}.json"), type=Functions)
+
+
+def reaches(dialect: str, name: str, argument: str) -> tuple[Reach, ...]:
+    """What a function reaches beyond tables."""
+    bare = name.removeprefix("pg_catalog.") if dialect == "postgres" else name
+    found = functions_of(dialect).reaching.get(bare, ())
+    return tuple(Reach(effect, kind, argument if kind != "server" else "", name) for effect, kind in found)
+
+
+def is_harmless(dialect: str, name: str) -> bool:
+    """True for a function that only computes."""
+    bare = name.removeprefix("pg_catalog.") if dialect == "postgres" else name
+    return bare in functions_of(dialect).harmless

@@ -1,0 +1,88 @@
+"""SQL text → tokens, exactly as the database's own tokenizer makes them; what is not certain is refused.
+
+A parser that is fooled by a comment or a quote sees other statements than the database. So each dialect has a lexer
+of its own (`sqlite_lexer`, `postgres_lexer`), and the dialects without one share a strict lexer that refuses all that
+they read differently.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from typing import NamedTuple
+
+from remit.model.errors import NotUnderstood
+
+MAX_TEXT = 64 * 1024
+MAX_TOKENS = 20_000
+WORD, NAME, STRING, NUMBER, PARAM, OP = "word", "name", "string", "number", "param", "op"
+
+
+class Token(NamedTuple):
+    """One token. A comment is none."""
+
+    kind: str
+    """`word` (a keyword or a plain name), `name` (quoted), `string`, `number` (and other literals), `param`, `op`."""
+    value: str
+    """Words and names folded as the database does, quotes taken off; the rest as written."""
+    start: int
+    end: int
+
+
+def refuse(reason: str) -> NotUnderstood:
+    """The error that says why a text can't be read."""
+    return NotUnderstood("sql", reason)
+
+
+def lex(text: str, dialect: str) -> list[Token]:
+    """The tokens of a text. Raises NotUnderstood."""
+    if len(text) > MAX_TEXT or len(text.encode("utf-8", "surrogatepass")) > MAX_TEXT:
+        raise refuse("the text is too long")
+    if "\0" in text:
+        raise refuse("a NUL in the text")
+    if not text.isascii() and any("\ud800" <= char <= "\udfff" for char in text):
+        raise refuse("half a character in the text")
+    if dialect == "sqlite":
+        from remit.languages.sql.sqlite_lexer import tokens
+    elif dialect == "postgres":
+        from remit.languages.sql.postgres_lexer import tokens
+    else:
+        from remit.languages.sql.strict_lexer import tokens_of
+
+        found = tokens_of(text, dialect)
+        return _bounded(found)
+    return _bounded(tokens(text))
+
+
+def _bounded(found: list[Token]) -> list[Token]:
+    if len(found) > MAX_TOKENS:
+        raise refuse("too many tokens")
+    return found
+
+
+def ascii_lower(text: str) -> str:
+    """Lower case of the ASCII letters alone, as databases fold names."""
+    return text.lower() if text.isascii() else "".join(c.lower() if c.isascii() else c for c in text)
+
+
+def strange_character(text: str, at: int) -> NotUnderstood:
+    """The refusal of a character that no token begins with."""
+    char = text[at]
+    if char in "'\"`[":
+        return refuse(f"a {char} that doesn't end")
+    if not char.isprintable() or char.isspace():
+        return refuse(f"a character that isn't followed: U+{ord(char):04X}")
+    return refuse(f"a character that isn't followed: {char}")
+
+
+def plain(name: str) -> str:
+    """Refuses a name that would look like several, or like all."""
+    if "." in name or "/" in name or name in ("", "*"):
+        raise refuse("a name that could be taken for another")
+    return name
+
+
+def plain_word(word: str) -> None:
+    """Refuses a name outside quotes that contains blanks or invisible characters of Unicode."""
+    for char in word:
+        if not char.isascii() and unicodedata.category(char)[0] in "CZ":
+            raise refuse(f"an invisible character in a name: U+{ord(char):04X}")

@@ -1,0 +1,144 @@
+"""Statements that are no queries, read from their tokens: PRAGMA, ATTACH, COPY, transactions and the rest."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from remit.languages.sql import ddl
+from remit.languages.sql.draft import Cursor, Draft
+from remit.languages.sql.lexer import NAME, NUMBER, STRING, WORD, refuse
+from remit.languages.sql.query import read_query
+from remit.languages.sql.statement import Reach
+from remit.languages.sql.words import word_list
+
+
+def read_plain(cursor: Cursor, draft: Draft) -> None:
+    """Adds what the statement does to the draft. Raises NotUnderstood."""
+    first = cursor.word()
+    if not first.isalpha() or cursor.kind() != WORD:
+        raise refuse("a statement that doesn't begin with a word")
+    cursor.at += 1
+    reader = _READERS.get(first)
+    if first in ("create", "alter", "drop", "truncate"):
+        draft.verb = "ddl"
+    elif first in ("begin", "start", "commit", "end", "rollback", "abort", "savepoint", "release"):
+        draft.verb = "transaction"
+        reader = _transaction
+    else:
+        draft.verb = first
+    if reader is not None:
+        reader(cursor, draft)
+        return
+    if first not in word_list("verbs"):
+        draft.unknown.append(f"the verb {first} isn't known")
+    if first in word_list("server"):
+        draft.reaches.append(Reach("system", "server", "", first.upper()))
+    if first in ("do", "call", "execute", "prepare"):
+        draft.unknown.append(f"what {first.upper()} runs isn't followed")
+
+
+def _pragma(cursor: Cursor, draft: Draft) -> None:
+    if cursor.dialect != "sqlite":
+        draft.unknown.append("PRAGMA isn't followed here")
+        return
+    name = cursor.part()
+    if cursor.take("."):
+        name = cursor.part()
+    draft.pragmas.append(name)
+    if cursor.take("="):
+        _pragma_value(cursor)
+    elif cursor.take("("):
+        _pragma_value(cursor)
+        if not cursor.take(")"):
+            raise refuse("a PRAGMA that isn't followed")
+    if not cursor.done:
+        raise refuse("a PRAGMA that isn't followed")
+
+
+def _pragma_value(cursor: Cursor) -> None:
+    signed = cursor.take_any("+", "-")
+    kind = cursor.kind()
+    if kind not in ((NUMBER,) if signed else (NUMBER, WORD, NAME, STRING)):
+        raise refuse("a PRAGMA that isn't followed")
+    cursor.at += 1
+
+
+def _attach(cursor: Cursor, draft: Draft) -> None:
+    cursor.take("database")
+    path = cursor.string()
+    value = path if path is not None and cursor.word() == "as" else ""
+    draft.reaches.extend(Reach(effect, "path", value, "ATTACH") for effect in ("read", "write"))
+
+
+def _vacuum(cursor: Cursor, draft: Draft) -> None:
+    if cursor.dialect != "sqlite":
+        draft.reaches.append(Reach("system", "server", "", "VACUUM"))
+        return
+    if cursor.word() != "into" and not cursor.done:
+        cursor.part()
+    if cursor.take("into"):
+        path = cursor.string()
+        draft.reaches.append(Reach("write", "path", path if path is not None and cursor.done else "", "VACUUM INTO"))
+
+
+def _transaction(cursor: Cursor, draft: Draft) -> None:
+    first = cursor.tokens[0].value
+    named = first in ("savepoint", "release")
+    while not cursor.done:
+        word = cursor.word()
+        if word in word_list("transaction"):
+            cursor.at += 1
+        elif named or cursor.tokens[cursor.at - 1].value in ("to", "savepoint"):
+            cursor.part()
+            named = False
+        elif cursor.dialect == "sqlite" and cursor.tokens[cursor.at - 1].value == "transaction":
+            cursor.part()
+        else:
+            raise refuse("a transaction statement that isn't followed")
+
+
+def _copy(cursor: Cursor, draft: Draft) -> None:
+    if cursor.dialect != "postgres":
+        draft.reaches.append(Reach("system", "server", "", "COPY"))
+        return
+    if cursor.word() == "(":
+        depth, start = 0, cursor.at
+        while not cursor.done:
+            depth += (cursor.word() == "(") - (cursor.word() == ")")
+            cursor.at += 1
+            if depth == 0:
+                break
+        table = None
+        read_query(cursor.tokens[start + 1 : cursor.at - 1], cursor.text, cursor.dialect, draft)
+    else:
+        cursor.take("binary")
+        table = cursor.name()
+        while not cursor.done and cursor.word() not in ("to", "from"):
+            cursor.at += 1
+    way = cursor.take_any("to", "from")
+    if not way:
+        raise refuse("a COPY that isn't followed")
+    if table is not None:
+        draft.use("select" if way == "to" else "insert", table)
+    if cursor.take("program"):
+        draft.reaches.append(Reach("execute", "program", cursor.string() or "", "COPY … PROGRAM"))
+    elif not cursor.take_any("stdin", "stdout"):
+        effect = "write" if way == "to" else "read"
+        draft.reaches.append(Reach(effect, "path", cursor.string() or "", f"COPY … {way.upper()}"))
+
+
+def _explain(cursor: Cursor, draft: Draft) -> None:
+    raise refuse("an EXPLAIN that isn't followed")
+
+
+_READERS: dict[str, Callable[[Cursor, Draft], None]] = {
+    "pragma": _pragma,
+    "attach": _attach,
+    "vacuum": _vacuum,
+    "copy": _copy,
+    "explain": _explain,
+    "create": ddl.create,
+    "alter": ddl.alter,
+    "drop": ddl.drop,
+    "truncate": ddl.truncate,
+}
