@@ -27,8 +27,8 @@ from remit.compile.file import (
 )
 from remit.grant.activation import Activation, add_activation, newest_activation
 from remit.model.errors import RemitError, RulebookError
+from remit.model.moments import exact_moment
 from remit.model.rulebook import Rulebook
-from remit.record.entry import moment
 from remit.record.open import Opened
 from remit.record.policy import record_activation
 from remit.store import Store
@@ -122,7 +122,7 @@ def put_in_force(opened: Opened, root: Path, rulebook: Rulebook, *, after: Activ
 
 
 def _added(opened: Opened, rulebook: Rulebook, after: Activation | None, digest: str, by: str) -> Activation:
-    at = moment(opened.ledger.clock())
+    at = exact_moment(opened.ledger.clock())
     try:
         with opened.store.write() as change:
             seq = add_activation(change, after, policy=rulebook.hash, digest=digest, at=at, by=by)

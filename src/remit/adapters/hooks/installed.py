@@ -15,6 +15,7 @@ from typing import Literal
 import msgspec
 
 from remit.model.errors import RemitError
+from remit.store.files import write_whole
 
 VERSION = 1
 _MAX_SIZE = 4 * 1024 * 1024
@@ -80,19 +81,9 @@ def read_installed(state: Path, host: str) -> Installed:
 def write_installed(state: Path, installed: Installed) -> None:
     """Afterwards the file holds the record, for its owner only. Raises InstallError."""
     path = installed_path(state, installed.host)
-    temporary = path.with_name(f".{path.name}-{os.urandom(8).hex()}")
     try:
         path.parent.mkdir(mode=0o700, exist_ok=True)
-        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
-        try:
-            with os.fdopen(descriptor, "wb") as file:
-                file.write(msgspec.json.format(msgspec.json.encode(installed), indent=2) + b"\n")
-                file.flush()
-                os.fsync(file.fileno())
-            os.replace(temporary, path)
-        except BaseException:
-            temporary.unlink(missing_ok=True)
-            raise
+        write_whole(path, msgspec.json.format(msgspec.json.encode(installed), indent=2) + b"\n")
     except OSError as error:
         raise InstallError(f"{path}: can't be written: {error.strerror}") from None
 
