@@ -14,7 +14,7 @@ from remit.enforce.duties import Duties
 from remit.enforce.errors import CallDenied, GuardError
 from remit.enforce.paths import look_up
 from remit.enforce.refusal import refusal
-from remit.grant.asks import Asked
+from remit.grant.asks import AskState
 from remit.grant.authority import Authority
 from remit.grant.errors import GrantError
 from remit.model.call import Call
@@ -79,7 +79,7 @@ class Gate:
         except Exception as error:  # whatever it is, the tool does not run undecided
             return refusal(call, "point-failed", f"the call could not be judged ({type(error).__name__})"), self.base
 
-    def ask(self, call: Call, decision: Decision, facts: Facts) -> tuple[Decision, Asked | None]:
+    def ask(self, call: Call, decision: Decision, facts: Facts) -> tuple[Decision, AskState | None]:
         """The decision with the id of what was asked; nothing can be asked while something is missing, or refused."""
         if decision.needs is None or decision.needs.missing:
             return decision, None
