@@ -17,7 +17,7 @@ import pytest
 from remit.enforce.errors import CallPending, GuardError
 from remit.enforce.guard import Guard
 from remit.enforce.webhook import QUEUE, Webhook, is_genuine, signature
-from remit.grant.asks import Asked
+from remit.grant.asks import AskState
 from remit.model.task import Ask
 
 SECRET = "a secret of the webhook"
@@ -84,10 +84,10 @@ def receiver() -> Iterator[Receiver]:
     made.close()
 
 
-def asked(number: int = 1, **more: Any) -> Asked:
+def asked(number: int = 1, **more: Any) -> AskState:
     told: dict[str, Any] = {"agent": "worker", "tool": "deploy", "of": "human", "reason": "tier 4", "code": "tier-asks"}
     ask = Ask(**{**told, "tier": 4, "asked": "2026-11-15T12:00:00Z", **more})
-    return Asked(number, "sha256:0", ask, "open", "2026-11-16T12:00:00Z", None, None, None, None)
+    return AskState(number, "sha256:0", ask, "open", "2026-11-16T12:00:00Z", None, None, None, None)
 
 
 @contextmanager
