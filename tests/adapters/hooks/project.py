@@ -208,6 +208,21 @@ class Project:
         )
         return Said(done.returncode, done.stdout, done.stderr.decode("utf-8", "replace"), time.monotonic() - start)
 
+    def reading(self, command: str | None = None) -> subprocess.Popen[bytes]:
+        """The hook's process, known to read its stdin: it took more of it than fits into a pipe."""
+        process = subprocess.Popen(
+            ["/bin/sh", "-c", f"exec {command or self.command}"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            env=self.environment(),
+            cwd=self.root,
+        )
+        assert process.stdin is not None
+        process.stdin.write(b" " * 1024 * 1024)  # no pipe holds as much
+        process.stdin.flush()
+        return process
+
     def ask(self, tool: str, args: Any, agent: str | None = None, **more: Any) -> Said:
         return self.run(self.question(tool, args, agent, **more))
 
