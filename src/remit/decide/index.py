@@ -24,7 +24,10 @@ class ProtectedPaths:
         self.hidden = frozenset(fold(name) for name in protected.hidden)
         self.programs = frozenset(protected.programs)
         self.paths = folded(protected.paths)
-        self.bases = tuple({glob.base for glob in self.paths} - {"."})
+        bases = {glob.base for glob in self.paths}
+        self.holds = frozenset(bases)
+        """The directories that protected globs lie in."""
+        self.bases = tuple(bases - {"."})
         self.places = frozenset(_above(self.bases))
         self.words = protected.words
         self.above = protected.above
@@ -58,7 +61,7 @@ class ProtectedPaths:
                 continue
             segments = form.split("/")
             if changes:
-                if not self.names.isdisjoint(segments) or self.paths.matches(form) or form in self.bases:
+                if not self.names.isdisjoint(segments) or self.paths.matches(form) or form in self.holds:
                     return True
                 if "delete" in effects and self.contains(form):
                     return True
