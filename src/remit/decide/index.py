@@ -24,10 +24,7 @@ class ProtectedPaths:
         self.hidden = frozenset(fold(name) for name in protected.hidden)
         self.programs = frozenset(protected.programs)
         self.paths = folded(protected.paths)
-        bases = {glob.base for glob in self.paths}
-        self.holds = frozenset(bases)
-        """The directories that protected globs lie in."""
-        self.bases = tuple(bases - {"."})
+        self.bases = tuple({glob.base for glob in self.paths} - {"."})
         self.places = frozenset(_above(self.bases))
         self.words = protected.words
         self.above = protected.above
@@ -61,7 +58,7 @@ class ProtectedPaths:
                 continue
             segments = form.split("/")
             if changes:
-                if not self.names.isdisjoint(segments) or self.paths.matches(form) or form in self.holds:
+                if not self.names.isdisjoint(segments) or self.paths.matches(form) or form in self.bases:
                     return True
                 if "delete" in effects and self.contains(form):
                     return True
