@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-import shlex
+import resource
 import shutil
 import signal
 import sqlite3
@@ -19,7 +19,7 @@ import pytest
 from remit.adapters.hooks.installed import client_path, installed_path
 from remit.compile import load_rulebook
 from remit.compile.file import encode_rulebook, rulebook_path
-from tests.adapters.hooks.project import HOST, POLICY, Project
+from tests.adapters.hooks.project import HOST, POLICY, Project, Said
 
 READ = {"file_path": "README.md"}
 
@@ -117,12 +117,9 @@ def test_stdin_that_never_ends(calm: Project):
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
 def test_told_to_stop(calm: Project, number):
-    process = subprocess.Popen(
-        shlex.split(calm.command), stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=calm.environment()
-    )
-    time.sleep(0.5)
+    process = calm.reading()
     process.send_signal(number)
-    out, _ = process.communicate(b'{"hook_event_name":"PreToolUse"', timeout=10)
+    out, _ = process.communicate(timeout=60)
     assert json.loads(out)["hookSpecificOutput"]["permissionDecision"] == "deny"
     assert process.returncode == 0
 
@@ -418,5 +415,16 @@ def test_no_descriptors_left(calm: Project):
 
 
 def test_no_memory_left(calm: Project):
-    said = calm.run(calm.question("Read", READ), command=f"ulimit -v 60000; {calm.command}")
-    assert (said.code != 0 and said.stdout == b"") or said.decision in ("deny", "allow")
+    """From the moment when the question comes: with or without words, it is a no that the host obeys."""
+    process = calm.reading()
+    size = int(Path(f"/proc/{process.pid}/statm").read_text().split()[0]) * os.sysconf("SC_PAGE_SIZE")
+    resource.prlimit(process.pid, resource.RLIMIT_AS, (size, size))
+    out, _ = process.communicate(json.dumps(calm.question("Read", READ)).encode(), timeout=60)
+    if process.returncode != 2:
+        Said(process.returncode, out, "", 0).denied("the hook failed")
+
+
+def test_no_memory_from_the_start(calm: Project):
+    """The interpreter itself can't start: no answer, and a status that says so."""
+    said = calm.run(calm.question("Read", READ), command=f"ulimit -v 2000; {calm.command}")
+    assert (said.code != 0, said.stdout) == (True, b"")

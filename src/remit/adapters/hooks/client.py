@@ -132,7 +132,10 @@ def main() -> None:
                 _end(data, "the call is too large to be judged")
         _say(_answer(host, state, bytes(data)))
     except BaseException as error:
-        _end(data, f"the hook failed ({type(error).__name__})")
+        try:
+            _end(data, f"the hook failed ({type(error).__name__})")
+        finally:
+            posix._exit(2)  # not even that can be said, as without memory: 2 blocks, and 1 would not
 
 
 def _ensure_open() -> None:
