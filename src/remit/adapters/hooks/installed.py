@@ -18,6 +18,7 @@ from remit.adapters.hooks.client import MAGIC, SIDECAR
 from remit.adapters.hosts import registry
 from remit.adapters.hosts.interface import Host
 from remit.model.errors import RemitError
+from remit.store.files import write_whole
 
 VERSION = 1
 _MAX_SIZE = 4 * 1024 * 1024
@@ -124,27 +125,17 @@ def remove_installed(state: Path, host: str) -> None:
 
 def write_installed(state: Path, installed: Installed) -> None:
     """Afterwards the record is there, and the file for the client, both for their owner only. Raises InstallError."""
-    _write(client_path(state, installed.host), client_file(registry.find(installed.host)))
-    data = msgspec.json.format(msgspec.json.encode(installed), indent=2) + b"\n"
-    _write(installed_path(state, installed.host), data)
-
-
-def _write(path: Path, data: bytes) -> None:
-    temporary = path.with_name(f".{path.name}-{os.urandom(8).hex()}")
-    try:
-        path.parent.mkdir(mode=0o700, exist_ok=True)
-        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+    record = msgspec.json.format(msgspec.json.encode(installed), indent=2) + b"\n"
+    files = {
+        client_path(state, installed.host): client_file(registry.find(installed.host)),
+        installed_path(state, installed.host): record,
+    }
+    for path, data in files.items():
         try:
-            with os.fdopen(descriptor, "wb") as file:
-                file.write(data)
-                file.flush()
-                os.fsync(file.fileno())
-            os.replace(temporary, path)
-        except BaseException:
-            temporary.unlink(missing_ok=True)
-            raise
-    except OSError as error:
-        raise InstallError(f"{path}: can't be written: {error.strerror}") from None
+            path.parent.mkdir(mode=0o700, exist_ok=True)
+            write_whole(path, data)
+        except OSError as error:
+            raise InstallError(f"{path}: can't be written: {error.strerror}") from None
 
 
 def hook_command(state: Path, host: str) -> str:

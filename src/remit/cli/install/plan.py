@@ -25,11 +25,11 @@ from remit.cli.install.main_agent import Main, policy_original
 from remit.cli.install.originals import Original, Originals, is_untouched, read_originals, text_of, without_ours
 from remit.cli.install.place import Place
 from remit.cli.install.survey import Definition, Survey, survey
-from remit.declare.nodes import show
 from remit.exchange.claude import agents, frontmatter, settings
 from remit.exchange.claude.frontmatter import HeadError
 from remit.exchange.json_text import JsonError
 from remit.model.rulebook import Rulebook
+from remit.model.text import shown
 
 
 class Plan(msgspec.Struct, frozen=True):
@@ -145,7 +145,7 @@ def _settings(
         new, ours = settings.install(text, command, rules, earlier.ours if earlier is not None else ())
     except JsonError as error:
         help = "nothing was changed; settings must be JSON without comments"
-        raise InputError(f"{show(path, 300)}: {error}", code="bad-json", help=help) from None
+        raise InputError(f"{shown(path, 300)}: {error}", code="bad-json", help=help) from None
     wanted = new.encode()
     return Change(path, data, wanted, _original("settings", path, data, wanted, ours, earlier))
 

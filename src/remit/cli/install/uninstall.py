@@ -90,8 +90,8 @@ def _write(place: Place, originals: Originals | None, changes: list[Change]) -> 
     """The settings first, so that no hook asks without a record; what is kept goes last."""
     from remit.adapters.hooks.installed import remove_installed
     from remit.cli.install.changes import check_unchanged, make_changes, remove_directories
-    from remit.cli.install.files import sweep
     from remit.cli.install.originals import forget_originals
+    from remit.store.files import sweep
 
     check_unchanged(changes, place.root)
     for path in originals.files if originals is not None else ():
