@@ -15,7 +15,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from remit.grant.asks import Asked
+from remit.grant.asks import AskState
 from remit.record.reader import entries
 from remit.store import Store
 from tests.grant.world import authority, call, judge, open_world, rules, task
@@ -48,7 +48,7 @@ class Race:
             racer.communicate(timeout=60)
         self.store.close()
 
-    def asked(self, name: str) -> Asked:
+    def asked(self, name: str) -> AskState:
         """A task, and a call in it that waits for an answer."""
         self.one.issue(self.rulebook, task(self.rulebook, name, "boss", by="ann"))
         made = call("boss", "push", {"to": "a"}, name)

@@ -12,7 +12,7 @@ from remit.cli.options import JsonOption, PolicyOption
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from remit.grant.asks import Asked
+    from remit.grant.asks import AskState
 
 LONGEST = 4_000
 """Characters of a reason."""
@@ -79,7 +79,7 @@ def _answer(
     return FINE
 
 
-def _answerable(asked: Asked, verdict: str) -> None:
+def _answerable(asked: AskState, verdict: str) -> None:
     """Raises GrantError for what can't be answered any more, before anybody is asked for a passphrase."""
     from remit.grant.errors import GrantError
 

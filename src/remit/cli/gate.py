@@ -12,7 +12,7 @@ from remit.cli.options import JsonOption, PolicyOption
 
 if TYPE_CHECKING:
     from remit.cli.living import Living
-    from remit.grant.capsules import State
+    from remit.grant.capsules import CapsuleState
     from remit.model.rulebook import Rulebook
 
 app = typer.Typer(name="gate", help="Gates of a task, which people pass.", rich_markup_mode=None)
@@ -35,14 +35,14 @@ def pass_(
     from remit.cli.common import FINE
     from remit.cli.living import out_data, to_change
     from remit.cli.output import out, paint
-    from remit.declare.nodes import show
+    from remit.model.text import shown
 
     with to_change(policy) as living:
         rulebook, book = living.rulebook(machine=json)
         state = _passable(living, capsule, gate)
         if not json:
             out("".join(f"{line}\n" for line in _shown(rulebook, state, gate)))
-        by = living.person(book, f"pass the gate {show(gate)} of {show(capsule)}", yes=yes)
+        by = living.person(book, f"pass the gate {shown(gate)} of {shown(capsule)}", yes=yes)
         living.authority.pass_gate(capsule, gate, by=by)
     if json:
         out_data(
@@ -78,7 +78,7 @@ def list_(capsule: CapsuleArgument, policy: PolicyOption = None, json: JsonOptio
     return FINE
 
 
-def _passable(living: Living, capsule: str, gate: str) -> State:
+def _passable(living: Living, capsule: str, gate: str) -> CapsuleState:
     """Everything that passing will check, before anybody is asked. Raises GrantError."""
     from remit.grant.capsules import line
     from remit.grant.errors import GrantError
@@ -98,7 +98,7 @@ def _passable(living: Living, capsule: str, gate: str) -> State:
     return state
 
 
-def _shown(rulebook: Rulebook, state: State, gate: str) -> Iterator[str]:
+def _shown(rulebook: Rulebook, state: CapsuleState, gate: str) -> Iterator[str]:
     from remit.cli.capsule.words import rule_lines
     from remit.cli.output import paint
     from remit.explain.visible import bounded
@@ -133,7 +133,7 @@ def _until(expires: str | None) -> str:
     return f", at {expires} at the latest" if expires is not None else ""
 
 
-def _items(rulebook: Rulebook, state: State, gate: str) -> list[dict[str, Any]]:
+def _items(rulebook: Rulebook, state: CapsuleState, gate: str) -> list[dict[str, Any]]:
     from remit.explain.extent import extents_of, rule_text
 
     capsule = state.task.capsule

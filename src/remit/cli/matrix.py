@@ -9,7 +9,7 @@ import typer
 from remit.cli.options import Format, NowOption, PolicyOption
 
 if TYPE_CHECKING:
-    from remit.explain.cells import Cell
+    from remit.explain.cells import MatrixCell
     from remit.explain.matrix import Matrix
     from remit.model.rulebook import Rulebook
 
@@ -79,8 +79,8 @@ def table(matrix: Matrix, *, transpose: bool) -> str:
     import sys
 
     from remit.cli.output import symbols
-    from remit.declare.nodes import show
     from remit.explain.pages import legend
+    from remit.model.text import shown
 
     corner, heads, rows = matrix.lines(transpose)
     wide = shutil.get_terminal_size().columns if sys.stdout is not None and sys.stdout.isatty() else _NO_LIMIT
@@ -91,9 +91,9 @@ def table(matrix: Matrix, *, transpose: bool) -> str:
     texts.append(symbols(legend()) + "\n")
     scoped = matrix.scoped()
     if scoped:
-        lines = [f"  {c} {t} {cell.symbol} {show('; '.join(cell.scopes), 400)}\n" for c, t, cell in scoped]
+        lines = [f"  {c} {t} {cell.symbol} {shown('; '.join(cell.scopes), 400)}\n" for c, t, cell in scoped]
         texts.append("scopes:\n" + "".join(lines))
-    texts.extend(f"note: {show(note, 400)}\n" for note in matrix.notes)
+    texts.extend(f"note: {shown(note, 400)}\n" for note in matrix.notes)
     return "\n".join(texts)
 
 
@@ -109,7 +109,7 @@ def _blocks(heads: list[str], first: int, wide: int) -> list[tuple[int, int]]:
     return [*blocks, (start, len(heads))]
 
 
-def _table(corner: str, heads: list[str], rows: list[tuple[str, list[Cell]]]) -> str:
+def _table(corner: str, heads: list[str], rows: list[tuple[str, list[MatrixCell]]]) -> str:
     import io
 
     from rich.box import SIMPLE_HEAD

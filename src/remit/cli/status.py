@@ -66,28 +66,28 @@ def _project(option: Path | None) -> Project:
     from pathlib import Path
 
     from remit.cli.common import InputError, find_policy
-    from remit.declare.nodes import show
+    from remit.model.text import shown
     from remit.service.status.gather import Project
     from remit.store.place import state_directory
 
     path = find_policy(option)
     if not os.path.lexists(path):
-        raise InputError(f"{show(path, 300)}: no such file", code="no-policy")
+        raise InputError(f"{shown(path, 300)}: no such file", code="no-policy")
     root = Path(os.path.realpath(path.parent))
     return Project(root, root / path.name, state_directory(root))
 
 
 def _standing(project: Project, opened: OpenLog | NoStore) -> Standing:
     from remit.cli.check import examine
-    from remit.cli.in_force import InForce, in_force
     from remit.cli.pending import standing
+    from remit.enforce.in_force import InForce, read_in_force
     from remit.model.errors import RemitError
     from remit.service.status.gather import NoStore
 
     force = InForce()
     if not isinstance(opened, NoStore):
         try:
-            force = in_force(project.root, opened.store)
+            force = read_in_force(project.root, opened.store)
         except RemitError as error:
             force = InForce(fault=str(error))
     elif not opened.none:

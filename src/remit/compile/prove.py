@@ -9,13 +9,13 @@ import msgspec
 from remit.analyze.candidates import favourable, nest, plain_value
 from remit.analyze.never import describe, examine
 from remit.decide import decide
-from remit.decide.plan import Plan, desk
-from remit.declare.nodes import show
+from remit.decide.grid import Cell, grid_of
 from remit.declare.shapes import Reader
 from remit.model.call import Call, Context
 from remit.model.policy import Caller, Rule
 from remit.model.rulebook import Rulebook
 from remit.model.terms import DANGEROUS
+from remit.model.text import shown
 
 
 def prove(rulebook: Rulebook) -> Rulebook:
@@ -34,7 +34,7 @@ def prove(rulebook: Rulebook) -> Rulebook:
             where = f"{finding.caller} and {finding.tool}"
             if finding.call is not None:
                 args = msgspec.json.encode(finding.call.args).decode()
-                what = f"{finding.because} for {finding.caller}: {finding.tool} {show(args, 160)}"
+                what = f"{finding.because} for {finding.caller}: {finding.tool} {shown(args, 160)}"
             else:
                 what = f"not proved for {where}: {finding.because}"
             code = "never-violated" if finding.answer == "violated" else "never-unknown"
@@ -49,8 +49,8 @@ def prove(rulebook: Rulebook) -> Rulebook:
 
 def _examples(rulebook: Rulebook, caller: Caller, rule: Rule, reader: Reader) -> None:
     """Decides the examples of one rule for one caller."""
-    clerk = desk(rulebook)
-    row = clerk.row(caller.name)
+    grid = grid_of(rulebook)
+    row = grid.row(caller.name)
     examples = rule.examples
     if row is None or examples is None or not caller.enabled:
         return
@@ -58,13 +58,13 @@ def _examples(rulebook: Rulebook, caller: Caller, rule: Rule, reader: Reader) ->
         tool = row.tool(name)
         if tool is None:
             continue
-        plan = clerk.plan(row, tool)
+        cell = grid.cell(row, tool)
         for expected, entries in (("allow", examples.allow), ("ask", examples.ask), ("deny", examples.deny)):
             for entry in entries:
-                args = _arguments(plan, entry, rule, reader)
+                args = _arguments(cell, entry, rule, reader)
                 if args is None:
                     continue
-                facts, capsule = favourable(plan)
+                facts, capsule = favourable(cell)
                 wanted = {key: str(values[0]) for key, values in rule.scope.when.items()}
                 context = Context(**{"capsule": capsule, **wanted})  # type: ignore[arg-type]
                 decision = decide(rulebook, Call(caller.name, name, args, context), facts)
@@ -72,14 +72,14 @@ def _examples(rulebook: Rulebook, caller: Caller, rule: Rule, reader: Reader) ->
                     reader.fail(
                         rule.at,
                         "example-fails",
-                        f"the example `{show(entry)}` of {caller.name} is expected to be {expected}, "
+                        f"the example `{shown(entry)}` of {caller.name} is expected to be {expected}, "
                         f"but is {decision.verdict.word}: {decision.reason}",
                     )
 
 
-def _arguments(plan: Plan, entry: Any, rule: Rule, reader: Reader) -> dict[str, Any] | None:
+def _arguments(cell: Cell, entry: Any, rule: Rule, reader: Reader) -> dict[str, Any] | None:
     """The arguments of an example: a mapping, or the value of the one argument that matters."""
-    declared = plan.tool.args
+    declared = cell.tool.args
     filled = {name: plain_value(a) for name, a in declared.items() if not a.optional and a.kind not in DANGEROUS}
     if isinstance(entry, dict):
         return {**{k: v for k, v in nest(filled).items() if k not in entry}, **entry}
@@ -87,6 +87,6 @@ def _arguments(plan: Plan, entry: Any, rule: Rule, reader: Reader) -> dict[str, 
     if not main:
         main = [name for name, argument in declared.items() if not argument.optional]
     if len(main) != 1:
-        reader.fail(rule.at, "bad-example", f"give the arguments of the example `{show(entry)}` as a mapping")
+        reader.fail(rule.at, "bad-example", f"give the arguments of the example `{shown(entry)}` as a mapping")
         return None
     return nest({**filled, main[0]: entry})

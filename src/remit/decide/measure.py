@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from remit.decide.case import FLOOR, Case
 from remit.decide.index import Index
-from remit.decide.words import shown
+from remit.model.text import shown
 from remit.scopes.glob import Glob, fold
 from remit.scopes.globset import GlobSet
 from remit.scopes.interface import FOR_LABELS, Unit
@@ -22,7 +22,7 @@ Found = tuple[int, str]
 
 def measure(case: Case) -> None:
     """Sets the tier and the data tier of the call: the highest of any unit, never below the tool's floor."""
-    index = case.plan.index
+    index = case.cell.index
     scope = case.capsules[0].scope if case.capsules else None
     inside = GlobSet(Glob.parse(text) for text in scope) if scope is not None else None
     environment = case.call.context.environment

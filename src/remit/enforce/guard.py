@@ -41,7 +41,7 @@ from remit.enforce.schema import tool_schema
 from remit.enforce.webhook import Webhook
 from remit.explain.cells import DENIED
 from remit.explain.matrix import cell_for, tool_for, tools_of
-from remit.grant.asks import Asked
+from remit.grant.asks import AskState
 from remit.grant.authority import Authority
 from remit.grant.errors import GrantError
 from remit.model.call import NO_CONTEXT, Call, Statement
@@ -54,7 +54,7 @@ from remit.record.open import Opened, open_ledger
 P = ParamSpec("P")
 R = TypeVar("R")
 Policy = str | os.PathLike[str] | Mapping[str, Any] | Rulebook
-Answerer = Callable[[Asked, dict[str, Any]], Literal["approve", "refuse"] | None]
+Answerer = Callable[[AskState, dict[str, Any]], Literal["approve", "refuse"] | None]
 POLL = 0.2
 ROUNDS = 8
 """Questions that one call may raise, one after the other."""
@@ -73,7 +73,7 @@ class Guard:
         point: str = "guard",
         wait: float = 0.0,
         answer: Answerer | None = None,
-        told: Callable[[Asked], None] | None = None,
+        told: Callable[[AskState], None] | None = None,
         refusals: Literal["raise", "return"] = "raise",
     ) -> None:
         """`wait`: seconds that a call waits for an answer. `answer`: the program answers itself; None leaves it open.
@@ -360,7 +360,7 @@ class Guard:
                 await asyncio.sleep(min(POLL, max(0.0, end - time.monotonic())))
         raise CallPending(await asyncio.to_thread(self.gate.refuse, call, decision))
 
-    def _attempt(self, declared: Declared | None, call: Call) -> Passage | tuple[Asked, Decision]:
+    def _attempt(self, declared: Declared | None, call: Call) -> Passage | tuple[AskState, Decision]:
         """Passed, or what was asked. Raises CallDenied, and CallPending where nobody can be asked yet."""
         gate = self.gate
         decision, facts = gate.decide(call)
@@ -381,10 +381,10 @@ class Guard:
             raise CallPending(gate.refuse(call, decision))
         return asked, decision
 
-    def _is_open(self, asked: Asked) -> bool:
+    def _is_open(self, asked: AskState) -> bool:
         return self.authority.asked(asked.id).state == "open"
 
-    def _tell(self, asked: Asked, call: Call) -> None:
+    def _tell(self, asked: AskState, call: Call) -> None:
         """The program is told, and may answer at once; what it raises is no answer."""
         answer = None
         with suppress(Exception):

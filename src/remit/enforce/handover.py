@@ -10,7 +10,7 @@ from typing import Any
 from remit.enforce.acting import Acting
 from remit.enforce.errors import GuardError
 from remit.enforce.passage import Gate
-from remit.grant.capsules import State, above
+from remit.grant.capsules import CapsuleState, above
 from remit.grant.chain import chain_of, check_chain
 from remit.grant.errors import GrantError
 from remit.model.call import Context
@@ -53,12 +53,12 @@ def _hand_on(gate: Gate, outer: Acting, name: str) -> str:
     return own
 
 
-def _line(gate: Gate, capsule: str) -> list[State]:
+def _line(gate: Gate, capsule: str) -> list[CapsuleState]:
     with gate.authority.store.read() as view:
         return above(view, capsule)
 
 
-def _around(outer: Acting | None, line: list[State]) -> tuple[str, ...]:
+def _around(outer: Acting | None, line: list[CapsuleState]) -> tuple[str, ...]:
     """The chain of the blocks around; what they say and what the store says must agree."""
     if outer is None:
         return ()
@@ -68,7 +68,7 @@ def _around(outer: Acting | None, line: list[State]) -> tuple[str, ...]:
     return (*outer.context.chain, outer.agent)
 
 
-def _context(name: str, line: list[State], around: tuple[str, ...], more: Mapping[str, Any]) -> Context:
+def _context(name: str, line: list[CapsuleState], around: tuple[str, ...], more: Mapping[str, Any]) -> Context:
     chain = around
     if line:
         if line[0].task.capsule.agent != name:

@@ -9,11 +9,12 @@ from typing import Any, Protocol
 import msgspec
 
 from remit.decide import decide
+from remit.decide.grid import grid_of
 from remit.enforce.duties import Duties
 from remit.enforce.errors import CallDenied, GuardError
 from remit.enforce.paths import look_up
 from remit.enforce.refusal import refusal
-from remit.grant.asks import Asked
+from remit.grant.asks import AskState
 from remit.grant.authority import Authority
 from remit.grant.errors import GrantError
 from remit.model.call import Call
@@ -78,7 +79,7 @@ class Gate:
         except Exception as error:  # whatever it is, the tool does not run undecided
             return refusal(call, "point-failed", f"the call could not be judged ({type(error).__name__})"), self.base
 
-    def ask(self, call: Call, decision: Decision, facts: Facts) -> tuple[Decision, Asked | None]:
+    def ask(self, call: Call, decision: Decision, facts: Facts) -> tuple[Decision, AskState | None]:
         """The decision with the id of what was asked; nothing can be asked while something is missing, or refused."""
         if decision.needs is None or decision.needs.missing:
             return decision, None
@@ -152,7 +153,7 @@ class Gate:
 
     def _looked_up(self, call: Call, before: Facts) -> Facts:
         facts = look_up(self.rulebook, call, before)
-        if facts is before and self.rulebook.plans.get(call.agent, {}).get(call.tool) is not None:
+        if facts is before and grid_of(self.rulebook).knows(call.agent, call.tool):
             self._pathless.add((call.agent, call.tool))
         return facts
 

@@ -23,7 +23,7 @@ from urllib.parse import urlsplit
 import msgspec
 
 from remit.enforce.errors import GuardError
-from remit.grant.asks import Asked
+from remit.grant.asks import AskState
 from remit.model.errors import RemitError
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ class Webhook:
         """Where sealed arguments are looked up: `authority.arguments`. A guard does this when it starts."""
         self._look = look
 
-    def __call__(self, asked: Asked) -> None:
+    def __call__(self, asked: AskState) -> None:
         """Queues the question; it is told once. Never raises, never waits."""
         if self._pid != os.getpid():
             self._begin()
@@ -105,7 +105,7 @@ class Webhook:
 
     def _begin(self) -> None:
         self._lock = threading.Lock()
-        self._queue: queue.Queue[Asked] = queue.Queue(QUEUE)
+        self._queue: queue.Queue[AskState] = queue.Queue(QUEUE)
         self._told: dict[str, None] = {}
         self._thread = None
         self._pid = os.getpid()
@@ -124,7 +124,7 @@ class Webhook:
             finally:
                 self._queue.task_done()
 
-    def _body(self, asked: Asked) -> bytes:
+    def _body(self, asked: AskState) -> bytes:
         """In ASCII, so that nothing in it is invisible."""
         shown: dict[str, Any] = {"event": "asked", "approval": asked.id, "expires": asked.expires}
         shown["ask"] = msgspec.to_builtins(asked.ask)

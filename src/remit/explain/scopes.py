@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from remit.decide.plan import Bound
-from remit.decide.words import shown
+from remit.decide.grid import Bound
+from remit.model.text import shown
 
 _FIVE = 5
 

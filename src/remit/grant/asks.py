@@ -25,11 +25,11 @@ from remit.store.interface import Transaction
 ANSWER_WITHIN = 24 * 3600.0
 USE_WITHIN = 3600.0
 """Seconds: an answer is for a call that is about to be made."""
-_COLUMNS = "seq, digest, body, agent, capsule, asked_of, state, expires, answered, answerer, answerer_kind, because"
+COLUMNS = "seq, digest, body, agent, capsule, asked_of, state, expires, answered, answerer, answerer_kind, because"
 
 
-class Asked(NamedTuple):
-    """One ask and what became of it."""
+class AskState(NamedTuple):
+    """An ask with its state: what became of it."""
 
     seq: int
     digest: str
@@ -57,11 +57,11 @@ def open_ask(
     writer: str,
     seal: Callable[[str], None],
     within: float = ANSWER_WITHIN,
-) -> Asked:
+) -> AskState:
     """The open ask for exactly this call; made if there is none yet, its arguments sealed. Raises RemitError."""
-    row = change.row(f"SELECT {_COLUMNS} FROM ask WHERE digest = ? AND state = 'open' AND expires > ?", digest, now)  # noqa: S608
+    row = change.row(f"SELECT {COLUMNS} FROM ask WHERE digest = ? AND state = 'open' AND expires > ?", digest, now)  # noqa: S608
     if row is not None:
-        return _asked(row)
+        return ask_state(row)
     last = change.row("SELECT max(seq) FROM ask")
     seq = int(last[0] or 0) + 1 if last is not None else 1
     ask = msgspec.structs.replace(ask, asked=now)
@@ -88,25 +88,25 @@ def open_ask(
     return find(change, f"A-{seq}")
 
 
-def find(view: Transaction, name: str) -> Asked:
+def find(view: Transaction, name: str) -> AskState:
     """The ask of an id. Raises GrantError."""
     seq = int(name[2:]) if name.startswith("A-") and name[2:].isdecimal() and len(name) < 20 else 0
-    row = view.row(f"SELECT {_COLUMNS} FROM ask WHERE seq = ?", seq)  # noqa: S608
+    row = view.row(f"SELECT {COLUMNS} FROM ask WHERE seq = ?", seq)  # noqa: S608
     if row is None:
         raise GrantError(f"nothing was asked under `{name[:40]}`", code="unknown-approval")
-    return _asked(row)
+    return ask_state(row)
 
 
-def waiting(view: Transaction, now: str) -> list[Asked]:
+def waiting(view: Transaction, now: str) -> list[AskState]:
     """Every ask that can still be answered, the oldest first."""
-    rows = view.rows(f"SELECT {_COLUMNS} FROM ask WHERE state = 'open' AND expires > ? ORDER BY seq", now)  # noqa: S608
-    return [_asked(row) for row in rows]
+    rows = view.rows(f"SELECT {COLUMNS} FROM ask WHERE state = 'open' AND expires > ? ORDER BY seq", now)  # noqa: S608
+    return [ask_state(row) for row in rows]
 
 
 def answers(view: Transaction, digest: str, now: str) -> tuple[Approval, ...]:
     """The answers that a decision on exactly this call may count."""
-    query = f"SELECT {_COLUMNS} FROM ask WHERE digest = ? AND state IN ('approved', 'refused') AND expires > ?"  # noqa: S608
-    found = [_asked(row) for row in view.rows(query, digest, now)]
+    query = f"SELECT {COLUMNS} FROM ask WHERE digest = ? AND state IN ('approved', 'refused') AND expires > ?"  # noqa: S608
+    found = [ask_state(row) for row in view.rows(query, digest, now)]
     return tuple(
         Approval(
             id=one.id,
@@ -130,7 +130,7 @@ def answer(
     clock: Clock,
     writer: str,
     because: str | None = None,
-) -> Asked:
+) -> AskState:
     """Records an answer. Raises GrantError: too late, answered otherwise, or not theirs to answer."""
     now = clock.tick(change)
     found = find(change, name)
@@ -170,7 +170,7 @@ def answer(
     return find(change, found.id)
 
 
-def may_answer(book: Book, found: Asked, agent: str) -> None:
+def may_answer(book: Book, found: AskState, agent: str) -> None:
     """Raises GrantError unless the agent is the one that was asked."""
     caller: Caller | None = book.callers.get(agent)
     if caller is None or not caller.enabled or not (found.ask.of == agent or found.ask.of in caller.roles):
@@ -182,8 +182,8 @@ def use(change: Transaction, digest: str, counted: frozenset[str], *, now: str, 
 
     `counted` are those that the decision rests on. Raises GrantError if one of these is not there any more.
     """
-    query = f"SELECT {_COLUMNS} FROM ask WHERE digest = ? AND state IN ('approved', 'refused') AND expires > ?"  # noqa: S608
-    found = [_asked(row) for row in change.rows(query, digest, now)]
+    query = f"SELECT {COLUMNS} FROM ask WHERE digest = ? AND state IN ('approved', 'refused') AND expires > ?"  # noqa: S608
+    found = [ask_state(row) for row in change.rows(query, digest, now)]
     refused = next((one for one in found if one.state == "refused"), None)
     if refused is not None:
         raise GrantError(f"{refused.by} refused this call", code="refused")
@@ -219,7 +219,7 @@ def close(
     forget(change, f"A-{seq}")
 
 
-def _asked(row: tuple[object, ...]) -> Asked:
+def ask_state(row: tuple[object, ...]) -> AskState:
     seq, digest, body, _, _, _, state, expires, answered, by, kind, because = row
     ask = msgspec.json.decode(bytes(body), type=Ask)  # type: ignore[call-overload]
-    return Asked(seq, digest, ask, state, expires, answered, by, kind, because)  # type: ignore[arg-type]
+    return AskState(seq, digest, ask, state, expires, answered, by, kind, because)  # type: ignore[arg-type]

@@ -14,8 +14,8 @@ import msgspec
 
 from remit.decide.questions import call_digest
 from remit.grant import asks, capsules, tickets
-from remit.grant.asks import Asked
-from remit.grant.capsules import Ending, State
+from remit.grant.asks import AskState
+from remit.grant.capsules import CapsuleState, Ending
 from remit.grant.chain import chain_of, check_chain
 from remit.grant.clock import Clock
 from remit.grant.errors import GrantError
@@ -89,7 +89,7 @@ class Authority:
 
     # Asking and answering
 
-    def ask(self, call: Call, decision: Decision, rulebook: Rulebook, facts: Facts, *, point: str) -> Asked:
+    def ask(self, call: Call, decision: Decision, rulebook: Rulebook, facts: Facts, *, point: str) -> AskState:
         """The open ask for this call, with its arguments sealed until it is answered. Raises RemitError."""
         sweep(self.store, self.clock, self.writer)
         digest = call_digest(call, rulebook.hash, facts)
@@ -108,13 +108,13 @@ class Authority:
                 seal=lambda name: self.vault.seal(change, name, sealed),
             )
 
-    def asked(self, name: str) -> Asked:
+    def asked(self, name: str) -> AskState:
         """One ask as it is now. Raises GrantError."""
         sweep(self.store, self.clock, self.writer)
         with self.store.read() as view:
             return asks.find(view, name)
 
-    def waiting(self) -> list[Asked]:
+    def waiting(self) -> list[AskState]:
         """Every ask that can still be answered."""
         sweep(self.store, self.clock, self.writer)
         with self.store.read() as view:
@@ -133,7 +133,7 @@ class Authority:
         by: str,
         kind: Literal["human", "agent"] = "human",
         because: str | None = None,
-    ) -> Asked:
+    ) -> AskState:
         """Answers an ask. Raises GrantError."""
         sweep(self.store, self.clock, self.writer)
         with self.store.write() as change:
@@ -167,20 +167,20 @@ class Authority:
         with self.store.write() as change:
             capsules.pass_gate(change, name, gate, by=by, now=self.clock.tick(change), writer=self.writer)
 
-    def state(self, name: str) -> State:
+    def state(self, name: str) -> CapsuleState:
         """A capsule as it is now. Raises GrantError."""
         sweep(self.store, self.clock, self.writer)
         with self.store.read() as view:
             return capsules.state_of(view, name)
 
-    def states(self, *, ended: bool = False) -> list[State]:
+    def states(self, *, ended: bool = False) -> list[CapsuleState]:
         """The capsules, those that ended too if asked for."""
         sweep(self.store, self.clock, self.writer)
         with self.store.read() as view:
             rows = view.rows("SELECT id, ended FROM capsule ORDER BY id")
             return [capsules.state_of(view, str(name)) for name, end in rows if ended or end is None]
 
-    def living(self, agent: str) -> list[State]:
+    def living(self, agent: str) -> list[CapsuleState]:
         """The capsules of an agent that have not ended. Raises StoreError."""
         with self.store.read() as view:
             now = self.clock.now(view)
@@ -199,7 +199,7 @@ class Authority:
         with self.store.write() as change:
             return tickets.make(change, capsule, clock=self.clock, writer=self.writer)
 
-    def enter(self, ticket: str) -> list[State]:
+    def enter(self, ticket: str) -> list[CapsuleState]:
         """The capsule of a ticket and those above it. Raises GrantError."""
         sweep(self.store, self.clock, self.writer)
         try:

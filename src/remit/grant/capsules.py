@@ -18,8 +18,8 @@ from remit.store.errors import StoreRefused
 from remit.store.interface import Transaction
 
 
-class State(NamedTuple):
-    """A task and where it stands."""
+class CapsuleState(NamedTuple):
+    """A task with its state: ended or not, gates passed, budget spent."""
 
     task: Task
     ended: str | None
@@ -39,7 +39,7 @@ class State(NamedTuple):
 class Ending(NamedTuple):
     """What ended, the one that was named first."""
 
-    states: tuple[State, ...]
+    states: tuple[CapsuleState, ...]
 
 
 def issue(change: Transaction, rulebook: Rulebook, task: Task, *, now: str, writer: str) -> Task:
@@ -79,7 +79,7 @@ def issue(change: Transaction, rulebook: Rulebook, task: Task, *, now: str, writ
     return task
 
 
-def state_of(view: Transaction, name: str) -> State:
+def state_of(view: Transaction, name: str) -> CapsuleState:
     """One capsule. Raises GrantError if there is none."""
     row = view.row("SELECT body, ended, ended_by FROM capsule WHERE id = ?", name)
     if row is None:
@@ -87,10 +87,10 @@ def state_of(view: Transaction, name: str) -> State:
     task = msgspec.json.decode(bytes(row[0]), type=Task)
     passed = dict(view.rows("SELECT gate, person FROM gate_pass WHERE capsule = ?", name))
     spent = dict(view.rows("SELECT what, used FROM spent WHERE capsule = ?", name))
-    return State(task, row[1], row[2], passed, spent)
+    return CapsuleState(task, row[1], row[2], passed, spent)
 
 
-def line(view: Transaction, name: str, now: str) -> list[State]:
+def line(view: Transaction, name: str, now: str) -> list[CapsuleState]:
     """The capsule and those above it, all of them alive. Raises GrantError."""
     found = above(view, name)
     for state in found:
@@ -99,7 +99,7 @@ def line(view: Transaction, name: str, now: str) -> list[State]:
     return found
 
 
-def above(view: Transaction, name: str) -> list[State]:
+def above(view: Transaction, name: str) -> list[CapsuleState]:
     """The capsule and those above it, whatever became of them. Raises GrantError."""
     found = [state_of(view, name)]
     while (parent := found[-1].task.capsule.parent) is not None:
@@ -146,7 +146,7 @@ def pass_gate(change: Transaction, name: str, gate: str, *, by: str, now: str, w
     note(change, writer, "gate", {"capsule": name, "gate": gate, "by": by})
 
 
-def spend(change: Transaction, line: list[State], what: tuple[str, ...]) -> None:
+def spend(change: Transaction, line: list[CapsuleState], what: tuple[str, ...]) -> None:
     """Counts a use in the first capsule of a line and in all above it. Raises GrantError when one has nothing left."""
     name = line[0].task.capsule.id
     for state in line:

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from remit.grant.capsules import State
+from remit.grant.capsules import CapsuleState
 from remit.grant.errors import GrantError
 
 
-def chain_of(line: list[State]) -> tuple[str, ...]:
+def chain_of(line: list[CapsuleState]) -> tuple[str, ...]:
     """The agents through whose hands a capsule came. `line` is the capsule and those above it."""
     last = line[-1].task
     givers = [state.task.capsule.agent for state in reversed(line[1:])]
     return ((last.by,) if last.issuer == "agent" else ()) + tuple(givers)
 
 
-def check_chain(said: tuple[str, ...], line: list[State]) -> None:
+def check_chain(said: tuple[str, ...], line: list[CapsuleState]) -> None:
     """Raises GrantError unless the chain of a call is how its capsule came. An issuing agent may have had givers."""
     known = chain_of(line)
     more = len(said) - len(known)

@@ -6,23 +6,23 @@ from collections.abc import Iterator
 
 import msgspec
 
-from remit.grant.asks import _COLUMNS, Asked, _asked
-from remit.grant.capsules import State, state_of
+from remit.grant.asks import COLUMNS, AskState, ask_state
+from remit.grant.capsules import CapsuleState, state_of
 from remit.model.task import Task
 from remit.record.reader import entries
 from remit.store.interface import Transaction
 
 
-def all_asks(view: Transaction, capsule: str | None = None) -> list[Asked]:
+def all_asks(view: Transaction, capsule: str | None = None) -> list[AskState]:
     """Every ask, of one capsule if it is named, whatever became of it; the oldest first."""
     if capsule is None:
-        rows = view.rows(f"SELECT {_COLUMNS} FROM ask ORDER BY seq")  # noqa: S608
+        rows = view.rows(f"SELECT {COLUMNS} FROM ask ORDER BY seq")  # noqa: S608
     else:
-        rows = view.rows(f"SELECT {_COLUMNS} FROM ask WHERE capsule = ? ORDER BY seq", capsule)  # noqa: S608
-    return [_asked(row) for row in rows]
+        rows = view.rows(f"SELECT {COLUMNS} FROM ask WHERE capsule = ? ORDER BY seq", capsule)  # noqa: S608
+    return [ask_state(row) for row in rows]
 
 
-def children(view: Transaction, name: str) -> list[State]:
+def children(view: Transaction, name: str) -> list[CapsuleState]:
     """The capsules that were handed on from this one."""
     rows = view.rows("SELECT id FROM capsule WHERE parent = ? ORDER BY id", name)
     return [state_of(view, str(row[0])) for row in rows]
@@ -36,7 +36,7 @@ class Passed(msgspec.Struct, frozen=True):
     at: str | None = None
 
 
-def gates(view: Transaction, state: State) -> list[Passed]:
+def gates(view: Transaction, state: CapsuleState) -> list[Passed]:
     """The gates of a capsule, its plan among them if it has one."""
     capsule = state.task.capsule
     rows = view.rows("SELECT gate, person, at FROM gate_pass WHERE capsule = ?", capsule.id)

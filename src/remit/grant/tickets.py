@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from remit.grant.capsules import State, line
+from remit.grant.capsules import CapsuleState, line
 from remit.grant.clock import Clock
 from remit.grant.errors import GrantError
 from remit.grant.notes import note
@@ -29,7 +29,7 @@ def make(change: Transaction, capsule: str, *, clock: Clock, writer: str, within
     return text
 
 
-def take(change: Transaction, text: str, *, clock: Clock, writer: str) -> list[State]:
+def take(change: Transaction, text: str, *, clock: Clock, writer: str) -> list[CapsuleState]:
     """The capsule that the ticket is for, and those above it; the ticket is used up. Raises GrantError."""
     now = clock.tick(change)
     row = change.row("SELECT capsule, expires, used FROM ticket WHERE digest = ?", _digest(text))

@@ -13,7 +13,7 @@ from remit.record.log import Log
 from remit.record.reader import Stored, checkpoints, commitments, entries
 from remit.record.rotate import check_rotations
 from remit.record.signer import CheckpointSigner
-from remit.record.startup import Asked, ask_anchors, compare
+from remit.record.startup import AnchorReply, ask_anchors, compare
 from remit.record.verify import Report, parse_keys, verify_stream
 from remit.store.interface import Transaction
 
@@ -37,7 +37,7 @@ class Audit(NamedTuple):
     values: int
     """Values that were compared with what their entries committed to."""
     problems: tuple[Fault, ...]
-    asked: tuple[Asked, ...]
+    asked: tuple[AnchorReply, ...]
 
     @property
     def verified(self) -> bool:
@@ -127,7 +127,7 @@ def _check_head(view: Transaction, report: Report) -> None:
         raise LedgerError("the stored head is not that of the entries", code="ledger-corrupt")
 
 
-def _check_anchor(log: Log, found: Asked) -> list[Fault]:
+def _check_anchor(log: Log, found: AnchorReply) -> list[Fault]:
     if found.error is not None:
         is_warning = isinstance(found.error, AnchorError)
         return [] if is_warning else [Fault(found.error.code, str(found.error))]

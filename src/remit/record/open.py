@@ -23,7 +23,7 @@ from remit.record.keeper import Keeper
 from remit.record.keys import Keys
 from remit.record.log import Log
 from remit.record.signer import CheckpointSigner
-from remit.record.startup import Asked, push_to_anchors, start_up_check
+from remit.record.startup import AnchorReply, push_to_anchors, start_up_check
 from remit.record.tree import EMPTY_ROOT
 from remit.record.vault import Vault
 from remit.record.writer import Ledger
@@ -48,7 +48,7 @@ class OpenLog:
         """A signed head of the log as it is now. Raises LedgerError and StoreError."""
         return self.signer.sign()
 
-    def push(self) -> list[Asked]:
+    def push(self) -> list[AnchorReply]:
         """Signs the head and hands it to every anchor. Raises LedgerError and StoreError if it can't be signed."""
         note = self.checkpoint()
         with self.store.read() as view:

@@ -18,7 +18,7 @@ from remit.store.interface import Transaction
 HELP = "look at `remit ledger verify`; restore the newest copy, or keep this one as evidence and begin a new log"
 
 
-class Asked(NamedTuple):
+class AnchorReply(NamedTuple):
     """What came of asking one anchor."""
 
     anchor: str
@@ -48,16 +48,16 @@ def start_up_check(log: Log, signer: CheckpointSigner | None, *, full: bool = Tr
     return warnings
 
 
-def ask_anchors(log: Log, specs: Iterable[str]) -> list[Asked]:
+def ask_anchors(log: Log, specs: Iterable[str]) -> list[AnchorReply]:
     """What each anchor keeps, or why it can't be said."""
     found = []
     for spec in specs:
         anchor: Anchor | None = None
         try:
             anchor = open_anchor(spec, log)
-            found.append(Asked(anchor.describe(), anchor.last()))
+            found.append(AnchorReply(anchor.describe(), anchor.last()))
         except LedgerError as error:
-            found.append(Asked(anchor.describe() if anchor is not None else spec, error=error))
+            found.append(AnchorReply(anchor.describe() if anchor is not None else spec, error=error))
     return found
 
 
@@ -82,7 +82,7 @@ def _root(view: Transaction, log: Log, size: int, *, full: bool) -> bytes:
     return signed.root if signed is not None and signed.size == size else root_of(view, size)
 
 
-def push_to_anchors(log: Log, specs: Iterable[str], note: bytes) -> list[Asked]:
+def push_to_anchors(log: Log, specs: Iterable[str], note: bytes) -> list[AnchorReply]:
     """Hands a checkpoint to every anchor; what fails at one does not keep the others from it."""
     found = []
     for spec in specs:
@@ -90,7 +90,7 @@ def push_to_anchors(log: Log, specs: Iterable[str], note: bytes) -> list[Asked]:
         try:
             anchor = open_anchor(spec, log)
             anchor.push(note)
-            found.append(Asked(anchor.describe(), log.read(note)))
+            found.append(AnchorReply(anchor.describe(), log.read(note)))
         except LedgerError as error:
-            found.append(Asked(anchor.describe() if anchor is not None else spec, error=error))
+            found.append(AnchorReply(anchor.describe() if anchor is not None else spec, error=error))
     return found

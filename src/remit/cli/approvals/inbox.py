@@ -14,7 +14,7 @@ from remit.cli.common import FINE
 from remit.cli.living import Living, out_data, to_look
 from remit.cli.output import out, paint, write
 from remit.explain.visible import bounded
-from remit.grant.asks import Asked
+from remit.grant.asks import AskState
 from remit.grant.history import all_asks
 
 EVERY = 1.0
@@ -56,7 +56,7 @@ def watching(policy: Path | None, *, every: bool, json: bool) -> int:
         return FINE
 
 
-def _changes(asks: list[Asked], now: str, seen: dict[str, str], *, every: bool, json: bool) -> None:
+def _changes(asks: list[AskState], now: str, seen: dict[str, str], *, every: bool, json: bool) -> None:
     """One line for what is new or answered; at first only what waits, unless all is wanted."""
     from remit.record.export import as_line
 
@@ -72,7 +72,7 @@ def _changes(asks: list[Asked], now: str, seen: dict[str, str], *, every: bool, 
             out(line(one, now) + "\n")
 
 
-def _asks(living: Living | None, *, every: bool) -> tuple[list[Asked], str]:
+def _asks(living: Living | None, *, every: bool) -> tuple[list[AskState], str]:
     from remit.grant.clock import Clock
 
     if living is None:
@@ -83,7 +83,7 @@ def _asks(living: Living | None, *, every: bool) -> tuple[list[Asked], str]:
         return (all_asks(view) if every else waiting), authority.clock.now(view)
 
 
-def as_json(asked: Asked, now: str) -> dict[str, Any]:
+def as_json(asked: AskState, now: str) -> dict[str, Any]:
     """One ask for programs."""
     ask = asked.ask
     return {
@@ -103,7 +103,7 @@ def as_json(asked: Asked, now: str) -> dict[str, Any]:
     }
 
 
-def line(asked: Asked, now: str) -> str:
+def line(asked: AskState, now: str) -> str:
     """One ask in one line."""
     ask = asked.ask
     task = f"  {bounded(ask.capsule, 100)}" if ask.capsule else ""
@@ -122,7 +122,7 @@ def who_line(agent: str, chain: tuple[str, ...]) -> str:
     return " ← ".join(bounded(name, 100) for name in (agent, *reversed(chain)))
 
 
-def head_lines(asked: Asked, now: str) -> Iterator[str]:
+def head_lines(asked: AskState, now: str) -> Iterator[str]:
     """Who asks for what, why, and until when."""
     ask = asked.ask
     waited = lasting(seconds_between(ask.asked, asked.answered or now))
@@ -144,7 +144,7 @@ def head_lines(asked: Asked, now: str) -> Iterator[str]:
         yield f"  {paint('not-anticipated', 'yellow')}: no item of its task's passed plan covers it"
 
 
-def _page(asks: list[Asked], now: str, *, every: bool) -> str:
+def _page(asks: list[AskState], now: str, *, every: bool) -> str:
     lines: list[str] = []
     for one in asks:
         lines += [*head_lines(one, now), *_brief(one)]
@@ -160,7 +160,7 @@ def _page(asks: list[Asked], now: str, *, every: bool) -> str:
     return "".join(f"{one}\n" for one in lines)
 
 
-def _brief(asked: Asked) -> Iterator[str]:
+def _brief(asked: AskState) -> Iterator[str]:
     for name, text in _said(asked.ask.statement).items():
         yield f"  {name}: {bounded(text, 300)}"
     if asked.ask.targets:

@@ -11,7 +11,7 @@ from remit.cli.options import JsonOption, PolicyOption
 
 if TYPE_CHECKING:
     from remit.cli.living import Living
-    from remit.grant.asks import Asked
+    from remit.grant.asks import AskState
     from remit.model.rulebook import Rulebook
 
 AskArgument = Annotated[str, typer.Argument(metavar="ID", help="Such as A-17.")]
@@ -36,14 +36,14 @@ def command(name: AskArgument, full: FullOption = False, policy: PolicyOption = 
     return FINE
 
 
-def seen_json(living: Living, asked: Asked) -> dict[str, Any]:
+def seen_json(living: Living, asked: AskState) -> dict[str, Any]:
     """All of it for programs; `sealed` is null once it was answered."""
     from remit.cli.approvals.inbox import as_json
 
     return {**as_json(asked, living.authority.clock.now()), "sealed": _sealed(living, asked)}
 
 
-def seen(living: Living, asked: Asked, *, full: bool) -> str:
+def seen(living: Living, asked: AskState, *, full: bool) -> str:
     """What a person is shown, the same before and with the answer."""
     from remit.cli.approvals.inbox import head_lines
     from remit.explain.visible import BAR, marked, shown_value
@@ -75,7 +75,7 @@ def seen(living: Living, asked: Asked, *, full: bool) -> str:
     return "".join(f"{line}\n" for line in lines)
 
 
-def _sealed(living: Living, asked: Asked) -> dict[str, Any] | None:
+def _sealed(living: Living, asked: AskState) -> dict[str, Any] | None:
     """Arguments, statement and working directory; None once nobody needs them any more."""
     from remit.record.errors import LedgerError
 
@@ -90,11 +90,11 @@ def _sealed(living: Living, asked: Asked) -> dict[str, Any] | None:
 def _rulebook(living: Living) -> Rulebook | None:
     """For the kinds of arguments, and labels and tiers; without one there is less to say, and nothing to hide."""
     from remit.cli.common import load
-    from remit.cli.in_force import in_force
+    from remit.enforce.in_force import read_in_force
     from remit.model.errors import RemitError
 
     try:
-        return in_force(living.root, living.opened.store).rulebook or load(living.path)
+        return read_in_force(living.root, living.opened.store).rulebook or load(living.path)
     except RemitError:
         return None
 
@@ -134,7 +134,7 @@ def _texts(value: Any) -> Iterator[str]:
             waiting += one
 
 
-def _understood(rulebook: Rulebook | None, asked: Asked, args: Any) -> list[str]:
+def _understood(rulebook: Rulebook | None, asked: AskState, args: Any) -> list[str]:
     """What shell and SQL texts among the arguments do."""
     from remit.cli.understand import in_words
     from remit.explain.matrix import tool_for

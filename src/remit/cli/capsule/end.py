@@ -11,7 +11,7 @@ from remit.cli.capsule.show import IdArgument
 from remit.cli.options import JsonOption, PolicyOption
 
 if TYPE_CHECKING:
-    from remit.grant.capsules import State
+    from remit.grant.capsules import CapsuleState
     from remit.grant.history import Unused
 
 
@@ -27,16 +27,16 @@ def command(
     from remit.cli.common import FINE
     from remit.cli.living import out_data, to_change
     from remit.cli.output import out
-    from remit.declare.nodes import show
     from remit.grant.errors import GrantError
     from remit.grant.history import all_asks, unused
+    from remit.model.text import shown
 
     with to_change(policy) as living:
         book = living.book(machine=json)
         state = living.authority.state(name)
         if state.ended is not None:
             raise GrantError(f"the capsule {name} ended at {state.ended} already", code="capsule-ended")
-        by = living.person(book, f"end {show(name)}", yes=yes)
+        by = living.person(book, f"end {shown(name)}", yes=yes)
         with living.opened.store.read() as view:
             waiting = {one.id for one in all_asks(view) if one.state in ("open", "approved")}
         ending = living.authority.end(name, by=by)
@@ -58,7 +58,7 @@ def command(
     return FINE
 
 
-def _data(state: State, left: Unused) -> dict[str, Any]:
+def _data(state: CapsuleState, left: Unused) -> dict[str, Any]:
     from remit.explain.extent import rule_text
 
     capsule = state.task.capsule
@@ -71,7 +71,7 @@ def _data(state: State, left: Unused) -> dict[str, Any]:
     }
 
 
-def _lines(state: State, left: Unused) -> Iterator[str]:
+def _lines(state: CapsuleState, left: Unused) -> Iterator[str]:
     from remit.cli.capsule.words import rule_lines
     from remit.cli.output import paint
     from remit.explain.visible import bounded
@@ -88,7 +88,7 @@ def _lines(state: State, left: Unused) -> Iterator[str]:
     yield from unused_lines(state, left)
 
 
-def unused_lines(state: State, left: Unused) -> Iterator[str]:
+def unused_lines(state: CapsuleState, left: Unused) -> Iterator[str]:
     """What a task was given and did not use."""
     from remit.cli.capsule.words import rule_lines
     from remit.explain.visible import bounded

@@ -9,7 +9,7 @@ import typer
 from remit.cli.options import JsonOption, PolicyOption
 
 if TYPE_CHECKING:
-    from remit.grant.capsules import State
+    from remit.grant.capsules import CapsuleState
 
 
 def command(
@@ -41,7 +41,7 @@ def command(
     return FINE
 
 
-def _data(state: State, waits: dict[str, int]) -> dict[str, Any]:
+def _data(state: CapsuleState, waits: dict[str, int]) -> dict[str, Any]:
     task = state.task
     return {
         "id": task.capsule.id,
@@ -58,7 +58,7 @@ def _data(state: State, waits: dict[str, int]) -> dict[str, Any]:
     }
 
 
-def _line(state: State, waits: dict[str, int]) -> str:
+def _line(state: CapsuleState, waits: dict[str, int]) -> str:
     from remit.cli.output import paint
 
     task = state.task

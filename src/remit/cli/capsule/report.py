@@ -9,8 +9,8 @@ from remit.cli.capsule.show import IdArgument
 from remit.cli.options import JsonOption, PolicyOption
 
 if TYPE_CHECKING:
-    from remit.grant.asks import Asked
-    from remit.grant.capsules import State
+    from remit.grant.asks import AskState
+    from remit.grant.capsules import CapsuleState
     from remit.grant.history import Calls, Passed
 
 
@@ -59,7 +59,7 @@ def command(name: IdArgument, policy: PolicyOption = None, json: JsonOption = Fa
     return FINE
 
 
-def ask_data(asked: Asked) -> dict[str, Any]:
+def ask_data(asked: AskState) -> dict[str, Any]:
     """What was asked and answered, for programs."""
     return {
         "id": asked.id,
@@ -81,12 +81,12 @@ def ask_data(asked: Asked) -> dict[str, Any]:
 
 def seconds_between(first: str, last: str | None) -> int | None:
     """Seconds from one moment to another; None if one of them is missing."""
-    from datetime import datetime
+    from remit.model.moments import seconds_of
 
     if last is None:
         return None
     try:
-        return int((datetime.fromisoformat(last) - datetime.fromisoformat(first)).total_seconds())
+        return int(seconds_of(last) - seconds_of(first))
     except ValueError:
         return None
 
@@ -104,7 +104,7 @@ def lasting(seconds: int | None) -> str:
     return f"{hours} h {minutes} min" if hours else f"{minutes} min"
 
 
-def _who(state: State, calls: Calls, passed: list[Passed]) -> Iterator[str]:
+def _who(state: CapsuleState, calls: Calls, passed: list[Passed]) -> Iterator[str]:
     from remit.cli.output import paint
     from remit.explain.visible import bounded
 
@@ -131,7 +131,7 @@ def _calls(calls: Calls) -> Iterator[str]:
         yield f"  denied {n} times: {bounded(code, 80)}" if n > 1 else f"  denied once: {bounded(code, 80)}"
 
 
-def _asks(asks: list[Asked]) -> Iterator[str]:
+def _asks(asks: list[AskState]) -> Iterator[str]:
     from remit.explain.visible import bounded
 
     people = sum(1 for one in asks if one.ask.of == "human")
@@ -147,7 +147,7 @@ def _asks(asks: list[Asked]) -> Iterator[str]:
         yield f"    {one.id} {bounded(one.ask.tool, 120)}, tier {one.ask.tier}{flag}: {one.state}{by}{after}{why}"
 
 
-def _below(below: list[State], prompts: dict[str, int]) -> Iterator[str]:
+def _below(below: list[CapsuleState], prompts: dict[str, int]) -> Iterator[str]:
     from remit.explain.visible import bounded
 
     for child in below:
@@ -157,7 +157,7 @@ def _below(below: list[State], prompts: dict[str, int]) -> Iterator[str]:
         yield f"  handed on to {agent} as {name} ({how}): {calls} calls, {prompts[name]} prompts"
 
 
-def _child(child: State, prompts: dict[str, int]) -> dict[str, Any]:
+def _child(child: CapsuleState, prompts: dict[str, int]) -> dict[str, Any]:
     name = child.task.capsule.id
     return {
         "id": name,

@@ -10,7 +10,7 @@ import typer
 from remit.cli.options import JsonOption, PolicyOption
 
 if TYPE_CHECKING:
-    from remit.grant.capsules import State
+    from remit.grant.capsules import CapsuleState
     from remit.grant.history import Passed
 
 IdArgument = Annotated[str, typer.Argument(metavar="ID", help="The capsule.")]
@@ -40,7 +40,7 @@ def command(name: IdArgument, policy: PolicyOption = None, json: JsonOption = Fa
     return FINE
 
 
-def _standing(state: State, passed: list[Passed], below: list[State]) -> Iterator[str]:
+def _standing(state: CapsuleState, passed: list[Passed], below: list[CapsuleState]) -> Iterator[str]:
     from remit.cli.output import paint
     from remit.explain.visible import bounded
 

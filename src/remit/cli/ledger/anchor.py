@@ -11,7 +11,7 @@ from remit.cli.ledger.options import NOT_VERIFIED, StateOption, help_alone
 from remit.cli.options import JsonOption, PolicyOption
 
 if TYPE_CHECKING:
-    from remit.record.startup import Asked
+    from remit.record.startup import AnchorReply
 
 app = typer.Typer(help="Anchors: where copies of the log's checkpoints are kept.", rich_markup_mode=None)
 app.callback(invoke_without_command=True)(help_alone)
@@ -30,7 +30,7 @@ def add(spec: SpecArgument, policy: PolicyOption = None, state: StateOption = No
     from remit.cli.ledger.options import find_ledger
     from remit.record.anchor import configure, configured
     from remit.record.anchors import open_anchor
-    from remit.record.startup import Asked, compare
+    from remit.record.startup import AnchorReply, compare
 
     with find_ledger(policy, state) as opened:
         with opened.store.read() as view:
@@ -45,7 +45,7 @@ def add(spec: SpecArgument, policy: PolicyOption = None, state: StateOption = No
                 compare(view, opened.log, kept, anchor.describe(), full=True)
         anchor.push(note)
         configure(opened.store, [*specs, spec])
-        return _say([Asked(anchor.describe(), opened.log.read(note))], json=json)
+        return _say([AnchorReply(anchor.describe(), opened.log.read(note))], json=json)
 
 
 @app.command("list")
@@ -92,11 +92,11 @@ def push(policy: PolicyOption = None, state: StateOption = None, json: JsonOptio
         return _say(opened.push(), json=json)
 
 
-def _say(asked: Sequence[Asked], *, json: bool) -> int:
+def _say(asked: Sequence[AnchorReply], *, json: bool) -> int:
     from remit.cli.common import FINE
     from remit.cli.ledger.lines import out_ascii
     from remit.cli.output import out, paint
-    from remit.declare.nodes import show
+    from remit.model.text import shown
 
     if json:
         out_ascii(
@@ -112,8 +112,8 @@ def _say(asked: Sequence[Asked], *, json: bool) -> int:
     else:
         for one in asked:
             size = f"{one.checkpoint.size} entries" if one.checkpoint is not None else "can't be asked, or is empty"
-            said = paint(show(one.error, 300), "red") if one.error is not None else size
-            out(f"{show(one.anchor, 300)}: {said}\n")
+            said = paint(shown(one.error, 300), "red") if one.error is not None else size
+            out(f"{shown(one.anchor, 300)}: {said}\n")
         if not asked:
             out("no anchors\n")
     return NOT_VERIFIED if any(one.error is not None for one in asked) else FINE
