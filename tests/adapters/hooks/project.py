@@ -27,6 +27,7 @@ from remit.record.open import open_log
 from remit.store.place import state_directory
 from tests.activated import activate
 
+ENDINGS = (".md",)
 JSON = dict[str, Any]
 HOST = "claude-code"
 SESSION = "5f0c1e9a-7d5b-4a86-9d6e-0c8f3f1c2b7d"
@@ -138,7 +139,7 @@ class Project:
     def install(self, *, pinned: tuple[str, ...] = PINNED, store: str | None = None) -> None:
         """What `remit install claude-code` comes to, but for the host's own files."""
         places = (str(self.agents), str(self.user))
-        pins = {name: definitions_of(name, places) for name in pinned}
+        pins = {name: definitions_of(name, places, ENDINGS) for name in pinned}
         settings = str(self.root / ".claude" / "settings.json")
         at, policy = "2026-11-16T00:00:00Z", str(self.root / "remit.yaml")
         write_installed(self.state, Installed(1, HOST, str(self.root), policy, settings, at, places, pins, store))

@@ -7,6 +7,7 @@ from pathlib import Path
 import msgspec
 
 from remit.adapters.hooks.definitions import read_definitions
+from remit.adapters.hosts import registry
 from remit.cli.common import InputError
 from remit.cli.install.place import Place
 from remit.exchange.claude import frontmatter, settings
@@ -47,7 +48,9 @@ def survey(place: Place) -> Survey:
     """Raises InputError for a definition that can't be read."""
     found = []
     try:
-        for file, (names, digest) in read_definitions(place.definitions).items():
+        for file, (names, digest) in read_definitions(
+            place.definitions, registry.find(place.host).definition_endings
+        ).items():
             found.append(Definition(Path(file), frozenset(names), digest, _name(Path(file))))
     except OSError as error:
         name = f"{shown(error.filename, 300)}: " if error.filename else ""

@@ -8,7 +8,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from remit.adapters.hooks.definitions import might_define, read_definitions
-from remit.adapters.hooks.installed import Installed, InstallError, hook_command, read_installed
+from remit.adapters.hooks.installed import Installed, InstallError, client_is_current, hook_command, read_installed
+from remit.adapters.hosts import registry
 from remit.exchange.claude import frontmatter
 from remit.exchange.claude.agents import built_in_agents
 from remit.exchange.claude.frontmatter import HeadError
@@ -65,7 +66,7 @@ def host_state(host: str, root: Path, policy: Path, state: Path, rulebook: Ruleb
         if not there:
             return HostState(host, False, main=main)
         return HostState(host, False, main=main, findings=(_fault("install-unreadable", str(error), error.help),))
-    findings = list(_record_faults(installed, root, policy, main, rulebook))
+    findings = list(_record_faults(installed, root, policy, state, main, rulebook))
     files = settings_files(root)
     settings = Path(installed.settings)
     here = next((one for one in files if one.path == settings), None)
@@ -81,13 +82,16 @@ def host_state(host: str, root: Path, policy: Path, state: Path, rulebook: Ruleb
 
 
 def _record_faults(
-    installed: Installed, root: Path, policy: Path, main: str | None, rulebook: Rulebook | None
+    installed: Installed, root: Path, policy: Path, state: Path, main: str | None, rulebook: Rulebook | None
 ) -> Iterator[Finding]:
     again = f"run `remit install {installed.host}` again"
     if installed.root != str(root):
         yield _fault("installed-elsewhere", f"it was installed for {shown(installed.root, 300)}, not for {root}", again)
     elif installed.policy != str(policy):
         yield Finding("note", "other-policy", f"it was installed with the policy {shown(installed.policy, 300)}")
+    if not client_is_current(state, registry.find(installed.host)):
+        text = "the file by which the hook knows how to refuse, and who attends, is not as it must be: it only denies"
+        yield _fault("client-file", text, again)
     if rulebook is not None and main is None:
         text = f"the policy does not say who the main agent of {installed.host} is: all that it does is denied"
         yield _fault("no-main", text, f"add `hosts: {{{installed.host}: {{main: NAME}}}}` and run `remit activate`")
@@ -97,7 +101,7 @@ def _definitions(installed: Installed, rulebook: Rulebook | None) -> tuple[tuple
     """The host's agents, as they are now beside as they were pinned."""
     help_ = f"look at it, then run `remit install {installed.host}`"
     try:
-        there = read_definitions(installed.definitions)
+        there = read_definitions(installed.definitions, registry.find(installed.host).definition_endings)
     except OSError as error:
         text = f"the definitions of agents can't be read, so every subagent is denied: {shown(error, 200)}"
         return (), [_fault("definitions-unreadable", text)]
