@@ -20,6 +20,7 @@ from remit.cli import (
     approvals,
     capsule,
     check,
+    clock,
     credential,
     decide,
     explain,
@@ -84,6 +85,7 @@ app.command("refuse")(answer.refuse)
 app.add_typer(approvals.app, name="approvals")
 app.add_typer(capsule.app, name="capsule")
 app.add_typer(gate.app, name="gate")
+app.add_typer(clock.app, name="clock")
 app.add_typer(credential.app, name="credential")
 app.add_typer(ledger.app, name="ledger")
 

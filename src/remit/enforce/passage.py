@@ -76,6 +76,8 @@ class Gate:
             return decision, facts
         except StoreError as error:
             return refusal(call, "store-unavailable", f"what is known can't be looked up: {error}"), self.base
+        except GrantError as error:
+            return refusal(call, error.code, str(error)), self.base
         except Exception as error:  # whatever it is, the tool does not run undecided
             return refusal(call, "point-failed", f"the call could not be judged ({type(error).__name__})"), self.base
 

@@ -1,8 +1,8 @@
 """The clock of authority: it follows the wall clock forwards and never goes back, unless a person repairs it.
 
-It is never behind any of these: the wall clock, the latest moment in the store, and what the steady clock of this
-start of the machine makes of the last moment that was written on it. So time runs on for every process of a machine,
-whatever its wall clock is set to.
+It is never behind any of these: the wall clock (on PostgreSQL the server's, one for all machines), the latest moment
+in the store, and what the steady clock of this start of the machine makes of the last moment that was written on it.
+So time runs on for every process of a machine, whatever the wall clock is set to.
 
 A wall clock that jumps forwards is followed and recorded. One that is behind by more than `TOLERANCE` puts the clock
 in doubt: nothing that ends by itself can be given or used, until the wall clock is right again or a person says that
@@ -27,9 +27,8 @@ from remit.store.interface import Transaction
 TOLERANCE = 300
 """Seconds by which wall clocks may differ or be set without anybody taking notice."""
 WRITER = "clock"
-_ROW = (
-    "SELECT m.seen, m.era, b.steady, b.at, b.behind, b.gap FROM moment m LEFT JOIN boot b ON b.id = ? WHERE m.one = 1"
-)
+_COLUMNS = "m.seen, m.era, m.behind, m.gap, b.steady, b.at"
+_FROM = "FROM moment m LEFT JOIN boot b ON b.id = ? WHERE m.one = 1"
 _FRESH = 5.0
 """Seconds for which a process may go without a look at the store, where somebody may have repaired the clock."""
 
@@ -84,40 +83,59 @@ class Reading(NamedTuple):
 
 
 class _Kept(NamedTuple):
-    """What the store knows: the latest moment, the era, and the anchor of this start of the machine, if there is."""
+    """What the store knows."""
 
     seen: float
     era: int
-    anchor: tuple[float, float] | None
     behind: int | None
     gap: bool
+    anchor: tuple[float, float] | None
+    """Of this start of the machine: what its steady clock showed, and the moment."""
+    shared: float | None
+    """The clock of the server that all who use the store share."""
 
-    def ran(self, steady: float) -> float | None:
-        """The moment by the anchor; None without one, or if the steady clock is not the one that it was."""
-        if self.anchor is None or steady < self.anchor[0] - 1:
-            return None
-        return self.anchor[1] + steady - self.anchor[0]
+
+class _Found(NamedTuple):
+    """What one look at all the clocks comes to."""
+
+    at: float
+    wall: float
+    steady: float
+    forward: int
+    """Seconds by which the wall clock has jumped forwards."""
+    doubt: Doubt | None
+    anchored: bool
+
+    @property
+    def reading(self) -> Reading:
+        return Reading(written(self.at), self.doubt)
 
 
 class Clock:
-    """Moments as texts that compare. Safe to use from many threads."""
+    """Moments as texts that compare. Safe to use from many threads.
+
+    The wall clock is the server's where the store has one (`shared`), and otherwise that of the machine.
+    """
 
     def __init__(
         self,
         wall: Callable[[], float] = time.time,
         steady: Callable[[], float] = steady_time,
         boot: str | None = None,
+        *,
+        shared: bool = True,
     ) -> None:
-        self._wall, self._steady = wall, steady
+        self._machine, self._steady, self._shared = wall, steady, shared
         self.boot = boot if boot is not None else boot_id()
-        self._latest: float | None = self._wall()
+        self._skew = 0.0
+        self._latest: float | None = None
         self._at = self._steady()
         self._era = -1
         self._gap = False
         self._looked: float | None = None
         self._lock = threading.Lock()
         self.news = False
-        """Whether the last look at the store found a jump that nobody has recorded yet."""
+        """Whether the last look at the store found something that nobody has written there yet."""
         _clocks.add(self)
 
     def read(self, view: Transaction | None = None) -> Reading:
@@ -127,7 +145,7 @@ class Clock:
         """
         kept = self._kept(view) if view is not None else None
         with self._lock:
-            return self._read(kept)[0]
+            return self._look(kept).reading
 
     def now(self, view: Transaction | None = None) -> str:
         """Only the moment. Raises StoreError."""
@@ -144,10 +162,10 @@ class Clock:
     def fresh(self) -> bool:
         """Whether it has looked at the store lately and nothing has happened since that others should know of."""
         with self._lock:
-            steady, wall = self._steady(), self._wall()
+            steady, wall = self._steady(), self._machine() + self._skew
             if self._looked is None or self._latest is None or not 0 <= steady - self._looked < _FRESH:
                 return False
-            return abs(wall - self._latest - (steady - self._at)) <= TOLERANCE
+            return not self.news and abs(wall - self._latest - (steady - self._at)) <= TOLERANCE
 
     def tick(self, change: Transaction) -> str:
         """The moment, written: nobody who uses the store will be told an earlier one. Raises StoreError.
@@ -156,22 +174,24 @@ class Clock:
         """
         kept = self._kept(change)
         with self._lock:
-            found, forward, steady, at = self._read(kept)
-        change.run("UPDATE moment SET seen = ? WHERE one = 1 AND seen < ?", found.now, found.now)
-        doubt = found.doubt
-        about = {"machine": self.boot[:8], "now": found.now}
-        if forward:
-            note(change, WRITER, WRITER, {"what": "jumped-forwards", "by": forward, **about})
+            found = self._look(kept)
+        now, doubt = found.reading
+        change.run("UPDATE moment SET seen = ? WHERE one = 1 AND seen < ?", now, now)
+        about = {"machine": self.boot[:8], "now": now}
+        if found.forward:
+            note(change, WRITER, WRITER, {"what": "jumped-forwards", "by": found.forward, **about})
             # Whoever handed work to whom is forgotten after a while, but not because of a jump.
-            change.run("UPDATE launch SET at = ?", found.now)
+            change.run("UPDATE launch SET at = ?", now)
         if doubt is not None and kept.behind is None:
             note(change, WRITER, WRITER, {"what": "in-doubt", "by": -doubt.behind, "gap": doubt.gap, **about})
         if doubt is None and kept.behind is not None:
             note(change, WRITER, WRITER, {"what": "recovered", **about})
-        ran = kept.ran(steady)
-        if ran is None or at - ran >= 1 or (doubt is None) != (kept.behind is None):
-            self._anchor(change, steady, at, doubt)
-        return found.now
+        behind, gap = doubt if doubt is not None else (None, False)
+        if (behind, gap) != (kept.behind, kept.gap):
+            change.run("UPDATE moment SET behind = ?, gap = ? WHERE one = 1", behind, int(gap))
+        if not found.anchored:
+            self._anchor(change, found.steady, found.at)
+        return now
 
     def repair(self, change: Transaction, *, by: str) -> tuple[Reading, float, float]:
         """The clock shows what the wall clock shows, by word of a person; returns what it showed before, and the two
@@ -181,62 +201,73 @@ class Clock:
         """
         kept = self._kept(change)
         with self._lock:
-            before, _, steady, at = self._read(kept)
-            wall = self._wall()
-            if before.doubt is None:
+            found = self._look(kept)
+            if found.doubt is None:
                 raise GrantError("the clock is not in doubt: there is nothing to repair", code="clock-sound")
-            self._latest = None
-        back = at - wall
-        change.run("UPDATE moment SET seen = ?, era = era + 1 WHERE one = 1", written(wall))
-        change.run("UPDATE boot SET at = at - ?", int(back * 1000))
-        self._anchor(change, steady, wall, None)
-        about = {"machine": self.boot[:8], "was": before.now, "now": written(wall), "by": by}
-        note(change, WRITER, WRITER, {"what": "repaired", "gap": before.doubt.gap, **about})
-        return before, at, wall
+            self._latest, self._gap = None, False
+        at, now = found.at, written(found.wall)
+        sql = "UPDATE moment SET seen = ?, era = era + 1, behind = NULL, gap = 0 WHERE one = 1"
+        change.run(sql, now)
+        change.run("UPDATE boot SET at = at - ?", int((at - found.wall) * 1000))
+        self._anchor(change, found.steady, found.wall)
+        about = {"machine": self.boot[:8], "was": written(at), "now": now, "by": by}
+        note(change, WRITER, WRITER, {"what": "repaired", "gap": found.doubt.gap, **about})
+        return found.reading, at, found.wall
 
     def after(self, moment: str, seconds: float) -> str:
         """The moment so many seconds later."""
         return written(seconds_of(moment) + seconds)
 
     def _kept(self, view: Transaction) -> _Kept:
-        row = view.row(_ROW, self.boot)
-        if row is None:
-            return _Kept(0.0, 0, None, None, False)
-        seen, era, steady, at, behind, gap = row
+        server = f", {view.clock}" if self._shared and view.clock is not None else ""
+        row = view.row(f"SELECT {_COLUMNS}{server} {_FROM}", self.boot)
+        seen, era, behind, gap, steady, at, *shared = row if row is not None else ("", 0, None, 0, None, None)
         anchor = (steady / 1000, at / 1000) if steady is not None else None
-        return _Kept(seconds_of(seen), int(era), anchor, behind, bool(gap))
+        return _Kept(seconds_of(seen), int(era), behind, bool(gap), anchor, shared[0] / 1000 if shared else None)
 
-    def _read(self, kept: _Kept | None) -> tuple[Reading, int, float, float]:
-        """The reading; by how many seconds the wall clock has jumped forwards; the steady clock and the moment."""
-        steady, wall = self._steady(), self._wall()
-        if kept is not None and kept.era != self._era:
-            if self._era >= 0:
-                self._latest = None  # somebody has repaired it meanwhile
-            self._era = kept.era
-        own = self._latest + max(0.0, steady - self._at) if self._latest is not None else None
-        ran = kept.ran(steady) if kept is not None else None
-        known = ran if ran is not None else own
-        at = max(wall, own or 0.0, ran or 0.0, kept.seen if kept is not None else 0.0)
-        self._latest, self._at = at, steady
-        forward = 0
-        if kept is not None:
-            if known is not None and wall > max(known, kept.seen) + TOLERANCE:
-                forward = int(wall - max(known, kept.seen))
-            self._gap = kept.gap or (ran is None and wall < kept.seen - TOLERANCE)
+    def _look(self, kept: _Kept | None) -> _Found:
+        """All clocks at once. INVARIANT: `at` is at least what has passed since any moment that is known here."""
+        steady, machine = self._steady(), self._machine()
+        if kept is None:
+            wall = machine + self._skew
+            own = self._ran(steady)
+            at = max(wall, own or 0.0)
+            anchored, forward, seen = True, 0, 0.0
+        else:
+            if kept.era != self._era:
+                self._latest, self._gap, self._era = None, False, kept.era  # somebody has repaired it meanwhile
+            self._skew = kept.shared - machine if kept.shared is not None else 0.0
+            wall = machine + self._skew
+            own, ran = self._ran(steady), None
+            if kept.anchor is not None and steady >= kept.anchor[0] - 1:
+                ran = kept.anchor[1] + steady - kept.anchor[0]
+            # On a new start of the machine a wall clock that was behind is so still.
+            carried = wall + (kept.behind or 0) if own is None and ran is None else wall
+            known, seen = max(carried, own or 0.0, ran or 0.0), kept.seen
+            at = max(known, seen)
+            # Not by what only this process knows: a jump is news until it is written.
+            since = max(ran, seen) if ran is not None else wall
+            forward = int(wall - since) if wall > since + TOLERANCE else 0
+            self._gap = self._gap or kept.gap or known < seen - TOLERANCE
             self._looked = steady
+            anchored = ran is not None and at - ran < 1
+        self._latest, self._at = at, steady
         behind = int(at - wall) if wall < at - TOLERANCE else None
         self._gap = self._gap and behind is not None
         if kept is not None:
-            self.news = bool(forward) or (behind is None) != (kept.behind is None)
-        return Reading(written(at), Doubt(behind, self._gap) if behind is not None else None), forward, steady, at
+            jumped = (behind is None) != (kept.behind is None) or self._gap != kept.gap
+            self.news = bool(forward) or jumped or kept.anchor is None
+        doubt = Doubt(behind, self._gap) if behind is not None else None
+        return _Found(at, wall, steady, forward, doubt, anchored)
 
-    def _anchor(self, change: Transaction, steady: float, at: float, doubt: Doubt | None) -> None:
-        values = (int(steady * 1000), int(at * 1000))
-        behind, gap = (doubt.behind, int(doubt.gap)) if doubt is not None else (None, 0)
-        sql = "UPDATE boot SET steady = ?, at = ?, behind = ?, gap = ? WHERE id = ?"
-        if change.run(sql, *values, behind, gap, self.boot) == 0:
-            sql = "INSERT INTO boot (steady, at, behind, gap, id) VALUES (?, ?, ?, ?, ?)"
-            change.run(sql, *values, behind, gap, self.boot)
+    def _ran(self, steady: float) -> float | None:
+        """The moment by what this process knew before; None if it knew nothing."""
+        return self._latest + max(0.0, steady - self._at) if self._latest is not None else None
+
+    def _anchor(self, change: Transaction, steady: float, at: float) -> None:
+        values = (int(steady * 1000), int(at * 1000), self.boot)
+        if change.run("UPDATE boot SET steady = ?, at = ? WHERE id = ?", *values) == 0:
+            change.run("INSERT INTO boot (steady, at, id) VALUES (?, ?, ?)", *values)
 
 
 def lasting(seconds: int) -> str:
