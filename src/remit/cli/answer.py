@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Literal
 
-import typer
-
 from remit.cli.approvals.show import AskArgument, FullOption
 from remit.cli.options import JsonOption, PolicyOption
+from remit.cli.parameters import Option
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -16,14 +15,12 @@ if TYPE_CHECKING:
 
 LONGEST = 4_000
 """Characters of a reason."""
-YesOption = Annotated[
-    bool, typer.Option("--yes", help="Without asking, where no passphrase is needed. It replaces none.")
-]
+YesOption = Annotated[bool, Option("--yes", help="Without asking, where no passphrase is needed. It replaces none.")]
 
 
 def approve(
     name: AskArgument,
-    because: Annotated[str | None, typer.Option("--because", metavar="TEXT", help="Why.")] = None,
+    because: Annotated[str | None, Option("--because", metavar="TEXT", help="Why.")] = None,
     full: FullOption = False,
     yes: YesOption = False,
     policy: PolicyOption = None,
@@ -35,7 +32,7 @@ def approve(
 
 def refuse(
     name: AskArgument,
-    because: Annotated[str, typer.Option("--because", metavar="TEXT", help="Why; the agent may be told.")],
+    because: Annotated[str, Option("--because", metavar="TEXT", help="Why; the agent may be told.")],
     full: FullOption = False,
     yes: YesOption = False,
     policy: PolicyOption = None,

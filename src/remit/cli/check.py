@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import msgspec
-import typer
 
 from remit.cli.options import JsonOption, PolicyOption
+from remit.cli.parameters import Option
 from remit.model.errors import Problem
 from remit.model.rulebook import Book, Rulebook
 
@@ -37,7 +37,7 @@ class Checked(msgspec.Struct, frozen=True):
 def command(
     policy: PolicyOption = None,
     json: JsonOption = False,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print only what is wrong.")] = False,
+    quiet: Annotated[bool, Option("--quiet", "-q", help="Print only what is wrong.")] = False,
 ) -> int:
     """Check a policy: it loads, its examples and `never` statements hold, its tests pass."""
     from remit.cli.common import BAD_POLICY, FINE, find_policy, say_policy

@@ -10,7 +10,8 @@ import msgspec
 
 from remit.cli.output import complain, err, out, paint
 from remit.model.call import Call
-from remit.model.errors import PolicyError, RemitError
+from remit.model.errors import InputError as InputError
+from remit.model.errors import PolicyError
 from remit.model.facts import Facts
 from remit.model.moments import moment, read_moment
 from remit.model.rulebook import Rulebook
@@ -18,12 +19,6 @@ from remit.model.text import did_you_mean, shown
 
 NAME = "remit.yaml"
 FINE, BAD_POLICY, BAD_INPUT, REFUSED = 0, 1, 2, 3
-
-
-class InputError(RemitError):
-    """Bad usage, or input that can't be read: exit code 2."""
-
-    code = "bad-input"
 
 
 class Opened(msgspec.Struct, frozen=True):

@@ -4,20 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import typer
-
-from remit.cli.ledger.options import help_alone
 from remit.cli.options import JsonOption, PolicyOption
 
-app = typer.Typer(
-    name="credential",
-    help="The passphrase that people prove themselves with: to activate, and to answer.",
-    rich_markup_mode=None,
-)
-app.callback(invoke_without_command=True)(help_alone)
 
-
-@app.command("set")
 def set_(policy: PolicyOption = None, json: JsonOption = False) -> int:
     """Set the passphrase, or change it. It is read from the terminal, and from nothing else."""
     from remit.cli.common import FINE
@@ -46,9 +35,8 @@ def set_(policy: PolicyOption = None, json: JsonOption = False) -> int:
     return FINE
 
 
-@app.command()
 def status(policy: PolicyOption = None, json: JsonOption = False) -> int:
-    """Say whether a passphrase is set, since when, and how many wrong ones were given since the last right one."""
+    """Say whether a passphrase is set, since when, and how many wrong ones followed the last right one."""
     from remit.cli.common import FINE
     from remit.cli.output import out, out_json
     from remit.grant.credential import status as look

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import typer
-
 from remit.cli.options import (
     AgentOption,
     ArgOption,
@@ -20,6 +18,7 @@ from remit.cli.options import (
     RootOption,
     ToolOption,
 )
+from remit.cli.parameters import Option
 
 
 def command(
@@ -31,14 +30,14 @@ def command(
     call: CallOption = None,
     calls: Annotated[
         str | None,
-        typer.Option("--calls", metavar="FILE|-", help="Calls as JSON, one a line; - is stdin. One decision a line."),
+        Option("--calls", metavar="FILE|-", help="Calls as JSON, one a line; - is stdin. One decision a line."),
     ] = None,
     policy: PolicyOption = None,
     root: RootOption = None,
     facts: FactsOption = None,
     now: NowOption = None,
     fail_on: Annotated[
-        FailOn | None, typer.Option("--fail-on", help="Exit with 3 if a decision is this, or stricter.")
+        FailOn | None, Option("--fail-on", help="Exit with 3 if a decision is this, or stricter.")
     ] = None,
     json: JsonOption = False,
 ) -> int:

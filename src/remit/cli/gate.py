@@ -5,28 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
-from remit.cli.ledger.options import help_alone
 from remit.cli.options import JsonOption, PolicyOption
+from remit.cli.parameters import Argument, Option
 
 if TYPE_CHECKING:
     from remit.cli.living import Living
     from remit.grant.capsules import CapsuleState
     from remit.model.rulebook import Rulebook
 
-app = typer.Typer(name="gate", help="Gates of a task, which people pass.", rich_markup_mode=None)
-app.callback(invoke_without_command=True)(help_alone)
-CapsuleArgument = Annotated[str, typer.Argument(metavar="CAPSULE")]
+CapsuleArgument = Annotated[str, Argument(metavar="CAPSULE")]
 PLAN = "plan"
 
 
-@app.command("pass")
 def pass_(
     capsule: CapsuleArgument,
-    gate: Annotated[str, typer.Argument(metavar="GATE", help="Such as plan.")],
+    gate: Annotated[str, Argument(metavar="GATE", help="Such as plan.")],
     yes: Annotated[
-        bool, typer.Option("--yes", help="Without asking, where no passphrase is needed. It replaces none.")
+        bool, Option("--yes", help="Without asking, where no passphrase is needed. It replaces none.")
     ] = False,
     policy: PolicyOption = None,
     json: JsonOption = False,
@@ -53,7 +48,6 @@ def pass_(
     return FINE
 
 
-@app.command("list")
 def list_(capsule: CapsuleArgument, policy: PolicyOption = None, json: JsonOption = False) -> int:
     """List the gates of a task, and who has passed them."""
     from remit.cli.common import FINE

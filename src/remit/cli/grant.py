@@ -5,9 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from remit.cli.options import JsonOption, PolicyOption
+from remit.cli.parameters import Option
 
 if TYPE_CHECKING:
     from remit.model.rulebook import Book, Rulebook
@@ -15,22 +14,18 @@ if TYPE_CHECKING:
 
 
 def command(
-    standing: Annotated[
-        bool, typer.Option("--standing", help="A grant that stands in the policy, with an end.")
-    ] = False,
-    agent: Annotated[str | None, typer.Option("--agent", metavar="NAME", help="To whom: an agent or role.")] = None,
-    tool: Annotated[
-        list[str] | None, typer.Option("--tool", metavar="NAME", help="For which tool; repeatable.")
-    ] = None,
-    path: Annotated[list[str] | None, typer.Option("--path", metavar="GLOB", help="Only these paths.")] = None,
-    url: Annotated[list[str] | None, typer.Option("--url", metavar="PATTERN", help="Only these URLs.")] = None,
-    until: Annotated[str | None, typer.Option("--until", metavar="MOMENT", help="When it ends.")] = None,
-    adr: Annotated[str | None, typer.Option("--adr", metavar="ID", help="Where the reason is written down.")] = None,
-    approved_by: Annotated[str | None, typer.Option("--approved-by", metavar="NAME", help="Who approved it.")] = None,
+    standing: Annotated[bool, Option("--standing", help="A grant that stands in the policy, with an end.")] = False,
+    agent: Annotated[str | None, Option("--agent", metavar="NAME", help="To whom: an agent or role.")] = None,
+    tool: Annotated[list[str] | None, Option("--tool", metavar="NAME", help="For which tool; repeatable.")] = None,
+    path: Annotated[list[str] | None, Option("--path", metavar="GLOB", help="Only these paths.")] = None,
+    url: Annotated[list[str] | None, Option("--url", metavar="PATTERN", help="Only these URLs.")] = None,
+    until: Annotated[str | None, Option("--until", metavar="MOMENT", help="When it ends.")] = None,
+    adr: Annotated[str | None, Option("--adr", metavar="ID", help="Where the reason is written down.")] = None,
+    approved_by: Annotated[str | None, Option("--approved-by", metavar="NAME", help="Who approved it.")] = None,
     yes: Annotated[
-        bool, typer.Option("--yes", help="Without asking, where no passphrase is needed. It replaces none.")
+        bool, Option("--yes", help="Without asking, where no passphrase is needed. It replaces none.")
     ] = False,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only show what would change.")] = False,
+    dry_run: Annotated[bool, Option("--dry-run", help="Only show what would change.")] = False,
     policy: PolicyOption = None,
     json: JsonOption = False,
 ) -> int:

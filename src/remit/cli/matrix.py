@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from remit.cli.options import Format, NowOption, PolicyOption
+from remit.cli.parameters import Option
 
 if TYPE_CHECKING:
     from remit.explain.cells import MatrixCell
@@ -17,14 +16,14 @@ _NO_LIMIT = 100_000
 
 
 def command(
-    format: Annotated[Format, typer.Option("--format", help="table, md, html, json or csv.")] = Format.table,
-    agents: Annotated[str | None, typer.Option("--agents", metavar="A,B", help="Only these callers.")] = None,
+    format: Annotated[Format, Option("--format", help="table, md, html, json or csv.")] = Format.table,
+    agents: Annotated[str | None, Option("--agents", metavar="A,B", help="Only these callers.")] = None,
     tools: Annotated[
         str | None,
-        typer.Option("--tools", metavar="X,Y", help="Only these tools: names, toolsets, patterns."),
+        Option("--tools", metavar="X,Y", help="Only these tools: names, toolsets, patterns."),
     ] = None,
-    everyone: Annotated[bool, typer.Option("--all", help="Roles and runners too.")] = False,
-    transpose: Annotated[bool, typer.Option("--transpose", help="Agents as rows, tools as columns.")] = False,
+    everyone: Annotated[bool, Option("--all", help="Roles and runners too.")] = False,
+    transpose: Annotated[bool, Option("--transpose", help="Agents as rows, tools as columns.")] = False,
     policy: PolicyOption = None,
     now: NowOption = None,
 ) -> int:

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from remit.cli.options import JsonOption, NowOption, PolicyOption
+from remit.cli.parameters import Argument
 
 if TYPE_CHECKING:
     from remit.explain.reach import Added, Reach, Through
 
 
 def command(
-    agent: Annotated[str, typer.Argument(metavar="AGENT")],
+    agent: Annotated[str, Argument(metavar="AGENT")],
     policy: PolicyOption = None,
     now: NowOption = None,
     json: JsonOption = False,

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import typer
-
 from remit.cli.options import JsonOption, NowOption, PolicyOption
+from remit.cli.parameters import Argument, Option
 
 
 def command(
-    agent: Annotated[str | None, typer.Argument(metavar="AGENT", help="An agent, role or runner.")] = None,
-    stats: Annotated[bool, typer.Option("--stats", help="Only the totals.")] = False,
-    everyone: Annotated[bool, typer.Option("--all", help="For every agent, role and runner.")] = False,
+    agent: Annotated[str | None, Argument(metavar="AGENT", help="An agent, role or runner.")] = None,
+    stats: Annotated[bool, Option("--stats", help="Only the totals.")] = False,
+    everyone: Annotated[bool, Option("--all", help="For every agent, role and runner.")] = False,
     policy: PolicyOption = None,
     now: NowOption = None,
     json: JsonOption = False,

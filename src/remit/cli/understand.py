@@ -6,9 +6,8 @@ from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from remit.cli.options import JsonOption
+from remit.cli.parameters import Argument, Option
 
 if TYPE_CHECKING:
     from remit.explain.radius import Radius
@@ -31,14 +30,14 @@ class Dialect(StrEnum):
 
 def command(
     text: Annotated[
-        str | None, typer.Argument(metavar="[COMMAND]", help="A shell text, in quotes; - reads it from stdin.")
+        str | None, Argument(metavar="[COMMAND]", help="A shell text, in quotes; - reads it from stdin.")
     ] = None,
-    sql: Annotated[str | None, typer.Option("--sql", metavar="TEXT", help="A SQL text instead; - is stdin.")] = None,
-    url: Annotated[str | None, typer.Option("--url", metavar="URL", help="A URL instead.")] = None,
-    path: Annotated[str | None, typer.Option("--path", metavar="PATH", help="A path instead.")] = None,
-    dialect: Annotated[Dialect, typer.Option("--dialect", help="Whose SQL it is.")] = Dialect.sqlite,
+    sql: Annotated[str | None, Option("--sql", metavar="TEXT", help="A SQL text instead; - is stdin.")] = None,
+    url: Annotated[str | None, Option("--url", metavar="URL", help="A URL instead.")] = None,
+    path: Annotated[str | None, Option("--path", metavar="PATH", help="A path instead.")] = None,
+    dialect: Annotated[Dialect, Option("--dialect", help="Whose SQL it is.")] = Dialect.sqlite,
     policy: Annotated[
-        Path | None, typer.Option("--policy", metavar="FILE", help="Use the labels and tiers of this policy.")
+        Path | None, Option("--policy", metavar="FILE", help="Use the labels and tiers of this policy.")
     ] = None,
     json: JsonOption = False,
 ) -> int:

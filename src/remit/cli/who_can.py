@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from remit.cli.options import (
     ArgOption,
     ArgsOption,
@@ -16,13 +14,14 @@ from remit.cli.options import (
     PolicyOption,
     RootOption,
 )
+from remit.cli.parameters import Argument
 
 if TYPE_CHECKING:
     from remit.explain.access import Access
 
 
 def command(
-    tool: Annotated[str, typer.Argument(metavar="TOOL")],
+    tool: Annotated[str, Argument(metavar="TOOL")],
     args: ArgsOption = None,
     arg: ArgOption = None,
     context: ContextOption = None,

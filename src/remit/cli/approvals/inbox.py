@@ -1,10 +1,10 @@
-"""The inbox: what waits, since when and until when, who asks and why. INVARIANT: all of it is escaped."""
+"""`remit approvals`: what waits, since when and until when, who asks and why. INVARIANT: all of it is escaped."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
 
@@ -12,7 +12,9 @@ from remit.cli.capsule.report import ask_data, lasting, seconds_between
 from remit.cli.capsule.words import tier_style
 from remit.cli.common import FINE
 from remit.cli.living import Living, out_data, to_look
+from remit.cli.options import JsonOption, PolicyOption
 from remit.cli.output import out, paint, write
+from remit.cli.parameters import Option
 from remit.explain.visible import bounded
 from remit.grant.asks import AskState
 from remit.grant.history import all_asks
@@ -21,6 +23,17 @@ EVERY = 1.0
 """Seconds between two looks."""
 _STATEMENT = ("intent", "because", "consequences")
 _CLEAR = "\x1b[H\x1b[2J\x1b[3J"
+
+
+def command(
+    watch: Annotated[bool, Option("--watch", "-w", help="Go on as things change, until interrupted.")] = False,
+    every: Annotated[bool, Option("--all", help="Those that were answered or ran out, too.")] = False,
+    policy: PolicyOption = None,
+    json: JsonOption = False,
+) -> int:
+    """What waits for a person's answer: list it, watch it, look at one in full."""
+    show = watching if watch else look
+    return show(policy, every=every, json=json)
 
 
 def look(policy: Path | None, *, every: bool, json: bool) -> int:

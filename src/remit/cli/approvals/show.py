@@ -5,23 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from remit.cli.options import JsonOption, PolicyOption
+from remit.cli.parameters import Argument, Option
 
 if TYPE_CHECKING:
     from remit.cli.living import Living
     from remit.grant.asks import AskState
     from remit.model.rulebook import Rulebook
 
-AskArgument = Annotated[str, typer.Argument(metavar="ID", help="Such as A-17.")]
-FullOption = Annotated[bool, typer.Option("--full", help="Long values in full.")]
+AskArgument = Annotated[str, Argument(metavar="ID", help="Such as A-17.")]
+FullOption = Annotated[bool, Option("--full", help="Long values in full.")]
 _READ = ("shell", "sql")
 _STATEMENT = ("intent", "because", "consequences", "anticipated")
 
 
 def command(name: AskArgument, full: FullOption = False, policy: PolicyOption = None, json: JsonOption = False) -> int:
-    """Show one call that waits: all its arguments, hidden characters marked, and what its commands and queries do."""
+    """Show one call that waits: all its arguments, hidden characters marked, and what its texts would do."""
     from remit.cli.common import FINE
     from remit.cli.living import must_look, out_data, to_look
     from remit.cli.output import out

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from remit.cli.capsule.show import IdArgument
 from remit.cli.options import JsonOption, PolicyOption
+from remit.cli.parameters import Option
 
 if TYPE_CHECKING:
     from remit.grant.capsules import CapsuleState
@@ -18,7 +17,7 @@ if TYPE_CHECKING:
 def command(
     name: IdArgument,
     yes: Annotated[
-        bool, typer.Option("--yes", help="Without asking, where no passphrase is needed. It replaces none.")
+        bool, Option("--yes", help="Without asking, where no passphrase is needed. It replaces none.")
     ] = False,
     policy: PolicyOption = None,
     json: JsonOption = False,

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from remit.cli.options import JsonOption, PolicyOption
+from remit.cli.parameters import Option
 
 if TYPE_CHECKING:
     from remit.grant.capsules import CapsuleState
 
 
 def command(
-    every: Annotated[bool, typer.Option("--all", help="Those that ended, too.")] = False,
-    agent: Annotated[str | None, typer.Option("--agent", metavar="NAME", help="Only this agent's.")] = None,
+    every: Annotated[bool, Option("--all", help="Those that ended, too.")] = False,
+    agent: Annotated[str | None, Option("--agent", metavar="NAME", help="Only this agent's.")] = None,
     policy: PolicyOption = None,
     json: JsonOption = False,
 ) -> int:

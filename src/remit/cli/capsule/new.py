@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from remit.cli.options import JsonOption, PolicyOption
+from remit.cli.parameters import Argument, Option
 
 if TYPE_CHECKING:
     from remit.cli.living import Living
@@ -33,14 +32,14 @@ _ABOUT = {
 
 
 def command(
-    file: Annotated[str, typer.Argument(metavar="FILE", help="The task (YAML or JSON); - reads it from stdin.")],
+    file: Annotated[str, Argument(metavar="FILE", help="The task (YAML or JSON); - reads it from stdin.")],
     expires: Annotated[
-        str | None, typer.Option("--expires", metavar="MOMENT", help="When it ends, or after how long: 2026-12-01, 8h.")
+        str | None, Option("--expires", metavar="MOMENT", help="When it ends, or after how long: 2026-12-01, 8h.")
     ] = None,
     yes: Annotated[
-        bool, typer.Option("--yes", help="Without asking, where no passphrase is needed. It replaces none.")
+        bool, Option("--yes", help="Without asking, where no passphrase is needed. It replaces none.")
     ] = False,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only show what it would allow.")] = False,
+    dry_run: Annotated[bool, Option("--dry-run", help="Only show what it would allow.")] = False,
     policy: PolicyOption = None,
     json: JsonOption = False,
 ) -> int:

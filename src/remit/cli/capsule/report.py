@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def command(name: IdArgument, policy: PolicyOption = None, json: JsonOption = False) -> int:
-    """Report a task: who, when, calls by tool, what people were asked and how long they took, denials, hand-overs."""
+    """Report a task: who, when, calls by tool, questions and how long answers took, denials, hand-overs."""
     from remit.cli.capsule.end import unused_lines
     from remit.cli.common import FINE
     from remit.cli.living import must_look, out_data, to_look

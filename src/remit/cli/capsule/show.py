@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from remit.cli.options import JsonOption, PolicyOption
+from remit.cli.parameters import Argument
 
 if TYPE_CHECKING:
     from remit.grant.capsules import CapsuleState
     from remit.grant.history import Passed
 
-IdArgument = Annotated[str, typer.Argument(metavar="ID", help="The capsule.")]
+IdArgument = Annotated[str, Argument(metavar="ID", help="The capsule.")]
 
 
 def command(name: IdArgument, policy: PolicyOption = None, json: JsonOption = False) -> int:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from remit.cli.options import JsonOption, PolicyOption
+from remit.cli.parameters import Argument, Option
 
 if TYPE_CHECKING:
     from remit.cli.install.main_agent import Main
@@ -14,19 +13,19 @@ if TYPE_CHECKING:
     from remit.cli.install.plan import Plan
     from remit.model.rulebook import Rulebook
 
-HostArgument = Annotated[str, typer.Argument(metavar="HOST", help="The host: claude-code.")]
-YesOption = Annotated[bool, typer.Option("--yes", help="Write without asking.")]
-DryRunOption = Annotated[bool, typer.Option("--dry-run", help="Only show what would change.")]
+HostArgument = Annotated[str, Argument(metavar="HOST", help="The host: claude-code.")]
+YesOption = Annotated[bool, Option("--yes", help="Write without asking.")]
+DryRunOption = Annotated[bool, Option("--dry-run", help="Only show what would change.")]
 
 
 def command(
     host: HostArgument,
     policy: PolicyOption = None,
     main: Annotated[
-        str | None, typer.Option("--main", metavar="AGENT", help="Who the main agent is, if the policy doesn't say.")
+        str | None, Option("--main", metavar="AGENT", help="Who the main agent is, if the policy doesn't say.")
     ] = None,
     local: Annotated[
-        bool, typer.Option("--local", help="Write to settings.local.json, which is not shared with others.")
+        bool, Option("--local", help="Write to settings.local.json, which is not shared with others.")
     ] = False,
     yes: YesOption = False,
     dry_run: DryRunOption = False,

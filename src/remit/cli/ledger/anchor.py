@@ -5,27 +5,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
-from remit.cli.ledger.options import NOT_VERIFIED, StateOption, help_alone
+from remit.cli.ledger.options import NOT_VERIFIED, StateOption
 from remit.cli.options import JsonOption, PolicyOption
+from remit.cli.parameters import Argument
 
 if TYPE_CHECKING:
     from remit.record.startup import AnchorReply
 
-app = typer.Typer(help="Anchors: where copies of the log's checkpoints are kept.", rich_markup_mode=None)
-app.callback(invoke_without_command=True)(help_alone)
 SpecArgument = Annotated[
     str,
-    typer.Argument(
-        metavar="ANCHOR", help="file:/PATH, git:/PATH#BRANCH, syslog:, https://…, or witness:https://…+VKEY."
-    ),
+    Argument(metavar="ANCHOR", help="file:/PATH, git:/PATH#BRANCH, syslog:, https://…, or witness:https://…+VKEY."),
 ]
 
 
-@app.command()
 def add(spec: SpecArgument, policy: PolicyOption = None, state: StateOption = None, json: JsonOption = False) -> int:
-    """Add an anchor: what it keeps already is compared with the log, and it gets the newest checkpoint."""
+    """Add an anchor: compare what it keeps already with the log, and give it the newest checkpoint."""
     from remit.cli.common import InputError
     from remit.cli.ledger.options import find_ledger
     from remit.record.anchor import configure, configured
@@ -48,7 +42,6 @@ def add(spec: SpecArgument, policy: PolicyOption = None, state: StateOption = No
         return _say([AnchorReply(anchor.describe(), opened.log.read(note))], json=json)
 
 
-@app.command("list")
 def list_(policy: PolicyOption = None, state: StateOption = None, json: JsonOption = False) -> int:
     """List the anchors, and what each of them keeps."""
     from remit.cli.ledger.options import find_ledger
@@ -61,7 +54,6 @@ def list_(policy: PolicyOption = None, state: StateOption = None, json: JsonOpti
         return _say(ask_anchors(opened.log, specs), json=json)
 
 
-@app.command()
 def remove(spec: SpecArgument, policy: PolicyOption = None, state: StateOption = None, json: JsonOption = False) -> int:
     """Remove an anchor. What it keeps stays there."""
     from remit.cli.common import FINE, InputError
@@ -83,7 +75,6 @@ def remove(spec: SpecArgument, policy: PolicyOption = None, state: StateOption =
     return FINE
 
 
-@app.command()
 def push(policy: PolicyOption = None, state: StateOption = None, json: JsonOption = False) -> int:
     """Sign the head of the log, and hand it to every anchor. Exit code 1 if one of them did not get it."""
     from remit.cli.ledger.options import find_ledger

@@ -5,17 +5,16 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from remit.cli.ledger.options import NOT_VERIFIED, StateOption
 from remit.cli.options import JsonOption, PolicyOption
+from remit.cli.parameters import Argument, Option
 
 
 def command(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="The receipt.")],
+    file: Annotated[Path, Argument(metavar="FILE", help="The receipt.")],
     key: Annotated[
         list[str] | None,
-        typer.Option("--key", metavar="VKEY", help="The log's key, or a witness's; otherwise the project's own keys."),
+        Option("--key", metavar="VKEY", help="The log's key, or a witness's; otherwise the project's own keys."),
     ] = None,
     policy: PolicyOption = None,
     state: StateOption = None,

@@ -6,10 +6,9 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from remit.cli.ledger.options import StateOption
 from remit.cli.options import JsonOption, PolicyOption
+from remit.cli.parameters import Argument, Option
 
 
 class Form(StrEnum):
@@ -21,10 +20,10 @@ class Form(StrEnum):
 
 
 def command(
-    form: Annotated[Form, typer.Argument(metavar="tiles|jsonl|ocsf", help="What is written.")],
-    to: Annotated[str, typer.Argument(metavar="PATH", help="A folder for tiles, else a file; - is stdout.")],
-    values: Annotated[bool, typer.Option("--values", help="jsonl: with the values that are kept apart.")] = False,
-    first: Annotated[int, typer.Option("--from", metavar="N", min=0, help="jsonl, ocsf: from this entry on.")] = 0,
+    form: Annotated[Form, Argument(metavar="tiles|jsonl|ocsf", help="What is written.")],
+    to: Annotated[str, Argument(metavar="PATH", help="A folder for tiles, else a file; - is stdout.")],
+    values: Annotated[bool, Option("--values", help="jsonl: with the values that are kept apart.")] = False,
+    first: Annotated[int, Option("--from", metavar="N", min=0, help="jsonl, ocsf: from this entry on.")] = 0,
     policy: PolicyOption = None,
     state: StateOption = None,
     json: JsonOption = False,

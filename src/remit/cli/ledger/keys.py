@@ -4,16 +4,11 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import typer
-
-from remit.cli.ledger.options import StateOption, help_alone
+from remit.cli.ledger.options import StateOption
 from remit.cli.options import JsonOption, PolicyOption
-
-app = typer.Typer(help="The keys that sign the log.", rich_markup_mode=None)
-app.callback(invoke_without_command=True)(help_alone)
+from remit.cli.parameters import Option
 
 
-@app.command("list")
 def list_(policy: PolicyOption = None, state: StateOption = None, json: JsonOption = False) -> int:
     """List the public keys that ever signed, the newest last."""
     from remit.cli.common import FINE
@@ -30,7 +25,6 @@ def list_(policy: PolicyOption = None, state: StateOption = None, json: JsonOpti
     return FINE
 
 
-@app.command()
 def show(policy: PolicyOption = None, state: StateOption = None, json: JsonOption = False) -> int:
     """Show the public key that signs now: for those who check receipts, and for witnesses."""
     from remit.cli.common import FINE
@@ -47,12 +41,9 @@ def show(policy: PolicyOption = None, state: StateOption = None, json: JsonOptio
     return FINE
 
 
-@app.command()
 def rotate(
-    days: Annotated[int, typer.Option("--days", min=0, max=3650, help="How long both keys sign.")] = 7,
-    who: Annotated[
-        str | None, typer.Option("--who", metavar="NAME", help="Who has it done; default: the user.")
-    ] = None,
+    days: Annotated[int, Option("--days", min=0, max=3650, help="How long both keys sign.")] = 7,
+    who: Annotated[str | None, Option("--who", metavar="NAME", help="Who has it done; default: the user.")] = None,
     policy: PolicyOption = None,
     state: StateOption = None,
     json: JsonOption = False,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
+from remit.cli.parameters import Option
 
 if TYPE_CHECKING:
     from remit.record.open import OpenLog
@@ -15,21 +15,13 @@ NOT_VERIFIED = 1
 
 StateOption = Annotated[
     Path | None,
-    typer.Option("--state", metavar="DIR", help="The state directory; otherwise that of the policy's project."),
+    Option("--state", metavar="DIR", help="The state directory; otherwise that of the policy's project."),
 ]
-TypeOption = Annotated[str | None, typer.Option("--type", metavar="TYPE", help="intent, outcome, activation, halt …")]
-DecisionOption = Annotated[str | None, typer.Option("--decision", metavar="WORD", help="allow, ask or deny.")]
-CapsuleOption = Annotated[str | None, typer.Option("--capsule", metavar="ID", help="The task.")]
-SinceOption = Annotated[str | None, typer.Option("--since", metavar="MOMENT", help="From then on.")]
-UntilOption = Annotated[str | None, typer.Option("--until", metavar="MOMENT", help="Before then.")]
-
-
-def help_alone(context: typer.Context) -> None:
-    """A group without a command prints its help."""
-    from remit.cli.output import out
-
-    if context.invoked_subcommand is None:
-        out(context.get_help() + "\n")
+TypeOption = Annotated[str | None, Option("--type", metavar="TYPE", help="intent, outcome, activation, halt …")]
+DecisionOption = Annotated[str | None, Option("--decision", metavar="WORD", help="allow, ask or deny.")]
+CapsuleOption = Annotated[str | None, Option("--capsule", metavar="ID", help="The task.")]
+SinceOption = Annotated[str | None, Option("--since", metavar="MOMENT", help="From then on.")]
+UntilOption = Annotated[str | None, Option("--until", metavar="MOMENT", help="Before then.")]
 
 
 def find_ledger(policy: Path | None, state: Path | None) -> OpenLog:

@@ -5,15 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from remit.cli.ledger.options import StateOption
 from remit.cli.options import JsonOption, PolicyOption
+from remit.cli.parameters import Argument, Option
 
 
 def command(
-    seq: Annotated[int, typer.Argument(metavar="N", min=0, help="The entry.")],
-    to: Annotated[Path | None, typer.Option("--to", metavar="FILE", help="Where to write it; default: stdout.")] = None,
+    seq: Annotated[int, Argument(metavar="N", min=0, help="The entry.")],
+    to: Annotated[Path | None, Option("--to", metavar="FILE", help="Where to write it; default: stdout.")] = None,
     policy: PolicyOption = None,
     state: StateOption = None,
     json: JsonOption = False,

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from remit.cli.ledger.options import (
     CapsuleOption,
     DecisionOption,
@@ -16,6 +14,7 @@ from remit.cli.ledger.options import (
     UntilOption,
 )
 from remit.cli.options import AgentOption, JsonOption, PolicyOption, ToolOption
+from remit.cli.parameters import Argument, Option
 
 if TYPE_CHECKING:
     from remit.record.reader import Filter, Stored
@@ -25,7 +24,7 @@ _CHUNK = 2_000
 
 
 def command(
-    seq: Annotated[int | None, typer.Argument(metavar="[N]", min=0, help="One entry, in full.")] = None,
+    seq: Annotated[int | None, Argument(metavar="[N]", min=0, help="One entry, in full.")] = None,
     agent: AgentOption = None,
     tool: ToolOption = None,
     decision: DecisionOption = None,
@@ -33,8 +32,8 @@ def command(
     type: TypeOption = None,
     since: SinceOption = None,
     until: UntilOption = None,
-    limit: Annotated[int, typer.Option("--limit", "-n", min=0, help="The newest N of them; 0 is all.")] = 50,
-    values: Annotated[bool, typer.Option("--values", help="With the values that are kept apart.")] = False,
+    limit: Annotated[int, Option("--limit", "-n", min=0, help="The newest N of them; 0 is all.")] = 50,
+    values: Annotated[bool, Option("--values", help="With the values that are kept apart.")] = False,
     policy: PolicyOption = None,
     state: StateOption = None,
     json: JsonOption = False,

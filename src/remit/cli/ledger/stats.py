@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from remit.cli.ledger.options import SinceOption, StateOption, UntilOption
 from remit.cli.options import JsonOption, PolicyOption
+from remit.cli.parameters import Option
 
 if TYPE_CHECKING:
     from remit.record.open import OpenLog
@@ -17,7 +16,7 @@ if TYPE_CHECKING:
 def command(
     since: SinceOption = None,
     until: UntilOption = None,
-    top: Annotated[int, typer.Option("--top", min=1, max=10_000, help="How many of each kind.")] = 10,
+    top: Annotated[int, Option("--top", min=1, max=10_000, help="How many of each kind.")] = 10,
     policy: PolicyOption = None,
     state: StateOption = None,
     json: JsonOption = False,

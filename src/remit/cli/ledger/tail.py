@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import typer
-
 from remit.cli.ledger.options import DecisionOption, StateOption, TypeOption
 from remit.cli.options import AgentOption, JsonOption, PolicyOption, ToolOption
+from remit.cli.parameters import Option
 
 
 def command(
-    follow: Annotated[bool, typer.Option("--follow", "-f", help="Wait for more, until interrupted.")] = False,
-    limit: Annotated[int, typer.Option("--limit", "-n", min=0, help="How many of the newest.")] = 10,
-    interval: Annotated[float, typer.Option("--interval", min=0.05, max=60, help="Seconds between looks.")] = 0.5,
+    follow: Annotated[bool, Option("--follow", "-f", help="Wait for more, until interrupted.")] = False,
+    limit: Annotated[int, Option("--limit", "-n", min=0, help="How many of the newest.")] = 10,
+    interval: Annotated[float, Option("--interval", min=0.05, max=60, help="Seconds between looks.")] = 0.5,
     agent: AgentOption = None,
     tool: ToolOption = None,
     decision: DecisionOption = None,

@@ -5,10 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from remit.cli.ledger.options import NOT_VERIFIED, StateOption
 from remit.cli.options import JsonOption, PolicyOption
+from remit.cli.parameters import Option
 
 if TYPE_CHECKING:
     from remit.model.errors import RemitError
@@ -18,12 +17,12 @@ if TYPE_CHECKING:
 
 def command(
     key: Annotated[
-        list[str] | None, typer.Option("--key", metavar="VKEY", help="Trust this key, not those beside the log.")
+        list[str] | None, Option("--key", metavar="VKEY", help="Trust this key, not those beside the log.")
     ] = None,
     anchor: Annotated[
-        list[Path] | None, typer.Option("--anchor", metavar="FILE", help="A checkpoint that was kept elsewhere.")
+        list[Path] | None, Option("--anchor", metavar="FILE", help="A checkpoint that was kept elsewhere.")
     ] = None,
-    entries: Annotated[bool, typer.Option("--entries", help="Also check the form of each entry; slower.")] = False,
+    entries: Annotated[bool, Option("--entries", help="Also check the form of each entry; slower.")] = False,
     policy: PolicyOption = None,
     state: StateOption = None,
     json: JsonOption = False,
