@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Literal
 
-from remit.cli.approvals.show import AskArgument, FullOption
+from remit.cli.approvals.show import AskArgument, FullOption, seen, seen_json
+from remit.cli.common import FINE, InputError
+from remit.cli.living import out_data, to_change
 from remit.cli.options import JsonOption, PolicyOption
+from remit.cli.output import out, paint
 from remit.cli.parameters import Option
+from remit.grant.errors import GrantError
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -52,10 +56,6 @@ def _answer(
     policy: Path | None,
     json: bool,
 ) -> int:
-    from remit.cli.approvals.show import seen, seen_json
-    from remit.cli.common import FINE, InputError
-    from remit.cli.living import out_data, to_change
-    from remit.cli.output import out, paint
 
     if because is not None and (not because.strip() or len(because) > LONGEST):
         raise InputError(f"--because: say why, in up to {LONGEST} characters")
@@ -78,8 +78,6 @@ def _answer(
 
 def _answerable(asked: AskState, verdict: str) -> None:
     """Raises GrantError for what can't be answered any more, before anybody is asked for a passphrase."""
-    from remit.grant.errors import GrantError
-
     if asked.state == "open" or (asked.state == "approved" and verdict == "refuse"):
         return
     by = f" by {asked.by}" if asked.by and asked.state in ("approved", "refused", "used") else ""

@@ -9,6 +9,10 @@ from pathlib import Path
 import msgspec
 
 from remit.cli.output import complain, err, out, paint
+from remit.compile import load_rulebook
+from remit.compile.facts import read_facts
+from remit.declare.files import read_text
+from remit.enforce.paths import look_up, open_root
 from remit.model.call import Call
 from remit.model.errors import InputError as InputError
 from remit.model.errors import PolicyError
@@ -63,8 +67,6 @@ def say_policy(path: Path, *, machine: bool) -> None:
 
 def load(path: Path) -> Rulebook:
     """The rulebook of a file. Raises PolicyError, and InputError for a file that isn't there."""
-    from remit.compile import load_rulebook
-
     if not os.path.lexists(path):
         raise InputError(f"{shown(path, 300)}: no such file", code="no-policy")
     return load_rulebook(path)
@@ -96,14 +98,12 @@ class Setting:
 
     def facts_for(self, call: Call) -> Facts:
         """The facts of one call: its paths resolved below an existing root, and the moment."""
-        from remit.enforce.paths import look_up
 
         facts = look_up(self.rulebook, call, self.facts) if self.resolving else self.facts
         return msgspec.structs.replace(facts, now=clock()) if self.running else facts
 
 
 def _rooted(facts: Facts, opened: Opened, root: Path | None) -> Facts:
-    from remit.enforce.paths import open_root
 
     chosen = root if root is not None else Path(facts.root) if facts.root is not None else None
     try:
@@ -121,8 +121,6 @@ def moment_of(text: str) -> str:
 
 
 def _read_facts(rulebook: Rulebook, path: Path) -> Facts:
-    from remit.compile.facts import read_facts
-    from remit.declare.files import read_text
 
     name = shown(path, 300)
     try:

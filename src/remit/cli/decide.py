@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Annotated
 
+from remit.cli.calls import call_of
+from remit.cli.common import FINE, REFUSED, InputError, Setting, open_policy
 from remit.cli.options import (
     AgentOption,
     ArgOption,
@@ -18,7 +20,13 @@ from remit.cli.options import (
     RootOption,
     ToolOption,
 )
+from remit.cli.output import out, paint, write
 from remit.cli.parameters import Option
+from remit.cli.stream import answer_all, open_calls
+from remit.decide import decide
+from remit.explain.why import headline, remedies
+from remit.model.terms import ALLOW, ASK, DENY
+from remit.model.wire import encode_decision
 
 
 def command(
@@ -42,15 +50,6 @@ def command(
     json: JsonOption = False,
 ) -> int:
     """Decide one call (--agent, --tool, --args) or many (--calls FILE or -)."""
-    from remit.cli.calls import call_of
-    from remit.cli.common import FINE, REFUSED, InputError, Setting, open_policy
-    from remit.cli.output import out, paint, write
-    from remit.cli.stream import answer_all, open_calls
-    from remit.decide import decide
-    from remit.explain.why import headline, remedies
-    from remit.model.terms import ALLOW, ASK, DENY
-    from remit.model.wire import encode_decision
-
     single = (agent, tool, args, arg or None, context, call)
     if calls is not None and any(value is not None for value in single):
         raise InputError("--calls brings whole calls: leave out --agent, --tool, --args, --arg, --context and --call")

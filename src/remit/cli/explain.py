@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from remit.cli.calls import call_of
+from remit.cli.common import FINE, Setting, open_policy
 from remit.cli.options import (
     AgentOption,
     ArgOption,
@@ -15,6 +17,10 @@ from remit.cli.options import (
     RootOption,
     ToolOption,
 )
+from remit.cli.output import out, out_json, paint
+from remit.cli.quote import quote
+from remit.decide import decide
+from remit.explain.why import explained, explanation, places
 
 
 def command(
@@ -31,13 +37,6 @@ def command(
     json: JsonOption = False,
 ) -> int:
     """Explain a decision: the steps, the rule, the tier, and what would make the call pass."""
-    from remit.cli.calls import call_of
-    from remit.cli.common import FINE, Setting, open_policy
-    from remit.cli.output import out, out_json, paint
-    from remit.cli.quote import quote
-    from remit.decide import decide
-    from remit.explain.why import explained, explanation, places
-
     one = call_of(agent, tool, args=args, arg=arg, context=context, call=call)
     opened = open_policy(policy, machine=json)
     setting = Setting(opened, root=root, facts=facts, now=now)

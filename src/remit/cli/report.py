@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from typing import Annotated
 
+from remit.cli.common import FINE, InputError, clock, known_name, moment_of, open_policy
 from remit.cli.options import JsonOption, NowOption, PolicyOption
+from remit.cli.output import out, out_json
 from remit.cli.parameters import Argument, Option
+from remit.explain.access import make_report, report_text, stats_text
+from remit.explain.matrix import callers_of
 
 
 def command(
@@ -17,11 +21,6 @@ def command(
     json: JsonOption = False,
 ) -> int:
     """Report what an agent can use: how many tools, by layer, and which, with their scopes."""
-    from remit.cli.common import FINE, InputError, clock, known_name, moment_of, open_policy
-    from remit.cli.output import out, out_json
-    from remit.explain.access import make_report, report_text, stats_text
-    from remit.explain.matrix import callers_of
-
     if (agent is None) is not everyone:
         raise InputError("name one AGENT, or say --all" if agent is None else "either AGENT or --all, not both")
     opened = open_policy(policy, machine=json)

@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+import sys
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
+from remit.cli.common import FINE, InputError, load
 from remit.cli.options import JsonOption
+from remit.cli.output import out, out_json
 from remit.cli.parameters import Argument, Option
+from remit.compile import build_rulebook
+from remit.explain.radius import radius_of
+from remit.languages.programs.understand import understand
+from remit.languages.sql.understand import understand_sql
+from remit.model.text import shown
+from remit.scopes.url import UrlError, parse_url
 
 if TYPE_CHECKING:
     from remit.explain.radius import Radius
@@ -42,9 +51,6 @@ def command(
     json: JsonOption = False,
 ) -> int:
     """Show what a text would do, without asking whether anybody may: effects, targets, and its tier with the reason."""
-    from remit.cli.common import FINE, InputError
-    from remit.cli.output import out, out_json
-
     given = {"command": text, "sql": sql, "url": url, "path": path}
     named = [name for name, value in given.items() if value is not None]
     if len(named) != 1:
@@ -64,24 +70,18 @@ def command(
 def _content(text: str) -> str:
     if text != "-":
         return text
-    import sys
 
     return sys.stdin.read()
 
 
 def _rulebook(policy: Path | None) -> Rulebook:
     """The policy's, or one with nothing but the catalog's labels and tiers."""
-    from remit.cli.common import load
-    from remit.compile import build_rulebook
-
     if policy is not None:
         return load(policy)
     return build_rulebook({"remit": 1, "agents": {"anyone": {"may": []}}})
 
 
 def _command(book: Rulebook, text: str, dialect: str) -> tuple[dict[str, Any], list[str]]:
-    from remit.explain.radius import radius_of
-    from remit.languages.programs.understand import understand
 
     found = understand(text)
     radius = radius_of(book, "shell", text)
@@ -90,8 +90,6 @@ def _command(book: Rulebook, text: str, dialect: str) -> tuple[dict[str, Any], l
 
 
 def _sql(book: Rulebook, text: str, dialect: str) -> tuple[dict[str, Any], list[str]]:
-    from remit.explain.radius import radius_of
-    from remit.languages.sql.understand import understand_sql
 
     found = understand_sql(text, dialect)
     radius = radius_of(book, "sql", text, dialect=dialect)
@@ -105,8 +103,6 @@ def _sql(book: Rulebook, text: str, dialect: str) -> tuple[dict[str, Any], list[
 
 
 def _url(book: Rulebook, text: str, dialect: str) -> tuple[dict[str, Any], list[str]]:
-    from remit.explain.radius import radius_of
-    from remit.scopes.url import UrlError, parse_url
 
     radius = radius_of(book, "url", text)
     try:
@@ -121,7 +117,6 @@ def _url(book: Rulebook, text: str, dialect: str) -> tuple[dict[str, Any], list[
 
 
 def _path(book: Rulebook, text: str, dialect: str) -> tuple[dict[str, Any], list[str]]:
-    from remit.explain.radius import radius_of
 
     found = {effect: radius_of(book, "path", text, effect) for effect in ("read", "write", "delete")}
     lines = [f"📄 {_show(text, 300)}"]
@@ -189,7 +184,6 @@ def _statement_json(statement: SqlStatement) -> dict[str, Any]:
 
 
 def _show(text: object, limit: int = 160) -> str:
-    from remit.model.text import shown
 
     return shown(text, limit)
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated
 
+from remit.cli.calls import arguments, call_of
+from remit.cli.common import FINE, Setting, known_name, open_policy
 from remit.cli.options import (
     ArgOption,
     ArgsOption,
@@ -14,7 +16,10 @@ from remit.cli.options import (
     PolicyOption,
     RootOption,
 )
+from remit.cli.output import out, out_json
 from remit.cli.parameters import Argument
+from remit.explain.access import who_can, who_can_call
+from remit.explain.matrix import callers_of, tools_of
 
 if TYPE_CHECKING:
     from remit.explain.access import Access
@@ -32,12 +37,6 @@ def command(
     json: JsonOption = False,
 ) -> int:
     """Show who may use a tool. With --args or --arg, that call is decided for everybody."""
-    from remit.cli.calls import arguments, call_of
-    from remit.cli.common import FINE, Setting, known_name, open_policy
-    from remit.cli.output import out, out_json
-    from remit.explain.access import who_can, who_can_call
-    from remit.explain.matrix import callers_of, tools_of
-
     decided = args is not None or bool(arg) or context is not None
     arguments(args, arg)
     opened = open_policy(policy, machine=json)

@@ -6,8 +6,13 @@ import re
 from pathlib import Path
 from typing import Annotated
 
+from remit.cli.common import FINE, InputError
+from remit.cli.ledger.lines import out_ascii
 from remit.cli.options import JsonOption
+from remit.cli.output import out
 from remit.cli.parameters import Option
+from remit.record.witness import Witness
+from remit.record.witness_server import WitnessServer
 
 
 def command(
@@ -25,12 +30,6 @@ def command(
     json: JsonOption = False,
 ) -> int:
     """Run a witness (C2SP tlog-witness): POST /add-checkpoint gets a cosignature, or a refusal."""
-    from remit.cli.common import FINE, InputError
-    from remit.cli.ledger.lines import out_ascii
-    from remit.cli.output import out
-    from remit.record.witness import Witness
-    from remit.record.witness_server import WitnessServer
-
     place = re.fullmatch(r"\[?([0-9A-Za-z.:-]+?)\]?:([0-9]{1,5})", listen)
     if place is None or int(place[2]) > 65_535:
         raise InputError("--listen: not HOST:PORT")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any
@@ -17,7 +19,9 @@ from remit.cli.output import out, paint, write
 from remit.cli.parameters import Option
 from remit.explain.visible import bounded
 from remit.grant.asks import AskState
+from remit.grant.clock import Clock
 from remit.grant.history import all_asks
+from remit.record.export import as_line
 
 EVERY = 1.0
 """Seconds between two looks."""
@@ -49,9 +53,6 @@ def look(policy: Path | None, *, every: bool, json: bool) -> int:
 
 def watching(policy: Path | None, *, every: bool, json: bool) -> int:
     """Shows it again as it changes: on a terminal the whole of it, elsewhere one line a change."""
-    import sys
-    import time
-
     live = not json and sys.stdout is not None and sys.stdout.isatty()
     seen: dict[str, str] = {}
     first = True
@@ -71,8 +72,6 @@ def watching(policy: Path | None, *, every: bool, json: bool) -> int:
 
 def _changes(asks: list[AskState], now: str, seen: dict[str, str], *, every: bool, json: bool) -> None:
     """One line for what is new or answered; at first only what waits, unless all is wanted."""
-    from remit.record.export import as_line
-
     for one in asks:
         if seen.get(one.id) == one.state:
             continue
@@ -86,7 +85,6 @@ def _changes(asks: list[AskState], now: str, seen: dict[str, str], *, every: boo
 
 
 def _asks(living: Living | None, *, every: bool) -> tuple[list[AskState], str]:
-    from remit.grant.clock import Clock
 
     if living is None:
         return [], Clock().now()

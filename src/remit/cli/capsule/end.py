@@ -6,8 +6,17 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated, Any
 
 from remit.cli.capsule.show import IdArgument
+from remit.cli.capsule.words import rule_lines
+from remit.cli.common import FINE
+from remit.cli.living import out_data, to_change
 from remit.cli.options import JsonOption, PolicyOption
+from remit.cli.output import out, paint
 from remit.cli.parameters import Option
+from remit.explain.extent import rule_text
+from remit.explain.visible import bounded
+from remit.grant.errors import GrantError
+from remit.grant.history import all_asks, unused
+from remit.model.text import shown
 
 if TYPE_CHECKING:
     from remit.grant.capsules import CapsuleState
@@ -23,13 +32,6 @@ def command(
     json: JsonOption = False,
 ) -> int:
     """End a task and all that were handed on from it; say what was revoked, and what was left unused."""
-    from remit.cli.common import FINE
-    from remit.cli.living import out_data, to_change
-    from remit.cli.output import out
-    from remit.grant.errors import GrantError
-    from remit.grant.history import all_asks, unused
-    from remit.model.text import shown
-
     with to_change(policy) as living:
         book = living.book(machine=json)
         state = living.authority.state(name)
@@ -58,7 +60,6 @@ def command(
 
 
 def _data(state: CapsuleState, left: Unused) -> dict[str, Any]:
-    from remit.explain.extent import rule_text
 
     capsule = state.task.capsule
     return {
@@ -71,9 +72,6 @@ def _data(state: CapsuleState, left: Unused) -> dict[str, Any]:
 
 
 def _lines(state: CapsuleState, left: Unused) -> Iterator[str]:
-    from remit.cli.capsule.words import rule_lines
-    from remit.cli.output import paint
-    from remit.explain.visible import bounded
 
     capsule = state.task.capsule
     yield paint(f"ended {capsule.id}", "bold") + f" of {bounded(capsule.agent, 100)}"
@@ -89,9 +87,6 @@ def _lines(state: CapsuleState, left: Unused) -> Iterator[str]:
 
 def unused_lines(state: CapsuleState, left: Unused) -> Iterator[str]:
     """What a task was given and did not use."""
-    from remit.cli.capsule.words import rule_lines
-    from remit.explain.visible import bounded
-
     capsule = state.task.capsule
     if left.grants:
         yield "  grants never used:"

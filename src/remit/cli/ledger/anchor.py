@@ -5,9 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated
 
-from remit.cli.ledger.options import NOT_VERIFIED, StateOption
+from remit.cli.common import FINE, InputError
+from remit.cli.ledger.lines import out_ascii
+from remit.cli.ledger.options import NOT_VERIFIED, StateOption, find_ledger
 from remit.cli.options import JsonOption, PolicyOption
+from remit.cli.output import out, paint
 from remit.cli.parameters import Argument
+from remit.model.text import shown
+from remit.record.anchor import configure, configured
+from remit.record.anchors import open_anchor
+from remit.record.startup import AnchorReply, ask_anchors, compare
 
 if TYPE_CHECKING:
     from remit.record.startup import AnchorReply
@@ -20,12 +27,6 @@ SpecArgument = Annotated[
 
 def add(spec: SpecArgument, policy: PolicyOption = None, state: StateOption = None, json: JsonOption = False) -> int:
     """Add an anchor: compare what it keeps already with the log, and give it the newest checkpoint."""
-    from remit.cli.common import InputError
-    from remit.cli.ledger.options import find_ledger
-    from remit.record.anchor import configure, configured
-    from remit.record.anchors import open_anchor
-    from remit.record.startup import AnchorReply, compare
-
     with find_ledger(policy, state) as opened:
         with opened.store.read() as view:
             specs = configured(view)
@@ -44,10 +45,6 @@ def add(spec: SpecArgument, policy: PolicyOption = None, state: StateOption = No
 
 def list_(policy: PolicyOption = None, state: StateOption = None, json: JsonOption = False) -> int:
     """List the anchors, and what each of them keeps."""
-    from remit.cli.ledger.options import find_ledger
-    from remit.record.anchor import configured
-    from remit.record.startup import ask_anchors
-
     with find_ledger(policy, state) as opened:
         with opened.store.read() as view:
             specs = configured(view)
@@ -56,12 +53,6 @@ def list_(policy: PolicyOption = None, state: StateOption = None, json: JsonOpti
 
 def remove(spec: SpecArgument, policy: PolicyOption = None, state: StateOption = None, json: JsonOption = False) -> int:
     """Remove an anchor. What it keeps stays there."""
-    from remit.cli.common import FINE, InputError
-    from remit.cli.ledger.lines import out_ascii
-    from remit.cli.ledger.options import find_ledger
-    from remit.cli.output import out
-    from remit.record.anchor import configure, configured
-
     with find_ledger(policy, state) as opened:
         with opened.store.read() as view:
             specs = configured(view)
@@ -77,17 +68,11 @@ def remove(spec: SpecArgument, policy: PolicyOption = None, state: StateOption =
 
 def push(policy: PolicyOption = None, state: StateOption = None, json: JsonOption = False) -> int:
     """Sign the head of the log, and hand it to every anchor. Exit code 1 if one of them did not get it."""
-    from remit.cli.ledger.options import find_ledger
-
     with find_ledger(policy, state) as opened:
         return _say(opened.push(), json=json)
 
 
 def _say(asked: Sequence[AnchorReply], *, json: bool) -> int:
-    from remit.cli.common import FINE
-    from remit.cli.ledger.lines import out_ascii
-    from remit.cli.output import out, paint
-    from remit.model.text import shown
 
     if json:
         out_ascii(

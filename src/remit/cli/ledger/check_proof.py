@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+import base64
 from pathlib import Path
 from typing import Annotated
 
-from remit.cli.ledger.options import NOT_VERIFIED, StateOption
+from remit.cli.common import FINE, InputError
+from remit.cli.ledger.lines import entry_text, out_ascii
+from remit.cli.ledger.options import NOT_VERIFIED, StateOption, find_ledger
 from remit.cli.options import JsonOption, PolicyOption
+from remit.cli.output import err, out, paint
 from remit.cli.parameters import Argument, Option
+from remit.model.text import shown
+from remit.record.note import Verifier, open_note
+from remit.record.proof import MAX_PROOF, Proof, ProofError, verify_proof
+from remit.record.reader import Stored
 
 
 def command(
@@ -21,16 +29,6 @@ def command(
     json: JsonOption = False,
 ) -> int:
     """Check a receipt offline. Exit code 1: it does not hold."""
-    import base64
-
-    from remit.cli.common import FINE, InputError
-    from remit.cli.ledger.lines import entry_text, out_ascii
-    from remit.cli.ledger.options import find_ledger
-    from remit.cli.output import err, out, paint
-    from remit.model.text import shown
-    from remit.record.note import Verifier, open_note
-    from remit.record.proof import MAX_PROOF, Proof, ProofError, verify_proof
-    from remit.record.reader import Stored
 
     try:
         with file.open("rb") as opened_file:

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Annotated
 
 import typer
 
-from remit.cli.ledger.options import StateOption
+from remit.cli.common import FINE, InputError
+from remit.cli.ledger.lines import out_ascii
+from remit.cli.ledger.options import StateOption, find_ledger, moment_option
+from remit.cli.ledger.user import user_name
 from remit.cli.options import JsonOption, PolicyOption
+from remit.cli.output import out
 from remit.cli.parameters import Option
+from remit.record.erase import Which, erase, selected
 
 
 def command(
@@ -26,14 +32,6 @@ def command(
     json: JsonOption = False,
 ) -> int:
     """Erase values for good: arguments and statements. Entries and proofs stay; that it was done is recorded."""
-    import sys
-
-    from remit.cli.common import FINE, InputError
-    from remit.cli.ledger.lines import out_ascii
-    from remit.cli.ledger.options import find_ledger, moment_option
-    from remit.cli.ledger.user import user_name
-    from remit.cli.output import out
-    from remit.record.erase import Which, erase, selected
 
     named = [bool(seq), call is not None, agent is not None or before is not None]
     if sum(named) != 1:

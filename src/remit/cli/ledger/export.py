@@ -6,9 +6,15 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
-from remit.cli.ledger.options import StateOption
+from remit.cli.common import FINE, InputError
+from remit.cli.ledger.lines import out_ascii
+from remit.cli.ledger.options import StateOption, find_ledger
+from remit.cli.ledger.progress import progress_bar
 from remit.cli.options import JsonOption, PolicyOption
+from remit.cli.output import err, write
 from remit.cli.parameters import Argument, Option
+from remit.record.append import head_of
+from remit.record.export import export_file, export_tiles, jsonl, ocsf
 
 
 class Form(StrEnum):
@@ -29,14 +35,6 @@ def command(
     json: JsonOption = False,
 ) -> int:
     """Export the log: tiles (verifiable by others), JSON lines, or OCSF events."""
-    from remit.cli.common import FINE, InputError
-    from remit.cli.ledger.lines import out_ascii
-    from remit.cli.ledger.options import find_ledger
-    from remit.cli.ledger.progress import progress_bar
-    from remit.cli.output import err, write
-    from remit.record.append import head_of
-    from remit.record.export import export_file, export_tiles, jsonl, ocsf
-
     if form is Form.tiles and (to == "-" or values or first):
         raise InputError("tiles go into a folder, whole and without values: leave out -, --values and --from")
     if form is Form.ocsf and values:

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from remit.cli.ledger.options import StateOption
+from remit.cli.common import FINE
+from remit.cli.ledger.lines import out_ascii
+from remit.cli.ledger.options import StateOption, find_ledger
+from remit.cli.ledger.user import user_name
 from remit.cli.options import JsonOption, PolicyOption
+from remit.cli.output import err, out
 from remit.cli.parameters import Option
+from remit.record.rotate import rotate as rotate_keys
 
 
 def list_(policy: PolicyOption = None, state: StateOption = None, json: JsonOption = False) -> int:
     """List the public keys that ever signed, the newest last."""
-    from remit.cli.common import FINE
-    from remit.cli.ledger.lines import out_ascii
-    from remit.cli.ledger.options import find_ledger
-    from remit.cli.output import out
-
     with find_ledger(policy, state) as opened:
         keys = [verifier.vkey for verifier in opened.log.verifiers]
     if json:
@@ -27,11 +27,6 @@ def list_(policy: PolicyOption = None, state: StateOption = None, json: JsonOpti
 
 def show(policy: PolicyOption = None, state: StateOption = None, json: JsonOption = False) -> int:
     """Show the public key that signs now: for those who check receipts, and for witnesses."""
-    from remit.cli.common import FINE
-    from remit.cli.ledger.lines import out_ascii
-    from remit.cli.ledger.options import find_ledger
-    from remit.cli.output import out
-
     with find_ledger(policy, state) as opened:
         key = opened.log.verifiers[-1].vkey
     if json:
@@ -49,13 +44,6 @@ def rotate(
     json: JsonOption = False,
 ) -> int:
     """Make a new key. The old one signs an entry that names it, and goes on signing for a while."""
-    from remit.cli.common import FINE
-    from remit.cli.ledger.lines import out_ascii
-    from remit.cli.ledger.options import find_ledger
-    from remit.cli.ledger.user import user_name
-    from remit.cli.output import err, out
-    from remit.record.rotate import rotate as rotate_keys
-
     with find_ledger(policy, state) as opened:
         opened.checkpoint()
         new = rotate_keys(opened.store, opened.keys, days=days, who=user_name(who))

@@ -5,7 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
+from remit.cli.common import InputError, find_policy
 from remit.cli.parameters import Option
+from remit.model.moments import read_moment
+from remit.model.text import shown
+from remit.record.entry import EVENTS
+from remit.record.open import open_log
+from remit.record.reader import Filter
 
 if TYPE_CHECKING:
     from remit.record.open import OpenLog
@@ -26,9 +32,6 @@ UntilOption = Annotated[str | None, Option("--until", metavar="MOMENT", help="Be
 
 def find_ledger(policy: Path | None, state: Path | None) -> OpenLog:
     """The ledger of `--state`, or of the project of the policy. Raises RemitError."""
-    from remit.cli.common import InputError, find_policy
-    from remit.record.open import open_log
-
     if state is not None:
         if not state.is_dir():
             raise InputError("--state: no such directory")
@@ -47,10 +50,6 @@ def filter_of(
     until: str | None = None,
 ) -> Filter:
     """Which entries are wanted. Raises InputError for a word or a moment that there is not."""
-    from remit.cli.common import InputError
-    from remit.record.entry import EVENTS
-    from remit.record.reader import Filter
-
     if decision is not None and decision not in ("allow", "ask", "deny"):
         raise InputError("--decision is allow, ask or deny")
     if type is not None and type not in ("intent", "outcome", *EVENTS):
@@ -62,10 +61,6 @@ def filter_of(
 
 def moment_option(text: str | None, name: str) -> str | None:
     """The moment in the form that entries have, to be compared with theirs. Raises InputError."""
-    from remit.cli.common import InputError
-    from remit.model.moments import read_moment
-    from remit.model.text import shown
-
     if text is None:
         return None
     found = read_moment(text)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated
 
+from remit.cli.common import FINE
+from remit.cli.ledger.lines import entry_text, out_line
 from remit.cli.ledger.options import (
     CapsuleOption,
     DecisionOption,
@@ -12,9 +14,15 @@ from remit.cli.ledger.options import (
     StateOption,
     TypeOption,
     UntilOption,
+    filter_of,
+    find_ledger,
 )
 from remit.cli.options import AgentOption, JsonOption, PolicyOption, ToolOption
+from remit.cli.output import out, write
 from remit.cli.parameters import Argument, Option
+from remit.record.append import head_of
+from remit.record.export import as_line
+from remit.record.reader import entries, entry_at, values_of
 
 if TYPE_CHECKING:
     from remit.record.reader import Filter, Stored
@@ -39,13 +47,6 @@ def command(
     json: JsonOption = False,
 ) -> int:
     """Show entries: one in full, or the newest of those that fit the options."""
-    from remit.cli.common import FINE
-    from remit.cli.ledger.lines import entry_text, out_line
-    from remit.cli.ledger.options import filter_of, find_ledger
-    from remit.cli.output import out, write
-    from remit.record.export import as_line
-    from remit.record.reader import entry_at, values_of
-
     wanted = filter_of(type=type, agent=agent, tool=tool, decision=decision, capsule=capsule, since=since, until=until)
     with find_ledger(policy, state) as opened, opened.store.read() as view:
         found = iter([entry_at(view, seq)]) if seq is not None else matching(view, wanted, limit)
@@ -64,9 +65,6 @@ def command(
 
 def matching(view: Transaction, wanted: Filter, limit: int) -> Iterator[Stored]:
     """The newest entries that are wanted, the oldest of them first; all of them for 0."""
-    from remit.record.append import head_of
-    from remit.record.reader import entries
-
     if not limit:
         yield from (stored for stored in entries(view) if wanted.wants(stored.data))
         return

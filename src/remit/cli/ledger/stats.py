@@ -5,9 +5,17 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Annotated, Any
 
-from remit.cli.ledger.options import SinceOption, StateOption, UntilOption
+from remit.cli.common import FINE
+from remit.cli.ledger.lines import out_ascii
+from remit.cli.ledger.options import SinceOption, StateOption, UntilOption, filter_of, find_ledger
 from remit.cli.options import JsonOption, PolicyOption
+from remit.cli.output import out, paint
 from remit.cli.parameters import Option
+from remit.model.text import shown
+from remit.record.anchor import configured
+from remit.record.append import head_of
+from remit.record.log import newest_checkpoint
+from remit.record.stats import count
 
 if TYPE_CHECKING:
     from remit.record.open import OpenLog
@@ -22,11 +30,6 @@ def command(
     json: JsonOption = False,
 ) -> int:
     """Count entries by agent, tool, decision, code, rule and day; size, last checkpoint, anchors."""
-    from remit.cli.common import FINE
-    from remit.cli.ledger.lines import out_ascii
-    from remit.cli.ledger.options import filter_of, find_ledger
-    from remit.cli.output import out
-
     wanted = filter_of(since=since, until=until)
     with find_ledger(policy, state) as opened:
         found = gather(opened, wanted)
@@ -39,11 +42,6 @@ def command(
 
 def gather(opened: OpenLog, wanted: Any) -> dict[str, Any]:
     """Everything as plain data."""
-    from remit.record.anchor import configured
-    from remit.record.append import head_of
-    from remit.record.log import newest_checkpoint
-    from remit.record.stats import count
-
     with opened.store.read() as view:
         stats = count(view, wanted)
         newest = newest_checkpoint(view)
@@ -69,9 +67,6 @@ def gather(opened: OpenLog, wanted: Any) -> dict[str, Any]:
 
 def as_text(found: dict[str, Any], top: int) -> str:
     """The counts for people."""
-    from remit.cli.output import paint
-    from remit.model.text import shown
-
     signed = f"{found['checkpoint']} entries" if found["checkpoint"] is not None else "none"
     lines = [
         paint(shown(found["origin"], 255), "bold"),

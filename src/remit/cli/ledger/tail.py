@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+import time
 from typing import Annotated
 
-from remit.cli.ledger.options import DecisionOption, StateOption, TypeOption
+from remit.cli.common import FINE
+from remit.cli.ledger.lines import out_line
+from remit.cli.ledger.options import DecisionOption, StateOption, TypeOption, filter_of, find_ledger
+from remit.cli.ledger.show import matching
 from remit.cli.options import AgentOption, JsonOption, PolicyOption, ToolOption
+from remit.cli.output import write
 from remit.cli.parameters import Option
+from remit.record.append import head_of
+from remit.record.export import as_line
+from remit.record.reader import Stored, entries
 
 
 def command(
@@ -22,16 +30,6 @@ def command(
     json: JsonOption = False,
 ) -> int:
     """Show the newest entries; with -f, go on as they are written."""
-    import time
-
-    from remit.cli.common import FINE
-    from remit.cli.ledger.lines import out_line
-    from remit.cli.ledger.options import filter_of, find_ledger
-    from remit.cli.ledger.show import matching
-    from remit.cli.output import write
-    from remit.record.append import head_of
-    from remit.record.export import as_line
-    from remit.record.reader import Stored, entries
 
     wanted = filter_of(type=type, agent=agent, tool=tool, decision=decision)
 
