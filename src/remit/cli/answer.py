@@ -56,7 +56,6 @@ def _answer(
     policy: Path | None,
     json: bool,
 ) -> int:
-
     if because is not None and (not because.strip() or len(because) > LONGEST):
         raise InputError(f"--because: say why, in up to {LONGEST} characters")
     with to_change(policy) as living:

@@ -114,7 +114,6 @@ def as_text(checked: Checked, *, quiet: bool) -> str:
 
 
 def _sum(checked: Checked, book: Book | None) -> str:
-
     if book is None:
         number = len(checked.problems)
         return paint(f"❌ {number} problem{'' if number == 1 else 's'}", "red")

@@ -59,7 +59,6 @@ def status(policy: PolicyOption = None, json: JsonOption = False) -> int:
 
 def _root(policy: Path | None) -> Path:
     """The folder of the policy. Raises InputError."""
-
     path = find_policy(policy)
     if not os.path.lexists(path):
         raise InputError(f"{shown(path, 300)}: no such file", code="no-policy")

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from remit.cli.calls import call_of
-from remit.cli.common import FINE, Setting, open_policy
+from remit.cli.calls import call_of, facts_of
+from remit.cli.common import FINE, open_policy
 from remit.cli.options import (
     AgentOption,
     ArgOption,
@@ -38,14 +38,14 @@ def command(
 ) -> int:
     """Explain a decision: the steps, the rule, the tier, and what would make the call pass."""
     one = call_of(agent, tool, args=args, arg=arg, context=context, call=call)
-    opened = open_policy(policy, machine=json)
-    setting = Setting(opened, root=root, facts=facts, now=now)
-    known = setting.facts_for(one)
-    decision = decide(opened.rulebook, one, known)
-    quotes = {place: quote(opened.path, place) for place in places(opened.rulebook, one, decision)}
+    loaded = open_policy(policy, machine=json)
+    known_facts = facts_of(loaded, root=root, facts=facts, now=now)
+    known = known_facts.of(one)
+    decision = decide(loaded.rulebook, one, known)
+    quotes = {place: quote(loaded.path, place) for place in places(loaded.rulebook, one, decision)}
     if json:
-        out_json(explained(opened.rulebook, one, known, decision, quotes))
+        out_json(explained(loaded.rulebook, one, known, decision, quotes))
         return FINE
-    first, _, rest = explanation(opened.rulebook, one, known, decision, quotes).partition("\n")
+    first, _, rest = explanation(loaded.rulebook, one, known, decision, quotes).partition("\n")
     out(f"{paint(first, decision.verdict.word)}\n{rest}")
     return FINE

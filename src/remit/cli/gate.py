@@ -89,7 +89,6 @@ def _passable(living: Living, capsule: str, gate: str) -> CapsuleState:
 
 
 def _shown(rulebook: Rulebook, state: CapsuleState, gate: str) -> Iterator[str]:
-
     capsule = state.task.capsule
     yield paint(f"capsule {capsule.id}", "bold") + f" of {capsule.agent}: {bounded(state.task.goal, 1_000)}"
     if gate != PLAN:
@@ -121,7 +120,6 @@ def _until(expires: str | None) -> str:
 
 
 def _items(rulebook: Rulebook, state: CapsuleState, gate: str) -> list[dict[str, Any]]:
-
     capsule = state.task.capsule
     if gate != PLAN:
         return []

@@ -125,7 +125,6 @@ def _quoted(text: str) -> str:
 
 
 def _inserted(text: str, entry: str) -> str:
-
     try:
         return with_entry(text, "grants", entry)
     except ValueError as error:
@@ -136,7 +135,6 @@ def _inserted(text: str, entry: str) -> str:
 
 def _loaded(file: Path, text: str) -> Rulebook:
     """The policy as it would be, loaded from a file beside it. Raises PolicyError as for the policy itself."""
-
     beside = _stage(file, text)
     try:
         return load(beside)
@@ -172,7 +170,6 @@ def _only_more(before: Rulebook, after: Rulebook) -> None:
 
 
 def _difference(old: str, new: str, name: str) -> list[str]:
-
     rows = unified_diff(old.splitlines(), new.splitlines(), name, f"{name}, with the grant", lineterm="", n=2)
     return [marked(row.rstrip()) for row in rows]
 

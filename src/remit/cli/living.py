@@ -74,7 +74,6 @@ def out_data(value: Any) -> None:
 
 def _agree(doing: str) -> None:
     """Where no passphrase is needed, somebody still says yes."""
-
     if not sys.stdin.isatty():
         raise InputError("nobody is there to agree: say --yes")
     if not typer.confirm(f"{doing}?", err=True):
@@ -82,7 +81,6 @@ def _agree(doing: str) -> None:
 
 
 def _say_which(path: Path, which: Literal["activated", "file"], rulebook: Rulebook, *, machine: bool) -> None:
-
     what = "the activated policy" if which == "activated" else f"{shown(path, 300)} as it is; nothing is activated"
     line = f"policy: {what} ({rulebook.hash[:19]}…)"
     if machine:
@@ -92,7 +90,6 @@ def _say_which(path: Path, which: Literal["activated", "file"], rulebook: Rulebo
 
 
 def _root(option: Path | None) -> tuple[Path, Path]:
-
     path = find_policy(option)
     if not os.path.lexists(path):
         raise InputError(f"{shown(path, 300)}: no such file", code="no-policy")

@@ -65,7 +65,6 @@ def command(
 
 
 def _chosen(rulebook: Rulebook, agents: str | None, tools: str | None, everyone: bool) -> tuple[list[str], list[str]]:
-
     names = listed(agents)
     callers = callers_of(rulebook, everyone=everyone)
     if names is not None:
@@ -81,7 +80,6 @@ def _chosen(rulebook: Rulebook, agents: str | None, tools: str | None, everyone:
 
 def table(matrix: Matrix, *, transpose: bool) -> str:
     """The matrix for a terminal; where it is too wide, in several tables below each other."""
-
     corner, heads, rows = matrix.lines(transpose)
     wide = shutil.get_terminal_size().columns if sys.stdout is not None and sys.stdout.isatty() else _NO_LIMIT
     first = max([len(corner), *(len(name) for name, _ in rows)])
@@ -110,7 +108,6 @@ def _blocks(heads: list[str], first: int, wide: int) -> list[tuple[int, int]]:
 
 
 def _table(corner: str, heads: list[str], rows: list[tuple[str, list[MatrixCell]]]) -> str:
-
     grid = Table(box=SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, 1), header_style="bold")
     grid.add_column(Text(corner), no_wrap=True)
     for head in heads:

@@ -37,7 +37,6 @@ def standing(checked: Checked, force: InForce) -> Standing:
 
 
 def _state(checked: Checked, force: InForce) -> State:
-
     if force.fault is not None:
         return "unusable"
     if force.activation is None:

@@ -34,7 +34,6 @@ def command(
 
 
 def _lines(found: Reach) -> list[str]:
-
     own = f"{found.agent}: {_amount(len(found.own_tools), 'tool')} of its own"
     lines = [paint(own, "bold") + f", effects {_list(found.own_effects)}, {_tiers(found.own_tier, found.own_most)}"]
     if not found.through:
@@ -47,7 +46,6 @@ def _lines(found: Reach) -> list[str]:
 
 
 def _through(one: Through) -> list[str]:
-
     head = f"{one.name} ({one.kind})"
     lines = [paint(head, "bold") + f", over {' → '.join(one.ways[0].chain)}"]
     for way in one.ways:

@@ -70,7 +70,6 @@ def command(
 def _content(text: str) -> str:
     if text != "-":
         return text
-
     return sys.stdin.read()
 
 
@@ -82,7 +81,6 @@ def _rulebook(policy: Path | None) -> Rulebook:
 
 
 def _command(book: Rulebook, text: str, dialect: str) -> tuple[dict[str, Any], list[str]]:
-
     found = understand(text)
     radius = radius_of(book, "shell", text)
     data = {**as_json(found), **_extent(radius)}
@@ -90,7 +88,6 @@ def _command(book: Rulebook, text: str, dialect: str) -> tuple[dict[str, Any], l
 
 
 def _sql(book: Rulebook, text: str, dialect: str) -> tuple[dict[str, Any], list[str]]:
-
     found = understand_sql(text, dialect)
     radius = radius_of(book, "sql", text, dialect=dialect)
     statements = [_statement_json(statement) for statement in found.statements]
@@ -103,7 +100,6 @@ def _sql(book: Rulebook, text: str, dialect: str) -> tuple[dict[str, Any], list[
 
 
 def _url(book: Rulebook, text: str, dialect: str) -> tuple[dict[str, Any], list[str]]:
-
     radius = radius_of(book, "url", text)
     try:
         url = parse_url(text)
@@ -117,7 +113,6 @@ def _url(book: Rulebook, text: str, dialect: str) -> tuple[dict[str, Any], list[
 
 
 def _path(book: Rulebook, text: str, dialect: str) -> tuple[dict[str, Any], list[str]]:
-
     found = {effect: radius_of(book, "path", text, effect) for effect in ("read", "write", "delete")}
     lines = [f"📄 {_show(text, 300)}"]
     for effect, radius in found.items():
@@ -184,7 +179,6 @@ def _statement_json(statement: SqlStatement) -> dict[str, Any]:
 
 
 def _show(text: object, limit: int = 160) -> str:
-
     return shown(text, limit)
 
 

@@ -85,7 +85,6 @@ def _changes(asks: list[AskState], now: str, seen: dict[str, str], *, every: boo
 
 
 def _asks(living: Living | None, *, every: bool) -> tuple[list[AskState], str]:
-
     if living is None:
         return [], Clock().now()
     authority = living.authority

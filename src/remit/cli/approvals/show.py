@@ -94,7 +94,6 @@ def _rulebook(living: Living) -> Rulebook | None:
 
 
 def _list(name: str, items: list[str], *, full: bool) -> list[str]:
-
     kept = items if full else items[:MOST_ITEMS]
     lines = [f"    {bounded(item, 5_000)}" for item in kept]
     if len(kept) < len(items):

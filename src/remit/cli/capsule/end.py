@@ -60,7 +60,6 @@ def command(
 
 
 def _data(state: CapsuleState, left: Unused) -> dict[str, Any]:
-
     capsule = state.task.capsule
     return {
         "id": capsule.id,
@@ -72,7 +71,6 @@ def _data(state: CapsuleState, left: Unused) -> dict[str, Any]:
 
 
 def _lines(state: CapsuleState, left: Unused) -> Iterator[str]:
-
     capsule = state.task.capsule
     yield paint(f"ended {capsule.id}", "bold") + f" of {bounded(capsule.agent, 100)}"
     if capsule.grants:

@@ -58,7 +58,6 @@ def _data(state: CapsuleState, waits: dict[str, int]) -> dict[str, Any]:
 
 
 def _line(state: CapsuleState, waits: dict[str, int]) -> str:
-
     task = state.task
     name = task.capsule.id
     if state.ended is not None:
@@ -74,5 +73,4 @@ def _line(state: CapsuleState, waits: dict[str, int]) -> str:
 
 
 def _shown(text: object) -> str:
-
     return bounded(str(text), 120)

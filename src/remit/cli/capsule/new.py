@@ -62,7 +62,6 @@ def command(
     json: JsonOption = False,
 ) -> int:
     """Hand a task to an agent: show what it would allow and how far that reaches, then ask a person."""
-
     name = "stdin" if file == "-" else shown(file, 300)
     with to_change(policy) as living:
         rulebook, book = living.rulebook(machine=json)
@@ -93,7 +92,6 @@ def command(
 
 
 def _done(task: Task) -> str:
-
     capsule = task.capsule
     until = f" until {capsule.expires}" if capsule.expires is not None else ""
     text = f"{paint('✅', 'green')} issued {capsule.id} to {capsule.agent}{until}, by {task.by}\n"
@@ -103,7 +101,6 @@ def _done(task: Task) -> str:
 
 
 def _text(file: str, name: str) -> str:
-
     if file != "-":
         return read_text(Path(file), name)
 
@@ -118,7 +115,6 @@ def _text(file: str, name: str) -> str:
 
 def _until(living: Living, task: Task, text: str) -> Task:
     """The task with another end than its file says."""
-
     seconds = {"s": 1, "m": 60, "h": 3600, "d": 86400}
     found = read_moment(text)
     if found is None and re.fullmatch(r"[1-9][0-9]{0,5}[smhd]", text):
@@ -150,7 +146,6 @@ def _check(living: Living, rulebook: Rulebook, task: Task, node: Node) -> None:
 
 
 def _placed(error: GrantError, node: Node) -> PolicyError:
-
     key = next((key for key in _ABOUT.get(error.code, ("budget",)) if key in node.value), None)
     at = node.at_key(key) if key is not None else node.at
     return PolicyError((Problem(error.code, shown(error, 400), at, error.help),))

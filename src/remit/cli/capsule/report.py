@@ -104,7 +104,6 @@ def lasting(seconds: int | None) -> str:
 
 
 def _who(state: CapsuleState, calls: Calls, passed: list[Passed]) -> Iterator[str]:
-
     task = state.task
     yield paint(f"capsule {task.capsule.id}", "bold") + f": {bounded(task.goal, 1_000)}"
     yield f"  handed to {bounded(task.capsule.agent, 100)} by {bounded(task.by, 200)} ({task.issuer}), {task.made}"
@@ -118,7 +117,6 @@ def _who(state: CapsuleState, calls: Calls, passed: list[Passed]) -> Iterator[st
 
 
 def _calls(calls: Calls) -> Iterator[str]:
-
     if not calls.tools:
         yield "  no calls"
     for tool, counts in sorted(calls.tools.items()):
@@ -128,7 +126,6 @@ def _calls(calls: Calls) -> Iterator[str]:
 
 
 def _asks(asks: list[AskState]) -> Iterator[str]:
-
     people = sum(1 for one in asks if one.ask.of == "human")
     yield f"  prompts: {len(asks)}" + (f", {people} of them for people" if people != len(asks) else "")
     took = sorted(t for one in asks if (t := seconds_between(one.ask.asked, one.answered)) is not None)
@@ -143,7 +140,6 @@ def _asks(asks: list[AskState]) -> Iterator[str]:
 
 
 def _below(below: list[CapsuleState], prompts: dict[str, int]) -> Iterator[str]:
-
     for child in below:
         name, how = child.task.capsule.id, "ended" if child.ended is not None else "open"
         calls = child.spent.get("calls", 0)

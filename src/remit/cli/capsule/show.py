@@ -40,7 +40,6 @@ def command(name: IdArgument, policy: PolicyOption = None, json: JsonOption = Fa
 
 
 def _standing(state: CapsuleState, passed: list[Passed], below: list[CapsuleState]) -> Iterator[str]:
-
     task = state.task
     yield f"  issued {task.made} by {bounded(task.by, 200)} ({task.issuer}), under {task.policy[:19]}…"
     for gate in passed:

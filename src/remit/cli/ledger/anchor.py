@@ -73,7 +73,6 @@ def push(policy: PolicyOption = None, state: StateOption = None, json: JsonOptio
 
 
 def _say(asked: Sequence[AnchorReply], *, json: bool) -> int:
-
     if json:
         out_ascii(
             [

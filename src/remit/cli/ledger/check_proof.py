@@ -29,7 +29,6 @@ def command(
     json: JsonOption = False,
 ) -> int:
     """Check a receipt offline. Exit code 1: it does not hold."""
-
     try:
         with file.open("rb") as opened_file:
             text = opened_file.read(MAX_PROOF + 1)

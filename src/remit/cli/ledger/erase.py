@@ -32,7 +32,6 @@ def command(
     json: JsonOption = False,
 ) -> int:
     """Erase values for good: arguments and statements. Entries and proofs stay; that it was done is recorded."""
-
     named = [bool(seq), call is not None, agent is not None or before is not None]
     if sum(named) != 1:
         raise InputError("name what is to go by --seq, by --call, or by --agent and --before")

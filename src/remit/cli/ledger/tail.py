@@ -30,7 +30,6 @@ def command(
     json: JsonOption = False,
 ) -> int:
     """Show the newest entries; with -f, go on as they are written."""
-
     wanted = filter_of(type=type, agent=agent, tool=tool, decision=decision)
 
     def say(stored: Stored) -> None:

@@ -56,7 +56,6 @@ def command(
 
 
 def _audit(opened: OpenLog, key: list[str] | None, kept: list[bytes], *, canonical: bool, quiet: bool) -> Audit:
-
     with opened.store.read() as view:
         size = head_of(view).size
     try:
@@ -124,7 +123,6 @@ def as_text(found: Audit) -> str:
 
 
 def _read(path: Path) -> bytes:
-
     try:
         with path.open("rb") as file:
             return file.read(MAX_NOTE + 1)
