@@ -5,9 +5,9 @@ from __future__ import annotations
 import msgspec
 
 from remit.compile.names import Names
-from remit.declare.nodes import show
-from remit.declare.shapes import Reader, did_you_mean
+from remit.declare.shapes import Reader
 from remit.model.policy import Caller, Condition, Rule, Scope, Tool
+from remit.model.text import did_you_mean, shown
 from remit.scopes.glob import Glob
 from remit.scopes.globset import GlobSet
 
@@ -53,7 +53,7 @@ class RuleResolver:
 
     def _unknown_caller(self, at: str, name: str) -> None:
         hint = did_you_mean(name, self.callers)
-        self.reader.fail(at, "unknown-agent", f"unknown agent, role or runner `{show(name)}`{hint}")
+        self.reader.fail(at, "unknown-agent", f"unknown agent, role or runner `{shown(name)}`{hint}")
 
     def _check_toolless(self, rule: Rule) -> None:
         if rule.verb == "may" and not rule.scope.effect:
@@ -85,7 +85,7 @@ class RuleResolver:
         argument = tool.args.get(arg)
         if argument is None:
             hint = did_you_mean(arg, tool.args)
-            self.reader.fail(at, "undeclared-argument", f"`{show(arg)}` is no argument of `{tool.name}`{hint}")
+            self.reader.fail(at, "undeclared-argument", f"`{shown(arg)}` is no argument of `{tool.name}`{hint}")
             return
         kind = argument.kind
         wanted: str | None = None

@@ -21,13 +21,14 @@ from remit.decide.steps import (
     permitted,
     prohibited,
 )
-from remit.decide.words import declare_remedy, shown
+from remit.decide.words import declare_remedy
 from remit.model.call import Call, Context, Statement
 from remit.model.decision import Decision, Obligation
 from remit.model.errors import NotUnderstood
 from remit.model.facts import NO_FACTS, Facts
 from remit.model.rulebook import Rulebook
 from remit.model.terms import ALLOW, ASK, DENY, PROJECT, UNKNOWN, Verdict
+from remit.model.text import shown
 
 
 def decide(rulebook: Rulebook, call: Call, facts: Facts = NO_FACTS) -> Decision:

@@ -12,6 +12,7 @@ from remit.model.call import Call
 from remit.model.errors import NotUnderstood
 from remit.model.facts import Facts
 from remit.model.policy import Argument, Tool
+from remit.model.text import shown_name
 from remit.scopes.glob import Glob
 from remit.scopes.interface import Unit
 from remit.scopes.path import glob_argument, normalise, relative_to
@@ -124,7 +125,7 @@ class Intake:
 
     def _undeclared(self, name: str) -> BadArguments:
         source = f" (pack {self.tool.pack})" if self.tool.pack else ""
-        shown = ascii(name)[1:-1][:80]
+        shown = shown_name(name)
         return BadArguments("undeclared-argument", f"{self.tool.name} has no argument `{shown}`{source}", shown)
 
     def units(self, values: dict[str, list[Any]], call: Call, facts: Facts) -> list[Unit]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from remit.decide.case import FLOOR, Case
 from remit.decide.index import Index
-from remit.decide.words import shown
+from remit.model.text import shown
 from remit.scopes.glob import Glob, fold
 from remit.scopes.globset import GlobSet
 from remit.scopes.interface import FOR_LABELS, Unit

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import unicodedata
 from typing import TYPE_CHECKING, Any
 
 from remit.decide.grid import Bound, Cell
 from remit.model.decision import Remedy
 from remit.model.pattern import compile_later
 from remit.model.terms import UNKNOWN
+from remit.model.text import shown
 from remit.scopes.glob import Glob
 from remit.scopes.interface import Unit
 
@@ -17,15 +17,6 @@ if TYPE_CHECKING:
 
 _PLAIN = compile_later(r"[A-Za-z0-9_./:=@%+,~^-]+")
 _NAME = compile_later(r"[A-Za-z0-9_][A-Za-z0-9_.:/-]{0,127}")
-
-
-def shown(text: object, limit: int = 80) -> str:
-    """Text from outside, escaped and bounded."""
-    raw = str(text)
-    plain = "".join(
-        c if c.isprintable() and unicodedata.category(c) != "Cf" else ascii(c)[1:-1] for c in raw[: limit + 1]
-    )
-    return plain if len(plain) <= limit else plain[:limit] + "…"
 
 
 def limited(cell: Cell, bounds: list[Bound]) -> str:

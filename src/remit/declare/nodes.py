@@ -13,6 +13,7 @@ import yaml
 from yaml.cyaml import CParser  # type: ignore[attr-defined]  # libyaml itself; the stubs leave it out
 
 from remit.model.errors import PolicyError, Problem
+from remit.model.text import shown
 
 MAX_DEPTH = 48
 MAX_SIZE = 16 * 1024 * 1024
@@ -129,7 +130,7 @@ def _build(parser: Any, source: str) -> Node | None:
                 if key in top.value:
                     raise _refused(
                         "duplicate-key",
-                        f"duplicate key `{show(key)}`, first at line {top.keys[key][0]}",
+                        f"duplicate key `{shown(key)}`, first at line {top.keys[key][0]}",
                         f"{source}:{mark.line + 1}:{mark.column + 1}",
                     )
                 top.keys[key] = (mark.line + 1, mark.column + 1)
@@ -182,7 +183,7 @@ def _special(event: Any, source: str) -> PolicyError:
         text, sign = f"&{event.anchor}", "&"
     else:
         text, sign = str(event.tag).replace("tag:yaml.org,2002:", "!!"), "!"
-    return _refused("unquoted", f"unquoted `{sign}` at the start of a value", at, f'quote it: "{show(text)}"')
+    return _refused("unquoted", f"unquoted `{sign}` at the start of a value", at, f'quote it: "{shown(text)}"')
 
 
 def _around(row: str, column: int) -> str:
@@ -192,7 +193,7 @@ def _around(row: str, column: int) -> str:
     before = row[:column]
     flow = before.count("{") > before.count("}") or before.count("[") > before.count("]")
     stop = re.search(r"[,\]}]", row[column:]) if flow else None
-    return show(row[begin : column + stop.start() if stop else len(row)].strip())
+    return shown(row[begin : column + stop.start() if stop else len(row)].strip())
 
 
 _SIGNS = frozenset("*&!@`%{}[]|>,?")
@@ -219,20 +220,13 @@ def _syntax(error: yaml.MarkedYAMLError, text: str, source: str) -> Problem:
     brace = re.search(r"\{[^{}]*\}[^\s,\]}]+", row)
     if error.problem and "did not find expected" in error.problem and brace:
         at = f"{source}:{line + 1}:{brace.start() + 1}"
-        return Problem("unquoted", "unquoted `{` at the start of a value", at, f'quote it: "{show(brace[0])}"')
+        return Problem("unquoted", "unquoted `{` at the start of a value", at, f'quote it: "{shown(brace[0])}"')
     if sign in _SIGNS and sign:
         value = re.split(r"[\],}]|\s#", row[column:], maxsplit=1)[0].strip() or sign
-        return Problem("unquoted", f"unquoted `{sign}` at the start of a value", at, f'quote it: "{show(value)}"')
+        return Problem("unquoted", f"unquoted `{sign}` at the start of a value", at, f'quote it: "{shown(value)}"')
     context = f"{error.context}: " if error.context else ""
     return Problem("bad-yaml", f"{context}{error.problem}", at)
 
 
 def _refused(code: str, message: str, at: str, help: str | None = None) -> PolicyError:
     return PolicyError((Problem(code, message, at, help),))
-
-
-def show(text: object, limit: int = 80) -> str:
-    """Outside text, escaped and bounded, for a message."""
-    raw = str(text)
-    plain = "".join(c if c.isprintable() and not _HIDDEN.match(c) else ascii(c)[1:-1] for c in raw[: limit + 1])
-    return plain if len(raw) <= limit else plain[:limit] + "…"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from remit.declare.nodes import LIST, MAP, SCALAR, Node, show
+from remit.declare.nodes import LIST, MAP, SCALAR, Node
 from remit.declare.shapes import (
     BAD,
     JSON,
@@ -21,12 +21,12 @@ from remit.declare.shapes import (
     Scalar,
     Shape,
     Text,
-    did_you_mean,
 )
 from remit.declare.sql import sql_scope
 from remit.declare.words import Anything, GlobText, Name, NamePattern, RegexText, UrlText
 from remit.model.policy import Condition, Examples, PathScope, Rule, Scope, Verb
 from remit.model.terms import CONTEXT_KEYS, EFFECTS
+from remit.model.text import did_you_mean, shown
 
 globs = ListOf(GlobText(), single=True)
 absolute_globs = ListOf(GlobText(absolute=True), single=True)
@@ -157,7 +157,7 @@ class _When(MapOf):
                     reader.fail(
                         node.at_key(key),
                         "unknown-key",
-                        f"`when` can't look at `{show(key)}`{did_you_mean(key, CONTEXT_KEYS)}",
+                        f"`when` can't look at `{shown(key)}`{did_you_mean(key, CONTEXT_KEYS)}",
                         f"it looks at {known}",
                     )
         return super().read(node, reader)
@@ -324,11 +324,11 @@ class Rules(Shape):
             at = node.at_key(key)
             if " " in key and value.kind is SCALAR:
                 text = f"{key}: {value.value}" if value.value else key
-                help = f'an entry with `: ` in it must be quoted: "{show(text)}"'
-                reader.fail(at, "unquoted", f"`{show(key)}` is no tool or toolset", help)
+                help = f'an entry with `: ` in it must be quoted: "{shown(text)}"'
+                reader.fail(at, "unquoted", f"`{shown(key)}` is no tool or toolset", help)
                 continue
             if NamePattern.pattern is not None and not NamePattern.pattern.fullmatch(key):
-                reader.fail(at, "bad-name", f"`{show(key)}` is no tool or toolset")
+                reader.fail(at, "bad-name", f"`{shown(key)}` is no tool or toolset")
                 continue
             if value.kind is SCALAR and value.scalar() is None:
                 rules.append(Rule(self.verb, (key,), at=at))

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
-from datetime import UTC, datetime
 from typing import Any
 
-from remit.declare.nodes import LIST, MAP, SCALAR, Node, show
+from remit.declare.nodes import LIST, MAP, SCALAR, Node
 from remit.declare.shapes import BAD, JSON, NAME, Reader, Shape, Text
+from remit.model.moments import read_moment
+from remit.model.text import shown
 from remit.scopes.glob import Glob, GlobError
 from remit.scopes.regex import RegexError, compile_regex
 from remit.scopes.url import UrlError, UrlPattern
@@ -52,7 +52,7 @@ class UrlText(Shape):
         try:
             UrlPattern.parse(text)
         except UrlError as error:
-            return reader.fail(node.at, "bad-url-pattern", f"`{show(text)}`: {error}")
+            return reader.fail(node.at, "bad-url-pattern", f"`{shown(text)}`: {error}")
         return text
 
     def schema(self) -> JSON:
@@ -71,29 +71,11 @@ class RegexText(Shape):
         try:
             compile_regex(text)
         except RegexError as error:
-            return reader.fail(node.at, "bad-regex", f"`{show(text)}`: {error}")
+            return reader.fail(node.at, "bad-regex", f"`{shown(text)}`: {error}")
         return text
 
     def schema(self) -> JSON:
         return {"type": "string", "format": "regex"}
-
-
-_DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
-_MOMENT = re.compile(r"\d{4}-\d{2}-\d{2}[Tt ]\d{2}:\d{2}(:\d{2})?([Zz]|[+-]\d{2}:\d{2})")
-
-
-def moment(text: str) -> str | None:
-    """One form for every moment, `2026-11-15T12:00:00Z`; a date is its first instant; None if it is neither."""
-    try:
-        if _DATE.fullmatch(text):
-            when = datetime.fromisoformat(text).replace(tzinfo=UTC)
-        elif _MOMENT.fullmatch(text):
-            when = datetime.fromisoformat(text.upper().replace(" ", "T"))
-        else:
-            return None
-        return when.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ").rjust(20, "0")
-    except (ValueError, OverflowError):
-        return None
 
 
 class Moment(Shape):
@@ -102,7 +84,7 @@ class Moment(Shape):
     expects = "a date such as 2027-03-01, or a moment such as 2027-03-01T12:00:00Z"
 
     def read(self, node: Node, reader: Reader) -> Any:
-        value = moment(node.value) if node.kind is SCALAR else None
+        value = read_moment(node.value) if node.kind is SCALAR else None
         return self.wrong(node, reader) if value is None else value
 
     def schema(self) -> JSON:

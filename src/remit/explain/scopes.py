@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from remit.decide.grid import Bound
-from remit.decide.words import shown
+from remit.model.text import shown
 
 _FIVE = 5
 

@@ -11,8 +11,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from remit.adapters.hooks.carrier import HOSTS, Answer, HookAnswerer
+from remit.adapters.hooks.carrier import Answer, HookAnswerer
 from remit.adapters.hooks.installed import InstallError, read_installed
+from remit.adapters.hosts import registry
 from remit.enforce.attempt import Enforcer
 from remit.model.errors import RemitError
 from remit.record.open import open_ledger
@@ -38,7 +39,7 @@ class Daemon:
         try:
             url = _installed_store(self.state)
             self.opened = open_ledger(self.root, point="serve", state=self.state, url=url, full=False, keep=True)
-            self._ledgers = {host: Ledger(self.opened.store, point=host, elsewhere=True) for host in HOSTS}
+            self._ledgers = {host: Ledger(self.opened.store, point=host, elsewhere=True) for host in registry.names()}
             answerers = {host: self._answerer(host, ledger) for host, ledger in self._ledgers.items()}
             self.rulebook = next(iter(answerers.values())).enforcer.rulebook()
             self.server = HookServer(self.state, answerers, on_answer)
@@ -77,7 +78,7 @@ class Daemon:
 
 def _installed_store(state: Path) -> str | None:
     """The store that hooks without a daemon use, as far as something is installed: there must be only one."""
-    for host in HOSTS:
+    for host in registry.names():
         with suppress(InstallError):
             return read_installed(state, host).store or default_url(state)
     return None

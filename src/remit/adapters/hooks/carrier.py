@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import msgspec
 
-from remit.adapters.hooks import claude_code
 from remit.adapters.hooks.definitions import Definitions
-from remit.adapters.hooks.event import Event
 from remit.adapters.hooks.installed import Installed
+from remit.adapters.hosts import registry
+from remit.adapters.hosts.interface import PLAIN_REFUSAL, Event, Reply
 from remit.enforce.attempt import Enforcer, Passage, wait
 from remit.enforce.carrier import Carried, Carrier, Judged
 from remit.enforce.errors import GuardError
@@ -26,31 +26,10 @@ from remit.model.terms import ASK, DENY
 from remit.record.ids import is_id
 
 
-class Host(Protocol):
-    """The language of a host; a module each."""
-
-    NOTHING: bytes
-
-    def read_event(self, data: bytes) -> Event:
-        """What the host says. Raises CallError."""
-
-    def names_of(self, tool: str) -> tuple[str, ...]:
-        """The names that a policy may know a tool by."""
-
-    def judged(self, tool: str, args: dict[str, Any]) -> dict[str, Any]:
-        """The arguments as the host will take them."""
-
-    def answer(self, decision: Decision, changed: dict[str, Any] | None) -> bytes:
-        """The decision as the host obeys it."""
-
-
-HOSTS: dict[str, Host] = {claude_code.NAME: claude_code}
-
-
 class Answer(NamedTuple):
     """The answer to the host, and the id of the call that runs when the host gets it."""
 
-    text: bytes
+    reply: Reply
     running: str | None = None
     decision: Decision | None = None
 
@@ -60,20 +39,22 @@ class HookAnswerer:
 
     def __init__(self, host: str, enforcer: Enforcer, installed: Callable[[], Installed]) -> None:
         """`installed` looks the record up, again for each question. Raises InstallError then."""
-        self.name, self.enforcer, self.installed = host, enforcer, installed
-        self.host = HOSTS[host]
-        self.definitions = Definitions()
+        self.host, self.enforcer, self.installed = registry.find(host), enforcer, installed
+        self.definitions = Definitions(self.host.definition_endings)
 
     @staticmethod
-    def without(host: str, data: bytes, error: RemitError) -> bytes:
+    def without(name: str, data: bytes, error: RemitError) -> Reply:
         """The answer where there is nothing to decide with, or nowhere to record it."""
-        language = HOSTS.get(host, claude_code)
         try:
-            if language.read_event(data).when != "before":
-                return language.NOTHING
+            host = registry.find(name)
+        except RemitError as unknown:
+            return PLAIN_REFUSAL._replace(err=PLAIN_REFUSAL.err.replace(b"{why}", str(unknown).encode()))
+        try:
+            if host.read_event(data).when != "before":
+                return host.last_resort.silence
         except CallError:
             pass
-        return language.answer(refusal(Call("", ""), error.code, f"nothing can be decided: {error}"), None)
+        return host.answer(refusal(Call("", ""), error.code, f"nothing can be decided: {error}"), None)
 
     def answer(self, data: bytes, *, alone: bool = False) -> Answer:
         """The answer to a question or report; `alone` if nobody attends the host. Never raises."""
@@ -85,10 +66,10 @@ class HookAnswerer:
                 self.enforcer.refuse(call, refusal(call, error.code, f"the call can't be read: {error}"))
             )
         if event.when == "other":
-            return Answer(self.host.NOTHING)
+            return Answer(self.host.last_resort.silence)
         if event.when == "after":
             self.enforcer.ended(_id(event), "done" if event.failed is None else "failed", error=event.failed)
-            return Answer(self.host.NOTHING)
+            return Answer(self.host.last_resort.silence)
         carrier = HookCarrier(self, msgspec.structs.replace(event, person=False) if alone else event)
         found = wait(self.enforcer.attempt(carrier))
         if isinstance(found, Passage):
@@ -102,7 +83,7 @@ class HookAnswerer:
         except CallError:
             event = Event("before")
         if event.when != "before":
-            return Answer(self.host.NOTHING)
+            return Answer(self.host.last_resort.silence)
         call = _as_said(event)
         self.enforcer.not_run(_id(event), code)  # the daemon may have allowed it before it failed
         return self._refused(self.enforcer.refuse(call, refusal(call, code, reason)))
@@ -114,7 +95,7 @@ class HookAnswerer:
         """That the host's agent is the one that was pinned under this name. Raises RemitError."""
         installed = self.installed()
         pinned = installed.agents.get(agent)
-        help_ = f"a person looks at it and runs `remit install {self.name}`"
+        help_ = f"a person looks at it and runs `remit install {self.host.name}`"
         if pinned is None:
             raise RemitError(f"no agent `{agent[:80]}` was there when Remit was installed", code="unpinned", help=help_)
         try:
@@ -125,10 +106,12 @@ class HookAnswerer:
             raise RemitError(f"the definition of {agent} is not the one that was pinned", code="unpinned", help=help_)
 
 
+_CAN = frozenset(("create-exclusively", "use-resolved-path"))
+
+
 class HookCarrier(Carrier):
     """One call that a host asks about. A hook can look just before, and hand changed arguments back."""
 
-    can = frozenset(("create-exclusively", "use-resolved-path"))
     knows_task = False
 
     def __init__(self, answerer: HookAnswerer, event: Event) -> None:
@@ -136,12 +119,13 @@ class HookCarrier(Carrier):
         self.call = _as_said(event)
         self.call_id = _id(event) if event.use else None
         self.asks_itself = event.person
+        self.can = _CAN if answerer.host.can_change_args else _CAN - {"use-resolved-path"}
         self.changed: dict[str, Any] | None = None
         """The arguments that the host is to use; None where they stay as they are."""
 
     def calls(self, rulebook: Rulebook) -> list[Call]:
         """Raises RemitError for a caller that nobody vouches for."""
-        event, host = self.event, self.answerer.name
+        event, host = self.event, self.answerer.host.name
         main = rulebook.book.hosts.get(host, {}).get("main")
         if main is None:
             help_ = f"a person adds `hosts: {{{host}: {{main: NAME}}}}` to the policy and runs `remit activate`"
@@ -157,7 +141,7 @@ class HookCarrier(Carrier):
             mode="interactive" if event.person else "autonomous",
             session=event.session or None,
         )
-        self.call = call = Call(agent, tool, language.judged(event.tool, event.args), context)
+        self.call = call = Call(agent, tool, language.effective_args(event.tool, event.args), context)
         if not event.handed:
             return [call]
         chains = launches(self.answerer.enforcer.authority.store, event.session, agent) or [(main,)]
@@ -173,7 +157,9 @@ class HookCarrier(Carrier):
             if duty.do == "create-exclusively":
                 _check_new(str(self.event.args.get(duty.arg, "")), self.event.cwd)
             elif decision.verdict is ASK or duty.arg not in self.event.args:
-                raise GuardError(f"{self.answerer.name} can't carry out `{duty.do}`", code="obligation-unsupported")
+                raise GuardError(
+                    f"{self.answerer.host.name} can't carry out `{duty.do}`", code="obligation-unsupported"
+                )
 
     def carry_out(self, judged: Judged) -> Carried:
         """The host is handed the paths that were judged."""
