@@ -34,7 +34,7 @@ class Scopes:
             return False
         if scope.effect and not (unit.effects and unit.effects <= set(scope.effect)):
             return False
-        if unit.kind != "call" and getattr(scope, unit.kind) is not None:
+        if unit.kind not in ("call", "records") and getattr(scope, unit.kind) is not None:
             return _within(scope, unit)
         if outside(unit):
             return False
@@ -66,7 +66,7 @@ class Scopes:
             return False
         if all(getattr(scope, kind) is None for kind in ("path", "url", "agent", "skill")):
             return True
-        return unit.kind != "call" and getattr(scope, unit.kind) is not None and _within(scope, unit)
+        return unit.kind not in ("call", "records") and getattr(scope, unit.kind) is not None and _within(scope, unit)
 
     def when(self, scope: Scope) -> bool:
         for key, wanted in scope.when.items():

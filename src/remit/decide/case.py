@@ -15,7 +15,7 @@ from remit.scopes.interface import Unit
 
 FLOOR = "the tool's floor"
 _GRADES = ("not understood", "project code", "understood")
-_AIMED = frozenset(("path", "table", "url", "host", "branch", "context", "agent", "skill"))
+_AIMED = frozenset(("path", "table", "url", "host", "branch", "context", "agent", "skill", "records"))
 _ORDER = {effect: index for index, effect in enumerate(EFFECTS)}
 
 

@@ -269,7 +269,7 @@ def _effects(tool: Tool) -> dict[str, tuple[frozenset[str], frozenset[str]]]:
     """By argument: the effects on it, and the effects on all below it. `""` is the call itself."""
     found: dict[str, tuple[frozenset[str], frozenset[str]]] = {}
     for does in tool.does:
-        if does.reach is not None and does.effect != "delegate":
+        if does.records is not None or (does.reach is not None and does.effect != "delegate"):
             continue
         own = does.arg is not None and tool.args[does.arg].kind in _UNITS - {"shell", "sql"}
         name = does.arg if own and does.arg is not None else ""
@@ -280,10 +280,13 @@ def _effects(tool: Tool) -> dict[str, tuple[frozenset[str], frozenset[str]]]:
 
 
 def _fixed_units(tool: Tool) -> list[Unit]:
-    """The fixed reaches of a tool."""
+    """The fixed reaches of a tool, and the records that it works on."""
     reaches: dict[str, frozenset[str]] = {}
+    records: dict[str, frozenset[str]] = {}
     for does in tool.does:
-        if does.reach is not None and does.effect != "delegate":
+        if does.records is not None:
+            records[does.records] = records.get(does.records, _NONE) | {does.effect}
+        elif does.reach is not None and does.effect != "delegate":
             reaches[does.reach] = reaches.get(does.reach, _NONE) | {does.effect}
     units = []
     for reach, effects in sorted(reaches.items()):
@@ -291,4 +294,5 @@ def _fixed_units(tool: Tool) -> list[Unit]:
             units.append(Unit("url", "", UrlPattern.parse(reach), effects, wide=True, text=reach))
         else:
             units.append(Unit("path", "", Glob.parse(reach, absolute=True), effects, wide=True, text=reach))
+    units.extend(Unit("records", "", name, effects, text=name) for name, effects in sorted(records.items()))
     return units

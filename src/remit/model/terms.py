@@ -25,6 +25,16 @@ EFFECTS = (
 )
 """What a unit does."""
 
+FILES = frozenset({"read", "write", "delete"})
+"""Effects on files, unless the tool says that it works on records."""
+
+JUDGED_ON: dict[str, frozenset[str]] = {
+    **dict.fromkeys(FILES, frozenset({"path", "glob"})),
+    "network": frozenset({"url", "shell", "sql"}),
+    "delegate": frozenset({"agent"}),
+}
+"""The kinds of argument on which an effect can be judged; an effect that is not here may be on any argument."""
+
 UNDERSTOOD, PROJECT, UNKNOWN = "understood", "project code", "not understood"
 """Grades: how well it is known what a command does."""
 

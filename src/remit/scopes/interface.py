@@ -19,8 +19,8 @@ class Unit(msgspec.Struct, frozen=True):
     """What a call falls into: one path, one URL, one name, one reach, or the call itself."""
 
     kind: str
-    """`path`, `url`, `agent`, `skill`, `shell` (one command), `sql` (one statement), what only labels look at
-    (`table`, `host`, `branch`, `context`), or `call` where nothing else is there."""
+    """`path`, `url`, `agent`, `skill`, `records`, `shell` (one command), `sql` (one statement), what only labels look
+    at (`table`, `host`, `branch`, `context`), or `call` where nothing else is there."""
     arg: str
     """The argument that it comes from; empty for a fixed reach and for the call itself."""
     value: Any
