@@ -34,8 +34,19 @@ LAYERS: dict[str, set[str]] = {
     "record": {"store", "catalog"},
     "grant": {"scopes", "decide", "store", "record"},
     "enforce": {"scopes", "decide", "grant", "record", "store", "compile", "explain"},
-    "exchange": {"declare", "catalog", "explain"},
-    "adapters": {"decide", "enforce", "grant", "record", "store"},
+    "exchange": {"declare"},
+    "adapters": {
+        "catalog",
+        "declare",
+        "compile",
+        "decide",
+        "explain",
+        "exchange",
+        "enforce",
+        "grant",
+        "record",
+        "store",
+    },
 }
 LAYERS["testing"] = set(LAYERS) - {"adapters"}
 LAYERS["service"] = set(LAYERS)
