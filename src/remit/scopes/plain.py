@@ -1,0 +1,91 @@
+"""Kinds without a scope of their own: plain values, and what is only found inside other texts."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from remit.scopes.interface import Kind, Unit
+
+
+class TextKind(Kind):
+    """Any text."""
+
+    name = "text"
+
+
+class NumberKind(Kind):
+    """A finite number."""
+
+    name = "number"
+    tests = frozenset(("value", "range"))
+    plain = 1
+    schema = {"type": "number"}
+
+    def problem(self, value: Any) -> str | None:
+        fine = type(value) is int or (type(value) is float and math.isfinite(value))
+        return None if fine else "a number"
+
+    def check_default(self, text: str) -> None:
+        _no_text(self)
+
+
+class FlagKind(Kind):
+    """True or false."""
+
+    name = "flag"
+    tests = frozenset(("value",))
+    plain = False
+    schema = {"type": "boolean"}
+
+    def problem(self, value: Any) -> str | None:
+        return None if type(value) is bool else "true or false"
+
+    def check_default(self, text: str) -> None:
+        _no_text(self)
+
+
+class JsonKind(Kind):
+    """Anything at all; no condition looks into it."""
+
+    name = "json"
+    tests = frozenset()
+    instead = "an argument that is not json"
+    plain: Any = {}
+    schema: dict[str, Any] = {}
+
+    def problem(self, value: Any) -> str | None:
+        return None
+
+    def check_default(self, text: str) -> None:
+        _no_text(self)
+
+
+def _no_text(kind: Kind) -> None:
+    raise ValueError(f"a default is text, and it is of kind {kind.name}")
+
+
+class DerivedKind(Kind):
+    """What a command or statement works on: only labels look at it."""
+
+    argument = False
+
+    def __init__(self, name: str) -> None:
+        self.name = self.unit = self.noun = name
+
+
+class CallKind(DerivedKind):
+    """The call itself, where it has no other unit."""
+
+    def target(self, unit: Unit) -> str | None:
+        return None
+
+
+KINDS = (
+    TextKind(),
+    NumberKind(),
+    FlagKind(),
+    JsonKind(),
+    *(DerivedKind(name) for name in ("table", "host", "branch", "context")),
+    CallKind("call"),
+)
