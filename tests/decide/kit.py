@@ -70,7 +70,7 @@ def ask(
 
 def alone(rulebook: Rulebook, call: Call, facts: Facts) -> Decision:
     """The decision of a rulebook that remembers no other call."""
-    rulebook.plans.clear()
+    rulebook.cells.clear()
     return decide(rulebook, call, facts)
 
 

@@ -9,8 +9,8 @@ import pytest
 from remit.analyze.candidates import candidates
 from remit.compile import build_rulebook, load_rulebook
 from remit.decide import decide
-from remit.decide.plan import desk
-from remit.explain.cells import ALLOWED, ASKED, DENIED, SCOPED, cell_of
+from remit.decide.grid import grid_of
+from remit.explain.cells import ALLOWED, ASKED, DENIED, SCOPED, matrix_cell
 from remit.explain.matrix import callers_of, cell_for, make_matrix, tools_of
 from remit.model.rulebook import Rulebook
 from tests.explain.kit import POLICY
@@ -198,25 +198,25 @@ def test_observing_is_said():
 def test_cells_agree_with_decisions(path: Path | None, tmp_path: Path):
     """❌ is never let through, and ✅ is refused only for what a single call touches."""
     rulebook = load_rulebook(path) if path is not None else book(tmp_path, POLICY)
-    clerk = desk(rulebook)
+    grid = grid_of(rulebook)
     tried = 0
     for name in callers_of(rulebook, everyone=True):
-        row = clerk.row(name)
+        row = grid.row(name)
         for tool in [row.tool(tool) for tool in tools_of(rulebook)] if row is not None else []:
             if row is None or tool is None:
                 continue
-            plan = clerk.plan(row, tool)
-            cell = cell_of(plan, EARLY)
-            for call, facts in candidates(plan):
+            cell = grid.cell(row, tool)
+            shown = matrix_cell(cell, EARLY)
+            for call, facts in candidates(cell):
                 decision = decide(rulebook, call, facts)
                 where = (name, tool.name, call.args, decision.code)
                 tried += 1
-                if cell.symbol == DENIED:
+                if shown.symbol == DENIED:
                     assert decision.verdict.word == "deny", where
-                elif cell.symbol == ALLOWED:
+                elif shown.symbol == ALLOWED:
                     assert decision.allowed or decision.code in BY_ARGUMENT, where
-                elif cell.symbol == ASKED:
-                    assert cell.scopes, where
+                elif shown.symbol == ASKED:
+                    assert shown.scopes, where
                 elif not decision.allowed:
-                    assert cell.symbol != SCOPED or cell.scopes, where
+                    assert shown.symbol != SCOPED or shown.scopes, where
     assert tried > 20

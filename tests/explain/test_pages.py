@@ -12,7 +12,7 @@ import msgspec
 import pytest
 
 from remit.compile import load_rulebook
-from remit.explain.cells import Cell
+from remit.explain.cells import MatrixCell
 from remit.explain.matrix import Matrix, chosen_tools, make_matrix
 from remit.explain.pages import comma_separated, html_page, markdown
 from remit.model.rulebook import Rulebook
@@ -56,7 +56,7 @@ EVIL = '=cmd|"/c calc"!A1<script>alert(1)</script>`|\x1b[31m\u202e\n# x'
 @pytest.fixture
 def evil() -> Matrix:
     """Names that the loader would refuse, and a scope with somebody's text in it."""
-    cell = Cell("🔒", scopes=(EVIL,), why=EVIL)
+    cell = MatrixCell("🔒", scopes=(EVIL,), why=EVIL)
     return Matrix(EVIL, "sha256:x", (EVIL,), (EVIL,), {EVIL: {EVIL: cell}}, (EVIL,))
 
 

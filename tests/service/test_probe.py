@@ -213,7 +213,7 @@ def test_every_code_of_a_decision_is_known() -> None:
     text = "\n".join(path.read_text("utf-8") for path in folder.glob("*.py"))
     codes = set(re.findall(r'case\.deny\(\s*\d,\s*"([a-z-]+)"', text))
     codes |= set(re.findall(r'_refusal\(rulebook, call, "([a-z-]+)"', text)) | set(
-        re.findall(r'Refused\("([a-z-]+)"', text)
+        re.findall(r'BadArguments\("([a-z-]+)"', text)
     )
     assert len(codes) > 20
     assert codes - probe.DECIDED == {"malformed-call", "rule-failed", "unknown-agent"}

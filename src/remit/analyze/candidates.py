@@ -9,7 +9,7 @@ from typing import Any
 from remit.analyze.shell import SAMPLES, sample_texts
 from remit.analyze.sql import SAMPLES as SQL_SAMPLES
 from remit.analyze.sql import sample_statements
-from remit.decide.plan import Bound, Plan
+from remit.decide.grid import Bound, Cell
 from remit.model.call import Call, Context
 from remit.model.facts import Capsule, Facts
 from remit.model.policy import Argument, Condition
@@ -22,25 +22,25 @@ MAX_CALLS = 256
 _FILLERS = ("x", "remit-probe", "7")
 
 
-def candidates(plan: Plan) -> Iterator[tuple[Call, Facts]]:
+def candidates(cell: Cell) -> Iterator[tuple[Call, Facts]]:
     """Calls worth trying for one caller and one tool, with the facts that favour them most."""
-    permits = [*plan.may, *plan.grants, *plan.asks]
-    required = [name for name, argument in plan.tool.args.items() if not argument.optional]
-    choices = {name: _values(name, plan.tool.args[name], plan, permits) for name in plan.tool.args}
-    facts, capsule = favourable(plan)
+    permits = [*cell.may, *cell.grants, *cell.asks]
+    required = [name for name, argument in cell.tool.args.items() if not argument.optional]
+    choices = {name: _values(name, cell.tool.args[name], cell, permits) for name in cell.tool.args}
+    facts, capsule = favourable(cell)
     for context in _contexts(permits, capsule):
-        for names in dict.fromkeys((tuple(plan.tool.args), tuple(required))):
+        for names in dict.fromkeys((tuple(cell.tool.args), tuple(required))):
             for values in islice(product(*(choices[name] for name in names)), MAX_CALLS):
                 args = nest(dict(zip(names, values, strict=True)))
-                yield Call(plan.caller.name, plan.tool.name, args, context), facts
+                yield Call(cell.caller.name, cell.tool.name, args, context), facts
 
 
-def favourable(plan: Plan) -> tuple[Facts, str | None]:
+def favourable(cell: Cell) -> tuple[Facts, str | None]:
     """Facts under which a required capsule is there and every standing grant is in time."""
     now = "0001-01-01T00:00:00Z"
-    if plan.caller.capsule != "required":
+    if cell.caller.capsule != "required":
         return Facts(now=now), None
-    capsule = Capsule("probe", plan.caller.name)
+    capsule = Capsule("probe", cell.caller.name)
     return Facts(now=now, capsules={"probe": capsule}), "probe"
 
 
@@ -78,46 +78,46 @@ def _contexts(permits: list[Bound], capsule: str | None) -> list[Context]:
     return found
 
 
-def _values(name: str, argument: Argument, plan: Plan, permits: list[Bound]) -> list[Any]:
+def _values(name: str, argument: Argument, cell: Cell, permits: list[Bound]) -> list[Any]:
     found: list[Any] = []
     for bound in permits:
         condition = bound.rule.scope.where.get(name)
         if condition is not None:
             found.extend(_satisfying(condition))
     if argument.kind in ("path", "glob"):
-        found.extend(_paths(plan, permits))
+        found.extend(_paths(cell, permits))
     elif argument.kind == "url":
         texts = [text for bound in permits for text in bound.rule.scope.url or ()]
-        found.extend(UrlPattern.parse(text).sample() for text in (*texts, *(plan.caller.apis or ())))
+        found.extend(UrlPattern.parse(text).sample() for text in (*texts, *(cell.caller.apis or ())))
         found.append("https://host.example/x")
     elif argument.kind == "shell":
         matchers = [bound.judge.parts.get("shell") for bound in permits]
         for matcher in matchers:
             found.extend(sample_texts(matcher) if isinstance(matcher, ShellMatcher) else SAMPLES)
-        found.extend(SAMPLES if plan.access else ())
+        found.extend(SAMPLES if cell.access else ())
     elif argument.kind == "sql":
         for bound in permits:
             scope = bound.judge.parts.get("sql")
             found.extend(sample_statements(scope) if isinstance(scope, SqlMatcher) else SQL_SAMPLES)
-        found.extend(SQL_SAMPLES if plan.access else ())
+        found.extend(SQL_SAMPLES if cell.access else ())
     elif argument.kind == "agent":
         found.extend(name for bound in permits for name in bound.rule.scope.agent or ())
-        found.extend(plan.caller.delegates_to or ())
-        found.extend(plan.rulebook.book.callers)
+        found.extend(cell.caller.delegates_to or ())
+        found.extend(cell.rulebook.book.callers)
     elif argument.kind == "skill":
         found.extend(name for bound in permits for name in bound.rule.scope.skill or ())
-        found.extend(plan.caller.skills or ())
+        found.extend(cell.caller.skills or ())
         found.append("x")
     else:
         found.append(plain_value(argument))
     return list(dict.fromkeys(found))[:24] if all(isinstance(v, str) for v in found) else found[:24]
 
 
-def _paths(plan: Plan, permits: list[Bound]) -> list[str]:
+def _paths(cell: Cell, permits: list[Bound]) -> list[str]:
     scopes = [bound.rule.scope.path for bound in permits if bound.rule.scope.path is not None]
     texts = [text for scope in scopes for text in scope.allow]
-    if plan.caller.locks is not None:
-        texts.extend(plan.caller.locks.may)
+    if cell.caller.locks is not None:
+        texts.extend(cell.caller.locks.may)
     found = [Glob.parse(text).sample(filler) for filler in _FILLERS for text in texts]
     found.extend(Glob.parse(text, absolute=True).sample("x") for scope in scopes for text in scope.outside)
     return [*found, "x", "src/x.py", "remit-probe/x.txt"]

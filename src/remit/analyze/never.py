@@ -10,7 +10,7 @@ from remit.analyze.candidates import candidates
 from remit.analyze.shell import ANY_EFFECT, possible_effects
 from remit.analyze.sql import possible_sql_effects
 from remit.decide import decide
-from remit.decide.plan import Bound, Plan, desk
+from remit.decide.grid import Bound, Cell, grid_of
 from remit.decide.selection import selects_caller, selects_tool
 from remit.model.call import Call
 from remit.model.policy import Caller, Never, Tool
@@ -39,15 +39,15 @@ def examine(rulebook: Rulebook, statement: Never) -> Finding:
     """The answer for one statement; the first cell that is not proved settles it."""
     assumptions: set[str] = set()
     cells = 0
-    clerk = desk(rulebook)
+    grid = grid_of(rulebook)
     for caller in rulebook.book.callers.values():
-        row = clerk.row(caller.name) if selects_caller(statement, caller) else None
+        row = grid.row(caller.name) if selects_caller(statement, caller) else None
         if row is None:
             continue
         for tool in _tools(rulebook, statement, caller):
             cells += 1
-            plan = clerk.plan(row, tool)
-            answer, because, call = _cell(rulebook, plan, statement, assumptions)
+            cell = grid.cell(row, tool)
+            answer, because, call = _cell(rulebook, cell, statement, assumptions)
             if answer != "proved":
                 return Finding(statement, answer, caller.name, tool.name, because, call, cells)
     return Finding(statement, "proved", cells=cells, assumptions=tuple(sorted(assumptions)))
@@ -70,16 +70,16 @@ def _tools(rulebook: Rulebook, statement: Never, caller: Caller) -> list[Tool]:
     return [tool for tool in tools if selects_tool(book, statement, tool)]
 
 
-def _cell(rulebook: Rulebook, plan: Plan, statement: Never, assumptions: set[str]) -> tuple[Answer, str, Call | None]:
-    permits = [*plan.may, *plan.grants, *plan.asks]
-    closed = not plan.caller.enabled or plan.access is False or plan.reserved is not None
-    if closed or (not permits and plan.access is None):
+def _cell(rulebook: Rulebook, cell: Cell, statement: Never, assumptions: set[str]) -> tuple[Answer, str, Call | None]:
+    permits = [*cell.may, *cell.grants, *cell.asks]
+    closed = not cell.caller.enabled or cell.access is False or cell.reserved is not None
+    if closed or (not permits and cell.access is None):
         return "proved", "", None
-    if any(_certain(bound, statement) for bound in plan.nots):
+    if any(_certain(bound, statement) for bound in cell.nots):
         return "proved", "", None
     project = False
-    texts = plan.tool.kinds & {"shell", "sql"}
-    if texts and statement.effect and plan.access is None:
+    texts = cell.tool.kinds & {"shell", "sql"}
+    if texts and statement.effect and cell.access is None:
         shown, project = _text_effects(permits, texts)
         if shown.isdisjoint(statement.effect):
             if not project:
@@ -88,15 +88,15 @@ def _cell(rulebook: Rulebook, plan: Plan, statement: Never, assumptions: set[str
                 assumptions.add("a sandbox keeps project code from what its text does not show")
                 return "proved", "", None
             return "unknown", "it can run project code, which could do anything; say `assuming: [sandbox]`", None
-    for call, facts in candidates(plan):
+    for call, facts in candidates(cell):
         decision = decide(rulebook, call, facts)
         if decision.verdict is not DENY and (
             not statement.effect or not set(statement.effect).isdisjoint(decision.effects)
         ):
             return "violated", decision.verdict.word, call
-    if _hopeless(plan, statement):
+    if _hopeless(cell, statement):
         return "proved", "", None
-    if "sql" in plan.tool.kinds and any("sql" not in bound.judge.parts for bound in permits):
+    if "sql" in cell.tool.kinds and any("sql" not in bound.judge.parts for bound in permits):
         if "sandbox" in statement.assuming:
             assumptions.add("a sandbox keeps SQL from what its text does not show")
             return "proved", "", None
@@ -130,11 +130,11 @@ def _certain(bound: Bound, statement: Never) -> bool:
     return judge.effects is None or (bool(statement.effect) and judge.effects >= set(statement.effect))
 
 
-def _hopeless(plan: Plan, statement: Never) -> bool:
+def _hopeless(cell: Cell, statement: Never) -> bool:
     """Every permission names nothing at all, such as an empty list of paths."""
-    if plan.access is not None:
+    if cell.access is not None:
         return False
-    parts = [bound.rule.scope for bound in (*plan.may, *plan.grants, *plan.asks)]
+    parts = [bound.rule.scope for bound in (*cell.may, *cell.grants, *cell.asks)]
     return all(
         (s.path is not None and not s.path.allow and not s.path.outside)
         or s.url == ()

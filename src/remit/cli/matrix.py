@@ -9,7 +9,7 @@ import typer
 from remit.cli.options import Format, NowOption, PolicyOption
 
 if TYPE_CHECKING:
-    from remit.explain.cells import Cell
+    from remit.explain.cells import MatrixCell
     from remit.explain.matrix import Matrix
     from remit.model.rulebook import Rulebook
 
@@ -109,7 +109,7 @@ def _blocks(heads: list[str], first: int, wide: int) -> list[tuple[int, int]]:
     return [*blocks, (start, len(heads))]
 
 
-def _table(corner: str, heads: list[str], rows: list[tuple[str, list[Cell]]]) -> str:
+def _table(corner: str, heads: list[str], rows: list[tuple[str, list[MatrixCell]]]) -> str:
     import io
 
     from rich.box import SIMPLE_HEAD

@@ -9,7 +9,7 @@ import msgspec
 from remit.analyze.candidates import favourable, nest, plain_value
 from remit.analyze.never import describe, examine
 from remit.decide import decide
-from remit.decide.plan import Plan, desk
+from remit.decide.grid import Cell, grid_of
 from remit.declare.nodes import show
 from remit.declare.shapes import Reader
 from remit.model.call import Call, Context
@@ -49,8 +49,8 @@ def prove(rulebook: Rulebook) -> Rulebook:
 
 def _examples(rulebook: Rulebook, caller: Caller, rule: Rule, reader: Reader) -> None:
     """Decides the examples of one rule for one caller."""
-    clerk = desk(rulebook)
-    row = clerk.row(caller.name)
+    grid = grid_of(rulebook)
+    row = grid.row(caller.name)
     examples = rule.examples
     if row is None or examples is None or not caller.enabled:
         return
@@ -58,13 +58,13 @@ def _examples(rulebook: Rulebook, caller: Caller, rule: Rule, reader: Reader) ->
         tool = row.tool(name)
         if tool is None:
             continue
-        plan = clerk.plan(row, tool)
+        cell = grid.cell(row, tool)
         for expected, entries in (("allow", examples.allow), ("ask", examples.ask), ("deny", examples.deny)):
             for entry in entries:
-                args = _arguments(plan, entry, rule, reader)
+                args = _arguments(cell, entry, rule, reader)
                 if args is None:
                     continue
-                facts, capsule = favourable(plan)
+                facts, capsule = favourable(cell)
                 wanted = {key: str(values[0]) for key, values in rule.scope.when.items()}
                 context = Context(**{"capsule": capsule, **wanted})  # type: ignore[arg-type]
                 decision = decide(rulebook, Call(caller.name, name, args, context), facts)
@@ -77,9 +77,9 @@ def _examples(rulebook: Rulebook, caller: Caller, rule: Rule, reader: Reader) ->
                     )
 
 
-def _arguments(plan: Plan, entry: Any, rule: Rule, reader: Reader) -> dict[str, Any] | None:
+def _arguments(cell: Cell, entry: Any, rule: Rule, reader: Reader) -> dict[str, Any] | None:
     """The arguments of an example: a mapping, or the value of the one argument that matters."""
-    declared = plan.tool.args
+    declared = cell.tool.args
     filled = {name: plain_value(a) for name, a in declared.items() if not a.optional and a.kind not in DANGEROUS}
     if isinstance(entry, dict):
         return {**{k: v for k, v in nest(filled).items() if k not in entry}, **entry}

@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from remit.decide.plan import Plan
+from remit.decide.grid import Cell
 from remit.model.call import Call
 from remit.model.decision import Decision, Needs, Obligation, Remedy, Target
 from remit.model.facts import Capsule, Facts
@@ -19,7 +19,7 @@ _AIMED = frozenset(("path", "table", "url", "host", "branch", "context", "agent"
 _ORDER = {effect: index for index, effect in enumerate(EFFECTS)}
 
 
-class Finding(msgspec.Struct, frozen=True):
+class Objection(msgspec.Struct, frozen=True):
     """Why a step does not simply pass the call on."""
 
     verdict: Verdict
@@ -34,19 +34,19 @@ class Finding(msgspec.Struct, frozen=True):
 
 
 class Case:
-    """One call with its plan, facts, values and units; collects the trace as it goes."""
+    """One call with its cell, facts, values and units; collects the trace as it goes."""
 
     __slots__ = (
         "approval",
         "call",
         "capsules",
+        "cell",
         "data_tier",
         "data_why",
         "effects",
         "facts",
         "grade",
         "obligations",
-        "plan",
         "rule",
         "tier",
         "tier_why",
@@ -55,8 +55,8 @@ class Case:
         "values",
     )
 
-    def __init__(self, plan: Plan, call: Call, facts: Facts, values: dict[str, list[Any]], units: list[Unit]) -> None:
-        self.plan, self.call, self.facts = plan, call, facts
+    def __init__(self, cell: Cell, call: Call, facts: Facts, values: dict[str, list[Any]], units: list[Unit]) -> None:
+        self.cell, self.call, self.facts = cell, call, facts
         self.values, self.units = values, units
         self.trace: list[str] = list(facts.notes)
         self.capsules: list[Capsule] = []
@@ -66,23 +66,23 @@ class Case:
         self.data_tier = call.context.data_tier
         self.data_why = "the context says so" if self.data_tier else ""
         """What gave the data tier; empty for tier 0."""
-        self.tier = plan.tool.tier
+        self.tier = cell.tool.tier
         self.tier_why = FLOOR
         grades = {unit.grade for unit in units}
         self.grade = next((grade for grade in _GRADES if grade in grades), _GRADES[-1])
         found = frozenset[str]().union(*(unit.effects for unit in units))
         self.effects = tuple(sorted(found, key=_ORDER.__getitem__))
 
-    def deny(self, step: int, code: str, reason: str, **more: Any) -> Finding:
-        """A finding that ends the case."""
-        return Finding(DENY, code, reason, step, **more)
+    def deny(self, step: int, code: str, reason: str, **more: Any) -> Objection:
+        """An objection that ends the case."""
+        return Objection(DENY, code, reason, step, **more)
 
     def decision(self, verdict: Verdict, code: str, reason: str, **more: Any) -> Decision:
         """The decision, with all that the case has gathered."""
         return Decision(
             verdict=verdict,
             agent=self.call.agent,
-            tool=self.plan.tool.name,
+            tool=self.cell.tool.name,
             code=code,
             reason=reason,
             tier=self.tier,
@@ -91,7 +91,7 @@ class Case:
             targets=_targets(self.units, self.call.args),
             grade=self.grade,
             detail=tuple(self.trace),
-            policy=self.plan.rulebook.hash,
+            policy=self.cell.rulebook.hash,
             approval=self.approval,
             **more,
         )

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import msgspec
 
-from remit.decide.case import Case, Finding
-from remit.decide.intake import Refused
+from remit.decide.case import Case, Objection
+from remit.decide.grid import Cell, grid_of
+from remit.decide.intake import BadArguments
 from remit.decide.measure import measure
-from remit.decide.plan import Plan, desk
 from remit.decide.protection import protected
 from remit.decide.questions import questions
 from remit.decide.quick import prepare
 from remit.decide.steps import (
-    binding_plans,
+    binding_cells,
     chained,
     data_binds,
     halted,
@@ -34,16 +34,16 @@ def decide(rulebook: Rulebook, call: Call, facts: Facts = NO_FACTS) -> Decision:
     """What the rulebook says about the call. Pure: no clock, disk or network. Never raises: a failure denies."""
     try:
         agent = call.agent
-        plan = rulebook.plans[agent][call.tool]
+        cell = rulebook.cells[agent][call.tool]
         if not facts.bears:
             halts = facts.halts
             if not halts or (agent not in halts and "system" not in halts):
-                if plan.quick is not None and call.args == {} and call.statement is None:
+                if cell.quick is not None and call.args == {} and call.statement is None:
                     context = call.context
                     if not context.chain and not context.data_tier and context.capsule is None:
-                        return plan.quick  # type: ignore[no-any-return]
-                if plan.fast is not None:
-                    decision = plan.fast(call, facts)
+                        return cell.quick  # type: ignore[no-any-return]
+                if cell.fast is not None:
+                    decision = cell.fast(call, facts)
                     if decision is not None:
                         return decision  # type: ignore[no-any-return]
     except (KeyError, TypeError, AttributeError):
@@ -56,12 +56,12 @@ def decide(rulebook: Rulebook, call: Call, facts: Facts = NO_FACTS) -> Decision:
 
 
 def _decide(rulebook: Rulebook, call: Call, facts: Facts) -> Decision:
-    """Step 1 here, the rest in `hear`."""
+    """Step 1 here, the rest in `procedure`."""
     wrong = malformed(call)
     if wrong is not None:
         return _refusal(rulebook, call, "malformed-call", wrong)
-    clerk = desk(rulebook)
-    row = clerk.row(call.agent) if type(call.agent) is str else None
+    grid = grid_of(rulebook)
+    row = grid.row(call.agent) if type(call.agent) is str else None
     if row is None:
         return _refusal(rulebook, call, "unknown-agent", f"the policy knows no agent `{shown(call.agent)}`")
     caller = row.caller
@@ -73,54 +73,60 @@ def _decide(rulebook: Rulebook, call: Call, facts: Facts) -> Decision:
     if tool is None:
         reason = f"the policy knows no tool `{shown(call.tool)}`"
         return _refusal(rulebook, call, "unknown-tool", reason, remedy=declare_remedy(call.tool))
-    plan = clerk.plan(row, tool)
-    plans = rulebook.plans.setdefault(caller.name, {})
-    if call.tool not in plans:
-        if plan.met:  # what is asked only once, as by a hook, needs no quick way
-            prepare(plan, hear)
-            plans[call.tool] = plan
-        plan.met = True
-    return hear(plan, call, facts)
+    cell = grid.cell(row, tool)
+    cells = rulebook.cells.setdefault(caller.name, {})
+    if call.tool not in cells:
+        if cell.met:  # what is asked only once, as by a hook, needs no quick way
+            prepare(cell, procedure)
+            cells[call.tool] = cell
+        cell.met = True
+    return procedure(cell, call, facts)
 
 
-def hear(plan: Plan, call: Call, facts: Facts) -> Decision:
+def procedure(cell: Cell, call: Call, facts: Facts) -> Decision:
     """The whole procedure for one call."""
     try:
-        values = plan.intake.values(call.args)
-        units = plan.intake.units(values, call, facts)
-    except Refused as refused:
-        return _refusal(plan.rulebook, call, refused.code, str(refused), rule=plan.tool.at, plan=plan)
+        values = cell.intake.values(call.args)
+        units = cell.intake.units(values, call, facts)
+    except BadArguments as refused:
+        return _refusal(cell.rulebook, call, refused.code, str(refused), rule=cell.tool.at, cell=cell)
     except NotUnderstood as refused:
-        return _refusal(plan.rulebook, call, refused.code, str(refused), rule=plan.tool.at, plan=plan)
-    if plan.caller.project_code == "deny":
+        return _refusal(cell.rulebook, call, refused.code, str(refused), rule=cell.tool.at, cell=cell)
+    if cell.caller.project_code == "deny":
         units = [msgspec.structs.replace(u, grade=UNKNOWN) if u.grade == PROJECT else u for u in units]
-    case = Case(plan, call, facts, values, units)
+    case = Case(cell, call, facts, values, units)
     unknown = known_capsules(case) if call.context.capsule is not None else None
     measure(case)
-    finding = halted(case) or protected(case)
-    if finding is None:
-        finding = prohibited(plan, case) or permitted(plan, case) or unknown or chained(case) or limits(plan, case)
-        if finding is None:
-            finding = questions(case)
-    if finding is None:
+    objection = halted(case) or protected(case)
+    if objection is None:
+        objection = prohibited(cell, case) or permitted(cell, case) or unknown or chained(case) or limits(cell, case)
+        if objection is None:
+            objection = questions(case)
+    if objection is None:
         return _allow(case)
-    until = plan.caller.enforce.observe_until if plan.caller.enforce is not None else None
-    if until is not None and facts.now is not None and facts.now < until and finding.step > 2 and not finding.binding:
-        known = all(name in plan.rulebook.book.callers for name in call.context.chain)
-        binding = binding_plans(case) if known and call.context.chain else []
-        strict = next((f for p in (plan, *binding) if (f := data_binds(p, case)) is not None), None)
+    until = cell.caller.enforce.observe_until if cell.caller.enforce is not None else None
+    if (
+        until is not None
+        and facts.now is not None
+        and facts.now < until
+        and objection.step > 2
+        and not objection.binding
+    ):
+        known = all(name in cell.rulebook.book.callers for name in call.context.chain)
+        binding = binding_cells(case) if known and call.context.chain else []
+        strict = next((f for p in (cell, *binding) if (f := data_binds(p, case)) is not None), None)
         if strict is not None:
             return case.decision(strict.verdict, strict.code, strict.reason, rule=strict.rule, remedy=strict.remedy)
-        case.trace.append(f"{finding.step} observed only until {until}: would be {finding.verdict.word}")
-        return _allow(case, would=finding)
+        case.trace.append(f"{objection.step} observed only until {until}: would be {objection.verdict.word}")
+        return _allow(case, would=objection)
     return case.decision(
-        finding.verdict,
-        finding.code,
-        finding.reason,
-        rule=finding.rule,
-        needs=finding.needs,
-        remedy=finding.remedy,
-        obligations=_obligations(case) if finding.verdict is ASK else (),
+        objection.verdict,
+        objection.code,
+        objection.reason,
+        rule=objection.rule,
+        needs=objection.needs,
+        remedy=objection.remedy,
+        obligations=_obligations(case) if objection.verdict is ASK else (),
     )
 
 
@@ -132,7 +138,7 @@ def _obligations(case: Case) -> tuple[Obligation, ...]:
     return tuple(case.obligations.values())
 
 
-def _allow(case: Case, would: Finding | None = None) -> Decision:
+def _allow(case: Case, would: Objection | None = None) -> Decision:
     case.trace.append(f"7 tier {case.tier} ({case.tier_why})")
     obligations = _obligations(case)
     if would is None:
@@ -166,16 +172,16 @@ def malformed(call: Call) -> str | None:
 
 
 def _refusal(
-    rulebook: Rulebook, call: Call, code: str, reason: str, *, plan: Plan | None = None, **more: object
+    rulebook: Rulebook, call: Call, code: str, reason: str, *, cell: Cell | None = None, **more: object
 ) -> Decision:
     """A deny of step 1."""
     return Decision(
         verdict=Verdict(DENY),
         agent=shown(call.agent),
-        tool=plan.tool.name if plan is not None else shown(call.tool),
+        tool=cell.tool.name if cell is not None else shown(call.tool),
         code=code,
         reason=reason,
-        tier=plan.tool.tier if plan is not None else 0,
+        tier=cell.tool.tier if cell is not None else 0,
         policy=rulebook.hash,
         detail=more.pop("detail", (f"1 {reason}",)),  # type: ignore[arg-type]
         **more,  # type: ignore[arg-type]

@@ -24,7 +24,7 @@ Reader = Callable[[str, str, Call, Facts], Iterable[Unit]]
 _WORDS = {"number": "a number", "flag": "true or false", "list": "a list", "object": "an object"}
 
 
-class Refused(Exception):
+class BadArguments(Exception):
     """The call does not fit the declaration."""
 
     def __init__(self, code: str, reason: str, arg: str = "") -> None:
@@ -72,7 +72,7 @@ class Intake:
         self.readers = _readers(tool)
 
     def values(self, args: dict[str, Any]) -> dict[str, list[Any]]:
-        """The values of each declared argument. Raises Refused for anything undeclared, missing or mistyped."""
+        """The values of each declared argument. Raises BadArguments for anything undeclared, missing or mistyped."""
         values: dict[str, list[Any]] = {}
         if self.flat or not self.tool.args:
             for name, value in args.items():
@@ -83,7 +83,7 @@ class Intake:
                 values[name] = [value]
             if not self.required <= values.keys():
                 missing = min(self.required - values.keys())
-                raise Refused("missing-argument", f"the argument `{missing}` is missing", missing)
+                raise BadArguments("missing-argument", f"the argument `{missing}` is missing", missing)
         else:
             self._object(self.shape, args, "", values)
         for name, argument in self.tool.args.items():
@@ -93,7 +93,7 @@ class Intake:
 
     def _object(self, shape: _Shape, value: Any, path: str, values: dict[str, list[Any]]) -> None:
         if not isinstance(value, dict):
-            raise Refused("mistyped-argument", f"`{path}` must be an object", path)
+            raise BadArguments("mistyped-argument", f"`{path}` must be an object", path)
         for key in value:
             if key not in shape.fields:
                 raise self._undeclared(f"{path}.{key}" if path else str(key))
@@ -101,7 +101,7 @@ class Intake:
             name = f"{path}.{key}" if path else key
             if key not in value:
                 if not field.optional():
-                    raise Refused("missing-argument", f"the argument `{name}` is missing", name)
+                    raise BadArguments("missing-argument", f"the argument `{name}` is missing", name)
                 continue
             self._field(field, value[key], name, values)
 
@@ -111,7 +111,7 @@ class Intake:
             return
         name = f"{name}[]"
         if not isinstance(value, (list, tuple)):
-            raise Refused("mistyped-argument", f"`{name}` must be a list", name)
+            raise BadArguments("mistyped-argument", f"`{name}` must be a list", name)
         for item in value:
             self._item(field, item, name, values)
 
@@ -122,10 +122,10 @@ class Intake:
             _check(value, field.argument, name)
             values.setdefault(name, []).append(value)
 
-    def _undeclared(self, name: str) -> Refused:
+    def _undeclared(self, name: str) -> BadArguments:
         source = f" (pack {self.tool.pack})" if self.tool.pack else ""
         shown = ascii(name)[1:-1][:80]
-        return Refused("undeclared-argument", f"{self.tool.name} has no argument `{shown}`{source}", shown)
+        return BadArguments("undeclared-argument", f"{self.tool.name} has no argument `{shown}`{source}", shown)
 
     def units(self, values: dict[str, list[Any]], call: Call, facts: Facts) -> list[Unit]:
         """What the call falls into; never empty. Raises NotUnderstood for a text that can't be read."""
@@ -236,20 +236,20 @@ def _unit(name: str, kind: str, text: str, effects: frozenset[str]) -> Unit:
 
 
 def _check(value: Any, argument: Argument, name: str) -> None:
-    """Raises Refused if the value is not of the argument's kind."""
+    """Raises BadArguments if the value is not of the argument's kind."""
     kind = argument.kind
     if argument.one_of:
         if not any(type(value) is type(choice) and value == choice for choice in argument.one_of):
             choices = ", ".join(map(str, argument.one_of))
-            raise Refused("mistyped-argument", f"`{name}` must be one of {choices}", name)
+            raise BadArguments("mistyped-argument", f"`{name}` must be one of {choices}", name)
     elif kind in _TEXTS:
         if type(value) is not str:
-            raise Refused("mistyped-argument", f"`{name}` must be text", name)
+            raise BadArguments("mistyped-argument", f"`{name}` must be text", name)
     elif kind == "flag":
         if type(value) is not bool:
-            raise Refused("mistyped-argument", f"`{name}` must be true or false", name)
+            raise BadArguments("mistyped-argument", f"`{name}` must be true or false", name)
     elif kind == "number" and type(value) is not int and (type(value) is not float or not math.isfinite(value)):
-        raise Refused("mistyped-argument", f"`{name}` must be a number", name)
+        raise BadArguments("mistyped-argument", f"`{name}` must be a number", name)
 
 
 def _shape(tool: Tool) -> _Shape:

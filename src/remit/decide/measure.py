@@ -22,7 +22,7 @@ Found = tuple[int, str]
 
 def measure(case: Case) -> None:
     """Sets the tier and the data tier of the call: the highest of any unit, never below the tool's floor."""
-    index = case.plan.index
+    index = case.cell.index
     scope = case.capsules[0].scope if case.capsules else None
     inside = GlobSet(Glob.parse(text) for text in scope) if scope is not None else None
     environment = case.call.context.environment

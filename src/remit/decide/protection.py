@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from remit.decide.case import Case, Finding
+from remit.decide.case import Case, Objection
 from remit.decide.index import ProtectedPaths
 from remit.decide.words import shown
 from remit.scopes.glob import fold
@@ -15,9 +15,9 @@ MAX_GUESSES = 64
 MOVES = frozenset({"cd", "pushd"})
 
 
-def protected(case: Case) -> Finding | None:
+def protected(case: Case) -> Objection | None:
     """Step 2, second half: no agent changes what governs it."""
-    paths = case.plan.index.protected
+    paths = case.cell.index.protected
     above = paths.above_root(case.facts.root)
     guarded, sealed = case.facts.guarded, _below(case.facts.sealed, case.facts.root)
     moved: list[str] = []

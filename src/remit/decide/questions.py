@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import msgspec
 
-from remit.decide.case import Case, Finding
-from remit.decide.plan import Plan, bind
-from remit.decide.steps import binding_plans, within
+from remit.decide.case import Case, Objection
+from remit.decide.grid import Cell, bind
+from remit.decide.steps import binding_cells, within
 from remit.decide.words import shown
 from remit.model.call import Call
 from remit.model.decision import Needs
@@ -17,7 +17,7 @@ from remit.model.terms import ASK
 HUMAN = "human"
 
 
-class Asked(msgspec.Struct, frozen=True):
+class AskReason(msgspec.Struct, frozen=True):
     """One question: of whom, why, and what answers it."""
 
     of: str
@@ -28,9 +28,9 @@ class Asked(msgspec.Struct, frozen=True):
     statement: bool = False
 
 
-def questions(case: Case) -> Finding | None:
-    """The finding that remains once every answer that is there has been counted."""
-    rule = case.plan.rulebook.book.tiers.get(case.tier)
+def questions(case: Case) -> Objection | None:
+    """The objection that remains once every answer that is there has been counted."""
+    rule = case.cell.rulebook.book.tiers.get(case.tier)
     if rule is not None and rule.verdict == "deny":
         return case.deny(7, "tier-denied", f"calls of tier {case.tier} are denied ({case.tier_why})")
     refused, person, agents = _answers(case)
@@ -53,43 +53,43 @@ def questions(case: Case) -> Finding | None:
     if case.capsules and case.capsules[0].plan and not covered:
         case.trace.append("7 not-anticipated: no item of the passed plan covers this call")
     reason = first.reason + ("; say your intent, why, and the consequences" if missing else "")
-    return Finding(ASK, first.code, reason, 7, rule=first.rule, needs=needs)
+    return Objection(ASK, first.code, reason, 7, rule=first.rule, needs=needs)
 
 
-def _asked(case: Case) -> list[Asked]:
+def _asked(case: Case) -> list[AskReason]:
     """Every question, the tier's first; those of callers who bind the call through the chain add up."""
-    found: list[Asked] = []
-    rule = case.plan.rulebook.book.tiers.get(case.tier)
+    found: list[AskReason] = []
+    rule = case.cell.rulebook.book.tiers.get(case.tier)
     if rule is not None and rule.verdict == "ask":
         of = rule.ask or HUMAN
         if of == "chain":
             of = (acknowledger(case) if not rule.planned or plan_covers(case) else None) or HUMAN
         reason = f"tier {case.tier} asks {of} ({case.tier_why})"
-        found.append(Asked(of, "tier-asks", reason, by_tier=True, statement=rule.statement))
-    plans = [case.plan, *(binding_plans(case) if case.call.context.chain else ())]
-    for plan in plans:
-        found.extend(_must_ask(plan, case))
-    if case.plan.tool.confirm:
-        tool = case.plan.tool
-        found.append(Asked(HUMAN, "confirm-asks", f"{tool.name} is confirmed by a person each time", tool.at))
+        found.append(AskReason(of, "tier-asks", reason, by_tier=True, statement=rule.statement))
+    cells = [case.cell, *(binding_cells(case) if case.call.context.chain else ())]
+    for cell in cells:
+        found.extend(_must_ask(cell, case))
+    if case.cell.tool.confirm:
+        tool = case.cell.tool
+        found.append(AskReason(HUMAN, "confirm-asks", f"{tool.name} is confirmed by a person each time", tool.at))
     return found
 
 
-def _must_ask(plan: Plan, case: Case) -> list[Asked]:
+def _must_ask(cell: Cell, case: Case) -> list[AskReason]:
     found = []
-    for bound in plan.asks:
+    for bound in cell.asks:
         if bound.judge.touches(case.call.context, case.values, case.units) is not None:
             of = bound.rule.ask or HUMAN
             if of == "chain":
                 of = acknowledger(case) or HUMAN
-            reason = f"{plan.caller.name} must ask {of} before {plan.tool.name}"
-            found.append(Asked(of, "must-ask", reason, bound.rule.at))
+            reason = f"{cell.caller.name} must ask {of} before {cell.tool.name}"
+            found.append(AskReason(of, "must-ask", reason, bound.rule.at))
     return found
 
 
 def acknowledger(case: Case) -> str | None:
     """The nearest agent before the caller, not the caller itself, with `acknowledges: true`."""
-    callers = case.plan.rulebook.book.callers
+    callers = case.cell.rulebook.book.callers
     for name in reversed(case.call.context.chain):
         if name != case.call.agent and name in callers and callers[name].acknowledges:
             return name
@@ -100,7 +100,7 @@ def plan_covers(case: Case) -> bool:
     """The call's capsule has passed its plan gate, and the plan anticipates every unit."""
     if not case.capsules or "plan" not in case.capsules[0].gates:
         return False
-    items = bind(case.capsules[0].plan, case.plan.tool.name, "may")
+    items = bind(case.capsules[0].plan, case.cell.tool.name, "may")
     if not items or not within(items, case):
         return False
     live = [item for item in items if any(item.judge.covers(unit) for unit in case.units)]
@@ -108,12 +108,12 @@ def plan_covers(case: Case) -> bool:
     return True
 
 
-def _answers(case: Case) -> tuple[Finding | None, bool, set[str]]:
-    """Whether a person approved exactly this call, and which agents did; or the finding that somebody refused."""
+def _answers(case: Case) -> tuple[Objection | None, bool, set[str]]:
+    """Whether a person approved exactly this call, and which agents did; or the objection that somebody refused."""
     person, names = False, set[str]()
     if not case.facts.approvals:
         return None, person, names
-    digest = call_digest(case.call, case.plan.rulebook.hash, case.facts)
+    digest = call_digest(case.call, case.cell.rulebook.hash, case.facts)
     now = case.facts.now
     for approval in case.facts.approvals:
         if approval.digest != digest or approval.by == case.call.agent:
@@ -130,8 +130,8 @@ def _answers(case: Case) -> tuple[Finding | None, bool, set[str]]:
     return None, person, names
 
 
-def _answered(ask: Asked, answers: set[str], planned: bool, case: Case) -> bool:
-    callers = case.plan.rulebook.book.callers
+def _answered(ask: AskReason, answers: set[str], planned: bool, case: Case) -> bool:
+    callers = case.cell.rulebook.book.callers
     agents = [callers[name] for name in answers if name in callers]
     by_agent = ask.of != HUMAN and any(ask.of == a.name or ask.of in a.roles for a in agents)
     by_plan = planned and ask.of == HUMAN and not (ask.by_tier and case.tier == 3)

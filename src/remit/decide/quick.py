@@ -1,6 +1,6 @@
 """The quick way: answers of the full procedure, kept where nothing that they depend on can differ.
 
-INVARIANT: a quick answer is an object that `hear` itself gave for a call of the same kind. What is checked
+INVARIANT: a quick answer is an object that `procedure` itself gave for a call of the same kind. What is checked
 here is only that the new call is of that kind: same caller and tool, arguments well typed, a context that
 bears on nothing, and a path that no label, protected path, lock or prohibition could concern. That the facts
 bear on nothing and halt nobody who calls has been checked by `decide`. Everything else takes the full procedure.
@@ -12,8 +12,8 @@ import re
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from remit.decide.grid import Bound, Cell
 from remit.decide.labels import Paths
-from remit.decide.plan import Bound, Plan
 from remit.model.call import Call, Context
 from remit.model.decision import Decision
 from remit.model.facts import NO_FACTS, Facts
@@ -22,16 +22,16 @@ from remit.scopes.glob import Glob
 from remit.scopes.glob_syntax import ANY, Wild
 from remit.scopes.path import MAX_PATH
 
-Hear = Callable[[Plan, Call, Facts], Decision]
+Procedure = Callable[[Cell, Call, Facts], Decision]
 Accepts = Callable[[str], object]
 Concerned = Callable[[str], bool]
 _TYPES: dict[str, type] = {"text": str, "path": str, "flag": bool, "number": int}
 _MEMORY = 256
 
 
-def prepare(plan: Plan, hear: Hear) -> None:
-    """Gives the plan its quick way, if it can have one."""
-    tool, caller = plan.tool, plan.caller
+def prepare(cell: Cell, procedure: Procedure) -> None:
+    """Gives the cell its quick way, if it can have one."""
+    tool, caller = cell.tool, cell.caller
     kinds = {name: argument.kind for name, argument in tool.args.items()}
     if not all(kind in _TYPES for kind in kinds.values()) or any("[" in n or "." in n for n in kinds):
         return
@@ -39,27 +39,27 @@ def prepare(plan: Plan, hear: Hear) -> None:
         return
     if caller.enforce is not None and caller.enforce.observe_until is not None:
         return
-    if plan.grants or any(bound.judge.where for bound in plan.rules):
+    if cell.grants or any(bound.judge.where for bound in cell.rules):
         return
     if caller.data_tiers is not None and 0 not in caller.data_tiers:
         return
     paths = [name for name, kind in kinds.items() if kind == "path"]
     if not paths:
-        _prepare_fixed(plan, hear)
-    elif len(paths) == 1 and not tool.args[paths[0]].optional and not _is_placed(plan):
-        _prepare_path(plan, hear, paths[0])
+        _prepare_fixed(cell, procedure)
+    elif len(paths) == 1 and not tool.args[paths[0]].optional and not _is_placed(cell):
+        _prepare_path(cell, procedure, paths[0])
 
 
-def _is_placed(plan: Plan) -> bool:
+def _is_placed(cell: Cell) -> bool:
     """The tool has effects whose tier depends on the environment that the call runs in."""
-    rules = plan.index.environment_tiers.values()
-    return any(does.effect in rule.effects for rule in rules for does in plan.tool.does)
+    rules = cell.index.environment_tiers.values()
+    return any(does.effect in rule.effects for rule in rules for does in cell.tool.does)
 
 
-def _context_key(plan: Plan) -> Callable[[Context, Facts], Any]:
-    """A key for contexts that differ in what the plan looks at; None where the full procedure must look."""
-    found = {key for bound in plan.rules for key, _ in bound.judge.when}
-    keys = sorted(found | {"environment"} if _is_placed(plan) else found)
+def _context_key(cell: Cell) -> Callable[[Context, Facts], Any]:
+    """A key for contexts that differ in what the cell looks at; None where the full procedure must look."""
+    found = {key for bound in cell.rules for key, _ in bound.judge.when}
+    keys = sorted(found | {"environment"} if _is_placed(cell) else found)
 
     def key(context: Context, facts: Facts) -> Any:
         if context.capsule is not None or context.capsule_grants:
@@ -72,18 +72,18 @@ def _context_key(plan: Plan) -> Callable[[Context, Facts], Any]:
     return key
 
 
-def _prepare_fixed(plan: Plan, hear: Hear) -> None:
+def _prepare_fixed(cell: Cell, procedure: Procedure) -> None:
     """Without a path among the arguments the answer depends on the context alone."""
-    types = {name: _TYPES[argument.kind] for name, argument in plan.tool.args.items()}
-    required, total = plan.intake.required, len(types)
-    key_of = _context_key(plan)
-    conditional = _is_placed(plan) or any(bound.judge.when for bound in plan.rules)
+    types = {name: _TYPES[argument.kind] for name, argument in cell.tool.args.items()}
+    required, total = cell.intake.required, len(types)
+    key_of = _context_key(cell)
+    conditional = _is_placed(cell) or any(bound.judge.when for bound in cell.rules)
     answers: dict[Any, Decision] = {}
     usual: Decision | None = None
-    if not plan.tool.args and not conditional:
-        decision = hear(plan, Call(plan.caller.name, plan.tool.name), NO_FACTS)
+    if not cell.tool.args and not conditional:
+        decision = procedure(cell, Call(cell.caller.name, cell.tool.name), NO_FACTS)
         if decision.verdict is not ASK:
-            plan.quick = decision
+            cell.quick = decision
 
     def fast(call: Call, facts: Facts) -> Decision | None:
         nonlocal usual
@@ -95,7 +95,7 @@ def _prepare_fixed(plan: Plan, hear: Hear) -> None:
             return None
         if not (conditional or context.chain or context.data_tier or context.capsule):
             if usual is None:
-                answer = hear(plan, call, facts)
+                answer = procedure(cell, call, facts)
                 if answer.verdict is ASK:
                     return answer
                 usual = answer
@@ -105,25 +105,25 @@ def _prepare_fixed(plan: Plan, hear: Hear) -> None:
             return None
         found = answers.get(key)
         if found is None:
-            found = hear(plan, call, facts)
+            found = procedure(cell, call, facts)
             if found.verdict is not ASK and len(answers) < _MEMORY:
                 answers[key] = found
         return found
 
-    plan.fast = fast
+    cell.fast = fast
 
 
-def _prepare_path(plan: Plan, hear: Hear, name: str) -> None:
+def _prepare_path(cell: Cell, procedure: Procedure, name: str) -> None:
     """One path among the arguments: the rule that covers it settles the answer, where nothing else concerns it."""
-    if plan.intake.fixed or plan.intake.effects.get(name, ((), ()))[1] or plan.locks is not None:
+    if cell.intake.fixed or cell.intake.effects.get(name, ((), ()))[1] or cell.locks is not None:
         return
-    nots = [bound for bound in plan.nots if _could_act(plan, bound)]
-    if plan.asks or nots or not all(_only_path(bound) for bound in plan.may):
+    nots = [bound for bound in cell.nots if _could_act(cell, bound)]
+    if cell.asks or nots or not all(_only_path(bound) for bound in cell.may):
         return
-    types = {other: _TYPES[argument.kind] for other, argument in plan.tool.args.items()}
-    required, total = plan.intake.required, len(types)
-    key_of = _context_key(plan)
-    rules = _covering(plan)
+    types = {other: _TYPES[argument.kind] for other, argument in cell.tool.args.items()}
+    required, total = cell.intake.required, len(types)
+    key_of = _context_key(cell)
+    rules = _covering(cell)
     if rules is None:
         return
     answers: dict[Any, Decision] = {}
@@ -150,7 +150,7 @@ def _prepare_path(plan: Plan, hear: Hear, name: str) -> None:
             return None
         key: Any = index
         if context.chain or context.data_tier or context.capsule:
-            if _binds(plan, context):
+            if _binds(cell, context):
                 return None
             key = key_of(context, facts)
             if key is None:
@@ -158,22 +158,22 @@ def _prepare_path(plan: Plan, hear: Hear, name: str) -> None:
             key = (index, key)
         answer = answers.get(key)
         if answer is None:
-            answer = hear(plan, call, facts)
+            answer = procedure(cell, call, facts)
             if answer.verdict is ALLOW and not answer.obligations and len(answers) < _MEMORY:
                 answers[key] = answer
         return answer
 
-    plan.fast = fast
+    cell.fast = fast
 
 
-def _covering(plan: Plan) -> tuple[tuple[int, Accepts, Concerned | None], ...] | None:
+def _covering(cell: Cell) -> tuple[tuple[int, Accepts, Concerned | None], ...] | None:
     """For each rule, a test for plain texts that name a normal path which it covers, and one for those that
     something else concerns."""
-    scopes = [bound.rule.scope.path.allow if bound.rule.scope.path is not None else ("**",) for bound in plan.may]
-    if plan.access:
+    scopes = [bound.rule.scope.path.allow if bound.rule.scope.path is not None else ("**",) for bound in cell.may]
+    if cell.access:
         scopes.append(("**",))
-    concerns = list(_concerns(plan))
-    labelled = [things.paths for things in plan.index.labels.things if things.paths]
+    concerns = list(_concerns(cell))
+    labelled = [things.paths for things in cell.index.labels.things if things.paths]
     found: list[tuple[int, Accepts, Concerned | None]] = []
     for index, texts in enumerate(scopes):
         globs = [Glob.parse(text) for text in texts]
@@ -191,15 +191,15 @@ def _covering(plan: Plan) -> tuple[tuple[int, Accepts, Concerned | None], ...] |
     return tuple(found)
 
 
-def _binds(plan: Plan, context: Context) -> bool:
-    callers = plan.rulebook.book.callers
+def _binds(cell: Cell, context: Context) -> bool:
+    callers = cell.rulebook.book.callers
     return any(name not in callers or callers[name].delegate_within == "chain" for name in context.chain)
 
 
-def _could_act(plan: Plan, bound: Bound) -> bool:
+def _could_act(cell: Cell, bound: Bound) -> bool:
     """False for a prohibition of effects that the tool never has."""
     effects = bound.judge.effects
-    return effects is None or any(does.effect in effects for does in plan.tool.does)
+    return effects is None or any(does.effect in effects for does in cell.tool.does)
 
 
 def _only_path(bound: Bound) -> bool:
@@ -212,13 +212,13 @@ def _only_path(bound: Bound) -> bool:
     return not (scope.path.except_ or scope.path.outside or scope.path.new_only or scope.shell or scope.sql)
 
 
-def _concerns(plan: Plan) -> Iterable[Glob]:
+def _concerns(cell: Cell) -> Iterable[Glob]:
     """Every glob by which a path could matter beyond the rule that covers it."""
-    book = plan.rulebook.book
+    book = cell.rulebook.book
     yield from (Glob.parse(text).folded() for text in book.protected.paths)
     for hidden in (*book.protected.names, *book.protected.hidden):
         yield Glob.parse(f"**/{hidden}").folded()
-    for things in plan.index.labels.things:
+    for things in cell.index.labels.things:
         yield from things.paths.rest
     for text in book.protected.paths:
         base = Glob.parse(text).folded().base

@@ -1,11 +1,11 @@
-"""Steps 2 to 6: halted, protected, prohibited, permitted, the chain, data. Each returns a finding or None."""
+"""Steps 2 to 6: halted, protected, prohibited, permitted, the chain, data. Each returns an objection or None."""
 
 from __future__ import annotations
 
 from itertools import pairwise
 
-from remit.decide.case import Case, Finding
-from remit.decide.plan import Bound, Plan, bind, desk
+from remit.decide.case import Case, Objection
+from remit.decide.grid import Bound, Cell, bind, grid_of
 from remit.decide.words import because, limited, limited_text, permit_remedy, shown
 from remit.model.decision import Obligation, Remedy
 from remit.model.policy import Caller, Reserved
@@ -15,7 +15,7 @@ from remit.scopes.path import forms, is_outside
 from remit.scopes.url import UrlSet
 
 
-def halted(case: Case) -> Finding | None:
+def halted(case: Case) -> Objection | None:
     """Step 2, first half: the agent, its capsule or the whole system is halted."""
     halts, context = case.facts.halts, case.call.context
     if not halts:
@@ -30,57 +30,57 @@ def halted(case: Case) -> Finding | None:
     return None
 
 
-def prohibited(plan: Plan, case: Case) -> Finding | None:
+def prohibited(cell: Cell, case: Case) -> Objection | None:
     """Step 3: a `may_not`, a reserved operation, or a tool that isn't accessible to the caller."""
-    context, name = case.call.context, plan.caller.name
-    for bound in plan.nots:
+    context, name = case.call.context, cell.caller.name
+    for bound in cell.nots:
         unit = bound.judge.touches(context, case.values, case.units)
         if unit is not None:
             scope = bound.judge.describe()
             what = f" ({scope})" if scope else ""
             case.trace.append(f"3 prohibited by {bound.line}")
-            reason = f"{name} may not use {plan.tool.name}{what}"
+            reason = f"{name} may not use {cell.tool.name}{what}"
             return case.deny(3, "may-not", reason, rule=bound.rule.at)
-    entry = plan.reserved
-    if entry is None and plan.reserved_urls:
+    entry = cell.reserved
+    if entry is None and cell.reserved_urls:
         urls = [unit for unit in case.units if unit.kind == "url"]
-        entry = next((e for e, patterns in plan.reserved_urls for unit in urls if _meets(patterns, unit)), None)
+        entry = next((e for e, patterns in cell.reserved_urls for unit in urls if _meets(patterns, unit)), None)
     if entry is None:
-        entry = _reserved_command(plan, case)
+        entry = _reserved_command(cell, case)
     if entry is not None:
         case.trace.append(f"3 reserved: {entry.at} {entry.name}")
         reason = f"{entry.name} is reserved to {entry.runner}; hand the work to it"
         return case.deny(3, "reserved", reason, rule=entry.at)
-    if plan.access is False:
-        case.trace.append(f"3 accessible_by of {plan.tool.name} ({plan.tool.at}) does not name {name}")
-        remedy = Remedy(f"add {name} to accessible_by of {plan.tool.name}")
+    if cell.access is False:
+        case.trace.append(f"3 accessible_by of {cell.tool.name} ({cell.tool.at}) does not name {name}")
+        remedy = Remedy(f"add {name} to accessible_by of {cell.tool.name}")
         return case.deny(
             3,
             "not-accessible",
-            f"{plan.tool.name} is not accessible to {name}",
-            rule=plan.tool.at,
+            f"{cell.tool.name} is not accessible to {name}",
+            rule=cell.tool.at,
             remedy=remedy,
         )
     return None
 
 
-def _reserved_command(plan: Plan, case: Case) -> Reserved | None:
+def _reserved_command(cell: Cell, case: Case) -> Reserved | None:
     """A reserved program or module anywhere in a shell text; a command that isn't understood could be any."""
     shells = [unit for unit in case.units if unit.kind == "shell"]
-    for entry in plan.reserved_programs:
+    for entry in cell.reserved_programs:
         for unit in shells:
             act = unit.value.act
             name = act.program.rpartition("/")[2] if act.program is not None else None
             if name in entry.programs or any(word.text in entry.modules for word in act.modules):
                 return entry
     if any(unit.grade == UNKNOWN for unit in case.units):
-        return next(iter((*plan.reserved_programs, *(entry for entry, _ in plan.reserved_urls))), None)
+        return next(iter((*cell.reserved_programs, *(entry for entry, _ in cell.reserved_urls))), None)
     return None
 
 
-def permitted(plan: Plan, case: Case) -> Finding | None:
+def permitted(cell: Cell, case: Case) -> Objection | None:
     """Step 4: every unit is covered by some `may` or `must_ask`, or by being in `accessible_by`."""
-    bounds = permissions(plan, case)
+    bounds = permissions(cell, case)
     context = case.call.context
     live = [b for b in bounds if b.judge.free or b.judge.in_force(context, case.values, case.units)]
     live = [b for b in live if b.rule.verb != "must_ask" or b.judge.touches(context, case.values, case.units)]
@@ -97,57 +97,57 @@ def permitted(plan: Plan, case: Case) -> Finding | None:
             if new and unit.kind == "path" and "write" in unit.effects:
                 case.obligations[f"new {unit.arg}"] = Obligation("create-exclusively", unit.arg)
             continue
-        if plan.access and not is_outside(unit):
+        if cell.access and not is_outside(unit):
             case.trace.append(
-                f"4 {unit.arg or unit.kind} covered by accessible_by of {plan.tool.name} ({plan.tool.at})"
+                f"4 {unit.arg or unit.kind} covered by accessible_by of {cell.tool.name} ({cell.tool.at})"
             )
-            case.rule = case.rule or plan.tool.at
+            case.rule = case.rule or cell.tool.at
             continue
-        case.trace.append(f"4 {unit.arg or unit.kind} {shown(unit.text)}: covered by no rule of {plan.caller.name}")
+        case.trace.append(f"4 {unit.arg or unit.kind} {shown(unit.text)}: covered by no rule of {cell.caller.name}")
         for other in bounds:
             case.trace.append(f"4   not by {other.line}{because(other, unit)}")
         if is_outside(unit):
             return case.deny(4, "outside-root", f"{shown(unit.text)} lies outside the root")
-        reason = limited_text(plan, bounds, unit) if unit.kind in ("shell", "sql") else limited(plan, bounds)
-        return case.deny(4, "not-permitted", reason, remedy=permit_remedy(plan, unit))
+        reason = limited_text(cell, bounds, unit) if unit.kind in ("shell", "sql") else limited(cell, bounds)
+        return case.deny(4, "not-permitted", reason, remedy=permit_remedy(cell, unit))
     return None
 
 
-def permissions(plan: Plan, case: Case) -> list[Bound]:
+def permissions(cell: Cell, case: Case) -> list[Bound]:
     """All rules that can permit: the policy's, standing grants in time, and grants from the facts."""
-    bounds = plan.may
-    now, tool = case.facts.now, plan.tool.name
-    if plan.grants and now is not None:
-        bounds = bounds + [bound for bound in plan.grants if bound.until is not None and now < bound.until]
-    if plan.final:
-        return bounds + plan.asks if plan.asks else bounds
-    names = (plan.caller.name, *plan.caller.roles)
+    bounds = cell.may
+    now, tool = case.facts.now, cell.tool.name
+    if cell.grants and now is not None:
+        bounds = bounds + [bound for bound in cell.grants if bound.until is not None and now < bound.until]
+    if cell.final:
+        return bounds + cell.asks if cell.asks else bounds
+    names = (cell.caller.name, *cell.caller.roles)
     for grant in case.facts.grants:
         if grant.agent in names and now is not None and now < grant.until:
             bounds = bounds + bind(grant.rules, tool, "may", origin="grant", until=grant.until)
     for capsule in case.capsules[:1]:
-        if capsule.grants and capsule.agent == plan.caller.name:
+        if capsule.grants and capsule.agent == cell.caller.name:
             bounds = bounds + bind(capsule.grants, tool, "may", origin=f"capsule {shown(capsule.id)}")
-    return bounds + plan.asks if plan.asks else bounds
+    return bounds + cell.asks if cell.asks else bounds
 
 
-def chained(case: Case) -> Finding | None:
+def chained(case: Case) -> Objection | None:
     """Step 5: every hand-over is allowed, and the call lies within every capsule along the way."""
     context = case.call.context
     if context.chain:
-        finding = _hand_overs(case)
-        if finding is not None:
-            return finding
-        for plan in binding_plans(case):
-            finding = prohibited(plan, case) or permitted(plan, case) or limits(plan, case)
-            if finding is not None:
-                case.trace.append(f"5 bound by {plan.caller.name}, who delegates within its chain")
-                return finding
+        objection = _hand_overs(case)
+        if objection is not None:
+            return objection
+        for cell in binding_cells(case):
+            objection = prohibited(cell, case) or permitted(cell, case) or limits(cell, case)
+            if objection is not None:
+                case.trace.append(f"5 bound by {cell.caller.name}, who delegates within its chain")
+                return objection
     return _capsules(case)
 
 
-def _hand_overs(case: Case) -> Finding | None:
-    book = case.plan.rulebook.book
+def _hand_overs(case: Case) -> Objection | None:
+    book = case.cell.rulebook.book
     chain = case.call.context.chain
     if len(chain) > MAX_CHAIN:
         return case.deny(5, "broken-chain", f"the chain has more than {MAX_CHAIN} hand-overs")
@@ -178,18 +178,18 @@ def present(case: Case, caller: Caller) -> bool:
     return registry is None or caller.kind != "agent" or caller.name in registry
 
 
-def binding_plans(case: Case) -> list[Plan]:
-    """The plans of those along the chain who bind the call: the last who delegates within, and all before."""
-    chain, rulebook = case.call.context.chain, case.plan.rulebook
+def binding_cells(case: Case) -> list[Cell]:
+    """The cells of those along the chain who bind the call: the last who delegates within, and all before."""
+    chain, rulebook = case.call.context.chain, case.cell.rulebook
     callers = rulebook.book.callers
     last = max((i for i, n in enumerate(chain) if callers[n].delegate_within == "chain"), default=-1)
-    clerk = desk(rulebook)
-    rows = [row for name in chain[: last + 1] if (row := clerk.row(name)) is not None]
-    return [clerk.plan(row, case.plan.tool) for row in rows]
+    grid = grid_of(rulebook)
+    rows = [row for name in chain[: last + 1] if (row := grid.row(name)) is not None]
+    return [grid.cell(row, case.cell.tool) for row in rows]
 
 
-def _capsules(case: Case) -> Finding | None:
-    caller, context = case.plan.caller, case.call.context
+def _capsules(case: Case) -> Objection | None:
+    caller, context = case.cell.caller, case.call.context
     if context.capsule is None:
         if caller.capsule == "required" and case.tier > 0:
             remedy = Remedy(f"hand {caller.name} a task", command="remit capsule new FILE")
@@ -200,13 +200,13 @@ def _capsules(case: Case) -> Finding | None:
         if capsule.ended or (capsule.expires is not None and (now is None or now >= capsule.expires)):
             remedy = Remedy(f"hand {capsule.agent} a new task", command="remit capsule new FILE")
             return case.deny(5, "capsule-ended", f"the capsule {shown(capsule.id)} has ended", remedy=remedy)
-        nots = bind(capsule.may_not, case.plan.tool.name, "may_not")
+        nots = bind(capsule.may_not, case.cell.tool.name, "may_not")
         if any(b.judge.touches(context, case.values, case.units) is not None for b in nots):
             remedy = Remedy(f"a task without that `may_not`: {shown(capsule.id)} has it")
             return case.deny(
                 5, "capsule-constraint", f"the capsule {shown(capsule.id)} forbids this call", remedy=remedy
             )
-        if capsule.may is not None and not within(bind(capsule.may, case.plan.tool.name, "may"), case):
+        if capsule.may is not None and not within(bind(capsule.may, case.cell.tool.name, "may"), case):
             remedy = Remedy(f"a task whose `may` covers it: that of {shown(capsule.id)} does not")
             reason = f"the capsule {shown(capsule.id)} does not cover this call"
             return case.deny(5, "capsule-constraint", reason, remedy=remedy)
@@ -219,7 +219,7 @@ def within(bounds: list[Bound], case: Case) -> bool:
     return all(any(b.judge.covers(unit) for b in live) for unit in case.units if not unit.derived)
 
 
-def known_capsules(case: Case) -> Finding | None:
+def known_capsules(case: Case) -> Objection | None:
     """Looks up the call's capsule and those above it; one that the facts don't know denies."""
     context = case.call.context
     name, seen = context.capsule, set[str]()
@@ -235,19 +235,19 @@ def known_capsules(case: Case) -> Finding | None:
     return None
 
 
-def data_binds(plan: Plan, case: Case) -> Finding | None:
-    """The finding that data of tier 3 is out of reach, which holds even while only observing."""
-    found = _data(plan.caller, case)
+def data_binds(cell: Cell, case: Case) -> Objection | None:
+    """The objection that data of tier 3 is out of reach, which holds even while only observing."""
+    found = _data(cell.caller, case)
     return found if found is not None and found.binding else None
 
 
-def limits(plan: Plan, case: Case) -> Finding | None:
+def limits(cell: Cell, case: Case) -> Objection | None:
     """Step 6: data tiers, locks, skills, apis and the agents that may be named."""
-    caller = plan.caller
-    return _data(caller, case) or _locks(plan, case) or _names(plan, case)
+    caller = cell.caller
+    return _data(caller, case) or _locks(cell, case) or _names(cell, case)
 
 
-def _data(caller: Caller, case: Case) -> Finding | None:
+def _data(caller: Caller, case: Case) -> Objection | None:
     tier = case.data_tier
     if caller.data_tiers is None:
         return None
@@ -268,10 +268,10 @@ def _data(caller: Caller, case: Case) -> Finding | None:
     return case.deny(6, "data-tier", reason, rule=caller.at, remedy=remedy, binding=tier == 3)
 
 
-def _locks(plan: Plan, case: Case) -> Finding | None:
-    caller = plan.caller
-    if plan.locks is not None and caller.locks is not None:
-        may, avoid = plan.locks
+def _locks(cell: Cell, case: Case) -> Objection | None:
+    caller = cell.caller
+    if cell.locks is not None and caller.locks is not None:
+        may, avoid = cell.locks
         for unit in case.units:
             if unit.grade == UNKNOWN or (unit.kind == "shell" and unit.dubious):
                 return case.deny(6, "not-understood", f"{caller.name} may not run what is not understood")
@@ -288,13 +288,13 @@ def _locks(plan: Plan, case: Case) -> Finding | None:
     return None
 
 
-def _names(plan: Plan, case: Case) -> Finding | None:
-    caller, callers = plan.caller, plan.rulebook.book.callers
+def _names(cell: Cell, case: Case) -> Objection | None:
+    caller, callers = cell.caller, cell.rulebook.book.callers
     for unit in case.units:
-        if plan.apis is not None and unit.grade == UNKNOWN:
+        if cell.apis is not None and unit.grade == UNKNOWN:
             return case.deny(6, "not-understood", f"{caller.name} may not run what is not understood")
-        if plan.apis is not None and caller.apis is not None and "network" in unit.effects:
-            apis = plan.apis
+        if cell.apis is not None and caller.apis is not None and "network" in unit.effects:
+            apis = cell.apis
             if unit.kind in FOR_LABELS or (unit.kind == "shell" and _only_urls(unit)):
                 continue  # each of its URLs is a unit of its own
             inside = unit.kind == "url" and (apis.includes(unit.value) if unit.wide else apis.matches(unit.value))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import unicodedata
 from typing import TYPE_CHECKING, Any
 
-from remit.decide.plan import Bound, Plan
+from remit.decide.grid import Bound, Cell
 from remit.model.decision import Remedy
 from remit.model.pattern import compile_later
 from remit.model.terms import UNKNOWN
@@ -28,9 +28,9 @@ def shown(text: object, limit: int = 80) -> str:
     return plain if len(plain) <= limit else plain[:limit] + "…"
 
 
-def limited(plan: Plan, bounds: list[Bound]) -> str:
+def limited(cell: Cell, bounds: list[Bound]) -> str:
     """`create_file is limited to research/*.yaml for researcher`, or that there is no rule at all."""
-    name, tool = plan.caller.name, plan.tool.name
+    name, tool = cell.caller.name, cell.tool.name
     scopes = [bound.judge.describe() for bound in bounds]
     texts = [scope for scope in dict.fromkeys(scopes) if scope]
     if not bounds:
@@ -48,11 +48,11 @@ def because(bound: Bound, unit: Unit) -> str:
     return f": {shown(matcher.refuses(unit if unit.kind == 'shell' else unit.value) or '')}"
 
 
-def limited_text(plan: Plan, bounds: list[Bound], unit: Unit) -> str:
+def limited_text(cell: Cell, bounds: list[Bound], unit: Unit) -> str:
     """The part of a shell or SQL text that was too much, and what would be allowed."""
     matchers: list[Any] = [part for bound in bounds if (part := bound.judge.parts.get(unit.kind)) is not None]
     if not matchers:
-        return limited(plan, bounds)
+        return limited(cell, bounds)
     if unit.kind == "shell":
         program = unit.value.act.program
         nearest = next((m for m in matchers if program in m.runs or program in m.filters), matchers[0])
@@ -61,24 +61,24 @@ def limited_text(plan: Plan, bounds: list[Bound], unit: Unit) -> str:
         clause = unit.value.verb
         reason = next((m for m in matchers if clause in m.clauses), matchers[0]).refuses(unit.value) or ""
         reason = reason or "the statement is not covered"
-    return f"`{shown(unit.text, 60)}` is not permitted for {plan.caller.name}: {shown(reason, 240)}"
+    return f"`{shown(unit.text, 60)}` is not permitted for {cell.caller.name}: {shown(reason, 240)}"
 
 
-def permit_remedy(plan: Plan, unit: Unit) -> Remedy:
+def permit_remedy(cell: Cell, unit: Unit) -> Remedy:
     """The smallest rule that would permit the unit."""
-    tool = plan.tool.name
+    tool = cell.tool.name
     if unit.kind == "shell":
-        return _command_remedy(plan, unit)
+        return _command_remedy(cell, unit)
     entry: str | None = _sql_entry(tool, unit.value) if unit.kind == "sql" else tool
     if entry is None:
-        return Remedy(f"let a person run it; no SQL scope of {plan.caller.name} could admit it as it stands")
+        return Remedy(f"let a person run it; no SQL scope of {cell.caller.name} could admit it as it stands")
     if unit.kind == "path" and not unit.wide and unit.value[0] != "/":
         entry = f"{tool}: {{path: {_quoted(Glob.literal(unit.value).text, ascii=False)}}}"
     elif unit.kind == "url" and not unit.wide:
         entry = f'{tool}: {{url: "{unit.value.scheme}://{unit.value.host}/**"}}'
-    section = {"agent": "agents", "role": "roles", "runner": "runners"}[plan.caller.kind]
-    line = f"{section}: {{{plan.caller.name}: {{may: [{entry}]}}}}"
-    return Remedy(f"add to `may` of {plan.caller.name}: {entry}", policy=line)
+    section = {"agent": "agents", "role": "roles", "runner": "runners"}[cell.caller.kind]
+    line = f"{section}: {{{cell.caller.name}: {{may: [{entry}]}}}}"
+    return Remedy(f"add to `may` of {cell.caller.name}: {entry}", policy=line)
 
 
 def _sql_entry(tool: str, statement: SqlStatement) -> str | None:
@@ -111,15 +111,15 @@ def _sql_entry(tool: str, statement: SqlStatement) -> str | None:
     return f"{tool}: {{sql: {{{', '.join(words)}}}}}"
 
 
-def _command_remedy(plan: Plan, unit: Unit) -> Remedy:
+def _command_remedy(cell: Cell, unit: Unit) -> Remedy:
     """The command itself as an entry of `run`, where it is understood; else nothing to paste."""
-    act, caller, tool = unit.value.act, plan.caller.name, plan.tool.name
+    act, caller, tool = unit.value.act, cell.caller.name, cell.tool.name
     texts = [word.text for word in act.command.words]
     plain = len(texts) > 1 and all(text is not None and _PLAIN.fullmatch(text) for text in texts)
     if not plain or act.grade == UNKNOWN:
         return Remedy(f"let a person run it, or name a command that is understood in the shell scope of {caller}")
     entry = f"{tool}: {{shell: {{run: [{_quoted(' '.join(str(text) for text in texts))}]}}}}"
-    section = {"agent": "agents", "role": "roles", "runner": "runners"}[plan.caller.kind]
+    section = {"agent": "agents", "role": "roles", "runner": "runners"}[cell.caller.kind]
     return Remedy(f"add to `may` of {caller}: {entry}", policy=f"{section}: {{{caller}: {{may: [{entry}]}}}}")
 
 

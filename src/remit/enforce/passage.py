@@ -9,6 +9,7 @@ from typing import Any, Protocol
 import msgspec
 
 from remit.decide import decide
+from remit.decide.grid import grid_of
 from remit.enforce.duties import Duties
 from remit.enforce.errors import CallDenied, GuardError
 from remit.enforce.paths import look_up
@@ -152,7 +153,7 @@ class Gate:
 
     def _looked_up(self, call: Call, before: Facts) -> Facts:
         facts = look_up(self.rulebook, call, before)
-        if facts is before and self.rulebook.plans.get(call.agent, {}).get(call.tool) is not None:
+        if facts is before and grid_of(self.rulebook).knows(call.agent, call.tool):
             self._pathless.add((call.agent, call.tool))
         return facts
 

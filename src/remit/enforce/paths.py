@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from remit.decide.plan import desk
+from remit.decide.grid import grid_of
 from remit.model.call import Call
 from remit.model.errors import RemitError
 from remit.model.facts import Facts
@@ -39,7 +39,7 @@ def look_up(rulebook: Rulebook, call: Call, facts: Facts) -> Facts:
     root = facts.root
     if facts.resolved is None or root is None:
         return facts
-    row = desk(rulebook).row(call.agent)
+    row = grid_of(rulebook).row(call.agent)
     tool = row.tool(call.tool) if row is not None else None
     if tool is None or not isinstance(call.args, dict):
         return facts

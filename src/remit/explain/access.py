@@ -8,7 +8,7 @@ import msgspec
 
 from remit.decide import decide
 from remit.decide.words import shown
-from remit.explain.cells import DENIED, VERDICTS, Cell
+from remit.explain.cells import DENIED, VERDICTS, MatrixCell
 from remit.explain.matrix import callers_of, cell_for, cell_json, tool_for, tools_of
 from remit.model.call import Call
 from remit.model.decision import Decision
@@ -26,7 +26,7 @@ class Entry(msgspec.Struct, frozen=True):
     layer: str | None
     category: str | None
     risk: str | None
-    cell: Cell
+    cell: MatrixCell
 
     @property
     def line(self) -> str:
@@ -128,7 +128,7 @@ class Access(msgspec.Struct, frozen=True):
 
     name: str
     kind: str
-    cell: Cell
+    cell: MatrixCell
     decision: Decision | None = None
 
     @property

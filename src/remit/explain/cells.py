@@ -1,7 +1,7 @@
 """One cell of the matrix: what a rulebook says about one caller and one tool, before any call is made.
 
-    cell = cell_of(desk(rulebook).plan(row, tool))
-    cell.symbol     # "🔒"
+    shown = matrix_cell(grid_of(rulebook).cell(row, tool))
+    shown.symbol     # "🔒"
 
 A cell says what is written, as far as it can matter for the tool: a `may_not` about the network does not lock
 a tool that never reaches it, but it locks a shell.
@@ -12,8 +12,8 @@ from __future__ import annotations
 import msgspec
 
 from remit.decide.case import Case
+from remit.decide.grid import Bound, Cell
 from remit.decide.measure import measure
-from remit.decide.plan import Bound, Plan
 from remit.decide.protection import protected
 from remit.decide.steps import hands_to, limits
 from remit.explain.scopes import describe
@@ -33,7 +33,7 @@ LEGEND = {
 VERDICTS = {ALLOWED: "allow", SCOPED: "allow", ASKED: "ask", DENIED: "deny"}
 
 
-class Cell(msgspec.Struct, frozen=True):
+class MatrixCell(msgspec.Struct, frozen=True):
     """What one caller may do with one tool."""
 
     symbol: str
@@ -58,70 +58,70 @@ class Cell(msgspec.Struct, frozen=True):
         return f"{text}: {'; '.join(self.scopes)}" if self.scopes else text
 
 
-def cell_of(plan: Plan, now: str | None = None) -> Cell:
-    """The cell of a plan. Standing grants count while `now` is before their end; without `now` they don't."""
-    parts = parts_of(plan)
-    refused = _refused(plan, parts)
+def matrix_cell(cell: Cell, now: str | None = None) -> MatrixCell:
+    """What the matrix shows of a cell. Standing grants count only while `now` is known and before their end."""
+    parts = parts_of(cell)
+    refused = _refused(cell, parts)
     if refused is not None:
         return refused
-    grants = [b for b in plan.grants if b.until is not None and now is not None and now < b.until]
-    asks = [b for b in plan.asks if touches_some(b, plan, parts)]  # a must_ask permits only where it asks
-    permits = [b for b in (*plan.may, *grants, *asks) if any(covers_some(b, part) for part in parts)]
+    grants = [b for b in cell.grants if b.until is not None and now is not None and now < b.until]
+    asks = [b for b in cell.asks if touches_some(b, cell, parts)]  # a must_ask permits only where it asks
+    permits = [b for b in (*cell.may, *grants, *asks) if any(covers_some(b, part) for part in parts)]
     needed = [part for part in parts if not part.optional]
     open_ = [part for part in needed if not any(covers_some(bound, part) for bound in permits)]
-    if not plan.access and (open_ or not permits):
-        return Cell(DENIED, why=f"no rule of {plan.caller.name} permits it")
+    if not cell.access and (open_ or not permits):
+        return MatrixCell(DENIED, why=f"no rule of {cell.caller.name} permits it")
     lasting = [bound for bound in permits if bound.until is None]
-    free = plan.access or all(any(covers_all(b, part) for b in lasting) for part in parts)
-    nots = [bound for bound in plan.nots if touches_some(bound, plan, parts)]
-    questions, asking = _questions(plan, parts)
-    scopes = [] if free else [_described(bound) for bound in permits if bound not in plan.asks]
+    free = cell.access or all(any(covers_all(b, part) for b in lasting) for part in parts)
+    nots = [bound for bound in cell.nots if touches_some(bound, cell, parts)]
+    questions, asking = _questions(cell, parts)
+    scopes = [] if free else [_described(bound) for bound in permits if bound not in cell.asks]
     scopes.extend(f"not {describe(bound)}" for bound in nots)
-    scopes.extend(_record(plan.caller, parts))
-    floor = _tiers(plan, parts)[0]
-    if plan.rulebook.book.tiers[floor].verdict == "deny":
+    scopes.extend(_record(cell.caller, parts))
+    floor = _tiers(cell, parts)[0]
+    if cell.rulebook.book.tiers[floor].verdict == "deny":
         scopes.append(f"not tier {floor}")
     places = [bound.rule.at for bound in (*permits, *nots, *asking)]
-    if plan.access or plan.tool.confirm:
-        places.append(plan.tool.at)
+    if cell.access or cell.tool.confirm:
+        places.append(cell.tool.at)
     symbol = ASKED if questions else ALLOWED if free and not scopes else SCOPED
-    return Cell(
+    return MatrixCell(
         symbol,
         scopes=_unique([*questions, *scopes]),
         rules=_unique(places),
-        limits=_limits(plan),
+        limits=_limits(cell),
     )
 
 
-def _refused(plan: Plan, parts: list[Part]) -> Cell | None:
+def _refused(cell: Cell, parts: list[Part]) -> MatrixCell | None:
     """The cell of calls that are all denied, whatever their arguments."""
-    caller, tool = plan.caller, plan.tool
+    caller, tool = cell.caller, cell.tool
     if not caller.enabled:
-        return Cell(DENIED, rules=(caller.at,), why=f"{caller.name} is disabled")
-    for bound in plan.nots:
+        return MatrixCell(DENIED, rules=(caller.at,), why=f"{caller.name} is disabled")
+    for bound in cell.nots:
         if touches_all(bound, parts):
-            return Cell(DENIED, rules=(bound.rule.at,), why=f"may not: {describe(bound) or tool.name}")
-    if plan.reserved is not None:
-        return Cell(DENIED, rules=(plan.reserved.at,), why=f"reserved to {plan.reserved.runner}")
-    if plan.access is False:
-        return Cell(DENIED, rules=(tool.at,), why=f"accessible_by does not name {caller.name}")
-    return _bound_by_record(plan, parts)
+            return MatrixCell(DENIED, rules=(bound.rule.at,), why=f"may not: {describe(bound) or tool.name}")
+    if cell.reserved is not None:
+        return MatrixCell(DENIED, rules=(cell.reserved.at,), why=f"reserved to {cell.reserved.runner}")
+    if cell.access is False:
+        return MatrixCell(DENIED, rules=(tool.at,), why=f"accessible_by does not name {caller.name}")
+    return _bound_by_record(cell, parts)
 
 
-def _bound_by_record(plan: Plan, parts: list[Part]) -> Cell | None:
+def _bound_by_record(cell: Cell, parts: list[Part]) -> MatrixCell | None:
     """The record of the caller, or a protected path, leaves nothing that the tool could do."""
-    caller = plan.caller
-    case = _fixed_case(plan, parts)
+    caller = cell.caller
+    case = _fixed_case(cell, parts)
     open_tiers = [*(caller.data_tiers or ()), *(caller.data_tiers_with_grant or ())]
     case.data_tier = min((tier for tier in open_tiers if tier >= case.data_tier), default=case.data_tier)
-    finding = (protected(case) or limits(plan, case)) if case.units else None
-    if finding is not None:
-        return Cell(DENIED, rules=(finding.rule,) if finding.rule else (), why=finding.reason)
+    objection = (protected(case) or limits(cell, case)) if case.units else None
+    if objection is not None:
+        return MatrixCell(DENIED, rules=(objection.rule,) if objection.rule else (), why=objection.reason)
     for part in parts:
         if part.optional:
             continue
         nobody = part.kind == "agent" and not any(
-            hands_to(caller, other) for other in plan.rulebook.book.callers.values() if other.enabled
+            hands_to(caller, other) for other in cell.rulebook.book.callers.values() if other.enabled
         )
         reach = caller.apis == () and "network" in part.effects
         skill = caller.skills == () and part.kind == "skill"
@@ -133,29 +133,29 @@ def _bound_by_record(plan: Plan, parts: list[Part]) -> Cell | None:
             (locked, "may write and delete nothing"),
         ):
             if holds:
-                return Cell(DENIED, rules=(caller.at,), why=f"{caller.name} {why}")
-    tiers = _tiers(plan, parts)
-    if all(plan.rulebook.book.tiers[tier].verdict == "deny" for tier in tiers):
-        return Cell(DENIED, why=f"calls of tier {tiers[0]} are denied")
+                return MatrixCell(DENIED, rules=(caller.at,), why=f"{caller.name} {why}")
+    tiers = _tiers(cell, parts)
+    if all(cell.rulebook.book.tiers[tier].verdict == "deny" for tier in tiers):
+        return MatrixCell(DENIED, why=f"calls of tier {tiers[0]} are denied")
     return None
 
 
-def _fixed_case(plan: Plan, parts: list[Part]) -> Case:
+def _fixed_case(cell: Cell, parts: list[Part]) -> Case:
     """What every call of the tool has, whatever its arguments: its fixed reaches, measured."""
     units = [part.fixed for part in parts if part.fixed is not None]
     favour = Context(capsule_grants=(0, 1, 2, 3))
-    case = Case(plan, Call(plan.caller.name, plan.tool.name, context=favour), Facts(), {}, units)
+    case = Case(cell, Call(cell.caller.name, cell.tool.name, context=favour), Facts(), {}, units)
     measure(case)
     return case
 
 
-def _tiers(plan: Plan, parts: list[Part]) -> list[int]:
+def _tiers(cell: Cell, parts: list[Part]) -> list[int]:
     """The tiers that a call of the tool can have, the lowest first."""
-    by_effect, by_label = plan.index.effect_tiers, plan.rulebook.book.label_tiers.values()
+    by_effect, by_label = cell.index.effect_tiers, cell.rulebook.book.label_tiers.values()
     needed = [by_effect[effect] for part in parts if not part.optional for effect in part.effects]
     if any(part.kind == "shell" and not part.optional for part in parts):
-        needed.append(min(plan.rulebook.book.grade_tiers.values(), default=0))
-    floor = max([_fixed_case(plan, parts).tier, *needed])
+        needed.append(min(cell.rulebook.book.grade_tiers.values(), default=0))
+    floor = max([_fixed_case(cell, parts).tier, *needed])
     if any(part.runs for part in parts):
         return list(range(floor, 5))
     effects = frozenset[str]().union(*(part.effects for part in parts))
@@ -164,16 +164,16 @@ def _tiers(plan: Plan, parts: list[Part]) -> list[int]:
     return [floor, *sorted(tier for tier in higher if tier > floor)]
 
 
-def _questions(plan: Plan, parts: list[Part]) -> tuple[list[str], list[Bound]]:
+def _questions(cell: Cell, parts: list[Part]) -> tuple[list[str], list[Bound]]:
     """Who is asked and when, and the rules that say so."""
-    asking = [bound for bound in plan.asks if touches_some(bound, plan, parts)]
+    asking = [bound for bound in cell.asks if touches_some(bound, cell, parts)]
     texts = []
     for bound in asking:
         scope = describe(bound)
         texts.append(f"ask {bound.rule.ask or 'human'}{f': {scope}' if scope else ''}")
-    if plan.tool.confirm:
+    if cell.tool.confirm:
         texts.append("ask human: confirmed each time")
-    rules = {tier: plan.rulebook.book.tiers[tier] for tier in _tiers(plan, parts)}
+    rules = {tier: cell.rulebook.book.tiers[tier] for tier in _tiers(cell, parts)}
     if all(rule.verdict != "allow" for rule in rules.values()):
         tier, rule = next((tier, rule) for tier, rule in rules.items() if rule.verdict == "ask")
         texts.append(f"ask {rule.ask or 'human'}: tier {tier} or higher")
@@ -204,14 +204,14 @@ def _record(caller: Caller, parts: list[Part]) -> list[str]:
     return found
 
 
-def _limits(plan: Plan) -> tuple[str, ...]:
-    caller = plan.caller
+def _limits(cell: Cell) -> tuple[str, ...]:
+    caller = cell.caller
     found = []
     if caller.data_tiers is not None:
         found.append(f"data tiers {', '.join(map(str, caller.data_tiers)) or 'none'}")
     if caller.capsule == "required":
         found.append("needs a capsule above tier 0")
-    if "agent" in plan.tool.kinds:
+    if "agent" in cell.tool.kinds:
         found.append(f"delegates to {', '.join(caller.delegates_to or ()) or 'nobody'}")
     return tuple(found)
 

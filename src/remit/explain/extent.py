@@ -15,8 +15,8 @@ from remit.analyze.shell import SAMPLES, sample_texts
 from remit.analyze.sql import SAMPLES as SQL_SAMPLES
 from remit.analyze.sql import sample_statements
 from remit.decide.case import Case
+from remit.decide.grid import Bound, Cell, grid_of
 from remit.decide.measure import measure
-from remit.decide.plan import Bound, Plan, desk
 from remit.explain.radius import Radius, radius_of
 from remit.explain.scopes import describe
 from remit.explain.units import Part, covers_some, parts_of
@@ -59,8 +59,8 @@ class Extent(msgspec.Struct, frozen=True):
 
 def extents_of(rulebook: Rulebook, agent: str, rule: Rule, capsule: Capsule | None = None) -> list[Extent]:
     """One for each tool that the rule is about, those of a rule about any tool included."""
-    clerk = desk(rulebook)
-    row = clerk.row(agent)
+    grid = grid_of(rulebook)
+    row = grid.row(agent)
     if row is None:
         return []
     names = rule.tools if rule.tools is not None else tuple(dict.fromkeys([*rulebook.book.tools, *row.caller.tools]))
@@ -68,26 +68,26 @@ def extents_of(rulebook: Rulebook, agent: str, rule: Rule, capsule: Capsule | No
     for name in names:
         tool = row.tool(name)
         if tool is not None:
-            plan = clerk.plan(row, tool)
-            extent = extent_of(plan, Bound(rule), capsule)
+            cell = grid.cell(row, tool)
+            extent = extent_of(cell, Bound(rule), capsule)
             if extent is not None:
                 found.append(extent)
     return found
 
 
-def extent_of(plan: Plan, bound: Bound | None, capsule: Capsule | None = None) -> Extent | None:
+def extent_of(cell: Cell, bound: Bound | None, capsule: Capsule | None = None) -> Extent | None:
     """Of one tool within one rule, or within no rule at all; None if the rule covers nothing that the tool does."""
-    parts = [part for part in parts_of(plan) if bound is None or covers_some(bound, part)]
+    parts = [part for part in parts_of(cell) if bound is None or covers_some(bound, part)]
     if not parts:
         return None
-    units = [unit for part in parts for unit in _units(plan, part, bound)]
-    case = Case(plan, Call(plan.caller.name, plan.tool.name), Facts(), {}, units)
+    units = [unit for part in parts for unit in _units(cell, part, bound)]
+    case = Case(cell, Call(cell.caller.name, cell.tool.name), Facts(), {}, units)
     if capsule is not None:
         case.capsules = [capsule]
     measure(case)
-    most, labels = _most(plan, units)
+    most, labels = _most(cell, units)
     extent = Extent(
-        tool=plan.tool.name,
+        tool=cell.tool.name,
         scope=describe(bound) if bound is not None else "",
         effects=case.effects,
         tier=case.tier,
@@ -99,7 +99,7 @@ def extent_of(plan: Plan, bound: Bound | None, capsule: Capsule | None = None) -
     )
     for part in parts:
         if part.runs:
-            extent = _tried(extent, plan, part, bound)
+            extent = _tried(extent, cell, part, bound)
     return extent
 
 
@@ -115,11 +115,11 @@ def highest(extents: Iterable[Extent]) -> Extent | None:
     return max(extents, key=lambda extent: (extent.most, extent.tier, extent.data_tier), default=None)
 
 
-def _most(plan: Plan, units: list[Unit]) -> tuple[int, list[str]]:
+def _most(cell: Cell, units: list[Unit]) -> tuple[int, list[str]]:
     """The highest tier that a label could give one of the units, and the labels that give it."""
     found: dict[str, int] = {}
     for unit in units:
-        for name, tier, effects, things in plan.index.labels.named:
+        for name, tier, effects, things in cell.index.labels.named:
             if effects.isdisjoint(unit.effects):
                 continue
             # One outside the root counts as if the root were that of the machine.
@@ -132,7 +132,7 @@ def _most(plan: Plan, units: list[Unit]) -> tuple[int, list[str]]:
     return most, [name for name, tier in found.items() if tier == most]
 
 
-def _units(plan: Plan, part: Part, bound: Bound | None) -> Iterator[Unit]:
+def _units(cell: Cell, part: Part, bound: Bound | None) -> Iterator[Unit]:
     """The part as wide units: all that an argument could be within the rule."""
     if part.fixed is not None:
         yield part.fixed
@@ -144,7 +144,7 @@ def _units(plan: Plan, part: Part, bound: Bound | None) -> Iterator[Unit]:
         texts = _url_texts(part, bound)
         if texts is None:  # any URL: also whatever a label names
             yield Unit("call", part.arg, "", part.effects, text="any URL")
-            texts = tuple(text for label in plan.rulebook.book.labels for text in label.url)
+            texts = tuple(text for label in cell.rulebook.book.labels for text in label.url)
         for text in texts:
             yield Unit("url", part.arg, UrlPattern.parse(text), part.effects, wide=True, text=text)
     elif not part.runs:
@@ -171,12 +171,12 @@ def _url_texts(part: Part, bound: Bound | None) -> tuple[str, ...] | None:
     return named.url if named is not None else None
 
 
-def _tried(extent: Extent, plan: Plan, part: Part, bound: Bound | None) -> Extent:
+def _tried(extent: Extent, cell: Cell, part: Part, bound: Bound | None) -> Extent:
     """What examples of the commands or statements show, where that is more."""
     best: tuple[str, Radius] | None = None
     effects = set(extent.effects)
     for text in _texts(part.kind, bound):
-        radius = radius_of(plan.rulebook, part.kind, text, dialect=plan.tool.dialect or "sqlite")
+        radius = radius_of(cell.rulebook, part.kind, text, dialect=cell.tool.dialect or "sqlite")
         within = bound is None or bound.judge.effects is None or bound.judge.effects.issuperset(radius.effects)
         if radius.problem is not None or not within:
             continue

@@ -12,8 +12,8 @@ from typing import Any, Literal
 
 import msgspec
 
-from remit.decide.plan import desk
-from remit.explain.cells import DENIED, LEGEND, Cell, cell_of
+from remit.decide.grid import grid_of
+from remit.explain.cells import DENIED, LEGEND, MatrixCell, matrix_cell
 from remit.model.policy import Caller, Tool
 from remit.model.rulebook import Rulebook
 
@@ -27,14 +27,14 @@ class Matrix(msgspec.Struct, frozen=True):
     hash: str
     tools: tuple[str, ...]
     callers: tuple[str, ...]
-    cells: dict[str, dict[str, Cell]]
+    cells: dict[str, dict[str, MatrixCell]]
     notes: tuple[str, ...] = ()
 
-    def cell(self, tool: str, caller: str) -> Cell:
+    def cell(self, tool: str, caller: str) -> MatrixCell:
         """The cell of a tool and a caller."""
         return self.cells[tool][caller]
 
-    def lines(self, transpose: bool) -> tuple[str, list[str], list[tuple[str, list[Cell]]]]:
+    def lines(self, transpose: bool) -> tuple[str, list[str], list[tuple[str, list[MatrixCell]]]]:
         """The corner, the heads of the columns, and the rows with their cells."""
         if transpose:
             rows = [(c, [self.cells[t][c] for t in self.tools]) for c in self.callers]
@@ -42,7 +42,7 @@ class Matrix(msgspec.Struct, frozen=True):
         rows = [(t, [self.cells[t][c] for c in self.callers]) for t in self.tools]
         return "Tool", list(self.callers), rows
 
-    def scoped(self) -> list[tuple[str, str, Cell]]:
+    def scoped(self) -> list[tuple[str, str, MatrixCell]]:
         """Caller, tool and cell wherever there is more to say than a symbol."""
         pairs = [(c, t, self.cells[t][c]) for c in self.callers for t in self.tools]
         return [(caller, tool, cell) for caller, tool, cell in pairs if cell.scopes]
@@ -62,7 +62,7 @@ class Matrix(msgspec.Struct, frozen=True):
         }
 
 
-def cell_json(cell: Cell) -> dict[str, Any]:
+def cell_json(cell: MatrixCell) -> dict[str, Any]:
     """One cell for programs."""
     return {
         "symbol": cell.symbol,
@@ -90,14 +90,14 @@ def make_matrix(
     return Matrix(book.name, rulebook.hash, rows, names, cells, tuple(notes))
 
 
-def cell_for(rulebook: Rulebook, caller: str, tool: str, now: str | None = None) -> Cell:
+def cell_for(rulebook: Rulebook, caller: str, tool: str, now: str | None = None) -> MatrixCell:
     """The cell of a caller and a tool, by their names."""
-    clerk = desk(rulebook)
-    row = clerk.row(caller)
+    grid = grid_of(rulebook)
+    row = grid.row(caller)
     found = row.tool(tool) if row is not None else None
     if row is None or found is None:
-        return Cell(DENIED, why="not declared")
-    return cell_of(clerk.plan(row, found), now)
+        return MatrixCell(DENIED, why="not declared")
+    return matrix_cell(grid.cell(row, found), now)
 
 
 def callers_of(rulebook: Rulebook, *, everyone: bool) -> list[str]:
@@ -117,7 +117,7 @@ def tools_of(rulebook: Rulebook) -> list[str]:
 
 def tool_for(rulebook: Rulebook, caller: str, name: str) -> Tool | None:
     """The declaration that counts for the caller."""
-    row = desk(rulebook).row(caller)
+    row = grid_of(rulebook).row(caller)
     return row.tool(name) if row is not None else None
 
 

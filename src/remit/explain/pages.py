@@ -8,7 +8,7 @@ import re
 from html import escape
 
 from remit.decide.words import shown
-from remit.explain.cells import ALLOWED, ASKED, DENIED, LEGEND, SCOPED, Cell
+from remit.explain.cells import ALLOWED, ASKED, DENIED, LEGEND, SCOPED, MatrixCell
 from remit.explain.matrix import Matrix
 
 _MARKS = re.compile(r"([\\`*_{}\[\]<>|~#&])")
@@ -88,7 +88,7 @@ def _text(text: str) -> str:
     return escape(shown(text, LIMIT))
 
 
-def _td(cell: Cell) -> str:
+def _td(cell: MatrixCell) -> str:
     words = cell.words if not cell.why else f"{cell.words}: {cell.why}"
     shape = f'<span aria-hidden="true">{cell.symbol}</span><span class="words">{_text(words)}</span>'
     return f'<td class="{_CLASSES[cell.symbol]}" title="{_text(words)}">{shape}</td>'

@@ -13,9 +13,9 @@ from typing import Any
 import msgspec
 
 from remit.decide.case import Case
-from remit.decide.intake import Refused
+from remit.decide.grid import Cell, grid_of
+from remit.decide.intake import BadArguments
 from remit.decide.measure import measure
-from remit.decide.plan import Plan, desk
 from remit.decide.words import shown
 from remit.model.call import Call
 from remit.model.decision import Target
@@ -71,16 +71,16 @@ def radius_of(
     does = {"url": (Does("network", "text"),), "path": (Does(effect, "text"),)}.get(kind, ())
     tool = Tool("text", args={"text": Argument(kind)}, does=does, dialect=dialect if kind == "sql" else None)
     book = msgspec.structs.replace(rulebook.book, callers={_NOBODY: Caller(_NOBODY, "agent")})
-    clerk = desk(Rulebook(book, rulebook.hash))
-    row = clerk.row(_NOBODY)
+    grid = grid_of(Rulebook(book, rulebook.hash))
+    row = grid.row(_NOBODY)
     if row is None:
         raise LookupError(_NOBODY)
-    plan: Plan = clerk.plan(row, tool)
+    cell: Cell = grid.cell(row, tool)
     call, facts = Call(_NOBODY, "text", {"text": text}), Facts(root=root)
     try:
-        values = plan.intake.values(call.args)
-        case = Case(plan, call, facts, values, plan.intake.units(values, call, facts))
-    except (Refused, NotUnderstood) as error:
+        values = cell.intake.values(call.args)
+        case = Case(cell, call, facts, values, cell.intake.units(values, call, facts))
+    except (BadArguments, NotUnderstood) as error:
         return Radius((), "not understood", 0, "", 0, "", (), str(error))
     measure(case)
     decision = case.decision(ALLOW, "", "")

@@ -11,8 +11,8 @@ from typing import Any
 import msgspec
 
 from remit.analyze.reach import Way, ways_from
-from remit.decide.plan import Bound, Plan, desk
-from remit.explain.cells import DENIED, cell_of
+from remit.decide.grid import Bound, Cell, grid_of
+from remit.explain.cells import DENIED, matrix_cell
 from remit.explain.extent import Extent, extent_of, highest
 from remit.model.rulebook import Rulebook
 from remit.model.terms import EFFECTS
@@ -69,7 +69,7 @@ class Reach(msgspec.Struct, frozen=True):
 class _Use(msgspec.Struct, frozen=True):
     """One tool as somebody may use it."""
 
-    plan: Plan
+    cell: Cell
     symbol: str
     scopes: tuple[str, ...]
     extent: Extent
@@ -114,8 +114,8 @@ def reach_of(rulebook: Rulebook, agent: str, now: str | None = None) -> Reach:
 
 def _uses(rulebook: Rulebook, name: str, way: Way, now: str | None) -> dict[str, _Use]:
     """The tools that somebody can use when work comes by this way: those that all who are bound can use too."""
-    clerk = desk(rulebook)
-    row = clerk.row(name)
+    grid = grid_of(rulebook)
+    row = grid.row(name)
     if row is None:
         return {}
     found = {}
@@ -123,42 +123,42 @@ def _uses(rulebook: Rulebook, name: str, way: Way, now: str | None) -> dict[str,
         tool = row.tool(tool_name)
         if tool is None:
             continue
-        plan = clerk.plan(row, tool)
-        binding = [clerk.plan(other, tool) for one in way.bound if (other := clerk.row(one)) is not None]
-        cells = [cell_of(one, now) for one in (plan, *binding)]
-        if any(cell.symbol == DENIED for cell in cells):
+        cell = grid.cell(row, tool)
+        binding = [grid.cell(other, tool) for one in way.bound if (other := grid.row(one)) is not None]
+        shown = [matrix_cell(one, now) for one in (cell, *binding)]
+        if any(one.symbol == DENIED for one in shown):
             continue
-        extent = _extent(plan, now)
+        extent = _extent(cell, now)
         if extent is None:
             continue
         for one in binding:
             limit = _extent(one, now)
             if limit is not None and limit.bounded and limit.most < extent.most:
                 extent = msgspec.structs.replace(limit, effects=extent.effects, bounded=extent.bounded)
-        scopes = [*cells[0].scopes]
-        for limiting, cell in zip(binding, cells[1:], strict=True):
-            scopes.extend(f"{limiting.caller.name}: {scope}" for scope in cell.scopes)
-        found[tool_name] = _Use(plan, cells[0].symbol, tuple(scopes), extent)
+        scopes = [*shown[0].scopes]
+        for limiting, theirs in zip(binding, shown[1:], strict=True):
+            scopes.extend(f"{limiting.caller.name}: {scope}" for scope in theirs.scopes)
+        found[tool_name] = _Use(cell, shown[0].symbol, tuple(scopes), extent)
     return found
 
 
-def _extent(plan: Plan, now: str | None) -> Extent | None:
+def _extent(cell: Cell, now: str | None) -> Extent | None:
     """The furthest of all that permits it."""
-    if plan.access:
-        return extent_of(plan, None)
-    permits = [*plan.may, *_grants(plan, now), *plan.asks]
-    return highest(extent for bound in permits if (extent := extent_of(plan, bound)) is not None)
+    if cell.access:
+        return extent_of(cell, None)
+    permits = [*cell.may, *_grants(cell, now), *cell.asks]
+    return highest(extent for bound in permits if (extent := extent_of(cell, bound)) is not None)
 
 
-def _grants(plan: Plan, now: str | None) -> list[Bound]:
-    return [bound for bound in plan.grants if bound.until is not None and now is not None and now < bound.until]
+def _grants(cell: Cell, now: str | None) -> list[Bound]:
+    return [bound for bound in cell.grants if bound.until is not None and now is not None and now < bound.until]
 
 
 def _why(own_use: _Use | None, use: _Use, *, bound: bool) -> str:
     """`new`, `further`, or nothing where the agent can certainly do the same itself."""
     if own_use is None:
         return "new"
-    mine, theirs = own_use.plan, use.plan
+    mine, theirs = own_use.cell, use.cell
     if bound and mine.tool == theirs.tool:
         return ""
     limited = any(own is not None and own != other for own, other in zip(_record(mine), _record(theirs), strict=True))
@@ -176,10 +176,10 @@ def _scopes(bounds: list[Bound]) -> set[bytes]:
     return {msgspec.json.encode(bound.rule.scope) for bound in bounds}
 
 
-def _record(plan: Plan) -> tuple[Any, ...]:
+def _record(cell: Cell) -> tuple[Any, ...]:
     """What a caller's record limits besides its rules."""
-    caller = plan.caller
-    return (caller.locks, caller.apis, caller.skills, caller.data_tiers, caller.data_tiers_with_grant, plan.reserved)
+    caller = cell.caller
+    return (caller.locks, caller.apis, caller.skills, caller.data_tiers, caller.data_tiers_with_grant, cell.reserved)
 
 
 def _added(tool: str, why_added: str, use: _Use) -> Added:

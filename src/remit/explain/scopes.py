@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from remit.decide.plan import Bound
+from remit.decide.grid import Bound
 from remit.decide.words import shown
 
 _FIVE = 5

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import msgspec
 
-from remit.decide.plan import Bound, Plan
+from remit.decide.grid import Bound, Cell
 from remit.scopes.interface import Unit
 
 _KIND = {"glob": "path"}
@@ -34,9 +34,9 @@ class Part(msgspec.Struct, frozen=True):
         return self.kind in ("shell", "sql")
 
 
-def parts_of(plan: Plan) -> list[Part]:
+def parts_of(cell: Cell) -> list[Part]:
     """Every unit that a call of the tool can fall into; never empty."""
-    intake, args = plan.intake, plan.tool.args
+    intake, args = cell.intake, cell.tool.args
     found: list[Part] = []
     for name, kind in intake.units_from:
         on, below = intake.effects.get(name, (frozenset(), frozenset()))
@@ -77,7 +77,7 @@ def covers_some(bound: Bound, part: Part) -> bool:
     return part.arg in judge.mentioned
 
 
-def touches_some(bound: Bound, plan: Plan, parts: list[Part]) -> bool:
+def touches_some(bound: Bound, cell: Cell, parts: list[Part]) -> bool:
     """False only if a `may_not` or `must_ask` can't hold for any call of the tool."""
     judge = bound.judge
     acting = [p for p in parts if p.runs or judge.effects is None or not judge.effects.isdisjoint(p.effects)]

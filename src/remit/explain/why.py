@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from remit.decide.case import Case
-from remit.decide.intake import Refused
+from remit.decide.grid import grid_of
+from remit.decide.intake import BadArguments
 from remit.decide.measure import measure
-from remit.decide.plan import desk
 from remit.decide.steps import known_capsules
 from remit.decide.words import shown
 from remit.model.call import Call
@@ -54,16 +54,16 @@ def remedies(decision: Decision) -> list[str]:
 
 def tier_reason(rulebook: Rulebook, call: Call, facts: Facts) -> str:
     """Why the call has its tier, such as `write research/a.yaml`."""
-    clerk = desk(rulebook)
-    row = clerk.row(call.agent)
+    grid = grid_of(rulebook)
+    row = grid.row(call.agent)
     tool = row.tool(call.tool) if row is not None else None
     if row is None or tool is None:
         return "nothing is known about the call"
-    plan = clerk.plan(row, tool)
+    cell = grid.cell(row, tool)
     try:
-        values = plan.intake.values(call.args)
-        case = Case(plan, call, facts, values, plan.intake.units(values, call, facts))
-    except (Refused, NotUnderstood):
+        values = cell.intake.values(call.args)
+        case = Case(cell, call, facts, values, cell.intake.units(values, call, facts))
+    except (BadArguments, NotUnderstood):
         return "the tool's floor"
     if call.context.capsule is not None:
         known_capsules(case)
@@ -75,13 +75,13 @@ def places(rulebook: Rulebook, call: Call, decision: Decision) -> list[str]:
     """Where to look in the policy: the rule that settled it, or else the rules that come nearest."""
     if decision.rule is not None:
         return [decision.rule]
-    clerk = desk(rulebook)
-    row = clerk.row(call.agent)
+    grid = grid_of(rulebook)
+    row = grid.row(call.agent)
     tool = row.tool(call.tool) if row is not None else None
     if row is None or tool is None:
         return []
-    plan = clerk.plan(row, tool)
-    return list(dict.fromkeys(bound.rule.at for bound in (*plan.may, *plan.asks)))[:MOST]
+    cell = grid.cell(row, tool)
+    return list(dict.fromkeys(bound.rule.at for bound in (*cell.may, *cell.asks)))[:MOST]
 
 
 def explanation(rulebook: Rulebook, call: Call, facts: Facts, decision: Decision, quotes: dict[str, list[str]]) -> str:

@@ -68,18 +68,18 @@ class Book(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Rulebook:
-    """A book with its hash, and the plans that `decide` makes from it on first use.
+    """A book with its hash, and the cells that `decide` makes from it on first use.
 
-    Immutable in meaning and shared between threads: `plans` only remembers what follows from `book`.
+    Immutable in meaning and shared between threads: `cells` only remembers what follows from `book`.
     """
 
-    __slots__ = ("__weakref__", "book", "desk", "hash", "plans")
+    __slots__ = ("__weakref__", "book", "cells", "grid", "hash")
 
     def __init__(self, book: Book, hash: str) -> None:
         self.book = book
         self.hash = hash
-        self.plans: dict[str, dict[str, Any]] = {}
-        self.desk: Any = None
+        self.cells: dict[str, dict[str, Any]] = {}
+        self.grid: Any = None
 
     def __repr__(self) -> str:
         return f"Rulebook({self.book.name!r}, {self.hash[:19]}…)"

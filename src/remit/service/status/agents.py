@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from remit.analyze.shell import possible_effects
-from remit.decide.plan import desk
+from remit.decide.grid import grid_of
 from remit.explain.matrix import cell_for, tool_for, tools_of
 from remit.model.policy import Caller
 from remit.model.rulebook import Rulebook
@@ -78,7 +78,7 @@ def project_code_tools(rulebook: Rulebook, caller: Caller, now: str) -> tuple[st
     """The tools with a shell text that may run code of the project for this caller."""
     if caller.project_code == "deny" or not caller.enabled:
         return ()
-    row = desk(rulebook).row(caller.name)
+    row = grid_of(rulebook).row(caller.name)
     found = []
     for name in tools_of(rulebook):
         tool = tool_for(rulebook, caller.name, name)
@@ -86,9 +86,9 @@ def project_code_tools(rulebook: Rulebook, caller: Caller, now: str) -> tuple[st
             continue
         if cell_for(rulebook, caller.name, name, now).verdict == "deny":
             continue
-        plan = desk(rulebook).plan(row, tool)
-        permits = [*plan.may, *plan.grants, *plan.asks]
-        if plan.access or any(_runs_project_code(bound.judge.parts.get("shell")) for bound in permits):
+        cell = grid_of(rulebook).cell(row, tool)
+        permits = [*cell.may, *cell.grants, *cell.asks]
+        if cell.access or any(_runs_project_code(bound.judge.parts.get("shell")) for bound in permits):
             found.append(name)
     return tuple(found)
 

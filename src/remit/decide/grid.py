@@ -1,4 +1,4 @@
-"""A plan: all that a rulebook says about one caller and one tool, made on first use and kept."""
+"""A cell: all that a rulebook says about one caller and one tool, made on first use and kept."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def bind(rules: Iterable[Rule], tool: str, verb: str, *, origin: str = "", until
     return sorted([Bound(rule, origin=origin, until=until) for rule in mine], key=lambda bound: bound.order)
 
 
-class Plan:
+class Cell:
     """For one caller and one tool."""
 
     __slots__ = (
@@ -157,8 +157,8 @@ class Row:
         return own.get(canonical) or self.book.tools.get(canonical)
 
 
-class Desk:
-    """The rows and plans of a rulebook, made as they are needed."""
+class Grid:
+    """The rows and cells of a rulebook, made as they are needed."""
 
     __slots__ = ("cells", "index", "rows", "rulebook")
 
@@ -166,7 +166,7 @@ class Desk:
         self.rulebook = rulebook
         self.index = Index(rulebook.book)
         self.rows: dict[str, Row] = {}
-        self.cells: dict[tuple[str, str], Plan] = {}
+        self.cells: dict[tuple[str, str], Cell] = {}
 
     def row(self, name: str) -> Row | None:
         """The caller's row, or None for a name that the policy doesn't know."""
@@ -178,19 +178,24 @@ class Desk:
             row = self.rows[name] = Row(self.rulebook.book, caller, self.index)
         return row
 
-    def plan(self, row: Row, tool: Tool) -> Plan:
-        """The plan of a cell. The tool may be another caller's own declaration, where a chain binds its call."""
+    def knows(self, agent: str, tool: str) -> bool:
+        """True if the policy declares the caller, and the tool for it."""
+        row = self.row(agent)
+        return row is not None and row.tool(tool) is not None
+
+    def cell(self, row: Row, tool: Tool) -> Cell:
+        """The cell of a caller and a tool, which may be another caller's own declaration where a chain binds."""
         key = (row.caller.name, tool.name)
-        plan = self.cells.get(key)
-        if plan is None or plan.tool is not tool:
-            plan = Plan(self.rulebook, row, tool)
-            self.cells.setdefault(key, plan)
-        return plan
+        cell = self.cells.get(key)
+        if cell is None or cell.tool is not tool:
+            cell = Cell(self.rulebook, row, tool)
+            self.cells.setdefault(key, cell)
+        return cell
 
 
-def desk(rulebook: Rulebook) -> Desk:
-    """The desk of a rulebook, made once."""
-    found: Desk | None = rulebook.desk
+def grid_of(rulebook: Rulebook) -> Grid:
+    """The grid of a rulebook, made once."""
+    found: Grid | None = rulebook.grid
     if found is None:
-        found = rulebook.desk = Desk(rulebook)
+        found = rulebook.grid = Grid(rulebook)
     return found
