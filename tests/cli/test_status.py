@@ -133,6 +133,10 @@ def test_a_rulebook_that_was_swapped_is_a_fault(project: Hooked) -> None:
     assert project.faults() == {"nothing-in-force"}
     agents = project.agents()
     assert (agents["lead"]["bond"], agents["lead"]["why"]) == ("refused", "no policy is in force")
+    assert project.status()["policy"]["state"] == "unusable"
+    text = project.text().out
+    assert "nothing is in force" in text
+    assert "in force as it is written" not in text
 
 
 def test_what_weakens_is_loud(bare: Hooked) -> None:

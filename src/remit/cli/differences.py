@@ -9,9 +9,9 @@ import msgspec
 
 from remit.analyze.changes import Change, compare
 from remit.cli.check import counts
-from remit.cli.in_force import InForce
 from remit.cli.output import paint
 from remit.declare.nodes import show
+from remit.enforce.in_force import InForce
 from remit.model.rulebook import Book, Rulebook
 from remit.record.policy import weakenings
 

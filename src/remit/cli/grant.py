@@ -211,7 +211,7 @@ def _difference(old: str, new: str, name: str) -> list[str]:
 
 def _activated(root: Path, store: Store) -> Book | None:
     """The book in force, which alone can say that no passphrase is needed."""
-    from remit.cli.in_force import in_force
+    from remit.enforce.in_force import read_in_force
 
-    rulebook = in_force(root, store).rulebook
+    rulebook = read_in_force(root, store).rulebook
     return rulebook.book if rulebook is not None else None

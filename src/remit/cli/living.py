@@ -13,11 +13,11 @@ from typing import Any, Literal
 import msgspec
 
 from remit.cli.common import InputError, find_policy, load
-from remit.cli.in_force import in_force
 from remit.cli.ledger.lines import out_ascii
 from remit.cli.output import complain, err
 from remit.cli.person import lifted, prove_person, without_credential
 from remit.declare.nodes import show
+from remit.enforce.in_force import read_in_force
 from remit.grant.authority import Authority
 from remit.model.errors import RemitError
 from remit.model.rulebook import Book, Rulebook
@@ -38,10 +38,8 @@ class Living(msgspec.Struct, frozen=True):
 
     def rulebook(self, *, machine: bool) -> tuple[Rulebook, Book | None]:
         """The one that counts, and the activated book if it is that one; says which. Raises RemitError."""
-        force = in_force(self.root, self.opened.store)
-        if force.activation is not None and force.rulebook is None:
-            raise InputError(f"nothing is in force: {force.fault}", help="run `remit activate`")
-        rulebook = force.rulebook if force.rulebook is not None else load(self.path)
+        force = read_in_force(self.root, self.opened.store)
+        rulebook = load(self.path) if force.activation is None else force.usable()
         _say_which(self.path, "activated" if force.rulebook is not None else "file", rulebook, machine=machine)
         return rulebook, rulebook.book if force.rulebook is not None else None
 

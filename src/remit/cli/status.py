@@ -79,15 +79,15 @@ def _project(option: Path | None) -> Project:
 
 def _standing(project: Project, opened: OpenLog | NoStore) -> Standing:
     from remit.cli.check import examine
-    from remit.cli.in_force import InForce, in_force
     from remit.cli.pending import standing
+    from remit.enforce.in_force import InForce, read_in_force
     from remit.model.errors import RemitError
     from remit.service.status.gather import NoStore
 
     force = InForce()
     if not isinstance(opened, NoStore):
         try:
-            force = in_force(project.root, opened.store)
+            force = read_in_force(project.root, opened.store)
         except RemitError as error:
             force = InForce(fault=str(error))
     elif not opened.none:

@@ -23,6 +23,7 @@ _STATES = {
     "pending": "changed since it was activated: run `remit activate`",
     "broken": "BROKEN: the file does not load, or its tests fail; run `remit check`",
     "none": "never activated: run `remit activate`",
+    "unusable": "NOT in force: what was activated can't be used",
 }
 _BONDS = {
     "host hook": ("✅", "green"),

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from remit.enforce.active import Active
+from remit.enforce.in_force import Activated
 from remit.enforce.passage import Gate, Recorder
 from remit.enforce.paths import open_root
 from remit.enforce.refusal import own_places, refusal
@@ -43,7 +43,7 @@ class Point:
 
     def __init__(self, root: Path, state: Path, store: Store, recorder: Recorder) -> None:
         self.root, self.state, self.recorder = root, state, recorder
-        self.active = Active(root, store)
+        self.active = Activated(root, store)
         self.authority = Authority(store, Vault(store, state / "keys"))
         self._gate: Gate | None = None
 

@@ -22,12 +22,10 @@ import pytest
 from remit.adapters.hooks import client
 from remit.adapters.hooks.definitions import definitions_of
 from remit.adapters.hooks.installed import Installed, hook_command, write_installed
-from remit.compile import load_rulebook
-from remit.compile.file import rulebook_path, write_rulebook
-from remit.grant.activation import add_activation, newest_activation
 from remit.record.audit import audit
-from remit.record.open import open_ledger, open_log
+from remit.record.open import open_log
 from remit.store.place import state_directory
+from tests.activated import activate
 
 JSON = dict[str, Any]
 HOST = "claude-code"
@@ -135,14 +133,7 @@ class Project:
 
     def activate(self) -> None:
         """What `remit activate` comes to."""
-        rulebook = load_rulebook(self.root / "remit.yaml")
-        write_rulebook(rulebook, rulebook_path(self.root))
-        digest = hashlib.sha256(rulebook_path(self.root).read_bytes()).hexdigest()
-        with open_ledger(self.root, point="activate", state=self.state) as opened:
-            with opened.store.write() as change:
-                last = newest_activation(change)
-                add_activation(change, last, policy=rulebook.hash, digest=digest, at="2026-11-16T00:00:00Z", by="me")
-            opened.ledger.event("activation", {"policy": rulebook.hash, "point": "activate"})
+        activate(self.root / "remit.yaml", state=self.state)
 
     def install(self, *, pinned: tuple[str, ...] = PINNED, store: str | None = None) -> None:
         """What `remit install claude-code` comes to, but for the host's own files."""

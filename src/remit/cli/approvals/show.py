@@ -90,11 +90,11 @@ def _sealed(living: Living, asked: AskState) -> dict[str, Any] | None:
 def _rulebook(living: Living) -> Rulebook | None:
     """For the kinds of arguments, and labels and tiers; without one there is less to say, and nothing to hide."""
     from remit.cli.common import load
-    from remit.cli.in_force import in_force
+    from remit.enforce.in_force import read_in_force
     from remit.model.errors import RemitError
 
     try:
-        return in_force(living.root, living.opened.store).rulebook or load(living.path)
+        return read_in_force(living.root, living.opened.store).rulebook or load(living.path)
     except RemitError:
         return None
 

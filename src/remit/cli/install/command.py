@@ -39,9 +39,10 @@ def command(
     from remit.cli.install.plan import make_plan
     from remit.cli.install.prompt import at_terminal, confirmed
     from remit.cli.output import err, out, out_json
+    from remit.enforce.in_force import look_up_in_force
 
     place = find_place(host, policy, policy_needed=True)
-    rulebook = _activated(place)
+    rulebook = look_up_in_force(place.root).usable()
     asking = at_terminal() and not json and not yes
     who = find_main(place, rulebook, main, asking=asking)
     plan = make_plan(place, rulebook, who, local=local, now=clock())
@@ -62,20 +63,6 @@ def command(
     else:
         out(_last(place, plan, who, write))
     return FINE
-
-
-def _activated(place: Place) -> Rulebook:
-    """The rulebook that counts. Raises InputError without one."""
-    from remit.cli.common import InputError
-    from remit.compile.file import read_rulebook, rulebook_path
-    from remit.model.errors import RulebookError
-
-    try:
-        return read_rulebook(rulebook_path(place.root))
-    except RulebookError as error:
-        if error.code == "no-rulebook":
-            raise InputError("no rulebook is activated", help="run `remit activate` first", code=error.code) from None
-        raise
 
 
 def _stale(place: Place, rulebook: Rulebook) -> str | None:

@@ -29,7 +29,7 @@ class PolicyState(msgspec.Struct, frozen=True):
 
     file: str
     name: str | None
-    state: Literal["same", "pending", "broken", "none"]
+    state: Literal["same", "pending", "broken", "none", "unusable"]
     hash: str | None = None
     at: str | None = None
     by: str | None = None
