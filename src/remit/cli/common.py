@@ -118,7 +118,7 @@ def _rooted(facts: Facts, opened: Opened, root: Path | None) -> Facts:
 
 def moment_of(text: str) -> str:
     """The moment that `--now` names. Raises InputError."""
-    from remit.declare.words import moment
+    from remit.forms.texts import moment
 
     found = moment(text)
     if found is None:
@@ -140,7 +140,7 @@ def _read_facts(rulebook: Rulebook, path: Path) -> Facts:
 
 def known_name(name: str, known: list[str], what: str) -> str:
     """The name itself. Raises InputError with a suggestion if it isn't one of those known."""
-    from remit.declare.shapes import did_you_mean
+    from remit.forms.shapes import did_you_mean
 
     if name in known:
         return name

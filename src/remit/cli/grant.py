@@ -94,7 +94,7 @@ def _entry(
     """The grant in one line, as the policy has it. Raises InputError."""
     from remit.cli.common import InputError, clock, known_name
     from remit.declare.nodes import show
-    from remit.declare.words import moment
+    from remit.forms.texts import moment
 
     book = rulebook.book
     known_name(agent, list(book.callers), "agent")

@@ -11,7 +11,7 @@ from remit.compile.names import Names
 from remit.compile.rules import RuleResolver
 from remit.compile.tiers import refined
 from remit.declare.nodes import show
-from remit.declare.shapes import Reader, did_you_mean
+from remit.forms.shapes import Reader, did_you_mean
 from remit.model.policy import Caller, Grant, Policy, Tool
 from remit.model.rulebook import Book, Rulebook
 

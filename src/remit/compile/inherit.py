@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from remit.declare.shapes import Reader, did_you_mean
+from remit.forms.shapes import Reader, did_you_mean
 from remit.model.policy import Caller, Enforce, Halting, Locks, Policy
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from remit.decide.selection import names_tool
 from remit.declare.load import known_pack
 from remit.declare.nodes import show
-from remit.declare.shapes import Reader, did_you_mean
+from remit.forms.shapes import Reader, did_you_mean
 from remit.model.policy import Policy, Tool
 
 

@@ -8,7 +8,7 @@ import msgspec
 
 from remit.compile.defaults import data
 from remit.declare.nodes import show
-from remit.declare.shapes import Reader, did_you_mean
+from remit.forms.shapes import Reader, did_you_mean
 from remit.model.policy import Policy, TierOf
 from remit.model.rulebook import LabelTier
 from remit.scopes.glob import fold

@@ -9,7 +9,7 @@ import msgspec
 
 from remit.declare import format as shape
 from remit.declare.nodes import from_python
-from remit.declare.shapes import BAD, Reader
+from remit.forms.shapes import BAD, Reader
 from remit.model.policy import Tool
 
 SOURCE = "functions"

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from remit.declare.nodes import LIST, MAP, SCALAR, Node, show
-from remit.declare.rules import names
-from remit.declare.shapes import (
+from remit.declare.nodes import show
+from remit.forms.nodes import LIST, MAP, SCALAR, Node
+from remit.forms.shapes import (
     BAD,
     JSON,
     Choice,
@@ -23,12 +23,12 @@ from remit.declare.shapes import (
     Text,
     did_you_mean,
 )
-from remit.declare.words import Name
+from remit.forms.texts import Name, names
 from remit.model.policy import Argument, Does, Tool
-from remit.model.terms import EFFECTS, INTERACTIONS, KINDS, RISKS
-from remit.scopes.glob import Glob
-from remit.scopes.path import glob_argument, normalise
-from remit.scopes.url import UrlPattern
+from remit.model.terms import EFFECTS, INTERACTIONS, RISKS
+from remit.scopes import kinds
+from remit.scopes.kinds import kind_of
+from remit.scopes.reach import reach_unit
 
 ARGUMENT = re.compile(r"-?[A-Za-z_$][A-Za-z0-9_$-]{0,63}(?:\[\])?(?:\.[A-Za-z_$][A-Za-z0-9_$-]{0,63}(?:\[\])?){0,4}")
 
@@ -36,7 +36,6 @@ ARGUMENT = re.compile(r"-?[A-Za-z_$][A-Za-z0-9_$-]{0,63}(?:\[\])?(?:\.[A-Za-z_$]
 class _Kind(Shape):
     """A kind, `{one_of: […]}`, or `{glob: path}` for a glob relative to a path argument."""
 
-    expects = "a kind: " + ", ".join(KINDS) + ", or {one_of: […]}"
     values = Record(
         {
             "one_of": Field(ListOf(Scalar(), some=True), "the values that it may take"),
@@ -44,6 +43,10 @@ class _Kind(Shape):
         },
         what="a kind",
     )
+
+    @property
+    def expects(self) -> str:  # type: ignore[override]  # which kinds there are is known late
+        return "a kind: " + ", ".join(kinds.names()) + ", or {one_of: […]}"
 
     def read(self, node: Node, reader: Reader) -> Any:
         if node.kind is MAP:
@@ -53,15 +56,15 @@ class _Kind(Shape):
             if len(found) != 1:
                 return self.wrong(node, reader)
             return Argument("glob", base=found["glob"]) if "glob" in found else Argument("text", one_of=found["one_of"])
-        if node.kind is SCALAR and node.value in KINDS:
+        if node.kind is SCALAR and node.value in kinds.names():
             return Argument(node.value)
         if node.kind is SCALAR:
-            hint = did_you_mean(node.value, KINDS)
+            hint = did_you_mean(node.value, kinds.names())
             return reader.fail(node.at, "unknown-kind", f"unknown kind `{show(node.value)}`{hint}", self.expects)
         return self.wrong(node, reader)
 
     def schema(self) -> JSON:
-        return {"anyOf": [{"enum": list(KINDS)}, self.values.schema()]}
+        return {"anyOf": [{"enum": list(kinds.names())}, self.values.schema()]}
 
 
 class _DoesShape(Shape):
@@ -143,8 +146,8 @@ def _tool(values: dict[str, Any], node: Node, reader: Reader) -> Any:
     bad = _contradicts(args, node, reader) or bad
     bad = _reaches(values.get("does", ()), reader) or bad
     bad = _defaults(args, defaults, node, reader) or bad
-    judged = any(argument.kind in ("shell", "sql") for argument in args.values())
-    if "does" not in values and not judged:
+    used = {argument.kind: kind_of(argument.kind) for argument in args.values()}
+    if "does" not in values and not any(kind.language for kind in used.values()):
         bad = True
         reader.fail(
             node.at,
@@ -152,9 +155,11 @@ def _tool(values: dict[str, Any], node: Node, reader: Reader) -> Any:
             "the tool doesn't say what it does",
             "add `does: {read: …}` or `does: nothing`",
         )
-    if any(argument.kind == "sql" for argument in args.values()) and "dialect" not in values:
-        bad = True
-        reader.fail(node.at, "missing-dialect", "a sql argument needs a dialect", "add `dialect: sqlite`, or another")
+    for kind in used.values():
+        for key, help in kind.requires:
+            if key not in values:
+                bad = True
+                reader.fail(node.at, f"missing-{key}", f"a {kind.name} argument needs a {key}", help)
     if bad:
         return BAD
     values["does"] = tuple(does for does, _ in values.get("does", ()))
@@ -187,10 +192,7 @@ def _reaches(does: tuple[tuple[Does, str], ...], reader: Reader) -> bool:
         if one.reach is None:
             continue
         try:
-            if "://" in one.reach:
-                UrlPattern.parse(one.reach)
-            else:
-                Glob.parse(one.reach, absolute=True)
+            reach_unit(one.reach, frozenset())
         except ValueError as error:
             bad = True
             reader.fail(at, "bad-glob", f"a fixed reach that can't be read: {error}")
@@ -206,12 +208,7 @@ def _defaults(args: dict[str, Argument], defaults: dict[str, str], node: Node, r
         try:
             if argument.one_of and text not in argument.one_of:
                 raise ValueError("it is none of its values")
-            if argument.kind in ("number", "flag", "json"):
-                raise ValueError(f"a default is text, and `{name}` is of kind {argument.kind}")
-            if argument.kind == "path":
-                normalise(text)
-            elif argument.kind == "glob":
-                glob_argument(text, None)
+            kind_of(argument.kind).check_default(text)
         except ValueError as error:
             bad = True
             reader.fail(node.value["defaults"].at, "bad-value", f"the default of `{name}`: {error}")

@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 
 from remit.decide import decide
-from remit.decide.words import shown
+from remit.decide.reasons import shown
 from remit.explain.cells import DENIED, VERDICTS, MatrixCell
 from remit.explain.matrix import callers_of, cell_for, cell_json, tool_for, tools_of
 from remit.model.call import Call

@@ -7,7 +7,7 @@ import io
 import re
 from html import escape
 
-from remit.decide.words import shown
+from remit.decide.reasons import shown
 from remit.explain.cells import ALLOWED, ASKED, DENIED, LEGEND, SCOPED, MatrixCell
 from remit.explain.matrix import Matrix
 

@@ -8,8 +8,8 @@ from remit.decide.case import Case
 from remit.decide.grid import grid_of
 from remit.decide.intake import BadArguments
 from remit.decide.measure import measure
+from remit.decide.reasons import shown
 from remit.decide.steps import known_capsules
-from remit.decide.words import shown
 from remit.model.call import Call
 from remit.model.decision import Decision
 from remit.model.errors import NotUnderstood

@@ -1,14 +1,8 @@
-"""The closed vocabularies: kinds of arguments, effects, verdicts, grades."""
+"""The closed vocabularies: effects, verdicts, grades."""
 
 from __future__ import annotations
 
 from enum import IntEnum
-
-KINDS = ("path", "glob", "shell", "sql", "url", "agent", "skill", "text", "number", "flag", "json")
-"""What an argument can be."""
-
-DANGEROUS = frozenset({"path", "glob", "shell", "sql", "url", "agent"})
-"""Kinds that a `may` with a scope on arguments must mention to cover."""
 
 EFFECTS = (
     "read",

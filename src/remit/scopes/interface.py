@@ -8,8 +8,9 @@ first means all of them and the second any of them. The rest of the interface sa
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
@@ -26,6 +27,16 @@ FOR_LABELS = frozenset(("table", "host", "branch", "context"))
 NO_EFFECTS: frozenset[str] = frozenset()
 Values = dict[str, list[Any]]
 """The values of a call by declared argument."""
+
+
+class Untold(NamedTuple):
+    """Something that a text touches without telling where it lies, such as `~/x` and `$DIR/x`."""
+
+    effect: str
+    raw: str
+    """As it is written."""
+    text: str | None
+    """What it stands for, as far as that is literal."""
 
 
 class Unit(msgspec.Struct, frozen=True):
@@ -51,8 +62,8 @@ class Unit(msgspec.Struct, frozen=True):
     """How well a command is known; everything but a command is understood."""
     derived: bool = False
     """True for what a command touches: the command's own rule covers it, prohibitions look at its paths and URLs."""
-    dubious: bool = False
-    """True for a command that touches paths which the text doesn't tell."""
+    untold: tuple[Untold, ...] = ()
+    """What a command touches where the text doesn't tell the place."""
 
 
 class Declared(msgspec.Struct, frozen=True):
@@ -106,10 +117,6 @@ class Matcher:
     def obligation(self, unit: Unit) -> str | None:
         """What the enforcement point must do for the cover of this unit to hold."""
         return None
-
-    def callers(self) -> Sequence[str]:
-        """Agents, roles and runners that it names: the policy must know them."""
-        return ()
 
     def samples(self) -> list[Any]:
         """Values that it may cover, to look for counterexamples."""
@@ -166,14 +173,16 @@ class Kind:
     """What `assuming: [sandbox]` assumes of texts that no scope limits; empty if it assumes nothing."""
     no_scope = "let a person do it"
     """The remedy where no scope could cover a unit."""
-    plain: Any = "x"
-    """A harmless value."""
-    schema: dict[str, Any] = {"type": "string"}
+    schema: Mapping[str, Any] = MappingProxyType({"type": "string"})
     """A value in JSON Schema."""
 
     def problem(self, value: Any) -> str | None:
         """What a value must be instead, in words; None if it is of this kind."""
         return None if type(value) is str else "text"
+
+    def harmless(self) -> Any:
+        """A value that could do no harm."""
+        return "x"
 
     def check_default(self, text: str) -> None:
         """Raises ValueError for a text that can't be the default of such an argument."""
@@ -189,6 +198,10 @@ class Kind:
     def matcher(self, data: Any) -> Matcher:
         """The matcher of a part of a scope, from what its form has read."""
         raise NotImplementedError
+
+    def callers(self, data: Any) -> Sequence[str]:
+        """Agents, roles and runners that a part of a scope names: the policy must know them."""
+        return ()
 
     def might(self, unit: Unit, part: str, matcher: Matcher) -> bool:
         """For prohibitions: a unit of this kind could lie within a part of another kind."""
@@ -213,7 +226,7 @@ class Kind:
 
     def samples(self) -> list[Any]:
         """Values to try where no scope limits them."""
-        return [self.plain]
+        return [self.harmless()]
 
     def reach(self, labelled: Sequence[str]) -> Iterator[tuple[Any, str]]:
         """Wide values that together stand for all that there is, each with its text; `labelled` are named by labels.

@@ -34,15 +34,6 @@ class NameMatcher(Matcher):
         return list(self.texts)
 
 
-class CallerMatcher(NameMatcher):
-    """The same for names of agents, roles and runners, which the policy knows."""
-
-    __slots__ = ()
-
-    def callers(self) -> Sequence[str]:
-        return self.texts
-
-
 class SkillKind(Kind):
     """A skill, by its name."""
 
@@ -69,8 +60,8 @@ class AgentKind(SkillKind):
     must_be_mentioned = True
     usual_effect = "delegate"
 
-    def matcher(self, data: Any) -> Matcher:
-        return CallerMatcher(data)
+    def callers(self, data: Any) -> Sequence[str]:
+        return tuple(data)
 
     def samples(self) -> list[Any]:
         return []

@@ -314,7 +314,7 @@ class PathKind(Kind):
 def _long(values: dict[str, Any], node: Node, reader: Reader) -> Any:
     if not values.get("allow") and not values.get("outside") and "allow" not in values:
         return reader.fail(node.at, "missing-key", "a path scope says `allow` or `outside`")
-    return {key: value for key, value in values.items() if value}
+    return {key: value for key, value in values.items() if value or key == "allow"}
 
 
 def glob_texts() -> Shape:

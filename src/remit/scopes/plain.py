@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
 from remit.scopes.interface import Kind, Unit
@@ -19,12 +21,14 @@ class NumberKind(Kind):
 
     name = "number"
     tests = frozenset(("value", "range"))
-    plain = 1
-    schema = {"type": "number"}
+    schema = MappingProxyType({"type": "number"})
 
     def problem(self, value: Any) -> str | None:
         fine = type(value) is int or (type(value) is float and math.isfinite(value))
         return None if fine else "a number"
+
+    def harmless(self) -> Any:
+        return 1
 
     def check_default(self, text: str) -> None:
         _no_text(self)
@@ -35,11 +39,13 @@ class FlagKind(Kind):
 
     name = "flag"
     tests = frozenset(("value",))
-    plain = False
-    schema = {"type": "boolean"}
+    schema = MappingProxyType({"type": "boolean"})
 
     def problem(self, value: Any) -> str | None:
         return None if type(value) is bool else "true or false"
+
+    def harmless(self) -> Any:
+        return False
 
     def check_default(self, text: str) -> None:
         _no_text(self)
@@ -51,11 +57,13 @@ class JsonKind(Kind):
     name = "json"
     tests = frozenset()
     instead = "an argument that is not json"
-    plain: Any = {}
-    schema: dict[str, Any] = {}
+    schema: Mapping[str, Any] = MappingProxyType({})
 
     def problem(self, value: Any) -> str | None:
         return None
+
+    def harmless(self) -> Any:
+        return {}
 
     def check_default(self, text: str) -> None:
         _no_text(self)

@@ -298,6 +298,13 @@ class UrlMatcher(Matcher):
         yield from ((pattern, pattern.text) for pattern in self.patterns)
 
 
+def url_texts() -> Shape:
+    """A URL pattern, or a list of them, in a policy."""
+    from remit.forms.texts import Parsed, many
+
+    return many(Parsed(UrlPattern.parse, "a URL pattern such as https://host/**", "bad-url-pattern", quote=True))
+
+
 class UrlKind(Kind):
     """An address."""
 
@@ -318,9 +325,7 @@ class UrlKind(Kind):
             raise NotUnderstood("bad-url", str(error)) from None
 
     def form(self) -> Shape:
-        from remit.forms.texts import Parsed, many
-
-        return many(Parsed(UrlPattern.parse, "a URL pattern such as https://host/**", "bad-url-pattern", quote=True))
+        return url_texts()
 
     def matcher(self, data: Any) -> Matcher:
         return UrlMatcher(data)

@@ -10,7 +10,7 @@ from remit.cli.options import JsonOption, PolicyOption
 
 if TYPE_CHECKING:
     from remit.cli.living import Living
-    from remit.declare.nodes import Node
+    from remit.forms.nodes import Node
     from remit.grant.errors import GrantError
     from remit.model.errors import PolicyError
     from remit.model.rulebook import Rulebook
@@ -123,7 +123,7 @@ def _until(living: Living, task: Task, text: str) -> Task:
 
     from remit.cli.common import InputError
     from remit.declare.nodes import show
-    from remit.declare.words import moment
+    from remit.forms.texts import moment
 
     seconds = {"s": 1, "m": 60, "h": 3600, "d": 86400}
     found = moment(text)

@@ -10,7 +10,8 @@ from remit.cli.install.originals import Original, text_of
 from remit.cli.install.place import Place
 from remit.cli.install.prompt import answer
 from remit.cli.output import out
-from remit.declare.nodes import MAP, SCALAR, Node, parse, show
+from remit.declare.nodes import parse, show
+from remit.forms.nodes import MAP, SCALAR, Node
 from remit.model.errors import PolicyError
 from remit.model.rulebook import Rulebook
 

@@ -72,7 +72,7 @@ def moment_option(text: str | None, name: str) -> str | None:
     """The moment in the form that entries have, to be compared with theirs. Raises InputError."""
     from remit.cli.common import InputError
     from remit.declare.nodes import show
-    from remit.declare.words import moment
+    from remit.forms.texts import moment
 
     if text is None:
         return None

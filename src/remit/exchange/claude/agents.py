@@ -11,9 +11,9 @@ from functools import cache
 
 from remit.declare.load import read_pack
 from remit.declare.nodes import show
-from remit.declare.shapes import NAME
 from remit.exchange.claude.host import HOST, host_data
 from remit.explain.matrix import callers_of, cell_for, tools_of
+from remit.forms.shapes import NAME
 from remit.model.policy import Caller
 from remit.model.rulebook import Rulebook
 

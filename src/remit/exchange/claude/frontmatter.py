@@ -12,7 +12,8 @@ from collections.abc import Sequence
 
 import msgspec
 
-from remit.declare.nodes import LIST, SCALAR, Node, parse, show
+from remit.declare.nodes import parse, show
+from remit.forms.nodes import LIST, SCALAR, Node
 from remit.model.errors import PolicyError, RemitError
 
 MAX_HEAD = 64 * 1024

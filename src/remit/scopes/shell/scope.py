@@ -316,7 +316,7 @@ class ShellMatcher(Matcher):
         for key in ("sets", "run"):
             for entry in self.scope.get(key, ()):
                 names.extend(entry if isinstance(entry, dict) else [str(entry)])
-        return _brief([shown(name) for name in dict.fromkeys(names)], 5) or self.describe()
+        return _brief([n if n.isprintable() else ascii(n)[1:-1] for n in dict.fromkeys(names)], 5) or self.describe()
 
     def concerns(self, unit: Unit) -> bool:
         program = unit.value.act.program

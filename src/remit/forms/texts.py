@@ -1,81 +1,57 @@
-"""Shapes of single words: names, globs, URL patterns, moments, durations, regexes."""
+"""Shapes of single texts: names, moments, durations, and whatever something else can parse."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
 
-from remit.declare.nodes import LIST, MAP, SCALAR, Node, show
-from remit.declare.shapes import BAD, JSON, NAME, Reader, Shape, Text
-from remit.scopes.glob import Glob, GlobError
-from remit.scopes.regex import RegexError, compile_regex
-from remit.scopes.url import UrlError, UrlPattern
+from remit.forms.nodes import LIST, MAP, SCALAR, Node, show
+from remit.forms.shapes import BAD, JSON, NAME, ListOf, Reader, Shape, Text
 
 Name = Text(NAME.pattern, "a name (ASCII letters, digits and . _ : / -)")
 NamePattern = Text(r"[A-Za-z0-9_*][A-Za-z0-9_.:/*-]{0,127}", "a name, or a pattern such as github/*")
 Duration = Text(r"[0-9]{1,6}[smhd]", "a duration such as 10m or 90d")
 
 
-class GlobText(Shape):
-    """A glob below the root, or an absolute one."""
+class Parsed(Text):
+    """Text that something else can read; what that says is wrong with it becomes the message."""
 
-    def __init__(self, *, absolute: bool = False) -> None:
-        self.absolute = absolute
-        self.expects = "an absolute glob such as /tmp/**" if absolute else "a glob such as docs/**"
-
-    def read(self, node: Node, reader: Reader) -> Any:
-        text = Text(expects=self.expects).read(node, reader)
-        if text is BAD:
-            return BAD
-        if self.absolute and not text.startswith("/"):
-            return self.wrong(node, reader)
-        try:
-            Glob.parse(text, absolute=self.absolute)
-        except GlobError as error:
-            return reader.fail(node.at, "bad-glob", str(error))
-        return text
-
-    def schema(self) -> JSON:
-        return {"type": "string"}
-
-
-class UrlText(Shape):
-    """A URL pattern."""
-
-    expects = "a URL pattern such as https://host/**"
+    def __init__(
+        self,
+        parse: Callable[[str], object],
+        expects: str,
+        code: str,
+        *,
+        quote: bool = False,
+        pattern: str | None = None,
+        format: str | None = None,
+    ) -> None:
+        """`parse` raises ValueError; with `quote` the message begins with the text."""
+        super().__init__(pattern, expects)
+        self.parse, self.code, self.quote, self.format = parse, code, quote, format
 
     def read(self, node: Node, reader: Reader) -> Any:
-        text = Text(expects=self.expects).read(node, reader)
+        text = super().read(node, reader)
         if text is BAD:
             return BAD
         try:
-            UrlPattern.parse(text)
-        except UrlError as error:
-            return reader.fail(node.at, "bad-url-pattern", f"`{show(text)}`: {error}")
+            self.parse(text)
+        except ValueError as error:
+            return reader.fail(node.at, self.code, f"`{show(text)}`: {error}" if self.quote else str(error))
         return text
 
     def schema(self) -> JSON:
-        return {"type": "string"}
+        return {"type": "string", **({"format": self.format} if self.format else {})}
 
 
-class RegexText(Shape):
-    """A regular expression of the linear-time engine; it matches the whole value."""
+def many(item: Shape) -> ListOf:
+    """One or a list of them."""
+    return ListOf(item, single=True)
 
-    expects = "a regular expression"
 
-    def read(self, node: Node, reader: Reader) -> Any:
-        text = Text(expects=self.expects).read(node, reader)
-        if text is BAD:
-            return BAD
-        try:
-            compile_regex(text)
-        except RegexError as error:
-            return reader.fail(node.at, "bad-regex", f"`{show(text)}`: {error}")
-        return text
-
-    def schema(self) -> JSON:
-        return {"type": "string", "format": "regex"}
+names = many(Name)
 
 
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}")

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from remit.declare.nodes import Node, show
-from remit.declare.shapes import Choice, Either, Field, Flag, ListOf, MapOf, Reader, Record, Text
+from remit.forms.nodes import Node, show
+from remit.forms.shapes import Choice, Either, Field, Flag, ListOf, MapOf, Reader, Record, Ref, Text
 
 _NAME = re.compile(r"[^\s'\"`\[\];(),]+(?: [^\s'\"`\[\];(),]+)*")
 KINDS = ("table", "index", "view", "trigger", "schema", "sequence", "type", "function", "virtual table")
@@ -53,7 +53,7 @@ def _plain(words: list[str]) -> str | list[str]:
 
 
 _verb = Either(scalar=_name, list=ListOf(_name, some=True), map=_long)
-sql_scope = Record(
+_scope = Record(
     {
         "select": Field(_verb, "tables that it may read"),
         "insert": Field(Either(scalar=_name, list=ListOf(_name, some=True), map=_insert), "tables it may insert into"),
@@ -68,3 +68,4 @@ sql_scope = Record(
     },
     what="a sql scope",
 )
+sql_scope = Ref("sql-scope", lambda: _scope)
