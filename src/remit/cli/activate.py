@@ -102,13 +102,13 @@ def _consent(opened: Opened, force: InForce, rulebook: Rulebook, *, yes: bool) -
     from remit.cli.ledger.user import user_name
     from remit.cli.output import err
     from remit.cli.person import lifted, prove_person, without_credential
-    from remit.declare.nodes import show
     from remit.grant.credential import is_set
+    from remit.model.text import shown
 
     book = force.rulebook.book if force.rulebook is not None else None
     first = force.activation is None and not is_set(opened.store)
     if not first and not lifted(book):
-        return prove_person(opened.store, book, doing=f"activate {show(rulebook.book.name)}")
+        return prove_person(opened.store, book, doing=f"activate {shown(rulebook.book.name)}")
     if not yes:
         if not sys.stdin.isatty():
             raise InputError("nobody is there to agree: say --yes")

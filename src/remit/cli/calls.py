@@ -6,9 +6,9 @@ import os
 from typing import Any
 
 from remit.cli.common import InputError
-from remit.declare.nodes import show
 from remit.model.call import Call
 from remit.model.errors import CallError
+from remit.model.text import shown
 from remit.model.wire import call_from, decode_call, decode_json
 
 
@@ -49,9 +49,9 @@ def arguments(args: str | None, arg: list[str] | None) -> dict[str, Any]:
     for pair in arg or ():
         name, equals, value = pair.partition("=")
         if not equals or not name:
-            raise InputError(f"--arg: `{show(pair)}` is not NAME=TEXT")
+            raise InputError(f"--arg: `{shown(pair)}` is not NAME=TEXT")
         if name in found:
-            raise InputError(f"--arg: `{show(name)}` is given twice")
+            raise InputError(f"--arg: `{shown(name)}` is given twice")
         found[_text(name, "--arg")] = _text(value, "--arg")
     return found
 
@@ -62,7 +62,7 @@ def _object(text: str, flag: str) -> dict[str, Any]:
     except CallError as error:
         raise InputError(f"{flag}: {error}") from None
     if not isinstance(value, dict):
-        raise InputError(f"{flag}: expected a JSON object, got `{show(text, 60)}`")
+        raise InputError(f"{flag}: expected a JSON object, got `{shown(text, 60)}`")
     return value
 
 

@@ -103,17 +103,17 @@ def as_json(checked: Checked) -> dict[str, Any]:
 def as_text(checked: Checked, *, quiet: bool) -> str:
     """The result for people: first what is wrong, then what is worth knowing, then the sum."""
     from remit.cli.output import paint, problem_text
-    from remit.declare.nodes import show
+    from remit.model.text import shown
 
     lines = [f"{paint('error', 'red')}: {problem_text(problem)}" for problem in checked.problems]
     for test in checked.tests:
         if test.outcome == "failed":
-            what = f"expected {test.expected}, got {test.got}: {show(test.message, 400)}"
-            lines.append(f"{paint('failed', 'red')}: {test.at}: {show(test.name, 200)}: {what}")
+            what = f"expected {test.expected}, got {test.got}: {shown(test.message, 400)}"
+            lines.append(f"{paint('failed', 'red')}: {test.at}: {shown(test.name, 200)}: {what}")
     book = checked.rulebook.book if checked.rulebook is not None else None
     if book is not None and not quiet:
-        lines.extend(f"{paint('notice', 'yellow')}: {show(text, 400)}" for text in book.notices)
-        lines.extend(f"{paint('unsafe', 'yellow')}: {show(text, 400)}" for text in book.unsafe)
+        lines.extend(f"{paint('notice', 'yellow')}: {shown(text, 400)}" for text in book.notices)
+        lines.extend(f"{paint('unsafe', 'yellow')}: {shown(text, 400)}" for text in book.unsafe)
     if not quiet:
         lines.append(_sum(checked, book))
     return "".join(f"{line}\n" for line in lines)

@@ -9,11 +9,12 @@ from pathlib import Path
 import msgspec
 
 from remit.cli.output import complain, err, out, paint
-from remit.declare.nodes import show
 from remit.model.call import Call
 from remit.model.errors import PolicyError, RemitError
 from remit.model.facts import Facts
+from remit.model.moments import moment, read_moment
 from remit.model.rulebook import Rulebook
+from remit.model.text import did_you_mean, shown
 
 NAME = "remit.yaml"
 FINE, BAD_POLICY, BAD_INPUT, REFUSED = 0, 1, 2, 3
@@ -43,7 +44,7 @@ def find_policy(option: Path | None) -> Path:
     for folder in (here, *here.parents):
         if os.path.lexists(folder / NAME):
             return folder / NAME if folder != here else Path(NAME)
-    raise InputError(f"no {NAME} in {show(here, 200)} or above it", help="name one with --policy FILE")
+    raise InputError(f"no {NAME} in {shown(here, 200)} or above it", help="name one with --policy FILE")
 
 
 def open_policy(option: Path | None, *, machine: bool) -> Opened:
@@ -58,7 +59,7 @@ def open_policy(option: Path | None, *, machine: bool) -> Opened:
 
 def say_policy(path: Path, *, machine: bool) -> None:
     """Which policy this is about."""
-    line = f"policy: {show(path, 300)}"
+    line = f"policy: {shown(path, 300)}"
     if machine:
         err(line)
     else:
@@ -70,13 +71,13 @@ def load(path: Path) -> Rulebook:
     from remit.compile import load_rulebook
 
     if not os.path.lexists(path):
-        raise InputError(f"{show(path, 300)}: no such file", code="no-policy")
+        raise InputError(f"{shown(path, 300)}: no such file", code="no-policy")
     return load_rulebook(path)
 
 
 def clock() -> str:
-    """Now, in the one form that moments have."""
-    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+    """This moment."""
+    return moment(time.time())
 
 
 class Setting:
@@ -86,12 +87,12 @@ class Setting:
         """Raises InputError for facts, a root or a moment that can't be used."""
         self.rulebook = opened.rulebook
         given = _read_facts(opened.rulebook, facts) if facts is not None else Facts()
-        moment = moment_of(now) if now is not None else given.now
-        self.running = moment is None
+        fixed = moment_of(now) if now is not None else given.now
+        self.running = fixed is None
         self.resolving = root is not None or given.resolved is None
         if self.resolving:
             given = _rooted(given, opened, root)
-        self.facts = given if moment is None else msgspec.structs.replace(given, now=moment)
+        self.facts = given if fixed is None else msgspec.structs.replace(given, now=fixed)
 
     @property
     def now(self) -> str:
@@ -118,11 +119,9 @@ def _rooted(facts: Facts, opened: Opened, root: Path | None) -> Facts:
 
 def moment_of(text: str) -> str:
     """The moment that `--now` names. Raises InputError."""
-    from remit.forms.texts import moment
-
-    found = moment(text)
+    found = read_moment(text)
     if found is None:
-        raise InputError(f"--now: `{show(text)}` is no moment", help="write 2026-11-15 or 2026-11-15T12:00:00Z")
+        raise InputError(f"--now: `{shown(text)}` is no moment", help="write 2026-11-15 or 2026-11-15T12:00:00Z")
     return found
 
 
@@ -130,7 +129,7 @@ def _read_facts(rulebook: Rulebook, path: Path) -> Facts:
     from remit.compile.facts import read_facts
     from remit.declare.files import read_text
 
-    name = show(path, 300)
+    name = shown(path, 300)
     try:
         return read_facts(rulebook, read_text(path, name), name)
     except PolicyError as error:
@@ -140,11 +139,9 @@ def _read_facts(rulebook: Rulebook, path: Path) -> Facts:
 
 def known_name(name: str, known: list[str], what: str) -> str:
     """The name itself. Raises InputError with a suggestion if it isn't one of those known."""
-    from remit.forms.shapes import did_you_mean
-
     if name in known:
         return name
-    raise InputError(f"unknown {what} `{show(name)}`{did_you_mean(name, known)}", code=f"unknown-{what}")
+    raise InputError(f"unknown {what} `{shown(name)}`{did_you_mean(name, known)}", code=f"unknown-{what}")
 
 
 def listed(text: str | None) -> list[str] | None:

@@ -77,9 +77,9 @@ def _root(policy: Path | None) -> Path:
     import os
 
     from remit.cli.common import InputError, find_policy
-    from remit.declare.nodes import show
+    from remit.model.text import shown
 
     path = find_policy(policy)
     if not os.path.lexists(path):
-        raise InputError(f"{show(path, 300)}: no such file", code="no-policy")
+        raise InputError(f"{shown(path, 300)}: no such file", code="no-policy")
     return path.absolute().parent

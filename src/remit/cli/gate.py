@@ -35,14 +35,14 @@ def pass_(
     from remit.cli.common import FINE
     from remit.cli.living import out_data, to_change
     from remit.cli.output import out, paint
-    from remit.declare.nodes import show
+    from remit.model.text import shown
 
     with to_change(policy) as living:
         rulebook, book = living.rulebook(machine=json)
         state = _passable(living, capsule, gate)
         if not json:
             out("".join(f"{line}\n" for line in _shown(rulebook, state, gate)))
-        by = living.person(book, f"pass the gate {show(gate)} of {show(capsule)}", yes=yes)
+        by = living.person(book, f"pass the gate {shown(gate)} of {shown(capsule)}", yes=yes)
         living.authority.pass_gate(capsule, gate, by=by)
     if json:
         out_data(

@@ -39,7 +39,7 @@ def command(
     from remit.cli.living import out_data, to_change
     from remit.cli.output import out, paint
     from remit.declare.files import read_text
-    from remit.declare.nodes import show
+    from remit.model.text import shown
 
     if not standing:
         raise InputError(
@@ -54,7 +54,7 @@ def command(
     say_policy(file, machine=json)
     before = load(file)
     entry = _entry(before, agent or "", tool or [], path, url, until or "", adr or "", approved_by or "")
-    text = read_text(file, show(file, 300))
+    text = read_text(file, shown(file, 300))
     made = _inserted(text, entry)
     after = _loaded(file, made)
     _only_more(before, after)
@@ -69,8 +69,8 @@ def command(
         return FINE
     with to_change(policy) as living:
         book = _activated(living.root, living.opened.store)
-        by = living.person(book, f"grant {show(', '.join(tool or []))} to {show(agent)}", yes=yes)
-        if read_text(file, show(file, 300)) != text:
+        by = living.person(book, f"grant {shown(', '.join(tool or []))} to {shown(agent)}", yes=yes)
+        if read_text(file, shown(file, 300)) != text:
             raise InputError("the policy was changed meanwhile; nothing was written", code="policy-changed")
         _write(file, made)
     if json:
@@ -93,16 +93,16 @@ def _entry(
 ) -> str:
     """The grant in one line, as the policy has it. Raises InputError."""
     from remit.cli.common import InputError, clock, known_name
-    from remit.declare.nodes import show
-    from remit.forms.texts import moment
+    from remit.model.moments import read_moment
+    from remit.model.text import shown
 
     book = rulebook.book
     known_name(agent, list(book.callers), "agent")
     for tool in tools:
         known_name(tool, [*book.tools, *book.aliases, *book.toolsets, *book.callers[agent].tools], "tool")
-    end = moment(until)
+    end = read_moment(until)
     if end is None:
-        raise InputError(f"--until: `{show(until)}` is no moment", help="write 2027-03-01 or 2027-03-01T12:00:00Z")
+        raise InputError(f"--until: `{shown(until)}` is no moment", help="write 2027-03-01 or 2027-03-01T12:00:00Z")
     if end <= clock():
         raise InputError(f"--until: {end} has passed already")
     for name, text in (("--adr", adr), ("--approved-by", approved_by)):
@@ -158,36 +158,23 @@ def _loaded(file: Path, text: str) -> Rulebook:
 
 def _stage(file: Path, text: str) -> Path:
     """A new file beside the policy, with its mode and the text, on disk."""
-    import os
-    import stat
-
     from remit.cli.common import InputError
+    from remit.store.files import stage
 
-    beside = file.with_name(f".{file.name}.{os.getpid()}-{os.urandom(4).hex()}")
     try:
-        mode = stat.S_IMODE(os.stat(file).st_mode)
-        with open(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode), "wb") as to:
-            os.fchmod(to.fileno(), mode)
-            to.write(text.encode())
-            to.flush()
-            os.fsync(to.fileno())
+        return stage(file, text.encode(), mode=None)
     except OSError as error:
-        beside.unlink(missing_ok=True)
         raise InputError(f"the policy can't be written: {error.strerror}", code="not-written") from None
-    return beside
 
 
 def _write(file: Path, text: str) -> None:
     """The policy is the new one, or the old one; nothing between."""
-    import os
-
     from remit.cli.common import InputError
+    from remit.store.files import write_whole
 
-    beside = _stage(file, text)
     try:
-        os.replace(beside, file)
+        write_whole(file, text.encode(), mode=None)
     except OSError as error:
-        beside.unlink(missing_ok=True)
         raise InputError(f"the policy can't be written: {error.strerror}", code="not-written") from None
 
 

@@ -16,11 +16,11 @@ from remit.cli.common import InputError, find_policy, load
 from remit.cli.ledger.lines import out_ascii
 from remit.cli.output import complain, err
 from remit.cli.person import lifted, prove_person, without_credential
-from remit.declare.nodes import show
 from remit.enforce.in_force import read_in_force
 from remit.grant.authority import Authority
 from remit.model.errors import RemitError
 from remit.model.rulebook import Book, Rulebook
+from remit.model.text import shown
 from remit.record.errors import LedgerError
 from remit.record.open import OpenLog, open_ledger, open_log
 from remit.store.errors import StoreError
@@ -84,7 +84,7 @@ def _agree(doing: str) -> None:
 def _say_which(path: Path, which: Literal["activated", "file"], rulebook: Rulebook, *, machine: bool) -> None:
     from remit.cli.output import out, paint
 
-    what = "the activated policy" if which == "activated" else f"{show(path, 300)} as it is; nothing is activated"
+    what = "the activated policy" if which == "activated" else f"{shown(path, 300)} as it is; nothing is activated"
     line = f"policy: {what} ({rulebook.hash[:19]}…)"
     if machine:
         err(line)
@@ -97,7 +97,7 @@ def _root(option: Path | None) -> tuple[Path, Path]:
 
     path = find_policy(option)
     if not os.path.lexists(path):
-        raise InputError(f"{show(path, 300)}: no such file", code="no-policy")
+        raise InputError(f"{shown(path, 300)}: no such file", code="no-policy")
     return path, path.absolute().parent
 
 
@@ -129,5 +129,5 @@ def to_look(option: Path | None) -> Iterator[Living | None]:
 def must_look(found: Living | None, what: str, name: str) -> Living:
     """The same where a name was given that can't be known without a store. Raises InputError."""
     if found is None:
-        raise InputError(f"there is no {what} `{show(name)}`: nothing has been recorded yet", code=f"unknown-{what}")
+        raise InputError(f"there is no {what} `{shown(name)}`: nothing has been recorded yet", code=f"unknown-{what}")
     return found

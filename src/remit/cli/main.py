@@ -133,21 +133,21 @@ def run(args: list[str]) -> int:
 
 def _usage(error: Any) -> int:
     """A complaint of typer's, in one line."""
-    from remit.declare.nodes import show
+    from remit.model.text import shown
 
     command = getattr(getattr(error, "ctx", None), "command_path", "remit")
     message = " ".join(str(error.format_message()).split()).rstrip(".")
-    err(f"remit: {show(message[:1].lower() + message[1:], 300)}; see `{show(command)} --help`")
+    err(f"remit: {shown(message[:1].lower() + message[1:], 300)}; see `{shown(command)} --help`")
     return 2
 
 
 def _internal(error: Exception) -> int:
     """A fault of ours: said in one line, with the traceback only on request."""
-    from remit.declare.nodes import show
+    from remit.model.text import shown
 
     if os.environ.get("REMIT_DEBUG") == "1":
         import traceback
 
         err("".join(traceback.format_exception(error)).rstrip())
-    err(f"remit: internal-error: {type(error).__name__}: {show(error, 300)}; REMIT_DEBUG=1 shows more")
+    err(f"remit: internal-error: {type(error).__name__}: {shown(error, 300)}; REMIT_DEBUG=1 shows more")
     return INTERNAL

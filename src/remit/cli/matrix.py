@@ -79,8 +79,8 @@ def table(matrix: Matrix, *, transpose: bool) -> str:
     import sys
 
     from remit.cli.output import symbols
-    from remit.declare.nodes import show
     from remit.explain.pages import legend
+    from remit.model.text import shown
 
     corner, heads, rows = matrix.lines(transpose)
     wide = shutil.get_terminal_size().columns if sys.stdout is not None and sys.stdout.isatty() else _NO_LIMIT
@@ -91,9 +91,9 @@ def table(matrix: Matrix, *, transpose: bool) -> str:
     texts.append(symbols(legend()) + "\n")
     scoped = matrix.scoped()
     if scoped:
-        lines = [f"  {c} {t} {cell.symbol} {show('; '.join(cell.scopes), 400)}\n" for c, t, cell in scoped]
+        lines = [f"  {c} {t} {cell.symbol} {shown('; '.join(cell.scopes), 400)}\n" for c, t, cell in scoped]
         texts.append("scopes:\n" + "".join(lines))
-    texts.extend(f"note: {show(note, 400)}\n" for note in matrix.notes)
+    texts.extend(f"note: {shown(note, 400)}\n" for note in matrix.notes)
     return "\n".join(texts)
 
 

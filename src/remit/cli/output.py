@@ -1,6 +1,6 @@
 """Writing to the terminal: every command's output passes here.
 
-INVARIANT: text from outside reaches these functions already escaped (`remit.declare.nodes.show`).
+INVARIANT: text from outside reaches these functions already escaped (`remit.model.text.shown`).
 """
 
 from __future__ import annotations
@@ -11,6 +11,9 @@ import sys
 from typing import Any
 
 from remit.model.errors import PolicyError, Problem, RemitError
+from remit.model.text import escaped
+
+LINE_END = "\n"
 
 _CODES = {"red": "31", "green": "32", "yellow": "33", "dim": "2", "bold": "1"}
 _VERDICTS = {"allow": "green", "ask": "yellow", "deny": "red"}
@@ -62,7 +65,7 @@ def err(text: str) -> None:
     """One line on stderr; one that can't be written is lost."""
     if sys.stderr is not None:
         with contextlib.suppress(OSError, ValueError):
-            line = f"{scrubbed(text)}\n".encode(sys.stderr.encoding or "utf-8", "backslashreplace")
+            line = f"{escaped(text, keep=LINE_END)}\n".encode(sys.stderr.encoding or "utf-8", "backslashreplace")
             sys.stderr.buffer.write(line)
             sys.stderr.buffer.flush()
 
@@ -82,12 +85,7 @@ def problem_text(problem: Problem) -> str:
     """`file:line:column: message (code)`, and the help below it."""
     place = f"{problem.at}: " if problem.at else ""
     help = f"\n    {problem.help}" if problem.help else ""
-    return scrubbed(f"{place}{problem.message} ({problem.code}){help}")
-
-
-def scrubbed(text: str) -> str:
-    """The text without anything that could steer a terminal, whoever wrote it; only line ends stay."""
-    return "".join(c if c.isprintable() or c == "\n" else ascii(c)[1:-1] for c in text)
+    return escaped(f"{place}{problem.message} ({problem.code}){help}", keep=LINE_END)
 
 
 def coloured() -> bool:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from remit.declare.nodes import show
 from remit.model.errors import RemitError
+from remit.model.text import shown
 
 _PLACE = re.compile(r"(.+):([0-9]{1,9}):([0-9]{1,9})", re.DOTALL)
 _PACK = re.compile(r"pack ([a-z0-9-]+)")
@@ -32,7 +32,7 @@ def quote(policy: Path, rule: str | None) -> list[str]:
     for number in range(first, last + 1):
         row = rows[number - 1].rstrip("\r")
         mark = ">" if number == line else " "
-        found.append(f"{mark} {number:>{width}} | {show(row, _WIDTH)}".rstrip())
+        found.append(f"{mark} {number:>{width}} | {shown(row, _WIDTH)}".rstrip())
     return found
 
 

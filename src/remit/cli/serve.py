@@ -25,8 +25,8 @@ def command(
     from remit.cli.common import FINE, find_policy
     from remit.cli.ledger.lines import out_ascii
     from remit.cli.output import OutputClosed, out, paint
-    from remit.declare.nodes import show
     from remit.explain.why import headline
+    from remit.model.text import shown
     from remit.service.daemon import Daemon
 
     lines: Queue[tuple[str, Decision] | None] = Queue(1000)
@@ -47,7 +47,7 @@ def command(
             if json:
                 out_ascii({"host": host, "decision": decision.verdict.word, **_said(decision)})
             else:
-                line = f"{host} {show(decision.agent)} {show(decision.tool)}  {headline(decision)}"
+                line = f"{host} {shown(decision.agent)} {shown(decision.tool)}  {headline(decision)}"
                 out(paint(line, decision.verdict.word) + "\n")
         except OutputClosed:
             pass  # nobody looks; the answers go on
@@ -60,7 +60,7 @@ def command(
         if json:
             out_ascii({"serving": str(daemon.server.path), "policy": daemon.rulebook.hash})
         else:
-            out(f"serving {show(daemon.rulebook.book.name)} ({daemon.rulebook.hash[:19]}…) on {daemon.server.path}\n")
+            out(f"serving {shown(daemon.rulebook.book.name)} ({daemon.rulebook.hash[:19]}…) on {daemon.server.path}\n")
         printer.start()
         daemon.serve()
     with suppress(Full):

@@ -66,13 +66,13 @@ def _project(option: Path | None) -> Project:
     from pathlib import Path
 
     from remit.cli.common import InputError, find_policy
-    from remit.declare.nodes import show
+    from remit.model.text import shown
     from remit.service.status.gather import Project
     from remit.store.place import state_directory
 
     path = find_policy(option)
     if not os.path.lexists(path):
-        raise InputError(f"{show(path, 300)}: no such file", code="no-policy")
+        raise InputError(f"{shown(path, 300)}: no such file", code="no-policy")
     root = Path(os.path.realpath(path.parent))
     return Project(root, root / path.name, state_directory(root))
 

@@ -12,11 +12,11 @@ import msgspec
 from remit.cli.common import InputError, Setting
 from remit.cli.output import write
 from remit.decide import decide
-from remit.declare.nodes import show
 from remit.model.decision import Decision
 from remit.model.errors import CallError
 from remit.model.rulebook import Rulebook
 from remit.model.terms import ALLOW, DENY, Verdict
+from remit.model.text import shown
 from remit.model.wire import MAX_LINE, decode_call, encode_decision
 
 _CHUNK = 64 * 1024
@@ -32,7 +32,7 @@ def open_calls(name: str) -> BinaryIO:
         return Path(name).open("rb")
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
-        raise InputError(f"--calls {show(name, 300)}: can't be read: {reason}") from None
+        raise InputError(f"--calls {shown(name, 300)}: can't be read: {reason}") from None
 
 
 def lines(file: BinaryIO) -> Iterator[bytes | None]:

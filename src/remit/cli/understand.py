@@ -190,9 +190,9 @@ def _statement_json(statement: SqlStatement) -> dict[str, Any]:
 
 
 def _show(text: object, limit: int = 160) -> str:
-    from remit.declare.nodes import show
+    from remit.model.text import shown
 
-    return show(text, limit)
+    return shown(text, limit)
 
 
 def _text(found: Understanding) -> list[str]:

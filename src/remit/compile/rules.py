@@ -5,9 +5,9 @@ from __future__ import annotations
 import msgspec
 
 from remit.compile.names import Names
-from remit.declare.nodes import show
-from remit.forms.shapes import Reader, did_you_mean
+from remit.forms.shapes import Reader
 from remit.model.policy import Caller, Condition, Rule, Tool
+from remit.model.text import did_you_mean, shown
 from remit.scopes.interface import Kind
 from remit.scopes.kinds import kind_of
 from remit.scopes.reach import reach_unit
@@ -47,7 +47,7 @@ class RuleResolver:
 
     def _unknown_caller(self, at: str, name: str) -> None:
         hint = did_you_mean(name, self.callers)
-        self.reader.fail(at, "unknown-agent", f"unknown agent, role or runner `{show(name)}`{hint}")
+        self.reader.fail(at, "unknown-agent", f"unknown agent, role or runner `{shown(name)}`{hint}")
 
     def _check_toolless(self, rule: Rule) -> None:
         if rule.verb == "may" and not rule.scope.effect:
@@ -79,7 +79,7 @@ class RuleResolver:
         argument = tool.args.get(arg)
         if argument is None:
             hint = did_you_mean(arg, tool.args)
-            self.reader.fail(at, "undeclared-argument", f"`{show(arg)}` is no argument of `{tool.name}`{hint}")
+            self.reader.fail(at, "undeclared-argument", f"`{shown(arg)}` is no argument of `{tool.name}`{hint}")
             return
         wanted = _wanted(kind_of(argument.kind), condition)
         if wanted is not None:

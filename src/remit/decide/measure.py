@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from remit.decide.case import FLOOR, Case
 from remit.decide.index import Index
-from remit.decide.reasons import shown
+from remit.model.text import shown
 from remit.scopes.glob import Glob, fold
 from remit.scopes.globset import GlobSet
 from remit.scopes.interface import FOR_LABELS, Unit, Untold

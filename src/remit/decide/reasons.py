@@ -2,24 +2,14 @@
 
 from __future__ import annotations
 
-import unicodedata
-
 from remit.decide.grid import Bound, Cell
 from remit.model.decision import Remedy
 from remit.model.pattern import compile_later
+from remit.model.text import shown
 from remit.scopes.interface import Unit
 from remit.scopes.kinds import kind_of
 
 _NAME = compile_later(r"[A-Za-z0-9_][A-Za-z0-9_.:/-]{0,127}")
-
-
-def shown(text: object, limit: int = 80) -> str:
-    """Text from outside, escaped and bounded."""
-    raw = str(text)
-    plain = "".join(
-        c if c.isprintable() and unicodedata.category(c) != "Cf" else ascii(c)[1:-1] for c in raw[: limit + 1]
-    )
-    return plain if len(plain) <= limit else plain[:limit] + "…"
 
 
 def limited(cell: Cell, bounds: list[Bound]) -> str:

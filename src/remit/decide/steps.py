@@ -6,10 +6,11 @@ from itertools import pairwise
 
 from remit.decide.case import Case, Objection
 from remit.decide.grid import Bound, Cell, bind, grid_of
-from remit.decide.reasons import because, limited, limited_text, permit_remedy, shown
+from remit.decide.reasons import because, limited, limited_text, permit_remedy
 from remit.model.decision import Obligation, Remedy
 from remit.model.policy import Caller, Reserved
 from remit.model.terms import MAX_CHAIN, UNKNOWN
+from remit.model.text import shown
 from remit.scopes.interface import FOR_LABELS, Unit
 from remit.scopes.kinds import kind_of
 from remit.scopes.path import forms, is_outside

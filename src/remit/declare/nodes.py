@@ -12,19 +12,20 @@ from typing import Any
 import yaml
 from yaml.cyaml import CParser  # type: ignore[attr-defined]  # libyaml itself; the stubs leave it out
 
-from remit.forms.nodes import HIDDEN, LIST, MAP, SCALAR, Node
-from remit.forms.nodes import show as show  # others take it from here
+from remit.forms.nodes import LIST, MAP, SCALAR, Node
 from remit.model.errors import PolicyError, Problem
+from remit.model.text import shown
 
 MAX_DEPTH = 48
 MAX_SIZE = 16 * 1024 * 1024
+_HIDDEN = re.compile("[\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff\u061c]")
 
 
 def parse(text: str, source: str) -> Node:
     """The root mapping of `text`. Raises PolicyError with the first thing that is not strict YAML."""
     if len(text) > MAX_SIZE:
         raise _refused("too-large", f"larger than {MAX_SIZE // 1024 // 1024} MiB", source)
-    hidden = HIDDEN.search(text, 1 if text.startswith("\ufeff") else 0)
+    hidden = _HIDDEN.search(text, 1 if text.startswith("\ufeff") else 0)
     if hidden:
         line = text.count("\n", 0, hidden.start()) + 1
         raise _refused("hidden-character", f"hidden character U+{ord(hidden[0]):04X}", f"{source}:{line}", "remove it")
@@ -84,7 +85,7 @@ def _build(parser: Any, source: str) -> Node | None:
                 if key in top.value:
                     raise _refused(
                         "duplicate-key",
-                        f"duplicate key `{show(key)}`, first at line {top.keys[key][0]}",
+                        f"duplicate key `{shown(key)}`, first at line {top.keys[key][0]}",
                         f"{source}:{mark.line + 1}:{mark.column + 1}",
                     )
                 top.keys[key] = (mark.line + 1, mark.column + 1)
@@ -137,7 +138,7 @@ def _special(event: Any, source: str) -> PolicyError:
         text, sign = f"&{event.anchor}", "&"
     else:
         text, sign = str(event.tag).replace("tag:yaml.org,2002:", "!!"), "!"
-    return _refused("unquoted", f"unquoted `{sign}` at the start of a value", at, f'quote it: "{show(text)}"')
+    return _refused("unquoted", f"unquoted `{sign}` at the start of a value", at, f'quote it: "{shown(text)}"')
 
 
 def _around(row: str, column: int) -> str:
@@ -147,7 +148,7 @@ def _around(row: str, column: int) -> str:
     before = row[:column]
     flow = before.count("{") > before.count("}") or before.count("[") > before.count("]")
     stop = re.search(r"[,\]}]", row[column:]) if flow else None
-    return show(row[begin : column + stop.start() if stop else len(row)].strip())
+    return shown(row[begin : column + stop.start() if stop else len(row)].strip())
 
 
 _SIGNS = frozenset("*&!@`%{}[]|>,?")
@@ -174,10 +175,10 @@ def _syntax(error: yaml.MarkedYAMLError, text: str, source: str) -> Problem:
     brace = re.search(r"\{[^{}]*\}[^\s,\]}]+", row)
     if error.problem and "did not find expected" in error.problem and brace:
         at = f"{source}:{line + 1}:{brace.start() + 1}"
-        return Problem("unquoted", "unquoted `{` at the start of a value", at, f'quote it: "{show(brace[0])}"')
+        return Problem("unquoted", "unquoted `{` at the start of a value", at, f'quote it: "{shown(brace[0])}"')
     if sign in _SIGNS and sign:
         value = re.split(r"[\],}]|\s#", row[column:], maxsplit=1)[0].strip() or sign
-        return Problem("unquoted", f"unquoted `{sign}` at the start of a value", at, f'quote it: "{show(value)}"')
+        return Problem("unquoted", f"unquoted `{sign}` at the start of a value", at, f'quote it: "{shown(value)}"')
     context = f"{error.context}: " if error.context else ""
     return Problem("bad-yaml", f"{context}{error.problem}", at)
 

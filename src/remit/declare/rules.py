@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
-from remit.declare.nodes import show
 from remit.forms.nodes import LIST, MAP, SCALAR, Node
 from remit.forms.shapes import (
     BAD,
@@ -22,11 +21,11 @@ from remit.forms.shapes import (
     Ref,
     Scalar,
     Shape,
-    did_you_mean,
 )
 from remit.forms.texts import Anything, Name, NamePattern, Parsed
 from remit.model.policy import Condition, Examples, Rule, Scope, Verb
 from remit.model.terms import CONTEXT_KEYS, EFFECTS
+from remit.model.text import did_you_mean, shown
 from remit.scopes.interface import Kind
 from remit.scopes.kinds import scoped
 from remit.scopes.path import glob_texts
@@ -115,7 +114,7 @@ class _When(MapOf):
                     reader.fail(
                         node.at_key(key),
                         "unknown-key",
-                        f"`when` can't look at `{show(key)}`{did_you_mean(key, CONTEXT_KEYS)}",
+                        f"`when` can't look at `{shown(key)}`{did_you_mean(key, CONTEXT_KEYS)}",
                         f"it looks at {known}",
                     )
         return super().read(node, reader)
@@ -238,11 +237,11 @@ class Rules(Shape):
             at = node.at_key(key)
             if " " in key and value.kind is SCALAR:
                 text = f"{key}: {value.value}" if value.value else key
-                help = f'an entry with `: ` in it must be quoted: "{show(text)}"'
-                reader.fail(at, "unquoted", f"`{show(key)}` is no tool or toolset", help)
+                help = f'an entry with `: ` in it must be quoted: "{shown(text)}"'
+                reader.fail(at, "unquoted", f"`{shown(key)}` is no tool or toolset", help)
                 continue
             if NamePattern.pattern is not None and not NamePattern.pattern.fullmatch(key):
-                reader.fail(at, "bad-name", f"`{show(key)}` is no tool or toolset")
+                reader.fail(at, "bad-name", f"`{shown(key)}` is no tool or toolset")
                 continue
             if value.kind is SCALAR and value.scalar() is None:
                 rules.append(Rule(self.verb, (key,), at=at))

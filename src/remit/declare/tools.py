@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from remit.declare.nodes import show
 from remit.forms.nodes import LIST, MAP, SCALAR, Node
 from remit.forms.shapes import (
     BAD,
@@ -21,11 +20,11 @@ from remit.forms.shapes import (
     Scalar,
     Shape,
     Text,
-    did_you_mean,
 )
 from remit.forms.texts import Name, names
 from remit.model.policy import Argument, Does, Tool
 from remit.model.terms import EFFECTS, INTERACTIONS, RISKS
+from remit.model.text import did_you_mean, shown
 from remit.scopes import kinds
 from remit.scopes.kinds import kind_of
 from remit.scopes.reach import reach_unit
@@ -60,7 +59,7 @@ class _Kind(Shape):
             return Argument(node.value)
         if node.kind is SCALAR:
             hint = did_you_mean(node.value, kinds.names())
-            return reader.fail(node.at, "unknown-kind", f"unknown kind `{show(node.value)}`{hint}", self.expects)
+            return reader.fail(node.at, "unknown-kind", f"unknown kind `{shown(node.value)}`{hint}", self.expects)
         return self.wrong(node, reader)
 
     def schema(self) -> JSON:
@@ -81,7 +80,7 @@ class _DoesShape(Shape):
         for effect, value in node.value.items():
             if effect not in EFFECTS:
                 hint = did_you_mean(effect, EFFECTS)
-                reader.fail(node.at_key(effect), "unknown-effect", f"unknown effect `{show(effect)}`{hint}")
+                reader.fail(node.at_key(effect), "unknown-effect", f"unknown effect `{shown(effect)}`{hint}")
                 continue
             for item in value.value if value.kind is LIST else [value]:
                 if item.kind is MAP and list(item.value) == ["below"] and item.value["below"].kind is SCALAR:
@@ -123,7 +122,7 @@ def _tool(values: dict[str, Any], node: Node, reader: Reader) -> Any:
         nonlocal bad
         bad = True
         hint = did_you_mean(name, args)
-        reader.fail(node.value[key].at, "undeclared-argument", f"`{show(name)}` is no argument of this tool{hint}")
+        reader.fail(node.value[key].at, "undeclared-argument", f"`{shown(name)}` is no argument of this tool{hint}")
 
     for name in optional:
         if name not in args:
@@ -133,7 +132,7 @@ def _tool(values: dict[str, Any], node: Node, reader: Reader) -> Any:
             unknown(name, "defaults")
         elif name not in optional:
             bad = True
-            reader.fail(node.value["defaults"].at, "misplaced-key", f"`{show(name)}` has a default but isn't optional")
+            reader.fail(node.value["defaults"].at, "misplaced-key", f"`{shown(name)}` has a default but isn't optional")
     for name, argument in args.items():
         if argument.base is not None and (argument.base not in args or args[argument.base].kind != "path"):
             bad = True
@@ -142,7 +141,7 @@ def _tool(values: dict[str, Any], node: Node, reader: Reader) -> Any:
         if does.arg is not None and does.arg not in args:
             bad = True
             hint = did_you_mean(does.arg, args) or "; a fixed reach contains `*` or `/`"
-            reader.fail(at, "undeclared-argument", f"`{show(does.arg)}` is no argument of this tool{hint}")
+            reader.fail(at, "undeclared-argument", f"`{shown(does.arg)}` is no argument of this tool{hint}")
     bad = _contradicts(args, node, reader) or bad
     bad = _reaches(values.get("does", ()), reader) or bad
     bad = _defaults(args, defaults, node, reader) or bad

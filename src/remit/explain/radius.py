@@ -16,7 +16,6 @@ from remit.decide.case import Case
 from remit.decide.grid import Cell, grid_of
 from remit.decide.intake import BadArguments
 from remit.decide.measure import measure
-from remit.decide.reasons import shown
 from remit.model.call import Call
 from remit.model.decision import Target
 from remit.model.errors import NotUnderstood
@@ -24,6 +23,7 @@ from remit.model.facts import Facts
 from remit.model.policy import Argument, Caller, Does, Tool
 from remit.model.rulebook import Rulebook
 from remit.model.terms import ALLOW
+from remit.model.text import shown
 from remit.scopes.kinds import kind_of
 
 _NOBODY = "anyone"

@@ -7,7 +7,6 @@ from typing import Any
 
 SCALAR, LIST, MAP = "value", "list", "mapping"
 
-HIDDEN = re.compile("[\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff\u061c]")
 _INT = re.compile(r"[-+]?[0-9]{1,18}")
 _FLOAT = re.compile(r"[-+]?(?:\.[0-9]{1,18}|[0-9]{1,18}(?:\.[0-9]{0,18})?)(?:[eE][-+]?[0-9]{1,3})?")
 _WORDS = {"true": True, "True": True, "TRUE": True, "false": False, "False": False, "FALSE": False}
@@ -52,10 +51,3 @@ class Node:
         if text[0] in "+-.0123456789" and _FLOAT.fullmatch(text):
             return float(text)
         return text
-
-
-def show(text: object, limit: int = 80) -> str:
-    """Outside text, escaped and bounded, for a message."""
-    raw = str(text)
-    plain = "".join(c if c.isprintable() and not HIDDEN.match(c) else ascii(c)[1:-1] for c in raw[: limit + 1])
-    return plain if len(raw) <= limit else plain[:limit] + "…"

@@ -5,13 +5,13 @@ Record({"tier": Field(Number(0, 4)), "about": Field(Text())}, build=...)
 
 from __future__ import annotations
 
-import difflib
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any, Final
 
-from remit.forms.nodes import LIST, MAP, SCALAR, Node, show
+from remit.forms.nodes import LIST, MAP, SCALAR, Node
 from remit.model.errors import PolicyError, Problem
+from remit.model.text import did_you_mean, shown, shown_name
 
 JSON = dict[str, Any]
 
@@ -49,15 +49,6 @@ def _position(problem: Problem) -> tuple[str, int, int]:
     return name, *[*numbers, 0, 0][:2]  # type: ignore[return-value]
 
 
-def did_you_mean(word: str, known: Iterable[str]) -> str:
-    """`; did you mean …?` or nothing."""
-    names = list(known)
-    close = difflib.get_close_matches(word, names, n=1, cutoff=0.6)
-    if not close:
-        close = [name for name in names if name.lower() == word.lower()][:1]
-    return f"; did you mean `{close[0]}`?" if close else ""
-
-
 class Shape:
     """Reads a node into a value, or says what is wrong with it."""
 
@@ -74,14 +65,14 @@ class Shape:
         got: str = node.kind
         if node.kind is SCALAR:
             value = node.scalar()
-            got = "nothing" if value is None else f"`{show(node.value)}`"
+            got = "nothing" if value is None else f"`{shown(node.value)}`"
         help = None
         if node.kind is MAP and node.value and all(n.kind is SCALAR and not n.value for n in node.value.values()):
-            help = f'quote it: "{{{show(",".join(node.value))}}}"'
+            help = f'quote it: "{{{shown(",".join(node.value))}}}"'
         elif node.kind is MAP and len(node.value) == 1 and " " in next(iter(node.value)):
             key, item = next(iter(node.value.items()))
             if item.kind is SCALAR:
-                help = f'an entry with `: ` in it must be quoted: "{show(key)}: {show(item.value)}"'
+                help = f'an entry with `: ` in it must be quoted: "{shown(key)}: {shown(item.value)}"'
         return reader.fail(node.at, "bad-value", f"expected {self.expects}, got {got}", help)
 
 
@@ -171,7 +162,7 @@ class Choice(Shape):
             return node.value
         if node.kind is SCALAR:
             hint = did_you_mean(node.value, self.words)
-            return reader.fail(node.at, "bad-value", f"expected {self.expects}, got `{show(node.value)}`{hint}")
+            return reader.fail(node.at, "bad-value", f"expected {self.expects}, got `{shown(node.value)}`{hint}")
         return self.wrong(node, reader)
 
     def schema(self) -> JSON:
@@ -231,7 +222,7 @@ class MapOf(Shape):
         for key, value in node.value.items():
             if self.keys and not self.keys.fullmatch(key):
                 article = "an" if self.what[0] in "aeiou" else "a"
-                name = show(key if key.isascii() else ascii(key)[1:-1])
+                name = shown_name(key)
                 reader.fail(node.at_key(key), "bad-name", f"`{name}` is not {article} {self.what}", NAME_HELP)
                 continue
             item = self.item.read(value, reader)
@@ -282,7 +273,7 @@ class Record(Shape):
                 reader.fail(
                     node.at_key(key),
                     "unknown-key",
-                    f"unknown key `{show(key)}` in {self.what}{did_you_mean(key, fields)}",
+                    f"unknown key `{shown(key)}` in {self.what}{did_you_mean(key, fields)}",
                     _brace_help(node),
                 )
                 continue
@@ -374,7 +365,7 @@ class Ref(Shape):
 
 def _brace_help(node: Node) -> str | None:
     if node.value and all(item.kind is SCALAR and item.plain and not item.value for item in node.value.values()):
-        return f'a pattern in braces must be quoted: "{{{show(",".join(node.value))}}}"'
+        return f'a pattern in braces must be quoted: "{{{shown(",".join(node.value))}}}"'
     return None
 
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
-from datetime import UTC, datetime
 from typing import Any
 
-from remit.forms.nodes import LIST, MAP, SCALAR, Node, show
+from remit.forms.nodes import LIST, MAP, SCALAR, Node
 from remit.forms.shapes import BAD, JSON, NAME, ListOf, Reader, Shape, Text
+from remit.model.moments import read_moment
+from remit.model.text import shown
 
 Name = Text(NAME.pattern, "a name (ASCII letters, digits and . _ : / -)")
 NamePattern = Text(r"[A-Za-z0-9_*][A-Za-z0-9_.:/*-]{0,127}", "a name, or a pattern such as github/*")
@@ -39,7 +39,7 @@ class Parsed(Text):
         try:
             self.parse(text)
         except ValueError as error:
-            return reader.fail(node.at, self.code, f"`{show(text)}`: {error}" if self.quote else str(error))
+            return reader.fail(node.at, self.code, f"`{shown(text)}`: {error}" if self.quote else str(error))
         return text
 
     def schema(self) -> JSON:
@@ -54,31 +54,13 @@ def many(item: Shape) -> ListOf:
 names = many(Name)
 
 
-_DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
-_MOMENT = re.compile(r"\d{4}-\d{2}-\d{2}[Tt ]\d{2}:\d{2}(:\d{2})?([Zz]|[+-]\d{2}:\d{2})")
-
-
-def moment(text: str) -> str | None:
-    """One form for every moment, `2026-11-15T12:00:00Z`; a date is its first instant; None if it is neither."""
-    try:
-        if _DATE.fullmatch(text):
-            when = datetime.fromisoformat(text).replace(tzinfo=UTC)
-        elif _MOMENT.fullmatch(text):
-            when = datetime.fromisoformat(text.upper().replace(" ", "T"))
-        else:
-            return None
-        return when.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ").rjust(20, "0")
-    except (ValueError, OverflowError):
-        return None
-
-
 class Moment(Shape):
     """A date or a moment with its time zone."""
 
     expects = "a date such as 2027-03-01, or a moment such as 2027-03-01T12:00:00Z"
 
     def read(self, node: Node, reader: Reader) -> Any:
-        value = moment(node.value) if node.kind is SCALAR else None
+        value = read_moment(node.value) if node.kind is SCALAR else None
         return self.wrong(node, reader) if value is None else value
 
     def schema(self) -> JSON:

@@ -235,7 +235,7 @@ class Kind:
         yield None, ""
 
 
-def quoted(text: str, *, ascii: bool = True) -> str:
+def in_quotes(text: str, *, ascii: bool = True) -> str:
     """The text in double quotes, for a policy."""
     import json  # here: only what is refused gets a remedy
 

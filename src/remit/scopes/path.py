@@ -16,7 +16,7 @@ from remit.model.errors import NotUnderstood
 from remit.model.pattern import compile_later
 from remit.scopes.glob import Glob, GlobError, fold
 from remit.scopes.globset import GlobSet
-from remit.scopes.interface import NO_EFFECTS, Declared, Kind, Matcher, Unit, Values, quoted
+from remit.scopes.interface import NO_EFFECTS, Declared, Kind, Matcher, Unit, Values, in_quotes
 
 if TYPE_CHECKING:
     from remit.forms.nodes import Node
@@ -302,7 +302,7 @@ class PathKind(Kind):
     def scope_for(self, unit: Unit) -> str | None:
         if unit.wide or unit.value[0] == "/":
             return ""
-        return f"path: {quoted(Glob.literal(unit.value).text, ascii=False)}"
+        return f"path: {in_quotes(Glob.literal(unit.value).text, ascii=False)}"
 
     def samples(self) -> list[Any]:
         return ["x", "src/x.py", "remit-probe/x.txt"]

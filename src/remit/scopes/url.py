@@ -19,7 +19,7 @@ import msgspec
 from remit.model.errors import NotUnderstood
 from remit.model.pattern import compile_later
 from remit.scopes.glob import Glob, GlobError
-from remit.scopes.glob_syntax import Wild, shown
+from remit.scopes.glob_syntax import Wild, quoted
 from remit.scopes.interface import Declared, Kind, Matcher, Unit, Values
 from remit.scopes.url_grammar import (
     DEFAULT_PORTS,
@@ -74,7 +74,7 @@ class UrlPattern(msgspec.Struct, frozen=True):
         """The pattern that `text` says; raises `UrlError`."""
         found = _PATTERN.fullmatch(text) if text.isascii() and len(text) <= MAX_LENGTH else None
         if found is None or _LOOSE_PERCENT.search(text):
-            raise UrlError(f"not of the form `scheme://host/path` with an optional `?*`: {shown(text)}")
+            raise UrlError(f"not of the form `scheme://host/path` with an optional `?*`: {quoted(text)}")
         scheme, host, port, path, query = found.groups()
         scheme = scheme.lower()
         if host != _ANYWHERE:
@@ -241,9 +241,9 @@ class UrlSet:
 def _paths(path: str, text: str) -> tuple[Glob | None, Glob | None]:
     """The globs for paths without and with a final slash."""
     if _HIDDEN.search(path):
-        raise UrlError(f"encoded slash, backslash or percent sign in pattern {shown(text)}")
+        raise UrlError(f"encoded slash, backslash or percent sign in pattern {quoted(text)}")
     if decoded(path) is None:
-        raise UrlError(f"octets that are not UTF-8 in pattern {shown(text)}")
+        raise UrlError(f"octets that are not UTF-8 in pattern {quoted(text)}")
     body = _OCTETS.sub(lambda found: _literal(decoded(found[0]) or found[0]), path).removeprefix("/")
     if not body:
         return Glob.literal("."), None
@@ -254,9 +254,9 @@ def _paths(path: str, text: str) -> tuple[Glob | None, Glob | None]:
             return below, Glob.parse(above).or_else(below) if above else below
         glob = Glob.parse(body.removesuffix("/"))
     except GlobError as error:
-        raise UrlError(f"path of pattern {shown(text)}: {error}") from None
+        raise UrlError(f"path of pattern {quoted(text)}: {error}") from None
     if any(alternative[-1] is Wild.DEEP for alternative in glob.alternatives):
-        raise UrlError(f"a final `**` stands outside braces and without a slash: {shown(text)}")
+        raise UrlError(f"a final `**` stands outside braces and without a slash: {quoted(text)}")
     return (None, glob) if body.endswith("/") else (glob, None)
 
 
@@ -268,7 +268,7 @@ def _host(text: str) -> str:
     parent = text.removeprefix("*.")
     host = parse_host(parent)
     if parent != text and host.rpartition(".")[2].isdigit():
-        raise UrlError(f"an address has no subdomains: {shown(text)}")
+        raise UrlError(f"an address has no subdomains: {quoted(text)}")
     return text[: len(text) - len(parent)] + host
 
 

@@ -11,8 +11,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from remit.adapters.hooks.desk import HOSTS, Answer, HookDesk
+from remit.adapters.hooks.desk import Answer, HookDesk
 from remit.adapters.hooks.installed import Installed, InstallError, read_installed
+from remit.adapters.hosts import registry
 from remit.enforce.point import Point
 from remit.model.errors import RemitError
 from remit.record.open import open_ledger
@@ -35,7 +36,7 @@ class Daemon:
         try:
             url = _installed_store(self.state)
             self.opened = open_ledger(self.root, point="serve", state=self.state, url=url, full=False, keep=True)
-            self._ledgers = {host: Ledger(self.opened.store, point=host, elsewhere=True) for host in HOSTS}
+            self._ledgers = {host: Ledger(self.opened.store, point=host, elsewhere=True) for host in registry.names()}
             points = {h: Point(self.root, self.state, self.opened.store, log) for h, log in self._ledgers.items()}
             self.point = next(iter(points.values()))
             self.rulebook = self.point.rulebook()
@@ -75,7 +76,7 @@ class Daemon:
 
 def _installed_store(state: Path) -> str | None:
     """The store that hooks without a daemon use, as far as something is installed: there must be only one."""
-    for host in HOSTS:
+    for host in registry.names():
         with suppress(InstallError):
             return read_installed(state, host).store or default_url(state)
     return None

@@ -1,6 +1,8 @@
 """The socket that hooks ask: a question a connection, a thread each, and no answer to what isn't one.
 
-    remit-hook 1 claude-code attended 9f0c… 812⏎{…}     →     remit-hook 1 9f0c… 97⏎{…}
+    remit-hook 2 HOST attended 9f0c… 812⏎{…}     →     remit-hook 2 9f0c… 0 97 0⏎{…}
+
+The answer is the exit code of the hook, and what it writes to stdout and stderr, with their lengths.
 
 The socket lies in the state directory, which only its owner can enter.
 """
@@ -24,7 +26,7 @@ from remit.model.errors import RemitError
 DEADLINE = 5.0
 """Seconds for a question to arrive, and for its answer to be taken."""
 MANY = 64
-_HEAD = re.compile(rb"remit-hook 1 ([a-z0-9-]{1,40}) (alone|attended) ([0-9a-f]{16}) ([0-9]{1,9})")
+_HEAD = re.compile(rb"remit-hook 2 ([a-z0-9-]{1,40}) (alone|attended) ([0-9a-f]{16}) ([0-9]{1,9})")
 
 
 class HookServer:
@@ -94,7 +96,8 @@ class HookServer:
         answer = desk.answer(found.data, alone=found.alone)
         try:
             link.settimeout(DEADLINE)
-            link.sendall(b"remit-hook 1 %s %d\n" % (found.mark, len(answer.text)) + answer.text)
+            out, err, code = answer.reply
+            link.sendall(b"remit-hook 2 %s %d %d %d\n" % (found.mark, code, len(out), len(err)) + out + err)
         except OSError:
             if answer.running is not None:  # nobody heard that it may run
                 desk.point.outcome(answer.running, "not-run", error="hook-gone")

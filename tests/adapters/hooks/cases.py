@@ -131,7 +131,7 @@ class CaseDesk:
         assert answer.decision is not None
         decided: Decision | None = self.point.decided
         decision = answer.decision if decided is None else decided
-        told = json.loads(answer.text).get("hookSpecificOutput", {}).get("permissionDecision")
+        told = json.loads(answer.reply.out).get("hookSpecificOutput", {}).get("permissionDecision")
         waits = decision.verdict.word == "ask" and answer.decision.code == "ask-pending"
         wanted = None if decision.would is not None else "deny" if waits else decision.verdict.word
         assert told == wanted, (data, answer)

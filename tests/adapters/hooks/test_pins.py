@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from remit.adapters.hooks.definitions import definitions_of
-from tests.adapters.hooks.project import Project, definition
+from tests.adapters.hooks.project import ENDINGS, Project, definition
 
 READ = {"file_path": "README.md"}
 
@@ -164,7 +164,7 @@ def test_odd_files_that_were_there_are_pinned(project: Project):
     project.ask("Read", READ, "asker").denied("(unpinned)")
     project.install()
     assert project.ask("Read", READ, "asker").decision == "allow"
-    assert len(definitions_of("asker", (str(project.agents),))) == 2
+    assert len(definitions_of("asker", (str(project.agents),), ENDINGS)) == 2
 
 
 def test_a_directory_that_can_not_be_read(project: Project):

@@ -5,14 +5,14 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Callable
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import msgspec
 
-from remit.adapters.hooks import claude_code
 from remit.adapters.hooks.definitions import Definitions
-from remit.adapters.hooks.event import Event
 from remit.adapters.hooks.installed import Installed
+from remit.adapters.hosts import registry
+from remit.adapters.hosts.interface import PLAIN_REFUSAL, Event, Reply
 from remit.enforce.point import Judged, Point
 from remit.enforce.refusal import refusal
 from remit.grant.launches import MOST
@@ -26,31 +26,10 @@ from remit.record.entry import ASKED_OF_HOST
 from remit.record.ids import is_id
 
 
-class Words(Protocol):
-    """How a host speaks; a module each."""
-
-    NOTHING: bytes
-
-    def read_event(self, data: bytes) -> Event:
-        """What the host says. Raises CallError."""
-
-    def names_of(self, tool: str) -> tuple[str, ...]:
-        """The names that a policy may know a tool by."""
-
-    def judged(self, tool: str, args: dict[str, Any]) -> dict[str, Any]:
-        """The arguments as the host will take them."""
-
-    def answer(self, decision: Decision, changed: dict[str, Any] | None) -> bytes:
-        """The decision as the host obeys it."""
-
-
-HOSTS: dict[str, Words] = {claude_code.NAME: claude_code}
-
-
 class Answer(NamedTuple):
     """What the host is told, and the call that runs when it hears it."""
 
-    text: bytes
+    reply: Reply
     running: str | None = None
     decision: Decision | None = None
 
@@ -60,34 +39,36 @@ class HookDesk:
 
     def __init__(self, host: str, point: Point, installed: Callable[[], Installed]) -> None:
         """`installed` looks the record up, again for each question. Raises InstallError then."""
-        self.host, self.point, self.installed = host, point, installed
-        self.words = HOSTS[host]
-        self.definitions = Definitions()
+        self.host, self.point, self.installed = registry.find(host), point, installed
+        self.definitions = Definitions(self.host.definition_endings)
 
     @staticmethod
-    def without(host: str, data: bytes, error: RemitError) -> bytes:
+    def without(name: str, data: bytes, error: RemitError) -> Reply:
         """The answer where there is nothing to decide with, or nowhere to record it."""
-        words = HOSTS.get(host, claude_code)
         try:
-            if words.read_event(data).when != "before":
-                return words.NOTHING
+            host = registry.find(name)
+        except RemitError as unknown:
+            return PLAIN_REFUSAL._replace(err=PLAIN_REFUSAL.err.replace(b"{why}", str(unknown).encode()))
+        try:
+            if host.read_event(data).when != "before":
+                return host.last_resort.silence
         except CallError:
             pass
-        return words.answer(refusal(Call("", ""), error.code, f"nothing can be decided: {error}"), None)
+        return host.answer(refusal(Call("", ""), error.code, f"nothing can be decided: {error}"), None)
 
     def answer(self, data: bytes, *, alone: bool = False) -> Answer:
         """The answer to a question or report; `alone` if nobody attends the host. Never raises."""
         try:
-            event = self.words.read_event(data)
+            event = self.host.read_event(data)
         except CallError as error:
             return self._recorded(
                 Event("before"), refusal(Call("", ""), error.code, f"the call can't be read: {error}")
             )
         if event.when == "other":
-            return Answer(self.words.NOTHING)
+            return Answer(self.host.last_resort.silence)
         if event.when == "after":
             self.point.outcome(_id(event), "done" if event.failed is None else "failed", error=event.failed)
-            return Answer(self.words.NOTHING)
+            return Answer(self.host.last_resort.silence)
         call = _as_told(event)
         if alone:
             event = msgspec.structs.replace(event, person=False)
@@ -111,16 +92,16 @@ class HookDesk:
         if counted.approval == ASKED_OF_HOST:
             counted = msgspec.structs.replace(counted, approval=None)
         refused = self.point.begin(judged, counted, rulebook, _id(event))
-        return answer if refused is None else Answer(self.words.answer(refused, None), decision=refused)
+        return answer if refused is None else Answer(self.host.answer(refused, None), decision=refused)
 
     def refuse(self, data: bytes, code: str, reason: str) -> Answer:
         """A deny for a question, recorded; nothing for a report. Never raises."""
         try:
-            event = self.words.read_event(data)
+            event = self.host.read_event(data)
         except CallError:
             event = Event("before")
         if event.when != "before":
-            return Answer(self.words.NOTHING)
+            return Answer(self.host.last_resort.silence)
         call = _as_told(event)
         self.point.not_run(_id(event), code)  # the daemon may have allowed it before it failed
         return self._recorded(msgspec.structs.replace(event, use=""), refusal(call, code, reason), call)
@@ -132,24 +113,23 @@ class HookDesk:
 
         Raises RemitError for a caller that nobody vouches for.
         """
-        main = rulebook.book.hosts.get(self.host, {}).get("main")
+        main = rulebook.book.hosts.get(self.host.name, {}).get("main")
         if main is None:
-            help_ = f"a person adds `hosts: {{{self.host}: {{main: NAME}}}}` to the policy and runs `remit activate`"
-            raise RemitError(
-                f"the policy does not say who the main agent of {self.host} is", code="no-main", help=help_
-            )
+            name = self.host.name
+            help_ = f"a person adds `hosts: {{{name}: {{main: NAME}}}}` to the policy and runs `remit activate`"
+            raise RemitError(f"the policy does not say who the main agent of {name} is", code="no-main", help=help_)
         agent = main
         if event.agent is not None:
             agent = event.agent
             self._vouch(agent)
         known = rulebook.book.tools.keys() | rulebook.book.aliases.keys()
-        tool = next((name for name in self.words.names_of(event.tool) if name in known), event.tool)
+        tool = next((name for name in self.host.names_of(event.tool) if name in known), event.tool)
         context = Context(
             cwd=os.path.realpath(event.cwd) if event.cwd is not None else None,  # commands are judged by their text
             mode="interactive" if event.person else "autonomous",
             session=event.session or None,
         )
-        call = Call(agent, tool, self.words.judged(event.tool, event.args), context)
+        call = Call(agent, tool, self.host.effective_args(event.tool, event.args), context)
         if not event.handed:
             return [call]
         replace = msgspec.structs.replace
@@ -162,7 +142,7 @@ class HookDesk:
         """That the host's agent is the one that was pinned under this name. Raises RemitError."""
         installed = self.installed()
         pinned = installed.agents.get(agent)
-        help_ = f"a person looks at it and runs `remit install {self.host}`"
+        help_ = f"a person looks at it and runs `remit install {self.host.name}`"
         if pinned is None:
             raise RemitError(f"no agent `{agent[:80]}` was there when Remit was installed", code="unpinned", help=help_)
         try:
@@ -200,8 +180,13 @@ class HookDesk:
             problem = None
             if duty.do == "create-exclusively":
                 problem = _there_already(str(event.args.get(duty.arg, "")), event.cwd)
-            elif duty.do != "use-resolved-path" or duty.arg not in event.args or decision.verdict is ASK:
-                problem = f"{self.host} can't carry out `{duty.do}`"
+            elif not (
+                duty.do == "use-resolved-path"
+                and self.host.can_change_args
+                and duty.arg in event.args
+                and decision.verdict is ALLOW
+            ):
+                problem = f"{self.host.name} can't carry out `{duty.do}`"
                 return self._denied(decision, "obligation-unsupported", problem)
             if problem is not None:
                 return self._denied(decision, "not-new", problem)
@@ -215,7 +200,7 @@ class HookDesk:
         decision = self.point.record(call, decision, call_id=_id(event) if event.use else None)
         changed = _changed(event.args, decision) if decision.verdict is ALLOW and decision.would is None else None
         runs = decision.verdict is not DENY
-        return Answer(self.words.answer(decision, changed), _id(event) if runs and event.use else None, decision)
+        return Answer(self.host.answer(decision, changed), _id(event) if runs and event.use else None, decision)
 
 
 def _as_told(event: Event) -> Call:

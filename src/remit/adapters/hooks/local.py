@@ -7,6 +7,7 @@ from pathlib import Path
 
 from remit.adapters.hooks.desk import HookDesk
 from remit.adapters.hooks.installed import Installed, InstallError, read_installed
+from remit.adapters.hosts.interface import Reply
 from remit.enforce.point import Point
 from remit.model.errors import RemitError
 from remit.record.direct import DirectLedger
@@ -17,7 +18,7 @@ PATIENCE = 4.0
 """Seconds that the store may take."""
 
 
-def answer_alone(host: str, state: str, data: bytes, *, alone: bool = False, failed: str | None = None) -> bytes:
+def answer_alone(host: str, state: str, data: bytes, *, alone: bool = False, failed: str | None = None) -> Reply:
     """What the host is to be told. Never raises RemitError.
 
     `alone`: nobody attends the host. `failed`: what is wrong with the daemon; then it is a deny.
@@ -34,8 +35,8 @@ def answer_alone(host: str, state: str, data: bytes, *, alone: bool = False, fai
     desk = HookDesk(host, with_store, lambda: installed)
     if failed is not None:
         reason = f"the daemon of Remit was asked, and {failed}; restart `remit serve`, or stop it"
-        return desk.refuse(data, "daemon-failed", reason).text
-    return desk.answer(data, alone=alone).text
+        return desk.refuse(data, "daemon-failed", reason).reply
+    return desk.answer(data, alone=alone).reply
 
 
 def _check_there(state: Path, installed: Installed) -> None:

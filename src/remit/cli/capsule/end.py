@@ -27,16 +27,16 @@ def command(
     from remit.cli.common import FINE
     from remit.cli.living import out_data, to_change
     from remit.cli.output import out
-    from remit.declare.nodes import show
     from remit.grant.errors import GrantError
     from remit.grant.history import all_asks, unused
+    from remit.model.text import shown
 
     with to_change(policy) as living:
         book = living.book(machine=json)
         state = living.authority.state(name)
         if state.ended is not None:
             raise GrantError(f"the capsule {name} ended at {state.ended} already", code="capsule-ended")
-        by = living.person(book, f"end {show(name)}", yes=yes)
+        by = living.person(book, f"end {shown(name)}", yes=yes)
         with living.opened.store.read() as view:
             waiting = {one.id for one in all_asks(view) if one.state in ("open", "approved")}
         ending = living.authority.end(name, by=by)

@@ -52,10 +52,11 @@ def command(
     from remit.cli.living import out_data, to_change
     from remit.cli.output import complain, out
     from remit.compile.tasks import read_task_text
-    from remit.declare.nodes import parse, show
+    from remit.declare.nodes import parse
     from remit.model.errors import PolicyError
+    from remit.model.text import shown
 
-    name = "stdin" if file == "-" else show(file, 300)
+    name = "stdin" if file == "-" else shown(file, 300)
     with to_change(policy) as living:
         rulebook, book = living.rulebook(machine=json)
         try:
@@ -75,7 +76,7 @@ def command(
             else:
                 out("nothing was issued (--dry-run)\n")
             return FINE
-        by = living.person(book, f"issue {show(task.capsule.id)} to {show(task.capsule.agent)}", yes=yes)
+        by = living.person(book, f"issue {shown(task.capsule.id)} to {shown(task.capsule.agent)}", yes=yes)
         issued = living.authority.issue(rulebook, msgspec.structs.replace(task, by=by, issuer="human"))
         if json:
             out_data({"state": "issued", **task_json(rulebook, issued)})
@@ -122,18 +123,18 @@ def _until(living: Living, task: Task, text: str) -> Task:
     import msgspec
 
     from remit.cli.common import InputError
-    from remit.declare.nodes import show
-    from remit.forms.texts import moment
+    from remit.model.moments import read_moment
+    from remit.model.text import shown
 
     seconds = {"s": 1, "m": 60, "h": 3600, "d": 86400}
-    found = moment(text)
+    found = read_moment(text)
     if found is None and re.fullmatch(r"[1-9][0-9]{0,5}[smhd]", text):
         clock = living.authority.clock
         with living.opened.store.read() as view:
             found = clock.after(clock.now(view), int(text[:-1]) * seconds[text[-1]])
     if found is None:
         raise InputError(
-            f"--expires: `{show(text)}` is no moment", help="write 2026-11-15, 2026-11-15T12:00:00Z, or 8h"
+            f"--expires: `{shown(text)}` is no moment", help="write 2026-11-15, 2026-11-15T12:00:00Z, or 8h"
         )
     return msgspec.structs.replace(task, capsule=msgspec.structs.replace(task.capsule, expires=found))
 
@@ -160,9 +161,9 @@ def _check(living: Living, rulebook: Rulebook, task: Task, node: Node) -> None:
 
 
 def _placed(error: GrantError, node: Node) -> PolicyError:
-    from remit.declare.nodes import show
     from remit.model.errors import PolicyError, Problem
+    from remit.model.text import shown
 
     key = next((key for key in _ABOUT.get(error.code, ("budget",)) if key in node.value), None)
     at = node.at_key(key) if key is not None else node.at
-    return PolicyError((Problem(error.code, show(error, 400), at, error.help),))
+    return PolicyError((Problem(error.code, shown(error, 400), at, error.help),))

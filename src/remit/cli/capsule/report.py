@@ -81,12 +81,12 @@ def ask_data(asked: AskState) -> dict[str, Any]:
 
 def seconds_between(first: str, last: str | None) -> int | None:
     """Seconds from one moment to another; None if one of them is missing."""
-    from datetime import datetime
+    from remit.model.moments import seconds_of
 
     if last is None:
         return None
     try:
-        return int((datetime.fromisoformat(last) - datetime.fromisoformat(first)).total_seconds())
+        return int(seconds_of(last) - seconds_of(first))
     except ValueError:
         return None
 

@@ -10,10 +10,11 @@ from pathlib import Path
 import msgspec
 
 from remit.cli.common import InputError
-from remit.cli.install.files import read_file, remove_file, sweep, write_file
+from remit.cli.install.files import read_file, remove_file, write_file
 from remit.cli.install.originals import Original
-from remit.cli.output import paint, scrubbed
-from remit.declare.nodes import show
+from remit.cli.output import paint
+from remit.model.text import escaped, shown
+from remit.store.files import sweep
 
 
 class Change(msgspec.Struct, frozen=True):
@@ -47,12 +48,12 @@ def diff(change: Change, root: Path) -> str:
     old = f"a/{name}" if change.now is not None else "/dev/null"
     new = f"b/{name}" if change.wanted is not None else "/dev/null"
     lines = list(difflib.unified_diff(_lines(change.now), _lines(change.wanted), old, new, lineterm=""))
-    return "".join(f"{_painted(scrubbed(line))}\n" for line in lines)
+    return "".join(f"{_painted(escaped(line))}\n" for line in lines)
 
 
 def relative(path: Path, root: Path) -> str:
     """The path below the project, or in full; safe to show."""
-    return show(path.relative_to(root) if root in path.parents else path, 300)
+    return shown(path.relative_to(root) if root in path.parents else path, 300)
 
 
 def missing_directories(changes: Iterable[Change]) -> list[str]:
@@ -74,7 +75,7 @@ def make_directories(paths: Iterable[str]) -> None:
         try:
             os.makedirs(path, exist_ok=True)
         except OSError as error:
-            raise InputError(f"{show(path, 300)}: can't be made: {error.strerror}") from None
+            raise InputError(f"{shown(path, 300)}: can't be made: {error.strerror}") from None
 
 
 def remove_directories(paths: Iterable[str]) -> None:

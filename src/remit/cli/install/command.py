@@ -68,10 +68,10 @@ def command(
 def _stale(place: Place, rulebook: Rulebook) -> str | None:
     """What to say if the policy is not the one that was activated."""
     from remit.compile import load_rulebook
-    from remit.declare.nodes import show
     from remit.model.errors import RemitError
+    from remit.model.text import shown
 
-    name = show(place.policy.name)
+    name = shown(place.policy.name)
     try:
         same = load_rulebook(place.policy).hash == rulebook.hash
     except RemitError:
@@ -110,28 +110,28 @@ def _text(place: Place, rulebook: Rulebook, plan: Plan, who: Main) -> str:
     from remit.cli.install.changes import diff
     from remit.cli.install.report import found_text
     from remit.cli.output import paint
-    from remit.declare.nodes import show
+    from remit.model.text import shown
 
-    lines = [paint(f"policy: {show(place.policy, 300)}", "dim"), f"main agent: {show(who.name)}"]
+    lines = [paint(f"policy: {shown(place.policy, 300)}", "dim"), f"main agent: {shown(who.name)}"]
     if who.lines and not who.wanted and not who.written:
-        lines += ["the policy must say so; add to it:", f"    {show(who.lines.rstrip(), 300)}"]
+        lines += ["the policy must say so; add to it:", f"    {shown(who.lines.rstrip(), 300)}"]
     text = "".join(f"{line}\n" for line in lines)
     text += "".join(diff(change, place.root) for change in plan.needed)
-    text += "".join(f"{show(line, 600)}\n" for line in plan.pins)
+    text += "".join(f"{shown(line, 600)}\n" for line in plan.pins)
     return text + found_text(rulebook, plan, who)
 
 
 def _last(place: Place, plan: Plan, who: Main, written: bool) -> str:
-    from remit.declare.nodes import show
+    from remit.model.text import shown
 
     if plan.nothing:
         text = f"{place.host}: nothing to be done\n"
     elif written:
-        text = f"{place.host}: installed; hooks in {show(plan.record.settings, 300)}\n"
+        text = f"{place.host}: installed; hooks in {shown(plan.record.settings, 300)}\n"
     else:
         text = "dry run: nothing was written\n"
     if who.lines:
-        file = show(place.policy.name)
+        file = shown(place.policy.name)
         said = f"{file} names the main agent now" if who.wanted or who.written else f"{file} must name the main agent"
         text += f"{said}: run `remit activate`; until then every call of the main agent is denied\n"
     return text

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import os
-import re
 import stat
 from pathlib import Path
 
 from remit.cli.common import InputError
-from remit.declare.nodes import show
+from remit.model.text import shown
+from remit.store.files import PRIVATE, write_whole
 
 MAX_SIZE = 4 * 1024 * 1024
 
@@ -25,7 +25,7 @@ def read_file(path: Path, root: Path) -> bytes | None:
     Raises InputError for a file that lies outside of the project, behind a symlink, that is no plain file, belongs to
     another user, is too large or can't be read.
     """
-    name = show(path, 300)
+    name = shown(path, 300)
     if root not in path.parents:
         raise InputError(f"{name}: lies outside of the project", code="outside")
     try:
@@ -53,37 +53,10 @@ def read_file(path: Path, root: Path) -> bytes | None:
 
 def write_file(path: Path, data: bytes, *, private: bool = False) -> None:
     """Afterwards the file holds the bytes; owner and mode stay. Raises InputError, and then it is as it was."""
-    temporary = path.with_name(f".{path.name[:100]}-{os.urandom(8).hex()}")
     try:
-        about = os.lstat(path) if os.path.lexists(path) else None
-        mode = 0o600 if private else 0o666  # less what the umask takes away
-        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode)
-        try:
-            with os.fdopen(descriptor, "wb") as file:
-                if about is not None and not private:
-                    if (about.st_uid, about.st_gid) != (os.geteuid(), os.getegid()):
-                        os.fchown(file.fileno(), about.st_uid, about.st_gid)
-                    os.fchmod(file.fileno(), stat.S_IMODE(about.st_mode))
-                file.write(data)
-                file.flush()
-                os.fsync(file.fileno())
-            os.replace(temporary, path)
-        except BaseException:
-            temporary.unlink(missing_ok=True)
-            raise
+        write_whole(path, data, mode=PRIVATE if private else None)
     except OSError as error:
-        raise InputError(f"{show(path, 300)}: can't be written: {error.strerror}") from None
-
-
-def sweep(path: Path) -> None:
-    """What a write that was killed left beside the file is gone."""
-    start = f".{path.name[:100]}-"
-    try:
-        for entry in os.scandir(path.parent):
-            if entry.name.startswith(start) and re.fullmatch(r"[0-9a-f]{16}", entry.name[len(start) :]):
-                os.unlink(entry.path)
-    except OSError:
-        return  # there is no such directory, or what lies in it is not ours to remove
+        raise InputError(f"{shown(path, 300)}: can't be written: {error.strerror}") from None
 
 
 def remove_file(path: Path) -> None:
@@ -91,4 +64,4 @@ def remove_file(path: Path) -> None:
     try:
         path.unlink(missing_ok=True)
     except OSError as error:
-        raise InputError(f"{show(path, 300)}: can't be removed: {error.strerror}") from None
+        raise InputError(f"{shown(path, 300)}: can't be removed: {error.strerror}") from None

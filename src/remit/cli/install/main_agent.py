@@ -10,10 +10,11 @@ from remit.cli.install.originals import Original, text_of
 from remit.cli.install.place import Place
 from remit.cli.install.prompt import answer
 from remit.cli.output import out
-from remit.declare.nodes import parse, show
+from remit.declare.nodes import parse
 from remit.forms.nodes import MAP, SCALAR, Node
 from remit.model.errors import PolicyError
 from remit.model.rulebook import Rulebook
+from remit.model.text import shown
 
 
 class Main(msgspec.Struct, frozen=True):
@@ -40,7 +41,7 @@ def find_main(place: Place, rulebook: Rulebook, option: str | None, *, asking: b
         _check_same(place, have, option)
         return Main(have)
     data = read_file(place.policy, place.root) or b""
-    node = parse(text_of(str(place.policy), data), show(place.policy.name))
+    node = parse(text_of(str(place.policy), data), shown(place.policy.name))
     said = _said(node, place.host)
     if said is not None:
         _check_same(place, said, option)
@@ -63,8 +64,8 @@ def policy_original(main: Main, digest: str) -> Original:
 def _check_same(place: Place, said: str, option: str | None) -> None:
     if option not in (None, said):
         raise InputError(
-            f"the policy says that the main agent is `{show(said)}`",
-            help=f"change `hosts` in {show(place.policy.name)}, then run `remit activate`",
+            f"the policy says that the main agent is `{shown(said)}`",
+            help=f"change `hosts` in {shown(place.policy.name)}, then run `remit activate`",
         )
 
 
@@ -86,11 +87,11 @@ def _asked(place: Place, agents: list[str], asking: bool) -> str:
     if not asking:
         raise InputError(
             f"the policy does not say who {place.host}'s main agent is",
-            help=f"name one with --main AGENT: {show(', '.join(agents), 300)}",
+            help=f"name one with --main AGENT: {shown(', '.join(agents), 300)}",
             code="no-main",
         )
     out(f"The policy does not say who {place.host}'s main agent is: the one that people talk to.\n")
-    return known_name(answer(f"main agent ({show(', '.join(agents), 300)}): "), agents, "agent")
+    return known_name(answer(f"main agent ({shown(', '.join(agents), 300)}): "), agents, "agent")
 
 
 def _with_policy(main: Main, before: Node) -> Main:

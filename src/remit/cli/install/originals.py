@@ -13,11 +13,11 @@ import msgspec
 
 from remit.cli.common import InputError
 from remit.cli.install.files import read_file, remove_file, sha256, write_file
-from remit.declare.nodes import show
 from remit.exchange import json_text
 from remit.exchange.claude import frontmatter, settings
 from remit.exchange.claude.frontmatter import HeadError
 from remit.exchange.json_text import JsonError
+from remit.model.text import shown
 
 Kind = Literal["settings", "definition", "policy"]
 
@@ -58,7 +58,7 @@ def read_originals(state: Path, host: str) -> Originals | None:
     try:
         return msgspec.json.decode(data, type=Originals)
     except (msgspec.MsgspecError, UnicodeError, RecursionError) as error:
-        raise InputError(f"{show(path, 300)}: can't be read: {error}") from None
+        raise InputError(f"{shown(path, 300)}: can't be read: {error}") from None
 
 
 def write_originals(state: Path, originals: Originals) -> None:
@@ -67,7 +67,7 @@ def write_originals(state: Path, originals: Originals) -> None:
     try:
         path.parent.mkdir(mode=0o700, exist_ok=True)
     except OSError as error:
-        raise InputError(f"{show(path, 300)}: can't be written: {error.strerror}") from None
+        raise InputError(f"{shown(path, 300)}: can't be written: {error.strerror}") from None
     write_file(path, msgspec.json.encode(originals), private=True)
 
 
@@ -104,7 +104,7 @@ def _settings(path: str, now: bytes, original: Original | None) -> bytes | None:
         text = settings.uninstall(old, ours, before.decode("utf-8", "replace"))
         empty = not json_text.parse(text).data
     except JsonError as error:
-        raise InputError(f"{show(path, 300)}: {error}", code="bad-json") from None
+        raise InputError(f"{shown(path, 300)}: {error}", code="bad-json") from None
     return None if empty and original is not None and original.before is None else text.encode()
 
 
@@ -127,4 +127,4 @@ def text_of(path: str, data: bytes) -> str:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
-        raise InputError(f"{show(path, 300)}: line {line}: not UTF-8") from None
+        raise InputError(f"{shown(path, 300)}: line {line}: not UTF-8") from None

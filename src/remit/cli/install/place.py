@@ -9,8 +9,8 @@ from pathlib import Path
 import msgspec
 
 from remit.cli.common import InputError, find_policy, known_name
-from remit.declare.nodes import show
 from remit.exchange.claude.host import HOST
+from remit.model.text import shown
 
 HOSTS = [HOST]
 
@@ -44,13 +44,13 @@ def find_place(host: str, option: Path | None, *, policy_needed: bool) -> Place:
     known_name(host, HOSTS, "host")
     found = find_policy(option)
     if policy_needed and not os.path.lexists(found):
-        raise InputError(f"{show(found, 300)}: no such file", code="no-policy")
+        raise InputError(f"{shown(found, 300)}: no such file", code="no-policy")
     try:
         root = Path(os.path.realpath(found.parent))
     except (OSError, ValueError) as error:
-        raise InputError(f"{show(found, 300)}: {error}") from None
+        raise InputError(f"{shown(found, 300)}: {error}") from None
     if not root.is_dir():
-        raise InputError(f"{show(root, 300)}: no such directory", code="no-policy")
+        raise InputError(f"{shown(root, 300)}: no such directory", code="no-policy")
     return Place(host, root, root / found.name, state_directory(root), _user())
 
 

@@ -12,10 +12,12 @@ from remit.adapters.hooks.definitions import might_define, names_in
 from remit.adapters.hooks.installed import (
     Installed,
     InstallError,
+    client_is_current,
     hook_command,
     installed_path,
     read_installed,
 )
+from remit.adapters.hosts import registry
 from remit.cli.common import InputError
 from remit.cli.install.changes import Change, missing_directories, relative
 from remit.cli.install.files import read_file, sha256
@@ -23,11 +25,11 @@ from remit.cli.install.main_agent import Main, policy_original
 from remit.cli.install.originals import Original, Originals, is_untouched, read_originals, text_of, without_ours
 from remit.cli.install.place import Place
 from remit.cli.install.survey import Definition, Survey, survey
-from remit.declare.nodes import show
 from remit.exchange.claude import agents, frontmatter, settings
 from remit.exchange.claude.frontmatter import HeadError
 from remit.exchange.json_text import JsonError
 from remit.model.rulebook import Rulebook
+from remit.model.text import shown
 
 
 class Plan(msgspec.Struct, frozen=True):
@@ -84,6 +86,7 @@ def make_plan(place: Place, rulebook: Rulebook, main: Main, *, local: bool, now:
     )
     record, before = _record(place, rulebook, seen, changes, local, now), _earlier(place)
     renewed = before is None or msgspec.structs.replace(record, at=before.at) != before
+    renewed = renewed or not client_is_current(place.state, registry.find(place.host))
     if before is not None:
         record = msgspec.structs.replace(record, at=before.at)
     made = dict.fromkeys([*(kept.directories if kept is not None else ()), *missing_directories(changes)])
@@ -142,7 +145,7 @@ def _settings(
         new, ours = settings.install(text, command, rules, earlier.ours if earlier is not None else ())
     except JsonError as error:
         help = "nothing was changed; settings must be JSON without comments"
-        raise InputError(f"{show(path, 300)}: {error}", code="bad-json", help=help) from None
+        raise InputError(f"{shown(path, 300)}: {error}", code="bad-json", help=help) from None
     wanted = new.encode()
     return Change(path, data, wanted, _original("settings", path, data, wanted, ours, earlier))
 
@@ -201,7 +204,9 @@ def _record(place: Place, rulebook: Rulebook, seen: Survey, changes: list[Change
     pins: dict[str, dict[str, str]] = {agent: {} for agent in agents.agents_of(rulebook)}
     for one in seen.definitions:
         path, data = str(one.path), wanted.get(str(one.path))
-        names = one.names if data is None else names_in(one.path, data)  # our own edit can make a name certain
+        names = (
+            one.names if data is None else names_in(one.path, data, registry.find(place.host).definition_endings)
+        )  # our own edit can make a name certain
         digest = one.digest if data is None else sha256(data)
         for agent in pins:
             if might_define(names, agent):

@@ -5,9 +5,9 @@ from __future__ import annotations
 from remit.cli.install.main_agent import Main
 from remit.cli.install.plan import Plan
 from remit.cli.output import paint
-from remit.declare.nodes import show
 from remit.exchange.claude import agents
 from remit.model.rulebook import Rulebook
+from remit.model.text import shown
 
 
 def found_text(rulebook: Rulebook, plan: Plan, who: Main) -> str:
@@ -20,12 +20,12 @@ def found_text(rulebook: Rulebook, plan: Plan, who: Main) -> str:
     lines += _section("tools of the host that the policy does not know (they are denied)", tools)
     lines += _paste(agents.lines_for_tools(tools))
     lines += _section("agents of the policy that the host has no definition of", absent)
-    lines += [paint(f"note: {show(text, 600)}", "yellow") for text in plan.warnings]
+    lines += [paint(f"note: {shown(text, 600)}", "yellow") for text in plan.warnings]
     return "".join(f"{line}\n" for line in lines)
 
 
 def _section(title: str, names: list[str]) -> list[str]:
-    return [f"{title}: {show(', '.join(names), 2000)}"] if names else []
+    return [f"{title}: {shown(', '.join(names), 2000)}"] if names else []
 
 
 def _paste(lines: list[str]) -> list[str]:

@@ -7,12 +7,13 @@ from pathlib import Path
 import msgspec
 
 from remit.adapters.hooks.definitions import read_definitions
+from remit.adapters.hosts import registry
 from remit.cli.common import InputError
 from remit.cli.install.place import Place
-from remit.declare.nodes import show
 from remit.exchange.claude import frontmatter, settings
 from remit.exchange.claude.frontmatter import HeadError
 from remit.exchange.json_text import JsonError
+from remit.model.text import shown
 
 _MAX_SIZE = 4 * 1024 * 1024
 
@@ -47,10 +48,12 @@ def survey(place: Place) -> Survey:
     """Raises InputError for a definition that can't be read."""
     found = []
     try:
-        for file, (names, digest) in read_definitions(place.definitions).items():
+        for file, (names, digest) in read_definitions(
+            place.definitions, registry.find(place.host).definition_endings
+        ).items():
             found.append(Definition(Path(file), frozenset(names), digest, _name(Path(file))))
     except OSError as error:
-        name = f"{show(error.filename, 300)}: " if error.filename else ""
+        name = f"{shown(error.filename, 300)}: " if error.filename else ""
         raise InputError(f"{name}can't be read: {error.strerror or error}") from None
     servers: list[str] = []
     warnings: list[str] = []
@@ -63,9 +66,9 @@ def survey(place: Place) -> Survey:
                 servers.extend(settings.project_servers(text, str(place.root)))
                 hooked.extend([path] if settings.holds_hooks(text) else [])
                 if settings.switched_off(text):
-                    warnings.append(f"{show(path, 300)}: `disableAllHooks` is true, so no hook runs: remove it")
+                    warnings.append(f"{shown(path, 300)}: `disableAllHooks` is true, so no hook runs: remove it")
         except JsonError as error:
-            warnings.append(f"{show(path, 300)}: {error}; the host may ignore this file")
+            warnings.append(f"{shown(path, 300)}: {error}; the host may ignore this file")
     return Survey(tuple(found), tuple(dict.fromkeys(servers)), tuple(warnings), tuple(hooked))
 
 

@@ -88,10 +88,10 @@ def _plan(place: Place, originals: Originals | None) -> tuple[list[Change], list
 
 def _write(place: Place, originals: Originals | None, changes: list[Change]) -> None:
     """The settings first, so that no hook asks without a record; what is kept goes last."""
-    from remit.adapters.hooks.installed import installed_path
+    from remit.adapters.hooks.installed import remove_installed
     from remit.cli.install.changes import check_unchanged, make_changes, remove_directories
-    from remit.cli.install.files import remove_file, sweep
     from remit.cli.install.originals import forget_originals
+    from remit.store.files import sweep
 
     check_unchanged(changes, place.root)
     for path in originals.files if originals is not None else ():
@@ -99,7 +99,6 @@ def _write(place: Place, originals: Originals | None, changes: list[Change]) -> 
     make_changes(sorted(changes, key=lambda change: change.path.parent != place.root / ".claude"))
     if originals is not None:
         remove_directories(originals.directories)
-    record = installed_path(place.state, place.host)
-    remove_file(record)
+    remove_installed(place.state, place.host)
     forget_originals(place.state, place.host)
-    remove_directories([str(record.parent)])
+    remove_directories([str(place.state / "hooks")])

@@ -96,7 +96,7 @@ def _say(asked: Sequence[AnchorReply], *, json: bool) -> int:
     from remit.cli.common import FINE
     from remit.cli.ledger.lines import out_ascii
     from remit.cli.output import out, paint
-    from remit.declare.nodes import show
+    from remit.model.text import shown
 
     if json:
         out_ascii(
@@ -112,8 +112,8 @@ def _say(asked: Sequence[AnchorReply], *, json: bool) -> int:
     else:
         for one in asked:
             size = f"{one.checkpoint.size} entries" if one.checkpoint is not None else "can't be asked, or is empty"
-            said = paint(show(one.error, 300), "red") if one.error is not None else size
-            out(f"{show(one.anchor, 300)}: {said}\n")
+            said = paint(shown(one.error, 300), "red") if one.error is not None else size
+            out(f"{shown(one.anchor, 300)}: {said}\n")
         if not asked:
             out("no anchors\n")
     return NOT_VERIFIED if any(one.error is not None for one in asked) else FINE

@@ -71,13 +71,13 @@ def filter_of(
 def moment_option(text: str | None, name: str) -> str | None:
     """The moment in the form that entries have, to be compared with theirs. Raises InputError."""
     from remit.cli.common import InputError
-    from remit.declare.nodes import show
-    from remit.forms.texts import moment
+    from remit.model.moments import read_moment
+    from remit.model.text import shown
 
     if text is None:
         return None
-    found = moment(text)
+    found = read_moment(text)
     if found is None:
         help_ = "write 2026-11-15 or 2026-11-15T12:00:00Z"
-        raise InputError(f"{name}: `{show(text)}` is no moment", help=help_)
+        raise InputError(f"{name}: `{shown(text)}` is no moment", help=help_)
     return found.removesuffix("Z").split(".")[0] + ".000Z"

@@ -71,24 +71,24 @@ def gather(opened: OpenLog, wanted: Any) -> dict[str, Any]:
 def as_text(found: dict[str, Any], top: int) -> str:
     """The counts for people."""
     from remit.cli.output import paint
-    from remit.declare.nodes import show
+    from remit.model.text import shown
 
     signed = f"{found['checkpoint']} entries" if found["checkpoint"] is not None else "none"
     lines = [
-        paint(show(found["origin"], 255), "bold"),
-        f"  {show(found['store'], 300)}",
+        paint(shown(found["origin"], 255), "bold"),
+        f"  {shown(found['store'], 300)}",
         f"  {found['entries']} entries, {found['bytes']} bytes, {found['values']} values",
-        f"  from {show(found['first'] or '-', 30)} to {show(found['last'] or '-', 30)}",
+        f"  from {shown(found['first'] or '-', 30)} to {shown(found['last'] or '-', 30)}",
         f"  last checkpoint: {signed}; anchors: {len(found['anchors'])}",
-        *(f"    {show(spec, 300)}" for spec in found["anchors"]),
+        *(f"    {shown(spec, 300)}" for spec in found["anchors"]),
     ]
     for name, title in _TITLES.items():
         counted = list(found[name].items())
         if not counted:
             continue
         lines.append(paint(title, "bold"))
-        shown = counted[-top:] if name == "days" else counted[:top]
-        lines += [f"  {number:>8}  {show(key, 100)}" for key, number in shown]
+        kept = counted[-top:] if name == "days" else counted[:top]
+        lines += [f"  {number:>8}  {shown(key, 100)}" for key, number in kept]
         if len(counted) > top:
             lines.append(f"            and {len(counted) - top} more")
     return "".join(f"{line}\n" for line in lines)

@@ -71,13 +71,13 @@ def _unreadable(error: RemitError, *, json: bool) -> int:
     """A log that can't even be read is not verified."""
     from remit.cli.ledger.lines import out_ascii
     from remit.cli.output import out, paint
-    from remit.declare.nodes import show
+    from remit.model.text import shown
 
     if json:
         out_ascii({"verified": False, "problems": [{"code": error.code, "message": str(error)}]})
     else:
-        help_ = f"\n    {show(error.help, 500)}" if error.help else ""
-        out(f"{paint('NOT VERIFIED', 'red')}: {show(error, 500)} ({show(error.code)}){help_}\n")
+        help_ = f"\n    {shown(error.help, 500)}" if error.help else ""
+        out(f"{paint('NOT VERIFIED', 'red')}: {shown(error, 500)} ({shown(error.code)}){help_}\n")
     return NOT_VERIFIED
 
 
@@ -109,25 +109,25 @@ def as_json(found: Audit) -> dict[str, Any]:
 def as_text(found: Audit) -> str:
     """The outcome for people."""
     from remit.cli.output import paint
-    from remit.declare.nodes import show
+    from remit.model.text import shown
 
     report = found.report
     lines = []
     if found.verified:
         about = f"{report.size} entries, {report.checkpoints} checkpoints, {found.values} values"
-        lines.append(f"{paint('verified', 'green')}: {show(report.origin, 255)}, {about}")
+        lines.append(f"{paint('verified', 'green')}: {shown(report.origin, 255)}, {about}")
         if report.unsigned:
             lines.append(f"   the last {report.unsigned} entries are under no checkpoint yet")
     for problem in found.problems:
         where = f"entry {problem.first}: " if problem.first is not None and problem.first == problem.last else ""
-        said = f"{where}{show(problem.message, 500)} ({show(problem.code)})"
+        said = f"{where}{shown(problem.message, 500)} ({shown(problem.code)})"
         lines.append(f"{paint('NOT VERIFIED', 'red')}: {said}")
     for asked in found.asked:
         kept = (
             f"keeps {asked.checkpoint.size} entries" if asked.checkpoint is not None else "can't be asked, or is empty"
         )
-        said = show(asked.error, 300) if asked.error is not None else kept
-        lines.append(f"   anchor {show(asked.anchor, 300)}: {said}")
+        said = shown(asked.error, 300) if asked.error is not None else kept
+        lines.append(f"   anchor {shown(asked.anchor, 300)}: {said}")
     if not found.asked:
         lines.append("   no anchor: nobody would miss entries that were cut off the end together with all signatures")
     return "".join(f"{line}\n" for line in lines)
@@ -135,11 +135,11 @@ def as_text(found: Audit) -> str:
 
 def _read(path: Path) -> bytes:
     from remit.cli.common import InputError
-    from remit.declare.nodes import show
+    from remit.model.text import shown
     from remit.record.note import MAX_NOTE
 
     try:
         with path.open("rb") as file:
             return file.read(MAX_NOTE + 1)
     except OSError as error:
-        raise InputError(f"--anchor {show(path, 300)}: {error.strerror}") from None
+        raise InputError(f"--anchor {shown(path, 300)}: {error.strerror}") from None

@@ -10,12 +10,12 @@ from collections.abc import Iterable
 from functools import cache
 
 from remit.declare.load import read_pack
-from remit.declare.nodes import show
 from remit.exchange.claude.host import HOST, host_data
 from remit.explain.matrix import callers_of, cell_for, tools_of
 from remit.forms.shapes import NAME
 from remit.model.policy import Caller
 from remit.model.rulebook import Rulebook
+from remit.model.text import shown
 
 
 def built_in_agents() -> list[str]:
@@ -120,5 +120,5 @@ def lines_for_tools(names: Iterable[str]) -> list[str]:
     patterns = [name for name in names if name.startswith("mcp__")]
     if patterns:
         lines.append("tools:    # one for each tool of the server, with its own arguments")
-        lines.extend(f"  {show(name[:-1])}NAME: {{args: {{}}, does: nothing}}" for name in patterns)
+        lines.extend(f"  {shown(name[:-1])}NAME: {{args: {{}}, does: nothing}}" for name in patterns)
     return lines

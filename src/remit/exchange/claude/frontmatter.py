@@ -12,9 +12,10 @@ from collections.abc import Sequence
 
 import msgspec
 
-from remit.declare.nodes import parse, show
+from remit.declare.nodes import parse
 from remit.forms.nodes import LIST, SCALAR, Node
 from remit.model.errors import PolicyError, RemitError
+from remit.model.text import shown
 
 MAX_HEAD = 64 * 1024
 
@@ -108,7 +109,7 @@ def set_tools(text: str, tools: Sequence[str]) -> str:
     """The definition with exactly these tools; the same text if it lists them already. Raises HeadError."""
     for tool in tools:
         if not _NAME.fullmatch(tool):
-            raise HeadError(f"the tool `{show(tool)}` can't be written in a head")
+            raise HeadError(f"the tool `{shown(tool)}` can't be written in a head")
     head = head_of(text)
     if head is None:
         raise HeadError("it has no head")

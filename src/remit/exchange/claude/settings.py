@@ -11,10 +11,10 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
-from remit.declare.nodes import show
 from remit.exchange import json_text
 from remit.exchange.claude.host import HOST, host_data
 from remit.exchange.json_text import JsonError
+from remit.model.text import shown
 
 EVENTS = ("PreToolUse", "PostToolUse", "PostToolUseFailure")
 TIMEOUT = 30
@@ -110,7 +110,7 @@ def check(text: str) -> None:
             raise JsonError(f"`permissions.{key}` is no list of texts, so the host would ignore the file")
     for event, groups in data.get("hooks", {}).items():
         if not isinstance(groups, list) or not all(_is_group(entry) for entry in groups):
-            raise JsonError(f"`hooks.{show(event)}` is no list of hooks, so the host would ignore the file")
+            raise JsonError(f"`hooks.{shown(event)}` is no list of hooks, so the host would ignore the file")
 
 
 def _is_group(entry: Any) -> bool:

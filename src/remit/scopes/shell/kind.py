@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from remit.model.pattern import compile_later
 from remit.model.terms import PROJECT, UNKNOWN
-from remit.scopes.interface import Declared, Kind, Matcher, Unit, Values, quoted
+from remit.scopes.interface import Declared, Kind, Matcher, Unit, Values, in_quotes
 
 if TYPE_CHECKING:
     from remit.forms.shapes import Shape
@@ -66,7 +66,7 @@ class ShellKind(Kind):
         plain = len(texts) > 1 and all(text is not None and _PLAIN.fullmatch(text) for text in texts)
         if not plain or act.grade == UNKNOWN:
             return None
-        return f"shell: {{run: [{quoted(' '.join(str(text) for text in texts))}]}}"
+        return f"shell: {{run: [{in_quotes(' '.join(str(text) for text in texts))}]}}"
 
     def samples(self) -> list[Any]:
         from remit.scopes.shell.samples import SAMPLES

@@ -9,6 +9,7 @@ from remit.languages.programs.meta import meta_of
 from remit.languages.programs.profiles import profile_of, programs
 from remit.languages.programs.understand import Act
 from remit.model.terms import UNKNOWN
+from remit.model.text import shown
 from remit.scopes.glob import Glob
 from remit.scopes.globset import GlobSet
 from remit.scopes.interface import Matcher, Unit
@@ -316,7 +317,7 @@ class ShellMatcher(Matcher):
         for key in ("sets", "run"):
             for entry in self.scope.get(key, ()):
                 names.extend(entry if isinstance(entry, dict) else [str(entry)])
-        return _brief([n if n.isprintable() else ascii(n)[1:-1] for n in dict.fromkeys(names)], 5) or self.describe()
+        return _brief([shown(name) for name in dict.fromkeys(names)], 5) or self.describe()
 
     def concerns(self, unit: Unit) -> bool:
         program = unit.value.act.program

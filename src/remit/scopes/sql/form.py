@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from remit.forms.nodes import Node, show
+from remit.forms.nodes import Node
 from remit.forms.shapes import Choice, Either, Field, Flag, ListOf, MapOf, Reader, Record, Ref, Text
+from remit.model.text import shown
 
 _NAME = re.compile(r"[^\s'\"`\[\];(),]+(?: [^\s'\"`\[\];(),]+)*")
 KINDS = ("table", "index", "view", "trigger", "schema", "sequence", "type", "function", "virtual table")
@@ -18,7 +19,7 @@ class _Name(Text):
     def read(self, node: Node, reader: Reader) -> Any:
         text = super().read(node, reader)
         if isinstance(text, str) and not _NAME.fullmatch(text):
-            return reader.fail(node.at, "bad-value", f"expected a name without quotes, got `{show(text)}`")
+            return reader.fail(node.at, "bad-value", f"expected a name without quotes, got `{shown(text)}`")
         return text
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from remit.languages.sql.statement import EFFECTS, VERBS, SqlStatement
-from remit.scopes.interface import quoted
+from remit.scopes.interface import in_quotes
 
 if TYPE_CHECKING:
     from remit.scopes.sql.scope import SqlMatcher, Tables
@@ -74,12 +74,12 @@ def smallest_scope(statement: SqlStatement) -> str | None:
     if statement.unknown or not clauses or statement.reaches or statement.verb not in VERBS:
         return None
     entries = [
-        f"{verb}: [{', '.join(map(quoted, dict.fromkeys(names)))}]" if names else f"{verb}: any"
+        f"{verb}: [{', '.join(map(in_quotes, dict.fromkeys(names)))}]" if names else f"{verb}: any"
         for verb, names in clauses.items()
     ]
     if "insert" in clauses and statement.conflict not in ("", "none"):
         conflict = statement.conflict if statement.conflict in ("ignore", "update", "replace") else "any"
-        names = ", ".join(map(quoted, dict.fromkeys(clauses["insert"])))
+        names = ", ".join(map(in_quotes, dict.fromkeys(clauses["insert"])))
         entries = [entry for entry in entries if not entry.startswith("insert:")]
         entries.append(f"insert: {{tables: [{names}], conflict: {conflict}}}")
     entries += ["explain: true"] if statement.explains else []

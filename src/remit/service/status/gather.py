@@ -12,6 +12,7 @@ import msgspec
 from remit.adapters.hooks.installed import InstallError, read_installed
 from remit.grant.credential import status as credential_status
 from remit.model.errors import RemitError
+from remit.model.moments import moment
 from remit.model.rulebook import Rulebook
 from remit.record.open import OpenLog, open_log
 from remit.record.policy import weakenings
@@ -84,7 +85,7 @@ def gather(
     project: Project, policy: PolicyState, rulebook: Rulebook | None, opened: OpenLog | NoStore, problems: list[str]
 ) -> Status:
     """`rulebook`: what is in force, or where nothing is, what the policy file says. `problems`: of the policy file."""
-    now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+    now = moment(time.time())
     hosts = tuple(host_state(host, project.root, project.policy, project.state, rulebook) for host in HOSTS)
     ledger, credential, calls, looked = _looked_up(opened, rulebook)
     agents: tuple[AgentState, ...] = ()

@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from remit.adapters.hooks.client import DEADLINE
-from remit.declare.nodes import show
 from remit.exchange import json_text
 from remit.exchange.claude.host import HOST, host_data
 from remit.exchange.claude.settings import EVENTS, check, is_ours
 from remit.exchange.json_text import JsonError
+from remit.model.text import shown
 from remit.service.status.model import Finding
 
 LONGEST = DEADLINE + 3
@@ -44,7 +44,7 @@ class Settings:
     @property
     def name(self) -> str:
         """For people."""
-        return show(self.path, 300)
+        return shown(self.path, 300)
 
 
 def all_settings(root: Path, user: Path) -> list[Settings]:
@@ -69,7 +69,7 @@ def hook_faults(settings: Settings, command: str) -> Iterator[Finding]:
     if not settings.there:
         yield Finding("fault", "settings-gone", f"{settings.name} is gone: no hook runs", again)
     elif settings.data is None:
-        text = f"{settings.name} can't be used by the host, so no hook runs: {show(settings.problem, 200)}"
+        text = f"{settings.name} can't be used by the host, so no hook runs: {shown(settings.problem, 200)}"
         yield Finding("fault", "settings-invalid", text, "put it right; the host says nothing about it")
     if settings.data is None:
         return
@@ -93,7 +93,7 @@ def hook_faults(settings: Settings, command: str) -> Iterator[Finding]:
 
 def _entry_faults(matcher: Any, entry: dict[str, Any]) -> Iterator[str]:
     if matcher not in (None, "", "*"):
-        yield f"is asked only about {show(matcher)}, not about every tool (`matcher`)"
+        yield f"is asked only about {shown(matcher)}, not about every tool (`matcher`)"
     if entry.get("type") != "command":
         yield "is not of the type `command`"
     if entry.get("onFailure") != "block":
@@ -102,16 +102,16 @@ def _entry_faults(matcher: Any, entry: dict[str, Any]) -> Iterator[str]:
     if isinstance(timeout, bool) or not isinstance(timeout, int | float) or timeout <= LONGEST:
         yield f"may be ended before it has answered: `timeout` must be more than {LONGEST:.0f} seconds"
     for key in sorted(entry.keys() - _KEYS):
-        yield f"has `{show(key)}`, which could keep it from being run or waited for"
+        yield f"has `{shown(key)}`, which could keep it from being run or waited for"
 
 
 def _program_faults(command: str) -> Iterator[Finding]:
     """The interpreter and the one file that it runs."""
     words = shlex.split(command)
     if not os.access(words[0], os.X_OK):
-        yield Finding("fault", "interpreter-gone", f"the hook's interpreter {show(words[0], 300)} can't be run")
+        yield Finding("fault", "interpreter-gone", f"the hook's interpreter {shown(words[0], 300)} can't be run")
     if not os.path.isfile(words[3]):
-        yield Finding("fault", "client-gone", f"the hook itself is not there: {show(words[3], 300)}")
+        yield Finding("fault", "client-gone", f"the hook itself is not there: {shown(words[3], 300)}")
 
 
 def switch_faults(files: list[Settings], installed: Path) -> Iterator[Finding]:
@@ -122,10 +122,10 @@ def switch_faults(files: list[Settings], installed: Path) -> Iterator[Finding]:
     for key, why in known["wanted"].items():
         said = [one.data[key] for one in files if one.data is not None and key in one.data]
         if not said or said[-1] is not True:
-            yield Finding("note", "unset", why, f"set `{key}: true` in {show(installed, 300)}")
+            yield Finding("note", "unset", why, f"set `{key}: true` in {shown(installed, 300)}")
     for one in files:
         if one.problem is not None and one.path != installed:
-            text = f"{one.name} can't be used: {show(one.problem, 200)}; the host ignores it"
+            text = f"{one.name} can't be used: {shown(one.problem, 200)}; the host ignores it"
             yield Finding("note", "settings-invalid", text)
         data = one.data if one.data is not None else _anyway(one)
         for key, places in known["switches"].items():

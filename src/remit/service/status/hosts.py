@@ -8,13 +8,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from remit.adapters.hooks.definitions import might_define, read_definitions
-from remit.adapters.hooks.installed import Installed, InstallError, hook_command, read_installed
-from remit.declare.nodes import show
+from remit.adapters.hooks.installed import Installed, InstallError, client_is_current, hook_command, read_installed
+from remit.adapters.hosts import registry
 from remit.exchange.claude import frontmatter
 from remit.exchange.claude.agents import built_in_agents
 from remit.exchange.claude.frontmatter import HeadError
 from remit.exchange.claude.host import HOST, host_data
 from remit.model.rulebook import Rulebook
+from remit.model.text import shown
 from remit.service.status.hooked import Settings, all_settings, hook_faults, switch_faults
 from remit.service.status.model import Definition, DefinitionWord, Finding, HostState
 
@@ -65,13 +66,13 @@ def host_state(host: str, root: Path, policy: Path, state: Path, rulebook: Ruleb
         if not there:
             return HostState(host, False, main=main)
         return HostState(host, False, main=main, findings=(_fault("install-unreadable", str(error), error.help),))
-    findings = list(_record_faults(installed, root, policy, main, rulebook))
+    findings = list(_record_faults(installed, root, policy, state, main, rulebook))
     files = settings_files(root)
     settings = Path(installed.settings)
     here = next((one for one in files if one.path == settings), None)
     if here is None:
         here = Settings(settings, "elsewhere")
-        findings.append(_fault("settings-elsewhere", f"the host does not read {show(settings, 300)} for this project"))
+        findings.append(_fault("settings-elsewhere", f"the host does not read {shown(settings, 300)} for this project"))
     findings += hook_faults(here, hook_command(state, host))
     findings += switch_faults(files, settings)
     definitions, problems = _definitions(installed, rulebook)
@@ -81,13 +82,16 @@ def host_state(host: str, root: Path, policy: Path, state: Path, rulebook: Ruleb
 
 
 def _record_faults(
-    installed: Installed, root: Path, policy: Path, main: str | None, rulebook: Rulebook | None
+    installed: Installed, root: Path, policy: Path, state: Path, main: str | None, rulebook: Rulebook | None
 ) -> Iterator[Finding]:
     again = f"run `remit install {installed.host}` again"
     if installed.root != str(root):
-        yield _fault("installed-elsewhere", f"it was installed for {show(installed.root, 300)}, not for {root}", again)
+        yield _fault("installed-elsewhere", f"it was installed for {shown(installed.root, 300)}, not for {root}", again)
     elif installed.policy != str(policy):
-        yield Finding("note", "other-policy", f"it was installed with the policy {show(installed.policy, 300)}")
+        yield Finding("note", "other-policy", f"it was installed with the policy {shown(installed.policy, 300)}")
+    if not client_is_current(state, registry.find(installed.host)):
+        text = "the file by which the hook knows how to refuse, and who attends, is not as it must be: it only denies"
+        yield _fault("client-file", text, again)
     if rulebook is not None and main is None:
         text = f"the policy does not say who the main agent of {installed.host} is: all that it does is denied"
         yield _fault("no-main", text, f"add `hosts: {{{installed.host}: {{main: NAME}}}}` and run `remit activate`")
@@ -97,9 +101,9 @@ def _definitions(installed: Installed, rulebook: Rulebook | None) -> tuple[tuple
     """The host's agents, as they are now beside as they were pinned."""
     help_ = f"look at it, then run `remit install {installed.host}`"
     try:
-        there = read_definitions(installed.definitions)
+        there = read_definitions(installed.definitions, registry.find(installed.host).definition_endings)
     except OSError as error:
-        text = f"the definitions of agents can't be read, so every subagent is denied: {show(error, 200)}"
+        text = f"the definitions of agents can't be read, so every subagent is denied: {shown(error, 200)}"
         return (), [_fault("definitions-unreadable", text)]
     known = rulebook.book.callers.keys() if rulebook is not None else None
     found: dict[str, Definition] = {}
@@ -110,7 +114,9 @@ def _definitions(installed: Installed, rulebook: Rulebook | None) -> tuple[tuple
         found[name] = Definition(name, _word(name, pinned, now), files, known is None or name in known)
         if now != pinned:
             what = _difference(pinned, now)
-            text = f"the definition of {show(name)} is not the one that was pinned ({what}): all that it does is denied"
+            text = (
+                f"the definition of {shown(name)} is not the one that was pinned ({what}): all that it does is denied"
+            )
             findings.append(_fault("definition-changed", text, help_))
     for path in sorted(there):
         new = _name(Path(path))
@@ -126,11 +132,11 @@ def _definitions(installed: Installed, rulebook: Rulebook | None) -> tuple[tuple
 def _strangers(found: dict[str, Definition], told: bool, help_: str) -> Iterator[Finding]:
     new = [one.name for one in found.values() if one.state == "new"]
     if new:
-        names = ", ".join(map(show, new))
+        names = ", ".join(map(shown, new))
         yield Finding("note", "unpinned-agents", f"defined since then, so denied: {names}", help_)
     unknown = [one.name for one in found.values() if told and not one.known]
     if unknown:
-        text = f"agents of the host that the policy does not know, so denied: {', '.join(map(show, unknown))}"
+        text = f"agents of the host that the policy does not know, so denied: {', '.join(map(shown, unknown))}"
         yield Finding("note", "unknown-agents", text)
 
 
@@ -143,9 +149,9 @@ def _word(name: str, pinned: dict[str, str], now: dict[str, str]) -> DefinitionW
 
 
 def _difference(pinned: dict[str, str], now: dict[str, str]) -> str:
-    words = [f"{show(path, 200)} is gone" for path in sorted(pinned.keys() - now.keys())]
-    words += [f"{show(path, 200)} is new" for path in sorted(now.keys() - pinned.keys())]
-    words += [f"{show(path, 200)} changed" for path in sorted(pinned) if path in now and now[path] != pinned[path]]
+    words = [f"{shown(path, 200)} is gone" for path in sorted(pinned.keys() - now.keys())]
+    words += [f"{shown(path, 200)} is new" for path in sorted(now.keys() - pinned.keys())]
+    words += [f"{shown(path, 200)} changed" for path in sorted(pinned) if path in now and now[path] != pinned[path]]
     return "; ".join(words[:5])
 
 

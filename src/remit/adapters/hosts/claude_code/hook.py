@@ -1,6 +1,6 @@
-"""The words of Claude Code: its hooks' JSON as an event, and a decision as the JSON that it obeys.
+"""How Claude Code speaks: the JSON of its hooks as an event, and a decision as the JSON that it obeys.
 
-Checked against version 2.1.325. A hook's `allow` skips the host's own question, except in plan mode, which still
+A hook's `allow` skips the host's own question, except in plan mode, which still
 refuses to write; no decision leaves the call to the host's own rules.
 """
 
@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from remit.adapters.hooks.event import Event
+from remit.adapters.hosts.interface import Event, LastResort, Reply
 from remit.model.decision import Decision
 from remit.model.errors import CallError
 from remit.model.terms import ALLOW, ASK
@@ -126,32 +126,50 @@ def _report(data: bytes) -> dict[str, Any] | None:
     return dict(pairs) if names in ([AFTER], [FAILED]) else None
 
 
-def names_of(tool: str) -> tuple[str, ...]:
-    """The names that a policy may know a tool by: as the host says, or `server/tool` for one of an MCP server."""
-    parts = tool.split("__", 2)
-    if len(parts) == 3 and parts[0] == "mcp" and all(parts):
-        return (tool, f"{parts[1]}/{parts[2]}")
-    return (tool,)
-
-
-def judged(tool: str, args: dict[str, Any]) -> dict[str, Any]:
-    """The arguments as the host will take them: it strips blanks and slashes from the name of a skill."""
-    skill = args.get("skill") if tool == "Skill" else None
-    return {**args, "skill": skill.strip().lstrip("/").strip()} if isinstance(skill, str) else args
-
-
-def answer(decision: Decision, changed: dict[str, Any] | None) -> bytes:
-    """The decision as the host obeys it; `changed` are the arguments to use in the place of those given."""
-    if decision.would is not None:
-        return b"{}"  # only observed: the host does what it would do without us
-    words: dict[str, Any] = {"hookEventName": BEFORE, "permissionDecision": decision.verdict.word}
-    if decision.verdict is not ALLOW:
-        who = "Remit asks" if decision.verdict is ASK else "Remit"
-        words["permissionDecisionReason"] = f"{who}: {decision.reason} ({decision.code})"
-    elif changed is not None:
-        words["updatedInput"] = changed
-    return msgspec.json.encode({"hookSpecificOutput": words})
-
-
-NOTHING = b"{}"
+SILENCE = Reply(b"{}")
 """The answer to a report."""
+_REFUSAL = (
+    b'{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny",'
+    b'"permissionDecisionReason":"Remit: {why}; nothing may run. Tell the person who runs you."}}'
+)
+
+
+class ClaudeCode:
+    """The host."""
+
+    name = NAME
+    last_resort = LastResort(
+        Reply(_REFUSAL),
+        SILENCE,
+        questions=(f'"hook_event_name":"{BEFORE}"', f'"hook_event_name": "{BEFORE}"'),
+        reports=(f'"hook_event_name":"{AFTER}', f'"hook_event_name": "{AFTER}'),
+        unattended=("CLAUDE_CODE_SESSION_ATTENDED", "0"),
+    )
+
+    can_change_args = True
+    definition_endings = (".md", ".markdown", ".mdc")
+    read_event = staticmethod(read_event)
+
+    def names_of(self, tool: str) -> tuple[str, ...]:
+        """As the host says, or `server/tool` for one of an MCP server."""
+        parts = tool.split("__", 2)
+        if len(parts) == 3 and parts[0] == "mcp" and all(parts):
+            return (tool, f"{parts[1]}/{parts[2]}")
+        return (tool,)
+
+    def effective_args(self, tool: str, args: dict[str, Any]) -> dict[str, Any]:
+        """The host strips blanks and slashes from the name of a skill."""
+        skill = args.get("skill") if tool == "Skill" else None
+        return {**args, "skill": skill.strip().lstrip("/").strip()} if isinstance(skill, str) else args
+
+    def answer(self, decision: Decision, changed: dict[str, Any] | None) -> Reply:
+        """The decision as JSON on stdout."""
+        if decision.would is not None:
+            return SILENCE  # only observed: the host does what it would do without us
+        said: dict[str, Any] = {"hookEventName": BEFORE, "permissionDecision": decision.verdict.word}
+        if decision.verdict is not ALLOW:
+            who = "Remit asks" if decision.verdict is ASK else "Remit"
+            said["permissionDecisionReason"] = f"{who}: {decision.reason} ({decision.code})"
+        elif changed is not None:
+            said["updatedInput"] = changed
+        return Reply(msgspec.json.encode({"hookSpecificOutput": said}))
