@@ -148,6 +148,7 @@ def test_decisions(situation, way, tmp_path):
 PLAIN = {s.name: s for s in SITUATIONS if set(s.facts) <= {"store"}}
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("name", PLAIN)
 def test_decisions_of_the_real_hook(name, tmp_path):
     """The calls that need no facts and no context, through the process that a host starts, and a daemon."""

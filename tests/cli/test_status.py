@@ -202,6 +202,7 @@ EDITS: dict[str, tuple[Callable[[Any], None], str]] = {
 }
 
 
+@pytest.mark.sample(5)
 @pytest.mark.parametrize(("edit", "code"), EDITS.values(), ids=list(EDITS))
 def test_settings_that_do_not_hold_are_a_fault(project: Hooked, edit: Callable[[Any], None], code: str) -> None:
     project.change(edit)
@@ -210,6 +211,7 @@ def test_settings_that_do_not_hold_are_a_fault(project: Hooked, edit: Callable[[
     assert project.agents()["lead"]["since"] is None
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("text", ["{,}", "// none\n{}", "", "[]", '{"hooks": {}, "hooks": {}}', "\udcff"])
 def test_settings_that_are_no_json_are_a_fault(project: Hooked, text: str) -> None:
     project.settings.write_bytes(text.encode("utf-8", "surrogateescape"))

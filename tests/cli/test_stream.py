@@ -61,6 +61,7 @@ BAD = {
 }
 
 
+@pytest.mark.sample(16)
 @pytest.mark.parametrize("bad", BAD.values(), ids=BAD.keys())
 @pytest.mark.parametrize("end", [b"\n", b"\r\n", b""])
 def test_a_bad_line_is_answered_and_does_not_stop_the_rest(remit: Remit, bad: bytes, end: bytes):

@@ -232,7 +232,7 @@ def _is_protected(path: str, what: Protected, deleting: bool, root: str | None) 
     directories = [_directory(pattern) for pattern in what.paths]
     if any(matches_folded(pattern, path) for pattern in what.paths):
         return True
-    if any(fold(directory) == fold(path) for directory in directories):
+    if path != "." and any(fold(directory) == fold(path) for directory in directories):
         return True
     if not deleting:
         return False

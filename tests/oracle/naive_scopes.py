@@ -65,7 +65,7 @@ class Scopes:
             return False
         if all(getattr(scope, kind) is None for kind in ("path", "url", "agent", "skill")):
             return True
-        return unit.kind != "call" and getattr(scope, unit.kind) is not None and _within(scope, unit)
+        return unit.kind not in ("call", "records") and getattr(scope, unit.kind) is not None and _within(scope, unit)
 
     def when(self, scope: Scope) -> bool:
         for key, wanted in scope.when.items():

@@ -151,7 +151,7 @@ def _declared(tool: Tool) -> tuple[list[tuple[Declared, Kind]], frozenset[str] |
     on: dict[str, frozenset[str]] = {}
     below: dict[str, frozenset[str]] = {}
     for does in tool.does:
-        if does.reach is not None and does.effect != "delegate":
+        if does.records is not None or (does.reach is not None and does.effect != "delegate"):
             continue
         own = does.arg is not None and kinds[does.arg].unit and not kinds[does.arg].language
         name = does.arg if own and does.arg is not None else ""
@@ -169,9 +169,14 @@ def _declared(tool: Tool) -> tuple[list[tuple[Declared, Kind]], frozenset[str] |
 
 
 def _fixed_units(tool: Tool) -> list[Unit]:
-    """The fixed reaches of a tool."""
+    """The fixed reaches of a tool, and the records that it works on."""
     reaches: dict[str, frozenset[str]] = {}
+    records: dict[str, frozenset[str]] = {}
     for does in tool.does:
-        if does.reach is not None and does.effect != "delegate":
+        if does.records is not None:
+            records[does.records] = records.get(does.records, NO_EFFECTS) | {does.effect}
+        elif does.reach is not None and does.effect != "delegate":
             reaches[does.reach] = reaches.get(does.reach, NO_EFFECTS) | {does.effect}
-    return [reach_unit(reach, effects) for reach, effects in sorted(reaches.items())]
+    units = [reach_unit(reach, effects) for reach, effects in sorted(reaches.items())]
+    units.extend(Unit("records", "", name, effects, text=name) for name, effects in sorted(records.items()))
+    return units

@@ -23,7 +23,7 @@ from remit.forms.shapes import (
 )
 from remit.forms.texts import Name, names
 from remit.model.policy import Argument, Does, Tool
-from remit.model.terms import EFFECTS, INTERACTIONS, RISKS
+from remit.model.terms import EFFECTS, FILES, INTERACTIONS, RISKS
 from remit.model.text import did_you_mean, shown
 from remit.scopes import kinds
 from remit.scopes.kinds import kind_of
@@ -66,8 +66,11 @@ class _Kind(Shape):
         return {"anyOf": [{"enum": list(kinds.names())}, self.values.schema()]}
 
 
+RECORDS = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]{0,63}")
+
+
 class _DoesShape(Shape):
-    """`nothing`, or effects with their arguments or reaches."""
+    """`nothing`, or effects with their arguments, reaches or records."""
 
     expects = "`nothing`, or a mapping such as {write: filePath}"
 
@@ -85,6 +88,8 @@ class _DoesShape(Shape):
             for item in value.value if value.kind is LIST else [value]:
                 if item.kind is MAP and list(item.value) == ["below"] and item.value["below"].kind is SCALAR:
                     found.append((Does(effect, arg=item.value["below"].value, below=True), item.at))
+                elif item.kind is MAP and list(item.value) == ["records"]:
+                    found.extend((Does(effect, records=name), item.at) for name in _records(effect, item, reader))
                 elif item.kind is SCALAR and ("*" in item.value or "/" in item.value):
                     found.append((Does(effect, reach=item.value), item.at))
                 elif item.kind is SCALAR and item.value:
@@ -100,14 +105,35 @@ class _DoesShape(Shape):
             "required": ["below"],
             "additionalProperties": False,
         }
-        one = {"anyOf": [{"type": "string"}, below]}
-        many = {"anyOf": [one, {"type": "array", "items": one}]}
+        records = {
+            "type": "object",
+            "properties": {"records": {"type": "string", "pattern": f"^{RECORDS.pattern}$"}},
+            "required": ["records"],
+            "additionalProperties": False,
+        }
+
+        def targets(*forms: JSON) -> JSON:
+            one = {"anyOf": [{"type": "string"}, below, *forms]}
+            return {"anyOf": [one, {"type": "array", "items": one}]}
+
         effects = {
             "type": "object",
-            "properties": dict.fromkeys(EFFECTS, many),
+            "properties": {effect: targets(records) if effect in FILES else targets() for effect in EFFECTS},
             "additionalProperties": False,
         }
         return {"anyOf": [{"const": "nothing"}, effects]}
+
+
+def _records(effect: str, item: Node, reader: Reader) -> list[str]:
+    """The name in `{records: NAME}`; none if it can't be one."""
+    name = item.value["records"]
+    if effect not in FILES:
+        reader.fail(item.at, "bad-value", f"records are read, written and deleted; `{effect}` is on something else")
+    elif name.kind is not SCALAR or not RECORDS.fullmatch(name.value):
+        reader.fail(name.at, "bad-value", f"`{shown(name.value)}` can't name records", "a name such as `tickets`")
+    else:
+        return [name.value]
+    return []
 
 
 def _tool(values: dict[str, Any], node: Node, reader: Reader) -> Any:
@@ -142,6 +168,10 @@ def _tool(values: dict[str, Any], node: Node, reader: Reader) -> Any:
             bad = True
             hint = did_you_mean(does.arg, args) or "; a fixed reach contains `*` or `/`"
             reader.fail(at, "undeclared-argument", f"`{shown(does.arg)}` is no argument of this tool{hint}")
+        elif does.arg is not None and not kind_of(args[does.arg].kind).bears(does.effect):
+            bad = True
+            message, help = unjudged(does.effect, does.arg, args[does.arg])
+            reader.fail(at, "unjudged-effect", message, help)
     bad = _contradicts(args, node, reader) or bad
     bad = _reaches(values.get("does", ()), reader) or bad
     bad = _defaults(args, defaults, node, reader) or bad
@@ -166,6 +196,22 @@ def _tool(values: dict[str, Any], node: Node, reader: Reader) -> Any:
         name: Argument(a.kind, a.one_of, name in optional, defaults.get(name), a.base) for name, a in args.items()
     }
     return Tool(name="", at=node.at, **values)
+
+
+def unjudged(effect: str, name: str, argument: Argument) -> tuple[str, str]:
+    """What is wrong with an effect on an argument that it can't be judged on, and what to write instead."""
+    kind = "one of some values" if argument.one_of else f"of kind {argument.kind}"
+    message = f"`{effect}` can't be judged on `{name}`, which is {kind}"
+    if kind_of(argument.kind).language:
+        return message, f"leave it out: what a {argument.kind} text does is read from the text"
+    if effect == "network":
+        return message, f'declare `{name}` as url, or name what it reaches: {{network: "https://api.example/**"}}'
+    if effect == "delegate":
+        return message, f"declare `{name}` as agent"
+    files = (
+        f"declare `{name}` as path if it names a file; otherwise say what it works on: {{{effect}: {{records: NAME}}}}"
+    )
+    return message, f"`network: {name}` is what can be judged on a URL" if argument.kind == "url" else files
 
 
 def _contradicts(args: dict[str, Argument], node: Node, reader: Reader) -> bool:
@@ -219,7 +265,7 @@ tool = Record(
         "args": Field(MapOf(_Kind(), keys=ARGUMENT, what="argument"), "arguments and their kinds; the list is closed"),
         "optional": Field(ListOf(Text()), "arguments that may be absent"),
         "defaults": Field(MapOf(Text(), what="argument"), "what an absent argument is judged as"),
-        "does": Field(_DoesShape(), "which argument it reads, writes, deletes, fetches; or `nothing`"),
+        "does": Field(_DoesShape(), "which argument or records it reads, writes, deletes, fetches; or `nothing`"),
         "tier": Field(Number(0, 4), "the least blast radius of a call"),
         "aliases": Field(ListOf(Name), "other names of the same tool"),
         "dialect": Field(Choice("sqlite", "postgres", "mysql", "duckdb", "snowflake")),

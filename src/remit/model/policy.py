@@ -21,12 +21,14 @@ class Argument(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Does(msgspec.Struct, frozen=True, omit_defaults=True):
-    """One effect of a tool: on an argument, on all below it, or on a fixed reach."""
+    """One effect of a tool: on an argument, on all below it, on a fixed reach, or on records."""
 
     effect: str
     arg: str | None = None
     below: bool = False
     reach: str | None = None
+    records: str | None = None
+    """What it works on that is no file: `tickets`."""
 
 
 class Tool(msgspec.Struct, frozen=True, omit_defaults=True):

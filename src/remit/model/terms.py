@@ -19,6 +19,12 @@ EFFECTS = (
 )
 """What a unit does."""
 
+FILES = frozenset({"read", "write", "delete"})
+"""Effects on files, unless the tool says that it works on records."""
+
+PARTICULAR = FILES | {"network", "delegate"}
+"""Effects that can be judged only on arguments of the kinds that name them; any other may be on any argument."""
+
 UNDERSTOOD, PROJECT, UNKNOWN = "understood", "project code", "not understood"
 """Grades: how well it is known what a command does."""
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
-from remit.model.terms import UNKNOWN
+from remit.model.terms import PARTICULAR, UNKNOWN
 
 if TYPE_CHECKING:
     from remit.forms.shapes import Shape
@@ -43,8 +43,8 @@ class Unit(msgspec.Struct, frozen=True):
     """What a call falls into: one path, one URL, one name, one reach, or the call itself."""
 
     kind: str
-    """`path`, `url`, `agent`, `skill`, `shell` (one command), `sql` (one statement), what only labels look at
-    (`table`, `host`, `branch`, `context`), or `call` where nothing else is there."""
+    """`path`, `url`, `agent`, `skill`, `records`, `shell` (one command), `sql` (one statement), what only labels look
+    at (`table`, `host`, `branch`, `context`), or `call` where nothing else is there."""
     arg: str
     """The argument that it comes from; empty for a fixed reach and for the call itself."""
     value: Any
@@ -167,6 +167,8 @@ class Kind:
     """Parts of a scope that a text in a language can meet, besides its own."""
     requires: tuple[tuple[str, str], ...] = ()
     """Keys that the declaration of a tool with such an argument needs, each with help."""
+    judges: frozenset[str] = frozenset()
+    """Effects on files, the network and other agents that can be judged on such an argument."""
     usual_effect = "read"
     """What a tool mostly does with it."""
     unscoped = ""
@@ -175,6 +177,10 @@ class Kind:
     """The remedy where no scope could cover a unit."""
     schema: Mapping[str, Any] = MappingProxyType({"type": "string"})
     """A value in JSON Schema."""
+
+    def bears(self, effect: str) -> bool:
+        """True if a tool's effect on such an argument can be judged."""
+        return effect in self.judges or effect not in PARTICULAR
 
     def problem(self, value: Any) -> str | None:
         """What a value must be instead, in words; None if it is of this kind."""

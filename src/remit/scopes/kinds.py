@@ -26,6 +26,7 @@ _MODULES = {
     "host": "plain",
     "branch": "plain",
     "context": "plain",
+    "records": "plain",
     "call": "plain",
 }
 """By name, the module of this folder that has it among its `KINDS`."""

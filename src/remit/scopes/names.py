@@ -58,6 +58,7 @@ class AgentKind(SkillKind):
     about = "which agents it may name"
     limited_by = ("agent",)
     must_be_mentioned = True
+    judges = frozenset(("delegate",))
     usual_effect = "delegate"
 
     def callers(self, data: Any) -> Sequence[str]:

@@ -14,6 +14,7 @@ import msgspec
 
 from remit.model.errors import NotUnderstood
 from remit.model.pattern import compile_later
+from remit.model.terms import FILES
 from remit.scopes.glob import Glob, GlobError, fold
 from remit.scopes.globset import GlobSet
 from remit.scopes.interface import NO_EFFECTS, Declared, Kind, Matcher, Unit, Values, in_quotes
@@ -263,6 +264,7 @@ class PathKind(Kind):
     about = "where path arguments must lie"
     limited_by = ("path",)
     must_be_mentioned = True
+    judges = FILES
     goes_below = True
     conditional = True
     tests = frozenset(("length",))

@@ -74,7 +74,7 @@ def _no_text(kind: Kind) -> None:
 
 
 class DerivedKind(Kind):
-    """What a command or statement works on: only labels look at it."""
+    """What a command, a statement or a tool works on that no argument is: tables, hosts, branches, records."""
 
     argument = False
 
@@ -94,6 +94,6 @@ KINDS = (
     NumberKind(),
     FlagKind(),
     JsonKind(),
-    *(DerivedKind(name) for name in ("table", "host", "branch", "context")),
+    *(DerivedKind(name) for name in ("table", "host", "branch", "context", "records")),
     CallKind("call"),
 )

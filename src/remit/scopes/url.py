@@ -313,6 +313,7 @@ class UrlKind(Kind):
     about = "what URL arguments must be"
     limited_by = ("url",)
     must_be_mentioned = True
+    judges = frozenset(("network",))
     conditional = True
     tests = frozenset(("length",))
     instead = "`url:`"

@@ -9,6 +9,8 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
+import pytest
+
 from remit.adapters.hooks.client import SOCKET
 from tests.adapters.hooks.project import HOST, JSON, Project, call_id, stop
 
@@ -52,6 +54,7 @@ def test_two_hundred_at_once(project: Project):
     check(project, questions, answers, reported=True)
 
 
+@pytest.mark.more
 def test_a_daemon_that_comes_and_goes(project: Project):
     questions = [project.question("Bash", {"command": f"echo {number}"}) for number in range(48)]
     processes = [project.serve()]

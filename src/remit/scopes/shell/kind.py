@@ -25,6 +25,7 @@ class ShellKind(Kind):
     about = "which commands it may run"
     limited_by = ("shell", "sql")
     must_be_mentioned = True
+    judges = frozenset(("network",))
     language = True
     graded = True
     tests = frozenset()

@@ -22,6 +22,7 @@ class SqlKind(Kind):
     about = "which statements it may run"
     limited_by = ("sql",)
     must_be_mentioned = True
+    judges = frozenset(("network",))
     language = True
     tests = frozenset()
     instead = "`sql:`"
