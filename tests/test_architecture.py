@@ -35,8 +35,20 @@ LAYERS: dict[str, set[str]] = {
     "record": {"store", "catalog"},
     "grant": {"scopes", "decide", "store", "record"},
     "enforce": {"scopes", "decide", "grant", "record", "store", "compile", "explain"},
-    "exchange": {"declare", "catalog", "explain", "forms"},
-    "adapters": {"decide", "enforce", "grant", "record", "store"},
+    "exchange": {"declare", "forms"},
+    "adapters": {
+        "catalog",
+        "declare",
+        "forms",
+        "compile",
+        "decide",
+        "explain",
+        "exchange",
+        "enforce",
+        "grant",
+        "record",
+        "store",
+    },
 }
 LAYERS["testing"] = set(LAYERS) - {"adapters"}
 LAYERS["service"] = set(LAYERS)

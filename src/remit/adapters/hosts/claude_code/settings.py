@@ -6,32 +6,25 @@ rules that are ours are remembered by the caller, since a rule doesn't tell who 
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Sequence
-from itertools import pairwise
 from typing import Any
 
+from remit.adapters.hooks.command import is_hook_command
+from remit.adapters.hosts.claude_code.catalog import catalog
+from remit.adapters.hosts.claude_code.hook import AFTER, BEFORE, FAILED, NAME
 from remit.exchange import json_text
-from remit.exchange.claude.host import HOST, host_data
 from remit.exchange.json_text import JsonError
 from remit.model.text import shown
 
-EVENTS = ("PreToolUse", "PostToolUse", "PostToolUseFailure")
+EVENTS = (BEFORE, AFTER, FAILED)
 TIMEOUT = 30
 EMPTY = "{}\n"
 _TYPES = {"object": dict, "text": str, "flag": bool}
-_CLIENT = ["remit", "adapters", "hooks", "client.py"]
 
 
-def is_ours(command: object, host: str = HOST) -> bool:
+def is_ours(command: object) -> bool:
     """True for a command that runs Remit's hook for this host, from wherever it is installed."""
-    if not isinstance(command, str):
-        return False
-    try:
-        words = shlex.split(command)
-    except ValueError:
-        return False
-    return any(one.split("/")[-4:] == _CLIENT and two == host for one, two in pairwise(words))
+    return is_hook_command(command, NAME)
 
 
 def group(command: str) -> dict[str, Any]:
@@ -51,7 +44,7 @@ def install(text: str, command: str, rules: Sequence[str], ours: Sequence[str] =
             text = _drop_hooks(text, event)
     for event in EVENTS:
         text = _put_hook(text, event, group(command))
-    for key in host_data()["wanted"] if rules else ():  # no rules: whoever only observes blocks nothing
+    for key in catalog().wanted if rules else ():  # no rules: whoever only observes blocks nothing
         if json_text.get(text, (key,)) is None:
             text = json_text.put(text, (key,), True)
     return _put_rules(text, rules, ours)
@@ -69,7 +62,7 @@ def uninstall(text: str, ours: Sequence[str], before: str) -> str:
     text = _prune(text, ("hooks",), before)
     text = _drop_rules(text, set(ours))
     text = _prune(text, ("permissions", "deny"), before)
-    for key in host_data()["wanted"]:
+    for key in catalog().wanted:
         if json_text.get(text, (key,)) is True and _before(before, (key,)) is None:
             text = json_text.remove(text, (key,))
     return _prune(text, ("permissions",), before)
@@ -100,11 +93,11 @@ def project_servers(text: str, root: str) -> list[str]:
 def check(text: str) -> None:
     """Raises JsonError if the host would ignore these settings, hooks and all, because something has another type."""
     data = json_text.parse(text).plain()
-    known = host_data()
-    for key, type_ in known["settings"].items():
+    known = catalog()
+    for key, type_ in known.settings.items():
         if key in data and not isinstance(data[key], _TYPES[type_]):
             raise JsonError(f"`{key}` is no {type_}, so the host would ignore the file")
-    for key in known["permissions"]:
+    for key in known.permissions:
         rules = data.get("permissions", {}).get(key, [])
         if not isinstance(rules, list) or not all(isinstance(rule, str) for rule in rules):
             raise JsonError(f"`permissions.{key}` is no list of texts, so the host would ignore the file")
@@ -117,7 +110,7 @@ def _is_group(entry: Any) -> bool:
     """True for `{matcher, hooks: [{type, …}]}`."""
     handlers = entry.get("hooks") if isinstance(entry, dict) else None
     return isinstance(handlers, list) and all(
-        isinstance(handler, dict) and handler.get("type") in host_data()["handlers"] for handler in handlers
+        isinstance(handler, dict) and handler.get("type") in catalog().handlers for handler in handlers
     )
 
 

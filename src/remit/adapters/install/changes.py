@@ -1,4 +1,4 @@
-"""A set of changes to files: shown as a diff, and then made, in an order that can be interrupted anywhere."""
+"""A set of changes to files: told as a diff, and then made, in an order that can be interrupted anywhere."""
 
 from __future__ import annotations
 
@@ -9,17 +9,16 @@ from pathlib import Path
 
 import msgspec
 
-from remit.cli.common import InputError
-from remit.cli.install.files import read_file, remove_file, write_file
-from remit.cli.install.originals import Original
-from remit.cli.output import paint
-from remit.model.text import escaped, shown
+from remit.adapters.install.files import EditError, read_file, remove_file, write_file
+from remit.adapters.install.originals import Kind, Original
+from remit.model.text import shown
 from remit.store.files import sweep
 
 
 class Change(msgspec.Struct, frozen=True):
     """One file: what it is now, what it is to be, and what is kept of it (None: nothing any more)."""
 
+    kind: Kind
     path: Path
     now: bytes | None
     wanted: bytes | None
@@ -42,13 +41,12 @@ class Change(msgspec.Struct, frozen=True):
         return "create" if self.now is None else "edit"
 
 
-def diff(change: Change, root: Path) -> str:
-    """The change as a unified diff, safe to show."""
+def diff(change: Change, root: Path) -> list[str]:
+    """The lines of the change as a unified diff, not escaped yet."""
     name = relative(change.path, root)
     old = f"a/{name}" if change.now is not None else "/dev/null"
     new = f"b/{name}" if change.wanted is not None else "/dev/null"
-    lines = list(difflib.unified_diff(_lines(change.now), _lines(change.wanted), old, new, lineterm=""))
-    return "".join(f"{_painted(escaped(line))}\n" for line in lines)
+    return list(difflib.unified_diff(_lines(change.now), _lines(change.wanted), old, new, lineterm=""))
 
 
 def relative(path: Path, root: Path) -> str:
@@ -70,12 +68,12 @@ def missing_directories(changes: Iterable[Change]) -> list[str]:
 
 
 def make_directories(paths: Iterable[str]) -> None:
-    """They are there. Raises InputError."""
+    """They are there. Raises EditError."""
     for path in paths:
         try:
             os.makedirs(path, exist_ok=True)
         except OSError as error:
-            raise InputError(f"{shown(path, 300)}: can't be made: {error.strerror}") from None
+            raise EditError(f"{shown(path, 300)}: can't be made: {error.strerror}") from None
 
 
 def remove_directories(paths: Iterable[str]) -> None:
@@ -88,14 +86,14 @@ def remove_directories(paths: Iterable[str]) -> None:
 
 
 def check_unchanged(changes: Iterable[Change], root: Path) -> None:
-    """Raises InputError if a file is no longer what was shown."""
+    """Raises EditError if a file is no longer what was shown."""
     for change in changes:
         if read_file(change.path, root) != change.now:
-            raise InputError(f"{relative(change.path, root)}: changed meanwhile; nothing was written")
+            raise EditError(f"{relative(change.path, root)}: changed meanwhile; nothing was written")
 
 
 def make_changes(changes: Iterable[Change]) -> None:
-    """The files are what they are to be. Raises InputError."""
+    """The files are what they are to be. Raises EditError."""
     for change in changes:
         sweep(change.path)
         if not change.needed:
@@ -110,9 +108,3 @@ def _lines(data: bytes | None) -> list[str]:
     """Without line ends, which would only clutter; no change is about them."""
     lines = (data or b"").decode("utf-8", "replace").split("\n")
     return [line.removesuffix("\r") for line in (lines[:-1] if not lines[-1] else lines)]
-
-
-def _painted(line: str) -> str:
-    if line.startswith(("+++", "---")):
-        return paint(line, "bold")
-    return paint(line, "green") if line[:1] == "+" else paint(line, "red") if line[:1] == "-" else line

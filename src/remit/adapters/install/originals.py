@@ -11,12 +11,9 @@ from typing import Literal
 
 import msgspec
 
-from remit.cli.common import InputError
-from remit.cli.install.files import read_file, remove_file, sha256, write_file
-from remit.exchange import json_text
-from remit.exchange.claude import frontmatter, settings
-from remit.exchange.claude.frontmatter import HeadError
-from remit.exchange.json_text import JsonError
+from remit.adapters.hosts.setup import Setup
+from remit.adapters.install.files import EditError, read_file, remove_file, sha256, write_file
+from remit.model.errors import RemitError
 from remit.model.text import shown
 
 Kind = Literal["settings", "definition", "policy"]
@@ -50,7 +47,7 @@ def originals_path(state: Path, host: str) -> Path:
 
 
 def read_originals(state: Path, host: str) -> Originals | None:
-    """What is kept, None if nothing is installed. Raises InputError."""
+    """What is kept, None if nothing is installed. Raises EditError."""
     path = originals_path(state, host)
     data = read_file(path, state)
     if data is None:
@@ -58,16 +55,16 @@ def read_originals(state: Path, host: str) -> Originals | None:
     try:
         return msgspec.json.decode(data, type=Originals)
     except (msgspec.MsgspecError, UnicodeError, RecursionError) as error:
-        raise InputError(f"{shown(path, 300)}: can't be read: {error}") from None
+        raise EditError(f"{shown(path, 300)}: can't be read: {error}") from None
 
 
 def write_originals(state: Path, originals: Originals) -> None:
-    """Afterwards they are kept, for their owner only. Raises InputError."""
+    """Afterwards they are kept, for their owner only. Raises EditError."""
     path = originals_path(state, originals.host)
     try:
         path.parent.mkdir(mode=0o700, exist_ok=True)
     except OSError as error:
-        raise InputError(f"{shown(path, 300)}: can't be written: {error.strerror}") from None
+        raise EditError(f"{shown(path, 300)}: can't be written: {error.strerror}") from None
     write_file(path, msgspec.json.encode(originals), private=True)
 
 
@@ -81,38 +78,39 @@ def is_untouched(now: bytes | None, original: Original) -> bool:
     return now == original.before or (now is not None and sha256(now) in original.written)
 
 
-def without_ours(path: str, now: bytes | None, original: Original | None, kind: Kind) -> bytes | None:
-    """What the file would be if install had never touched it; None: it would not be there. Raises InputError."""
+def without_ours(setup: Setup, path: str, now: bytes | None, original: Original | None, kind: Kind) -> bytes | None:
+    """What the file would be if install had never touched it; None: it would not be there. Raises EditError."""
     if now is None:
         return None
     if original is not None and is_untouched(now, original):
         return original.before
     if kind == "settings":
-        return _settings(path, now, original)
+        return _settings(setup, path, now, original)
     if original is None:
         return now
-    return _definition(now, original) if kind == "definition" else _policy(now, original)
+    return _definition(setup, now, original) if kind == "definition" else _policy(now, original)
 
 
-def _settings(path: str, now: bytes, original: Original | None) -> bytes | None:
-    ours = original.ours if original is not None else ()
-    before = (original.before if original is not None else None) or settings.EMPTY.encode()
+def _settings(setup: Setup, path: str, now: bytes, original: Original | None) -> bytes | None:
     old = text_of(path, now)
+    before = original.before if original is not None else None
     try:
-        if original is None and not settings.holds_hooks(old):
-            return now
-        text = settings.uninstall(old, ours, before.decode("utf-8", "replace"))
-        empty = not json_text.parse(text).data
-    except JsonError as error:
-        raise InputError(f"{shown(path, 300)}: {error}", code="bad-json") from None
-    return None if empty and original is not None and original.before is None else text.encode()
+        if original is None and setup.take_hooks(old, (), old) == old:
+            return now  # there is no hook of ours in it
+        text = setup.take_hooks(
+            old, original.ours if original is not None else (), text_of(path, before) if before is not None else None
+        )
+        gone = original is not None and original.before is None and setup.is_empty(text)
+    except RemitError as error:
+        raise EditError(f"{shown(path, 300)}: {error}", code=error.code) from None
+    return None if gone else text.encode()
 
 
-def _definition(now: bytes, original: Original) -> bytes:
+def _definition(setup: Setup, now: bytes, original: Original) -> bytes:
     try:
-        before = frontmatter.decode(original.before or b"")
-        return frontmatter.give_back(frontmatter.decode(now), before, original.ours).encode()
-    except HeadError:
+        before = (original.before or b"").decode("utf-8")
+        return setup.restore_tools(now.decode("utf-8"), before, original.ours).encode()
+    except (RemitError, UnicodeDecodeError):
         return now
 
 
@@ -122,9 +120,9 @@ def _policy(now: bytes, original: Original) -> bytes:
 
 
 def text_of(path: str, data: bytes) -> str:
-    """The text of a file that must be UTF-8. Raises InputError."""
+    """The text of a file that must be UTF-8. Raises EditError."""
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
-        raise InputError(f"{shown(path, 300)}: line {line}: not UTF-8") from None
+        raise EditError(f"{shown(path, 300)}: line {line}: not UTF-8") from None

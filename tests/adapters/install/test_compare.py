@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import pytest
 
+from remit.adapters.hosts import registry
+from remit.adapters.install import compare
 from remit.compile import compile_policy
 from remit.declare.load import build_policy, read_pack
-from remit.exchange.claude import agents
 from remit.model.rulebook import Rulebook
 
+SETUP = registry.find("claude-code").setup()
 NOW = "2026-11-16T00:00:00Z"
 
 
@@ -36,15 +38,15 @@ def rulebook(**more: object) -> Rulebook:
 
 def test_an_agent_gets_what_it_could_be_allowed():
     book = rulebook()
-    assert agents.usable_tools(book, "boss", NOW) == ["Read", "Agent"]
-    assert agents.usable_tools(book, "reviewer", NOW) == ["Edit", "Bash", "mcp__git__log"]
+    assert compare.usable_tools(SETUP, book, "boss", NOW) == ["Read", "Agent"]
+    assert compare.usable_tools(SETUP, book, "reviewer", NOW) == ["Edit", "Bash", "mcp__git__log"]
 
 
 def test_a_standing_grant_counts_while_it_lasts():
     grants = [{"agent": "boss", "may": ["Grep"], "until": "2026-12-01", "approved_by": "x", "adr": "1"}]
     book = rulebook(grants=grants)
-    assert "Grep" in agents.usable_tools(book, "boss", NOW)
-    assert "Grep" not in agents.usable_tools(book, "boss", "2027-01-01T00:00:00Z")
+    assert "Grep" in compare.usable_tools(SETUP, book, "boss", NOW)
+    assert "Grep" not in compare.usable_tools(SETUP, book, "boss", "2027-01-01T00:00:00Z")
 
 
 def test_what_nobody_may_use_is_denied_and_a_runner_is_somebody():
@@ -52,8 +54,8 @@ def test_what_nobody_may_use_is_denied_and_a_runner_is_somebody():
     paths = ["Edit(/.remit/**)", "Edit(/.claude/**)", "Read(/.remit/**)"]
     nobody = [tool for tool in read_pack("claude-code") if tool not in used]
     assert {"Glob", "WebFetch", "NotebookEdit"} < set(nobody)
-    assert agents.deny_rules(rulebook(), NOW) == [*nobody, *paths]
-    assert agents.left_out(rulebook(), NOW) == []
+    assert compare.deny_rules(SETUP, rulebook(), NOW) == [*nobody, *paths]
+    assert compare.left_out(rulebook(), NOW) == []
 
 
 @pytest.mark.parametrize("who", ["boss", "reviewer"])
@@ -61,36 +63,36 @@ def test_while_anybody_is_only_observed_nothing_is_denied(who: str):
     watched = {"boss": {"may": ["Read"]}, "reviewer": {"may": ["Read"]}}
     watched[who]["enforce"] = {"observe": {"until": "2026-12-01"}}  # type: ignore[assignment]
     book = rulebook(agents=watched)
-    assert agents.deny_rules(book, NOW) == []
-    assert who in agents.left_out(book, NOW)[0]
-    assert "Bash" in agents.deny_rules(book, "2026-12-02T00:00:00Z")
+    assert compare.deny_rules(SETUP, book, NOW) == []
+    assert who in compare.left_out(book, NOW)[0]
+    assert "Bash" in compare.deny_rules(SETUP, book, "2026-12-02T00:00:00Z")
 
 
 @pytest.mark.parametrize("more", [{"unsafe_unprotect": [".claude/notes/**"]}, {"root": "src"}])
 def test_paths_are_left_to_the_hook_where_the_hosts_words_would_not_fit(more: dict[str, object]):
     book = rulebook(**more)
-    assert not any("(" in rule for rule in agents.deny_rules(book, NOW))
-    assert "paths" in agents.left_out(book, NOW)[0]
+    assert not any("(" in rule for rule in compare.deny_rules(SETUP, book, NOW))
+    assert "paths" in compare.left_out(book, NOW)[0]
 
 
 def test_what_the_policy_does_not_know():
     book = rulebook()
-    assert agents.unknown_agents(book, ["reviewer", "odd one"])[:2] == ["odd one", "general-purpose"]
-    assert agents.unknown_tools(book, ["git", "my.server", "git"]) == ["mcp__my_server__*"]
-    assert agents.undefined_agents(book, ["Reviewer"], "boss") == ["reviewer"]
-    assert agents.unknown_tools(rulebook(use=["claude-code"]), []) == []
+    assert compare.unknown_agents(SETUP, book, ["reviewer", "odd one"])[:2] == ["odd one", "general-purpose"]
+    assert compare.unknown_tools(SETUP, book, ["git", "my.server", "git"]) == ["mcp__my_server__*"]
+    assert compare.undefined_agents(SETUP, book, ["Reviewer"], "boss") == ["reviewer"]
+    assert compare.unknown_tools(SETUP, rulebook(use=["claude-code"]), []) == []
     bare = compile_policy(build_policy({"remit": 1, "agents": {"x": {"may": []}}}))
-    assert agents.unknown_tools(bare, ["git"])[-1:] == ["mcp__git__*"]
+    assert compare.unknown_tools(SETUP, bare, ["git"])[-1:] == ["mcp__git__*"]
 
 
 def test_the_lines_to_paste_are_a_policy():
     import yaml
 
-    strangers = ["odd one", "ok", *agents.built_in_agents()]
-    text = "\n".join([*agents.lines_for_agents(strangers), *agents.lines_for_tools(["Read", "mcp__git__*"])])
+    strangers = ["odd one", "ok", *SETUP.catalog.agents]
+    text = "\n".join([*compare.lines_for_agents(strangers), *compare.lines_for_tools(SETUP, ["Read", "mcp__git__*"])])
     policy = build_policy({"remit": 1, **yaml.safe_load(text)})
     assert {"ok", "general-purpose"} <= set(policy.callers)
     assert "odd one" not in policy.callers
     assert {"Read", "mcp__git__NAME"} <= set(policy.tools)
-    assert agents.lines_for_agents(["odd one"]) == []
-    assert agents.lines_for_tools([]) == []
+    assert compare.lines_for_agents(["odd one"]) == []
+    assert compare.lines_for_tools(SETUP, []) == []

@@ -1,4 +1,4 @@
-"""What Claude Code has, what the policy gives to its agents, and what the policy doesn't know.
+"""What a host has, what the policy gives to its agents, and what the policy doesn't know.
 
 The tools that an agent could ever be allowed, what nobody may use, and the lines to paste for what is missing.
 """
@@ -7,10 +7,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from functools import cache
 
+from remit.adapters.hosts.setup import Setup
 from remit.declare.load import read_pack
-from remit.exchange.claude.host import HOST, host_data
 from remit.explain.matrix import callers_of, cell_for, tools_of
 from remit.forms.shapes import NAME
 from remit.model.policy import Caller
@@ -18,15 +17,9 @@ from remit.model.rulebook import Rulebook
 from remit.model.text import shown
 
 
-def built_in_agents() -> list[str]:
-    """The agents that need no definition."""
-    return list(host_data()["agents"])
-
-
-@cache
-def pack_tools() -> tuple[str, ...]:
-    """The host's tools; the pack names them as the host does."""
-    return tuple(read_pack(HOST))
+def tools_of_host(setup: Setup) -> tuple[str, ...]:
+    """The host's tools, by the names that it has for them."""
+    return tuple(read_pack(setup.catalog.pack)) if setup.catalog.pack is not None else setup.catalog.tools
 
 
 def observed(caller: Caller, now: str) -> bool:
@@ -40,25 +33,28 @@ def agents_of(rulebook: Rulebook) -> list[str]:
     return [name for name, caller in rulebook.book.callers.items() if caller.kind in ("agent", "role")]
 
 
-def usable_tools(rulebook: Rulebook, agent: str, now: str) -> list[str]:
+def usable_tools(setup: Setup, rulebook: Rulebook, agent: str, now: str) -> list[str]:
     """The host's tools that the agent could be allowed to use, asked or not."""
-    mine = [name for name in tools_of(rulebook) if name in pack_tools() or name.startswith("mcp__")]
+    own, of_servers = tools_of_host(setup), (setup.catalog.server_tools or "").partition("{")[0]
+    mine = [name for name in tools_of(rulebook) if name in own or (of_servers and name.startswith(of_servers))]
     return [name for name in mine if cell_for(rulebook, agent, name, now).verdict != "deny"]
 
 
-def unusable_tools(rulebook: Rulebook, now: str) -> list[str]:
+def unusable_tools(setup: Setup, rulebook: Rulebook, now: str) -> list[str]:
     """The host's tools that nobody in the policy may use."""
     everyone = callers_of(rulebook, everyone=True)
     return [
-        tool for tool in pack_tools() if all(cell_for(rulebook, name, tool, now).verdict == "deny" for name in everyone)
+        tool
+        for tool in tools_of_host(setup)
+        if all(cell_for(rulebook, name, tool, now).verdict == "deny" for name in everyone)
     ]
 
 
-def deny_rules(rulebook: Rulebook, now: str) -> list[str]:
-    """What no agent at all may do, in the host's own words; nothing while anybody is only observed."""
+def deny_rules(setup: Setup, rulebook: Rulebook, now: str) -> list[str]:
+    """What no agent at all may do, in rules of the host's own; nothing while anybody is only observed."""
     if only_observed(rulebook, now):
         return []
-    return [*unusable_tools(rulebook, now), *_path_rules(rulebook)]
+    return setup.native_rules(unusable_tools(setup, rulebook, now), _own_paths(rulebook))
 
 
 def left_out(rulebook: Rulebook, now: str) -> list[str]:
@@ -66,7 +62,8 @@ def left_out(rulebook: Rulebook, now: str) -> list[str]:
     watched = only_observed(rulebook, now)
     if watched:
         return [f"no deny rules, since they would bind {', '.join(watched)}, who is only observed"]
-    return [] if _path_rules(rulebook) else ["no deny rules for paths, since the policy lifts some or sets a `root`"]
+    unruled = _own_paths(rulebook) is None
+    return ["no deny rules for paths, since the policy lifts some or sets a `root`"] if unruled else []
 
 
 def only_observed(rulebook: Rulebook, now: str) -> list[str]:
@@ -74,34 +71,33 @@ def only_observed(rulebook: Rulebook, now: str) -> list[str]:
     return [name for name in agents_of(rulebook) if observed(rulebook.book.callers[name], now)]
 
 
-def _path_rules(rulebook: Rulebook) -> list[str]:
-    """The protected paths that the host itself can refuse; none if the policy lifts some, or has another root."""
+def _own_paths(rulebook: Rulebook) -> list[str] | None:
+    """The policy's own files, which the host itself can refuse to edit; None if the policy lifts protection, or has
+    another root."""
     book = rulebook.book
     if book.protected.lifted or book.root not in (".", "./"):
-        return []
-    inside = [source for source in book.sources if re.fullmatch(r"[A-Za-z0-9_./ -]+", source) and ".." not in source]
-    edits = [f"Edit(/{path})" for path in (".remit/**", ".claude/**", *inside)]
-    return [*edits, "Read(/.remit/**)"]
+        return None
+    return [source for source in book.sources if re.fullmatch(r"[A-Za-z0-9_./ -]+", source) and ".." not in source]
 
 
-def unknown_agents(rulebook: Rulebook, defined: Iterable[str]) -> list[str]:
+def unknown_agents(setup: Setup, rulebook: Rulebook, defined: Iterable[str]) -> list[str]:
     """The host's agents that the policy doesn't know."""
     known = rulebook.book.callers
-    return [name for name in dict.fromkeys([*defined, *built_in_agents()]) if name not in known]
+    return [name for name in dict.fromkeys([*defined, *setup.catalog.agents]) if name not in known]
 
 
-def undefined_agents(rulebook: Rulebook, defined: Iterable[str], main: str | None) -> list[str]:
+def undefined_agents(setup: Setup, rulebook: Rulebook, defined: Iterable[str], main: str | None) -> list[str]:
     """The policy's agents that the host has no definition of."""
-    there = {*defined, *built_in_agents(), main}
+    there = {*defined, *setup.catalog.agents, main}
     return [name for name, caller in rulebook.book.callers.items() if caller.kind == "agent" and name not in there]
 
 
-def unknown_tools(rulebook: Rulebook, servers: Iterable[str]) -> list[str]:
+def unknown_tools(setup: Setup, rulebook: Rulebook, servers: Iterable[str]) -> list[str]:
     """The host's tools that the policy doesn't know; those of an MCP server as one pattern."""
     known = {*tools_of(rulebook), *rulebook.book.aliases}
-    found = [name for name in pack_tools() if name not in known]
-    for server in dict.fromkeys(servers):
-        start = f"mcp__{re.sub(r'[^A-Za-z0-9_-]', '_', server)}__"
+    found = [name for name in tools_of_host(setup) if name not in known]
+    for server in dict.fromkeys(servers if setup.catalog.server_tools is not None else ()):
+        start = (setup.catalog.server_tools or "").replace("{server}", re.sub(r"[^A-Za-z0-9_-]", "_", server))
         if not any(name.startswith(start) for name in known):
             found.append(f"{start}*")
     return found
@@ -113,12 +109,16 @@ def lines_for_agents(names: Iterable[str]) -> list[str]:
     return ["agents:", *(f"  {name}: {{may: []}}" for name in able)] if able else []
 
 
-def lines_for_tools(names: Iterable[str]) -> list[str]:
+def lines_for_tools(setup: Setup, names: Iterable[str]) -> list[str]:
     """What to paste for tools that the policy doesn't know."""
     names = list(names)
-    lines = [f"use: [{HOST}]"] if any(not name.startswith("mcp__") for name in names) else []
-    patterns = [name for name in names if name.startswith("mcp__")]
-    if patterns:
+    patterns = [name for name in names if name.endswith("*")]
+    bare = [name for name in names if name not in patterns]
+    lines = []
+    if setup.catalog.pack is not None and bare:
+        lines, bare = [f"use: [{setup.catalog.pack}]"], []
+    if patterns or bare:
         lines.append("tools:    # one for each tool of the server, with its own arguments")
+        lines.extend(f"  {shown(name)}: {{args: {{}}, does: nothing}}" for name in bare)
         lines.extend(f"  {shown(name[:-1])}NAME: {{args: {{}}, does: nothing}}" for name in patterns)
     return lines

@@ -1,24 +1,22 @@
-"""Whether a host's settings really have our hooks, complete, and nothing in any of them switches these off."""
+"""Whether the settings really have our hooks, complete, and nothing in any of them switches these off."""
 
 from __future__ import annotations
 
 import glob
 import os
-import shlex
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from remit.adapters.hooks.client import DEADLINE
+from remit.adapters.hooks.command import LONGEST, program_faults
+from remit.adapters.hosts.claude_code.catalog import catalog
+from remit.adapters.hosts.claude_code.hook import BEFORE, NAME
+from remit.adapters.hosts.claude_code.settings import EVENTS, check, is_ours
+from remit.adapters.hosts.setup import Finding
 from remit.exchange import json_text
-from remit.exchange.claude.host import HOST, host_data
-from remit.exchange.claude.settings import EVENTS, check, is_ours
 from remit.exchange.json_text import JsonError
 from remit.model.text import shown
-from remit.service.status.model import Finding
 
-LONGEST = DEADLINE + 3
-"""Seconds after which the hook has ended by itself, whatever happens."""
 _MAX_SIZE = json_text.MAX_SIZE
 _KEYS = frozenset({"type", "command", "timeout", "onFailure", "statusMessage"})
 """What may stand in our entry: anything else could keep it from running, or from being waited for."""
@@ -49,10 +47,10 @@ class Settings:
 
 def all_settings(root: Path, user: Path) -> list[Settings]:
     """Every settings file that the host would read, whether it is there or not."""
-    files: dict[str, list[str]] = host_data()["files"]
-    found = [Settings(user / name, "user") for name in files["user"]]
-    found += [Settings(root / name, "project") for name in files["project"]]
-    for pattern in files["managed"]:
+    files = catalog().files
+    found = [Settings(user / name, "user") for name in files.user]
+    found += [Settings(root / name, "project") for name in files.project]
+    for pattern in files.managed:
         found += [Settings(Path(name), "managed") for name in sorted(glob.glob(pattern))]
     return found
 
@@ -65,7 +63,7 @@ def handlers(data: dict[str, Any] | None, event: str) -> list[tuple[Any, dict[st
 
 def hook_faults(settings: Settings, command: str) -> Iterator[Finding]:
     """What is wrong with our hooks in the file that they were put into."""
-    again = f"run `remit install {HOST}` again"
+    again = f"run `remit install {NAME}` again"
     if not settings.there:
         yield Finding("fault", "settings-gone", f"{settings.name} is gone: no hook runs", again)
     elif settings.data is None:
@@ -88,7 +86,7 @@ def hook_faults(settings: Settings, command: str) -> Iterator[Finding]:
                 Finding("fault", "hook-incomplete", f"{settings.name}: the hook for {event} {text}", again)
                 for text in wrong[0]
             )
-    yield from _program_faults(command)
+    yield from program_faults(command)
 
 
 def _entry_faults(matcher: Any, entry: dict[str, Any]) -> Iterator[str]:
@@ -105,21 +103,12 @@ def _entry_faults(matcher: Any, entry: dict[str, Any]) -> Iterator[str]:
         yield f"has `{shown(key)}`, which could keep it from being run or waited for"
 
 
-def _program_faults(command: str) -> Iterator[Finding]:
-    """The interpreter and the one file that it runs."""
-    words = shlex.split(command)
-    if not os.access(words[0], os.X_OK):
-        yield Finding("fault", "interpreter-gone", f"the hook's interpreter {shown(words[0], 300)} can't be run")
-    if not os.path.isfile(words[3]):
-        yield Finding("fault", "client-gone", f"the hook itself is not there: {shown(words[3], 300)}")
-
-
 def switch_faults(files: list[Settings], installed: Path) -> Iterator[Finding]:
     """What switches hooks off or gets at them, in any of the files that the host reads, and in this environment."""
-    known = host_data()
+    known = catalog()
     managed = [one.data for one in files if one.whose == "managed" and one.data is not None]
-    fixed = {key for key in known["switches"] if any(data.get(key) is False for data in managed)}
-    for key, why in known["wanted"].items():
+    fixed = {key for key in known.switches if any(data.get(key) is False for data in managed)}
+    for key, why in known.wanted.items():
         said = [one.data[key] for one in files if one.data is not None and key in one.data]
         if not said or said[-1] is not True:
             yield Finding("note", "unset", why, f"set `{key}: true` in {shown(installed, 300)}")
@@ -128,21 +117,21 @@ def switch_faults(files: list[Settings], installed: Path) -> Iterator[Finding]:
             text = f"{one.name} can't be used: {shown(one.problem, 200)}; the host ignores it"
             yield Finding("note", "settings-invalid", text)
         data = one.data if one.data is not None else _anyway(one)
-        for key, places in known["switches"].items():
+        for key, places in known.switches.items():
             if one.whose in places and data.get(key) is True and not (one.whose != "managed" and key in fixed):
                 text = f"{one.name}: `{key}` is true, so the hook does not run"
                 yield Finding("fault", "hooks-disabled", text, f"remove `{key}`")
         env = data.get("env")
-        for name in sorted(set(known["injected"]).intersection(env if isinstance(env, dict) else ())):
+        for name in sorted(set(known.injected).intersection(env if isinstance(env, dict) else ())):
             text = f"{one.name}: `env` sets {name}, by which any program can be put into the hook"
             yield Finding("fault", "hook-injected", text, f"remove {name} from `env`")
-        others = [h for _, h in handlers(one.data, "PreToolUse") if not is_ours(h.get("command"))]
+        others = [h for _, h in handlers(one.data, BEFORE) if not is_ours(h.get("command"))]
         if others:
             text = (
                 f"{one.name}: {len(others)} other hook(s) before tool calls; one may change arguments that were judged"
             )
             yield Finding("note", "other-hooks", text)
-    for name, why in known["variables"].items():
+    for name, why in known.variables.items():
         if os.environ.get(name):
             text = f"{name} is set here: {why}, if a session is started like this"
             yield Finding("fault", "hooks-disabled", text, f"unset {name}")

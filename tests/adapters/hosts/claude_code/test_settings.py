@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from remit.exchange.claude.settings import EVENTS, group, install, is_ours, switched_off, uninstall
+from remit.adapters.hosts.claude_code.settings import EVENTS, group, install, is_ours, switched_off, uninstall
 from remit.exchange.json_text import JsonError
 
 COMMAND = "/opt/py/bin/python -I -S /opt/py/lib/remit/adapters/hooks/client.py claude-code /state/x"

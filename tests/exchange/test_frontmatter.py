@@ -7,7 +7,7 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from remit.exchange.claude.frontmatter import HeadError, decode, give_back, head_of, name_of, set_tools, tools_of
+from remit.exchange.frontmatter import HeadError, decode, give_back, head_of, name_of, set_tools, tools_of
 
 TOOLS = ("Read", "Bash", "mcp__git__log")
 

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import msgspec
 
-from remit.cli.common import InputError, known_name
-from remit.cli.install.files import read_file
-from remit.cli.install.originals import Original, text_of
-from remit.cli.install.place import Place
-from remit.cli.install.prompt import answer
-from remit.cli.output import out
+from remit.adapters.install.files import EditError, read_file
+from remit.adapters.install.originals import Original, text_of
+from remit.adapters.install.place import Place
 from remit.declare.nodes import parse
 from remit.forms.nodes import MAP, SCALAR, Node
 from remit.model.errors import PolicyError
 from remit.model.rulebook import Rulebook
-from remit.model.text import shown
+from remit.model.text import did_you_mean, shown
 
 
 class Main(msgspec.Struct, frozen=True):
@@ -30,23 +29,30 @@ class Main(msgspec.Struct, frozen=True):
     """True if the policy file says it already and only has to be activated."""
 
 
-def find_main(place: Place, rulebook: Rulebook, option: str | None, *, asking: bool) -> Main:
-    """The main agent. Raises InputError for an unknown one, or if nobody says who it is; PolicyError."""
+Ask = Callable[[list[str]], str]
+"""Asks a person which of these agents it is."""
+
+
+def find_main(place: Place, rulebook: Rulebook, option: str | None, ask: Ask | None) -> Main:
+    """The main agent; `ask` where a person can be asked.
+
+    Raises EditError for an unknown one, or if nobody says who it is, and PolicyError.
+    """
     callers = rulebook.book.callers.values()
     agents = [c.name for c in callers if c.kind == "agent"] or [c.name for c in callers if c.kind == "role"]
-    have = rulebook.book.hosts.get(place.host, {}).get("main")
+    have = rulebook.book.hosts.get(place.name, {}).get("main")
     if option is not None:
-        known_name(option, agents, "agent")
+        _known(option, agents)
     if have is not None:
         _check_same(place, have, option)
         return Main(have)
     data = read_file(place.policy, place.root) or b""
     node = parse(text_of(str(place.policy), data), shown(place.policy.name))
-    said = _said(node, place.host)
+    said = _said(node, place.name)
     if said is not None:
         _check_same(place, said, option)
         return Main(said, _lines(place, said), written=True)
-    name = option if option is not None else _asked(place, agents, asking)
+    name = option if option is not None else _asked(place, agents, ask)
     return _with_policy(Main(name, _lines(place, name), now=data), node)
 
 
@@ -63,14 +69,14 @@ def policy_original(main: Main, digest: str) -> Original:
 
 def _check_same(place: Place, said: str, option: str | None) -> None:
     if option not in (None, said):
-        raise InputError(
+        raise EditError(
             f"the policy says that the main agent is `{shown(said)}`",
             help=f"change `hosts` in {shown(place.policy.name)}, then run `remit activate`",
         )
 
 
 def _lines(place: Place, name: str) -> str:
-    return f"hosts: {{{place.host}: {{main: {name}}}}}\n"
+    return f"hosts: {{{place.name}: {{main: {name}}}}}\n"
 
 
 def _said(policy: Node, host: str) -> str | None:
@@ -83,15 +89,20 @@ def _said(policy: Node, host: str) -> str | None:
     return str(found.value) if found.kind is SCALAR else None
 
 
-def _asked(place: Place, agents: list[str], asking: bool) -> str:
-    if not asking:
-        raise InputError(
-            f"the policy does not say who {place.host}'s main agent is",
+def _asked(place: Place, agents: list[str], ask: Ask | None) -> str:
+    if ask is None:
+        raise EditError(
+            f"the policy does not say who {place.name}'s main agent is",
             help=f"name one with --main AGENT: {shown(', '.join(agents), 300)}",
             code="no-main",
         )
-    out(f"The policy does not say who {place.host}'s main agent is: the one that people talk to.\n")
-    return known_name(answer(f"main agent ({shown(', '.join(agents), 300)}): "), agents, "agent")
+    return _known(ask(agents), agents)
+
+
+def _known(name: str, agents: list[str]) -> str:
+    if name not in agents:
+        raise EditError(f"unknown agent `{shown(name)}`{did_you_mean(name, agents)}", code="unknown-agent")
+    return name
 
 
 def _with_policy(main: Main, before: Node) -> Main:

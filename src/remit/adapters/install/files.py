@@ -7,11 +7,17 @@ import os
 import stat
 from pathlib import Path
 
-from remit.cli.common import InputError
+from remit.model.errors import RemitError
 from remit.model.text import shown
 from remit.store.files import PRIVATE, write_whole
 
 MAX_SIZE = 4 * 1024 * 1024
+
+
+class EditError(RemitError):
+    """A file that can't be read, edited or written, or a question about it that nobody answered."""
+
+    code = "bad-file"
 
 
 def sha256(data: bytes) -> str:
@@ -22,15 +28,15 @@ def sha256(data: bytes) -> str:
 def read_file(path: Path, root: Path) -> bytes | None:
     """The file's bytes, None if there is none. `root` is the project, with symlinks followed.
 
-    Raises InputError for a file that lies outside of the project, behind a symlink, that is no plain file, belongs to
+    Raises EditError for a file that lies outside of the project, behind a symlink, that is no plain file, belongs to
     another user, is too large or can't be read.
     """
     name = shown(path, 300)
     if root not in path.parents:
-        raise InputError(f"{name}: lies outside of the project", code="outside")
+        raise EditError(f"{name}: lies outside of the project", code="outside")
     try:
         if os.path.realpath(path) != str(path):
-            raise InputError(
+            raise EditError(
                 f"{name}: is a symlink or lies behind one",
                 code="symlink",
                 help="replace the symlink by a plain file; Remit writes no file through one",
@@ -39,29 +45,29 @@ def read_file(path: Path, root: Path) -> bytes | None:
     except FileNotFoundError:
         return None
     except (OSError, ValueError) as error:
-        raise InputError(f"{name}: can't be read: {getattr(error, 'strerror', None) or error}") from None
+        raise EditError(f"{name}: can't be read: {getattr(error, 'strerror', None) or error}") from None
     with os.fdopen(descriptor, "rb") as file:
         about = os.fstat(file.fileno())
         if not stat.S_ISREG(about.st_mode):
-            raise InputError(f"{name}: not a plain file")
+            raise EditError(f"{name}: not a plain file")
         if about.st_uid != os.geteuid() and os.geteuid() != 0:
-            raise InputError(f"{name}: belongs to another user", help="run this as that user")
+            raise EditError(f"{name}: belongs to another user", help="run this as that user")
         if about.st_size > MAX_SIZE:
-            raise InputError(f"{name}: larger than {MAX_SIZE // 1024 // 1024} MiB")
+            raise EditError(f"{name}: larger than {MAX_SIZE // 1024 // 1024} MiB")
         return file.read(MAX_SIZE + 1)
 
 
 def write_file(path: Path, data: bytes, *, private: bool = False) -> None:
-    """Afterwards the file holds the bytes; owner and mode stay. Raises InputError, and then it is as it was."""
+    """Afterwards the file holds the bytes; owner and mode stay. Raises EditError, and then it is as it was."""
     try:
         write_whole(path, data, mode=PRIVATE if private else None)
     except OSError as error:
-        raise InputError(f"{shown(path, 300)}: can't be written: {error.strerror}") from None
+        raise EditError(f"{shown(path, 300)}: can't be written: {error.strerror}") from None
 
 
 def remove_file(path: Path) -> None:
-    """The file is gone. Raises InputError."""
+    """The file is gone. Raises EditError."""
     try:
         path.unlink(missing_ok=True)
     except OSError as error:
-        raise InputError(f"{shown(path, 300)}: can't be removed: {error.strerror}") from None
+        raise EditError(f"{shown(path, 300)}: can't be removed: {error.strerror}") from None
