@@ -27,7 +27,7 @@ from remit.model.text import shown
 
 if TYPE_CHECKING:
     from remit.cli.living import Living
-    from remit.declare.nodes import Node
+    from remit.forms.nodes import Node
     from remit.grant.errors import GrantError
     from remit.model.errors import PolicyError
     from remit.model.rulebook import Rulebook
