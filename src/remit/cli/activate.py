@@ -5,9 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from remit.cli.options import JsonOption, PolicyOption
+from remit.cli.parameters import Option
 
 if TYPE_CHECKING:
     from remit.enforce.in_force import InForce
@@ -18,9 +17,9 @@ if TYPE_CHECKING:
 def command(
     policy: PolicyOption = None,
     yes: Annotated[
-        bool, typer.Option("--yes", help="Without asking, where no passphrase is needed. It replaces none.")
+        bool, Option("--yes", help="Without asking, where no passphrase is needed. It replaces none.")
     ] = False,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only show what would change.")] = False,
+    dry_run: Annotated[bool, Option("--dry-run", help="Only show what would change.")] = False,
     json: JsonOption = False,
 ) -> int:
     """Put the policy in force: check it, show what changes, and ask a person."""
@@ -102,13 +101,13 @@ def _consent(opened: Opened, force: InForce, rulebook: Rulebook, *, yes: bool) -
     from remit.cli.ledger.user import user_name
     from remit.cli.output import err
     from remit.cli.person import lifted, prove_person, without_credential
-    from remit.declare.nodes import show
     from remit.grant.credential import is_set
+    from remit.model.text import shown
 
     book = force.rulebook.book if force.rulebook is not None else None
     first = force.activation is None and not is_set(opened.store)
     if not first and not lifted(book):
-        return prove_person(opened.store, book, doing=f"activate {show(rulebook.book.name)}")
+        return prove_person(opened.store, book, doing=f"activate {shown(rulebook.book.name)}")
     if not yes:
         if not sys.stdin.isatty():
             raise InputError("nobody is there to agree: say --yes")

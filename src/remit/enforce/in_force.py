@@ -216,9 +216,9 @@ def repair_rulebook(opened: Opened, root: Path, rulebook: Rulebook) -> bool:
 
 
 def _added(opened: Opened, rulebook: Rulebook, after: Activation | None, digest: str, by: str) -> Activation:
-    from remit.record.entry import moment
+    from remit.model.moments import exact_moment
 
-    at = moment(opened.ledger.clock())
+    at = exact_moment(opened.ledger.clock())
     try:
         with opened.store.write() as change:
             seq = add_activation(change, after, policy=rulebook.hash, digest=digest, at=at, by=by)
