@@ -322,6 +322,7 @@ def test_row_8_a_ticket_lets_one_in_once(team: Team):
         ("not-entered", "ticket-used"),
         ("not-entered", "unknown-ticket"),
         ("offered", None),
+        ("offer-expired", None),
         ("not-entered", "ticket-expired"),
     ]
 
