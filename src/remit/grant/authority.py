@@ -20,6 +20,7 @@ from remit.grant.chain import chain_of, check_chain
 from remit.grant.clock import Clock
 from remit.grant.errors import GrantError
 from remit.grant.expiry import sweep
+from remit.grant.history import Unused, unused
 from remit.grant.notes import note
 from remit.model.call import Call
 from remit.model.decision import Decision
@@ -166,6 +167,10 @@ class Authority:
         sweep(self.store, self.clock, self.writer)
         with self.store.write() as change:
             capsules.pass_gate(change, name, gate, by=by, now=self.clock.tick(change), writer=self.writer)
+
+    def unused(self, state: CapsuleState) -> Unused:
+        """What of a task's plan, grants and budget was never used."""
+        return unused(state.task, state.spent)
 
     def state(self, name: str) -> CapsuleState:
         """A capsule as it is now. Raises GrantError."""
