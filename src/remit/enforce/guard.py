@@ -310,16 +310,10 @@ class Guard:
 class GuardCarrier(Carrier):
     """A call to a function of this program, or to one of Remit's own tools."""
 
-    __slots__ = ("_declared", "_guard", "call")
     can = CAN
 
     def __init__(self, guard: Guard, declared: Declared | None, call: Call) -> None:
-        self._guard, self._declared, self.call = guard, declared, call
-
-    @property
-    def wait(self) -> float:  # type: ignore[override]
-        """As long as the guard waits."""
-        return self._guard.wait
+        self._guard, self._declared, self.call, self.wait = guard, declared, call, guard.wait
 
     def check(self, judged: Judged) -> None:
         """The policy may know tools that this program doesn't have."""
