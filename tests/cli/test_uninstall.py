@@ -15,10 +15,10 @@ import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
-from remit.cli.install import changes, files, originals
+from remit.adapters.install import changes, files, originals
+from tests.adapters.hosts.claude_code.test_settings import ours, texts
 from tests.cli.install_kit import INSTALL, POLICY, REVIEWER, SETTINGS, UNINSTALL, Project
-from tests.exchange.claude.test_frontmatter import definitions
-from tests.exchange.claude.test_settings import ours, texts
+from tests.exchange.test_frontmatter import definitions
 
 
 @pytest.fixture

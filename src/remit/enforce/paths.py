@@ -8,10 +8,14 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from remit.decide.grid import grid_of
+from remit.enforce.refusal import own_places
 from remit.model.call import Call
 from remit.model.errors import RemitError
 from remit.model.facts import Facts
 from remit.model.rulebook import Rulebook
+from remit.scopes.interface import Kind
+from remit.scopes.kinds import kind_of
+from remit.scopes.path import relative_to
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -34,6 +38,15 @@ def open_root(root: Path | None, policy: Path, facts: Facts, *, policy_root: str
     return absolute, msgspec.structs.replace(facts, root=str(absolute), notes=(*facts.notes, note))
 
 
+def facts_at(root: Path, state: Path) -> Facts:
+    """What an enforcement point knows before any call: the root of paths, and the places that are Remit's own.
+
+    Raises RemitError for a root that is a file.
+    """
+    base = Facts(store=True, guarded=(os.path.realpath(state),), sealed=own_places())
+    return open_root(root, root, base)[1]
+
+
 def look_up(rulebook: Rulebook, call: Call, facts: Facts) -> Facts:
     """The facts with every path of the call, as an argument or in a command, resolved below an existing root."""
     root = facts.root
@@ -43,10 +56,11 @@ def look_up(rulebook: Rulebook, call: Call, facts: Facts) -> Facts:
     tool = row.tool(call.tool) if row is not None else None
     if tool is None or not isinstance(call.args, dict):
         return facts
-    shells = [name for name, argument in tool.args.items() if argument.kind == "shell"]
-    if shells:
-        facts = msgspec.structs.replace(facts, links=_links(call, shells, root))
-    names = [name for name, argument in tool.args.items() if argument.kind == "path"]
+    kinds = {name: kind_of(argument.kind) for name, argument in tool.args.items()}
+    texts_in = {name: kind for name, kind in kinds.items() if kind.language}
+    if texts_in:
+        facts = msgspec.structs.replace(facts, links=_links(call, texts_in, root))
+    names = [name for name, kind in kinds.items() if kind.on_disk]
     if not names:
         return facts
     resolved: dict[str, str] = {}
@@ -60,13 +74,10 @@ def look_up(rulebook: Rulebook, call: Call, facts: Facts) -> Facts:
     return msgspec.structs.replace(facts, resolved=resolved)
 
 
-def _links(call: Call, shells: list[str], root: str) -> dict[str, str]:
+def _links(call: Call, kinds: dict[str, Kind], root: str) -> dict[str, str]:
     """What the paths in the call's commands lead to, where symlinks make that something else."""
-    from remit.scopes.path import relative_to
-    from remit.scopes.shell.units import named_paths
-
-    texts = [text for name in shells for text in _texts(call.args, name.split("."))]
-    paths = sorted({path for text in texts for path in named_paths(text, call.context.cwd, root)})
+    texts = [(kind, text) for name, kind in kinds.items() for text in _texts(call.args, name.split("."))]
+    paths = sorted({path for kind, text in texts for path in kind.paths(text, call.context.cwd, root)})
     found = {path: _real(os.path.join(root, path)) for path in paths[:MAX_PATHS]}
     return {path: to for path, real in found.items() if real is not None and (to := relative_to(real, root)) != path}
 

@@ -21,12 +21,12 @@ def asked(place: str, said: JSON) -> Any:
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as link:
         link.settimeout(20)
         link.connect(place)
-        link.sendall(f"remit-hook 1 {HOST} attended {mark} {len(data)}\n".encode() + data)
+        link.sendall(f"remit-hook 2 {HOST} attended {mark} {len(data)}\n".encode() + data)
         found = bytearray()
         while chunk := link.recv(65536):
             found += chunk
     head, _, body = bytes(found).partition(b"\n")
-    assert head == f"remit-hook 1 {mark} {len(body)}".encode()
+    assert head == f"remit-hook 2 {mark} 0 {len(body)} 0".encode()
     return json.loads(body)
 
 
