@@ -22,8 +22,8 @@ from remit.compile.facts import facts_from
 from remit.decide import decide
 from remit.decide.questions import call_digest
 from remit.declare.nodes import from_python, parse
-from remit.declare.words import plain
 from remit.enforce.paths import look_up, open_root
+from remit.forms.texts import plain
 from remit.model import CallError, Facts, Rulebook
 from remit.model.wire import call_from, decode_call, encode_decision
 from tests.adapters.hooks.cases import CaseHook, CaseProject, carried, with_main

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import typer
-
 from remit.cli.options import JsonOption, PolicyOption
+from remit.cli.parameters import Option
 from remit.model.decision import Decision
 
 
 def command(
     policy: PolicyOption = None,
-    quiet: Annotated[bool, typer.Option("--quiet", help="Print only what was refused or asked.")] = False,
+    quiet: Annotated[bool, Option("--quiet", help="Print only what was refused or asked.")] = False,
     json: JsonOption = False,
 ) -> int:
     """Answer the hooks of this project, with the activated policy, until interrupted."""

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from remit.cli.options import JsonOption, PolicyOption
+from remit.cli.parameters import Option
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -21,7 +20,7 @@ NOT_AS_IT_SHOULD = 1
 
 def command(
     probe: Annotated[
-        bool, typer.Option("--probe", help="Ask the installed hook, as the host does, about calls that must be denied.")
+        bool, Option("--probe", help="Ask the installed hook, as the host does, about calls that must be denied.")
     ] = False,
     policy: PolicyOption = None,
     json: JsonOption = False,

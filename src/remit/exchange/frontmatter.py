@@ -12,7 +12,8 @@ from collections.abc import Sequence
 
 import msgspec
 
-from remit.declare.nodes import LIST, SCALAR, Node, parse
+from remit.declare.nodes import parse
+from remit.forms.nodes import LIST, SCALAR, Node
 from remit.model.errors import PolicyError, RemitError
 from remit.model.text import shown
 

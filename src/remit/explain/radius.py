@@ -12,18 +12,15 @@ from typing import Any
 
 import msgspec
 
-from remit.decide.case import Case
-from remit.decide.grid import Cell, grid_of
-from remit.decide.intake import BadArguments
-from remit.decide.measure import measure
+from remit.decide.preview import grid_of, preview_call
 from remit.model.call import Call
 from remit.model.decision import Target
 from remit.model.errors import NotUnderstood
 from remit.model.facts import Facts
 from remit.model.policy import Argument, Caller, Does, Tool
 from remit.model.rulebook import Rulebook
-from remit.model.terms import ALLOW
 from remit.model.text import shown
+from remit.scopes.kinds import kind_of
 
 _NOBODY = "anyone"
 
@@ -65,23 +62,25 @@ class Radius(msgspec.Struct, frozen=True):
 
 
 def radius_of(
-    rulebook: Rulebook, kind: str, text: str, effect: str = "read", dialect: str = "sqlite", root: str | None = None
+    rulebook: Rulebook,
+    kind: str,
+    text: str,
+    effect: str | None = None,
+    dialect: str = "sqlite",
+    root: str | None = None,
 ) -> Radius:
-    """The radius of a text of one kind: shell, sql, url (always network) or path (with the effect)."""
-    does = {"url": (Does("network", "text"),), "path": (Does(effect, "text"),)}.get(kind, ())
-    tool = Tool("text", args={"text": Argument(kind)}, does=does, dialect=dialect if kind == "sql" else None)
+    """The radius of a text of one kind. `effect` is that of a tool on it, where the text itself doesn't tell."""
+    about = kind_of(kind)
+    does = () if about.language else (Does(effect or about.usual_effect, "text"),)
+    tool = Tool("text", args={"text": Argument(kind)}, does=does, dialect=dialect)
     book = msgspec.structs.replace(rulebook.book, callers={_NOBODY: Caller(_NOBODY, "agent")})
     grid = grid_of(Rulebook(book, rulebook.hash))
     row = grid.row(_NOBODY)
     if row is None:
         raise LookupError(_NOBODY)
-    cell: Cell = grid.cell(row, tool)
-    call, facts = Call(_NOBODY, "text", {"text": text}), Facts(root=root)
     try:
-        values = cell.intake.values(call.args)
-        case = Case(cell, call, facts, values, cell.intake.units(values, call, facts))
-    except (BadArguments, NotUnderstood) as error:
+        found = preview_call(grid.cell(row, tool), Call(_NOBODY, "text", {"text": text}), Facts(root=root))
+    except NotUnderstood as error:
         return Radius((), "not understood", 0, "", 0, "", (), str(error))
-    measure(case)
-    decision = case.decision(ALLOW, "", "")
-    return Radius(case.effects, case.grade, case.tier, case.tier_why, case.data_tier, case.data_why, decision.targets)
+    reason, data_reason = found.tier_why, found.data_why
+    return Radius(found.effects, found.grade, found.tier, reason, found.data_tier, data_reason, found.targets)

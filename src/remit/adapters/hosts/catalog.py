@@ -8,7 +8,7 @@ import msgspec
 
 from remit import catalog
 from remit.declare.nodes import parse
-from remit.declare.words import plain
+from remit.forms.texts import plain
 from remit.model.errors import RemitError
 
 

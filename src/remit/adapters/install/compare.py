@@ -10,8 +10,8 @@ from collections.abc import Iterable
 
 from remit.adapters.hosts.setup import Setup
 from remit.declare.load import read_pack
-from remit.declare.shapes import NAME
 from remit.explain.matrix import callers_of, cell_for, tools_of
+from remit.forms.shapes import NAME
 from remit.model.policy import Caller
 from remit.model.rulebook import Rulebook
 from remit.model.text import shown

@@ -9,7 +9,8 @@ import msgspec
 from remit.adapters.install.files import EditError, read_file
 from remit.adapters.install.originals import Original, text_of
 from remit.adapters.install.place import Place
-from remit.declare.nodes import MAP, SCALAR, Node, parse
+from remit.declare.nodes import parse
+from remit.forms.nodes import MAP, SCALAR, Node
 from remit.model.errors import PolicyError
 from remit.model.rulebook import Rulebook
 from remit.model.text import did_you_mean, shown

@@ -4,26 +4,25 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from remit.cli.options import JsonOption, PolicyOption
+from remit.cli.parameters import Argument, Option
 
 if TYPE_CHECKING:
     from remit.adapters.install.edits import Edits
 
-HostArgument = Annotated[str, typer.Argument(metavar="HOST", help="The host, by its name.")]
-YesOption = Annotated[bool, typer.Option("--yes", help="Write without asking.")]
-DryRunOption = Annotated[bool, typer.Option("--dry-run", help="Only show what would change.")]
+HostArgument = Annotated[str, Argument(metavar="HOST", help="The host, by its name.")]
+YesOption = Annotated[bool, Option("--yes", help="Write without asking.")]
+DryRunOption = Annotated[bool, Option("--dry-run", help="Only show what would change.")]
 
 
 def command(
     host: HostArgument,
     policy: PolicyOption = None,
     main: Annotated[
-        str | None, typer.Option("--main", metavar="AGENT", help="Who the main agent is, if the policy doesn't say.")
+        str | None, Option("--main", metavar="AGENT", help="Who the main agent is, if the policy doesn't say.")
     ] = None,
     local: Annotated[
-        bool, typer.Option("--local", help="Write to the project's settings that are not shared with others.")
+        bool, Option("--local", help="Write to the project's settings that are not shared with others.")
     ] = False,
     yes: YesOption = False,
     dry_run: DryRunOption = False,

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from remit.declare.nodes import Node
-from remit.declare.shapes import Choice, Either, Field, Flag, ListOf, MapOf, Reader, Record, Text
+from remit.forms.nodes import Node
+from remit.forms.shapes import Choice, Either, Field, Flag, ListOf, MapOf, Reader, Record, Ref, Text
 from remit.model.text import shown
 
 _NAME = re.compile(r"[^\s'\"`\[\];(),]+(?: [^\s'\"`\[\];(),]+)*")
@@ -54,7 +54,7 @@ def _plain(words: list[str]) -> str | list[str]:
 
 
 _verb = Either(scalar=_name, list=ListOf(_name, some=True), map=_long)
-sql_scope = Record(
+_scope = Record(
     {
         "select": Field(_verb, "tables that it may read"),
         "insert": Field(Either(scalar=_name, list=ListOf(_name, some=True), map=_insert), "tables it may insert into"),
@@ -69,3 +69,4 @@ sql_scope = Record(
     },
     what="a sql scope",
 )
+sql_scope = Ref("sql-scope", lambda: _scope)

@@ -1,38 +1,25 @@
-"""Answering a stream of calls: a line in, a line out, in order, in constant memory."""
+"""Answering calls as lines of JSON: a line in, a line out, in order, in constant memory.
+
+for line in lines(file):
+    decision, call_id = answer(known, line)
+"""
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
-from pathlib import Path
 from typing import BinaryIO
 
 import msgspec
 
-from remit.cli.common import InputError, Setting
-from remit.cli.output import write
 from remit.decide import decide
+from remit.enforce.call_facts import CallFacts
 from remit.model.decision import Decision
-from remit.model.errors import CallError
+from remit.model.errors import CallError, InputError
 from remit.model.rulebook import Rulebook
-from remit.model.terms import ALLOW, DENY, Verdict
-from remit.model.text import shown
+from remit.model.terms import DENY
 from remit.model.wire import MAX_LINE, decode_call, encode_decision
 
 _CHUNK = 64 * 1024
-
-
-def open_calls(name: str) -> BinaryIO:
-    """The file of calls, or stdin for `-`. Raises InputError."""
-    if name == "-":
-        if sys.stdin is None:
-            raise InputError("--calls -: there is no stdin")
-        return sys.stdin.buffer
-    try:
-        return Path(name).open("rb")
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        raise InputError(f"--calls {shown(name, 300)}: can't be read: {reason}") from None
 
 
 def lines(file: BinaryIO) -> Iterator[bytes | None]:
@@ -54,17 +41,7 @@ def lines(file: BinaryIO) -> Iterator[bytes | None]:
         raise InputError(f"the calls can't be read on: {getattr(error, 'strerror', None) or error}") from None
 
 
-def answer_all(setting: Setting, file: BinaryIO) -> Verdict:
-    """Writes a decision for every line; returns the strictest of them."""
-    strictest = ALLOW
-    for line in lines(file):
-        decision, call_id = answer(setting, line)
-        write(_encoded(decision, call_id) + b"\n")
-        strictest = max(strictest, decision.verdict)
-    return strictest
-
-
-def answer(setting: Setting, line: bytes | None) -> tuple[Decision, str | None]:
+def answer(known: CallFacts, line: bytes | None) -> tuple[Decision, str | None]:
     """The decision on one line, and the call's id. Never raises: what can't be answered is denied."""
     call_id: str | None = None
     try:
@@ -72,11 +49,11 @@ def answer(setting: Setting, line: bytes | None) -> tuple[Decision, str | None]:
             raise CallError(f"the line is longer than {MAX_LINE} bytes")
         call = decode_call(line)
         call_id = call.id
-        return decide(setting.rulebook, call, setting.facts_for(call)).for_call(call.args), call_id
+        return decide(known.rulebook, call, known.of(call)).for_call(call.args), call_id
     except CallError as error:
-        return refused(setting.rulebook, error.code, str(error)), error.id
+        return refused(known.rulebook, error.code, str(error)), error.id
     except Exception as error:  # one line that fails must not leave the others without an answer
-        return refused(setting.rulebook, "internal-error", f"the call failed ({type(error).__name__})"), call_id
+        return refused(known.rulebook, "internal-error", f"the call failed ({type(error).__name__})"), call_id
 
 
 def refused(rulebook: Rulebook, code: str, reason: str) -> Decision:
@@ -84,7 +61,8 @@ def refused(rulebook: Rulebook, code: str, reason: str) -> Decision:
     return Decision(DENY, "", "", code, reason, policy=rulebook.hash, detail=(f"1 {reason}",))
 
 
-def _encoded(decision: Decision, call_id: str | None) -> bytes:
+def encoded(decision: Decision, call_id: str | None) -> bytes:
+    """The answer as a line; a decision that can't be written is a deny."""
     try:
         return encode_decision(decision, call_id)
     except (msgspec.MsgspecError, UnicodeError, TypeError, ValueError):

@@ -1,9 +1,14 @@
-"""What a `sql:` scope lets happen: the effects that its statements can have, and texts that show them."""
+"""What a `sql:` scope lets happen, texts that show it, and the smallest scope for a statement."""
 
 from __future__ import annotations
 
-from remit.languages.sql.statement import EFFECTS
-from remit.scopes.sql.scope import SqlMatcher, Tables
+from typing import TYPE_CHECKING
+
+from remit.languages.sql.statement import EFFECTS, VERBS, SqlStatement
+from remit.scopes.interface import in_quotes
+
+if TYPE_CHECKING:
+    from remit.scopes.sql.scope import SqlMatcher, Tables
 
 SAMPLES = (
     "SELECT * FROM x",
@@ -51,3 +56,31 @@ def sample_statements(matcher: SqlMatcher) -> list[str]:
 
 def _names(tables: Tables) -> list[str]:
     return ["x"] if tables.all else [name.replace("*", "x").replace("?", "x") for name in tables.names]
+
+
+def smallest_scope(statement: SqlStatement) -> str | None:
+    """The statement's verbs, tables and functions as a scope; None for what no scope admits."""
+    clauses: dict[str, list[str]] = {verb: [] for verb in (statement.verb,) if verb in ("select", "insert")}
+    for use in statement.uses:
+        if not use.via:
+            clauses.setdefault(use.verb, []).append(use.table)
+    kinds = sorted(statement.ddl)
+    if "ddl" in clauses or kinds:
+        clauses["ddl"] = kinds
+    if statement.pragmas:
+        clauses["pragma"] = list(statement.pragmas)
+    if statement.strange:
+        clauses["functions"] = list(statement.strange)
+    if statement.unknown or not clauses or statement.reaches or statement.verb not in VERBS:
+        return None
+    entries = [
+        f"{verb}: [{', '.join(map(in_quotes, dict.fromkeys(names)))}]" if names else f"{verb}: any"
+        for verb, names in clauses.items()
+    ]
+    if "insert" in clauses and statement.conflict not in ("", "none"):
+        conflict = statement.conflict if statement.conflict in ("ignore", "update", "replace") else "any"
+        names = ", ".join(map(in_quotes, dict.fromkeys(clauses["insert"])))
+        entries = [entry for entry in entries if not entry.startswith("insert:")]
+        entries.append(f"insert: {{tables: [{names}], conflict: {conflict}}}")
+    entries += ["explain: true"] if statement.explains else []
+    return f"sql: {{{', '.join(entries)}}}"

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from remit.languages.programs.profiles import Profile, profile_of
 from remit.model.terms import EFFECTS
-from remit.scopes.shell.scope import Run, ShellMatcher
+
+if TYPE_CHECKING:
+    from remit.scopes.shell.scope import Run, ShellMatcher
 
 ANY_EFFECT = frozenset(EFFECTS)
 SAMPLES = (
@@ -31,7 +34,7 @@ def possible_effects(matcher: ShellMatcher) -> tuple[frozenset[str], bool]:
     effects: set[str] = {"write"} if matcher.redirect else set()
     project = False
     runs = [run for entries in matcher.runs.values() for run in entries]
-    runs.extend(Run(name) for name in sorted(matcher.filters))
+    runs.extend(matcher.filter_runs())
     for run in runs:
         profile = profile_of(run.program.split()[0])
         if run.anything or profile is None:

@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable
 from typing import Any, Final
 
-from remit.declare.nodes import LIST, MAP, SCALAR, Node
+from remit.forms.nodes import LIST, MAP, SCALAR, Node
 from remit.model.errors import PolicyError, Problem
 from remit.model.text import did_you_mean, shown, shown_name
 
@@ -314,6 +314,35 @@ class Either(Shape):
 
     def schema(self) -> JSON:
         return {"anyOf": [shape.schema() for shape in self.by_kind.values()]}
+
+
+class ShortOr(Shape):
+    """A long form, or a short one that stands for one key of it."""
+
+    def __init__(self, short: Shape, key: str, long: Record, expects: str) -> None:
+        self.short, self.key, self.long, self.expects = short, key, long, expects
+
+    def read(self, node: Node, reader: Reader) -> Any:
+        if node.kind is MAP:
+            return self.long.read(node, reader)
+        found = self.short.read(node, reader)
+        return BAD if found is BAD else {self.key: found}
+
+    def schema(self) -> JSON:
+        return {"anyOf": [self.short.schema(), self.long.schema()]}
+
+
+class Late(Shape):
+    """A shape that is made when it is needed, since what it admits can change."""
+
+    def __init__(self, shape: Callable[[], Shape], expects: str) -> None:
+        self._shape, self.expects = shape, expects
+
+    def read(self, node: Node, reader: Reader) -> Any:
+        return self._shape().read(node, reader)
+
+    def schema(self) -> JSON:
+        return self._shape().schema()
 
 
 class Ref(Shape):
