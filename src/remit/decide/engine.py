@@ -46,18 +46,22 @@ def decide(rulebook: Rulebook, call: Call, facts: Facts = NO_FACTS, *, memo: boo
         except (KeyError, TypeError, AttributeError):
             pass  # not met before, or not well formed: the procedure answers
     try:
-        return _decide(rulebook, call, facts, memo=memo)
+        seen = Seen(call, facts)
+        decision = judged(rulebook, call, seen)
+        if memo and seen.whole:
+            memo_of(rulebook).keep(call, facts, seen.noted, decision)
+        return decision
     except Exception as error:  # a rule that can't be evaluated denies what it could have applied to
         reason = f"the call could not be judged ({type(error).__name__})"
         return _refusal(rulebook, call, "rule-failed", reason, detail=(f"{type(error).__name__}: {shown(error, 200)}",))
 
 
-def _decide(rulebook: Rulebook, call: Call, facts: Facts, *, memo: bool) -> Decision:
-    """Step 1 here, the rest in `procedure`."""
+def judged(rulebook: Rulebook, call: Call, seen: Seen) -> Decision:
+    """The decision without a memo. Here is who calls what, of step 1; the rest is in `procedure`."""
     wrong = malformed(call)
     if wrong is not None:
         return _refusal(rulebook, call, "malformed-call", wrong)
-    grid, seen = grid_of(rulebook), Seen(call, facts)
+    grid = grid_of(rulebook)
     row = grid.row(call.agent) if type(call.agent) is str else None
     if row is None:
         return _refusal(rulebook, call, "unknown-agent", f"the policy knows no agent `{shown(call.agent)}`")
@@ -70,10 +74,7 @@ def _decide(rulebook: Rulebook, call: Call, facts: Facts, *, memo: bool) -> Deci
     if tool is None:
         reason = f"the policy knows no tool `{shown(call.tool)}`"
         return _refusal(rulebook, call, "unknown-tool", reason, remedy=declare_remedy(call.tool))
-    decision = procedure(grid.cell(row, tool), seen)
-    if memo:
-        memo_of(rulebook).keep(call, facts, seen.noted, decision)
-    return decision
+    return procedure(grid.cell(row, tool), seen)
 
 
 def procedure(cell: Cell, seen: Seen) -> Decision:

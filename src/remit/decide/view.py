@@ -20,7 +20,7 @@ from remit.model.call import Call, Context
 from remit.model.facts import Capsule, Facts
 
 Values = dict[str, list[Any]]
-_BY_TYPE: dict[str, type] = {"text": str, "flag": bool, "number": int}
+BY_TYPE: dict[str, type] = {"text": str, "flag": bool, "number": int}
 """Kinds of arguments that accept every value of one type, so that checking them looks at nothing but the type."""
 EVERY = "json"
 """The kind that accepts whatever there is."""
@@ -112,28 +112,31 @@ class CallSeen(_Seen):
 class Seen:
     """A call and its facts, for the procedure."""
 
-    __slots__ = ("_call", "_facts", "call", "facts", "noted")
+    __slots__ = ("_whole_call", "_whole_facts", "call", "facts", "noted", "whole")
 
     def __init__(self, call: Call, facts: Facts) -> None:
-        self._call, self._facts = call, facts
+        self._whole_call, self._whole_facts = call, facts
         self.noted = Noted()
+        self.whole = False
+        """The procedure has looked at the arguments: the call is well formed, and belongs to a cell."""
         # To the steps, and to the type checker, a view is what stands behind it.
         self.call = cast(Call, CallSeen(call, self.noted))
         self.facts = cast(Facts, FactsSeen(facts, self.noted))
 
     def values(self, intake: Intake) -> Values:
         """What intake makes of the arguments: it looks at all names and types, and at the values of most kinds."""
-        for name, value in self._call.args.items():
+        self.whole = True
+        for name, value in self._whole_call.args.items():
             argument = intake.tool.args.get(name)
             by_type = argument is not None and not argument.one_of and _by_type(argument.kind, value)
             if not by_type:
                 self.noted.args.add(name)
-        return _Values(intake.values(self._call.args), self.noted)
+        return _Values(intake.values(self._whole_call.args), self.noted)
 
     def digest(self, policy: str) -> str:
         """What an approval would be bound to. It is of the whole call."""
         self.noted.once = True
-        return call_digest(self._call, policy, self._facts)
+        return call_digest(self._whole_call, policy, self._whole_facts)
 
 
 class Now:
@@ -232,7 +235,7 @@ class _Values(Values):
 
 def _by_type(kind: str, value: object) -> bool:
     """A value of this kind is good by its type alone."""
-    return kind == EVERY or type(value) is _BY_TYPE.get(kind)
+    return kind == EVERY or type(value) is BY_TYPE.get(kind)
 
 
 def _outer(name: str) -> str:
