@@ -13,8 +13,7 @@ from typing import Any
 import pytest
 
 from remit.cli.main import run
-from remit.compile import load_rulebook
-from remit.compile.file import rulebook_path, write_rulebook
+from tests.activated import activate
 from tests.cli.kit import Ran
 
 POLICY = """\
@@ -65,7 +64,8 @@ class Project:
     def activate(self, policy: str = POLICY) -> None:
         """The policy is in force."""
         path = self.put("remit.yaml", policy)
-        write_rulebook(load_rulebook(path), rulebook_path(self.root))
+        with here(self):
+            activate(path)
 
     def files(self) -> dict[str, tuple[bytes, int]]:
         """Every file and directory of the project, with its bytes and mode."""
@@ -85,8 +85,9 @@ class Project:
         return found
 
     def kept(self) -> list[str]:
-        """What lies in the state directory."""
-        return sorted(path.name for path in self.state.rglob("*") if path.is_file())
+        """What lies in the state directory, besides what an activation leaves there."""
+        files = (path for path in self.state.rglob("*") if path.is_file() and path.parent.name != "keys")
+        return sorted(path.name for path in files if not path.name.startswith(("remit.db", "activating", "beginning")))
 
     def record(self) -> dict[str, Any]:
         """The record of the installation."""

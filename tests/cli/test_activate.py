@@ -14,9 +14,9 @@ from typing import Any
 import pytest
 
 from remit.cli import person
-from remit.cli.in_force import InForce, in_force
-from remit.cli.pending import look, pending
+from remit.cli.pending import pending
 from remit.compile import load_rulebook
+from remit.enforce.in_force import InForce, look_up_in_force, read_in_force
 from remit.grant.credential import set_passphrase
 from remit.record.open import open_ledger, open_log
 from remit.store import state_directory
@@ -56,7 +56,7 @@ class Project:
             set_passphrase(opened.store, RIGHT)
 
     def force(self) -> InForce:
-        return look(self.root)
+        return look_up_in_force(self.root)
 
     def ledger(self) -> list[tuple[str, Any]]:
         with open_log(self.root) as opened:
@@ -372,8 +372,9 @@ def test_another_machine_on_the_same_store(
 
 CRASH = """
 import os, sys
-import remit.cli.in_force as module
+import remit.enforce.in_force, remit.record.policy
 name, when = sys.argv[1:3]
+module = remit.record.policy if name == "record_activation" else remit.enforce.in_force
 real = getattr(module, name)
 def crash(*args, **more):
     if when == "after":
@@ -399,6 +400,7 @@ POINTS = [
 THEN = ["the same", "another", "back", "broken"]
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize(
     ("name", "when", "left", "then"),
     [(*point, then) for point in POINTS for then in (THEN if point[2] == "nothing" else THEN[:2])],
@@ -450,12 +452,12 @@ def test_what_is_lost_half_way_needs_the_passphrase(project: Project) -> None:
 
 
 def test_somebody_else_was_quicker(project: Project) -> None:
-    from remit.cli.in_force import ActivationError, put_in_force
+    from remit.enforce.in_force import ActivationError, put_in_force
 
     project.run("--yes")
     project.write(MORE)
     with open_ledger(project.root, point="test") as opened:
-        stale = in_force(project.root, opened.store).activation
+        stale = read_in_force(project.root, opened.store).activation
         put_in_force(opened, project.root, load_rulebook(project.file), after=stale, by="anna")
         project.write(POLICY)
         with pytest.raises(ActivationError, match="meanwhile"):

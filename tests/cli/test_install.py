@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from remit.compile import build_rulebook, load_rulebook
+from remit.compile.file import rulebook_path, write_rulebook
 from tests.cli.install_kit import INSTALL, POLICY, REVIEWER, SETTINGS, UNINSTALL, Project
 
 EVENTS = ["PreToolUse", "PostToolUse", "PostToolUseFailure"]
@@ -320,13 +322,34 @@ class TestRefusals:
         assert project.files() == before
         assert project.kept() == []
 
-    def test_no_policy_and_no_rulebook(self, project: Project):
-        (project.root / ".remit" / "rulebook").unlink()
-        ran = project(*INSTALL, "--yes")
-        assert (ran.code, ran.err) == (2, "remit: no rulebook is activated\n    run `remit activate` first\n")
+    def test_no_policy_and_nothing_activated(self, project: Project, tmp_path: Path):
+        (tmp_path / "fresh").mkdir()
+        fresh = Project(tmp_path / "fresh")
+        fresh.put("remit.yaml", POLICY)
+        ran = fresh(*INSTALL, "--yes")
+        assert (ran.code, ran.err) == (2, "remit: no policy is activated\n    a person runs `remit activate`\n")
         assert project(*INSTALL, "--yes", "--policy", "other.yaml").err == "remit: other.yaml: no such file\n"
         (project.root / "remit.yaml").unlink()
         assert project(*INSTALL, "--yes").code == 2
+
+    def test_a_rulebook_that_nobody_activated(self, project: Project):
+        """A program of the project wrote `.remit/rulebook`, with rules of its own."""
+        other = build_rulebook({"remit": 1, "use": ["claude-code"], "agents": {"boss": {"may": ["Bash"]}}})
+        write_rulebook(other, rulebook_path(project.root))
+        before = project.files()
+        for way in ("--dry-run", "--yes"):
+            ran = project(*INSTALL, way)
+            assert ran.code == 2
+            assert "nothing is in force" in ran.err
+            assert "not the rulebook that was activated last" in ran.err
+        assert (project.files(), project.kept()) == (before, [])
+
+    def test_a_rulebook_beside_a_store_that_knows_of_no_activation(self, project: Project, tmp_path: Path):
+        (tmp_path / "fresh").mkdir()
+        fresh = Project(tmp_path / "fresh")
+        write_rulebook(load_rulebook(fresh.put("remit.yaml", POLICY)), rulebook_path(fresh.root))
+        ran = fresh(*INSTALL, "--dry-run")
+        assert (ran.code, ran.err) == (2, "remit: no policy is activated\n    a person runs `remit activate`\n")
 
     def test_an_unknown_host(self, project: Project):
         assert project("install", "claude").err == "remit: unknown host `claude`; did you mean `claude-code`?\n"

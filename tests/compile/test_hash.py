@@ -143,7 +143,7 @@ def changed(**edits):
         {"agents__c": {"may": []}},
         {"tools__read__tier": 2},
         {"tools__read__aliases": ["view"]},
-        {"tools__read__args": {"path": "text"}},
+        {"tools__read__args": {"path": "glob"}},
         {"tools__read__does": {"write": "path"}},
         {"tools__write__confirm": True},
         {"tools__write__optional": ["text"]},

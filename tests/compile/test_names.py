@@ -119,11 +119,9 @@ def test_an_own_declaration_does_not_escape_the_default_of_its_layer():
         "roles": {"core": {}},
         "agents": {"a": {"may": ["t"], "tools": {"t": tool}}},
     }
-    try:
-        rulebook = book(**sections)
-    except PolicyError:
-        return
-    assert outcome(rulebook, "t") == "deny not-accessible"
+    with pytest.raises(PolicyError) as caught:
+        book(**sections)
+    assert [problem.code for problem in caught.value.problems] == ["never-applies"]
 
 
 def test_an_own_tool_does_not_escape_what_is_reserved():

@@ -3,45 +3,37 @@
 import pytest
 
 from remit.model import PolicyError
-from tests.decide.kit import TOOLS, book, may, outcome
+from tests.decide.kit import TOOLS, book, outcome
 
 NETWORK = {"effect": "network"}
 
 
-def test_an_empty_list_of_effects_permits_nothing():
-    try:
-        rulebook = may({"write": {"effect": []}})
-    except PolicyError:
-        return
-    assert outcome(rulebook, "write", {"path": "x"}) == "deny not-permitted"
+def codes(**sections):
+    """The codes of the problems for which the policy does not load."""
+    with pytest.raises(PolicyError) as caught:
+        book(**sections)
+    return [problem.code for problem in caught.value.problems]
 
 
-def test_an_empty_list_of_values_admits_no_value():
+def test_an_empty_list_of_effects_does_not_load():
+    assert codes(agents={"a": {"may": [{"write": {"effect": []}}]}}) == ["bad-value"]
+
+
+def test_an_empty_list_of_values_does_not_load():
     tools = {"set": {"args": {"mode": {"one_of": []}}, "does": "nothing"}}
-    try:
-        rulebook = book(tools=tools, agents={"a": {"may": ["set"]}})
-    except PolicyError:
-        return
-    assert outcome(rulebook, "set", {"mode": "anything"}) == "deny mistyped-argument"
+    assert codes(tools=tools, agents={"a": {"may": ["set"]}}) == ["bad-value"]
 
 
-def test_every_part_of_a_condition_counts():
+def test_a_condition_with_parts_of_which_one_would_be_ignored_does_not_load():
     tools = {"set": {"args": {"n": "number"}, "does": "nothing"}}
     rule = {"set": {"where": {"n": {"range": [0, 100], "max": 10}}}}
-    try:
-        rulebook = book(tools=tools, agents={"a": {"may": [rule]}})
-    except PolicyError:
-        return
-    assert outcome(rulebook, "set", {"n": 50}) == "deny not-permitted"
+    assert codes(tools=tools, agents={"a": {"may": [rule]}}) == ["bad-value"]
 
 
 @pytest.mark.parametrize("exception", [{}, {"effect": []}, {"where": {}}])
-def test_an_empty_exception_takes_nothing_out(exception):
-    try:
-        rulebook = may("fetch", may_not=[{"effect": "network", "except": exception}])
-    except PolicyError:
-        return
-    assert outcome(rulebook, "fetch", {"url": "https://x.example/"}) == "deny may-not"
+def test_an_empty_exception_does_not_load(exception):
+    prohibition = {"effect": "network", "except": exception}
+    assert codes(agents={"a": {"may": ["fetch"], "may_not": [prohibition]}}) == ["bad-value"]
 
 
 @pytest.mark.parametrize("verb", ["may", "must_ask", "may_not"])
@@ -75,12 +67,9 @@ def test_a_reach_that_can_not_be_read_does_not_load(reach):
 
 def test_a_reach_outside_the_root_is_never_covered_by_accident():
     tools = {"t": {"args": {"p": "path"}, "does": {"read": ["/etc/**", "p"]}}}
-    for rule in ("t", {"t": {"path": "x/**"}}):
-        try:
-            rulebook = book(tools=tools, agents={"a": {"may": [rule]}})
-        except PolicyError:
-            continue
-        assert outcome(rulebook, "t", {"p": "x/a"}) in ("deny outside-root", "deny not-permitted")
+    rulebook = book(tools=tools, agents={"a": {"may": ["t"]}})
+    assert outcome(rulebook, "t", {"p": "x/a"}) == "deny outside-root"
+    assert codes(tools=tools, agents={"a": {"may": [{"t": {"path": "x/**"}}]}}) == ["never-applies"]
 
 
 @pytest.mark.parametrize(("kind", "default"), [("number", "abc"), ("flag", "yes"), ("path", "a//b"), ("glob", "a/[")])
@@ -96,14 +85,10 @@ def test_examples_of_a_rule_without_a_tool_are_not_ignored():
         book(agents={"a": {"may": ["write"], "may_not": [rule]}})
 
 
-def test_an_example_beside_a_condition_on_the_capsule():
+def test_an_example_beside_a_condition_on_the_capsule_fails():
+    """Nobody knows the capsule C-1 when a policy is compiled."""
     rule = {"read": {"when": {"capsule": "C-1"}, "examples": {"allow": ["x"]}}}
-    found = []
-    try:
-        book(agents={"a": {"may": [rule]}})
-    except PolicyError as error:
-        found = [problem.code for problem in error.problems]
-    assert found in ([], ["example-fails"])  # the latter is right too: nobody knows the capsule C-1
+    assert codes(agents={"a": {"may": [rule]}}) == ["example-fails"]
 
 
 @pytest.mark.parametrize(
@@ -115,12 +100,7 @@ def test_a_condition_on_the_context_without_values(more):
     scope = {"when": {"mode": []}, "examples": {"deny": ["x"]}}
     if more:
         del scope["examples"]
-    rule = {"read": scope}
-    try:
-        rulebook = book(agents={"a": {"may": [rule]}}, **more)
-    except PolicyError:
-        return
-    assert outcome(rulebook, "read", {"path": "x"}, mode="interactive") == "deny not-permitted"
+    assert codes(agents={"a": {"may": [{"read": scope}]}}, **more) == ["bad-value"]
 
 
 def test_an_unknown_agent_in_a_condition_does_not_load():

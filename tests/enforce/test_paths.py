@@ -99,9 +99,16 @@ def test_a_loop(root, path):
     assert judged(root, "write", {"path": path}) == "bad-path"
 
 
-@pytest.mark.parametrize("path", ["a\0b", "x" * 300, "x" * 5000, "", "a\nb", "~/x", "../x", "\ud800"])
-def test_names_that_the_system_refuses(root, path):
-    assert judged(root, "write", {"path": path}) in ("bad-path", "outside-root", "not-permitted")
+@pytest.mark.parametrize(
+    ("path", "code"),
+    [
+        *((path, "bad-path") for path in ("a\0b", "x" * 5000, "", "a\nb", "~/x", "\ud800")),
+        ("x" * 300, "not-permitted"),
+        ("../x", "outside-root"),
+    ],
+)
+def test_names_that_the_system_refuses(root, path, code):
+    assert judged(root, "write", {"path": path}) == code
 
 
 def test_every_path_of_a_list_is_resolved(root):
@@ -130,7 +137,7 @@ def test_relative_to_the_working_directory(root):
 @pytest.mark.parametrize("args", [{"path": 1}, {"path": None}, {}, {"items": "x"}, {"items": [1]}, {"items": None}])
 def test_what_is_mistyped_is_left_to_the_decision(root, args):
     tool = "many" if "items" in args else "read"
-    assert judged(root, tool, args) in ("mistyped-argument", "missing-argument")
+    assert judged(root, tool, args) == ("mistyped-argument" if args else "missing-argument")
 
 
 def test_unknown_callers_and_tools_are_left_to_the_decision(root):

@@ -120,6 +120,7 @@ def store(tmp_path: Path) -> Iterator[FaultyStore]:
     found.close()
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("fault", ["begin", "end", "lost", "kept"])
 def test_faults_that_come_and_go_under_load(store: FaultyStore, fault: str):
     """Eight threads, and a store that fails every now and then: what was told is there, and nothing is there twice."""
@@ -198,7 +199,6 @@ def test_a_database_that_somebody_else_holds(tmp_path: Path):
     store.close()
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="nothing is read-only for root")
 def test_a_read_only_folder(project: Project):
     with project.open() as opened:
         deny(opened)
@@ -206,7 +206,7 @@ def test_a_read_only_folder(project: Project):
     try:
         with pytest.raises(StoreError) as caught:
             project.open()
-        assert caught.value.code in ("store-full", "store-unavailable", "store-unsafe")
+        assert caught.value.code == "store-unsafe"
     finally:
         project.state.chmod(0o700)
     with project.open() as opened:

@@ -125,16 +125,16 @@ def test_an_entry_with_its_hash_and_the_head(remit: Remit, project: Project):
 
 def test_a_head_that_is_no_head(remit: Remit, project: Project):
     project.fill(5)
-    for harm in (
-        ("UPDATE head SET range = zeroblob(10)",),
-        ("UPDATE head SET size = 3",),
-        ("UPDATE head SET size = 9000000000",),
-        ("UPDATE head SET size = -1",),
-        ("DELETE FROM head",),
-    ):
+    for harm, code in {
+        "UPDATE head SET range = zeroblob(10)": "bad-tree",
+        "UPDATE head SET size = 3": "ledger-truncated",
+        "UPDATE head SET size = 9000000000": "bad-tree",
+        "UPDATE head SET size = -1": "ledger-truncated",
+        "DELETE FROM head": "ledger-truncated",
+    }.items():
         copy = project.copy("copy")
-        project.harm(*harm)
-        assert refused(project) in ("ledger-truncated", "ledger-forked", "ledger-corrupt", "bad-tree"), harm
+        project.harm(harm)
+        assert refused(project) == code, harm
         not_verified(remit)
         project.restore(copy, keys=True)
         shutil.rmtree(copy)
@@ -150,7 +150,7 @@ def test_a_swapped_database(remit: Remit, project: Project, tmp_path: Path, monk
         other.fill(20)
         theirs = other.copy("theirs")
     project.restore(theirs, keys=False)
-    assert refused(project) in ("ledger-forked", "ledger-truncated")
+    assert refused(project) == "ledger-forked"
     not_verified(remit)
 
 

@@ -30,14 +30,12 @@ def refused(line: bytes) -> CallError:
     return caught.value
 
 
-def never_allowed(line: bytes) -> None:
-    """The line is refused, or the call is denied."""
-    try:
-        call = decode_call(line)
-    except CallError:
-        return
+def denied(line: bytes, code: str) -> None:
+    """The line is a call, and the call is denied: each time."""
+    call = decode_call(line)
     for _ in range(2):
-        assert decide(RULEBOOK, call).verdict is Verdict.DENY
+        decision = decide(RULEBOOK, call)
+        assert (decision.verdict, decision.code) == (Verdict.DENY, code)
 
 
 def line(**fields) -> bytes:
@@ -168,10 +166,10 @@ def test_other_encodings(encoding):
 
 
 def test_nul_bytes():
-    never_allowed(b'{"agent": "a\\u0000", "tool": "think"}')
-    never_allowed(b'{"agent": "a", "tool": "think\\u0000"}')
-    never_allowed(b'{"agent": "a", "tool": "read", "args": {"path": "x\\u0000.txt"}}')
-    never_allowed(b'{"agent": "a", "tool": "think", "args": {"text\\u0000": "x"}}')
+    denied(b'{"agent": "a\\u0000", "tool": "think"}', "unknown-agent")
+    denied(b'{"agent": "a", "tool": "think\\u0000"}', "unknown-tool")
+    denied(b'{"agent": "a", "tool": "read", "args": {"path": "x\\u0000.txt"}}', "bad-path")
+    denied(b'{"agent": "a", "tool": "think", "args": {"text\\u0000": "x"}}', "undeclared-argument")
     refused(b'{"agent": "a", "tool": "think", "args": {"text": "a\0b"}}')
     refused(b'{"agent": "a", "tool": "think"}\0')
     refused(b"\0")
@@ -179,9 +177,9 @@ def test_nul_bytes():
 
 @pytest.mark.parametrize("name", ["а", "ａ", "a\u200b", "\u202ea", "a\u0301", "A", " a", "a\n", "𝐚", "a\u00ad"])
 def test_names_that_look_alike(name):
-    never_allowed(line(agent=name))
-    never_allowed(line(agent="a", tool="think".replace("i", name) if name != "i" else "x"))
-    never_allowed(line(tool="save", args={name: "x"}))
+    denied(line(agent=name), "unknown-agent")
+    denied(line(tool="think".replace("i", name)), "unknown-tool")
+    denied(line(tool="save", args={name: "x"}), "undeclared-argument")
 
 
 def test_a_line_that_is_too_long():

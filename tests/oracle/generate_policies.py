@@ -6,6 +6,8 @@ import random
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
+from remit.model.terms import FILES
+from remit.scopes import kinds
 from tests.oracle import naive_urls
 from tests.oracle.words import (
     AGENTS,
@@ -132,13 +134,17 @@ class PolicyDraw:
                 else:
                     effect = {"url": "network", "agent": "delegate"}.get(kind, "execute")
                     if self.chance(0.15):
-                        effect = self.one(EFFECTS)
+                        effect = self.one(
+                            [one for one in EFFECTS if kinds.kind_of("text" if kind == "one_of" else kind).bears(one)]
+                        )
                 target: Any = {"below": name} if below else name
                 if target not in does.setdefault(effect, []):
                     does[effect].append(target)
         if self.chance(0.12):
             reaches = ("docs/**", "**", "a/**", "https://**", "https://a.example/**", "src/*.md", "**/*.md")
             does.setdefault(self.one(EFFECTS), []).append(self.one(reaches))
+        if self.chance(0.08):
+            does.setdefault(self.one(sorted(FILES)), []).append({"records": self.one(("tickets", "orders.lines"))})
         return does or "nothing"
 
     # Callers

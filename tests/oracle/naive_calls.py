@@ -139,6 +139,9 @@ def units_of(tool: Tool, values: Values, call: Call, facts: Facts) -> tuple[list
         effects = frozenset(does.effect for does in tool.does if does.reach == reach and does.effect != "delegate")
         kind = "url" if "://" in reach else "path"
         found.append(Unit(kind, None, effects, (reach,), wide=True, root=facts.root))
+    for records in dict.fromkeys(does.records for does in tool.does if does.records):
+        effects = frozenset(does.effect for does in tool.does if does.records == records)
+        found.append(Unit("records", None, effects, (records,)))
     others = set()
     for does in tool.does:
         if does.reach is not None and does.effect == "delegate":

@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 import unicodedata
 from functools import cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from remit.model.policy import PathScope
+import msgspec
+
 from remit.model.rulebook import Protected
+from remit.scopes.path import PathScope
 from tests.oracle import naive_globs as globs
 from tests.oracle.naive_globs import fold, matches, matches_folded
 
@@ -151,6 +153,11 @@ def outside(unit: Unit) -> bool:
     return unit.spellings[0].startswith("/")
 
 
+def scope_of(parts: dict[str, Any]) -> PathScope:
+    """What a scope says about paths."""
+    return msgspec.convert(parts.get("path", {}), PathScope)
+
+
 def covers(scope: PathScope, unit: Unit) -> bool:
     """Whether a unit certainly lies within a path scope. Exceptions are for paths below the root."""
     if not unit.wide and outside(unit):
@@ -225,7 +232,7 @@ def _is_protected(path: str, what: Protected, deleting: bool, root: str | None) 
     directories = [_directory(pattern) for pattern in what.paths]
     if any(matches_folded(pattern, path) for pattern in what.paths):
         return True
-    if any(fold(directory) == fold(path) for directory in directories):
+    if path != "." and any(fold(directory) == fold(path) for directory in directories):
         return True
     if not deleting:
         return False

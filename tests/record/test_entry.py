@@ -19,7 +19,6 @@ from remit.record.entry import (
     event_entry,
     intent_entry,
     intent_snapshot,
-    moment,
     outcome_entry,
 )
 from remit.record.errors import LedgerError
@@ -155,12 +154,6 @@ def test_outcomes_and_events():
     assert "error" not in decode(entry.body)
     for kind in EVENTS:
         assert decode(event_entry(kind, AT, "w", {"x": 1}, {"y": 2}).body)["type"] == kind
-
-
-def test_moments():
-    assert moment(0) == "1970-01-01T00:00:00.000Z"
-    assert moment(AT) == "2027-01-15T08:00:00.123Z"
-    assert moment(-1) == "1969-12-31T23:59:59.999Z"
 
 
 def test_an_event_does_not_overwrite_what_every_entry_says():

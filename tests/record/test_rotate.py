@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from remit.model.moments import exact_moment
 from remit.record.audit import audit
-from remit.record.entry import moment
 from remit.record.errors import LedgerError
 from remit.record.keys import Keys
 from remit.record.note import open_note
@@ -36,7 +36,7 @@ def test_both_sign_and_then_the_new_one_alone(project: Project):
     with project.log() as opened:
         assert list(opened.log.verifiers) == [old, new]
         assert audit(opened.log, opened.signer).verified
-        later = moment(time.time_ns() + 8 * DAY)
+        later = exact_moment(time.time_ns() + 8 * DAY)
         assert [signer.verifier for signer in opened.keys.signers(later)] == [new]
 
 

@@ -5,12 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from remit.cli.options import JsonOption, PolicyOption
+from remit.cli.parameters import Option
 
 if TYPE_CHECKING:
-    from remit.cli.in_force import InForce
+    from remit.enforce.in_force import InForce
     from remit.model.rulebook import Rulebook
     from remit.record.open import Opened
 
@@ -18,16 +17,16 @@ if TYPE_CHECKING:
 def command(
     policy: PolicyOption = None,
     yes: Annotated[
-        bool, typer.Option("--yes", help="Without asking, where no passphrase is needed. It replaces none.")
+        bool, Option("--yes", help="Without asking, where no passphrase is needed. It replaces none.")
     ] = False,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only show what would change.")] = False,
+    dry_run: Annotated[bool, Option("--dry-run", help="Only show what would change.")] = False,
     json: JsonOption = False,
 ) -> int:
     """Put the policy in force: check it, show what changes, and ask a person."""
     from remit.cli.check import as_json, as_text, examine
     from remit.cli.common import BAD_POLICY, find_policy, say_policy
     from remit.cli.output import err, out, out_json
-    from remit.cli.pending import look
+    from remit.enforce.in_force import look_up_in_force
 
     path = find_policy(policy)
     say_policy(path, machine=json)
@@ -41,7 +40,7 @@ def command(
         return BAD_POLICY
     root = path.absolute().parent
     if dry_run:
-        return _dry_run(look(root), checked.rulebook, json=json)
+        return _dry_run(look_up_in_force(root), checked.rulebook, json=json)
     from remit.record.open import open_ledger
 
     with open_ledger(root, point="activate") as opened:
@@ -66,16 +65,20 @@ def _dry_run(force: InForce, rulebook: Rulebook, *, json: bool) -> int:
 def _activate(opened: Opened, root: Path, rulebook: Rulebook, *, yes: bool, json: bool) -> int:
     from remit.cli.common import FINE
     from remit.cli.differences import Difference, as_text
-    from remit.cli.in_force import finish, in_force, put_in_force, repair
     from remit.cli.output import err, out
+    from remit.enforce.in_force import finish_activation, put_in_force, read_in_force, repair_rulebook
 
-    if finish(opened, root):
+    if finish_activation(opened, root):
         err("remit: an activation had been interrupted; it is finished now")
-    force = in_force(root, opened.store)
+    force = read_in_force(root, opened.store)
     difference = Difference.between(force, rulebook)
     if difference.same:
         return _done("unchanged", difference, json=json)
-    if force.activation is not None and force.activation.policy == rulebook.hash and repair(opened, root, rulebook):
+    if (
+        force.activation is not None
+        and force.activation.policy == rulebook.hash
+        and repair_rulebook(opened, root, rulebook)
+    ):
         return _done("repaired", difference, json=json)
     if not json:
         out(as_text(difference))
@@ -98,13 +101,13 @@ def _consent(opened: Opened, force: InForce, rulebook: Rulebook, *, yes: bool) -
     from remit.cli.ledger.user import user_name
     from remit.cli.output import err
     from remit.cli.person import lifted, prove_person, without_credential
-    from remit.declare.nodes import show
     from remit.grant.credential import is_set
+    from remit.model.text import shown
 
     book = force.rulebook.book if force.rulebook is not None else None
     first = force.activation is None and not is_set(opened.store)
     if not first and not lifted(book):
-        return prove_person(opened.store, book, doing=f"activate {show(rulebook.book.name)}")
+        return prove_person(opened.store, book, doing=f"activate {shown(rulebook.book.name)}")
     if not yes:
         if not sys.stdin.isatty():
             raise InputError("nobody is there to agree: say --yes")

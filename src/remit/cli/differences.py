@@ -9,10 +9,10 @@ import msgspec
 
 from remit.analyze.changes import Change, compare
 from remit.cli.check import counts
-from remit.cli.in_force import InForce
 from remit.cli.output import paint
-from remit.declare.nodes import show
+from remit.enforce.in_force import InForce
 from remit.model.rulebook import Book, Rulebook
+from remit.model.text import shown
 from remit.record.policy import weakenings
 
 _LONGEST = 100_000
@@ -59,10 +59,10 @@ def as_text(difference: Difference) -> str:
 def _lines(difference: Difference) -> Iterator[str]:
     for one, fresh in _weakens(difference):
         since = "new" if fresh else "as before"
-        yield f"{paint('WEAKENS ENFORCEMENT', 'red')} ({since}): {show(_weak(one), _LONGEST)}"
+        yield f"{paint('WEAKENS ENFORCEMENT', 'red')} ({since}): {shown(_weak(one), _LONGEST)}"
     force = difference.force
     if force.fault is not None:
-        yield f"{paint('NOTHING IS IN FORCE', 'red')}: {show(force.fault, _LONGEST)}"
+        yield f"{paint('NOTHING IS IN FORCE', 'red')}: {shown(force.fault, _LONGEST)}"
     if force.activation is None:
         yield f"first activation: {_sum(difference.new.book)}; `remit matrix` shows who may do what"
         return
@@ -87,7 +87,7 @@ def _callers(changes: tuple[Change, ...]) -> Iterator[str]:
         whole = [change.what for change in mine if not change.key]
         head = f"{_CALLERS[section]} {{}}" + (f" {whole[0]}" if whole else "")
         lines = tuple(_line(change, change.key, caller=True) for change in mine if change.key)
-        blocks.setdefault((head, lines), []).append(show(name, _LONGEST))
+        blocks.setdefault((head, lines), []).append(shown(name, _LONGEST))
     for (head, lines), names in blocks.items():
         yield paint(head.replace("{}", ", ".join(names), 1), "bold")
         yield from (f"  {line}" for line in lines)
@@ -104,7 +104,7 @@ def _line(change: Change, what: str, *, caller: bool = False) -> str:
         verb = caller and change.key in ("may", "must_ask", "may_not")
         text += "" if value is None else f" {value}" if verb else f": {value}"
     place = f"  ({change.at})" if change.at else ""
-    return paint(f"{mark} {show(text, _LONGEST)}", colour) + paint(show(place, _LONGEST), "dim")
+    return paint(f"{mark} {shown(text, _LONGEST)}", colour) + paint(shown(place, _LONGEST), "dim")
 
 
 def _weakens(difference: Difference) -> list[tuple[dict[str, Any], bool]]:

@@ -5,22 +5,26 @@ People act under the activated rulebook where there is one, and otherwise under 
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Literal
 
 import msgspec
+import typer
 
 from remit.cli.common import InputError, find_policy, load
-from remit.cli.in_force import in_force
 from remit.cli.ledger.lines import out_ascii
-from remit.cli.output import complain, err
+from remit.cli.ledger.user import user_name
+from remit.cli.output import complain, err, out, paint
 from remit.cli.person import lifted, prove_person, without_credential
-from remit.declare.nodes import show
+from remit.enforce.in_force import read_in_force
 from remit.grant.authority import Authority
 from remit.model.errors import RemitError
 from remit.model.rulebook import Book, Rulebook
+from remit.model.text import shown
 from remit.record.errors import LedgerError
 from remit.record.open import OpenLog, open_ledger, open_log
 from remit.store.errors import StoreError
@@ -38,10 +42,8 @@ class Living(msgspec.Struct, frozen=True):
 
     def rulebook(self, *, machine: bool) -> tuple[Rulebook, Book | None]:
         """The one that counts, and the activated book if it is that one; says which. Raises RemitError."""
-        force = in_force(self.root, self.opened.store)
-        if force.activation is not None and force.rulebook is None:
-            raise InputError(f"nothing is in force: {force.fault}", help="run `remit activate`")
-        rulebook = force.rulebook if force.rulebook is not None else load(self.path)
+        force = read_in_force(self.root, self.opened.store)
+        rulebook = load(self.path) if force.activation is None else force.usable()
         _say_which(self.path, "activated" if force.rulebook is not None else "file", rulebook, machine=machine)
         return rulebook, rulebook.book if force.rulebook is not None else None
 
@@ -59,7 +61,6 @@ class Living(msgspec.Struct, frozen=True):
         """Who does it, proved by the passphrase. Raises RemitError."""
         if not lifted(book):
             return prove_person(self.opened.store, book, doing=doing)
-        from remit.cli.ledger.user import user_name
 
         if not yes:
             _agree(doing)
@@ -73,10 +74,6 @@ def out_data(value: Any) -> None:
 
 def _agree(doing: str) -> None:
     """Where no passphrase is needed, somebody still says yes."""
-    import sys
-
-    import typer
-
     if not sys.stdin.isatty():
         raise InputError("nobody is there to agree: say --yes")
     if not typer.confirm(f"{doing}?", err=True):
@@ -84,9 +81,7 @@ def _agree(doing: str) -> None:
 
 
 def _say_which(path: Path, which: Literal["activated", "file"], rulebook: Rulebook, *, machine: bool) -> None:
-    from remit.cli.output import out, paint
-
-    what = "the activated policy" if which == "activated" else f"{show(path, 300)} as it is; nothing is activated"
+    what = "the activated policy" if which == "activated" else f"{shown(path, 300)} as it is; nothing is activated"
     line = f"policy: {what} ({rulebook.hash[:19]}…)"
     if machine:
         err(line)
@@ -95,11 +90,9 @@ def _say_which(path: Path, which: Literal["activated", "file"], rulebook: Rulebo
 
 
 def _root(option: Path | None) -> tuple[Path, Path]:
-    import os
-
     path = find_policy(option)
     if not os.path.lexists(path):
-        raise InputError(f"{show(path, 300)}: no such file", code="no-policy")
+        raise InputError(f"{shown(path, 300)}: no such file", code="no-policy")
     return path, path.absolute().parent
 
 
@@ -131,5 +124,5 @@ def to_look(option: Path | None) -> Iterator[Living | None]:
 def must_look(found: Living | None, what: str, name: str) -> Living:
     """The same where a name was given that can't be known without a store. Raises InputError."""
     if found is None:
-        raise InputError(f"there is no {what} `{show(name)}`: nothing has been recorded yet", code=f"unknown-{what}")
+        raise InputError(f"there is no {what} `{shown(name)}`: nothing has been recorded yet", code=f"unknown-{what}")
     return found

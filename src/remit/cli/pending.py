@@ -7,26 +7,28 @@ from typing import Literal
 
 import msgspec
 
+from remit.analyze.changes import compare
 from remit.cli.check import Checked, examine
-from remit.cli.in_force import InForce, in_force
+from remit.enforce.in_force import InForce, look_up_in_force
 
-State = Literal["same", "pending", "broken", "none"]
+State = Literal["same", "pending", "broken", "none", "unusable"]
 
 
 class Standing(msgspec.Struct, frozen=True):
     """How a policy file stands to what is in force."""
 
     state: State
-    """`none`: nothing was ever activated; `broken`: the file does not load, or its tests fail."""
+    """`none`: nothing was ever activated; `broken`: the file does not load, or its tests fail; `unusable`: nothing is
+    in force, although something was activated."""
     checked: Checked
     """The file as it is."""
     force: InForce
-    """What is in force; look at its `fault`, too."""
+    """What is in force."""
 
 
 def pending(path: Path) -> Standing:
     """How the policy file stands to what is in force for its folder. Raises InputError, LedgerError and StoreError."""
-    return standing(examine(path), look(path.absolute().parent))
+    return standing(examine(path), look_up_in_force(path.absolute().parent))
 
 
 def standing(checked: Checked, force: InForce) -> Standing:
@@ -34,23 +36,9 @@ def standing(checked: Checked, force: InForce) -> Standing:
     return Standing(_state(checked, force), checked, force)
 
 
-def look(root: Path) -> InForce:
-    """What is in force for a project, without writing anything. Raises LedgerError and StoreError."""
-    from remit.record.errors import LedgerError
-    from remit.record.open import open_log
-
-    try:
-        with open_log(root) as opened:
-            return in_force(root, opened.store)
-    except LedgerError as error:
-        if error.code != "no-ledger":
-            raise
-        return InForce()
-
-
 def _state(checked: Checked, force: InForce) -> State:
-    from remit.analyze.changes import compare
-
+    if force.fault is not None:
+        return "unusable"
     if force.activation is None:
         return "none"
     if checked.rulebook is None or not checked.fine:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from remit.declare.nodes import show
+from remit import catalog
+from remit.declare.files import read_text
 from remit.model.errors import RemitError
+from remit.model.text import shown
 
 _PLACE = re.compile(r"(.+):([0-9]{1,9}):([0-9]{1,9})", re.DOTALL)
 _PACK = re.compile(r"pack ([a-z0-9-]+)")
@@ -32,15 +34,12 @@ def quote(policy: Path, rule: str | None) -> list[str]:
     for number in range(first, last + 1):
         row = rows[number - 1].rstrip("\r")
         mark = ">" if number == line else " "
-        found.append(f"{mark} {number:>{width}} | {show(row, _WIDTH)}".rstrip())
+        found.append(f"{mark} {number:>{width}} | {shown(row, _WIDTH)}".rstrip())
     return found
 
 
 def _text(policy: Path, source: str) -> str:
     """The text of a policy file or of a tool pack."""
-    from remit import catalog
-    from remit.declare.files import read_text
-
     pack = _PACK.fullmatch(source)
     if pack is not None and pack[1] in catalog.packs():
         return catalog.text(f"packs/{pack[1]}.yaml")

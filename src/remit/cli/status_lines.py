@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from remit.cli.output import paint
-from remit.declare.nodes import show
+from remit.model.text import shown
 
 if TYPE_CHECKING:
+    from remit.adapters.hosts.setup import Finding
     from remit.service.probe import Probes
-    from remit.service.status.model import AgentState, Finding, HostState, Status
+    from remit.service.status.model import AgentState, HostState, Status
 
 _LONG = 20
 _STYLES = {"fault": "red", "note": "yellow"}
@@ -23,6 +24,7 @@ _STATES = {
     "pending": "changed since it was activated: run `remit activate`",
     "broken": "BROKEN: the file does not load, or its tests fail; run `remit check`",
     "none": "never activated: run `remit activate`",
+    "unusable": "NOT in force: what was activated can't be used",
 }
 _BONDS = {
     "host hook": ("✅", "green"),
@@ -59,7 +61,7 @@ def as_text(status: Status, probes: Probes | None, fine: bool) -> str:
 
 
 def _headline(status: Status, probes: Probes | None, fine: bool) -> str:
-    name = show(status.policy.name or "(no policy)")
+    name = shown(status.policy.name or "(no policy)")
     if fine:
         return paint(f"✅ {name}: enforced as it should be", "green")
     count = len(status.faults)
@@ -76,27 +78,27 @@ def _is_bad(verdict: str) -> bool:
 
 
 def _finding(one: Finding) -> Iterator[str]:
-    yield paint(f"  {_MARKS[one.level]} {show(one.text, 600)}", _STYLES[one.level])
+    yield paint(f"  {_MARKS[one.level]} {shown(one.text, 600)}", _STYLES[one.level])
     if one.help:
-        yield f"      {show(one.help, 300)}"
+        yield f"      {shown(one.help, 300)}"
 
 
 def _project(status: Status) -> Iterator[str]:
     policy, ledger = status.policy, status.ledger
     yield paint("policy", "bold")
-    yield f"  {show(policy.file, 300)}"
+    yield f"  {shown(policy.file, 300)}"
     yield f"  {_STATES[policy.state]}"
     if policy.at is not None:
-        yield f"  activated {show(policy.at, 30)} by {show(policy.by or '?')}, {show((policy.hash or '')[:19])}…"
+        yield f"  activated {shown(policy.at, 30)} by {shown(policy.by or '?')}, {shown((policy.hash or '')[:19])}…"
     for one in status.findings:
         yield from _finding(one)
     yield paint("evidence", "bold")
     if ledger.reachable:
-        last = f", the last of {show(ledger.last, 30)}" if ledger.last else ""
-        yield f"  ledger: {ledger.size} entries{last}; {show(ledger.store, 300)}"
+        last = f", the last of {shown(ledger.last, 30)}" if ledger.last else ""
+        yield f"  ledger: {ledger.size} entries{last}; {shown(ledger.store, 300)}"
         yield f"  {_signed(status)}"
     else:
-        yield f"  ledger: {show(ledger.problem or 'none', 300)}"
+        yield f"  ledger: {shown(ledger.problem or 'none', 300)}"
     if status.serving:
         yield "  daemon: serving"
     else:
@@ -126,7 +128,7 @@ def _credential(status: Status) -> str:
     if found.lifted:
         return paint("approvals: not protected from a shell (unsafe_no_credential)", "yellow")
     if found.set:
-        return f"credential: set since {show(found.since or '?', 30)}"
+        return f"credential: set since {shown(found.since or '?', 30)}"
     return "credential: not set; only a first activation works"
 
 
@@ -135,23 +137,23 @@ def _weak(status: Status) -> Iterator[str]:
         return
     yield paint("weakened by the policy", "bold")
     for one in status.weaknesses:
-        who = f" for {show(one.agent)}" if one.agent else ""
+        who = f" for {shown(one.agent)}" if one.agent else ""
         if one.what == "observe" and one.over:
-            yield f"  · observe{who} ended {show(one.until, 30)}: enforced again"
+            yield f"  · observe{who} ended {shown(one.until, 30)}: enforced again"
         elif one.what == "observe":
-            yield paint(f"  ✋ OBSERVED ONLY{who}, until {show(one.until, 30)}: denials are let through", "yellow")
+            yield paint(f"  ✋ OBSERVED ONLY{who}, until {shown(one.until, 30)}: denials are let through", "yellow")
         else:
-            yield paint(f"  ✋ UNSAFE{who}: {show(one.what, 300)}", "yellow")
+            yield paint(f"  ✋ UNSAFE{who}: {shown(one.what, 300)}", "yellow")
 
 
 def _host(host: HostState) -> Iterator[str]:
-    yield paint(show(host.name), "bold")
+    yield paint(shown(host.name), "bold")
     if host.installed:
-        yield f"  installed {show(host.at or '?', 30)}; {show(host.settings or '?', 300)}"
+        yield f"  installed {shown(host.at or '?', 30)}; {shown(host.settings or '?', 300)}"
         if host.hooked:
             yield paint("  ✅ its hooks are in place, and nothing switches them off", "green")
         if host.main is not None:
-            yield f"  main agent: {show(host.main)}"
+            yield f"  main agent: {shown(host.main)}"
     elif not host.findings:
         yield "  not installed"
     for one in host.findings:
@@ -165,32 +167,32 @@ def _agents(status: Status) -> Iterator[str]:
     if not status.agents:
         return
     yield paint("agents", "bold")
-    width = min(30, max(len(show(one.name)) for one in status.agents))
+    width = min(30, max(len(shown(one.name)) for one in status.agents))
     for one in status.agents:
         mark, style = _BONDS[one.bond]
-        yield paint(f"  {mark} {show(one.name):<{width}}  {_bond(one)}", style) + f"; {_seen(one)}"
+        yield paint(f"  {mark} {shown(one.name):<{width}}  {_bond(one)}", style) + f"; {_seen(one)}"
     if not status.looked.all:
         yield f"  (seen: in the newest {status.looked.entries} entries of the ledger only)"
 
 
 def _bond(one: AgentState) -> str:
-    by = f" ({show(one.by)})" if one.by else ""
-    since = f" since {show(one.since, 30)}" if one.since else ""
+    by = f" ({shown(one.by)})" if one.by else ""
+    since = f" since {shown(one.since, 30)}" if one.since else ""
     words = {
         "host hook": f"host hook{by}{since}",
-        "observed": f"observed until {show(one.until or '?', 30)}{by}: nothing is denied but what is protected",
+        "observed": f"observed until {shown(one.until or '?', 30)}{by}: nothing is denied but what is protected",
         "disabled": f"disabled{by}",
         "only words": "only words: nothing enforces it",
         "not enforced": f"NOT ENFORCED{by}",
         "refused": f"all that it does is denied{by}",
     }
-    return words[one.bond] + (f", {show(one.why, 200)}" if one.why else "")
+    return words[one.bond] + (f", {shown(one.why, 200)}" if one.why else "")
 
 
 def _seen(one: AgentState) -> str:
     if not one.seen:
         return "not seen"
-    return ", ".join(f"last seen at {show(s.point, 40)} {show(s.last, 30)} ({s.entries})" for s in one.seen[:3])
+    return ", ".join(f"last seen at {shown(s.point, 40)} {shown(s.last, 30)} ({s.entries})" for s in one.seen[:3])
 
 
 def _project_code(status: Status) -> Iterator[str]:
@@ -200,32 +202,32 @@ def _project_code(status: Status) -> Iterator[str]:
     yield paint("project code", "bold")
     for one in able:
         yield (
-            f"  {show(one.name)} may run it by {', '.join(map(show, one.project_code))}: it could do whatever your user"
-            " can, unless a sandbox keeps it"
+            f"  {shown(one.name)} may run it by {', '.join(map(shown, one.project_code))}: it could do whatever your"
+            " user can, unless a sandbox keeps it"
         )
 
 
 def _passes(host: HostState) -> Iterator[str]:
-    yield paint(f"what {show(host.name)} itself lets through", "bold")
+    yield paint(f"what {shown(host.name)} itself lets through", "bold")
     for one in host.passes:
-        yield f"  · {show(one['what'], 300)}"
-        yield paint(f"      because {show(one['because'], 300)}", "dim")
-        yield paint(f"      → {show(one['do'], 300)}", "dim")
+        yield f"  · {shown(one.what, 300)}"
+        yield paint(f"      because {shown(one.because, 300)}", "dim")
+        yield paint(f"      → {shown(one.do, 300)}", "dim")
 
 
 def _probes(probes: Probes) -> Iterator[str]:
     yield paint("probes", "bold")
     if probes.problem is not None:
-        yield paint(f"  ❌ ALARM: {show(probes.problem, 300)}", "red")
+        yield paint(f"  ❌ ALARM: {shown(probes.problem, 300)}", "red")
         return
     fine = [one for one in probes.results if not _is_bad(one.verdict)]
     for one in probes.results:
         if one.verdict == "ALARM":
-            yield paint(f"  ❌ ALARM: {show(one.agent)}, {show(one.probe)}: {show(one.text, 300)}", "red")
+            yield paint(f"  ❌ ALARM: {shown(one.agent)}, {shown(one.probe)}: {shown(one.text, 300)}", "red")
         elif one.verdict == "only-broken":
-            what = f"{show(one.agent)}, {show(one.probe)}: denied, but only because nothing works"
-            yield paint(f"  ❌ {what}: {show(one.text, 300)}", "red")
+            what = f"{shown(one.agent)}, {shown(one.probe)}: denied, but only because nothing works"
+            yield paint(f"  ❌ {what}: {shown(one.text, 300)}", "red")
     if fine:
         count = Counter(one.verdict for one in fine)
         yield paint(f"  ✅ {count['denied']} denied as they must be, {count['answered']} answered", "green")
-    yield f"  they are in the ledger, under the session {show(probes.session)}; what nobody could decide, under none"
+    yield f"  they are in the ledger, under the session {shown(probes.session)}; what nobody could decide, under none"

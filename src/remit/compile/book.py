@@ -10,10 +10,10 @@ from remit.compile.inherit import inherit
 from remit.compile.names import Names
 from remit.compile.rules import RuleResolver
 from remit.compile.tiers import refined
-from remit.declare.nodes import show
-from remit.declare.shapes import Reader, did_you_mean
+from remit.forms.shapes import Reader
 from remit.model.policy import Caller, Grant, Policy, Tool
 from remit.model.rulebook import Book, Rulebook
+from remit.model.text import did_you_mean, shown
 
 
 def make_rulebook(policy: Policy) -> Rulebook:
@@ -45,7 +45,7 @@ class _Binding:
     def _caller(self, name: str, at: str, callers: dict[str, Caller]) -> None:
         if name not in callers:
             hint = did_you_mean(name, callers)
-            self.reader.fail(at, "unknown-agent", f"unknown agent, role or runner `{show(name)}`{hint}")
+            self.reader.fail(at, "unknown-agent", f"unknown agent, role or runner `{shown(name)}`{hint}")
 
     def book(self) -> Book:
         policy = self.policy
@@ -61,7 +61,7 @@ class _Binding:
             if runner is None or runner.kind != "runner":
                 known = [name for name, caller in policy.callers.items() if caller.kind == "runner"]
                 hint = did_you_mean(entry.runner, known)
-                self.reader.fail(entry.at, "unknown-runner", f"unknown runner `{show(entry.runner)}`{hint}")
+                self.reader.fail(entry.at, "unknown-runner", f"unknown runner `{shown(entry.runner)}`{hint}")
             for pattern in entry.tools:
                 if not self.names.matching(pattern):
                     self.notices.append(f"{entry.at}: `{pattern}` matches no declared tool; unknown tools are denied")

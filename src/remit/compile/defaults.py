@@ -7,7 +7,7 @@ from typing import Any
 
 from remit import catalog
 from remit.declare.nodes import parse
-from remit.declare.words import plain
+from remit.forms.texts import plain
 from remit.model.policy import Label, Policy, Question
 from remit.model.rulebook import Protected
 
@@ -35,7 +35,8 @@ def tiers(policy: Policy) -> dict[int, Question]:
 def protected(policy: Policy) -> Protected:
     """The protected paths: the catalog's, the policy's own files and tests, and what it adds."""
     found = data("protected.yaml")
-    inside = [source for source in policy.sources if not source.startswith("../")]
+    sources = policy.sources or ("remit.yaml",)  # a policy built in Python protects the file that others read
+    inside = [source for source in sources if not source.startswith("../")]
     tests = {f"{source.rpartition('/')[0]}/*.test.yaml".lstrip("/") for source in inside}
     files = tuple(_literal(source) for source in inside)
     return Protected(

@@ -7,8 +7,9 @@ from typing import Any
 
 import msgspec
 
-from remit.declare.shapes import Reader, did_you_mean
+from remit.forms.shapes import Reader
 from remit.model.policy import Caller, Enforce, Halting, Locks, Policy
+from remit.model.text import did_you_mean
 
 
 def _common(values: list[tuple[Any, ...]]) -> tuple[Any, ...]:

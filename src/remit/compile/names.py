@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from remit.decide.selection import names_tool
 from remit.declare.load import known_pack
-from remit.declare.nodes import show
-from remit.declare.shapes import Reader, did_you_mean
+from remit.forms.shapes import Reader
 from remit.model.policy import Policy, Tool
+from remit.model.text import did_you_mean, shown
 
 
 class Names:
@@ -62,14 +62,14 @@ class Names:
         if "*" in name:
             return self._pattern(name, at, own)
         known = {*self.tools, *self.toolsets, *self.aliases, *own}
-        help = known_pack(name) or f"declare it under tools:\n      {show(name)}: {{args: {{}}, does: nothing}}"
-        self.reader.fail(at, "undeclared-tool", f"undeclared tool `{show(name)}`{did_you_mean(name, known)}", help)
+        help = known_pack(name) or f"declare it under tools:\n      {shown(name)}: {{args: {{}}, does: nothing}}"
+        self.reader.fail(at, "undeclared-tool", f"undeclared tool `{shown(name)}`{did_you_mean(name, known)}", help)
         return ()
 
     def _pattern(self, pattern: str, at: str, own: dict[str, Tool]) -> tuple[str, ...]:
         found = tuple(sorted(n for n, tool in {**self.tools, **own}.items() if names_tool(pattern, tool)))
         if not found:
-            self.reader.fail(at, "matches-nothing", f"`{show(pattern)}` matches no declared tool")
+            self.reader.fail(at, "matches-nothing", f"`{shown(pattern)}` matches no declared tool")
         return found
 
     def matching(self, pattern: str) -> tuple[str, ...]:

@@ -10,12 +10,12 @@ from remit.analyze.candidates import favourable, nest, plain_value
 from remit.analyze.never import describe, examine
 from remit.decide import decide
 from remit.decide.grid import Cell, grid_of
-from remit.declare.nodes import show
-from remit.declare.shapes import Reader
+from remit.forms.shapes import Reader
 from remit.model.call import Call, Context
 from remit.model.policy import Caller, Rule
 from remit.model.rulebook import Rulebook
-from remit.model.terms import DANGEROUS
+from remit.model.text import shown
+from remit.scopes.kinds import kind_of
 
 
 def prove(rulebook: Rulebook) -> Rulebook:
@@ -34,7 +34,7 @@ def prove(rulebook: Rulebook) -> Rulebook:
             where = f"{finding.caller} and {finding.tool}"
             if finding.call is not None:
                 args = msgspec.json.encode(finding.call.args).decode()
-                what = f"{finding.because} for {finding.caller}: {finding.tool} {show(args, 160)}"
+                what = f"{finding.because} for {finding.caller}: {finding.tool} {shown(args, 160)}"
             else:
                 what = f"not proved for {where}: {finding.because}"
             code = "never-violated" if finding.answer == "violated" else "never-unknown"
@@ -72,7 +72,7 @@ def _examples(rulebook: Rulebook, caller: Caller, rule: Rule, reader: Reader) ->
                     reader.fail(
                         rule.at,
                         "example-fails",
-                        f"the example `{show(entry)}` of {caller.name} is expected to be {expected}, "
+                        f"the example `{shown(entry)}` of {caller.name} is expected to be {expected}, "
                         f"but is {decision.verdict.word}: {decision.reason}",
                     )
 
@@ -80,13 +80,13 @@ def _examples(rulebook: Rulebook, caller: Caller, rule: Rule, reader: Reader) ->
 def _arguments(cell: Cell, entry: Any, rule: Rule, reader: Reader) -> dict[str, Any] | None:
     """The arguments of an example: a mapping, or the value of the one argument that matters."""
     declared = cell.tool.args
-    filled = {name: plain_value(a) for name, a in declared.items() if not a.optional and a.kind not in DANGEROUS}
+    kinds = {name: kind_of(argument.kind) for name, argument in declared.items()}
+    needed = [name for name, argument in declared.items() if not argument.optional]
+    filled = {name: plain_value(declared[name]) for name in needed if not kinds[name].must_be_mentioned}
     if isinstance(entry, dict):
         return {**{k: v for k, v in nest(filled).items() if k not in entry}, **entry}
-    main = [n for n, a in declared.items() if a.kind in DANGEROUS | {"skill"} and not a.optional]
-    if not main:
-        main = [name for name, argument in declared.items() if not argument.optional]
+    main = [name for name in needed if kinds[name].unit] or needed
     if len(main) != 1:
-        reader.fail(rule.at, "bad-example", f"give the arguments of the example `{show(entry)}` as a mapping")
+        reader.fail(rule.at, "bad-example", f"give the arguments of the example `{shown(entry)}` as a mapping")
         return None
     return nest({**filled, main[0]: entry})

@@ -7,10 +7,10 @@ from typing import Any
 import msgspec
 
 from remit.compile.defaults import data
-from remit.declare.nodes import show
-from remit.declare.shapes import Reader, did_you_mean
+from remit.forms.shapes import Reader
 from remit.model.policy import Policy, TierOf
 from remit.model.rulebook import LabelTier
+from remit.model.text import did_you_mean, shown
 from remit.scopes.glob import fold
 
 
@@ -49,7 +49,7 @@ def _labels(policy: Policy, tiers: Tiers, reader: Reader, notices: list[str]) ->
     for name, entry in policy.label_tiers.items():
         if name not in known and name not in own:
             hint = did_you_mean(name, (*known, *own))
-            reader.fail(entry.at, "unknown-label", f"no label is named `{show(name)}`{hint}")
+            reader.fail(entry.at, "unknown-label", f"no label is named `{shown(name)}`{hint}")
             continue
         before = tiers.labels.get(name)
         effects = entry.effects or (before.effects if before is not None else usual)
@@ -62,7 +62,7 @@ def _labels(policy: Policy, tiers: Tiers, reader: Reader, notices: list[str]) ->
         if name not in policy.label_tiers:
             hint = did_you_mean(name, known)
             help = f"say what it means: tiers: {{labels: {{{name}: 3}}}}"
-            reader.fail(label.at, "unknown-label", f"the label `{show(name)}` has no tier{hint}", help)
+            reader.fail(label.at, "unknown-label", f"the label `{shown(name)}` has no tier{hint}", help)
 
 
 def _rule(entry: dict[str, Any]) -> LabelTier:

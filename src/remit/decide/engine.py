@@ -11,6 +11,7 @@ from remit.decide.measure import measure
 from remit.decide.memo import memo_of
 from remit.decide.protection import protected
 from remit.decide.questions import questions
+from remit.decide.reasons import declare_remedy
 from remit.decide.steps import (
     binding_cells,
     chained,
@@ -22,13 +23,13 @@ from remit.decide.steps import (
     prohibited,
 )
 from remit.decide.view import Seen
-from remit.decide.words import declare_remedy, shown
 from remit.model.call import Call, Context, Statement
 from remit.model.decision import Decision, Obligation
 from remit.model.errors import NotUnderstood
 from remit.model.facts import NO_FACTS, Facts
 from remit.model.rulebook import Rulebook
 from remit.model.terms import ALLOW, ASK, DENY, PROJECT, UNKNOWN, Verdict
+from remit.model.text import shown
 
 
 def decide(rulebook: Rulebook, call: Call, facts: Facts = NO_FACTS, *, memo: bool = True) -> Decision:

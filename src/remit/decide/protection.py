@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from remit.decide.case import Case, Objection
 from remit.decide.index import ProtectedPaths
-from remit.decide.words import shown
+from remit.model.text import shown
 from remit.scopes.glob import fold
 from remit.scopes.interface import Unit
 from remit.scopes.path import forms, is_outside, relative_to

@@ -7,12 +7,12 @@ import msgspec
 from remit.decide.case import Case, Objection
 from remit.decide.grid import Cell, bind
 from remit.decide.steps import binding_cells, is_before, within
-from remit.decide.words import shown
 from remit.model.call import Call
 from remit.model.decision import Needs
 from remit.model.digest import sha256
 from remit.model.facts import Facts
 from remit.model.terms import ASK
+from remit.model.text import shown
 
 HUMAN = "human"
 

@@ -6,19 +6,20 @@ import os
 import stat
 from pathlib import Path
 
-from remit.declare.nodes import MAX_SIZE, show
+from remit.declare.nodes import MAX_SIZE
 from remit.model.errors import PolicyError, Problem
+from remit.model.text import shown
 
 _ATTEMPTS = 3
 
 
-def read_text(path: Path, shown: str | None = None) -> str:
+def read_text(path: Path, name: str | None = None) -> str:
     """The file's text, read in one piece.
 
     Raises PolicyError for a symlink, a directory or device, a file that everybody may write, one that changes
     while it is read, one that is too large or not UTF-8.
     """
-    name = shown or show(path)
+    name = name or shown(path)
     for _ in range(_ATTEMPTS):
         data = _read_once(path, name)
         if data is not None:

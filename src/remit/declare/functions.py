@@ -9,7 +9,8 @@ import msgspec
 
 from remit.declare import format as shape
 from remit.declare.nodes import from_python
-from remit.declare.shapes import BAD, Reader
+from remit.declare.rules import rule_keys
+from remit.forms.shapes import BAD, Reader
 from remit.model.policy import Tool
 
 SOURCE = "functions"
@@ -29,6 +30,9 @@ def with_functions(
         return tools
     joined = dict(tools)
     for name, tool in found["tools"].items():
+        if name in rule_keys():
+            message = f"`{name}` is a word of scopes and can't name a tool"
+            reader.fail(SOURCE, "bad-name", message, f'give the tool another name: @guard.tool("run_{name}")')
         tool = msgspec.structs.replace(tool, name=name)
         known = tools.get(name)
         if known is None:

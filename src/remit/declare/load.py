@@ -14,11 +14,13 @@ from remit.declare import format as shape
 from remit.declare.callers import enforcement, halting
 from remit.declare.files import read_text
 from remit.declare.functions import with_functions
-from remit.declare.nodes import LIST, Node, from_python, parse, show
+from remit.declare.nodes import from_python, parse
 from remit.declare.rules import rule_keys
-from remit.declare.shapes import BAD, Reader, did_you_mean
+from remit.forms.nodes import LIST, Node
+from remit.forms.shapes import BAD, Reader
 from remit.model.errors import PolicyError
 from remit.model.policy import Caller, Policy, Question, Tool
+from remit.model.text import did_you_mean, shown
 
 _QUESTIONS = {"allow": Question("allow"), "deny": Question("deny")}
 
@@ -69,7 +71,7 @@ class _Loading:
         """Read one file and those that it includes."""
         self.sources.append(name)
         try:
-            node = parse(read_text(path, show(name)), show(name))
+            node = parse(read_text(path, shown(name)), shown(name))
         except PolicyError as error:
             self.reader.problems.extend(error.problems)
             return
@@ -110,7 +112,7 @@ class _Loading:
             self.root = (self.directory / self.main.get("root", ".")).resolve()
         except (OSError, ValueError, RuntimeError):
             at = node.value["root"].at if "root" in node.value else node.at
-            self.reader.fail(at, "bad-root", f"`{show(self.main.get('root', '.'))}` can't be a root")
+            self.reader.fail(at, "bad-root", f"`{shown(self.main.get('root', '.'))}` can't be a root")
 
     def _merge(self, values: dict[str, Any], node: Node) -> None:
         for key, kind in (("agents", "agent"), ("roles", "role"), ("runners", "runner")):
@@ -140,7 +142,7 @@ class _Loading:
         if group == "callers" and name in ("human", "chain", "system"):
             self.reader.fail(place, "bad-name", f"`{name}` means somebody else and can't name {_article(kind)}")
             return
-        if group in ("tools", "toolsets") and name in rule_keys:
+        if group in ("tools", "toolsets") and name in rule_keys():
             self.reader.fail(place, "bad-name", f"`{name}` is a word of scopes and can't name a {kind}")
             return
         if name in self.merged[group]:
@@ -159,13 +161,13 @@ class _Loading:
         try:
             real = path.resolve()
         except (OSError, ValueError, RuntimeError):
-            self.reader.fail(at, "bad-include", f"`{show(entry)}` can't be a file")
+            self.reader.fail(at, "bad-include", f"`{shown(entry)}` can't be a file")
             return
         if not real.is_relative_to(self.root) or os.path.isabs(entry):
-            self.reader.fail(at, "bad-include", f"`{show(entry)}` lies outside the root")
+            self.reader.fail(at, "bad-include", f"`{shown(entry)}` lies outside the root")
             return
         if any(real == opened for opened in self.stack):
-            self.reader.fail(at, "include-cycle", f"`{show(entry)}` includes itself")
+            self.reader.fail(at, "include-cycle", f"`{shown(entry)}` includes itself")
             return
         name = os.path.relpath(real, self.directory.resolve()).replace(os.sep, "/")
         if name not in self.sources:
@@ -178,7 +180,7 @@ class _Loading:
             if name not in catalog.packs():
                 known = ", ".join(catalog.packs())
                 hint = did_you_mean(name, catalog.packs())
-                message = f"unknown tool pack `{show(name)}`{hint}"
+                message = f"unknown tool pack `{shown(name)}`{hint}"
                 self.reader.fail(self.where["use", name], "unknown-pack", message, f"there is: {known}")
                 continue
             for tool in read_pack(name).values():

@@ -12,57 +12,13 @@ from typing import Any
 import yaml
 from yaml.cyaml import CParser  # type: ignore[attr-defined]  # libyaml itself; the stubs leave it out
 
+from remit.forms.nodes import LIST, MAP, SCALAR, Node
 from remit.model.errors import PolicyError, Problem
+from remit.model.text import shown
 
 MAX_DEPTH = 48
 MAX_SIZE = 16 * 1024 * 1024
-SCALAR, LIST, MAP = "value", "list", "mapping"
-
 _HIDDEN = re.compile("[\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff\u061c]")
-_INT = re.compile(r"[-+]?[0-9]{1,18}")
-_FLOAT = re.compile(r"[-+]?(?:\.[0-9]{1,18}|[0-9]{1,18}(?:\.[0-9]{0,18})?)(?:[eE][-+]?[0-9]{1,3})?")
-_WORDS = {"true": True, "True": True, "TRUE": True, "false": False, "False": False, "FALSE": False}
-_NULLS = frozenset({"", "~", "null", "Null", "NULL"})
-
-
-class Node:
-    """One value of the text. `value` is text, a list of nodes, or a dict of nodes by key."""
-
-    __slots__ = ("col", "keys", "kind", "line", "plain", "source", "value")
-
-    def __init__(self, kind: str, value: Any, source: str, line: int, col: int, plain: bool = False) -> None:
-        self.kind = kind
-        self.value = value
-        self.source = source
-        self.line = line
-        self.col = col
-        self.plain = plain
-        self.keys: dict[str, tuple[int, int]] = {}
-
-    @property
-    def at(self) -> str:
-        """`file:line:column`, or the path of keys for a policy built in Python."""
-        return f"{self.source}:{self.line}:{self.col}" if self.line else self.source
-
-    def at_key(self, key: str) -> str:
-        """The position of one of its keys."""
-        line, col = self.keys.get(key, (0, 0))
-        return f"{self.source}:{line}:{col}" if line else f"{self.source}.{key}"
-
-    def scalar(self) -> str | int | float | bool | None:
-        """The value under the YAML 1.2 core schema: only unquoted text is anything but text."""
-        text: str = self.value
-        if not self.plain:
-            return text
-        if text in _WORDS:
-            return _WORDS[text]
-        if text in _NULLS:
-            return None
-        if _INT.fullmatch(text):
-            return int(text)
-        if text[0] in "+-.0123456789" and _FLOAT.fullmatch(text):
-            return float(text)
-        return text
 
 
 def parse(text: str, source: str) -> Node:
@@ -129,7 +85,7 @@ def _build(parser: Any, source: str) -> Node | None:
                 if key in top.value:
                     raise _refused(
                         "duplicate-key",
-                        f"duplicate key `{show(key)}`, first at line {top.keys[key][0]}",
+                        f"duplicate key `{shown(key)}`, first at line {top.keys[key][0]}",
                         f"{source}:{mark.line + 1}:{mark.column + 1}",
                     )
                 top.keys[key] = (mark.line + 1, mark.column + 1)
@@ -182,7 +138,7 @@ def _special(event: Any, source: str) -> PolicyError:
         text, sign = f"&{event.anchor}", "&"
     else:
         text, sign = str(event.tag).replace("tag:yaml.org,2002:", "!!"), "!"
-    return _refused("unquoted", f"unquoted `{sign}` at the start of a value", at, f'quote it: "{show(text)}"')
+    return _refused("unquoted", f"unquoted `{sign}` at the start of a value", at, f'quote it: "{shown(text)}"')
 
 
 def _around(row: str, column: int) -> str:
@@ -192,7 +148,7 @@ def _around(row: str, column: int) -> str:
     before = row[:column]
     flow = before.count("{") > before.count("}") or before.count("[") > before.count("]")
     stop = re.search(r"[,\]}]", row[column:]) if flow else None
-    return show(row[begin : column + stop.start() if stop else len(row)].strip())
+    return shown(row[begin : column + stop.start() if stop else len(row)].strip())
 
 
 _SIGNS = frozenset("*&!@`%{}[]|>,?")
@@ -219,20 +175,13 @@ def _syntax(error: yaml.MarkedYAMLError, text: str, source: str) -> Problem:
     brace = re.search(r"\{[^{}]*\}[^\s,\]}]+", row)
     if error.problem and "did not find expected" in error.problem and brace:
         at = f"{source}:{line + 1}:{brace.start() + 1}"
-        return Problem("unquoted", "unquoted `{` at the start of a value", at, f'quote it: "{show(brace[0])}"')
+        return Problem("unquoted", "unquoted `{` at the start of a value", at, f'quote it: "{shown(brace[0])}"')
     if sign in _SIGNS and sign:
         value = re.split(r"[\],}]|\s#", row[column:], maxsplit=1)[0].strip() or sign
-        return Problem("unquoted", f"unquoted `{sign}` at the start of a value", at, f'quote it: "{show(value)}"')
+        return Problem("unquoted", f"unquoted `{sign}` at the start of a value", at, f'quote it: "{shown(value)}"')
     context = f"{error.context}: " if error.context else ""
     return Problem("bad-yaml", f"{context}{error.problem}", at)
 
 
 def _refused(code: str, message: str, at: str, help: str | None = None) -> PolicyError:
     return PolicyError((Problem(code, message, at, help),))
-
-
-def show(text: object, limit: int = 80) -> str:
-    """Outside text, escaped and bounded, for a message."""
-    raw = str(text)
-    plain = "".join(c if c.isprintable() and not _HIDDEN.match(c) else ascii(c)[1:-1] for c in raw[: limit + 1])
-    return plain if len(raw) <= limit else plain[:limit] + "…"

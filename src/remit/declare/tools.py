@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from remit.declare.nodes import LIST, MAP, SCALAR, Node, show
-from remit.declare.rules import names
-from remit.declare.shapes import (
+from remit.forms.nodes import LIST, MAP, SCALAR, Node
+from remit.forms.shapes import (
     BAD,
     JSON,
     Choice,
@@ -21,14 +20,14 @@ from remit.declare.shapes import (
     Scalar,
     Shape,
     Text,
-    did_you_mean,
 )
-from remit.declare.words import Name
+from remit.forms.texts import Name, names
 from remit.model.policy import Argument, Does, Tool
-from remit.model.terms import EFFECTS, INTERACTIONS, KINDS, RISKS
-from remit.scopes.glob import Glob
-from remit.scopes.path import glob_argument, normalise
-from remit.scopes.url import UrlPattern
+from remit.model.terms import EFFECTS, FILES, INTERACTIONS, RISKS
+from remit.model.text import did_you_mean, shown
+from remit.scopes import kinds
+from remit.scopes.kinds import kind_of
+from remit.scopes.reach import reach_unit
 
 ARGUMENT = re.compile(r"-?[A-Za-z_$][A-Za-z0-9_$-]{0,63}(?:\[\])?(?:\.[A-Za-z_$][A-Za-z0-9_$-]{0,63}(?:\[\])?){0,4}")
 
@@ -36,7 +35,6 @@ ARGUMENT = re.compile(r"-?[A-Za-z_$][A-Za-z0-9_$-]{0,63}(?:\[\])?(?:\.[A-Za-z_$]
 class _Kind(Shape):
     """A kind, `{one_of: […]}`, or `{glob: path}` for a glob relative to a path argument."""
 
-    expects = "a kind: " + ", ".join(KINDS) + ", or {one_of: […]}"
     values = Record(
         {
             "one_of": Field(ListOf(Scalar(), some=True), "the values that it may take"),
@@ -44,6 +42,10 @@ class _Kind(Shape):
         },
         what="a kind",
     )
+
+    @property
+    def expects(self) -> str:  # type: ignore[override]  # which kinds there are is known late
+        return "a kind: " + ", ".join(kinds.names()) + ", or {one_of: […]}"
 
     def read(self, node: Node, reader: Reader) -> Any:
         if node.kind is MAP:
@@ -53,19 +55,22 @@ class _Kind(Shape):
             if len(found) != 1:
                 return self.wrong(node, reader)
             return Argument("glob", base=found["glob"]) if "glob" in found else Argument("text", one_of=found["one_of"])
-        if node.kind is SCALAR and node.value in KINDS:
+        if node.kind is SCALAR and node.value in kinds.names():
             return Argument(node.value)
         if node.kind is SCALAR:
-            hint = did_you_mean(node.value, KINDS)
-            return reader.fail(node.at, "unknown-kind", f"unknown kind `{show(node.value)}`{hint}", self.expects)
+            hint = did_you_mean(node.value, kinds.names())
+            return reader.fail(node.at, "unknown-kind", f"unknown kind `{shown(node.value)}`{hint}", self.expects)
         return self.wrong(node, reader)
 
     def schema(self) -> JSON:
-        return {"anyOf": [{"enum": list(KINDS)}, self.values.schema()]}
+        return {"anyOf": [{"enum": list(kinds.names())}, self.values.schema()]}
+
+
+RECORDS = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]{0,63}")
 
 
 class _DoesShape(Shape):
-    """`nothing`, or effects with their arguments or reaches."""
+    """`nothing`, or effects with their arguments, reaches or records."""
 
     expects = "`nothing`, or a mapping such as {write: filePath}"
 
@@ -78,11 +83,13 @@ class _DoesShape(Shape):
         for effect, value in node.value.items():
             if effect not in EFFECTS:
                 hint = did_you_mean(effect, EFFECTS)
-                reader.fail(node.at_key(effect), "unknown-effect", f"unknown effect `{show(effect)}`{hint}")
+                reader.fail(node.at_key(effect), "unknown-effect", f"unknown effect `{shown(effect)}`{hint}")
                 continue
             for item in value.value if value.kind is LIST else [value]:
                 if item.kind is MAP and list(item.value) == ["below"] and item.value["below"].kind is SCALAR:
                     found.append((Does(effect, arg=item.value["below"].value, below=True), item.at))
+                elif item.kind is MAP and list(item.value) == ["records"]:
+                    found.extend((Does(effect, records=name), item.at) for name in _records(effect, item, reader))
                 elif item.kind is SCALAR and ("*" in item.value or "/" in item.value):
                     found.append((Does(effect, reach=item.value), item.at))
                 elif item.kind is SCALAR and item.value:
@@ -98,14 +105,35 @@ class _DoesShape(Shape):
             "required": ["below"],
             "additionalProperties": False,
         }
-        one = {"anyOf": [{"type": "string"}, below]}
-        many = {"anyOf": [one, {"type": "array", "items": one}]}
+        records = {
+            "type": "object",
+            "properties": {"records": {"type": "string", "pattern": f"^{RECORDS.pattern}$"}},
+            "required": ["records"],
+            "additionalProperties": False,
+        }
+
+        def targets(*forms: JSON) -> JSON:
+            one = {"anyOf": [{"type": "string"}, below, *forms]}
+            return {"anyOf": [one, {"type": "array", "items": one}]}
+
         effects = {
             "type": "object",
-            "properties": dict.fromkeys(EFFECTS, many),
+            "properties": {effect: targets(records) if effect in FILES else targets() for effect in EFFECTS},
             "additionalProperties": False,
         }
         return {"anyOf": [{"const": "nothing"}, effects]}
+
+
+def _records(effect: str, item: Node, reader: Reader) -> list[str]:
+    """The name in `{records: NAME}`; none if it can't be one."""
+    name = item.value["records"]
+    if effect not in FILES:
+        reader.fail(item.at, "bad-value", f"records are read, written and deleted; `{effect}` is on something else")
+    elif name.kind is not SCALAR or not RECORDS.fullmatch(name.value):
+        reader.fail(name.at, "bad-value", f"`{shown(name.value)}` can't name records", "a name such as `tickets`")
+    else:
+        return [name.value]
+    return []
 
 
 def _tool(values: dict[str, Any], node: Node, reader: Reader) -> Any:
@@ -120,7 +148,7 @@ def _tool(values: dict[str, Any], node: Node, reader: Reader) -> Any:
         nonlocal bad
         bad = True
         hint = did_you_mean(name, args)
-        reader.fail(node.value[key].at, "undeclared-argument", f"`{show(name)}` is no argument of this tool{hint}")
+        reader.fail(node.value[key].at, "undeclared-argument", f"`{shown(name)}` is no argument of this tool{hint}")
 
     for name in optional:
         if name not in args:
@@ -130,7 +158,7 @@ def _tool(values: dict[str, Any], node: Node, reader: Reader) -> Any:
             unknown(name, "defaults")
         elif name not in optional:
             bad = True
-            reader.fail(node.value["defaults"].at, "misplaced-key", f"`{show(name)}` has a default but isn't optional")
+            reader.fail(node.value["defaults"].at, "misplaced-key", f"`{shown(name)}` has a default but isn't optional")
     for name, argument in args.items():
         if argument.base is not None and (argument.base not in args or args[argument.base].kind != "path"):
             bad = True
@@ -139,12 +167,16 @@ def _tool(values: dict[str, Any], node: Node, reader: Reader) -> Any:
         if does.arg is not None and does.arg not in args:
             bad = True
             hint = did_you_mean(does.arg, args) or "; a fixed reach contains `*` or `/`"
-            reader.fail(at, "undeclared-argument", f"`{show(does.arg)}` is no argument of this tool{hint}")
+            reader.fail(at, "undeclared-argument", f"`{shown(does.arg)}` is no argument of this tool{hint}")
+        elif does.arg is not None and not kind_of(args[does.arg].kind).bears(does.effect):
+            bad = True
+            message, help = unjudged(does.effect, does.arg, args[does.arg])
+            reader.fail(at, "unjudged-effect", message, help)
     bad = _contradicts(args, node, reader) or bad
     bad = _reaches(values.get("does", ()), reader) or bad
     bad = _defaults(args, defaults, node, reader) or bad
-    judged = any(argument.kind in ("shell", "sql") for argument in args.values())
-    if "does" not in values and not judged:
+    used = {argument.kind: kind_of(argument.kind) for argument in args.values()}
+    if "does" not in values and not any(kind.language for kind in used.values()):
         bad = True
         reader.fail(
             node.at,
@@ -152,9 +184,11 @@ def _tool(values: dict[str, Any], node: Node, reader: Reader) -> Any:
             "the tool doesn't say what it does",
             "add `does: {read: …}` or `does: nothing`",
         )
-    if any(argument.kind == "sql" for argument in args.values()) and "dialect" not in values:
-        bad = True
-        reader.fail(node.at, "missing-dialect", "a sql argument needs a dialect", "add `dialect: sqlite`, or another")
+    for kind in used.values():
+        for key, help in kind.requires:
+            if key not in values:
+                bad = True
+                reader.fail(node.at, f"missing-{key}", f"a {kind.name} argument needs a {key}", help)
     if bad:
         return BAD
     values["does"] = tuple(does for does, _ in values.get("does", ()))
@@ -162,6 +196,22 @@ def _tool(values: dict[str, Any], node: Node, reader: Reader) -> Any:
         name: Argument(a.kind, a.one_of, name in optional, defaults.get(name), a.base) for name, a in args.items()
     }
     return Tool(name="", at=node.at, **values)
+
+
+def unjudged(effect: str, name: str, argument: Argument) -> tuple[str, str]:
+    """What is wrong with an effect on an argument that it can't be judged on, and what to write instead."""
+    kind = "one of some values" if argument.one_of else f"of kind {argument.kind}"
+    message = f"`{effect}` can't be judged on `{name}`, which is {kind}"
+    if kind_of(argument.kind).language:
+        return message, f"leave it out: what a {argument.kind} text does is read from the text"
+    if effect == "network":
+        return message, f'declare `{name}` as url, or name what it reaches: {{network: "https://api.example/**"}}'
+    if effect == "delegate":
+        return message, f"declare `{name}` as agent"
+    files = (
+        f"declare `{name}` as path if it names a file; otherwise say what it works on: {{{effect}: {{records: NAME}}}}"
+    )
+    return message, f"`network: {name}` is what can be judged on a URL" if argument.kind == "url" else files
 
 
 def _contradicts(args: dict[str, Argument], node: Node, reader: Reader) -> bool:
@@ -187,10 +237,7 @@ def _reaches(does: tuple[tuple[Does, str], ...], reader: Reader) -> bool:
         if one.reach is None:
             continue
         try:
-            if "://" in one.reach:
-                UrlPattern.parse(one.reach)
-            else:
-                Glob.parse(one.reach, absolute=True)
+            reach_unit(one.reach, frozenset())
         except ValueError as error:
             bad = True
             reader.fail(at, "bad-glob", f"a fixed reach that can't be read: {error}")
@@ -206,12 +253,7 @@ def _defaults(args: dict[str, Argument], defaults: dict[str, str], node: Node, r
         try:
             if argument.one_of and text not in argument.one_of:
                 raise ValueError("it is none of its values")
-            if argument.kind in ("number", "flag", "json"):
-                raise ValueError(f"a default is text, and `{name}` is of kind {argument.kind}")
-            if argument.kind == "path":
-                normalise(text)
-            elif argument.kind == "glob":
-                glob_argument(text, None)
+            kind_of(argument.kind).check_default(text)
         except ValueError as error:
             bad = True
             reader.fail(node.value["defaults"].at, "bad-value", f"the default of `{name}`: {error}")
@@ -223,7 +265,7 @@ tool = Record(
         "args": Field(MapOf(_Kind(), keys=ARGUMENT, what="argument"), "arguments and their kinds; the list is closed"),
         "optional": Field(ListOf(Text()), "arguments that may be absent"),
         "defaults": Field(MapOf(Text(), what="argument"), "what an absent argument is judged as"),
-        "does": Field(_DoesShape(), "which argument it reads, writes, deletes, fetches; or `nothing`"),
+        "does": Field(_DoesShape(), "which argument or records it reads, writes, deletes, fetches; or `nothing`"),
         "tier": Field(Number(0, 4), "the least blast radius of a call"),
         "aliases": Field(ListOf(Name), "other names of the same tool"),
         "dialect": Field(Choice("sqlite", "postgres", "mysql", "duckdb", "snowflake")),

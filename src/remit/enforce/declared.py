@@ -11,7 +11,7 @@ from typing import Annotated, Any, get_args, get_origin, get_type_hints
 import msgspec
 
 from remit.enforce.errors import GuardError
-from remit.model.terms import KINDS
+from remit.scopes import kinds as known
 
 _PLAIN: dict[Any, str] = {str: "text", int: "number", float: "number", bool: "flag", Path: "path", PurePath: "path"}
 
@@ -61,7 +61,7 @@ class Declared:
                 raise GuardError(f"`{self.name}` takes `{parameter}`: a tool has named arguments", code="bad-tool")
             name = parameter.name
             kind = kinds.get(name) or _kind(hints.get(name))
-            if kind not in KINDS:
+            if kind not in known.names():
                 what = f"`{self.name}`: the kind of `{name}` can't be told from its annotation"
                 raise GuardError(what, code="bad-tool", help=f"kinds={{'{name}': 'text'}}, or annotate it")
             args[name] = kind
@@ -132,7 +132,7 @@ def _bare(hint: Any) -> Any:
 
 def _kind(hint: Any) -> str | None:
     if get_origin(hint) is Annotated:
-        return next((mark for mark in get_args(hint)[1:] if mark in KINDS), None) or _kind(get_args(hint)[0])
+        return next((mark for mark in get_args(hint)[1:] if mark in known.names()), None) or _kind(get_args(hint)[0])
     rest = [one for one in get_args(hint) if one is not type(None)]
     if type(None) in get_args(hint) and len(rest) == 1:
         return _kind(rest[0])

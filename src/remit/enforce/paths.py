@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from remit.decide.grid import grid_of
+from remit.enforce.refusal import own_places
 from remit.model.call import Call
 from remit.model.errors import RemitError
 from remit.model.facts import Facts
@@ -32,6 +33,15 @@ def open_root(root: Path | None, policy: Path, facts: Facts, *, policy_root: str
         return real, msgspec.structs.replace(facts, root=str(real), resolved={})
     note = "the root does not exist: paths are judged by their text"
     return absolute, msgspec.structs.replace(facts, root=str(absolute), notes=(*facts.notes, note))
+
+
+def facts_at(root: Path, state: Path) -> Facts:
+    """What an enforcement point knows before any call: the root of paths, and the places that are Remit's own.
+
+    Raises RemitError for a root that is a file.
+    """
+    base = Facts(store=True, guarded=(os.path.realpath(state),), sealed=own_places())
+    return open_root(root, root, base)[1]
 
 
 def look_up(rulebook: Rulebook, call: Call, facts: Facts) -> Facts:

@@ -7,13 +7,13 @@ from typing import Any
 import msgspec
 
 from remit.decide import decide
-from remit.decide.words import shown
 from remit.explain.cells import DENIED, VERDICTS, MatrixCell
 from remit.explain.matrix import callers_of, cell_for, cell_json, tool_for, tools_of
 from remit.model.call import Call
 from remit.model.decision import Decision
 from remit.model.facts import Facts
 from remit.model.rulebook import Rulebook
+from remit.model.text import shown
 
 NO_LAYER = "no layer"
 MARKS = {"allow": "✅", "ask": "✋", "deny": DENIED}

@@ -7,9 +7,9 @@ import io
 import re
 from html import escape
 
-from remit.decide.words import shown
 from remit.explain.cells import ALLOWED, ASKED, DENIED, LEGEND, SCOPED, MatrixCell
 from remit.explain.matrix import Matrix
+from remit.model.text import shown
 
 _MARKS = re.compile(r"([\\`*_{}\[\]<>|~#&])")
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")

@@ -16,7 +16,6 @@ from remit.decide.case import Case
 from remit.decide.grid import Cell, grid_of
 from remit.decide.intake import BadArguments
 from remit.decide.measure import measure
-from remit.decide.words import shown
 from remit.model.call import Call
 from remit.model.decision import Target
 from remit.model.errors import NotUnderstood
@@ -24,6 +23,8 @@ from remit.model.facts import Facts
 from remit.model.policy import Argument, Caller, Does, Tool
 from remit.model.rulebook import Rulebook
 from remit.model.terms import ALLOW
+from remit.model.text import shown
+from remit.scopes.kinds import kind_of
 
 _NOBODY = "anyone"
 
@@ -65,11 +66,17 @@ class Radius(msgspec.Struct, frozen=True):
 
 
 def radius_of(
-    rulebook: Rulebook, kind: str, text: str, effect: str = "read", dialect: str = "sqlite", root: str | None = None
+    rulebook: Rulebook,
+    kind: str,
+    text: str,
+    effect: str | None = None,
+    dialect: str = "sqlite",
+    root: str | None = None,
 ) -> Radius:
-    """The radius of a text of one kind: shell, sql, url (always network) or path (with the effect)."""
-    does = {"url": (Does("network", "text"),), "path": (Does(effect, "text"),)}.get(kind, ())
-    tool = Tool("text", args={"text": Argument(kind)}, does=does, dialect=dialect if kind == "sql" else None)
+    """The radius of a text of one kind. `effect` is that of a tool on it, where the text itself doesn't tell."""
+    about = kind_of(kind)
+    does = () if about.language else (Does(effect or about.usual_effect, "text"),)
+    tool = Tool("text", args={"text": Argument(kind)}, does=does, dialect=dialect)
     book = msgspec.structs.replace(rulebook.book, callers={_NOBODY: Caller(_NOBODY, "agent")})
     grid = grid_of(Rulebook(book, rulebook.hash))
     row = grid.row(_NOBODY)

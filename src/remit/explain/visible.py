@@ -11,32 +11,13 @@ from typing import Any
 
 import msgspec
 
+from remit.model.text import is_visible
+
 BAR = "│ "
 """Before every line that comes from outside, so that it can't pass for one of ours."""
 MOST_CHARACTERS, MOST_LINES, MOST_ITEMS = 1_500, 40, 60
 _DEEPEST = 32
 _NAMES = {"\t": "TAB", "\r": "CR", "\0": "NUL", "\x1b": "ESC", "\x7f": "DEL", "\x07": "BEL", "\x08": "BS"}
-_INVISIBLE = (
-    (0x00AD, 0x00AD),
-    (0x034F, 0x034F),
-    (0x061C, 0x061C),
-    (0x115F, 0x1160),
-    (0x17B4, 0x17B5),
-    (0x180B, 0x180F),
-    (0x2028, 0x202F),
-    (0x205F, 0x206F),
-    (0x2800, 0x2800),
-    (0x3164, 0x3164),
-    (0xFE00, 0xFE0F),
-    (0xFEFF, 0xFEFF),
-    (0xFFA0, 0xFFA0),
-    (0xFFF0, 0xFFFC),
-    (0x1BCA0, 0x1BCA3),
-    (0x1D159, 0x1D159),
-    (0x1D173, 0x1D17A),
-    (0xE0000, 0xE0FFF),
-)
-"""Characters that take no place or look like a blank, whatever their category."""
 _SCRIPTS = ("LATIN", "CYRILLIC", "GREEK", "ARMENIAN", "CHEROKEE", "COPTIC", "HEBREW", "ARABIC", "GEORGIAN", "LISU")
 _ALIKE = frozenset("асԁеһіјӏорԛѕԝхуАВСЕНІЈКМОРЅТХУανορυχΑΒΕΖΗΙΚΜΝΟΡΤΥΧ")
 """Cyrillic and Greek letters that look like Latin ones."""
@@ -164,10 +145,7 @@ def _mark(c: str) -> str:
         return c
     if c in _NAMES:
         return f"⟨{_NAMES[c]}⟩"
-    category = unicodedata.category(c)
-    if category[0] in "CZ" or any(low <= ord(c) <= high for low, high in _INVISIBLE):
-        return f"⟨{_title(c)}⟩"
-    return c
+    return c if is_visible(c) else f"⟨{_title(c)}⟩"
 
 
 def _title(c: str) -> str:

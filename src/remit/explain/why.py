@@ -9,12 +9,12 @@ from remit.decide.grid import grid_of
 from remit.decide.intake import BadArguments
 from remit.decide.measure import measure
 from remit.decide.steps import known_capsules
-from remit.decide.words import shown
 from remit.model.call import Call
 from remit.model.decision import Decision
 from remit.model.errors import NotUnderstood
 from remit.model.facts import Facts
 from remit.model.rulebook import Rulebook
+from remit.model.text import shown
 
 MARKS = {"allow": "✅", "ask": "✋", "deny": "❌"}
 STEPS = {

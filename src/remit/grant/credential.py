@@ -18,8 +18,9 @@ from typing import NamedTuple
 import msgspec
 
 from remit.model.errors import RemitError
+from remit.model.moments import exact_moment
 from remit.record.append import append
-from remit.record.entry import event_entry, moment
+from remit.record.entry import event_entry
 from remit.store.interface import Store, Transaction
 
 NAME = "person"
@@ -129,7 +130,7 @@ def set_passphrase(
         change.run("DELETE FROM credential WHERE name = ?", NAME)
         change.run(
             "INSERT INTO credential (name, kind, salt, parameters, hash, set_at) VALUES (?, ?, ?, ?, ?, ?)",
-            *(NAME, "passphrase", salt, _written(NOW), found, moment(at)),
+            *(NAME, "passphrase", salt, _written(NOW), found, exact_moment(at)),
         )
         _record(change, at, what, who, f"{what} the passphrase")
 

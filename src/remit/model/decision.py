@@ -38,7 +38,7 @@ class Target(msgspec.Struct, frozen=True, omit_defaults=True):
 
     effect: str
     kind: str
-    """`path`, `table`, `url`, `host`, `branch`, `context` (of a cluster), `agent` or `skill`."""
+    """`path`, `table`, `url`, `host`, `branch`, `context` (of a cluster), `agent`, `skill` or `records`."""
     value: str
     """Normalised; a pattern where it is wide. Empty: the argument `arg` as the call gives it."""
     arg: str = ""

@@ -1,14 +1,8 @@
-"""The closed vocabularies: kinds of arguments, effects, verdicts, grades."""
+"""The closed vocabularies: effects, verdicts, grades."""
 
 from __future__ import annotations
 
 from enum import IntEnum
-
-KINDS = ("path", "glob", "shell", "sql", "url", "agent", "skill", "text", "number", "flag", "json")
-"""What an argument can be."""
-
-DANGEROUS = frozenset({"path", "glob", "shell", "sql", "url", "agent"})
-"""Kinds that a `may` with a scope on arguments must mention to cover."""
 
 EFFECTS = (
     "read",
@@ -24,6 +18,12 @@ EFFECTS = (
     "delegate",
 )
 """What a unit does."""
+
+FILES = frozenset({"read", "write", "delete"})
+"""Effects on files, unless the tool says that it works on records."""
+
+PARTICULAR = FILES | {"network", "delegate"}
+"""Effects that can be judged only on arguments of the kinds that name them; any other may be on any argument."""
 
 UNDERSTOOD, PROJECT, UNKNOWN = "understood", "project code", "not understood"
 """Grades: how well it is known what a command does."""

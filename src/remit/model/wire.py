@@ -16,6 +16,7 @@ import msgspec
 from remit.model.call import Call, Context, Statement
 from remit.model.decision import Decision
 from remit.model.errors import CallError
+from remit.model.text import shown_name
 
 MAX_LINE = 1024 * 1024
 MAX_DEPTH = 64
@@ -92,7 +93,7 @@ def call_from(data: dict[str, Any]) -> Call:
     """A call from plain data, strictly typed. Raises CallError."""
     unknown = sorted(set(data) - _FIELDS)
     if unknown:
-        raise CallError(f"unknown field `{ascii(unknown[0])[1:-1][:60]}`")
+        raise CallError(f"unknown field `{shown_name(unknown[0], 60)}`")
     for name in ("agent", "tool"):
         if not isinstance(data.get(name), str):
             raise CallError(f"`{name}` must be text")
@@ -118,7 +119,7 @@ def _typed(value: Any, kind: Any, name: str) -> Any:
         raise CallError(f"`{name}` must be an object")
     unknown = sorted(set(value) - set(kind.__struct_fields__))
     if unknown:
-        raise CallError(f"`{name}` has no `{ascii(unknown[0])[1:-1][:60]}`")
+        raise CallError(f"`{name}` has no `{shown_name(unknown[0], 60)}`")
     try:
         found = msgspec.convert(value, kind, strict=True)
     except (msgspec.ValidationError, TypeError) as error:

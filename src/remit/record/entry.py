@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from binascii import b2a_base64
 from collections.abc import Mapping
-from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -16,6 +15,7 @@ import msgspec
 
 from remit.model.call import Call
 from remit.model.decision import Decision
+from remit.model.moments import exact_moment
 from remit.model.terms import ALLOW
 from remit.record.canonical import CanonicalError, encode
 from remit.record.errors import LedgerError
@@ -65,17 +65,6 @@ class Entry(NamedTuple):
     """The place of the intent whose outcome this is."""
 
 
-def moment(nanoseconds: int) -> str:
-    """`2026-11-16T00:40:12.123Z`, in UTC."""
-    seconds, rest = divmod(nanoseconds, 1_000_000_000)
-    return f"{_second(seconds)}.{rest // 1_000_000:03d}Z"
-
-
-@lru_cache(8)
-def _second(seconds: int) -> str:
-    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%S")
-
-
 def durability(decision: Decision) -> str:
     """`batched` only for an allowed read of data that nobody must account for; everything else waits for the disk."""
     harmless = decision.verdict is ALLOW and decision.would is None and decision.tier == 0
@@ -117,7 +106,7 @@ def intent_entry(snapshot: Snapshot, writer: str) -> Entry:
     body: dict[str, Any] = {
         "v": VERSION,
         "type": "intent",
-        "at": moment(snapshot.at),
+        "at": exact_moment(snapshot.at),
         "call": call,
         "writer": writer,
         "point": snapshot.point,
@@ -163,7 +152,7 @@ def outcome_entry(call: str, intent: int | None, result: str, at: int, writer: s
     body = {
         "v": VERSION,
         "type": "outcome",
-        "at": moment(at),
+        "at": exact_moment(at),
         "call": call,
         "intent": intent,
         "writer": writer,
@@ -184,7 +173,7 @@ def event_entry(kind: str, at: int, writer: str, about: Mapping[str, Any], priva
     body = {
         "v": VERSION,
         "type": kind,
-        "at": moment(at),
+        "at": exact_moment(at),
         "writer": writer,
         **about,
         **{field.path: _shown(field) for field in fields},

@@ -12,11 +12,11 @@ from typing import Any, BinaryIO
 
 from remit.record.append import head_of
 from remit.record.errors import LedgerError
-from remit.record.files import whole_file
 from remit.record.log import Log, newest_checkpoint
 from remit.record.ocsf import event_of
 from remit.record.reader import entries, values_of
 from remit.record.tiles import write_tiles
+from remit.store.files import whole_file
 from remit.store.interface import Transaction
 
 Progress = Callable[[int], object]

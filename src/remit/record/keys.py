@@ -18,6 +18,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from remit.record.errors import LedgerError
 from remit.record.note import Kind, NoteError, Signer, Verifier
+from remit.store.files import write_whole
 
 _PREFIX = "PRIVATE+KEY"
 
@@ -55,7 +56,7 @@ class Keys:
     def _write(self, path: Path, text: str, mode: int) -> None:
         try:
             self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            _create(path, text, mode)
+            write_whole(path, text.encode("ascii"), mode=mode)
         except OSError as error:
             raise LedgerError(f"the key can't be written: {error.strerror}", code="key-unwritable") from None
 
@@ -136,19 +137,3 @@ def _verifier(path: Path) -> Verifier:
         return Verifier.parse(path.read_text("ascii").strip())
     except (OSError, ValueError, NoteError):
         raise LedgerError(f"the key {path.name} can't be read", code="key-malformed") from None
-
-
-def _create(path: Path, text: str, mode: int) -> None:
-    """Writes a new file that is complete, and on the disk, when it has its name."""
-    beside = path.with_name(path.name + f".{os.getpid()}")
-    handle = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
-    with os.fdopen(handle, "w", encoding="ascii") as file:
-        file.write(text)
-        file.flush()
-        os.fsync(file.fileno())
-    os.replace(beside, path)
-    folder = os.open(path.parent, os.O_RDONLY)
-    try:
-        os.fsync(folder)
-    finally:
-        os.close(folder)

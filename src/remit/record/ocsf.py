@@ -5,8 +5,9 @@ What OCSF has no field for is in `unmapped`, so that nothing of an entry is lost
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from typing import Any
+
+from remit.model.moments import seconds_of
 
 VERSION = "1.3.0"
 CATEGORY, CLASS = 6, 6003
@@ -122,7 +123,6 @@ def _ended(entry: dict[str, Any]) -> dict[str, Any]:
 
 def _milliseconds(text: str) -> int:
     try:
-        found = datetime.strptime(text, "%Y-%m-%dT%H:%M:%S.%fZ").replace(tzinfo=UTC)
+        return round(seconds_of(text) * 1000)
     except ValueError:
         return 0
-    return round(found.timestamp() * 1000)

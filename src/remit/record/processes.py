@@ -6,7 +6,7 @@ import os
 import time
 from pathlib import Path
 
-from remit.record.entry import moment
+from remit.model.moments import exact_moment
 from remit.store.errors import StoreError
 from remit.store.interface import Store, Transaction
 
@@ -22,7 +22,7 @@ def enter(change: Transaction, writer: str) -> None:
     """This process writes from now on; it may have said so before, in a commit that seemed to fail."""
     if change.row("SELECT 1 FROM writer_process WHERE id = ?", writer) is not None:
         return
-    now = moment(time.time_ns())
+    now = exact_moment(time.time_ns())
     change.run(
         "INSERT INTO writer_process (id, host, boot, pid, born, seen) VALUES (?, ?, ?, ?, ?, ?)",
         writer,

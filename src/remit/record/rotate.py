@@ -11,8 +11,9 @@ from collections.abc import Iterable
 from itertools import pairwise
 from typing import Any
 
+from remit.model.moments import exact_moment
 from remit.record.append import append
-from remit.record.entry import event_entry, moment
+from remit.record.entry import event_entry
 from remit.record.errors import LedgerError
 from remit.record.keys import Keys
 from remit.record.note import NoteError, Verifier, open_note
@@ -33,8 +34,8 @@ def rotate(store: Store, keys: Keys, *, days: int = OVERLAP_DAYS, who: str) -> V
     if not 0 <= days <= 3650:
         raise LedgerError("the keys overlap for 0 to 3650 days", code="bad-rotation")
     now = time.time_ns()
-    until = moment(now + days * DAY)
-    old = keys.signers(moment(now))[0]
+    until = exact_moment(now + days * DAY)
+    old = keys.signers(exact_moment(now))[0]
     new = keys.prepare()
     text = statement(keys.name, old.verifier.vkey, new.vkey, until)
     about = {"old": old.verifier.vkey, "new": new.vkey, "until": until, "who": who, "signature": old.line(text)}

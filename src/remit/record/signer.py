@@ -15,11 +15,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from remit.model.moments import exact_moment
 from remit.record.checkpoint import Checkpoint
-from remit.record.entry import moment
 from remit.record.errors import LedgerError
 from remit.record.keys import Keys
 from remit.record.tree import CompactRange, TreeError
+from remit.store.files import write_whole
 from remit.store.interface import Store, Transaction
 
 _CUT = "the log is shorter than what was signed: it was cut, or restored from an old copy"
@@ -43,7 +44,7 @@ class CheckpointSigner:
             if known is not None:
                 return known
             body = Checkpoint(self.origin, now.size, now.root())
-            note = body.sign(*self.keys.signers(moment(time.time_ns()))).encode()
+            note = body.sign(*self.keys.signers(exact_moment(time.time_ns()))).encode()
             self._keep(now)
             with self.store.write() as change:
                 if change.row("SELECT 1 FROM checkpoint WHERE size = ?", now.size) is None:
@@ -85,13 +86,8 @@ class CheckpointSigner:
     def _keep(self, tree: CompactRange) -> None:
         """Remembers the tree before the signature leaves this function."""
         text = json.dumps({"size": tree.size, "range": base64.b64encode(tree.to_bytes()).decode()})
-        beside = self.file.with_name("signed.new")
         try:
-            with open(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="ascii") as file:
-                file.write(text)
-                file.flush()
-                os.fsync(file.fileno())
-            os.replace(beside, self.file)
+            write_whole(self.file, text.encode("ascii"))
         except OSError as error:
             raise LedgerError(f"can't remember what is signed: {error.strerror}", code="signer-unwritable") from None
 

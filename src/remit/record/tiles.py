@@ -16,6 +16,7 @@ from remit.record.checkpoint import Checkpoint
 from remit.record.errors import LedgerError
 from remit.record.note import MAX_NOTE, NoteError, split_note
 from remit.record.tree import HASH_SIZE, CompactRange, combine, leaf_hash
+from remit.store.files import write_whole
 
 WIDTH = 256
 MAX_ENTRY = 65_535
@@ -93,7 +94,8 @@ def write_tiles(
         _Export(directory, checkpoint).write(entries, progress)
         if durable:
             os.sync()
-        _replace(directory / "checkpoint", note if isinstance(note, bytes) else note.encode(), durable)
+        signed = note if isinstance(note, bytes) else note.encode()
+        write_whole(directory / "checkpoint", signed, mode=None, durable=durable)
     except OSError as error:
         raise TilesError(f"can't write to {directory}: {error.strerror or error}") from error
     except NoteError as error:
@@ -166,7 +168,7 @@ class _Export:
                 return
             if self.finished:
                 raise TilesError(f"{path} belongs to another log, or was changed")
-        _replace(path, data, durable=False)
+        write_whole(path, data, mode=None, durable=False)
 
 
 class Tiles:
@@ -240,23 +242,3 @@ def _read(path: Path, most: int) -> bytes:
     """The file's bytes, or its first `most + 1`, which shows that it is longer."""
     with path.open("rb") as file:
         return file.read(most + 1)
-
-
-def _replace(path: Path, data: bytes, durable: bool) -> None:
-    beside = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        with beside.open("wb") as file:
-            file.write(data)
-            if durable:
-                file.flush()
-                os.fsync(file.fileno())
-        beside.replace(path)
-    except BaseException:
-        beside.unlink(missing_ok=True)
-        raise
-    if durable:
-        folder = os.open(path.parent, os.O_RDONLY)
-        try:
-            os.fsync(folder)
-        finally:
-            os.close(folder)

@@ -14,6 +14,7 @@ from typing import Any
 import msgspec
 
 from remit.record.errors import LedgerError
+from remit.store.files import stage
 from remit.store.interface import Store, Transaction
 
 _FILE = "vault.key"
@@ -90,12 +91,8 @@ class Vault:
 
     def _make(self) -> bytes:
         """A new key; where another process was quicker, that one's."""
-        beside = self.path.with_name(f"{_FILE}.{os.getpid()}")
         try:
-            with open(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
-                file.write(os.urandom(_LENGTH))
-                file.flush()
-                os.fsync(file.fileno())
+            beside = stage(self.path, os.urandom(_LENGTH))
             try:
                 os.link(beside, self.path)
             except FileExistsError:

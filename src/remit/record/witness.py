@@ -19,10 +19,10 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from remit.record.checkpoint import Checkpoint, CheckpointError, open_checkpoint, parse_hash, parse_number
 from remit.record.errors import LedgerError
-from remit.record.files import whole_file
 from remit.record.keys import parse_private, private_text
 from remit.record.note import MAX_NOTE, Kind, NoteError, Signer, Verifier, cosign, split_note
 from remit.record.tree import EMPTY_ROOT, verify_consistency
+from remit.store.files import write_whole
 
 MAX_HASHES = 63
 MAX_REQUEST = MAX_NOTE + 64 * 64
@@ -136,8 +136,7 @@ class Witness:
 
     def _write(self, path: Path, text: str) -> None:
         try:
-            with whole_file(path) as file:
-                file.write(text.encode())
+            write_whole(path, text.encode())
         except OSError as error:
             raise LedgerError(f"the witness can't write to its folder: {error.strerror}", code="bad-witness") from None
 

@@ -20,7 +20,7 @@ from typing import Any
 from remit.scopes import glob_algebra as algebra
 from remit.scopes.glob_algebra import Alternative
 from remit.scopes.glob_match import matcher
-from remit.scopes.glob_syntax import ANY, CharSet, GlobError, Token, Tokens, Wild, expand, segments, shown
+from remit.scopes.glob_syntax import ANY, CharSet, GlobError, Token, Tokens, Wild, expand, quoted, segments
 
 __all__ = ["Glob", "GlobError", "fold"]
 
@@ -62,10 +62,10 @@ class Glob:
         branches = expand(text)
         rooted = {branch[0] == "/" for branch in branches}
         if len(rooted) > 1:
-            raise GlobError(f"glob {shown(text)} is partly absolute")
+            raise GlobError(f"glob {quoted(text)} is partly absolute")
         if rooted == {True}:
             if not absolute:
-                raise GlobError(f"absolute glob {shown(text)}; globs here are relative to the root")
+                raise GlobError(f"absolute glob {quoted(text)}; globs here are relative to the root")
             branches = tuple(branch[1:] for branch in branches)
         plain = Glob(text, branches, absolute=rooted == {True}, is_folded=False)
         return plain.folded() if fold else plain

@@ -13,6 +13,8 @@ from collections.abc import Iterable, Iterator
 
 import msgspec
 
+from remit.model.text import shown
+
 MAX_LENGTH = 1024
 MAX_ALTERNATIVES = 256
 MAX_TOKENS = 16_384
@@ -86,14 +88,9 @@ Token = str | CharSet | Wild
 Tokens = tuple[Token, ...]
 
 
-def shown(text: str) -> str:
-    """`text` in backticks, bounded, with what can't be printed escaped."""
-    cut = text if len(text) <= 80 else text[:77] + "..."
-    return (
-        "`"
-        + "".join(c if c.isprintable() else c.encode("unicode_escape", "backslashreplace").decode() for c in cut)
-        + "`"
-    )
+def quoted(text: str) -> str:
+    """`text` in backticks, for a message."""
+    return f"`{shown(text)}`"
 
 
 def expand(text: str) -> tuple[Tokens, ...]:
@@ -104,14 +101,14 @@ def expand(text: str) -> tuple[Tokens, ...]:
     if not text:
         raise GlobError("a glob can't be empty")
     if len(text) > MAX_LENGTH:
-        raise GlobError(f"a glob of more than {MAX_LENGTH} characters: {shown(text)}")
+        raise GlobError(f"a glob of more than {MAX_LENGTH} characters: {quoted(text)}")
     if "\\" in text:
-        raise GlobError(f"backslash in glob {shown(text)}; write `[*]` for a literal star")
+        raise GlobError(f"backslash in glob {quoted(text)}; write `[*]` for a literal star")
     if not text.isprintable() and any(unicodedata.category(char) in {"Cc", "Cs", "Zl", "Zp"} for char in text):
-        raise GlobError(f"control character in glob {shown(text)}")
+        raise GlobError(f"control character in glob {quoted(text)}")
     branches = _Reader(text).read()
     if sum(map(len, branches)) > MAX_TOKENS:
-        raise GlobError(f"the braces of {shown(text)} stand for too much")
+        raise GlobError(f"the braces of {quoted(text)} stand for too much")
     unique = tuple(dict.fromkeys(tuple(branch) for branch in branches))
     for branch in unique:
         _check(branch, text)
@@ -135,16 +132,16 @@ def _check(branch: Tokens, text: str) -> None:
     if len(parts) > 1 and not parts[0]:
         parts = parts[1:]
     if not parts[-1]:
-        raise GlobError(f"glob {shown(text)} ends in `/`, or is empty; for all below it write `/**`")
+        raise GlobError(f"glob {quoted(text)} ends in `/`, or is empty; for all below it write `/**`")
     for part in parts:
         if not part:
-            raise GlobError(f"empty segment in glob {shown(text)}")
+            raise GlobError(f"empty segment in glob {quoted(text)}")
         if part in ((".",), (".", ".")):
-            raise GlobError(f"segment `{'.' * len(part)}` in glob {shown(text)}")
+            raise GlobError(f"segment `{'.' * len(part)}` in glob {quoted(text)}")
         if Wild.DEEP in part and len(part) > 1:
-            raise GlobError(f"`**` must be a whole segment in glob {shown(text)}")
+            raise GlobError(f"`**` must be a whole segment in glob {quoted(text)}")
         if any(a is b is Wild.STAR for a, b in itertools.pairwise(part)):
-            raise GlobError(f"two adjacent `*` in glob {shown(text)}")
+            raise GlobError(f"two adjacent `*` in glob {quoted(text)}")
 
 
 class _Reader:
@@ -166,7 +163,7 @@ class _Reader:
             if char == "{":
                 options = self._braces(depth + 1)
                 if len(branches) * len(options) > MAX_ALTERNATIVES:
-                    raise GlobError(f"more than {MAX_ALTERNATIVES} alternatives in glob {shown(self.text)}")
+                    raise GlobError(f"more than {MAX_ALTERNATIVES} alternatives in glob {quoted(self.text)}")
                 branches = [branch + option for branch in branches for option in options]
                 continue
             token = self._token(char)
@@ -176,7 +173,7 @@ class _Reader:
 
     def _braces(self, depth: int) -> list[list[Token]]:
         if depth > MAX_DEPTH:
-            raise GlobError(f"braces nested too deeply in glob {shown(self.text)}")
+            raise GlobError(f"braces nested too deeply in glob {quoted(self.text)}")
         options: list[list[Token]] = []
         parts = 0
         while True:
@@ -184,21 +181,21 @@ class _Reader:
             options += self.read(depth)
             parts += 1
             if self.at >= len(self.text):
-                raise GlobError(f"unclosed `{{` in glob {shown(self.text)}")
+                raise GlobError(f"unclosed `{{` in glob {quoted(self.text)}")
             if len(options) > MAX_ALTERNATIVES:
-                raise GlobError(f"more than {MAX_ALTERNATIVES} alternatives in glob {shown(self.text)}")
+                raise GlobError(f"more than {MAX_ALTERNATIVES} alternatives in glob {quoted(self.text)}")
             if self.text[self.at] == "}":
                 break
         self.at += 1
         if parts < 2:
-            raise GlobError(f"braces without a comma in glob {shown(self.text)}; write `[{{]` for a literal brace")
+            raise GlobError(f"braces without a comma in glob {quoted(self.text)}; write `[{{]` for a literal brace")
         return options
 
     def _token(self, char: str) -> Token:
         if char == "[":
             return self._class()
         if char in "]}":
-            raise GlobError(f"unmatched `{char}` in glob {shown(self.text)}")
+            raise GlobError(f"unmatched `{char}` in glob {quoted(self.text)}")
         self.at += 1
         if char == "?":
             return ANY
@@ -206,7 +203,7 @@ class _Reader:
             return char
         run = len(self.text[self.at - 1 :]) - len(self.text[self.at - 1 :].lstrip("*"))
         if run > 2:
-            raise GlobError(f"more than two `*` in a row in glob {shown(self.text)}")
+            raise GlobError(f"more than two `*` in a row in glob {quoted(self.text)}")
         self.at += run - 1
         return Wild.DEEP if run == 2 else Wild.STAR
 
@@ -216,12 +213,14 @@ class _Reader:
         start += negated
         end = self.text.find("]", start + 1)  # a `]` that comes first is a member
         if end < 0:
-            raise GlobError(f"unclosed `[` in glob {shown(self.text)}")
+            raise GlobError(f"unclosed `[` in glob {quoted(self.text)}")
         body = self.text[start:end]
         if body.startswith("^") and not negated:
-            raise GlobError(f"class `[^` in glob {shown(self.text)}; write `[!`")
+            raise GlobError(f"class `[^` in glob {quoted(self.text)}; write `[!`")
         if "/" in body or any(body.find("[" + mark) >= 0 for mark in ":.="):
-            raise GlobError(f"class {shown(self.text[self.at : end + 1])} in glob {shown(self.text)} is not supported")
+            raise GlobError(
+                f"class {quoted(self.text[self.at : end + 1])} in glob {quoted(self.text)} is not supported"
+            )
         self.at = end + 1
         chosen = CharSet.of(self._ranges(body))
         if negated:
@@ -238,5 +237,5 @@ class _Reader:
             at += 1
             if not low <= high < low + MAX_RANGE:
                 bad = f"{chr(low)}-{chr(high)}"
-                raise GlobError(f"range {shown(bad)} in glob {shown(self.text)} is reversed or too wide")
+                raise GlobError(f"range {quoted(bad)} in glob {quoted(self.text)} is reversed or too wide")
             yield low, high

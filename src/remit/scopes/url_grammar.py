@@ -13,7 +13,7 @@ import re
 import msgspec
 
 from remit.model.pattern import compile_later
-from remit.scopes.glob_syntax import shown
+from remit.scopes.glob_syntax import quoted
 
 MAX_LENGTH = 8192
 DEFAULT_PORTS = {"http": 80, "https": 443, "ws": 80, "wss": 443, "ftp": 21, "ssh": 22, "git": 9418}
@@ -68,10 +68,10 @@ def parse_url(text: str) -> Url:
     """The URL that `text` is; raises `UrlError` for anything that the grammar doesn't have."""
     found = _URL.fullmatch(text) if len(text) <= MAX_LENGTH else None
     if found is None:
-        raise UrlError(f"{_fault(text)}: {shown(text)}")
+        raise UrlError(f"{_fault(text)}: {quoted(text)}")
     scheme, host, port, path, query, fragment = found.groups()
     if _BAD_PERCENT.search(text):
-        raise UrlError(f"malformed percent-encoding: {shown(text)}")
+        raise UrlError(f"malformed percent-encoding: {quoted(text)}")
     scheme, path = scheme.lower(), path or ""
     plain = decoded(path)
     ambiguous = plain is None or _AMBIGUOUS.search(path) is not None
@@ -92,7 +92,7 @@ def parse_url(text: str) -> Url:
 def parse_host(text: str) -> str:
     """`text` in lower case, if it is a DNS name, a canonical IPv4 or a canonical IPv6 address in brackets."""
     if not text.isascii() or len(text) > 253:
-        raise UrlError(f"host too long or not ASCII: {shown(text)}")
+        raise UrlError(f"host too long or not ASCII: {quoted(text)}")
     host = text.lower()
     if host.startswith("["):
         import ipaddress  # here: few URLs name a host by its IPv6 address
@@ -100,27 +100,27 @@ def parse_host(text: str) -> str:
         try:
             address = ipaddress.IPv6Address(host[1:-1])
         except ValueError:
-            raise UrlError(f"malformed IPv6 address: {shown(text)}") from None
+            raise UrlError(f"malformed IPv6 address: {quoted(text)}") from None
         if address.ipv4_mapped or str(address) != host[1:-1]:
-            raise UrlError(f"IPv6 address not in its canonical form: {shown(text)}")
+            raise UrlError(f"IPv6 address not in its canonical form: {quoted(text)}")
         return host
     labels = host.split(".")
     if _NUMBER.fullmatch(labels[-1]):
         if len(labels) != 4 or not all(_BYTE.fullmatch(label) and int(label) < 256 for label in labels):
-            raise UrlError(f"IPv4 address not in its canonical form: {shown(text)}")
+            raise UrlError(f"IPv4 address not in its canonical form: {quoted(text)}")
         return host
     if "" in labels:
-        raise UrlError(f"empty label or final dot in host: {shown(text)}")
+        raise UrlError(f"empty label or final dot in host: {quoted(text)}")
     for label in labels:
         if not _LABEL.fullmatch(label):
-            raise UrlError(f"malformed label {shown(label)} in host: {shown(text)}")
+            raise UrlError(f"malformed label {quoted(label)} in host: {quoted(text)}")
     return host
 
 
 def parse_port(text: str) -> int:
     """The port, decimal, from 1 to 65535, without leading zeros."""
     if not _PORT.fullmatch(text) or int(text) > 65_535:
-        raise UrlError(f"port not between 1 and 65535: {shown(text)}")
+        raise UrlError(f"port not between 1 and 65535: {quoted(text)}")
     return int(text)
 
 

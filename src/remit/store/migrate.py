@@ -6,11 +6,12 @@ script that was changed after it ran is noticed. `0000` makes the record itself.
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from remit.model.digest import sha256
+from remit.model.moments import moment
 from remit.model.pattern import compile_later
 from remit.model.shipped import HOME
 from remit.store.errors import StoreCorrupt, StoreMisconfigured, StoreTooNew
@@ -72,7 +73,7 @@ def migrate(store: Migratable, folder: Traversable | None = None) -> int:
                 transaction.script(step.text)
                 transaction.run(
                     "INSERT INTO migration (number, name, sha256, applied) VALUES (?, ?, ?, ?)",
-                    *(step.number, step.name, step.hash, datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")),
+                    *(step.number, step.name, step.hash, moment(time.time())),
                 )
                 if store.kind == "sqlite":
                     transaction.script(f"PRAGMA user_version = {len(known[: done + 1])};")

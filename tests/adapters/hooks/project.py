@@ -20,15 +20,15 @@ from typing import Any, NamedTuple
 import pytest
 
 from remit.adapters.hooks import client
+from remit.adapters.hooks.command import hook_command
 from remit.adapters.hooks.definitions import definitions_of
-from remit.adapters.hooks.installed import Installed, hook_command, write_installed
-from remit.compile import load_rulebook
-from remit.compile.file import rulebook_path, write_rulebook
-from remit.grant.activation import add_activation, newest_activation
+from remit.adapters.hooks.installed import Installed, write_installed
 from remit.record.audit import audit
-from remit.record.open import open_ledger, open_log
+from remit.record.open import open_log
 from remit.store.place import state_directory
+from tests.activated import activate
 
+ENDINGS = (".md",)
 JSON = dict[str, Any]
 HOST = "claude-code"
 SESSION = "5f0c1e9a-7d5b-4a86-9d6e-0c8f3f1c2b7d"
@@ -135,19 +135,12 @@ class Project:
 
     def activate(self) -> None:
         """What `remit activate` comes to."""
-        rulebook = load_rulebook(self.root / "remit.yaml")
-        write_rulebook(rulebook, rulebook_path(self.root))
-        digest = hashlib.sha256(rulebook_path(self.root).read_bytes()).hexdigest()
-        with open_ledger(self.root, point="activate", state=self.state) as opened:
-            with opened.store.write() as change:
-                last = newest_activation(change)
-                add_activation(change, last, policy=rulebook.hash, digest=digest, at="2026-11-16T00:00:00Z", by="me")
-            opened.ledger.event("activation", {"policy": rulebook.hash, "point": "activate"})
+        activate(self.root / "remit.yaml", state=self.state)
 
     def install(self, *, pinned: tuple[str, ...] = PINNED, store: str | None = None) -> None:
         """What `remit install claude-code` comes to, but for the host's own files."""
         places = (str(self.agents), str(self.user))
-        pins = {name: definitions_of(name, places) for name in pinned}
+        pins = {name: definitions_of(name, places, ENDINGS) for name in pinned}
         settings = str(self.root / ".claude" / "settings.json")
         at, policy = "2026-11-16T00:00:00Z", str(self.root / "remit.yaml")
         write_installed(self.state, Installed(1, HOST, str(self.root), policy, settings, at, places, pins, store))
@@ -216,6 +209,21 @@ class Project:
             timeout=30,
         )
         return Said(done.returncode, done.stdout, done.stderr.decode("utf-8", "replace"), time.monotonic() - start)
+
+    def reading(self, command: str | None = None) -> subprocess.Popen[bytes]:
+        """The hook's process, known to read its stdin: it took more of it than fits into a pipe."""
+        process = subprocess.Popen(
+            ["/bin/sh", "-c", f"exec {command or self.command}"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            env=self.environment(),
+            cwd=self.root,
+        )
+        assert process.stdin is not None
+        process.stdin.write(b" " * 1024 * 1024)  # no pipe holds as much
+        process.stdin.flush()
+        return process
 
     def ask(self, tool: str, args: Any, agent: str | None = None, **more: Any) -> Said:
         return self.run(self.question(tool, args, agent, **more))

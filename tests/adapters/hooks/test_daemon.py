@@ -64,15 +64,15 @@ def junk_answer(link: socket.socket) -> None:
 
 def another_mark(link: socket.socket) -> None:
     opening(link)
-    link.sendall(b"remit-hook 1 %s %d\n" % (b"0" * 16, len(ALLOW)) + ALLOW)
+    link.sendall(b"remit-hook 2 %s 0 %d 0\n" % (b"0" * 16, len(ALLOW)) + ALLOW)
 
 
 def half_an_answer(link: socket.socket) -> None:
-    link.sendall(b"remit-hook 1 %s %d\n" % (opening(link), len(ALLOW)) + ALLOW[:40])
+    link.sendall(b"remit-hook 2 %s 0 %d 0\n" % (opening(link), len(ALLOW)) + ALLOW[:40])
 
 
 def too_much(link: socket.socket) -> None:
-    link.sendall(b"remit-hook 1 %s %d\n" % (opening(link), len(ALLOW)) + ALLOW + ALLOW)
+    link.sendall(b"remit-hook 2 %s 0 %d 0\n" % (opening(link), len(ALLOW)) + ALLOW + ALLOW)
 
 
 def bare_answer(link: socket.socket) -> None:

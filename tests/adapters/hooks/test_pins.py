@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from remit.adapters.hooks.definitions import definitions_of
-from tests.adapters.hooks.project import Project, definition
+from tests.adapters.hooks.project import ENDINGS, Project, definition
 
 READ = {"file_path": "README.md"}
 
@@ -122,6 +122,7 @@ HARMS = [
 ]
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("harm", HARMS, ids=lambda harm: harm.__name__)
 def test_another_definition(project: Project, harm: Callable[[Project], None]):
     assert project.ask("Read", READ, "researcher").decision == "allow"
@@ -164,7 +165,7 @@ def test_odd_files_that_were_there_are_pinned(project: Project):
     project.ask("Read", READ, "asker").denied("(unpinned)")
     project.install()
     assert project.ask("Read", READ, "asker").decision == "allow"
-    assert len(definitions_of("asker", (str(project.agents),))) == 2
+    assert len(definitions_of("asker", (str(project.agents),), ENDINGS)) == 2
 
 
 def test_a_directory_that_can_not_be_read(project: Project):

@@ -94,10 +94,10 @@ def test_the_fuzz_finds_what_is_missing(sqlite, pg, monkeypatch):
         return found._replace(statements=tuple(blind))
 
     monkeypatch.setattr("tests.languages.sql.fuzz.understand_sql", careless)
-    for oracle in (sqlite, pg):
+    for oracle, why in ((sqlite, "select people id"), (pg, "select people")):
         tally = Tally()
         examine(oracle, "SELECT total FROM orders WHERE person IN (SELECT id FROM people)", tally)
-        assert [finding.why for finding in tally.findings] in (["select people id"], ["select people"])
+        assert [finding.why for finding in tally.findings] == [why]
         assert "people" in tally.findings[0].text
         tally = Tally()
         examine(oracle, "DELETE FROM people", tally)

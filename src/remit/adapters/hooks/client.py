@@ -1,7 +1,9 @@
 """`remit-hook HOST STATE`: what a host runs before and after each tool call. It always answers, and never lets go.
 
 It asks the daemon of the project over its socket; where none is listening, it decides by itself (`local.py`). Whatever
-breaks, the answer is a deny that the host understands, within DEADLINE, which lies below the host's own limit.
+breaks, the answer is a deny that the host understands, within DEADLINE, which lies below the host's own limit. How the
+host is refused stands in a file of the state directory that `remit install` wrote (`installed.py`); without that file
+the hook ends with 2, which every known host takes for a deny.
 
 A host starts this file by itself, with `python -I -S`: so it imports nothing but what an interpreter has in it, until
 it must decide alone.
@@ -20,32 +22,107 @@ PATIENCE = 6.0
 """Seconds for the daemon."""
 LIMIT = 32 * 1024 * 1024
 SOCKET = "serve.sock"
-_PRE = ('"hook_event_name":"PreToolUse"', '"hook_event_name": "PreToolUse"')
-_POST = ('"hook_event_name":"PostToolUse', '"hook_event_name": "PostToolUse')
+SIDECAR = "hooks/%s.client"
+MAGIC = b"remit-client 1"
+
+Reply = tuple[bytes, bytes, int]
+"""What goes to stdout, what goes to stderr, and the exit code."""
 
 _answering = _thread.allocate_lock()
-_stdout = 1
+_stdout, _stderr = 1, 2
 
 
 class DaemonFailed(Exception):
     """The daemon took the question and gave no answer."""
 
 
+class LastResort:
+    """How the host is refused when nothing else works: until its file is read, in the way that every host obeys."""
+
+    def __init__(self) -> None:
+        self.known = False
+        self.refusal: Reply = (b"", b"Remit: {why}; nothing may run. Tell the person who runs you.\n", 2)
+        self.silence: Reply = (b"", b"", 0)
+        self.questions: list[bytes] = []
+        self.reports: list[bytes] = []
+        self.unattended: tuple[bytes, bytes] | None = None
+
+    def read(self, path: str) -> None:
+        """Takes over what the file says, all of it or nothing."""
+        try:
+            descriptor = posix.open(path, posix.O_RDONLY | posix.O_CLOEXEC | posix.O_NOFOLLOW | posix.O_NONBLOCK)
+            try:
+                about = posix.fstat(descriptor)
+                if about.st_uid != posix.geteuid() or about.st_mode & 0o077:
+                    return
+                data = posix.read(descriptor, 64 * 1024)
+            finally:
+                posix.close(descriptor)
+            head, *lines = data.split(b"\n")
+            if head != MAGIC or lines[-1:] != [b""]:
+                return
+            found: dict[bytes, list[bytes]] = {}
+            for line in lines[:-1]:
+                key, _, value = line.partition(b" ")
+                found.setdefault(key, []).append(value.replace(b"%0A", b"\n").replace(b"%25", b"%"))
+            refusal, silence = _reply(found, b"refusal"), _reply(found, b"silence")
+            unattended = found.get(b"unattended")
+        except (OSError, KeyError, ValueError):
+            return
+        self.refusal, self.silence = refusal, silence
+        self.questions, self.reports = found.get(b"question", []), found.get(b"report", [])
+        if unattended is not None:
+            name, _, value = unattended[0].partition(b"=")
+            self.unattended = (name, value)
+        self.known = True
+
+    @property
+    def alone(self) -> bool:
+        """Whether nobody attends the host, as far as anybody knows."""
+        if self.unattended is None:
+            return not self.known
+        name, value = self.unattended
+        return posix.environ.get(name) == value
+
+    def answer(self, data: bytes, why: str) -> Reply:
+        """A deny; for a report, which changes nothing any more, silence."""
+        after = any(mark in data for mark in self.reports) and not any(mark in data for mark in self.questions)
+        if after:
+            return self.silence
+        out, err, code = self.refusal
+        reason = why.encode()  # it has nothing in it that JSON would escape
+        return out.replace(b"{why}", reason), err.replace(b"{why}", reason), code
+
+
+def _reply(found: dict[bytes, list[bytes]], name: bytes) -> Reply:
+    """Raises KeyError and ValueError."""
+    return found[name + b".out"][0], found[name + b".err"][0], int(found[name + b".code"][0])
+
+
+_host = LastResort()
+
+
 def main() -> None:
-    """Reads the host's question from stdin, answers on stdout, and ends the process."""
-    global _stdout
+    """Reads the host's question from stdin, answers on stdout and stderr, and ends the process."""
+    global _stdout, _stderr
     data = bytearray()
     try:
-        # A host may take an answer with anything beside it for no answer at all: nobody else writes to stdout.
-        _stdout = posix.dup(1)
-        posix.dup2(posix.open("/dev/null", posix.O_WRONLY), 1)
+        # A host may take an answer with anything beside it for no answer at all: nobody else writes there.
+        _ensure_open()
+        _stdout, _stderr = posix.dup(1), posix.dup(2)
+        nowhere = posix.open("/dev/null", posix.O_WRONLY)
+        posix.dup2(nowhere, 1)
+        posix.dup2(nowhere, 2)
+        posix.close(nowhere)
+        if len(sys.argv) == 3:
+            _host.read(f"{sys.argv[2]}/{SIDECAR % sys.argv[1]}")
         _thread.start_new_thread(_watch, (data,))
         for number in (_signal.SIGTERM, _signal.SIGHUP):
             _signal.signal(number, lambda *_: None if _answering.locked() else _end(data, "the hook was told to stop"))
         import faulthandler
 
         # Where even the watch above can't run, this ends the process; the host blocks what it gets no answer for.
-        faulthandler.dump_traceback_later(DEADLINE + 3, exit=True)
+        faulthandler.dump_traceback_later(DEADLINE + 3, exit=True, file=2)
         if len(sys.argv) != 3:
             _end(data, "remit-hook is run by a host: `remit install` writes the command")
         host, state = sys.argv[1:]
@@ -55,12 +132,25 @@ def main() -> None:
                 _end(data, "the call is too large to be judged")
         _say(_answer(host, state, bytes(data)))
     except BaseException as error:
-        _end(data, f"the hook failed ({type(error).__name__})")
+        try:
+            _end(data, f"the hook failed ({type(error).__name__})")
+        finally:
+            posix._exit(2)  # not even that can be said, as without memory: 2 blocks, and 1 would not
 
 
-def _answer(host: str, state: str, data: bytes) -> bytes:
+def _ensure_open() -> None:
+    """No other file becomes stdin, stdout or stderr. Raises OSError where there is no stdout."""
+    posix.fstat(1)
+    for number in (0, 2):
+        try:
+            posix.fstat(number)
+        except OSError:
+            posix.open("/dev/null", posix.O_RDWR)  # it takes the lowest number that is free, which is this one
+
+
+def _answer(host: str, state: str, data: bytes) -> Reply:
     failed = None
-    alone = posix.environ.get(b"CLAUDE_CODE_SESSION_ATTENDED") == b"0"
+    alone = _host.alone
     try:
         found = ask(host, state, data, alone=alone)
         if found is not None:
@@ -79,7 +169,7 @@ def _answer(host: str, state: str, data: bytes) -> bytes:
     return answer_alone(host, state, data, alone=alone, failed=failed)
 
 
-def ask(host: str, state: str, data: bytes, *, alone: bool = False) -> bytes | None:
+def ask(host: str, state: str, data: bytes, *, alone: bool = False) -> Reply | None:
     """What the daemon answers; None where none is listening. Raises DaemonFailed."""
     end = time.monotonic() + PATIENCE
     try:
@@ -95,8 +185,8 @@ def ask(host: str, state: str, data: bytes, *, alone: bool = False) -> bytes | N
     try:
         mark = posix.urandom(8).hex()
         who = b"alone" if alone else b"attended"
-        link.sendall(b"remit-hook 1 %s %s %s %d\n" % (host.encode(), who, mark.encode(), len(data)) + data)
-        opening = b"remit-hook 1 %s " % mark.encode()
+        link.sendall(b"remit-hook 2 %s %s %s %d\n" % (host.encode(), who, mark.encode(), len(data)) + data)
+        opening = b"remit-hook 2 %s " % mark.encode()
         found = bytearray()
         while True:
             left = end - time.monotonic()
@@ -112,9 +202,14 @@ def ask(host: str, state: str, data: bytes, *, alone: bool = False) -> bytes | N
     except OSError:
         raise DaemonFailed("it does not answer") from None
     head, _, body = bytes(found).partition(b"\n")
-    if head != opening + str(len(body)).encode() or body[:1] != b"{" or body[-1:] != b"}":
+    try:
+        code, out, err = map(int, head.removeprefix(opening).split(b" "))
+    except ValueError:
+        raise DaemonFailed("it answers something else") from None
+    exact = b"%s%d %d %d" % (opening, code, out, err)
+    if head != exact or not 0 <= code < 128 or min(out, err) < 0 or out + err != len(body):
         raise DaemonFailed("it answers something else")
-    return body
+    return body[:out], body[out:], code
 
 
 def _watch(data: bytearray) -> None:
@@ -124,27 +219,17 @@ def _watch(data: bytearray) -> None:
 
 def _end(data: bytearray, why: str) -> None:
     """The answer when there is none: nothing runs before, and nothing changes after."""
-    text = bytes(data[:LIMIT]).decode("utf-8", "replace")
-    after = any(mark in text for mark in _POST) and not any(mark in text for mark in _PRE)
-    _say(b"{}" if after else refusal(why))
+    _say(_host.answer(bytes(data[:LIMIT]), why))
 
 
-def refusal(why: str) -> bytes:
-    """A deny in the words of the host; `why` has nothing in it that JSON would escape."""
-    reason = f"Remit: {why}; nothing may run. Tell the person who runs you."
-    return (
-        '{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny",'
-        f'"permissionDecisionReason":"{reason}"}}}}'
-    ).encode()
-
-
-def _say(answer: bytes) -> None:
+def _say(reply: Reply) -> None:
     """Writes the answer, once, and ends the process: with 2, which blocks, if it can't be written."""
     _answering.acquire()
-    status = 0
+    out, err, status = reply
     try:
-        while answer:
-            answer = answer[posix.write(_stdout, answer) :]
+        for where, text in ((_stdout, out), (_stderr, err)):
+            while text:
+                text = text[posix.write(where, text) :]
     except BaseException:
         status = 2
     posix._exit(status)

@@ -29,9 +29,9 @@ _ODD = re.compile(rb"^\s*[^\sA-Za-z0-9_#-]|^\s*-*\s*name\s*$|[\x00\x0b\x0c]|\xc2
 _PLAIN = re.compile(r"[\w .:@/-]*", re.ASCII)
 
 
-def names_in(path: Path, data: bytes) -> set[str]:
+def names_in(path: Path, data: bytes, endings: Iterable[str]) -> set[str]:
     """The names that a definition file might be known by."""
-    found = {path.stem}
+    found = {path.stem, *(path.name[: -len(end)] for end in endings if path.name.lower().endswith(end))}
     if _is_odd(data[:_HEAD].replace(b"\r", b"\n")):
         found.add(ANY)
     for match in _NAME.finditer(data[:_HEAD].replace(b"\r", b"\n")):
@@ -57,7 +57,7 @@ def _is_odd(head: bytes) -> bool:
     return closing is None or _ODD.search(head[opening.end() : closing.start()]) is not None
 
 
-def definition_files(directories: Iterable[str]) -> Iterator[Path]:
+def definition_files(directories: Iterable[str], endings: tuple[str, ...]) -> Iterator[Path]:
     """Every file that a host might read as a definition, in order; links are followed, as hosts do.
 
     Raises OSError for a directory that is there and can't be read, or for too many files.
@@ -75,7 +75,7 @@ def definition_files(directories: Iterable[str]) -> Iterator[Path]:
             seen.add((about.st_dev, about.st_ino))
             below.sort()
             for name in sorted(files):
-                if name.lower().endswith((".md", ".markdown", ".mdc")):
+                if name.lower().endswith(endings):
                     count += 1
                     if count > _MAX_FILES:
                         raise OSError(f"more than {_MAX_FILES} definition files")
@@ -85,7 +85,8 @@ def definition_files(directories: Iterable[str]) -> Iterator[Path]:
 class Definitions:
     """The definition files of a host, read again when they change."""
 
-    def __init__(self) -> None:
+    def __init__(self, endings: tuple[str, ...]) -> None:
+        self.endings = endings
         self._read: dict[str, tuple[tuple[int, ...], set[str], str]] = {}
 
     def of(self, agent: str, directories: Iterable[str]) -> dict[str, str]:
@@ -96,35 +97,35 @@ class Definitions:
     def all(self, directories: Iterable[str]) -> dict[str, tuple[set[str], str]]:
         """Every definition file, with the names it might be known by and its SHA-256. Raises OSError."""
         found = {}
-        for path in definition_files(directories):
+        for path in definition_files(directories, self.endings):
             if not path.is_file():
                 continue  # a broken link defines nothing
             about = path.stat()
             mark = (about.st_dev, about.st_ino, about.st_size, about.st_mtime_ns, about.st_ctime_ns)
             known = self._read.get(str(path))
             if known is None or known[0] != mark:
-                known = (mark, *_read(path))
+                known = (mark, *_read(path, self.endings))
             found[str(path)] = known
         self._read = found
         return {path: (names, digest) for path, (_, names, digest) in found.items()}
 
 
-def _read(path: Path) -> tuple[set[str], str]:
+def _read(path: Path, endings: Iterable[str]) -> tuple[set[str], str]:
     with path.open("rb") as file:
         data = file.read(_MAX_FILE + 1)
     if len(data) > _MAX_FILE:
         raise OSError(f"{path}: too large for a definition")
-    return names_in(path, data), sha256(data).hexdigest()
+    return names_in(path, data, endings), sha256(data).hexdigest()
 
 
-def definitions_of(agent: str, directories: Iterable[str]) -> dict[str, str]:
+def definitions_of(agent: str, directories: Iterable[str], endings: tuple[str, ...]) -> dict[str, str]:
     """The files that might define the agent, with their SHA-256. Raises OSError."""
-    return Definitions().of(agent, directories)
+    return Definitions(endings).of(agent, directories)
 
 
-def read_definitions(directories: Iterable[str]) -> dict[str, tuple[set[str], str]]:
+def read_definitions(directories: Iterable[str], endings: tuple[str, ...]) -> dict[str, tuple[set[str], str]]:
     """Every definition file, with the names it might be known by and its SHA-256. Raises OSError."""
-    return Definitions().all(directories)
+    return Definitions(endings).all(directories)
 
 
 def _fail(error: OSError) -> None:

@@ -8,13 +8,16 @@ from __future__ import annotations
 import os
 import shlex
 import stat
-import sys
 from pathlib import Path
 from typing import Literal
 
 import msgspec
 
+from remit.adapters.hooks.client import MAGIC, SIDECAR
+from remit.adapters.hosts import registry
+from remit.adapters.hosts.interface import Host
 from remit.model.errors import RemitError
+from remit.store.files import write_whole
 
 VERSION = 1
 _MAX_SIZE = 4 * 1024 * 1024
@@ -77,28 +80,58 @@ def read_installed(state: Path, host: str) -> Installed:
     return found
 
 
-def write_installed(state: Path, installed: Installed) -> None:
-    """Afterwards the file holds the record, for its owner only. Raises InstallError."""
-    path = installed_path(state, installed.host)
-    temporary = path.with_name(f".{path.name}-{os.urandom(8).hex()}")
+def client_path(state: Path, host: str) -> Path:
+    """Where the hook's client finds how to refuse when nothing else works."""
+    return state / (SIDECAR % host)
+
+
+def client_file(host: Host) -> bytes:
+    """What `client.py` must know of a host, in lines that it can read without any library."""
+    found = host.last_resort
+    lines = [MAGIC]
+    for name, reply in (("refusal", found.refusal), ("silence", found.silence)):
+        lines += [_line(f"{name}.out", reply.out), _line(f"{name}.err", reply.err)]
+        lines.append(_line(f"{name}.code", str(reply.code).encode()))
+    lines += [_line("question", mark.encode()) for mark in found.questions]
+    lines += [_line("report", mark.encode()) for mark in found.reports]
+    if found.unattended is not None:
+        lines.append(_line("unattended", "=".join(found.unattended).encode()))
+    return b"".join(line + b"\n" for line in lines)
+
+
+def _line(key: str, value: bytes) -> bytes:
+    return key.encode() + b" " + value.replace(b"%", b"%25").replace(b"\n", b"%0A")
+
+
+def client_is_current(state: Path, host: Host) -> bool:
+    """Whether the file for the client is there, for its owner only, and as it must be."""
+    path = client_path(state, host.name)
     try:
-        path.parent.mkdir(mode=0o700, exist_ok=True)
-        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+        about = os.lstat(path)
+        return stat.S_ISREG(about.st_mode) and not about.st_mode & 0o077 and path.read_bytes() == client_file(host)
+    except OSError:
+        return False
+
+
+def remove_installed(state: Path, host: str) -> None:
+    """Nothing says any more that Remit is installed. Raises InstallError."""
+    for path in (installed_path(state, host), client_path(state, host)):
         try:
-            with os.fdopen(descriptor, "wb") as file:
-                file.write(msgspec.json.format(msgspec.json.encode(installed), indent=2) + b"\n")
-                file.flush()
-                os.fsync(file.fileno())
-            os.replace(temporary, path)
-        except BaseException:
-            temporary.unlink(missing_ok=True)
-            raise
-    except OSError as error:
-        raise InstallError(f"{path}: can't be written: {error.strerror}") from None
+            path.unlink(missing_ok=True)
+        except OSError as error:
+            raise InstallError(f"{path}: can't be removed: {error.strerror}") from None
 
 
-def hook_command(state: Path, host: str) -> str:
-    """What the host runs, for `sh -c`: this interpreter, deaf to PYTHON* and to what else is installed, on one file."""
-    client = Path(__file__).with_name("client.py")
-    words = (sys.executable, "-I", "-S", str(client), host, str(state))
-    return " ".join(shlex.quote(word) for word in words)
+def write_installed(state: Path, installed: Installed) -> None:
+    """Afterwards the record is there, and the file for the client, both for their owner only. Raises InstallError."""
+    record = msgspec.json.format(msgspec.json.encode(installed), indent=2) + b"\n"
+    files = {
+        client_path(state, installed.host): client_file(registry.find(installed.host)),
+        installed_path(state, installed.host): record,
+    }
+    for path, data in files.items():
+        try:
+            path.parent.mkdir(mode=0o700, exist_ok=True)
+            write_whole(path, data)
+        except OSError as error:
+            raise InstallError(f"{path}: can't be written: {error.strerror}") from None

@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
+import base64
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
-from remit.cli.ledger.options import NOT_VERIFIED, StateOption
+from remit.cli.common import FINE, InputError
+from remit.cli.ledger.lines import out_ascii
+from remit.cli.ledger.options import NOT_VERIFIED, StateOption, find_ledger
+from remit.cli.ledger.progress import progress_bar
 from remit.cli.options import JsonOption, PolicyOption
+from remit.cli.output import out, paint
+from remit.cli.parameters import Option
+from remit.model.text import shown
+from remit.record.append import head_of
+from remit.record.audit import audit
+from remit.record.errors import LedgerError
+from remit.record.note import MAX_NOTE
+from remit.record.verify import Unusable
+from remit.store.errors import StoreCorrupt
 
 if TYPE_CHECKING:
     from remit.model.errors import RemitError
@@ -18,24 +29,17 @@ if TYPE_CHECKING:
 
 def command(
     key: Annotated[
-        list[str] | None, typer.Option("--key", metavar="VKEY", help="Trust this key, not those beside the log.")
+        list[str] | None, Option("--key", metavar="VKEY", help="Trust this key, not those beside the log.")
     ] = None,
     anchor: Annotated[
-        list[Path] | None, typer.Option("--anchor", metavar="FILE", help="A checkpoint that was kept elsewhere.")
+        list[Path] | None, Option("--anchor", metavar="FILE", help="A checkpoint that was kept elsewhere.")
     ] = None,
-    entries: Annotated[bool, typer.Option("--entries", help="Also check the form of each entry; slower.")] = False,
+    entries: Annotated[bool, Option("--entries", help="Also check the form of each entry; slower.")] = False,
     policy: PolicyOption = None,
     state: StateOption = None,
     json: JsonOption = False,
 ) -> int:
     """Verify every entry, checkpoint and stored value, and compare with all anchors. Exit code 1: not verified."""
-    from remit.cli.common import FINE
-    from remit.cli.ledger.lines import out_ascii
-    from remit.cli.ledger.options import find_ledger
-    from remit.cli.output import out
-    from remit.record.errors import LedgerError
-    from remit.store.errors import StoreCorrupt
-
     kept = [_read(path) for path in anchor or ()]
     try:
         with find_ledger(policy, state) as opened:
@@ -52,12 +56,6 @@ def command(
 
 
 def _audit(opened: OpenLog, key: list[str] | None, kept: list[bytes], *, canonical: bool, quiet: bool) -> Audit:
-    from remit.cli.common import InputError
-    from remit.cli.ledger.progress import progress_bar
-    from remit.record.append import head_of
-    from remit.record.audit import audit
-    from remit.record.verify import Unusable
-
     with opened.store.read() as view:
         size = head_of(view).size
     try:
@@ -69,22 +67,16 @@ def _audit(opened: OpenLog, key: list[str] | None, kept: list[bytes], *, canonic
 
 def _unreadable(error: RemitError, *, json: bool) -> int:
     """A log that can't even be read is not verified."""
-    from remit.cli.ledger.lines import out_ascii
-    from remit.cli.output import out, paint
-    from remit.declare.nodes import show
-
     if json:
         out_ascii({"verified": False, "problems": [{"code": error.code, "message": str(error)}]})
     else:
-        help_ = f"\n    {show(error.help, 500)}" if error.help else ""
-        out(f"{paint('NOT VERIFIED', 'red')}: {show(error, 500)} ({show(error.code)}){help_}\n")
+        help_ = f"\n    {shown(error.help, 500)}" if error.help else ""
+        out(f"{paint('NOT VERIFIED', 'red')}: {shown(error, 500)} ({shown(error.code)}){help_}\n")
     return NOT_VERIFIED
 
 
 def as_json(found: Audit) -> dict[str, Any]:
     """The outcome as plain data."""
-    import base64
-
     report = found.report
     return {
         "verified": found.verified,
@@ -108,38 +100,31 @@ def as_json(found: Audit) -> dict[str, Any]:
 
 def as_text(found: Audit) -> str:
     """The outcome for people."""
-    from remit.cli.output import paint
-    from remit.declare.nodes import show
-
     report = found.report
     lines = []
     if found.verified:
         about = f"{report.size} entries, {report.checkpoints} checkpoints, {found.values} values"
-        lines.append(f"{paint('verified', 'green')}: {show(report.origin, 255)}, {about}")
+        lines.append(f"{paint('verified', 'green')}: {shown(report.origin, 255)}, {about}")
         if report.unsigned:
             lines.append(f"   the last {report.unsigned} entries are under no checkpoint yet")
     for problem in found.problems:
         where = f"entry {problem.first}: " if problem.first is not None and problem.first == problem.last else ""
-        said = f"{where}{show(problem.message, 500)} ({show(problem.code)})"
+        said = f"{where}{shown(problem.message, 500)} ({shown(problem.code)})"
         lines.append(f"{paint('NOT VERIFIED', 'red')}: {said}")
     for asked in found.asked:
         kept = (
             f"keeps {asked.checkpoint.size} entries" if asked.checkpoint is not None else "can't be asked, or is empty"
         )
-        said = show(asked.error, 300) if asked.error is not None else kept
-        lines.append(f"   anchor {show(asked.anchor, 300)}: {said}")
+        said = shown(asked.error, 300) if asked.error is not None else kept
+        lines.append(f"   anchor {shown(asked.anchor, 300)}: {said}")
     if not found.asked:
         lines.append("   no anchor: nobody would miss entries that were cut off the end together with all signatures")
     return "".join(f"{line}\n" for line in lines)
 
 
 def _read(path: Path) -> bytes:
-    from remit.cli.common import InputError
-    from remit.declare.nodes import show
-    from remit.record.note import MAX_NOTE
-
     try:
         with path.open("rb") as file:
             return file.read(MAX_NOTE + 1)
     except OSError as error:
-        raise InputError(f"--anchor {show(path, 300)}: {error.strerror}") from None
+        raise InputError(f"--anchor {shown(path, 300)}: {error.strerror}") from None

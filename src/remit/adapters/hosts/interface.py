@@ -1,0 +1,101 @@
+"""What a host is to Remit: how its hooks speak, where its files are and how they are edited, and what it lets through.
+
+A host comes in two halves. `Host` is what a hook needs on each call, and imports little. `Setup` (`setup.py`) is what
+installing, looking and probing need; `Host.setup()` loads it only then. What can be said as data stands in a catalog
+file for each host (`catalog.py`).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
+
+import msgspec
+
+if TYPE_CHECKING:
+    from remit.adapters.hosts.setup import Setup
+    from remit.model.decision import Decision
+
+
+class Event(msgspec.Struct, frozen=True):
+    """What a host says about one tool call, the same for every host: a question or a report."""
+
+    when: Literal["before", "after", "other"]
+    session: str = ""
+    tool: str = ""
+    args: dict[str, Any] = {}
+    use: str = ""
+    """The host's own id of this use of the tool; before and after have the same."""
+    agent: str | None = None
+    """The host's name of the agent that calls; None for its main agent."""
+    handed: bool = False
+    """The agent was handed its work by another one."""
+    cwd: str | None = None
+    person: bool = False
+    """Somebody sits there whom the host could ask."""
+    failed: str | None = None
+    """For `after`: how it failed, as a name."""
+
+
+class Reply(NamedTuple):
+    """What the hook's process leaves behind, which is all that a host sees of it."""
+
+    out: bytes = b""
+    err: bytes = b""
+    code: int = 0
+
+
+class LastResort(NamedTuple):
+    """How the hook answers when nothing else works. `remit install` writes it down for `hooks/client.py`."""
+
+    refusal: Reply
+    """A deny; `{why}` in it stands for the reason."""
+    silence: Reply
+    """The answer to a report."""
+    questions: tuple[str, ...]
+    """Texts that only a question contains."""
+    reports: tuple[str, ...]
+    """Texts that only a report contains."""
+    unattended: tuple[str, str] | None = None
+    """The environment variable, and its value, by which the host says that nobody attends it."""
+
+
+PLAIN_REFUSAL = Reply(b"", b"Remit: {why}; nothing may run. Tell the person who runs you.\n", 2)
+"""A deny for a host that nobody knows: every host with hooks so far blocks a call if its hook ends with 2."""
+
+
+class Host(Protocol):
+    """How one host speaks. Nothing here may import more than a hook can pay for on each call."""
+
+    @property
+    def name(self) -> str:
+        """As people type it: `remit install NAME`."""
+
+    @property
+    def last_resort(self) -> LastResort:
+        """How it is refused when nothing else works."""
+
+    @property
+    def can_change_args(self) -> bool:
+        """Whether a hook's answer can give the tool other arguments, such as a resolved path."""
+
+    @property
+    def definition_endings(self) -> tuple[str, ...]:
+        """How the names of files end that the host takes for definitions of agents, in lower case."""
+
+    def read_event(self, data: bytes) -> Event:
+        """What the host says; `person` only where the host puts a hook's question to somebody.
+
+        Raises CallError for a question that can't be read.
+        """
+
+    def names_of(self, tool: str) -> tuple[str, ...]:
+        """The names that a policy may know a tool by."""
+
+    def effective_args(self, tool: str, args: dict[str, Any]) -> dict[str, Any]:
+        """The arguments as the host will use them."""
+
+    def answer(self, decision: Decision, changed: dict[str, Any] | None) -> Reply:
+        """The decision as the host obeys it; `changed` are the arguments to use in the place of those given."""
+
+    def setup(self) -> Setup:
+        """Its other half, loaded when it is needed."""

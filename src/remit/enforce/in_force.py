@@ -1,0 +1,264 @@
+"""What is in force: the rulebook that a person activated last. Read, cached and replaced here, and nowhere else.
+
+The file lies in the workspace, where programs of the project write; its digest lies in the store, outside of it. A file
+whose digest is not that of the newest activation is in force for nobody.
+
+Activating leaves one rulebook or the other, wherever it is interrupted: the new file is staged beside the old one; the
+ledger records it; then the store; only then is the file renamed. Between the last two steps everything is denied, and
+the next `remit activate` finds the staged file and finishes.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, NamedTuple
+
+import msgspec
+
+from remit.compile.file import (
+    MAX_SIZE,
+    STAGED,
+    encode_rulebook,
+    put_in_place,
+    read_rulebook,
+    rulebook_path,
+    stage_rulebook,
+)
+from remit.grant.activation import Activation, add_activation, newest_activation
+from remit.model.digest import sha256
+from remit.model.errors import RemitError, RulebookError
+from remit.model.rulebook import Rulebook
+from remit.store.errors import StoreError, StoreRefused, from_os_error
+from remit.store.interface import Store
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from remit.record.open import Opened
+
+PAUSES = (0.05, 0.2)
+"""Seconds: an activation may be between its two last steps."""
+
+
+class ActivationError(RemitError):
+    """A rulebook that can't be put in force now."""
+
+    code = "not-activated"
+
+
+class InForce(msgspec.Struct, frozen=True):
+    """What was activated last, and its rulebook, or why there is none that may be used."""
+
+    activation: Activation | None = None
+    rulebook: Rulebook | None = None
+    fault: str | None = None
+    """Where something was activated, why its rulebook can't be used: everything is denied then."""
+
+    def usable(self) -> Rulebook:
+        """The rulebook in force. Raises RulebookError if there is none."""
+        if self.rulebook is not None:
+            return self.rulebook
+        if self.fault is None:
+            raise _never()
+        raise RulebookError(f"nothing is in force: {self.fault}", code="not-activated", help="run `remit activate`")
+
+
+def read_in_force(root: Path, store: Store) -> InForce:
+    """What is in force for the project at `root`. Raises StoreError."""
+    activation = _newest(store)
+    if activation is None:
+        return InForce()
+    try:
+        return InForce(activation, _read(rulebook_path(root), activation))
+    except RulebookError as error:
+        return InForce(activation, None, str(error))
+
+
+def look_up_in_force(root: Path) -> InForce:
+    """The same, of the project's own store, which is only looked at. Raises LedgerError and StoreError."""
+    from remit.record.errors import LedgerError
+    from remit.record.open import open_log  # here: a hook has its store already, and starts faster without
+
+    try:
+        with open_log(root) as opened:
+            return read_in_force(root, opened.store)
+    except LedgerError as error:
+        if error.code != "no-ledger":
+            raise
+        return InForce()
+
+
+class Activated:
+    """The activated rulebook of a project, read again when it changes. Safe to use from many threads."""
+
+    def __init__(self, root: Path, store: Store) -> None:
+        self.path, self.store = rulebook_path(root), store
+        self._seen: _Seen | None = None
+
+    def rulebook(self) -> Rulebook:
+        """What is in force now. Raises RulebookError and StoreError."""
+        for pause in PAUSES:
+            try:
+                return self._rulebook()
+            except RulebookError as error:
+                if error.code != "not-activated":
+                    raise
+                time.sleep(pause)
+        return self._rulebook()
+
+    def _rulebook(self) -> Rulebook:
+        newest = _newest(self.store)
+        if newest is None:
+            raise _never()
+        mark, seen = _mark(self.path), self._seen
+        if seen is not None and (seen.mark, seen.activation) == (mark, newest):
+            return seen.rulebook
+        rulebook = _read(self.path, newest)
+        self._seen = _Seen(mark, newest, rulebook)
+        return rulebook
+
+
+class _Seen(NamedTuple):
+    mark: tuple[int, ...]
+    activation: Activation
+    rulebook: Rulebook
+
+
+def _newest(store: Store) -> Activation | None:
+    with store.read() as view:
+        return newest_activation(view)
+
+
+def _read(path: Path, activation: Activation) -> Rulebook:
+    rulebook = read_rulebook(path, digest=activation.digest)
+    if rulebook.hash != activation.policy:
+        what = f"{path}: the rulebook is of another policy than the one that was activated"
+        raise RulebookError(what, code="not-activated", help="run `remit activate` again")
+    return rulebook
+
+
+def _mark(path: Path) -> tuple[int, ...]:
+    """What changes when the file does, or when others get at it."""
+    try:
+        file, folder = os.lstat(path), os.stat(path.parent)
+    except OSError:
+        return ()
+    return (file.st_ino, file.st_mtime_ns, file.st_ctime_ns, file.st_size, folder.st_ctime_ns, folder.st_mode)
+
+
+def _never() -> RulebookError:
+    return RulebookError("no policy is activated", code="no-rulebook", help="a person runs `remit activate`")
+
+
+# Activating
+
+
+def put_in_force(opened: Opened, root: Path, rulebook: Rulebook, *, after: Activation | None, by: str) -> Activation:
+    """The rulebook is in force, in place of the one of `after`. Raises RemitError; the old one is in force then.
+
+    Only where a write to the store, or the renaming, failed half-way, nothing is in force: the error says so.
+    """
+    from remit.record.policy import record_activation  # here: a hook starts faster without
+
+    data, path = encode_rulebook(rulebook), rulebook_path(root)
+    if len(data) > MAX_SIZE:
+        raise RulebookError(f"the rulebook has {len(data)} bytes, more than {MAX_SIZE}")
+    with _alone(opened.state):
+        if _newest(opened.store) != after:
+            raise _meanwhile()
+        staged = stage_rulebook(data, path)
+        try:
+            record_activation(opened.ledger, rulebook, by)
+        except BaseException:
+            _remove(staged)
+            raise
+        activation = _added(opened, rulebook, after, sha256(data).hexdigest(), by)
+        # From here on the file may be the only one that counts: it stays where the next activation looks for it.
+        put_in_place(staged, path)
+    return activation
+
+
+def finish_activation(opened: Opened, root: Path) -> bool:
+    """Puts a file in place that an interrupted activation left behind, and removes other staged files.
+
+    True if there was one. Raises RulebookError and StoreError.
+    """
+    path = rulebook_path(root)
+    with _alone(opened.state):
+        found = read_in_force(root, opened.store)
+        wanted = found.activation if found.rulebook is None else None
+        done = False
+        for left in sorted(path.parent.glob(f"{STAGED}*")):
+            if wanted is not None and not done and _is(left, wanted):
+                put_in_place(left, path)
+                done = True
+            else:
+                _remove(left)
+    return done
+
+
+def repair_rulebook(opened: Opened, root: Path, rulebook: Rulebook) -> bool:
+    """Writes the file anew if that gives exactly the one that was activated; False if not.
+
+    Raises RulebookError and StoreError.
+    """
+    data, path = encode_rulebook(rulebook), rulebook_path(root)
+    with _alone(opened.state):
+        activation = _newest(opened.store)
+        if activation is None or activation.digest != sha256(data).hexdigest():
+            return False
+        put_in_place(stage_rulebook(data, path), path)
+    return True
+
+
+def _added(opened: Opened, rulebook: Rulebook, after: Activation | None, digest: str, by: str) -> Activation:
+    from remit.model.moments import exact_moment
+
+    at = exact_moment(opened.ledger.clock())
+    try:
+        with opened.store.write() as change:
+            seq = add_activation(change, after, policy=rulebook.hash, digest=digest, at=at, by=by)
+    except StoreRefused:
+        raise _meanwhile() from None
+    except StoreError as error:
+        if error.uncertain:
+            error.help = "it may be in force, or nothing is: run `remit activate` again"
+        raise
+    return Activation(seq, rulebook.hash, digest, at, by)
+
+
+def _meanwhile() -> ActivationError:
+    return ActivationError("another policy was activated meanwhile", help="run `remit activate` again, and look again")
+
+
+def _is(path: Path, activation: Activation) -> bool:
+    try:
+        _read(path, activation)
+    except RulebookError:
+        return False
+    return True
+
+
+def _remove(path: Path) -> None:
+    try:
+        path.unlink(missing_ok=True)
+    except OSError as error:
+        raise RulebookError(f"{path}: can't be removed: {error.strerror}") from None
+
+
+@contextmanager
+def _alone(state: Path) -> Iterator[None]:
+    """No other activation on this machine writes meanwhile."""
+    try:
+        handle = os.open(state / "activating", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+    except OSError as error:
+        raise from_os_error(error, "lock the state directory") from error
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(handle)

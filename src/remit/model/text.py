@@ -1,0 +1,95 @@
+r"""Text for people: what comes from outside is escaped and bounded before anybody sees it.
+
+shown("rm -rf x\u202e")         # rm -rf x\u202e, as eight visible characters at the end
+did_you_mean("raed", ["read"])  # ; did you mean `read`?
+
+A character is shown as it is only if people can plainly see it. Controls, format characters, bidirectional marks, every
+blank but the space, surrogates, private and unassigned code points, and the letters and marks that Unicode draws as
+nothing (Hangul fillers, variation selectors, tags) appear as Python writes them: `\n`, `\u202e`. Letters that look like
+other letters stay; `remit.explain.visible` points them out to people who approve a call.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from remit.model.pattern import compile_later
+
+UNSEEN: tuple[tuple[int, int], ...] = (
+    (0x00AD, 0x00AD),  # soft hyphen
+    (0x034F, 0x034F),  # combining grapheme joiner
+    (0x061C, 0x061C),  # Arabic letter mark
+    (0x115F, 0x1160),  # Hangul fillers
+    (0x17B4, 0x17B5),  # Khmer inherent vowels
+    (0x180B, 0x180F),  # Mongolian variation selectors and vowel separator
+    (0x200B, 0x200F),  # zero width characters, directional marks
+    (0x2028, 0x202F),  # line and paragraph separators, bidirectional controls, narrow space
+    (0x205F, 0x206F),  # mathematical space, invisible operators, bidirectional isolates
+    (0x2800, 0x2800),  # Braille pattern blank
+    (0x3164, 0x3164),  # Hangul filler
+    (0xFE00, 0xFE0F),  # variation selectors
+    (0xFEFF, 0xFEFF),  # byte order mark
+    (0xFFA0, 0xFFA0),  # halfwidth Hangul filler
+    (0xFFF0, 0xFFFC),  # interlinear annotations, object replacement
+    (0x13441, 0x13446),  # Egyptian hieroglyph blanks
+    (0x16FE4, 0x16FE4),  # Khitan filler
+    (0x1BCA0, 0x1BCA3),  # shorthand format controls
+    (0x1D159, 0x1D159),  # musical null notehead
+    (0x1D173, 0x1D17A),  # musical format controls
+    (0xE0000, 0xE0FFF),  # tags, variation selectors
+)
+"""Every Default_Ignorable_Code_Point of Unicode 16, and what is blank besides; most are not printable in any case."""
+
+_UNSEEN = compile_later("[" + "".join(f"{chr(low)}-{chr(high)}" for low, high in UNSEEN) + "]")
+
+
+def is_visible(character: str) -> bool:
+    """True for a character that people can plainly see, and for the space."""
+    return character.isprintable() and _UNSEEN.match(character) is None
+
+
+def escaped(text: str, *, keep: str = "") -> str:
+    """The whole text with all that can't be seen escaped, apart from the characters to keep."""
+    if text.isascii() and text.isprintable():
+        return text
+    return "".join(c if is_visible(c) or c in keep else _escape(c) for c in text)
+
+
+def shown(text: object, limit: int = 80) -> str:
+    """Text from outside for a line of ours: escaped, at most so many characters, and `…` if there is more."""
+    raw = str(text)
+    if len(raw) <= limit and raw.isascii() and raw.isprintable():
+        return raw
+    return _cut((c if is_visible(c) else _escape(c) for c in raw[: limit + 1]), limit)
+
+
+def shown_name(name: object, limit: int = 80) -> str:
+    """The same for a name, which should be ASCII: everything else is escaped, so that no letter passes for another."""
+    raw = str(name)
+    return _cut((c if c.isascii() and c.isprintable() else _escape(c) for c in raw[: limit + 1]), limit)
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str:
+    """``; did you mean `that`?`` for the known word nearest to this one, or nothing."""
+    import difflib  # here: only needed once a word is wrong, and decisions load this module
+
+    names = list(known)
+    near = difflib.get_close_matches(word, names, n=1, cutoff=0.6)
+    near = near or [name for name in names if name.lower() == word.lower()]
+    return f"; did you mean `{shown(near[0])}`?" if near else ""
+
+
+def _escape(character: str) -> str:
+    return ascii(character)[1:-1]
+
+
+def _cut(pieces: Iterable[str], limit: int) -> str:
+    """The pieces that fit, each whole, and `…` if one did not."""
+    found: list[str] = []
+    length = 0
+    for piece in pieces:
+        length += len(piece)
+        if length > limit:
+            return "".join(found) + "…"
+        found.append(piece)
+    return "".join(found)

@@ -1,0 +1,99 @@
+"""Shown text: over all of Unicode, nothing that people can't see gets through, and nothing is longer than its bound."""
+
+from __future__ import annotations
+
+import sys
+import unicodedata
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from remit.cli.output import LINE_END, problem_text
+from remit.explain.visible import bounded, marked
+from remit.model.errors import Problem
+from remit.model.text import did_you_mean, escaped, is_visible, shown, shown_name
+from remit.scopes.glob_syntax import quoted
+
+ALL = [chr(code) for code in range(sys.maxunicode + 1)]
+
+# Derived property Default_Ignorable_Code_Point, from DerivedCoreProperties.txt of Unicode 16.
+IGNORABLE = [
+    *(range(0xAD, 0xAE), range(0x34F, 0x350), range(0x61C, 0x61D), range(0x115F, 0x1161), range(0x17B4, 0x17B6)),
+    *(range(0x180B, 0x1810), range(0x200B, 0x2010), range(0x202A, 0x202F), range(0x2060, 0x2070)),
+    *(range(0x3164, 0x3165), range(0xFE00, 0xFE10), range(0xFEFF, 0xFF00), range(0xFFA0, 0xFFA1)),
+    *(range(0xFFF0, 0xFFF9), range(0x1BCA0, 0x1BCA4), range(0x1D173, 0x1D17B), range(0xE0000, 0xE1000)),
+]
+BLANK = "\u2800\U0001d159\ufffc\U00016fe4"
+UNSEEN = {chr(code) for part in IGNORABLE for code in part} | set(BLANK)
+
+
+def hidden(c: str) -> bool:
+    """Control, format, surrogate, private, unassigned; a blank other than the space; drawn as nothing."""
+    return c in UNSEEN or unicodedata.category(c) in ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp") or _odd_space(c)
+
+
+def _odd_space(c: str) -> bool:
+    return c != " " and (unicodedata.category(c) == "Zs" or c.isspace())
+
+
+def test_no_hidden_character_of_unicode_is_shown():
+    assert [f"U+{ord(c):04X}" for c in ALL if hidden(c) and is_visible(c)] == []
+    for show in (shown, shown_name, escaped, marked, bounded, quoted):
+        wrong = [f"U+{ord(c):04X}" for c in ALL if hidden(c) and c in show(c)]
+        assert wrong == [], show
+
+
+def test_what_can_be_seen_is_shown_as_it_is():
+    seen = [c for c in ALL if not hidden(c)]
+    assert len(seen) > 140_000
+    assert [f"U+{ord(c):04X}" for c in seen if shown(c) != c or escaped(c) != c] == []
+    assert shown("naïve Straße, 北京, Москва, 👍 é") == "naïve Straße, 北京, Москва, 👍 é"
+
+
+def test_messages_of_the_command_line_hide_nothing():
+    for c in "\u3164\u034f\u202e\ufe0f\U000e0041\x1b\r":
+        assert c not in problem_text(Problem("x", f"a{c}b", "remit.yaml:1:1", None))
+
+
+@given(st.text(st.characters()), st.integers(1, 100))
+@example("\u202e" * 30, 80)
+@example("x" * 80, 80)
+@example("x" * 81, 80)
+def test_it_is_one_line_within_its_bound_and_cuts_no_escape(text: str, limit: int):
+    for show in (shown, shown_name):
+        found = show(text, limit)
+        whole = found.removesuffix("…") if len(show(text, 10_000)) > limit else found
+        assert len(whole) <= limit
+        assert not any(map(hidden, found))
+        assert show(text, 10_000).startswith(whole)
+        rest = show(text, 10_000)[len(whole) :]
+        assert not rest or len(whole) + 10 >= limit  # an escape has up to ten characters and is never cut
+        pieces = [show(c) for c in text]
+        assert any("".join(pieces[:n]) == whole for n in range(len(pieces) + 1))
+
+
+@given(st.text(st.characters()))
+def test_escaping_keeps_what_it_is_told_to_and_is_stable(text: str):
+    once = escaped(text, keep=LINE_END)
+    assert escaped(once, keep=LINE_END) == once
+    assert once.count("\n") == text.count("\n")
+
+
+def test_a_name_shows_letters_that_are_not_ascii():
+    assert shown("p\u0430th") == "p\u0430th"
+    assert shown_name("p\u0430th") == "p\\u0430th"
+
+
+@pytest.mark.parametrize(
+    ("word", "known", "hint"),
+    [
+        ("raed", ["read", "write"], "; did you mean `read`?"),
+        ("READ", ["read"], "; did you mean `read`?"),
+        ("zzz", ["read"], ""),
+        ("read", [], ""),
+        ("a\u202eb", ["a\u202ec"], "; did you mean `a\\u202ec`?"),
+    ],
+)
+def test_a_nearby_word_is_offered(word: str, known: list[str], hint: str):
+    assert did_you_mean(word, known) == hint
