@@ -23,14 +23,12 @@ from remit.declare.shapes import (
     Text,
 )
 from remit.declare.words import Name
-from remit.model.policy import Argument, Does, Tool
+from remit.model.policy import ARGUMENT, Argument, Does, Tool
 from remit.model.terms import EFFECTS, FILES, INTERACTIONS, JUDGED_ON, KINDS, RISKS
 from remit.model.text import did_you_mean, shown
 from remit.scopes.glob import Glob
 from remit.scopes.path import glob_argument, normalise
 from remit.scopes.url import UrlPattern
-
-ARGUMENT = re.compile(r"-?[A-Za-z_$][A-Za-z0-9_$-]{0,63}(?:\[\])?(?:\.[A-Za-z_$][A-Za-z0-9_$-]{0,63}(?:\[\])?){0,4}")
 
 
 class _Kind(Shape):

@@ -24,14 +24,13 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal, ParamSpec, Self, TypeVar
 
-import msgspec
-
 from remit.compile import build_rulebook, load_rulebook
 from remit.compile.functions import check_functions
 from remit.enforce.acting import Acting, acting_for, current
 from remit.enforce.attempt import Attempt
-from remit.enforce.declared import Declared
+from remit.enforce.declared import Declared, name_of
 from remit.enforce.errors import CallDenied, CallPending, CallRefused, GuardError, Refused
+from remit.enforce.forms import Unfit
 from remit.enforce.handover import entered
 from remit.enforce.own import OWN, own_tool
 from remit.enforce.passage import Gate, Passage
@@ -180,7 +179,10 @@ class Guard:
         }
 
         def declare(function: Callable[P, R]) -> Callable[P, R]:
-            return self._declare(function, name or function.__name__, told, kinds or {})
+            if isinstance(function, staticmethod | classmethod):
+                inner = self._declare(function.__func__, name or name_of(function.__func__), told, kinds or {})
+                return type(function)(inner)
+            return self._declare(function, name or name_of(function), told, kinds or {})
 
         return declare
 
@@ -196,13 +198,21 @@ class Guard:
 
             @functools.wraps(function)
             async def passing(*args: P.args, **named: P.kwargs) -> Any:
-                return await self._acall(tool, self._called(name, tool.bind(args, named)))
+                try:
+                    on, judged = tool.taken(args, named)
+                except Unfit as unfit:
+                    return await asyncio.to_thread(self._unfit, self._called(name, {}), unfit)
+                return await self._acall(on, self._called(name, judged))
 
             return passing  # type: ignore[return-value]
 
         @functools.wraps(function)
         def passed(*args: P.args, **named: P.kwargs) -> Any:
-            return self._call(tool, self._called(name, tool.bind(args, named)))
+            try:
+                on, judged = tool.taken(args, named)
+            except Unfit as unfit:
+                return self._unfit(self._called(name, {}), unfit)
+            return self._call(on, self._called(name, judged))
 
         return passed
 
@@ -226,7 +236,7 @@ class Guard:
         names = [name for name in tools_of(rulebook) if name in offered]
         seen = [name for name in names if cell_for(rulebook, agent, name).symbol != DENIED]
         tools = (tool_for(rulebook, agent, name) for name in seen)
-        return [tool_schema(tool) for tool in tools if tool is not None]
+        return [tool_schema(tool, self._functions.get(tool.name)) for tool in tools if tool is not None]
 
     # Who acts
 
@@ -266,11 +276,22 @@ class Guard:
             raise GuardError(f"nobody acts here: call `{tool}` within `with guard.agent(…)`", code="no-agent")
         return Call(acting.agent, tool, args, acting.context, statement)
 
+    def _unfit(self, call: Call, unfit: Unfit) -> Any:
+        """The refusal of arguments that are not what the function declares, recorded."""
+        why = refusal(call, "mistyped-argument", str(unfit), policy=self.rulebook.hash)
+        decision = self.gate.refuse(call, why)
+        if self.refusals == "raise":
+            raise CallDenied(decision)
+        return Refused(decision)
+
     # Calls
 
     def call(self, tool: str, args: Mapping[str, Any] | None = None, *, statement: Statement | None = None) -> Any:
         """Calls a tool by its name, as a model asks for it. Raises CallDenied and CallPending, or returns Refused."""
-        declared, call = self._found(tool, args, statement)
+        try:
+            declared, call = self._found(tool, args, statement)
+        except Unfit as unfit:
+            return self._unfit(self._called(tool, {}, statement), unfit)
         if declared is not None and declared.is_async:
             raise GuardError(f"`{tool}` is async: use `await guard.acall(…)`", code="bad-tool")
         return self._call(declared, call)
@@ -279,15 +300,23 @@ class Guard:
         self, tool: str, args: Mapping[str, Any] | None = None, *, statement: Statement | None = None
     ) -> Any:
         """The same for async programs; waiting blocks nobody else."""
-        return await self._acall(*self._found(tool, args, statement))
+        try:
+            declared, call = self._found(tool, args, statement)
+        except Unfit as unfit:
+            return await asyncio.to_thread(self._unfit, self._called(tool, {}, statement), unfit)
+        return await self._acall(declared, call)
 
     def _found(
         self, tool: str, args: Mapping[str, Any] | None, statement: Statement | None
     ) -> tuple[Declared | None, Call]:
         """Without a function it is decided and refused: the policy may know tools that this program doesn't have."""
-        call = self._called(tool, dict(args or {}), statement)
         declared = self._functions.get(self.rulebook.book.aliases.get(tool, tool))
-        return declared, call if declared is None else msgspec.structs.replace(call, args=declared.filled(call.args))
+        if declared is None:
+            return None, self._called(tool, dict(args or {}), statement)
+        if declared.is_method:
+            help = "call it on its object, or declare the bound method"
+            raise GuardError(f"`{tool}` is a method", code="bad-tool", help=help)
+        return declared, self._called(tool, declared.received(args or {}), statement)
 
     def _call(self, declared: Declared | None, call: Call) -> Any:
         try:
@@ -329,7 +358,7 @@ class Guard:
     def _run(self, declared: Declared | None, call: Call, passage: Passage) -> Any:
         if declared is None:
             return own_tool(self.gate, call)
-        return declared.function(**(declared.unbind(passage.args) if declared.paths else passage.args))
+        return declared.run(passage.args)
 
     # Passing
 

@@ -10,6 +10,9 @@ KINDS = ("path", "glob", "shell", "sql", "url", "agent", "skill", "text", "numbe
 DANGEROUS = frozenset({"path", "glob", "shell", "sql", "url", "agent"})
 """Kinds that a `may` with a scope on arguments must mention to cover."""
 
+HARMLESS = frozenset({"text", "number", "flag", "json"})
+"""Kinds that no rule must mention: nothing in them is taken for a path, a URL, a command or a name."""
+
 EFFECTS = (
     "read",
     "write",
