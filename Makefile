@@ -43,14 +43,18 @@ demo: setup  ## see it work: a team of agents behind Guard, on real files, git a
 	@$(PY) examples/demo.py
 
 .PHONY: test
-test: setup  ## run the tests (all but `long` and `hosts`); ARGS='-k path' narrows
-	@$(PYTEST) -n auto -m "not long and not hosts" tests $(ARGS)
+test: setup  ## run the tests of every area; ARGS='-k path' narrows
+	@$(PYTEST) -n auto --dist worksteal -m "not more and not long and not hosts" tests $(ARGS)
+
+.PHONY: test-more
+test-more: setup  ## run what `make test` leaves out: more cases of the same kinds
+	@$(PYTEST) -n auto --dist worksteal -m "more and not long and not hosts" tests $(ARGS)
 
 .PHONY: test-long
 test-long: setup  ## run the tests that take minutes: more examples, fuzzing
 	@$(PY) -m pip $(PIP_HASHED) -r requirements/long.txt \
 		|| echo "test-long: requirements/long.txt can't be installed here; what needs it is listed as skipped" >&2
-	@$(PYTEST) -n auto -m long --hypothesis-profile=long tests $(ARGS)
+	@$(PYTEST) -n auto --dist worksteal -m long --hypothesis-profile=long tests $(ARGS)
 
 .PHONY: test-hosts
 test-hosts: setup  ## run the tests that need a real host program (an environment of its own, some 400 MB)

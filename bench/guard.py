@@ -120,7 +120,7 @@ def measure(rounds: int) -> GuardCost:
 def _round(subject: _Subject, peers: list[Governed]) -> dict[str, float]:
     """One turn for each, right after one another."""
     b1 = floor({"researcher": frozenset({"read_file", "search"})})
-    flush = subject.guard.gate.ledger.flush
+    flush = subject.guard.flush
     one = thread_cpu(lambda: b1("researcher", "search", {}), 20_000)
     bare = thread_cpu(lambda: subject.bare("needle"), 20_000)
     flush()

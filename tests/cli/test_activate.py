@@ -400,6 +400,7 @@ POINTS = [
 THEN = ["the same", "another", "back", "broken"]
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize(
     ("name", "when", "left", "then"),
     [(*point, then) for point in POINTS for then in (THEN if point[2] == "nothing" else THEN[:2])],

@@ -60,7 +60,7 @@ def test_a_second_one_comes_behind_the_first(free: Team) -> None:
     text = (free.root / "remit.yaml").read_text()
     assert text.startswith(f"{FREE}grants:\n  - {ENTRY}\n  - {{agent: tester, ")
     grants = load_rulebook(free.root / "remit.yaml").book.grants
-    assert [grant.rules[0].scope.path.allow for grant in grants if grant.rules[0].scope.path] == [
+    assert [grant.rules[0].scope.parts["path"]["allow"] for grant in grants] == [
         ("tests/**",),
         ('it\'s "x"/**',),
     ]

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from remit.cli.table import COMMANDS, Group
 from remit.record.verify import main as verify_by_hand
 from tests.cli.kit import Remit
 from tests.record.project import Project, allow, deny
@@ -167,7 +168,7 @@ def test_prove_and_check(remit: Remit, project: Project, tmp_path: Path):
     assert (found["verified"], found["seq"], found["size"], found["witnesses"]) == (True, 2, 4, [])
     assert verify_by_hand([str(receipt), "--key", key]) == 0
     data = receipt.read_bytes()
-    for place in range(0, len(data), 7):
+    for place in range(0, len(data), 61):  # that every bit counts is tested in tests/record
         receipt.write_bytes(data[:place] + bytes([data[place] ^ 1]) + data[place + 1 :])
         ran = remit("ledger", "check-proof", str(receipt), "--key", key)
         assert ran.code == 1, place
@@ -305,13 +306,9 @@ def test_groups_alone_print_their_help(remit: Remit):
 
 
 def test_every_command_is_documented():
-    import typer
-
-    from remit.cli.ledger import app
-
     page = (Path(__file__).parents[2] / "docs" / "ledger.md").read_text("utf-8")
-    group = typer.main.get_group(app)
+    group = COMMANDS["ledger"]
+    assert isinstance(group, Group)
     for name, command in group.commands.items():
-        for inner in getattr(command, "commands", {"": None}):
-            if (name, inner) != ("anchor", ""):
-                assert f"remit ledger {name} {inner}".rstrip() in page, (name, inner)
+        for inner in command.commands if isinstance(command, Group) else ("",):
+            assert f"remit ledger {name} {inner}".rstrip() in page, (name, inner)

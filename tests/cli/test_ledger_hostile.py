@@ -168,6 +168,7 @@ EVERY = (
 )
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("broken", BROKEN)
 def test_what_is_broken_is_one_clear_error(project: Project, remit: Remit, broken: str):
     project.fill(3)

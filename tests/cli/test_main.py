@@ -23,7 +23,7 @@ def test_help_lists_commands_and_exit_codes(remit: Remit):
         ran = remit(*args)
         assert ran.code == 0
         assert all(f"  {command} " in ran.out for command in COMMANDS)
-        assert "3  a decision that --fail-on names" in ran.out
+        assert "3   a decision that --fail-on names" in ran.out
 
 
 @pytest.mark.parametrize("command", COMMANDS)

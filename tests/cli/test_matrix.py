@@ -145,6 +145,7 @@ def test_colours_only_on_a_terminal(remit: Remit, monkeypatch: pytest.MonkeyPatc
     assert "\x1b[" not in remit("decide", "--agent", "x", "--tool", "y").out
 
 
+@pytest.mark.sample(7)
 @pytest.mark.parametrize("columns", [10, *range(16, 42), 200])
 def test_a_narrow_terminal_gets_several_tables(remit: Remit, monkeypatch: pytest.MonkeyPatch, columns: int):
     from rich.cells import cell_len

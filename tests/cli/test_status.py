@@ -11,11 +11,13 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
+from remit.adapters.hooks.command import LONGEST
 from remit.adapters.hooks.local import answer_alone
-from remit.exchange.claude.host import host_data
-from remit.service.status import hooked
+from remit.adapters.hosts.claude_code import status as claude_status
+from remit.adapters.hosts.claude_code.catalog import catalog
 from remit.service.status.ledger import seen
 from tests.cli.kit import program
 from tests.service.kit import AGENT, POLICY, Hooked, make
@@ -185,7 +187,7 @@ EDITS: dict[str, tuple[Callable[[Any], None], str]] = {
     ),
     "no onFailure": (lambda data: pre(data)["hooks"][0].pop("onFailure"), "hook-incomplete"),
     "onFailure continue": (lambda data: pre(data)["hooks"][0].update(onFailure="continue"), "hook-incomplete"),
-    "a short timeout": (lambda data: pre(data)["hooks"][0].update(timeout=hooked.LONGEST), "hook-incomplete"),
+    "a short timeout": (lambda data: pre(data)["hooks"][0].update(timeout=LONGEST), "hook-incomplete"),
     "no timeout": (lambda data: pre(data)["hooks"][0].pop("timeout"), "hook-incomplete"),
     "only some tools": (lambda data: pre(data).update(matcher="Write"), "hook-incomplete"),
     "async": (lambda data: pre(data)["hooks"][0].update({"async": True}), "hook-incomplete"),
@@ -202,6 +204,7 @@ EDITS: dict[str, tuple[Callable[[Any], None], str]] = {
 }
 
 
+@pytest.mark.sample(5)
 @pytest.mark.parametrize(("edit", "code"), EDITS.values(), ids=list(EDITS))
 def test_settings_that_do_not_hold_are_a_fault(project: Hooked, edit: Callable[[Any], None], code: str) -> None:
     project.change(edit)
@@ -210,6 +213,7 @@ def test_settings_that_do_not_hold_are_a_fault(project: Hooked, edit: Callable[[
     assert project.agents()["lead"]["since"] is None
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("text", ["{,}", "// none\n{}", "", "[]", '{"hooks": {}, "hooks": {}}', "\udcff"])
 def test_settings_that_are_no_json_are_a_fault(project: Hooked, text: str) -> None:
     project.settings.write_bytes(text.encode("utf-8", "surrogateescape"))
@@ -234,9 +238,9 @@ def test_hooks_switched_off_elsewhere_are_a_fault(project: Hooked, where: str) -
 def test_managed_settings_that_admit_no_other_hooks_are_a_fault(
     project: Hooked, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    data = host_data()
-    files = {**data["files"], "managed": [str(tmp_path / "managed.d" / "*.json")]}
-    monkeypatch.setattr(hooked, "host_data", lambda: {**data, "files": files})
+    replace = msgspec.structs.replace
+    found = replace(catalog(), files=replace(catalog().files, managed=(str(tmp_path / "managed.d" / "*.json"),)))
+    monkeypatch.setattr(claude_status, "catalog", lambda: found)
     (tmp_path / "managed.d").mkdir()
     path = tmp_path / "managed.d" / "a.json"
     project.change(lambda found: found.update(allowManagedHooksOnly=True), path)
@@ -246,9 +250,9 @@ def test_managed_settings_that_admit_no_other_hooks_are_a_fault(
 def test_managed_settings_that_keep_hooks_on_count(
     project: Hooked, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    data = host_data()
-    files = {**data["files"], "managed": [str(tmp_path / "managed.json")]}
-    monkeypatch.setattr(hooked, "host_data", lambda: {**data, "files": files})
+    replace = msgspec.structs.replace
+    found = replace(catalog(), files=replace(catalog().files, managed=(str(tmp_path / "managed.json"),)))
+    monkeypatch.setattr(claude_status, "catalog", lambda: found)
     project.change(lambda found: found.update(disableAllHooks=True), project.user / "settings.json")
     assert project.faults() == {"hooks-disabled"}
     project.change(lambda found: found.update(disableAllHooks=False), tmp_path / "managed.json")

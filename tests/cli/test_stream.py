@@ -12,9 +12,11 @@ from pathlib import Path
 
 import pytest
 
-from remit.cli import stream
-from remit.cli.common import InputError, Opened, Setting
 from remit.compile import load_rulebook
+from remit.enforce import answering as stream
+from remit.enforce.call_facts import CallFacts
+from remit.model.errors import InputError
+from remit.model.facts import Facts
 from remit.model.wire import MAX_LINE, decode_call
 from tests.cli.kit import Remit, program
 
@@ -61,6 +63,7 @@ BAD = {
 }
 
 
+@pytest.mark.sample(16)
 @pytest.mark.parametrize("bad", BAD.values(), ids=BAD.keys())
 @pytest.mark.parametrize("end", [b"\n", b"\r\n", b""])
 def test_a_bad_line_is_answered_and_does_not_stop_the_rest(remit: Remit, bad: bytes, end: bytes):
@@ -111,24 +114,24 @@ def test_input_that_breaks_off():
 
 
 def test_a_fault_of_ours_denies_one_line_only(remit: Remit, monkeypatch: pytest.MonkeyPatch):
-    real = Setting.facts_for
+    real = CallFacts.of
 
     def faulty(self, call):
         if call.id == "bad":
             raise RuntimeError("oops")
         return real(self, call)
 
-    monkeypatch.setattr(Setting, "facts_for", faulty)
+    monkeypatch.setattr(CallFacts, "of", faulty)
     ran = remit("decide", "--calls", "-", stdin=GOOD.replace(b'"1"', b'"bad"') + GOOD)
     assert [(one["id"], one["code"]) for one in ran.lines] == [("bad", "internal-error"), ("1", "allowed")]
 
 
 def test_the_clock_runs_while_it_streams(remit: Remit, monkeypatch: pytest.MonkeyPatch):
     path = Path("remit.yaml")
-    setting = Setting(Opened(path, load_rulebook(path)), root=None, facts=None, now=None)
+    known = CallFacts(load_rulebook(path), path, given=Facts())
     call = decode_call(GOOD)
-    monkeypatch.setattr(time, "gmtime", lambda: time.struct_time((2030, 1, 2, 3, 4, 5, 0, 0, 0)))
-    assert setting.facts_for(call).now == "2030-01-02T03:04:05Z"
+    monkeypatch.setattr(time, "time", lambda: 1_893_553_445.5)
+    assert known.of(call).now == "2030-01-02T03:04:05Z"
 
 
 def test_no_stdin(remit: Remit, tmp_path: Path):

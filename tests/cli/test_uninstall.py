@@ -15,10 +15,10 @@ import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
-from remit.cli.install import changes, files, originals
+from remit.adapters.install import changes, files, originals
+from tests.adapters.hosts.claude_code.test_settings import ours, texts
 from tests.cli.install_kit import INSTALL, POLICY, REVIEWER, SETTINGS, UNINSTALL, Project
-from tests.exchange.claude.test_frontmatter import definitions
-from tests.exchange.claude.test_settings import ours, texts
+from tests.exchange.test_frontmatter import definitions
 
 
 @pytest.fixture
@@ -148,6 +148,7 @@ def killed_after(writes: int, patch: pytest.MonkeyPatch) -> None:
     patch.setattr(originals, "write_file", write)
 
 
+@pytest.mark.sample(5)
 @pytest.mark.parametrize("writes", range(5))
 @pytest.mark.parametrize("again", [False, True])
 @pytest.mark.parametrize("updating", [False, True])
@@ -178,9 +179,20 @@ def test_an_interrupted_install(project: Project, writes: int, again: bool, upda
         }
 
 
-@settings(max_examples=15, phases=[Phase.explicit, Phase.generate])  # a project for each: slow to shrink
+@settings(max_examples=5, phases=[Phase.explicit, Phase.generate])  # a project for each: slow to shrink
 @given(texts, definitions, st.booleans())
 def test_install_then_uninstall_gives_the_same_bytes(text: str, definition: str, local: bool):
+    there_and_back(text, definition, local)
+
+
+@pytest.mark.more
+@settings(max_examples=30, phases=[Phase.explicit, Phase.generate])
+@given(texts, definitions, st.booleans())
+def test_install_then_uninstall_gives_the_same_bytes_often(text: str, definition: str, local: bool):
+    there_and_back(text, definition, local)
+
+
+def there_and_back(text: str, definition: str, local: bool) -> None:
     with tempfile.TemporaryDirectory() as folder:
         project = Project(Path(folder).resolve())
         project.activate()

@@ -11,8 +11,8 @@ import pytest
 from remit.compile import build_rulebook
 from remit.decide import decide
 from remit.declare.nodes import parse
-from remit.declare.words import plain
 from remit.explain.why import tier_reason
+from remit.forms.texts import plain
 from remit.model import Call, Context, Facts, Rulebook
 from remit.model.facts import Capsule
 

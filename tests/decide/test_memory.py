@@ -23,6 +23,7 @@ def differing(rulebook: Rulebook, calls: list[tuple[Call, Facts]]) -> list[Call]
     ]
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.parent.name)
 def test_the_calls_of_the_examples_in_any_order(path):
     rulebook = load_rulebook(path)
@@ -132,6 +133,7 @@ RULES = ["docs/*.yaml", "docs/**", "**", "{docs,src}/*.yaml", "d*s/?.yaml", "doc
 RULEBOOKS = {rule: may({"write": {"path": rule}}) for rule in RULES}
 
 
+@pytest.mark.sample(60)
 @pytest.mark.parametrize(
     "path",
     [

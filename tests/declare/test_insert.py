@@ -6,7 +6,7 @@ import pytest
 
 from remit.declare.insert import with_entry
 from remit.declare.nodes import parse
-from remit.declare.words import plain
+from remit.forms.texts import plain
 from remit.model.errors import PolicyError
 
 ENTRY = "{agent: new, until: 2027-01-01}"

@@ -102,7 +102,7 @@ class Team:
 
     def said(self) -> list[dict[str, Any]]:
         """What stands in the ledger."""
-        self.guard.gate.ledger.flush()
+        self.guard.flush()
         with self.guard.authority.store.read() as view:
             return [msgspec.json.decode(entry.body) for entry in entries(view)]
 

@@ -64,18 +64,24 @@ class Subject:
     def taken(self, monkeypatch: pytest.MonkeyPatch) -> list[bool]:
         """Whether each call from now on took the quick way."""
         found: list[bool] = []
-        at_once = self.guard.gate.at_once
+        ledger = cast("Ledger", self.guard.enforcer.ledger)
+        queue, intent = ledger.queue_intent, ledger.intent
 
-        def spy(*args: Any, **named: Any) -> Any:
-            passage = at_once(*args, **named)
-            found.append(passage is not None)
-            return passage
+        def queued(*args: Any) -> Any:
+            name = queue(*args)
+            found.extend([True] if name is not None else [])
+            return name
 
-        monkeypatch.setattr(self.guard.gate, "at_once", spy)
+        def waited(*args: Any, **named: Any) -> Any:
+            found.append(False)
+            return intent(*args, **named)
+
+        monkeypatch.setattr(ledger, "queue_intent", queued)
+        monkeypatch.setattr(ledger, "intent", waited)
         return found
 
     def record(self) -> list[dict[str, Any]]:
-        self.guard.gate.ledger.flush()
+        self.guard.flush()
         with self.guard.authority.store.read() as view:
             return [one.data for one in entries(view) if one.data["type"] in ("intent", "outcome")]
 
@@ -135,17 +141,17 @@ def test_what_cannot_be_written_down_does_not_run(subject: Subject):
 
 def test_a_stopped_ledger_stops_it(subject: Subject):
     subject.warm()
-    cast("Ledger", subject.guard.gate.ledger).stopped = LedgerError("not the log that was signed")
+    cast("Ledger", subject.guard.enforcer.ledger).stopped = LedgerError("not the log that was signed")
     with pytest.raises(CallDenied) as denied:
         subject.search("x")
     assert denied.value.code == "ledger-unavailable"
     assert subject.ran == []
-    cast("Ledger", subject.guard.gate.ledger).stopped = None
+    cast("Ledger", subject.guard.enforcer.ledger).stopped = None
 
 
 def test_a_ledger_that_is_down_stops_it(subject: Subject, monkeypatch: pytest.MonkeyPatch):
     subject.warm()
-    ledger = cast("Ledger", subject.guard.gate.ledger)
+    ledger = cast("Ledger", subject.guard.enforcer.ledger)
     monkeypatch.setattr(ledger, "deadline", 0.2)
 
     def broken(batch: Any) -> Any:
@@ -233,7 +239,7 @@ def test_a_function_that_raises(subject: Subject, tmp_path: Path):
             fail(False)
         with pytest.raises(ValueError, match="no"):
             fail(True)
-        guard.gate.ledger.flush()
+        guard.flush()
         with guard.authority.store.read() as view:
             results = [one.data["result"] for one in entries(view) if one.data["type"] == "outcome"]
     assert results == ["done", "done", "done", "failed"]
@@ -245,7 +251,7 @@ def test_after_a_fork(subject: Subject):
     if child == 0:
         try:
             subject.search("child")
-            subject.guard.gate.ledger.flush()
+            subject.guard.flush()
         except BaseException:
             os._exit(1)
         os._exit(0)
@@ -273,7 +279,7 @@ def test_what_many_threads_queue_is_written_without_anybody_asking(subject: Subj
             thread.start()
         for thread in threads:
             thread.join()
-        ledger, pause = guard.gate.ledger, threading.Event()
+        ledger, pause = guard.enforcer.ledger, threading.Event()
         assert isinstance(ledger, writer.Ledger)
         for _ in range(200):
             if not ledger._open.items:

@@ -60,7 +60,7 @@ def test_waiting_blocks_nobody(team: Team):
 def test_the_ledger_does_not_hold_up_the_loop(team: Team, monkeypatch: pytest.MonkeyPatch):
     """Neither the intent nor the outcome is waited for in the loop's own thread."""
     seen: list[bool] = []
-    ledger = team.guard.gate.ledger
+    ledger = team.guard.enforcer.ledger
 
     def spy(original: Any) -> Any:
         def called(*args: Any, **named: Any) -> Any:
@@ -86,15 +86,15 @@ def test_the_ledger_does_not_hold_up_the_loop(team: Team, monkeypatch: pytest.Mo
 def test_a_call_that_is_cancelled_while_it_passes(team: Team, monkeypatch: pytest.MonkeyPatch):
     """It was just about to begin: it does not run, and the ledger says so."""
     began, go_on = threading.Event(), threading.Event()
-    begin = team.guard.gate.begin
+    begin = team.guard.enforcer._begin
 
-    def slowly(*args: Any) -> Any:
-        found = begin(*args)
+    def slowly(*args: Any, **named: Any) -> Any:
+        found = begin(*args, **named)
         began.set()
         go_on.wait(20)
         return found
 
-    monkeypatch.setattr(team.guard.gate, "begin", slowly)
+    monkeypatch.setattr(team.guard.enforcer, "_begin", slowly)
 
     async def main() -> None:
         with team.guard.agent("worker"):

@@ -61,10 +61,10 @@ def test_a_link_that_is_put_there_after_the_decision(
 ):
     (team.root / "research").mkdir()
     (tmp_path / "outside").mkdir()
-    decide = team.guard.gate.decide
+    judge = team.guard.enforcer.judge
 
-    def swapped(call: Any) -> Any:
-        found = decide(call)
+    def swapped(*args: Any, **named: Any) -> Any:
+        found = judge(*args, **named)
         if what == "folder":
             (team.root / "research").rename(team.root / "moved")
             (team.root / "research").symlink_to(tmp_path / "outside")
@@ -72,7 +72,7 @@ def test_a_link_that_is_put_there_after_the_decision(
             (team.root / "research/a").symlink_to(tmp_path / "outside/a")
         return found
 
-    monkeypatch.setattr(team.guard.gate, "decide", swapped)
+    monkeypatch.setattr(team.guard.enforcer, "judge", swapped)
     with team.guard.agent("worker"), pytest.raises(CallDenied) as caught:
         team.create(Path("research/a"))
     assert caught.value.code == "not-new"

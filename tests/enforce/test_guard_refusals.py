@@ -26,7 +26,7 @@ def test_no_intent_no_run(team: Team, monkeypatch: pytest.MonkeyPatch):
     def broken(*_: Any, **__: Any) -> None:
         raise LedgerUnavailable("the disk is full")
 
-    monkeypatch.setattr(team.guard.gate.ledger, "intent", broken)
+    monkeypatch.setattr(team.guard.enforcer.ledger, "intent", broken)
     with team.guard.agent("worker"):
         for call in (lambda: team.read(Path("a")), lambda: team.create(Path("research/a"))):
             with pytest.raises(CallDenied) as caught:

@@ -105,7 +105,7 @@ def guarded(folder: Path, **more: Any) -> Iterator[Any]:
 
 def test_a_question_is_told(receiver: Receiver, tmp_path: Path):
     hook = Webhook(receiver.url)
-    with guarded(tmp_path, told=hook) as deploy:
+    with guarded(tmp_path, on_question=hook) as deploy:
         with pytest.raises(CallPending) as pending:
             deploy("1.0-secret")
         assert hook.flush(10)
@@ -124,7 +124,7 @@ def test_a_question_is_told(receiver: Receiver, tmp_path: Path):
 
 def test_arguments_only_if_asked_for(receiver: Receiver, tmp_path: Path):
     hook = Webhook(receiver.url, arguments=True)
-    with guarded(tmp_path, told=hook) as deploy:
+    with guarded(tmp_path, on_question=hook) as deploy:
         with pytest.raises(CallPending):
             deploy("1.0")
         assert hook.flush(10)
@@ -164,7 +164,7 @@ def test_nothing_in_it_is_invisible(receiver: Receiver):
 
 def test_a_question_is_told_once(receiver: Receiver, tmp_path: Path):
     hook = Webhook(receiver.url)
-    with guarded(tmp_path, told=hook) as deploy:
+    with guarded(tmp_path, on_question=hook) as deploy:
         for _ in range(3):
             with pytest.raises(CallPending):
                 deploy("1")
@@ -174,7 +174,7 @@ def test_a_question_is_told_once(receiver: Receiver, tmp_path: Path):
 
 def test_what_the_receiver_says_is_no_answer(receiver: Receiver, tmp_path: Path):
     receiver.status = 200
-    with guarded(tmp_path, told=Webhook(receiver.url)) as deploy:
+    with guarded(tmp_path, on_question=Webhook(receiver.url)) as deploy:
         for _ in range(2):
             with pytest.raises(CallPending):
                 deploy("1")
@@ -222,7 +222,7 @@ def test_no_proxy_of_the_environment(receiver: Receiver, monkeypatch: pytest.Mon
 def test_a_hanging_receiver_holds_up_no_call(receiver: Receiver, tmp_path: Path):
     receiver.slow = 60
     hook = Webhook(receiver.url, timeout=0.5)
-    with guarded(tmp_path, told=hook) as deploy:
+    with guarded(tmp_path, on_question=hook) as deploy:
         start = time.monotonic()
         with pytest.raises(CallPending):
             deploy("1")

@@ -19,7 +19,7 @@ from remit.grant.asks import AskState
 from remit.record.reader import entries
 from remit.store import Store
 from tests.grant.world import authority, call, judge, open_world, rules, task
-from tests.postgres import Postgres, running
+from tests.postgres import Postgres
 
 RACER = Path(__file__).with_name("racer.py")
 TERMINAL = ("used", "refused", "expired", "cancelled")
@@ -81,17 +81,11 @@ class Race:
             return [msgspec.json.decode(entry.body) for entry in entries(view)]
 
 
-@pytest.fixture(scope="module")
-def server() -> Iterator[Postgres]:
-    with running(durable=True) as found:
-        yield found
-
-
 @pytest.fixture(params=["sqlite", "postgres"])
 def url(request: pytest.FixtureRequest) -> str | None:
     if request.param == "sqlite":
         return None
-    server: Postgres = request.getfixturevalue("server")
+    server: Postgres = request.getfixturevalue("postgres")
     return server.uri_of(server.new_database())
 
 
@@ -102,6 +96,7 @@ def race(url: str | None, tmp_path: Path) -> Iterator[Race]:
     found.close()
 
 
+@pytest.mark.sample(1)
 def test_one_end_and_one_execution(race: Race):
     """Row 7: approve, refuse, cancel, end, expiry and two that try to run, all at once."""
     _rounds(race, 14)
@@ -150,6 +145,7 @@ def _check(race: Race, name: str, ask: str, state: str, told: list[tuple[str, di
                 )
 
 
+@pytest.mark.sample(1)
 def test_nothing_begins_after_the_end(race: Race):
     """Row 23: ended in one process, called in others; calls without any question, as fast as they can."""
     for number in range(3):
@@ -165,6 +161,7 @@ def test_nothing_begins_after_the_end(race: Race):
         assert {race.one.state(one).ended is not None for one in (name, f"{name}.1")} == {True}
 
 
+@pytest.mark.sample(1)
 def test_budget_is_never_exceeded(race: Race):
     """Five processes spend one budget of ten calls."""
     race.one.issue(race.rulebook, task(race.rulebook, "B", "boss", by="ann", budget={"calls": 10}))
@@ -175,6 +172,7 @@ def test_budget_is_never_exceeded(race: Race):
     assert race.one.state("B").spent["calls"] == 10
 
 
+@pytest.mark.sample(1)
 def test_the_same_call_is_asked_once(race: Race):
     """Several ask for the same call at once: one ask, and nobody is turned away."""
     race.one.issue(race.rulebook, task(race.rulebook, "Q", "boss", by="ann"))

@@ -120,6 +120,7 @@ def store(tmp_path: Path) -> Iterator[FaultyStore]:
     found.close()
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("fault", ["begin", "end", "lost", "kept"])
 def test_faults_that_come_and_go_under_load(store: FaultyStore, fault: str):
     """Eight threads, and a store that fails every now and then: what was told is there, and nothing is there twice."""

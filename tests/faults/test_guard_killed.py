@@ -16,6 +16,7 @@ from tests.enforce.team import Team
 PROGRAM = """
 import os, signal, sys
 from pathlib import Path
+from remit.enforce.guard import GuardCarrier
 from tests.enforce.team import Team
 
 team = Team(Path(sys.argv[1]))
@@ -25,10 +26,10 @@ with team.guard, team.guard.agent("worker"):
     if sys.argv[2] == "before the start":
         team.guard.authority.begin = die
     elif sys.argv[2] == "before the tool":
-        team.guard._run = die
+        GuardCarrier.run = die
     elif sys.argv[2] == "after the tool":
-        run = team.guard._run
-        team.guard._run = lambda *args: (run(*args), die())
+        run = GuardCarrier.run
+        GuardCarrier.run = lambda *args: (run(*args), die())
     team.deploy("1")
 """
 

@@ -103,7 +103,12 @@ def run(project: Project, rounds: int, processes: int) -> None:
 
 
 def test_killed_at_any_moment(project: Project):
-    run(project, rounds=9, processes=3)
+    run(project, rounds=3, processes=3)
+
+
+@pytest.mark.more
+def test_killed_again_and_again(project: Project):
+    run(project, rounds=12, processes=3)
 
 
 @pytest.mark.long

@@ -113,6 +113,7 @@ def test_a_server_that_is_killed_again_and_again(project: Project, server: Postg
     print(f"6 crashes, {size} entries, {len(acknowledged)} acknowledged, 0 lost, {refused} refused")
 
 
+@pytest.mark.more
 def test_a_server_that_is_killed_once(project: Project, server: Postgres):
     started = start(project, 2, 100)
     time.sleep(0.3)

@@ -2,18 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 
-from tests.postgres import Postgres, running
-
-
-@pytest.fixture(scope="session")
-def server() -> Iterator[Postgres]:
-    """A PostgreSQL that waits for its disk, as stores demand."""
-    with running(durable=True) as found:
-        yield found
+from tests.postgres import Postgres
 
 
 @pytest.fixture(params=["sqlite", "postgres"])
@@ -21,5 +12,5 @@ def url(request: pytest.FixtureRequest) -> str | None:
     """A store that nobody has used; None: SQLite."""
     if request.param == "sqlite":
         return None
-    server: Postgres = request.getfixturevalue("server")
+    server: Postgres = request.getfixturevalue("postgres")
     return server.uri_of(server.new_database())

@@ -28,17 +28,11 @@ from remit.grant.credential import (
 )
 from remit.store import Store, StoreError, StoreRefused, open_store
 from remit.store.interface import Transaction
-from tests.postgres import Postgres, running
+from tests.postgres import Postgres
 from tests.record.stores import FaultyStore, new_store, said
 
 RIGHT, WRONG = "correct horse battery", "correct horse batterx"
 SECOND = 1_000_000_000
-
-
-@pytest.fixture(scope="module")
-def server() -> Iterator[Postgres]:
-    with running(durable=True) as found:
-        yield found
 
 
 @pytest.fixture(params=["sqlite", "postgres"])
@@ -46,10 +40,8 @@ def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
     if request.param == "sqlite":
         found = new_store(tmp_path)
     else:
-        server: Postgres = request.getfixturevalue("server")
-        with server.connect(autocommit=True) as connection:
-            connection.execute("DROP SCHEMA IF EXISTS remit CASCADE")
-        found = open_store(server.uri, tmp_path)
+        server: Postgres = request.getfixturevalue("postgres")
+        found = open_store(server.uri_of(server.new_database()), tmp_path)
     yield found
     found.close()
 

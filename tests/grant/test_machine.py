@@ -488,8 +488,8 @@ def test_on_sqlite(tmp_path: Path):
     _run(None, tmp_path / "state", 30, 35)
 
 
-def test_on_postgres(tmp_path: Path, server: Postgres):
-    _run(server.uri_of(server.new_database()), tmp_path / "state", 10, 30)
+def test_on_postgres(tmp_path: Path, postgres: Postgres):
+    _run(postgres.uri_of(postgres.new_database()), tmp_path / "state", 10, 30)
 
 
 @pytest.mark.long
@@ -498,5 +498,5 @@ def test_long_on_sqlite(tmp_path: Path):
 
 
 @pytest.mark.long
-def test_long_on_postgres(tmp_path: Path, server: Postgres):
-    _run(server.uri_of(server.new_database()), tmp_path / "state", 800, 60)
+def test_long_on_postgres(tmp_path: Path, postgres: Postgres):
+    _run(postgres.uri_of(postgres.new_database()), tmp_path / "state", 800, 60)

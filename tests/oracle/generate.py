@@ -14,7 +14,7 @@ from typing import Any
 
 from remit.model.call import Call, Context, Statement
 from remit.model.facts import Approval, Capsule, Facts
-from remit.model.policy import ANY, Caller, Grant, PathScope, Rule, Scope, Tool
+from remit.model.policy import ANY, Caller, Grant, Rule, Scope, Tool
 from remit.model.rulebook import Book, Rulebook
 from tests.oracle import naive_urls
 from tests.oracle.generate_policies import PolicyDraw
@@ -208,11 +208,11 @@ class Draw(PolicyDraw):
         if self.chance(0.5):
             allow = tuple(self.globs(2))
             outside = tuple(self.some(OUTSIDES, 0, 1)) if self.chance(0.3) else ()
-            scope = Scope(path=PathScope(allow=allow, outside=outside, new_only=self.chance(0.15)))
+            scope = Scope({"path": {"allow": allow, "outside": outside, "new_only": self.chance(0.15)}})
         elif self.chance(0.3):
             scope = Scope(effect=tuple(self.some(EFFECTS[:5], 1, 4)))
         elif self.chance(0.3):
-            scope = Scope(url=tuple(self.some(naive_urls.PATTERNS, 1, 2)))
+            scope = Scope({"url": tuple(self.some(naive_urls.PATTERNS, 1, 2))})
         return Rule(verb, tools, scope)
 
     def capsules(self, agent: str, tool: Tool | None) -> dict[str, Capsule]:

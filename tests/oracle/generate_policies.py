@@ -6,7 +6,8 @@ import random
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
-from remit.model.terms import FILES, JUDGED_ON
+from remit.model.terms import FILES
+from remit.scopes import kinds
 from tests.oracle import naive_urls
 from tests.oracle.words import (
     AGENTS,
@@ -133,7 +134,9 @@ class PolicyDraw:
                 else:
                     effect = {"url": "network", "agent": "delegate"}.get(kind, "execute")
                     if self.chance(0.15):
-                        effect = self.one([one for one in EFFECTS if kind in JUDGED_ON.get(one, (kind,))])
+                        effect = self.one(
+                            [one for one in EFFECTS if kinds.kind_of("text" if kind == "one_of" else kind).bears(one)]
+                        )
                 target: Any = {"below": name} if below else name
                 if target not in does.setdefault(effect, []):
                     does[effect].append(target)

@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 import unicodedata
 from functools import cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from remit.model.policy import PathScope
+import msgspec
+
 from remit.model.rulebook import Protected
+from remit.scopes.path import PathScope
 from tests.oracle import naive_globs as globs
 from tests.oracle.naive_globs import fold, matches, matches_folded
 
@@ -149,6 +151,11 @@ def outside(unit: Unit) -> bool:
     if unit.wide:
         return reach(unit, unit.spellings[0]) & globs.outside(unit.root) != 0
     return unit.spellings[0].startswith("/")
+
+
+def scope_of(parts: dict[str, Any]) -> PathScope:
+    """What a scope says about paths."""
+    return msgspec.convert(parts.get("path", {}), PathScope)
 
 
 def covers(scope: PathScope, unit: Unit) -> bool:

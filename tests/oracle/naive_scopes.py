@@ -34,12 +34,11 @@ class Scopes:
             return False
         if scope.effect and not (unit.effects and unit.effects <= set(scope.effect)):
             return False
-        if unit.kind not in ("call", "records") and getattr(scope, unit.kind) is not None:
+        if unit.kind in scope.parts:
             return _within(scope, unit)
         if outside(unit):
             return False
-        limits = (scope.path, scope.url, scope.agent, scope.skill, scope.shell, scope.sql, scope.where or None)
-        if any(limit is not None for limit in limits) and unit.kind in ("path", "url", "agent") and unit.arg:
+        if (scope.parts or scope.where) and unit.kind in ("path", "url", "agent") and unit.arg:
             return unit.arg in scope.where
         return True
 
@@ -99,15 +98,14 @@ class Scopes:
             return False
         if condition.max_length is not None and len(value) > condition.max_length:
             return False
-        if condition.url is not None and not any(url(pattern, value) for pattern in condition.url):
+        parts = condition.parts
+        if "url" in parts and not any(url(pattern, value) for pattern in parts["url"]):
             return False
-        if condition.agent is not None and value not in condition.agent:
+        if any(kind in parts and value not in parts[kind] for kind in ("agent", "skill")):
             return False
-        if condition.skill is not None and value not in condition.skill:
-            return False
-        if condition.path is not None:
+        if "path" in parts:
             units = units_of_value(self.tool, name, self.values, value, self.call, self.facts)
-            return all(path(condition.path, unit) for unit in units)
+            return all(path(paths.scope_of(parts), unit) for unit in units)
         return True
 
 
@@ -123,25 +121,25 @@ def outside(unit: Unit) -> bool:
 
 
 def new_only(rule: Rule | str) -> bool:
-    return isinstance(rule, Rule) and rule.scope.path is not None and rule.scope.path.new_only
+    return isinstance(rule, Rule) and paths.scope_of(rule.scope.parts).new_only
 
 
 def _within(scope: Scope, unit: Unit) -> bool:
     """Whether a unit certainly lies within the part of its kind."""
     if unit.kind == "path":
-        return scope.path is not None and paths.covers(scope.path, unit)
+        return "path" in scope.parts and paths.covers(paths.scope_of(scope.parts), unit)
     if unit.kind == "url":
-        return url_surely(scope.url or (), unit)
-    return unit.spellings[0] in getattr(scope, unit.kind)
+        return url_surely(scope.parts.get("url", ()), unit)
+    return unit.spellings[0] in scope.parts[unit.kind]
 
 
 def _might(scope: Scope, unit: Unit) -> bool:
     """Whether a unit might lie within the part of its kind."""
     if unit.kind == "path":
-        return scope.path is not None and paths.touches(scope.path, unit)
+        return "path" in scope.parts and paths.touches(paths.scope_of(scope.parts), unit)
     if unit.kind == "url":
-        return url_maybe(scope.url or (), unit)
-    return unit.spellings[0] in getattr(scope, unit.kind)
+        return url_maybe(scope.parts.get("url", ()), unit)
+    return unit.spellings[0] in scope.parts[unit.kind]
 
 
 def url_surely(patterns: tuple[str, ...], unit: Unit) -> bool:

@@ -47,6 +47,7 @@ def check(tally: Tally, least: int) -> None:
     assert tally.unloadable < tally.policies / 2
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("seeds", PARTS, ids=lambda seeds: f"{seeds.start}-{seeds.stop}")
 def test_the_engine_decides_as_the_page_says(seeds: range) -> None:
     tally = compare(seeds)

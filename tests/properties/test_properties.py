@@ -19,6 +19,7 @@ from tests.oracle.generate import Draw
 
 PARTS = [range(start, start + 40) for start in (20_000, 30_000)]
 parts = pytest.mark.parametrize("seeds", PARTS, ids=["one", "two"])
+pytestmark = pytest.mark.sample(1)
 
 
 class Case(NamedTuple):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -11,19 +10,13 @@ from remit.record.audit import audit
 from remit.record.log import prove
 from remit.record.proof import Proof, verify_proof
 from remit.record.reader import entry_at, values_of
-from tests.postgres import running
+from tests.postgres import Postgres
 from tests.record.project import Project, allow, deny
 
 
-@pytest.fixture(scope="module")
-def server() -> Iterator[str]:
-    with running(durable=True) as found:
-        yield found.uri
-
-
-def test_from_the_first_entry_to_a_receipt(server: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_from_the_first_entry_to_a_receipt(postgres: Postgres, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     project = Project(tmp_path, monkeypatch)
-    monkeypatch.setenv("REMIT_STORE", server)
+    monkeypatch.setenv("REMIT_STORE", postgres.uri_of(postgres.new_database()))
     with project.open() as opened:
         receipt = allow(opened, args={"file": "a.md"}, tier=1)
         opened.ledger.outcome(receipt.call, "done")

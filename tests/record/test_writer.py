@@ -165,8 +165,9 @@ def test_closing_says_what_could_not_be_written(store: FaultyStore, slow: None):
     assert said(store) == []
 
 
-def test_threads_that_go_on_while_it_closes_lose_nothing_that_was_taken(store: FaultyStore):
-    for _ in range(10):
+@pytest.mark.parametrize("rounds", [2, pytest.param(20, marks=pytest.mark.more)])
+def test_threads_that_go_on_while_it_closes_lose_nothing_that_was_taken(store: FaultyStore, rounds: int):
+    for _ in range(rounds):
         ledger = Ledger(store, point="test")
         taken: list[str] = []
 

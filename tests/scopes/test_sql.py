@@ -21,7 +21,7 @@ def refusals(scope: dict[str, Any], text: str, dialect: str = "sqlite") -> list[
     if found.problem is not None:
         return [found.problem]
     matcher = SqlMatcher(scope)
-    return [reason for statement in found.statements if (reason := matcher.refuses(statement)) is not None]
+    return [reason for statement in found.statements if (reason := matcher.refuses_statement(statement)) is not None]
 
 
 @pytest.mark.parametrize(

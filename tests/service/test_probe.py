@@ -53,6 +53,7 @@ def test_a_healthy_project_denies_every_probe(project: Hooked) -> None:
     assert "25 denied as they must be, 2 answered" in text
 
 
+@pytest.mark.more
 def test_probes_are_in_the_ledger_and_nothing_stays_open(project: Hooked) -> None:
     session = project.status("--probe")["probes"]["session"]
     assert session.startswith("remit-probe-")
@@ -93,6 +94,7 @@ OTHERS = {
 }
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("command", OTHERS.values(), ids=list(OTHERS))
 def test_a_hook_that_lets_go_is_an_alarm(project: Hooked, command: str) -> None:
     hook(project, command)
@@ -128,6 +130,7 @@ def test_a_hook_that_is_asked_about_some_tools_only(project: Hooked) -> None:
     assert "write the rulebook" in found["denied"]
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("fault", ["rulebook", "store", "record", "state"])
 def test_a_deny_because_nothing_works_is_told_apart(project: Hooked, fault: str) -> None:
     if fault == "rulebook":
@@ -190,6 +193,7 @@ def test_no_hook_at_all_is_an_alarm(project: Hooked) -> None:
     assert "no hook would run" in project.status("--probe", code=1)["probes"]["problem"]
 
 
+@pytest.mark.more
 def test_an_observed_agent_is_still_kept_from_what_is_protected(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

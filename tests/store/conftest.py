@@ -7,14 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.postgres import Postgres, running
+from tests.postgres import Postgres
 from tests.store.place import Place
-
-
-@pytest.fixture(scope="session")
-def postgres() -> Iterator[Postgres]:
-    with running(durable=True) as server:
-        yield server
 
 
 @pytest.fixture

@@ -3,23 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import islice, product
+from itertools import islice, product, zip_longest
 from typing import Any
 
-from remit.analyze.shell import SAMPLES, sample_texts
-from remit.analyze.sql import SAMPLES as SQL_SAMPLES
-from remit.analyze.sql import sample_statements
 from remit.decide.grid import Bound, Cell
 from remit.model.call import Call, Context
 from remit.model.facts import Capsule, Facts
 from remit.model.policy import Argument, Condition
-from remit.scopes.glob import Glob
-from remit.scopes.shell.scope import ShellMatcher
-from remit.scopes.sql.scope import SqlMatcher
-from remit.scopes.url import UrlPattern
+from remit.scopes.kinds import kind_of
 
 MAX_CALLS = 256
-_FILLERS = ("x", "remit-probe", "7")
 
 
 def candidates(cell: Cell) -> Iterator[tuple[Call, Facts]]:
@@ -66,7 +59,7 @@ def plain_value(argument: Argument) -> Any:
     """A harmless value of the argument's kind."""
     if argument.one_of:
         return argument.one_of[0]
-    return {"number": 1, "flag": False, "json": {}}.get(argument.kind, "x")
+    return kind_of(argument.kind).harmless()
 
 
 def _contexts(permits: list[Bound], capsule: str | None) -> list[Context]:
@@ -84,43 +77,35 @@ def _values(name: str, argument: Argument, cell: Cell, permits: list[Bound]) -> 
         condition = bound.rule.scope.where.get(name)
         if condition is not None:
             found.extend(_satisfying(condition))
-    if argument.kind in ("path", "glob"):
-        found.extend(_paths(cell, permits))
-    elif argument.kind == "url":
-        texts = [text for bound in permits for text in bound.rule.scope.url or ()]
-        found.extend(UrlPattern.parse(text).sample() for text in (*texts, *(cell.caller.apis or ())))
-        found.append("https://host.example/x")
-    elif argument.kind == "shell":
-        matchers = [bound.judge.parts.get("shell") for bound in permits]
-        for matcher in matchers:
-            found.extend(sample_texts(matcher) if isinstance(matcher, ShellMatcher) else SAMPLES)
-        found.extend(SAMPLES if cell.access else ())
-    elif argument.kind == "sql":
-        for bound in permits:
-            scope = bound.judge.parts.get("sql")
-            found.extend(sample_statements(scope) if isinstance(scope, SqlMatcher) else SQL_SAMPLES)
-        found.extend(SQL_SAMPLES if cell.access else ())
-    elif argument.kind == "agent":
-        found.extend(name for bound in permits for name in bound.rule.scope.agent or ())
-        found.extend(cell.caller.delegates_to or ())
-        found.extend(cell.rulebook.book.callers)
-    elif argument.kind == "skill":
-        found.extend(name for bound in permits for name in bound.rule.scope.skill or ())
-        found.extend(cell.caller.skills or ())
-        found.append("x")
-    else:
-        found.append(plain_value(argument))
+    kind = kind_of(argument.kind)
+    matchers = [matcher for bound in permits if (matcher := bound.judge.parts.get(kind.unit)) is not None]
+    record = _record(cell).get(kind.unit)
+    if record is not None:
+        matchers.append(kind.matcher(record))
+    found.extend(_in_turn([matcher.samples() for matcher in matchers]))
+    unscoped = any(kind.unit not in bound.judge.parts for bound in permits)
+    if not kind.language or cell.access or unscoped:
+        found.extend(kind.samples() if kind.unit else [plain_value(argument)])
     return list(dict.fromkeys(found))[:24] if all(isinstance(v, str) for v in found) else found[:24]
 
 
-def _paths(cell: Cell, permits: list[Bound]) -> list[str]:
-    scopes = [bound.rule.scope.path for bound in permits if bound.rule.scope.path is not None]
-    texts = [text for scope in scopes for text in scope.allow]
-    if cell.caller.locks is not None:
-        texts.extend(cell.caller.locks.may)
-    found = [Glob.parse(text).sample(filler) for filler in _FILLERS for text in texts]
-    found.extend(Glob.parse(text, absolute=True).sample("x") for scope in scopes for text in scope.outside)
-    return [*found, "x", "src/x.py", "remit-probe/x.txt"]
+def _record(cell: Cell) -> dict[str, Any]:
+    """What the caller's record names, as parts of a scope."""
+    caller = cell.caller
+    found: dict[str, Any] = {"agent": (*(caller.delegates_to or ()), *cell.rulebook.book.callers)}
+    if caller.locks is not None:
+        found["path"] = {"allow": caller.locks.may}
+    if caller.apis is not None:
+        found["url"] = caller.apis
+    if caller.skills is not None:
+        found["skill"] = caller.skills
+    return found
+
+
+def _in_turn(lists: list[list[Any]]) -> Iterator[Any]:
+    """The first of each list, then the second of each: so that none is forgotten where they are many."""
+    missing = object()
+    yield from (item for row in zip_longest(*lists, fillvalue=missing) for item in row if item is not missing)
 
 
 def _satisfying(condition: Condition) -> list[Any]:
@@ -133,10 +118,6 @@ def _satisfying(condition: Condition) -> list[Any]:
         found.append(low)
     if condition.min_length is not None or condition.max_length is not None:
         found.append("x" * min(condition.min_length or 0, 10_000))
-    if condition.path is not None:
-        found.extend(Glob.parse(text).sample("x") for text in condition.path.allow)
-    if condition.url is not None:
-        found.extend(UrlPattern.parse(text).sample() for text in condition.url)
-    found.extend(condition.agent or ())
-    found.extend(condition.skill or ())
+    for kind, data in condition.parts.items():
+        found.extend(kind_of(kind).matcher(data).samples())
     return found

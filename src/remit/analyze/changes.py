@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from remit.model.policy import Caller, Rule
+from remit.model.policy import Caller, Rule, Scope
 from remit.model.rulebook import Book
 
 What = Literal["added", "removed", "changed"]
@@ -107,7 +107,8 @@ def _others(old: Book, new: Book) -> Iterator[Change]:
             yield from _items(field, "", mine, other)
         elif isinstance(other, msgspec.Struct):
             for name in other.__struct_fields__:
-                yield from _items(field, name, getattr(mine, name), getattr(other, name))
+                one, two = getattr(mine, name), getattr(other, name)
+                yield from _mapping(field, one, two) if isinstance(two, Mapping) else _items(field, name, one, two)
         elif mine != other:
             yield Change("changed", field, "", "", flow(mine), flow(other))
 
@@ -166,6 +167,8 @@ def flow(value: Any) -> str:
 
 def _plain(value: Any, field: str = "") -> Any:
     """As plain data, what is absent left out and lists sorted: their order means nothing."""
+    if isinstance(value, Scope):
+        return {key: _plain(item) for key, item in value.written().items()}
     if isinstance(value, msgspec.Struct):
         found = {}
         for about in msgspec.structs.fields(value):
@@ -173,9 +176,10 @@ def _plain(value: Any, field: str = "") -> Any:
             default = about.default if about.default_factory is msgspec.NODEFAULT else about.default_factory()
             if about.name not in NO_MATTER and (item != default or type(item) is not type(default)):
                 found[about.encode_name] = _plain(item, about.name)
-        return found["allow"] if list(found) == ["allow"] else found
+        return found
     if isinstance(value, Mapping):
-        return {str(key): _plain(value[key]) for key in sorted(value, key=str)}
+        plain = {str(key): _plain(value[key]) for key in sorted(value, key=str)}
+        return plain["allow"] if list(plain) == ["allow"] else plain
     if isinstance(value, (list, tuple)):
         items = [_plain(item) for item in value]
         return items if field in _ORDERED else sorted(items, key=flow)

@@ -7,17 +7,14 @@ from typing import Literal
 import msgspec
 
 from remit.analyze.candidates import candidates
-from remit.analyze.shell import ANY_EFFECT, possible_effects
-from remit.analyze.sql import possible_sql_effects
 from remit.decide import decide
 from remit.decide.grid import Bound, Cell, grid_of
 from remit.decide.selection import selects_caller, selects_tool
 from remit.model.call import Call
 from remit.model.policy import Caller, Never, Tool
 from remit.model.rulebook import Rulebook
-from remit.model.terms import DENY
-from remit.scopes.shell.scope import ShellMatcher
-from remit.scopes.sql.scope import SqlMatcher
+from remit.model.terms import DENY, EFFECTS
+from remit.scopes.kinds import kind_of
 
 Answer = Literal["proved", "violated", "unknown"]
 
@@ -78,7 +75,7 @@ def _cell(rulebook: Rulebook, cell: Cell, statement: Never, assumptions: set[str
     if any(_certain(bound, statement) for bound in cell.nots):
         return "proved", "", None
     project = False
-    texts = cell.tool.kinds & {"shell", "sql"}
+    texts = frozenset(kind for kind in cell.tool.kinds if kind_of(kind).language)
     if texts and statement.effect and cell.access is None:
         shown, project = _text_effects(permits, texts)
         if shown.isdisjoint(statement.effect):
@@ -96,27 +93,26 @@ def _cell(rulebook: Rulebook, cell: Cell, statement: Never, assumptions: set[str
             return "violated", decision.verdict.word, call
     if _hopeless(cell, statement):
         return "proved", "", None
-    if "sql" in cell.tool.kinds and any("sql" not in bound.judge.parts for bound in permits):
-        if "sandbox" in statement.assuming:
-            assumptions.add("a sandbox keeps SQL from what its text does not show")
-            return "proved", "", None
-        return "unknown", "it takes any sql text; scope it, or say `assuming: [sandbox]`", None
+    for kind in sorted(texts):
+        unscoped = kind_of(kind).unscoped
+        if unscoped and any(kind not in bound.judge.parts for bound in permits):
+            if "sandbox" in statement.assuming:
+                assumptions.add(unscoped)
+                return "proved", "", None
+            return "unknown", f"it takes any {kind} text; scope it, or say `assuming: [sandbox]`", None
     return "unknown", "no counterexample was found, and no prohibition rules it out", None
 
 
 def _text_effects(permits: list[Bound], kinds: frozenset[str]) -> tuple[frozenset[str], bool]:
-    """What all permissions together let a shell or SQL text do."""
+    """What all permissions together let texts in a language do."""
     effects: set[str] = set()
     project = False
     for bound in permits:
         for kind in kinds:
             matcher = bound.judge.parts.get(kind)
-            if isinstance(matcher, ShellMatcher):
-                mine, runs = possible_effects(matcher)
-            elif isinstance(matcher, SqlMatcher):
-                mine, runs = possible_sql_effects(matcher)
-            else:
-                return ANY_EFFECT, True
+            if matcher is None:
+                return frozenset(EFFECTS), True
+            mine, runs = matcher.effects()
             effects |= mine
             project = project or runs
     return frozenset(effects), project
@@ -134,11 +130,5 @@ def _hopeless(cell: Cell, statement: Never) -> bool:
     """Every permission names nothing at all, such as an empty list of paths."""
     if cell.access is not None:
         return False
-    parts = [bound.rule.scope for bound in (*cell.may, *cell.grants, *cell.asks)]
-    return all(
-        (s.path is not None and not s.path.allow and not s.path.outside)
-        or s.url == ()
-        or s.agent == ()
-        or s.skill == ()
-        for s in parts
-    )
+    permits = (*cell.may, *cell.grants, *cell.asks)
+    return all(any(matcher.empty for matcher in bound.judge.parts.values()) for bound in permits)

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from importlib.resources import files
+import os
+
+from remit.model.shipped import HOME, shipped
 
 
 def packs() -> list[str]:
     """The names of the tool packs."""
-    folder = files("remit.catalog") / "packs"
-    return sorted(entry.name.removesuffix(".yaml") for entry in folder.iterdir() if entry.name.endswith(".yaml"))
+    names = os.listdir(os.path.join(HOME, "catalog", "packs"))
+    return sorted(name.removesuffix(".yaml") for name in names if name.endswith(".yaml"))
 
 
 def text(name: str) -> str:
     """The text of one catalog file, such as `tiers.yaml` or `packs/vscode.yaml`."""
-    return (files("remit.catalog") / name).read_text("utf-8")
+    return shipped(f"catalog/{name}").decode()

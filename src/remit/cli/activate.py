@@ -5,9 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from remit.cli.options import JsonOption, PolicyOption
+from remit.cli.parameters import Option
 
 if TYPE_CHECKING:
     from remit.enforce.in_force import InForce
@@ -18,9 +17,9 @@ if TYPE_CHECKING:
 def command(
     policy: PolicyOption = None,
     yes: Annotated[
-        bool, typer.Option("--yes", help="Without asking, where no passphrase is needed. It replaces none.")
+        bool, Option("--yes", help="Without asking, where no passphrase is needed. It replaces none.")
     ] = False,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only show what would change.")] = False,
+    dry_run: Annotated[bool, Option("--dry-run", help="Only show what would change.")] = False,
     json: JsonOption = False,
 ) -> int:
     """Put the policy in force: check it, show what changes, and ask a person."""

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Literal
 
-import typer
-
-from remit.cli.approvals.show import AskArgument, FullOption
+from remit.cli.approvals.show import AskArgument, FullOption, seen, seen_json
+from remit.cli.common import FINE, InputError
+from remit.cli.living import out_data, to_change
 from remit.cli.options import JsonOption, PolicyOption
+from remit.cli.output import out, paint
+from remit.cli.parameters import Option
+from remit.grant.errors import GrantError
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -16,14 +19,12 @@ if TYPE_CHECKING:
 
 LONGEST = 4_000
 """Characters of a reason."""
-YesOption = Annotated[
-    bool, typer.Option("--yes", help="Without asking, where no passphrase is needed. It replaces none.")
-]
+YesOption = Annotated[bool, Option("--yes", help="Without asking, where no passphrase is needed. It replaces none.")]
 
 
 def approve(
     name: AskArgument,
-    because: Annotated[str | None, typer.Option("--because", metavar="TEXT", help="Why.")] = None,
+    because: Annotated[str | None, Option("--because", metavar="TEXT", help="Why.")] = None,
     full: FullOption = False,
     yes: YesOption = False,
     policy: PolicyOption = None,
@@ -35,7 +36,7 @@ def approve(
 
 def refuse(
     name: AskArgument,
-    because: Annotated[str, typer.Option("--because", metavar="TEXT", help="Why; the agent may be told.")],
+    because: Annotated[str, Option("--because", metavar="TEXT", help="Why; the agent may be told.")],
     full: FullOption = False,
     yes: YesOption = False,
     policy: PolicyOption = None,
@@ -55,11 +56,6 @@ def _answer(
     policy: Path | None,
     json: bool,
 ) -> int:
-    from remit.cli.approvals.show import seen, seen_json
-    from remit.cli.common import FINE, InputError
-    from remit.cli.living import out_data, to_change
-    from remit.cli.output import out, paint
-
     if because is not None and (not because.strip() or len(because) > LONGEST):
         raise InputError(f"--because: say why, in up to {LONGEST} characters")
     with to_change(policy) as living:
@@ -81,8 +77,6 @@ def _answer(
 
 def _answerable(asked: AskState, verdict: str) -> None:
     """Raises GrantError for what can't be answered any more, before anybody is asked for a passphrase."""
-    from remit.grant.errors import GrantError
-
     if asked.state == "open" or (asked.state == "approved" and verdict == "refuse"):
         return
     by = f" by {asked.by}" if asked.by and asked.state in ("approved", "refused", "used") else ""

@@ -1,15 +1,38 @@
-"""Calls from the command line: by flags, or as one line of JSON."""
+"""Calls from the command line, by flags or as one line of JSON, and the facts to decide them by."""
 
 from __future__ import annotations
 
 import os
+from pathlib import Path
 from typing import Any
 
-from remit.cli.common import InputError
+from remit.cli.common import InputError, LoadedPolicy, moment_of
+from remit.cli.output import complain
+from remit.compile.facts import read_facts
+from remit.declare.files import read_text
+from remit.enforce.call_facts import CallFacts
 from remit.model.call import Call
-from remit.model.errors import CallError
+from remit.model.errors import CallError, PolicyError
+from remit.model.facts import Facts
+from remit.model.rulebook import Rulebook
 from remit.model.text import shown
 from remit.model.wire import call_from, decode_call, decode_json
+
+
+def facts_of(loaded: LoadedPolicy, *, root: Path | None, facts: Path | None, now: str | None) -> CallFacts:
+    """The facts that `--root`, `--facts` and `--now` ask for. Raises InputError."""
+    given = _read_facts(loaded.rulebook, facts) if facts is not None else Facts()
+    moment = moment_of(now) if now is not None else None
+    return CallFacts(loaded.rulebook, loaded.path, given=given, root=root, now=moment)
+
+
+def _read_facts(rulebook: Rulebook, path: Path) -> Facts:
+    name = shown(path, 300)
+    try:
+        return read_facts(rulebook, read_text(path, name), name)
+    except PolicyError as error:
+        complain(error)
+        raise InputError(f"--facts {name}: can't be used") from None
 
 
 def call_of(

@@ -6,11 +6,15 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import msgspec
-import typer
 
+from remit.cli.common import BAD_POLICY, FINE, find_policy, load, say_policy
 from remit.cli.options import JsonOption, PolicyOption
-from remit.model.errors import Problem
+from remit.cli.output import out, out_json, paint, problem_text
+from remit.cli.parameters import Option
+from remit.model.errors import PolicyError, Problem
 from remit.model.rulebook import Book, Rulebook
+from remit.model.text import shown
+from remit.testing.policy_tests import run_tests
 
 
 class Checked(msgspec.Struct, frozen=True):
@@ -37,12 +41,9 @@ class Checked(msgspec.Struct, frozen=True):
 def command(
     policy: PolicyOption = None,
     json: JsonOption = False,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print only what is wrong.")] = False,
+    quiet: Annotated[bool, Option("--quiet", "-q", help="Print only what is wrong.")] = False,
 ) -> int:
     """Check a policy: it loads, its examples and `never` statements hold, its tests pass."""
-    from remit.cli.common import BAD_POLICY, FINE, find_policy, say_policy
-    from remit.cli.output import out, out_json
-
     path = find_policy(policy)
     if not quiet:
         say_policy(path, machine=json)
@@ -56,10 +57,6 @@ def command(
 
 def examine(path: Path) -> Checked:
     """Everything that can be checked about a policy file. Raises InputError if it isn't there."""
-    from remit.cli.common import load
-    from remit.model.errors import PolicyError
-    from remit.testing.policy_tests import run_tests
-
     try:
         rulebook = load(path)
     except PolicyError as error:
@@ -102,9 +99,6 @@ def as_json(checked: Checked) -> dict[str, Any]:
 
 def as_text(checked: Checked, *, quiet: bool) -> str:
     """The result for people: first what is wrong, then what is worth knowing, then the sum."""
-    from remit.cli.output import paint, problem_text
-    from remit.model.text import shown
-
     lines = [f"{paint('error', 'red')}: {problem_text(problem)}" for problem in checked.problems]
     for test in checked.tests:
         if test.outcome == "failed":
@@ -120,8 +114,6 @@ def as_text(checked: Checked, *, quiet: bool) -> str:
 
 
 def _sum(checked: Checked, book: Book | None) -> str:
-    from remit.cli.output import paint
-
     if book is None:
         number = len(checked.problems)
         return paint(f"❌ {number} problem{'' if number == 1 else 's'}", "red")

@@ -1,4 +1,4 @@
-"""What several commands share: finding and loading the policy, and the facts that go with a call."""
+"""What most commands share: finding and loading the policy, and the names and moments that people write."""
 
 from __future__ import annotations
 
@@ -8,10 +8,9 @@ from pathlib import Path
 
 import msgspec
 
-from remit.cli.output import complain, err, out, paint
-from remit.model.call import Call
-from remit.model.errors import PolicyError, RemitError
-from remit.model.facts import Facts
+from remit.cli.output import err, out, paint
+from remit.compile import load_rulebook
+from remit.model.errors import InputError as InputError
 from remit.model.moments import moment, read_moment
 from remit.model.rulebook import Rulebook
 from remit.model.text import did_you_mean, shown
@@ -20,13 +19,7 @@ NAME = "remit.yaml"
 FINE, BAD_POLICY, BAD_INPUT, REFUSED = 0, 1, 2, 3
 
 
-class InputError(RemitError):
-    """Bad usage, or input that can't be read: exit code 2."""
-
-    code = "bad-input"
-
-
-class Opened(msgspec.Struct, frozen=True):
+class LoadedPolicy(msgspec.Struct, frozen=True):
     """A policy file and its rulebook."""
 
     path: Path
@@ -47,14 +40,14 @@ def find_policy(option: Path | None) -> Path:
     raise InputError(f"no {NAME} in {shown(here, 200)} or above it", help="name one with --policy FILE")
 
 
-def open_policy(option: Path | None, *, machine: bool) -> Opened:
+def open_policy(option: Path | None, *, machine: bool) -> LoadedPolicy:
     """The policy, loaded; says which one it is, on stderr where stdout is for a program.
 
     Raises PolicyError with everything that is wrong, and InputError.
     """
     path = find_policy(option)
     say_policy(path, machine=machine)
-    return Opened(path, load(path))
+    return LoadedPolicy(path, load(path))
 
 
 def say_policy(path: Path, *, machine: bool) -> None:
@@ -68,8 +61,6 @@ def say_policy(path: Path, *, machine: bool) -> None:
 
 def load(path: Path) -> Rulebook:
     """The rulebook of a file. Raises PolicyError, and InputError for a file that isn't there."""
-    from remit.compile import load_rulebook
-
     if not os.path.lexists(path):
         raise InputError(f"{shown(path, 300)}: no such file", code="no-policy")
     return load_rulebook(path)
@@ -80,61 +71,12 @@ def clock() -> str:
     return moment(time.time())
 
 
-class Setting:
-    """What stays the same for all calls of one run: the facts, the root, and whether the clock runs."""
-
-    def __init__(self, opened: Opened, *, root: Path | None, facts: Path | None, now: str | None) -> None:
-        """Raises InputError for facts, a root or a moment that can't be used."""
-        self.rulebook = opened.rulebook
-        given = _read_facts(opened.rulebook, facts) if facts is not None else Facts()
-        fixed = moment_of(now) if now is not None else given.now
-        self.running = fixed is None
-        self.resolving = root is not None or given.resolved is None
-        if self.resolving:
-            given = _rooted(given, opened, root)
-        self.facts = given if fixed is None else msgspec.structs.replace(given, now=fixed)
-
-    @property
-    def now(self) -> str:
-        """The moment that counts."""
-        return self.facts.now if self.facts.now is not None else clock()
-
-    def facts_for(self, call: Call) -> Facts:
-        """The facts of one call: its paths resolved below an existing root, and the moment."""
-        from remit.enforce.paths import look_up
-
-        facts = look_up(self.rulebook, call, self.facts) if self.resolving else self.facts
-        return msgspec.structs.replace(facts, now=clock()) if self.running else facts
-
-
-def _rooted(facts: Facts, opened: Opened, root: Path | None) -> Facts:
-    from remit.enforce.paths import open_root
-
-    chosen = root if root is not None else Path(facts.root) if facts.root is not None else None
-    try:
-        return open_root(chosen, opened.path, facts, policy_root=opened.rulebook.book.root)[1]
-    except (OSError, ValueError) as error:
-        raise InputError(f"the root can't be used: {getattr(error, 'strerror', None) or error}") from None
-
-
 def moment_of(text: str) -> str:
     """The moment that `--now` names. Raises InputError."""
     found = read_moment(text)
     if found is None:
         raise InputError(f"--now: `{shown(text)}` is no moment", help="write 2026-11-15 or 2026-11-15T12:00:00Z")
     return found
-
-
-def _read_facts(rulebook: Rulebook, path: Path) -> Facts:
-    from remit.compile.facts import read_facts
-    from remit.declare.files import read_text
-
-    name = shown(path, 300)
-    try:
-        return read_facts(rulebook, read_text(path, name), name)
-    except PolicyError as error:
-        complain(error)
-        raise InputError(f"--facts {name}: can't be used") from None
 
 
 def known_name(name: str, known: list[str], what: str) -> str:

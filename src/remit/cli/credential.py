@@ -2,31 +2,23 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
-import typer
-
-from remit.cli.ledger.options import help_alone
+from remit.cli.common import FINE, InputError, find_policy
+from remit.cli.ledger.user import user_name
 from remit.cli.options import JsonOption, PolicyOption
+from remit.cli.output import err, out, out_json
+from remit.cli.person import PersonError, read_secret
+from remit.grant.credential import CredentialError, is_set, set_passphrase, unfit
+from remit.grant.credential import status as look
+from remit.model.text import shown
+from remit.record.errors import LedgerError
+from remit.record.open import open_ledger, open_log
 
-app = typer.Typer(
-    name="credential",
-    help="The passphrase that people prove themselves with: to activate, and to answer.",
-    rich_markup_mode=None,
-)
-app.callback(invoke_without_command=True)(help_alone)
 
-
-@app.command("set")
 def set_(policy: PolicyOption = None, json: JsonOption = False) -> int:
     """Set the passphrase, or change it. It is read from the terminal, and from nothing else."""
-    from remit.cli.common import FINE
-    from remit.cli.ledger.user import user_name
-    from remit.cli.output import err, out, out_json
-    from remit.cli.person import PersonError, read_secret
-    from remit.grant.credential import CredentialError, is_set, set_passphrase, unfit
-    from remit.record.open import open_ledger
-
     with open_ledger(_root(policy), point="credential") as opened:
         for warning in opened.warnings:
             err(f"remit: {warning}")
@@ -46,15 +38,8 @@ def set_(policy: PolicyOption = None, json: JsonOption = False) -> int:
     return FINE
 
 
-@app.command()
 def status(policy: PolicyOption = None, json: JsonOption = False) -> int:
-    """Say whether a passphrase is set, since when, and how many wrong ones were given since the last right one."""
-    from remit.cli.common import FINE
-    from remit.cli.output import out, out_json
-    from remit.grant.credential import status as look
-    from remit.record.errors import LedgerError
-    from remit.record.open import open_log
-
+    """Say whether a passphrase is set, since when, and how many wrong ones followed the last right one."""
     try:
         with open_log(_root(policy)) as opened:
             found = look(opened.store)
@@ -74,11 +59,6 @@ def status(policy: PolicyOption = None, json: JsonOption = False) -> int:
 
 def _root(policy: Path | None) -> Path:
     """The folder of the policy. Raises InputError."""
-    import os
-
-    from remit.cli.common import InputError, find_policy
-    from remit.model.text import shown
-
     path = find_policy(policy)
     if not os.path.lexists(path):
         raise InputError(f"{shown(path, 300)}: no such file", code="no-policy")

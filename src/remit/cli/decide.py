@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+import sys
+from pathlib import Path
+from typing import Annotated, BinaryIO
 
-import typer
-
+from remit.cli.calls import call_of, facts_of
+from remit.cli.common import FINE, REFUSED, InputError, open_policy
 from remit.cli.options import (
     AgentOption,
     ArgOption,
@@ -20,6 +22,15 @@ from remit.cli.options import (
     RootOption,
     ToolOption,
 )
+from remit.cli.output import out, paint, write
+from remit.cli.parameters import Option
+from remit.decide import decide
+from remit.enforce.answering import answer, encoded, lines
+from remit.enforce.call_facts import CallFacts
+from remit.explain.why import headline, remedies
+from remit.model.terms import ALLOW, ASK, DENY, Verdict
+from remit.model.text import shown
+from remit.model.wire import encode_decision
 
 
 def command(
@@ -31,27 +42,18 @@ def command(
     call: CallOption = None,
     calls: Annotated[
         str | None,
-        typer.Option("--calls", metavar="FILE|-", help="Calls as JSON, one a line; - is stdin. One decision a line."),
+        Option("--calls", metavar="FILE|-", help="Calls as JSON, one a line; - is stdin. One decision a line."),
     ] = None,
     policy: PolicyOption = None,
     root: RootOption = None,
     facts: FactsOption = None,
     now: NowOption = None,
     fail_on: Annotated[
-        FailOn | None, typer.Option("--fail-on", help="Exit with 3 if a decision is this, or stricter.")
+        FailOn | None, Option("--fail-on", help="Exit with 3 if a decision is this, or stricter.")
     ] = None,
     json: JsonOption = False,
 ) -> int:
     """Decide one call (--agent, --tool, --args) or many (--calls FILE or -)."""
-    from remit.cli.calls import call_of
-    from remit.cli.common import FINE, REFUSED, InputError, Setting, open_policy
-    from remit.cli.output import out, paint, write
-    from remit.cli.stream import answer_all, open_calls
-    from remit.decide import decide
-    from remit.explain.why import headline, remedies
-    from remit.model.terms import ALLOW, ASK, DENY
-    from remit.model.wire import encode_decision
-
     single = (agent, tool, args, arg or None, context, call)
     if calls is not None and any(value is not None for value in single):
         raise InputError("--calls brings whole calls: leave out --agent, --tool, --args, --arg, --context and --call")
@@ -60,12 +62,12 @@ def command(
     one = call_of(agent, tool, args=args, arg=arg, context=context, call=call) if calls is None else None
     file = open_calls(calls) if calls is not None else None
     try:
-        opened = open_policy(policy, machine=json or one is None)
-        setting = Setting(opened, root=root, facts=facts, now=now)
+        loaded = open_policy(policy, machine=json or one is None)
+        known_facts = facts_of(loaded, root=root, facts=facts, now=now)
         if one is None:
-            verdict = answer_all(setting, file) if file is not None else ALLOW
+            verdict = answer_all(known_facts, file) if file is not None else ALLOW
         else:
-            decision = decide(setting.rulebook, one, setting.facts_for(one)).for_call(one.args)
+            decision = decide(known_facts.rulebook, one, known_facts.of(one)).for_call(one.args)
             verdict = decision.verdict
             if json:
                 write(encode_decision(decision, one.id) + b"\n")
@@ -79,3 +81,26 @@ def command(
             file.close()
     worst = {FailOn.deny: DENY, FailOn.ask: ASK}[fail_on] if fail_on is not None else None
     return REFUSED if worst is not None and verdict >= worst else FINE
+
+
+def open_calls(name: str) -> BinaryIO:
+    """The file of calls, or stdin for `-`. Raises InputError."""
+    if name == "-":
+        if sys.stdin is None:
+            raise InputError("--calls -: there is no stdin")
+        return sys.stdin.buffer
+    try:
+        return Path(name).open("rb")
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise InputError(f"--calls {shown(name, 300)}: can't be read: {reason}") from None
+
+
+def answer_all(known: CallFacts, file: BinaryIO) -> Verdict:
+    """Writes a decision for every line; returns the strictest of them."""
+    strictest = ALLOW
+    for line in lines(file):
+        decision, call_id = answer(known, line)
+        write(encoded(decision, call_id) + b"\n")
+        strictest = max(strictest, decision.verdict)
+    return strictest

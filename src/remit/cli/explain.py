@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from remit.cli.calls import call_of, facts_of
+from remit.cli.common import FINE, open_policy
 from remit.cli.options import (
     AgentOption,
     ArgOption,
@@ -15,6 +17,10 @@ from remit.cli.options import (
     RootOption,
     ToolOption,
 )
+from remit.cli.output import out, out_json, paint
+from remit.cli.quote import quote
+from remit.decide import decide
+from remit.explain.why import explained, explanation, places
 
 
 def command(
@@ -31,22 +37,15 @@ def command(
     json: JsonOption = False,
 ) -> int:
     """Explain a decision: the steps, the rule, the tier, and what would make the call pass."""
-    from remit.cli.calls import call_of
-    from remit.cli.common import FINE, Setting, open_policy
-    from remit.cli.output import out, out_json, paint
-    from remit.cli.quote import quote
-    from remit.decide import decide
-    from remit.explain.why import explained, explanation, places
-
     one = call_of(agent, tool, args=args, arg=arg, context=context, call=call)
-    opened = open_policy(policy, machine=json)
-    setting = Setting(opened, root=root, facts=facts, now=now)
-    known = setting.facts_for(one)
-    decision = decide(opened.rulebook, one, known)
-    quotes = {place: quote(opened.path, place) for place in places(opened.rulebook, one, decision)}
+    loaded = open_policy(policy, machine=json)
+    known_facts = facts_of(loaded, root=root, facts=facts, now=now)
+    known = known_facts.of(one)
+    decision = decide(loaded.rulebook, one, known)
+    quotes = {place: quote(loaded.path, place) for place in places(loaded.rulebook, one, decision)}
     if json:
-        out_json(explained(opened.rulebook, one, known, decision, quotes))
+        out_json(explained(loaded.rulebook, one, known, decision, quotes))
         return FINE
-    first, _, rest = explanation(opened.rulebook, one, known, decision, quotes).partition("\n")
+    first, _, rest = explanation(loaded.rulebook, one, known, decision, quotes).partition("\n")
     out(f"{paint(first, decision.verdict.word)}\n{rest}")
     return FINE

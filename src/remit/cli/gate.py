@@ -5,38 +5,38 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
-from remit.cli.ledger.options import help_alone
+from remit.cli.capsule.words import rule_lines
+from remit.cli.common import FINE
+from remit.cli.living import must_look, out_data, to_change, to_look
 from remit.cli.options import JsonOption, PolicyOption
+from remit.cli.output import out, paint
+from remit.cli.parameters import Argument, Option
+from remit.explain.extent import extents_of, rule_text
+from remit.explain.visible import bounded
+from remit.grant.capsules import line
+from remit.grant.errors import GrantError
+from remit.grant.history import gates
+from remit.model.text import shown
 
 if TYPE_CHECKING:
     from remit.cli.living import Living
     from remit.grant.capsules import CapsuleState
     from remit.model.rulebook import Rulebook
 
-app = typer.Typer(name="gate", help="Gates of a task, which people pass.", rich_markup_mode=None)
-app.callback(invoke_without_command=True)(help_alone)
-CapsuleArgument = Annotated[str, typer.Argument(metavar="CAPSULE")]
+CapsuleArgument = Annotated[str, Argument(metavar="CAPSULE")]
 PLAN = "plan"
 
 
-@app.command("pass")
 def pass_(
     capsule: CapsuleArgument,
-    gate: Annotated[str, typer.Argument(metavar="GATE", help="Such as plan.")],
+    gate: Annotated[str, Argument(metavar="GATE", help="Such as plan.")],
     yes: Annotated[
-        bool, typer.Option("--yes", help="Without asking, where no passphrase is needed. It replaces none.")
+        bool, Option("--yes", help="Without asking, where no passphrase is needed. It replaces none.")
     ] = False,
     policy: PolicyOption = None,
     json: JsonOption = False,
 ) -> int:
     """Pass a gate of a task. For the plan: show each item with its blast radius, and what passing it answers."""
-    from remit.cli.common import FINE
-    from remit.cli.living import out_data, to_change
-    from remit.cli.output import out, paint
-    from remit.model.text import shown
-
     with to_change(policy) as living:
         rulebook, book = living.rulebook(machine=json)
         state = _passable(living, capsule, gate)
@@ -53,15 +53,8 @@ def pass_(
     return FINE
 
 
-@app.command("list")
 def list_(capsule: CapsuleArgument, policy: PolicyOption = None, json: JsonOption = False) -> int:
     """List the gates of a task, and who has passed them."""
-    from remit.cli.common import FINE
-    from remit.cli.living import must_look, out_data, to_look
-    from remit.cli.output import out
-    from remit.explain.visible import bounded
-    from remit.grant.history import gates
-
     with to_look(policy) as found:
         living = must_look(found, "capsule", capsule)
         state = living.authority.state(capsule)
@@ -80,9 +73,6 @@ def list_(capsule: CapsuleArgument, policy: PolicyOption = None, json: JsonOptio
 
 def _passable(living: Living, capsule: str, gate: str) -> CapsuleState:
     """Everything that passing will check, before anybody is asked. Raises GrantError."""
-    from remit.grant.capsules import line
-    from remit.grant.errors import GrantError
-
     with living.opened.store.read() as view:
         state = line(view, capsule, living.authority.clock.now(view))[0]
     has_plan = bool(state.task.capsule.plan)
@@ -99,10 +89,6 @@ def _passable(living: Living, capsule: str, gate: str) -> CapsuleState:
 
 
 def _shown(rulebook: Rulebook, state: CapsuleState, gate: str) -> Iterator[str]:
-    from remit.cli.capsule.words import rule_lines
-    from remit.cli.output import paint
-    from remit.explain.visible import bounded
-
     capsule = state.task.capsule
     yield paint(f"capsule {capsule.id}", "bold") + f" of {capsule.agent}: {bounded(state.task.goal, 1_000)}"
     if gate != PLAN:
@@ -134,8 +120,6 @@ def _until(expires: str | None) -> str:
 
 
 def _items(rulebook: Rulebook, state: CapsuleState, gate: str) -> list[dict[str, Any]]:
-    from remit.explain.extent import extents_of, rule_text
-
     capsule = state.task.capsule
     if gate != PLAN:
         return []

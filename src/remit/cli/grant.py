@@ -2,12 +2,27 @@
 
 from __future__ import annotations
 
+import json
+import re
+from difflib import unified_diff
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
+import msgspec
 
+from remit.cli.common import FINE, InputError, clock, find_policy, known_name, load, say_policy
+from remit.cli.living import out_data, to_change
 from remit.cli.options import JsonOption, PolicyOption
+from remit.cli.output import out, paint
+from remit.cli.parameters import Option
+from remit.declare.files import read_text
+from remit.declare.insert import with_entry
+from remit.enforce.in_force import read_in_force
+from remit.explain.visible import marked
+from remit.model.errors import PolicyError
+from remit.model.moments import read_moment
+from remit.model.text import shown
+from remit.store.files import stage, write_whole
 
 if TYPE_CHECKING:
     from remit.model.rulebook import Book, Rulebook
@@ -15,32 +30,22 @@ if TYPE_CHECKING:
 
 
 def command(
-    standing: Annotated[
-        bool, typer.Option("--standing", help="A grant that stands in the policy, with an end.")
-    ] = False,
-    agent: Annotated[str | None, typer.Option("--agent", metavar="NAME", help="To whom: an agent or role.")] = None,
-    tool: Annotated[
-        list[str] | None, typer.Option("--tool", metavar="NAME", help="For which tool; repeatable.")
-    ] = None,
-    path: Annotated[list[str] | None, typer.Option("--path", metavar="GLOB", help="Only these paths.")] = None,
-    url: Annotated[list[str] | None, typer.Option("--url", metavar="PATTERN", help="Only these URLs.")] = None,
-    until: Annotated[str | None, typer.Option("--until", metavar="MOMENT", help="When it ends.")] = None,
-    adr: Annotated[str | None, typer.Option("--adr", metavar="ID", help="Where the reason is written down.")] = None,
-    approved_by: Annotated[str | None, typer.Option("--approved-by", metavar="NAME", help="Who approved it.")] = None,
+    standing: Annotated[bool, Option("--standing", help="A grant that stands in the policy, with an end.")] = False,
+    agent: Annotated[str | None, Option("--agent", metavar="NAME", help="To whom: an agent or role.")] = None,
+    tool: Annotated[list[str] | None, Option("--tool", metavar="NAME", help="For which tool; repeatable.")] = None,
+    path: Annotated[list[str] | None, Option("--path", metavar="GLOB", help="Only these paths.")] = None,
+    url: Annotated[list[str] | None, Option("--url", metavar="PATTERN", help="Only these URLs.")] = None,
+    until: Annotated[str | None, Option("--until", metavar="MOMENT", help="When it ends.")] = None,
+    adr: Annotated[str | None, Option("--adr", metavar="ID", help="Where the reason is written down.")] = None,
+    approved_by: Annotated[str | None, Option("--approved-by", metavar="NAME", help="Who approved it.")] = None,
     yes: Annotated[
-        bool, typer.Option("--yes", help="Without asking, where no passphrase is needed. It replaces none.")
+        bool, Option("--yes", help="Without asking, where no passphrase is needed. It replaces none.")
     ] = False,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only show what would change.")] = False,
+    dry_run: Annotated[bool, Option("--dry-run", help="Only show what would change.")] = False,
     policy: PolicyOption = None,
     json: JsonOption = False,
 ) -> int:
     """Add a standing grant to the policy file, with a reason, an approver and an end; `remit activate` enforces it."""
-    from remit.cli.common import FINE, InputError, find_policy, load, say_policy
-    from remit.cli.living import out_data, to_change
-    from remit.cli.output import out, paint
-    from remit.declare.files import read_text
-    from remit.model.text import shown
-
     if not standing:
         raise InputError(
             "a grant for one task comes with the task, not from here",
@@ -92,10 +97,6 @@ def _entry(
     approved_by: str,
 ) -> str:
     """The grant in one line, as the policy has it. Raises InputError."""
-    from remit.cli.common import InputError, clock, known_name
-    from remit.model.moments import read_moment
-    from remit.model.text import shown
-
     book = rulebook.book
     known_name(agent, list(book.callers), "agent")
     for tool in tools:
@@ -117,9 +118,6 @@ def _entry(
 
 def _quoted(text: str) -> str:
     """A word as it is where YAML can't take it for anything else, otherwise in double quotes."""
-    import json
-    import re
-
     words = ("true", "false", "null", "yes", "no", "on", "off")
     if re.fullmatch(r"[A-Za-z][A-Za-z0-9_-]*|[0-9]{4}-[0-9]{2}-[0-9]{2}", text) and text.lower() not in words:
         return text
@@ -127,9 +125,6 @@ def _quoted(text: str) -> str:
 
 
 def _inserted(text: str, entry: str) -> str:
-    from remit.cli.common import InputError
-    from remit.declare.insert import with_entry
-
     try:
         return with_entry(text, "grants", entry)
     except ValueError as error:
@@ -140,11 +135,6 @@ def _inserted(text: str, entry: str) -> str:
 
 def _loaded(file: Path, text: str) -> Rulebook:
     """The policy as it would be, loaded from a file beside it. Raises PolicyError as for the policy itself."""
-    import msgspec
-
-    from remit.cli.common import load
-    from remit.model.errors import PolicyError
-
     beside = _stage(file, text)
     try:
         return load(beside)
@@ -158,9 +148,6 @@ def _loaded(file: Path, text: str) -> Rulebook:
 
 def _stage(file: Path, text: str) -> Path:
     """A new file beside the policy, with its mode and the text, on disk."""
-    from remit.cli.common import InputError
-    from remit.store.files import stage
-
     try:
         return stage(file, text.encode(), mode=None)
     except OSError as error:
@@ -169,9 +156,6 @@ def _stage(file: Path, text: str) -> Path:
 
 def _write(file: Path, text: str) -> None:
     """The policy is the new one, or the old one; nothing between."""
-    from remit.cli.common import InputError
-    from remit.store.files import write_whole
-
     try:
         write_whole(file, text.encode(), mode=None)
     except OSError as error:
@@ -180,25 +164,17 @@ def _write(file: Path, text: str) -> None:
 
 def _only_more(before: Rulebook, after: Rulebook) -> None:
     """Nothing but one grant more. Raises InputError."""
-    from remit.cli.common import InputError
-
     more = len(after.book.grants) - len(before.book.grants)
     if more != 1 or after.book.callers.keys() != before.book.callers.keys():
         raise InputError("the grant can't be added without changing something else", code="not-written")
 
 
 def _difference(old: str, new: str, name: str) -> list[str]:
-    from difflib import unified_diff
-
-    from remit.explain.visible import marked
-
     rows = unified_diff(old.splitlines(), new.splitlines(), name, f"{name}, with the grant", lineterm="", n=2)
     return [marked(row.rstrip()) for row in rows]
 
 
 def _activated(root: Path, store: Store) -> Book | None:
     """The book in force, which alone can say that no passphrase is needed."""
-    from remit.enforce.in_force import read_in_force
-
     rulebook = read_in_force(root, store).rulebook
     return rulebook.book if rulebook is not None else None

@@ -5,16 +5,20 @@ People act under the activated rulebook where there is one, and otherwise under 
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Literal
 
 import msgspec
+import typer
 
 from remit.cli.common import InputError, find_policy, load
 from remit.cli.ledger.lines import out_ascii
-from remit.cli.output import complain, err
+from remit.cli.ledger.user import user_name
+from remit.cli.output import complain, err, out, paint
 from remit.cli.person import lifted, prove_person, without_credential
 from remit.enforce.in_force import read_in_force
 from remit.grant.authority import Authority
@@ -57,7 +61,6 @@ class Living(msgspec.Struct, frozen=True):
         """Who does it, proved by the passphrase. Raises RemitError."""
         if not lifted(book):
             return prove_person(self.opened.store, book, doing=doing)
-        from remit.cli.ledger.user import user_name
 
         if not yes:
             _agree(doing)
@@ -71,10 +74,6 @@ def out_data(value: Any) -> None:
 
 def _agree(doing: str) -> None:
     """Where no passphrase is needed, somebody still says yes."""
-    import sys
-
-    import typer
-
     if not sys.stdin.isatty():
         raise InputError("nobody is there to agree: say --yes")
     if not typer.confirm(f"{doing}?", err=True):
@@ -82,8 +81,6 @@ def _agree(doing: str) -> None:
 
 
 def _say_which(path: Path, which: Literal["activated", "file"], rulebook: Rulebook, *, machine: bool) -> None:
-    from remit.cli.output import out, paint
-
     what = "the activated policy" if which == "activated" else f"{shown(path, 300)} as it is; nothing is activated"
     line = f"policy: {what} ({rulebook.hash[:19]}…)"
     if machine:
@@ -93,8 +90,6 @@ def _say_which(path: Path, which: Literal["activated", "file"], rulebook: Rulebo
 
 
 def _root(option: Path | None) -> tuple[Path, Path]:
-    import os
-
     path = find_policy(option)
     if not os.path.lexists(path):
         raise InputError(f"{shown(path, 300)}: no such file", code="no-policy")

@@ -1,4 +1,4 @@
-"""The program `remit`: its commands, and one line for whatever goes wrong.
+"""The program `remit`: finds the command, runs it, and says in one line whatever goes wrong.
 
 Exit codes: 0 fine; 1 the policy has problems, or its tests fail, or the ledger is not verified; 2 bad usage, or input
 that can't be read, or output that can't be written; 3 a decision that `--fail-on` names; 70 an error of Remit itself;
@@ -7,147 +7,77 @@ that can't be read, or output that can't be written; 3 a decision that `--fail-o
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
-from typing import Annotated, Any
 
-import typer
-from typer.main import get_command
+from remit import __version__
+from remit.cli.output import OutputClosed, out, silence
+from remit.cli.table import COMMANDS, Command, Group
+from remit.cli.usage import group_help, program_help
 
-from remit.cli import (
-    activate,
-    answer,
-    approvals,
-    capsule,
-    check,
-    credential,
-    decide,
-    explain,
-    gate,
-    grant,
-    ledger,
-    matrix,
-    reach,
-    report,
-    schema,
-    serve,
-    status,
-    understand,
-    who_can,
-    witness,
-)
-from remit.cli.install import command as install
-from remit.cli.install import uninstall
-from remit.cli.output import OutputClosed, complain, err, out, silence
-from remit.model.errors import PolicyError, RemitError
-
-INTERNAL, INTERRUPTED, CLOSED = 70, 130, 141
-
-EPILOG = """\b
-Exit codes:
-  0  fine
-  1  the policy has problems, or its tests fail, or the ledger is not verified
-  2  bad usage, or input that can't be read
-  3  a decision that --fail-on names
-  70 an error of Remit itself
-"""
-
-app = typer.Typer(
-    name="remit",
-    help="Enforced tool access for AI agents: a written policy becomes decisions.",
-    epilog=EPILOG,
-    rich_markup_mode=None,
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
-for _name, _module in (
-    ("check", check),
-    ("activate", activate),
-    ("install", install),
-    ("uninstall", uninstall),
-    ("decide", decide),
-    ("explain", explain),
-    ("matrix", matrix),
-    ("report", report),
-    ("who-can", who_can),
-    ("reach", reach),
-    ("understand", understand),
-    ("grant", grant),
-    ("schema", schema),
-    ("serve", serve),
-    ("status", status),
-    ("witness", witness),
-):
-    app.command(_name)(_module.command)
-app.command("approve")(answer.approve)
-app.command("refuse")(answer.refuse)
-app.add_typer(approvals.app, name="approvals")
-app.add_typer(capsule.app, name="capsule")
-app.add_typer(gate.app, name="gate")
-app.add_typer(credential.app, name="credential")
-app.add_typer(ledger.app, name="ledger")
-
-
-@app.callback(invoke_without_command=True)
-def start(
-    context: typer.Context,
-    version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
-) -> None:
-    """Enforced tool access for AI agents: a written policy becomes decisions."""
-    if version:
-        from importlib.metadata import version as installed
-
-        out(f"remit {installed('remit')}\n")
-        raise typer.Exit
-    if context.invoked_subcommand is None:
-        out(context.get_help() + "\n")
+INTERRUPTED, CLOSED = 130, 141
+_HELP = ("-h", "--help")
 
 
 def main() -> None:
     """Runs the command line of this process."""
+    gc.set_threshold(50_000, 20, 20)  # importing makes much that stays; looking through it takes a tenth of the start
     sys.exit(run(sys.argv[1:]))
 
 
 def run(args: list[str]) -> int:
     """Runs one command and returns its exit code. What goes wrong is one line on stderr, never a traceback."""
     try:
-        code = get_command(app).main(args, prog_name="remit", standalone_mode=False)
+        code = _run(args)
+        if code == INTERRUPTED:  # typer turns an interrupt into its code
+            raise KeyboardInterrupt
     except OutputClosed:
         silence()
         return CLOSED
     except KeyboardInterrupt:
-        code = INTERRUPTED
-    except RemitError as error:
-        complain(error)
-        return 1 if isinstance(error, PolicyError) else 2
-    except typer.Abort:
-        code = INTERRUPTED
+        from remit.cli.faults import say_interrupted  # here: errors bring msgspec along, which `--help` does without
+
+        return say_interrupted()
     except Exception as error:
-        if hasattr(error, "format_message"):
-            return _usage(error)
-        return _internal(error)
-    if code == INTERRUPTED:
-        err("remit: interrupted")
+        from remit.cli.faults import say_fault  # here: for the same reason
+
+        return say_fault(error)
     return code if isinstance(code, int) else 0
 
 
-def _usage(error: Any) -> int:
-    """A complaint of typer's, in one line."""
-    from remit.model.text import shown
+def _run(args: list[str]) -> object:
+    """What is plain is done here; the rest is typer's, which takes longer to load than most commands to run."""
+    if not args or args[0] in _HELP:
+        out(program_help())
+        return 0
+    if args == ["--version"]:
+        out(f"remit {__version__}\n")
+        return 0
+    path, found, rest = _find(args)
+    if isinstance(found, Group) and (rest[:1] in ([name] for name in _HELP) or (not rest and found.alone is None)):
+        out(group_help(["remit", *path], found))
+        return 0
+    command = found.alone if isinstance(found, Group) else found
+    if command is not None and "_REMIT_COMPLETE" not in os.environ:
+        from importlib import import_module  # here: `--help` has no use for it
 
-    command = getattr(getattr(error, "ctx", None), "command_path", "remit")
-    message = " ".join(str(error.format_message()).split()).rstrip(".")
-    err(f"remit: {shown(message[:1].lower() + message[1:], 300)}; see `{shown(command)} --help`")
-    return 2
+        from remit.cli.arguments import read_plainly  # the same
+
+        function = getattr(import_module(command.module), command.function)
+        given = read_plainly(function, rest)
+        if given is not None:
+            return function(**given)
+    from remit.cli.typer_app import run_typer  # here: typer is slow to load
+
+    return run_typer(args)
 
 
-def _internal(error: Exception) -> int:
-    """A fault of ours: said in one line, with the traceback only on request."""
-    from remit.model.text import shown
-
-    if os.environ.get("REMIT_DEBUG") == "1":
-        import traceback
-
-        err("".join(traceback.format_exception(error)).rstrip())
-    err(f"remit: internal-error: {type(error).__name__}: {shown(error, 300)}; REMIT_DEBUG=1 shows more")
-    return INTERNAL
+def _find(args: list[str]) -> tuple[list[str], Command | Group | None, list[str]]:
+    """The command or group that the first words name, and the words behind them."""
+    found: Command | Group | None = COMMANDS.get(args[0])
+    at = 1
+    while isinstance(found, Group) and at < len(args) and args[at] in found.commands:
+        found = found.commands[args[at]]
+        at += 1
+    return args[:at], found, args[at:]

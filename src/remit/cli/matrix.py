@@ -2,11 +2,24 @@
 
 from __future__ import annotations
 
+import io
+import shutil
+import sys
 from typing import TYPE_CHECKING, Annotated
 
-import typer
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
 
+from remit.cli.common import FINE, clock, known_name, listed, moment_of, open_policy
 from remit.cli.options import Format, NowOption, PolicyOption
+from remit.cli.output import coloured, out, out_json, symbols, unicode_output, write
+from remit.cli.parameters import Option
+from remit.explain import pages
+from remit.explain.matrix import callers_of, chosen_tools, make_matrix, tools_of
+from remit.explain.pages import legend
+from remit.model.text import shown
 
 if TYPE_CHECKING:
     from remit.explain.cells import MatrixCell
@@ -17,14 +30,14 @@ _NO_LIMIT = 100_000
 
 
 def command(
-    format: Annotated[Format, typer.Option("--format", help="table, md, html, json or csv.")] = Format.table,
-    agents: Annotated[str | None, typer.Option("--agents", metavar="A,B", help="Only these callers.")] = None,
+    format: Annotated[Format, Option("--format", help="table, md, html, json or csv.")] = Format.table,
+    agents: Annotated[str | None, Option("--agents", metavar="A,B", help="Only these callers.")] = None,
     tools: Annotated[
         str | None,
-        typer.Option("--tools", metavar="X,Y", help="Only these tools: names, toolsets, patterns."),
+        Option("--tools", metavar="X,Y", help="Only these tools: names, toolsets, patterns."),
     ] = None,
-    everyone: Annotated[bool, typer.Option("--all", help="Roles and runners too.")] = False,
-    transpose: Annotated[bool, typer.Option("--transpose", help="Agents as rows, tools as columns.")] = False,
+    everyone: Annotated[bool, Option("--all", help="Roles and runners too.")] = False,
+    transpose: Annotated[bool, Option("--transpose", help="Agents as rows, tools as columns.")] = False,
     policy: PolicyOption = None,
     now: NowOption = None,
 ) -> int:
@@ -32,11 +45,6 @@ def command(
 
     The cells show what is written. A single call can still be refused, for what it touches or who handed it on.
     """
-    from remit.cli.common import FINE, clock, moment_of, open_policy
-    from remit.cli.output import out, out_json, write
-    from remit.explain import pages
-    from remit.explain.matrix import make_matrix
-
     opened = open_policy(policy, machine=format is not Format.table)
     rulebook = opened.rulebook
     when = moment_of(now) if now is not None else clock()
@@ -57,9 +65,6 @@ def command(
 
 
 def _chosen(rulebook: Rulebook, agents: str | None, tools: str | None, everyone: bool) -> tuple[list[str], list[str]]:
-    from remit.cli.common import known_name, listed
-    from remit.explain.matrix import callers_of, chosen_tools, tools_of
-
     names = listed(agents)
     callers = callers_of(rulebook, everyone=everyone)
     if names is not None:
@@ -75,13 +80,6 @@ def _chosen(rulebook: Rulebook, agents: str | None, tools: str | None, everyone:
 
 def table(matrix: Matrix, *, transpose: bool) -> str:
     """The matrix for a terminal; where it is too wide, in several tables below each other."""
-    import shutil
-    import sys
-
-    from remit.cli.output import symbols
-    from remit.explain.pages import legend
-    from remit.model.text import shown
-
     corner, heads, rows = matrix.lines(transpose)
     wide = shutil.get_terminal_size().columns if sys.stdout is not None and sys.stdout.isatty() else _NO_LIMIT
     first = max([len(corner), *(len(name) for name, _ in rows)])
@@ -110,15 +108,6 @@ def _blocks(heads: list[str], first: int, wide: int) -> list[tuple[int, int]]:
 
 
 def _table(corner: str, heads: list[str], rows: list[tuple[str, list[MatrixCell]]]) -> str:
-    import io
-
-    from rich.box import SIMPLE_HEAD
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
-
-    from remit.cli.output import coloured, symbols, unicode_output
-
     grid = Table(box=SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, 1), header_style="bold")
     grid.add_column(Text(corner), no_wrap=True)
     for head in heads:

@@ -6,39 +6,37 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
-import typer
+from remit.cli.parameters import Option
 
 PolicyOption = Annotated[
     Path | None,
-    typer.Option("--policy", metavar="FILE", help="The policy; otherwise the nearest remit.yaml, here or above."),
+    Option("--policy", metavar="FILE", help="The policy; otherwise the nearest remit.yaml, here or above."),
 ]
-JsonOption = Annotated[bool, typer.Option("--json", help="Output for programs.")]
-AgentOption = Annotated[
-    str | None, typer.Option("--agent", metavar="NAME", help="Who calls: an agent, role or runner.")
-]
-ToolOption = Annotated[str | None, typer.Option("--tool", metavar="NAME", help="The tool that is called.")]
-ArgsOption = Annotated[str | None, typer.Option("--args", metavar="JSON", help="The arguments, as a JSON object.")]
+JsonOption = Annotated[bool, Option("--json", help="Output for programs.")]
+AgentOption = Annotated[str | None, Option("--agent", metavar="NAME", help="Who calls: an agent, role or runner.")]
+ToolOption = Annotated[str | None, Option("--tool", metavar="NAME", help="The tool that is called.")]
+ArgsOption = Annotated[str | None, Option("--args", metavar="JSON", help="The arguments, as a JSON object.")]
 ArgOption = Annotated[
     list[str] | None,
-    typer.Option("--arg", metavar="NAME=TEXT", help="One argument that is a text; can be repeated."),
+    Option("--arg", metavar="NAME=TEXT", help="One argument that is a text; can be repeated."),
 ]
 ContextOption = Annotated[
     str | None,
-    typer.Option("--context", metavar="JSON", help="What the enforcement point knows: cwd, mode, chain, capsule …"),
+    Option("--context", metavar="JSON", help="What the enforcement point knows: cwd, mode, chain, capsule …"),
 ]
 CallOption = Annotated[
-    str | None, typer.Option("--call", metavar="JSON", help="The whole call as JSON, instead of its parts.")
+    str | None, Option("--call", metavar="JSON", help="The whole call as JSON, instead of its parts.")
 ]
 RootOption = Annotated[
     Path | None,
-    typer.Option("--root", metavar="DIR", help="The directory that paths are relative to; default: the policy's."),
+    Option("--root", metavar="DIR", help="The directory that paths are relative to; default: the policy's."),
 ]
 FactsOption = Annotated[
     Path | None,
-    typer.Option("--facts", metavar="FILE", help="Facts (YAML or JSON): capsules, grants, halts …"),
+    Option("--facts", metavar="FILE", help="Facts (YAML or JSON): capsules, grants, halts …"),
 ]
 NowOption = Annotated[
-    str | None, typer.Option("--now", metavar="MOMENT", help="The moment to decide for; default: the clock.")
+    str | None, Option("--now", metavar="MOMENT", help="The moment to decide for; default: the clock.")
 ]
 
 

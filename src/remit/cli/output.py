@@ -8,10 +8,10 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from remit.model.errors import PolicyError, Problem, RemitError
-from remit.model.text import escaped
+if TYPE_CHECKING:
+    from remit.model.errors import Problem, RemitError
 
 LINE_END = "\n"
 
@@ -33,7 +33,7 @@ def out(text: str) -> None:
 
 def out_json(value: Any) -> None:
     """A value for programs, indented, on stdout."""
-    import msgspec
+    import msgspec  # here: for the same reason
 
     write(msgspec.json.format(msgspec.json.encode(value), indent=2) + b"\n")
 
@@ -41,7 +41,7 @@ def out_json(value: Any) -> None:
 def write(data: bytes) -> None:
     """Bytes on stdout, flushed. Raises OutputClosed if nobody reads them, RemitError if they can't be written."""
     if sys.stdout is None:
-        raise RemitError("stdout is closed", code="no-output")
+        raise _unwritten("stdout is closed", code="no-output")
     try:
         sys.stdout.buffer.write(data)
         sys.stdout.buffer.flush()
@@ -49,7 +49,13 @@ def write(data: bytes) -> None:
         raise OutputClosed from None
     except (OSError, ValueError) as error:
         silence()
-        raise RemitError(f"can't write the output: {getattr(error, 'strerror', None) or error}") from None
+        raise _unwritten(f"can't write the output: {getattr(error, 'strerror', None) or error}") from None
+
+
+def _unwritten(message: str, code: str | None = None) -> RemitError:
+    from remit.model.errors import RemitError  # here: it brings msgspec along, which `--help` does without
+
+    return RemitError(message, code=code)
 
 
 def silence() -> None:
@@ -63,6 +69,8 @@ def silence() -> None:
 
 def err(text: str) -> None:
     """One line on stderr; one that can't be written is lost."""
+    from remit.model.text import escaped  # here: for the same reason
+
     if sys.stderr is not None:
         with contextlib.suppress(OSError, ValueError):
             line = f"{escaped(text, keep=LINE_END)}\n".encode(sys.stderr.encoding or "utf-8", "backslashreplace")
@@ -72,9 +80,10 @@ def err(text: str) -> None:
 
 def complain(error: RemitError) -> None:
     """`remit: what is wrong`, and the help below it."""
-    if isinstance(error, PolicyError):
-        for problem in error.problems:
-            err(problem_text(problem))
+    problems: tuple[Problem, ...] = getattr(error, "problems", ())
+    for problem in problems:
+        err(problem_text(problem))
+    if problems:
         return
     err(f"remit: {error}")
     if error.help:
@@ -83,6 +92,8 @@ def complain(error: RemitError) -> None:
 
 def problem_text(problem: Problem) -> str:
     """`file:line:column: message (code)`, and the help below it."""
+    from remit.model.text import escaped  # here: for the same reason
+
     place = f"{problem.at}: " if problem.at else ""
     help = f"\n    {problem.help}" if problem.help else ""
     return escaped(f"{place}{problem.message} ({problem.code}){help}", keep=LINE_END)

@@ -7,6 +7,7 @@ from typing import Literal
 
 import msgspec
 
+from remit.analyze.changes import compare
 from remit.cli.check import Checked, examine
 from remit.enforce.in_force import InForce, look_up_in_force
 
@@ -36,8 +37,6 @@ def standing(checked: Checked, force: InForce) -> Standing:
 
 
 def _state(checked: Checked, force: InForce) -> State:
-    from remit.analyze.changes import compare
-
     if force.fault is not None:
         return "unusable"
     if force.activation is None:

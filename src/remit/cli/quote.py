@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+from remit import catalog
+from remit.declare.files import read_text
 from remit.model.errors import RemitError
 from remit.model.text import shown
 
@@ -38,9 +40,6 @@ def quote(policy: Path, rule: str | None) -> list[str]:
 
 def _text(policy: Path, source: str) -> str:
     """The text of a policy file or of a tool pack."""
-    from remit import catalog
-    from remit.declare.files import read_text
-
     pack = _PACK.fullmatch(source)
     if pack is not None and pack[1] in catalog.packs():
         return catalog.text(f"packs/{pack[1]}.yaml")

@@ -4,26 +4,25 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
+from remit.cli.common import FINE, clock, known_name, moment_of, open_policy
+from remit.cli.living import out_data
 from remit.cli.options import JsonOption, NowOption, PolicyOption
+from remit.cli.output import out, paint
+from remit.cli.parameters import Argument
+from remit.explain.reach import reach_of
+from remit.explain.visible import bounded
 
 if TYPE_CHECKING:
     from remit.explain.reach import Added, Reach, Through
 
 
 def command(
-    agent: Annotated[str, typer.Argument(metavar="AGENT")],
+    agent: Annotated[str, Argument(metavar="AGENT")],
     policy: PolicyOption = None,
     now: NowOption = None,
     json: JsonOption = False,
 ) -> int:
     """Show what an agent can cause through others: whom its work can come to, and what that adds to its own."""
-    from remit.cli.common import FINE, clock, known_name, moment_of, open_policy
-    from remit.cli.living import out_data
-    from remit.cli.output import out
-    from remit.explain.reach import reach_of
-
     opened = open_policy(policy, machine=json)
     name = known_name(agent, list(opened.rulebook.book.callers), "agent")
     found = reach_of(opened.rulebook, name, moment_of(now) if now is not None else clock())
@@ -35,8 +34,6 @@ def command(
 
 
 def _lines(found: Reach) -> list[str]:
-    from remit.cli.output import paint
-
     own = f"{found.agent}: {_amount(len(found.own_tools), 'tool')} of its own"
     lines = [paint(own, "bold") + f", effects {_list(found.own_effects)}, {_tiers(found.own_tier, found.own_most)}"]
     if not found.through:
@@ -49,9 +46,6 @@ def _lines(found: Reach) -> list[str]:
 
 
 def _through(one: Through) -> list[str]:
-    from remit.cli.output import paint
-    from remit.explain.visible import bounded
-
     head = f"{one.name} ({one.kind})"
     lines = [paint(head, "bold") + f", over {' → '.join(one.ways[0].chain)}"]
     for way in one.ways:

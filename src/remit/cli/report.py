@@ -4,25 +4,23 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import typer
-
+from remit.cli.common import FINE, InputError, clock, known_name, moment_of, open_policy
 from remit.cli.options import JsonOption, NowOption, PolicyOption
+from remit.cli.output import out, out_json
+from remit.cli.parameters import Argument, Option
+from remit.explain.access import make_report, report_text, stats_text
+from remit.explain.matrix import callers_of
 
 
 def command(
-    agent: Annotated[str | None, typer.Argument(metavar="AGENT", help="An agent, role or runner.")] = None,
-    stats: Annotated[bool, typer.Option("--stats", help="Only the totals.")] = False,
-    everyone: Annotated[bool, typer.Option("--all", help="For every agent, role and runner.")] = False,
+    agent: Annotated[str | None, Argument(metavar="AGENT", help="An agent, role or runner.")] = None,
+    stats: Annotated[bool, Option("--stats", help="Only the totals.")] = False,
+    everyone: Annotated[bool, Option("--all", help="For every agent, role and runner.")] = False,
     policy: PolicyOption = None,
     now: NowOption = None,
     json: JsonOption = False,
 ) -> int:
     """Report what an agent can use: how many tools, by layer, and which, with their scopes."""
-    from remit.cli.common import FINE, InputError, clock, known_name, moment_of, open_policy
-    from remit.cli.output import out, out_json
-    from remit.explain.access import make_report, report_text, stats_text
-    from remit.explain.matrix import callers_of
-
     if (agent is None) is not everyone:
         raise InputError("name one AGENT, or say --all" if agent is None else "either AGENT or --all, not both")
     opened = open_policy(policy, machine=json)

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import typer
-
 from remit.cli.options import JsonOption, PolicyOption
+from remit.cli.parameters import Option
 from remit.model.decision import Decision
 
 
 def command(
     policy: PolicyOption = None,
-    quiet: Annotated[bool, typer.Option("--quiet", help="Print only what was refused or asked.")] = False,
+    quiet: Annotated[bool, Option("--quiet", help="Print only what was refused or asked.")] = False,
     json: JsonOption = False,
 ) -> int:
     """Answer the hooks of this project, with the activated policy, until interrupted."""
@@ -21,7 +20,7 @@ def command(
     from queue import Full, Queue
     from threading import Thread
 
-    from remit.adapters.hooks.desk import Answer
+    from remit.adapters.hooks.carrier import Answer
     from remit.cli.common import FINE, find_policy
     from remit.cli.ledger.lines import out_ascii
     from remit.cli.output import OutputClosed, out, paint
@@ -31,7 +30,7 @@ def command(
 
     lines: Queue[tuple[str, Decision] | None] = Queue(1000)
 
-    def told(host: str, answer: Answer) -> None:
+    def on_answer(host: str, answer: Answer) -> None:
         decision = answer.decision
         if decision is None or (quiet and decision.allowed and decision.would is None):
             return
@@ -54,7 +53,7 @@ def command(
 
     root = find_policy(policy).parent.absolute()
     printer = Thread(target=print_lines, name="remit-lines", daemon=True)
-    with Daemon(root, told) as daemon:
+    with Daemon(root, on_answer) as daemon:
         for name in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
             signal.signal(name, lambda *_: daemon.stop())
         if json:

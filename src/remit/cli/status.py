@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from remit.cli.options import JsonOption, PolicyOption
+from remit.cli.parameters import Option
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from remit.cli.pending import Standing
     from remit.record.open import OpenLog
-    from remit.service.probe import Probes
     from remit.service.status.gather import NoStore, Project
     from remit.service.status.model import PolicyState, Status
 
@@ -22,7 +20,7 @@ NOT_AS_IT_SHOULD = 1
 
 def command(
     probe: Annotated[
-        bool, typer.Option("--probe", help="Ask the installed hook, as the host does, about calls that must be denied.")
+        bool, Option("--probe", help="Ask the installed hook, as the host does, about calls that must be denied.")
     ] = False,
     policy: PolicyOption = None,
     json: JsonOption = False,
@@ -32,10 +30,11 @@ def command(
     from remit.cli.ledger.lines import out_ascii
     from remit.cli.output import out
     from remit.cli.status_lines import as_json, as_text
+    from remit.service.probe import run_probes
 
     project = _project(policy)
     status = look(project)
-    probes = _probed(project, status) if probe else None
+    probes = run_probes(project.root, project.policy, project.state, status) if probe else None
     fine = not status.faults and (probes is None or probes.fine)
     if json:
         out_ascii(as_json(status, probes, fine))
@@ -111,20 +110,3 @@ def _policy_state(project: Project, stand: Standing) -> PolicyState:
         active.by if active is not None else None,
         force.fault,
     )
-
-
-def _probed(project: Project, status: Status) -> Probes:
-    from pathlib import Path
-
-    from remit.service.probe import Probes, run_probes
-
-    for host in status.hosts:
-        if host.installed and host.settings is not None:
-            pinned = {
-                one.name: one.files for one in host.definitions if one.state in ("pinned", "built in") and one.known
-            }
-            watched = frozenset(one.name for one in status.agents if one.bond == "observed")
-            main = host.main or "(main)"
-            place = Path(host.settings)
-            return run_probes(project.root, project.policy, project.state, place, pinned, main=main, observed=watched)
-    return Probes("", problem="Remit is installed in no host: there is no hook to ask, and every call would run")

@@ -12,8 +12,9 @@ from remit.cli.output import paint
 from remit.model.text import shown
 
 if TYPE_CHECKING:
+    from remit.adapters.hosts.setup import Finding
     from remit.service.probe import Probes
-    from remit.service.status.model import AgentState, Finding, HostState, Status
+    from remit.service.status.model import AgentState, HostState, Status
 
 _LONG = 20
 _STYLES = {"fault": "red", "note": "yellow"}
@@ -209,9 +210,9 @@ def _project_code(status: Status) -> Iterator[str]:
 def _passes(host: HostState) -> Iterator[str]:
     yield paint(f"what {shown(host.name)} itself lets through", "bold")
     for one in host.passes:
-        yield f"  · {shown(one['what'], 300)}"
-        yield paint(f"      because {shown(one['because'], 300)}", "dim")
-        yield paint(f"      → {shown(one['do'], 300)}", "dim")
+        yield f"  · {shown(one.what, 300)}"
+        yield paint(f"      because {shown(one.because, 300)}", "dim")
+        yield paint(f"      → {shown(one.do, 300)}", "dim")
 
 
 def _probes(probes: Probes) -> Iterator[str]:

@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+import sys
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
+from remit.cli.common import FINE, InputError, load
 from remit.cli.options import JsonOption
+from remit.cli.output import out, out_json
+from remit.cli.parameters import Argument, Option
+from remit.compile import build_rulebook
+from remit.explain.radius import radius_of
+from remit.languages.programs.understand import understand
+from remit.languages.sql.understand import understand_sql
+from remit.model.text import shown
+from remit.scopes.url import UrlError, parse_url
 
 if TYPE_CHECKING:
     from remit.explain.radius import Radius
@@ -31,21 +39,18 @@ class Dialect(StrEnum):
 
 def command(
     text: Annotated[
-        str | None, typer.Argument(metavar="[COMMAND]", help="A shell text, in quotes; - reads it from stdin.")
+        str | None, Argument(metavar="[COMMAND]", help="A shell text, in quotes; - reads it from stdin.")
     ] = None,
-    sql: Annotated[str | None, typer.Option("--sql", metavar="TEXT", help="A SQL text instead; - is stdin.")] = None,
-    url: Annotated[str | None, typer.Option("--url", metavar="URL", help="A URL instead.")] = None,
-    path: Annotated[str | None, typer.Option("--path", metavar="PATH", help="A path instead.")] = None,
-    dialect: Annotated[Dialect, typer.Option("--dialect", help="Whose SQL it is.")] = Dialect.sqlite,
+    sql: Annotated[str | None, Option("--sql", metavar="TEXT", help="A SQL text instead; - is stdin.")] = None,
+    url: Annotated[str | None, Option("--url", metavar="URL", help="A URL instead.")] = None,
+    path: Annotated[str | None, Option("--path", metavar="PATH", help="A path instead.")] = None,
+    dialect: Annotated[Dialect, Option("--dialect", help="Whose SQL it is.")] = Dialect.sqlite,
     policy: Annotated[
-        Path | None, typer.Option("--policy", metavar="FILE", help="Use the labels and tiers of this policy.")
+        Path | None, Option("--policy", metavar="FILE", help="Use the labels and tiers of this policy.")
     ] = None,
     json: JsonOption = False,
 ) -> int:
     """Show what a text would do, without asking whether anybody may: effects, targets, and its tier with the reason."""
-    from remit.cli.common import FINE, InputError
-    from remit.cli.output import out, out_json
-
     given = {"command": text, "sql": sql, "url": url, "path": path}
     named = [name for name, value in given.items() if value is not None]
     if len(named) != 1:
@@ -65,25 +70,17 @@ def command(
 def _content(text: str) -> str:
     if text != "-":
         return text
-    import sys
-
     return sys.stdin.read()
 
 
 def _rulebook(policy: Path | None) -> Rulebook:
     """The policy's, or one with nothing but the catalog's labels and tiers."""
-    from remit.cli.common import load
-    from remit.compile import build_rulebook
-
     if policy is not None:
         return load(policy)
     return build_rulebook({"remit": 1, "agents": {"anyone": {"may": []}}})
 
 
 def _command(book: Rulebook, text: str, dialect: str) -> tuple[dict[str, Any], list[str]]:
-    from remit.explain.radius import radius_of
-    from remit.languages.programs.understand import understand
-
     found = understand(text)
     radius = radius_of(book, "shell", text)
     data = {**as_json(found), **_extent(radius)}
@@ -91,9 +88,6 @@ def _command(book: Rulebook, text: str, dialect: str) -> tuple[dict[str, Any], l
 
 
 def _sql(book: Rulebook, text: str, dialect: str) -> tuple[dict[str, Any], list[str]]:
-    from remit.explain.radius import radius_of
-    from remit.languages.sql.understand import understand_sql
-
     found = understand_sql(text, dialect)
     radius = radius_of(book, "sql", text, dialect=dialect)
     statements = [_statement_json(statement) for statement in found.statements]
@@ -106,9 +100,6 @@ def _sql(book: Rulebook, text: str, dialect: str) -> tuple[dict[str, Any], list[
 
 
 def _url(book: Rulebook, text: str, dialect: str) -> tuple[dict[str, Any], list[str]]:
-    from remit.explain.radius import radius_of
-    from remit.scopes.url import UrlError, parse_url
-
     radius = radius_of(book, "url", text)
     try:
         url = parse_url(text)
@@ -122,8 +113,6 @@ def _url(book: Rulebook, text: str, dialect: str) -> tuple[dict[str, Any], list[
 
 
 def _path(book: Rulebook, text: str, dialect: str) -> tuple[dict[str, Any], list[str]]:
-    from remit.explain.radius import radius_of
-
     found = {effect: radius_of(book, "path", text, effect) for effect in ("read", "write", "delete")}
     lines = [f"📄 {_show(text, 300)}"]
     for effect, radius in found.items():
@@ -190,8 +179,6 @@ def _statement_json(statement: SqlStatement) -> dict[str, Any]:
 
 
 def _show(text: object, limit: int = 160) -> str:
-    from remit.model.text import shown
-
     return shown(text, limit)
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
+from remit.cli.calls import arguments, call_of, facts_of
+from remit.cli.common import FINE, known_name, open_policy
 from remit.cli.options import (
     ArgOption,
     ArgsOption,
@@ -16,13 +16,17 @@ from remit.cli.options import (
     PolicyOption,
     RootOption,
 )
+from remit.cli.output import out, out_json
+from remit.cli.parameters import Argument
+from remit.explain.access import who_can, who_can_call
+from remit.explain.matrix import callers_of, tools_of
 
 if TYPE_CHECKING:
     from remit.explain.access import Access
 
 
 def command(
-    tool: Annotated[str, typer.Argument(metavar="TOOL")],
+    tool: Annotated[str, Argument(metavar="TOOL")],
     args: ArgsOption = None,
     arg: ArgOption = None,
     context: ContextOption = None,
@@ -33,25 +37,19 @@ def command(
     json: JsonOption = False,
 ) -> int:
     """Show who may use a tool. With --args or --arg, that call is decided for everybody."""
-    from remit.cli.calls import arguments, call_of
-    from remit.cli.common import FINE, Setting, known_name, open_policy
-    from remit.cli.output import out, out_json
-    from remit.explain.access import who_can, who_can_call
-    from remit.explain.matrix import callers_of, tools_of
-
     decided = args is not None or bool(arg) or context is not None
     arguments(args, arg)
-    opened = open_policy(policy, machine=json)
-    rulebook = opened.rulebook
+    loaded = open_policy(policy, machine=json)
+    rulebook = loaded.rulebook
     name = known_name(tool, [*tools_of(rulebook), *rulebook.book.aliases], "tool")
-    setting = Setting(opened, root=root, facts=facts, now=now)
+    known_facts = facts_of(loaded, root=root, facts=facts, now=now)
     if decided:
         calls = [
             call_of(caller, name, args=args, arg=arg, context=context) for caller in callers_of(rulebook, everyone=True)
         ]
-        found = who_can_call(rulebook, [(call, setting.facts_for(call)) for call in calls])
+        found = who_can_call(rulebook, [(call, known_facts.of(call)) for call in calls])
     else:
-        found = who_can(rulebook, name, setting.now)
+        found = who_can(rulebook, name, known_facts.now)
     if json:
         by = "decision" if decided else "policy"
         out_json({"tool": name, "by": by, "policy": rulebook.hash, "callers": [one.as_json() for one in found]})

@@ -6,32 +6,30 @@ import re
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
+from remit.cli.common import FINE, InputError
+from remit.cli.ledger.lines import out_ascii
 from remit.cli.options import JsonOption
+from remit.cli.output import out
+from remit.cli.parameters import Option
+from remit.record.witness import Witness
+from remit.record.witness_server import WitnessServer
 
 
 def command(
-    state: Annotated[Path, typer.Option("--state", metavar="DIR", help="Its folder: key, logs, what it has seen.")],
-    listen: Annotated[str, typer.Option("--listen", metavar="HOST:PORT", help="Where it listens.")] = "127.0.0.1:7380",
+    state: Annotated[Path, Option("--state", metavar="DIR", help="Its folder: key, logs, what it has seen.")],
+    listen: Annotated[str, Option("--listen", metavar="HOST:PORT", help="Where it listens.")] = "127.0.0.1:7380",
     log: Annotated[
-        list[str] | None, typer.Option("--log", metavar="VKEY", help="A log to watch from now on; can be repeated.")
+        list[str] | None, Option("--log", metavar="VKEY", help="A log to watch from now on; can be repeated.")
     ] = None,
     name: Annotated[
-        str | None, typer.Option("--name", metavar="NAME", help="The name of its key, when that is made.")
+        str | None, Option("--name", metavar="NAME", help="The name of its key, when that is made.")
     ] = None,
-    cert: Annotated[Path | None, typer.Option("--cert", metavar="FILE", help="A certificate (PEM), for https.")] = None,
-    cert_key: Annotated[Path | None, typer.Option("--cert-key", metavar="FILE", help="The certificate's key.")] = None,
-    once: Annotated[bool, typer.Option("--print-key", help="Only print the key, made if need be, and end.")] = False,
+    cert: Annotated[Path | None, Option("--cert", metavar="FILE", help="A certificate (PEM), for https.")] = None,
+    cert_key: Annotated[Path | None, Option("--cert-key", metavar="FILE", help="The certificate's key.")] = None,
+    once: Annotated[bool, Option("--print-key", help="Only print the key, made if need be, and end.")] = False,
     json: JsonOption = False,
 ) -> int:
     """Run a witness (C2SP tlog-witness): POST /add-checkpoint gets a cosignature, or a refusal."""
-    from remit.cli.common import FINE, InputError
-    from remit.cli.ledger.lines import out_ascii
-    from remit.cli.output import out
-    from remit.record.witness import Witness
-    from remit.record.witness_server import WitnessServer
-
     place = re.fullmatch(r"\[?([0-9A-Za-z.:-]+?)\]?:([0-9]{1,5})", listen)
     if place is None or int(place[2]) > 65_535:
         raise InputError("--listen: not HOST:PORT")

@@ -10,7 +10,7 @@ from remit.compile.inherit import inherit
 from remit.compile.names import Names
 from remit.compile.rules import RuleResolver
 from remit.compile.tiers import refined
-from remit.declare.shapes import Reader
+from remit.forms.shapes import Reader
 from remit.model.policy import Caller, Grant, Policy, Tool
 from remit.model.rulebook import Book, Rulebook
 from remit.model.text import did_you_mean, shown

@@ -7,7 +7,7 @@ from typing import Any
 
 from remit import catalog
 from remit.declare.nodes import parse
-from remit.declare.words import plain
+from remit.forms.texts import plain
 from remit.model.policy import Label, Policy, Question
 from remit.model.rulebook import Protected
 

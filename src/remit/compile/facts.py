@@ -7,8 +7,9 @@ import msgspec
 from remit.compile.names import Names
 from remit.compile.rules import RuleResolver
 from remit.declare.facts import facts as shape
-from remit.declare.nodes import Node, parse
-from remit.declare.shapes import Reader
+from remit.declare.nodes import parse
+from remit.forms.nodes import Node
+from remit.forms.shapes import Reader
 from remit.model.errors import RemitError
 from remit.model.facts import Facts
 from remit.model.policy import Policy, Rule

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from remit.declare.functions import with_functions
-from remit.declare.shapes import Reader
+from remit.forms.shapes import Reader
 from remit.model.rulebook import Rulebook
 
 

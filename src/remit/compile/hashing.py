@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import hashlib
 from typing import Any
 
 import msgspec
 
+from remit.model.digest import sha256
 from remit.model.rulebook import Book
 
 _PLACES = frozenset({"at", "sources", "root", "notices", "examples", "about", "pack", "packs", "tier_words"})
@@ -16,7 +16,7 @@ _ORDERED = frozenset({"gates"})
 
 def content_hash(book: Book) -> str:
     """`sha256:…` over the book without positions, in an order of its own."""
-    return "sha256:" + hashlib.sha256(_encode(_canonical(book))).hexdigest()
+    return "sha256:" + sha256(_encode(_canonical(book))).hexdigest()
 
 
 def _encode(value: Any) -> bytes:

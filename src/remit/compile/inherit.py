@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from remit.declare.shapes import Reader
+from remit.forms.shapes import Reader
 from remit.model.policy import Caller, Enforce, Halting, Locks, Policy
 from remit.model.text import did_you_mean
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from remit.decide.selection import names_tool
 from remit.declare.load import known_pack
-from remit.declare.shapes import Reader
+from remit.forms.shapes import Reader
 from remit.model.policy import Policy, Tool
 from remit.model.text import did_you_mean, shown
 

@@ -10,12 +10,12 @@ from remit.analyze.candidates import favourable, nest, plain_value
 from remit.analyze.never import describe, examine
 from remit.decide import decide
 from remit.decide.grid import Cell, grid_of
-from remit.declare.shapes import Reader
+from remit.forms.shapes import Reader
 from remit.model.call import Call, Context
 from remit.model.policy import Caller, Rule
 from remit.model.rulebook import Rulebook
-from remit.model.terms import DANGEROUS
 from remit.model.text import shown
+from remit.scopes.kinds import kind_of
 
 
 def prove(rulebook: Rulebook) -> Rulebook:
@@ -80,12 +80,12 @@ def _examples(rulebook: Rulebook, caller: Caller, rule: Rule, reader: Reader) ->
 def _arguments(cell: Cell, entry: Any, rule: Rule, reader: Reader) -> dict[str, Any] | None:
     """The arguments of an example: a mapping, or the value of the one argument that matters."""
     declared = cell.tool.args
-    filled = {name: plain_value(a) for name, a in declared.items() if not a.optional and a.kind not in DANGEROUS}
+    kinds = {name: kind_of(argument.kind) for name, argument in declared.items()}
+    needed = [name for name, argument in declared.items() if not argument.optional]
+    filled = {name: plain_value(declared[name]) for name in needed if not kinds[name].must_be_mentioned}
     if isinstance(entry, dict):
         return {**{k: v for k, v in nest(filled).items() if k not in entry}, **entry}
-    main = [n for n, a in declared.items() if a.kind in DANGEROUS | {"skill"} and not a.optional]
-    if not main:
-        main = [name for name, argument in declared.items() if not argument.optional]
+    main = [name for name in needed if kinds[name].unit] or needed
     if len(main) != 1:
         reader.fail(rule.at, "bad-example", f"give the arguments of the example `{shown(entry)}` as a mapping")
         return None

@@ -5,20 +5,13 @@ from __future__ import annotations
 import msgspec
 
 from remit.compile.names import Names
-from remit.declare.shapes import Reader
-from remit.model.policy import Caller, Condition, Rule, Scope, Tool
+from remit.forms.shapes import Reader
+from remit.model.policy import Caller, Condition, Rule, Tool
 from remit.model.text import did_you_mean, shown
-from remit.scopes.glob import Glob
-from remit.scopes.globset import GlobSet
+from remit.scopes.interface import Kind
+from remit.scopes.kinds import kind_of
+from remit.scopes.reach import reach_unit
 
-_KINDS = {
-    "path": frozenset({"path", "glob"}),
-    "url": frozenset({"url"}),
-    "agent": frozenset({"agent"}),
-    "skill": frozenset({"skill"}),
-    "shell": frozenset({"shell"}),
-    "sql": frozenset({"sql", "shell"}),
-}
 _ASKABLE = ("human", "chain")
 
 
@@ -34,10 +27,11 @@ class RuleResolver:
         for rule in rules:
             if rule.ask is not None and rule.ask not in _ASKABLE and rule.ask not in self.callers:
                 self._unknown_caller(rule.at, rule.ask)
-            conditions = [name for condition in rule.scope.where.values() for name in condition.agent or ()]
-            for name in (*(rule.scope.agent or ()), *conditions):
-                if name not in self.callers:
-                    self._unknown_caller(rule.at, name)
+            conditions = [part for condition in rule.scope.where.values() for part in condition.parts.items()]
+            for kind, data in (*rule.scope.parts.items(), *conditions):
+                for name in kind_of(kind).callers(data):
+                    if name not in self.callers:
+                        self._unknown_caller(rule.at, name)
             if rule.tools is None:
                 self._check_toolless(rule)
                 found.append(rule)
@@ -58,7 +52,7 @@ class RuleResolver:
     def _check_toolless(self, rule: Rule) -> None:
         if rule.verb == "may" and not rule.scope.effect:
             self.reader.fail(rule.at, "missing-tool", "a `may` without a tool must name an effect")
-        if rule.scope.where or rule.scope.shell or rule.scope.sql:
+        if rule.scope.where or any(kind_of(part).language for part in rule.scope.parts):
             self.reader.fail(rule.at, "missing-tool", "`where`, `shell` and `sql` need a tool")
 
     def _check_kinds(self, rule: Rule, name: str, members: tuple[str, ...], own: dict[str, Tool]) -> None:
@@ -66,8 +60,8 @@ class RuleResolver:
         scope = rule.scope
         for tool_name in members:
             tool = own.get(tool_name) or self.names.tools[tool_name]
-            for part in _parts(scope):
-                if not (_KINDS[part] & tool.kinds):
+            for part in scope.parts:
+                if not any(part in kind_of(kind).limited_by for kind in tool.kinds):
                     via = f" (in `{name}`)" if tool_name != name else ""
                     kinds = ", ".join(sorted(tool.kinds)) or "no arguments"
                     self.reader.fail(
@@ -78,7 +72,7 @@ class RuleResolver:
                     )
             for arg, condition in scope.where.items():
                 self._check_condition(rule.at, tool, arg, condition)
-            if scope.path is not None and rule.verb == "may":
+            if scope.parts and rule.verb == "may":
                 self._check_reach(rule, tool)
 
     def _check_condition(self, at: str, tool: Tool, arg: str, condition: Condition) -> None:
@@ -87,46 +81,39 @@ class RuleResolver:
             hint = did_you_mean(arg, tool.args)
             self.reader.fail(at, "undeclared-argument", f"`{shown(arg)}` is no argument of `{tool.name}`{hint}")
             return
-        kind = argument.kind
-        wanted: str | None = None
-        values = (condition.equals, condition.one_of, condition.regex, condition.min, condition.max)
-        if kind in ("path", "glob", "url") and any(value is not None for value in values):
-            wanted = f"`{'url' if kind == 'url' else 'path'}:`"
-        elif kind in ("shell", "sql", "json"):
-            wanted = f"`{kind}:`" if kind != "json" else "an argument that is not json"
-        elif condition.path is not None and kind not in ("path", "glob"):
-            wanted = "an argument of kind path"
-        elif condition.url is not None and kind != "url":
-            wanted = "an argument of kind url"
-        elif condition.agent is not None and kind != "agent":
-            wanted = "an argument of kind agent"
-        elif condition.skill is not None and kind != "skill":
-            wanted = "an argument of kind skill"
-        elif (condition.min is not None or condition.max is not None) and kind != "number":
-            wanted = "an argument of kind number"
-        elif (condition.regex or condition.min_length or condition.max_length is not None) and kind in (
-            "number",
-            "flag",
-        ):
-            wanted = "an argument of text"
+        wanted = _wanted(kind_of(argument.kind), condition)
         if wanted is not None:
-            self.reader.fail(at, "kind-mismatch", f"the condition on `{arg}` ({kind}) of `{tool.name}` needs {wanted}")
+            about = f"the condition on `{arg}` ({argument.kind}) of `{tool.name}`"
+            self.reader.fail(at, "kind-mismatch", f"{about} needs {wanted}")
 
     def _check_reach(self, rule: Rule, tool: Tool) -> None:
         """A path scope on a tool that always reaches further can never apply."""
-        reaches = [d for d in tool.does if d.reach is not None and "://" not in d.reach and d.effect != "delegate"]
-        if not reaches or rule.scope.path is None:
-            return
-        allow = GlobSet(Glob.parse(text) for text in rule.scope.path.allow)
-        for does in reaches:
-            reach = str(does.reach)
-            if not allow.includes(Glob.parse(reach, absolute=True)):
+        for does in tool.does:
+            if does.reach is None or does.effect == "delegate":
+                continue
+            unit = reach_unit(does.reach, frozenset())
+            if unit.kind in rule.scope.parts and kind_of(unit.kind).matcher(rule.scope.parts[unit.kind]).excludes(unit):
                 self.reader.fail(
                     rule.at,
                     "never-applies",
-                    f"`{tool.name}` always reaches {reach}, which the path scope does not cover",
+                    f"`{tool.name}` always reaches {does.reach}, which the {unit.kind} scope does not cover",
                 )
 
 
-def _parts(scope: Scope) -> list[str]:
-    return [part for part in _KINDS if getattr(scope, part) is not None]
+def _wanted(kind: Kind, condition: Condition) -> str | None:
+    """What a condition on an argument of this kind needs instead; None if it can be tested."""
+    if not kind.tests:
+        return kind.instead
+    other = next((part for part in condition.parts if part not in kind.limited_by), None)
+    used = {
+        "value": condition.equals is not None or condition.one_of is not None,
+        "regex": condition.regex is not None,
+        "range": condition.min is not None or condition.max is not None,
+        "length": bool(condition.min_length) or condition.max_length is not None,
+    }
+    broken = next((test for test, there in used.items() if there and test not in kind.tests), None)
+    if broken == "range" and "value" in kind.tests:
+        return "an argument of kind number"
+    if broken is not None:
+        return kind.instead
+    return f"an argument of kind {other}" if other is not None else None

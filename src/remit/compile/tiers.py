@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 
 from remit.compile.defaults import data
-from remit.declare.shapes import Reader
+from remit.forms.shapes import Reader
 from remit.model.policy import Policy, TierOf
 from remit.model.rulebook import LabelTier
 from remit.model.text import did_you_mean, shown

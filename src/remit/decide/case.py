@@ -12,10 +12,10 @@ from remit.model.decision import Decision, Needs, Obligation, Remedy, Target
 from remit.model.facts import Capsule, Facts
 from remit.model.terms import DENY, EFFECTS, Verdict
 from remit.scopes.interface import Unit
+from remit.scopes.kinds import kind_of
 
 FLOOR = "the tool's floor"
 _GRADES = ("not understood", "project code", "understood")
-_AIMED = frozenset(("path", "table", "url", "host", "branch", "context", "agent", "skill", "records"))
 _ORDER = {effect: index for index, effect in enumerate(EFFECTS)}
 
 
@@ -101,17 +101,10 @@ def _targets(units: list[Unit], args: dict[str, Any]) -> tuple[Target, ...]:
     """What the call would reach, each once; commands and statements are shown by what they touch."""
     found: dict[Target, None] = {}
     for unit in units:
-        if unit.kind in _AIMED:
-            value = _value(unit)
+        value = kind_of(unit.kind).target(unit)
+        if value is not None:
             if unit.arg and args.get(unit.arg) == value:
                 value = ""  # as given, so that one decision can serve many calls
             for effect in sorted(unit.effects, key=_ORDER.__getitem__):
                 found[Target(effect, unit.kind, value, unit.arg, unit.wide)] = None
     return tuple(found)
-
-
-def _value(unit: Unit) -> str:
-    """A path, a name, a pattern; a URL without its query, which could hold secrets."""
-    if type(unit.value) is str:
-        return unit.value
-    return str(unit.value.text) if unit.wide else str(unit.value).partition("?")[0].partition("#")[0]

@@ -11,6 +11,7 @@ from remit.decide.measure import measure
 from remit.decide.protection import protected
 from remit.decide.questions import questions
 from remit.decide.quick import prepare
+from remit.decide.reasons import declare_remedy
 from remit.decide.steps import (
     binding_cells,
     chained,
@@ -21,7 +22,6 @@ from remit.decide.steps import (
     permitted,
     prohibited,
 )
-from remit.decide.words import declare_remedy
 from remit.model.call import Call, Context, Statement
 from remit.model.decision import Decision, Obligation
 from remit.model.errors import NotUnderstood

@@ -35,7 +35,7 @@ class Bound:
     @property
     def order(self) -> tuple[bool, str, str]:
         """Rules without side conditions first; never by their place in the file."""
-        return (self.judge.new_only, self.judge.describe(), self.rule.ask or "")
+        return (self.judge.obliges, self.judge.describe(), self.rule.ask or "")
 
 
 def bind(rules: Iterable[Rule], tool: str, verb: str, *, origin: str = "", until: str | None = None) -> list[Bound]:

@@ -8,10 +8,11 @@ from posixpath import normpath
 
 from remit.decide.labels import Labels, folded, url_set
 from remit.model.rulebook import Book, LabelTier
-from remit.model.terms import EFFECTS, PROJECT, UNKNOWN
+from remit.model.terms import EFFECTS
 from remit.scopes.glob import Glob, fold
 from remit.scopes.globset import GlobSet
 from remit.scopes.interface import Unit
+from remit.scopes.kinds import kind_of
 from remit.scopes.path import forms
 
 
@@ -102,12 +103,8 @@ class Index:
 
     def grade_tier(self, unit: Unit) -> tuple[int, str]:
         """The least tier of a command by its grade, and of a statement that is not understood."""
-        if unit.kind == "shell":
-            grade = unit.value.act.grade
-            # Code of the workspace stays known for what it is, whatever rules make of it.
-            grade = unit.grade if unit.grade == UNKNOWN and grade != PROJECT else grade
-            return self.grade_tiers[grade], grade
-        return (self.grade_tiers[UNKNOWN], UNKNOWN) if unit.grade == UNKNOWN else (0, "")
+        grade = kind_of(unit.kind).grade(unit)
+        return (self.grade_tiers[grade], grade) if grade is not None else (0, "")
 
     def environment_tier(self, unit: Unit, environment: str | None) -> tuple[int, str]:
         """The tier that effects have where the call's context says that it runs there."""

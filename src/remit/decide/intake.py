@@ -2,27 +2,15 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Iterable
 from typing import Any
 
-import msgspec
-
 from remit.model.call import Call
-from remit.model.errors import NotUnderstood
 from remit.model.facts import Facts
 from remit.model.policy import Argument, Tool
 from remit.model.text import shown_name
-from remit.scopes.glob import Glob
-from remit.scopes.interface import Unit
-from remit.scopes.path import glob_argument, normalise, relative_to
-from remit.scopes.url import UrlError, UrlPattern, parse_url
-
-_TEXTS = frozenset({"path", "glob", "shell", "sql", "url", "agent", "skill", "text"})
-_UNITS = frozenset({"path", "glob", "url", "agent", "skill", "shell", "sql"})
-_NONE: frozenset[str] = frozenset()
-Reader = Callable[[str, str, Call, Facts], Iterable[Unit]]
-_WORDS = {"number": "a number", "flag": "true or false", "list": "a list", "object": "an object"}
+from remit.scopes.interface import NO_EFFECTS, Declared, Kind, Unit, Values
+from remit.scopes.kinds import kind_of
+from remit.scopes.reach import reach_unit
 
 
 class BadArguments(Exception):
@@ -53,7 +41,7 @@ class _Shape:
 class Intake:
     """Reads the arguments of one tool."""
 
-    __slots__ = ("bases", "effects", "fixed", "flat", "readers", "required", "shape", "tool", "units_from")
+    __slots__ = ("declared", "fixed", "flat", "own_effects", "required", "shape", "tool")
 
     def __init__(self, tool: Tool) -> None:
         self.tool = tool
@@ -62,19 +50,12 @@ class Intake:
         if len(self.flat) != len(tool.args):
             self.flat = {}
         self.required = frozenset(n for n, a in tool.args.items() if not a.optional)
-        self.effects = _effects(tool)
-        self.units_from = [(n, a.kind) for n, a in tool.args.items() if a.kind in _UNITS]
-        self.bases: dict[str, list[str]] = {}
-        """Paths that only serve as the base of globs, with those globs."""
-        for name, argument in tool.args.items():
-            if argument.base is not None and argument.base not in self.effects:
-                self.bases.setdefault(argument.base, []).append(name)
+        self.declared, self.own_effects = _declared(tool)
         self.fixed = _fixed_units(tool)
-        self.readers = _readers(tool)
 
-    def values(self, args: dict[str, Any]) -> dict[str, list[Any]]:
+    def values(self, args: dict[str, Any]) -> Values:
         """The values of each declared argument. Raises BadArguments for anything undeclared, missing or mistyped."""
-        values: dict[str, list[Any]] = {}
+        values: Values = {}
         if self.flat or not self.tool.args:
             for name, value in args.items():
                 argument = self.flat.get(name)
@@ -92,7 +73,7 @@ class Intake:
                 values[name] = [argument.default]
         return values
 
-    def _object(self, shape: _Shape, value: Any, path: str, values: dict[str, list[Any]]) -> None:
+    def _object(self, shape: _Shape, value: Any, path: str, values: Values) -> None:
         if not isinstance(value, dict):
             raise BadArguments("mistyped-argument", f"`{path}` must be an object", path)
         for key in value:
@@ -106,7 +87,7 @@ class Intake:
                 continue
             self._field(field, value[key], name, values)
 
-    def _field(self, field: _Shape, value: Any, name: str, values: dict[str, list[Any]]) -> None:
+    def _field(self, field: _Shape, value: Any, name: str, values: Values) -> None:
         if not field.many:
             self._item(field, value, name, values)
             return
@@ -116,7 +97,7 @@ class Intake:
         for item in value:
             self._item(field, item, name, values)
 
-    def _item(self, field: _Shape, value: Any, name: str, values: dict[str, list[Any]]) -> None:
+    def _item(self, field: _Shape, value: Any, name: str, values: Values) -> None:
         if field.argument is None:
             self._object(field, value, name, values)
         else:
@@ -128,129 +109,28 @@ class Intake:
         shown = shown_name(name)
         return BadArguments("undeclared-argument", f"{self.tool.name} has no argument `{shown}`{source}", shown)
 
-    def units(self, values: dict[str, list[Any]], call: Call, facts: Facts) -> list[Unit]:
+    def units(self, values: Values, call: Call, facts: Facts) -> list[Unit]:
         """What the call falls into; never empty. Raises NotUnderstood for a text that can't be read."""
         units: list[Unit] = []
-        for name, kind in self.units_from:
-            texts = values.get(name)
-            if texts is not None:
-                effects, below = self.effects.get(name, (_NONE, _NONE))
-                for text in texts:
-                    if kind == "path":
-                        found = path_units(name, text, effects, below, call.context.cwd, facts)
-                        stood_for = any(glob in values for glob in self.bases.get(name, ()))
-                        units.extend(msgspec.structs.replace(u, derived=True) if stood_for else u for u in found)
-                    elif kind in self.readers:
-                        units.extend(self.readers[kind](name, text, call, facts))
-                    elif kind == "glob":
-                        glob = self._glob(name, text, values, call, facts, below=bool(below))
-                        units.append(Unit("path", name, glob, effects | below, wide=True, text=text))
-                    else:
-                        units.append(_unit(name, kind, text, effects | below))
+        for arg, kind in self.declared:
+            for value in values.get(arg.name, ()):
+                units.extend(kind.units(arg, value, values, call, facts))
         units.extend(self.fixed)
-        if not units:
-            units.append(Unit("call", "", "", self.effects.get("", (_NONE, _NONE))[0]))
-        elif "" in self.effects:
-            units.append(Unit("call", "", "", self.effects[""][0]))
+        if not units or self.own_effects is not None:
+            units.append(Unit("call", "", "", self.own_effects or NO_EFFECTS))
         return units
-
-    def _glob(
-        self, name: str, text: str, values: dict[str, list[Any]], call: Call, facts: Facts, *, below: bool
-    ) -> Glob:
-        """A glob argument: relative to its base, or else to the root and to the working directory alike."""
-        base = self.tool.args[name].base
-        texts = values.get(base) if base is not None else None
-        cwd = call.context.cwd
-        if texts:
-            where = str(path_units(name, texts[0], _NONE, _NONE, cwd, facts)[0].value)
-            return glob_argument(text, facts.root, base=where, below=below)
-        glob = glob_argument(text, facts.root, below=below)
-        if cwd in (None, "", "."):
-            return glob
-        here = normalise(str(cwd), None, facts.root)
-        return glob.or_else(glob_argument(text, facts.root, base=here, below=below))
-
-
-def _readers(tool: Tool) -> dict[str, Reader]:
-    """What takes texts in a language apart, for the languages among the tool's arguments; others aren't loaded."""
-    found: dict[str, Reader] = {}
-    if "shell" in tool.kinds:
-        from remit.scopes.shell.units import shell_units
-
-        def read_shell(name: str, text: str, call: Call, facts: Facts) -> Iterable[Unit]:
-            return shell_units(name, text, call.context.cwd, facts.root, facts.schema, facts.links)
-
-        found["shell"] = read_shell
-    if "sql" in tool.kinds:
-        from remit.scopes.sql.units import sql_units
-
-        def read_sql(name: str, text: str, call: Call, facts: Facts) -> Iterable[Unit]:
-            schema = facts.schema.get(tool.name) if facts.schema is not None else None
-            return sql_units(name, text, tool.dialect or "", facts.root, schema)
-
-        found["sql"] = read_sql
-    return found
-
-
-def path_units(
-    name: str, text: str, effects: frozenset[str], below: frozenset[str], cwd: str | None, facts: Facts
-) -> list[Unit]:
-    """A path, and all below it where the tool goes there."""
-    normal = normalise(text, cwd, facts.root)
-    if text[-1] == "/" and not effects | below <= frozenset({"read"}):
-        raise NotUnderstood("bad-path", "the path ends in `/`; name the file")
-    also: tuple[str, ...] = ()
-    if facts.resolved is not None:
-        real = facts.resolved.get(text)
-        if real is None:
-            raise NotUnderstood("bad-path", "the path could not be resolved")
-        where = relative_to(real, facts.root)
-        if where != normal:
-            also, normal = (normal,), where
-    real_path = normal if also else ""
-    units = []
-    if effects or not below:
-        units.append(Unit("path", name, normal, effects, also=also, text=text, real=real_path))
-    if below:
-        units.append(Unit("path", name, Glob.below(normal), below, wide=True, text=text, real=real_path))
-        units.extend(Unit("path", name, Glob.below(other), below, wide=True, text=text, derived=True) for other in also)
-    if facts.root is not None and normal[0] == "/" and facts.root.startswith(normal.rstrip("/") + "/"):
-        units.extend(_root_units(name, effects, below, text))
-    return units
-
-
-def _root_units(name: str, effects: frozenset[str], below: frozenset[str], text: str) -> list[Unit]:
-    """What a directory above the root means for the root."""
-    units = [Unit("path", name, ".", effects, text=text)] if effects else []
-    if below:
-        units.append(Unit("path", name, Glob.below("."), below, wide=True, text=text))
-    return units
-
-
-def _unit(name: str, kind: str, text: str, effects: frozenset[str]) -> Unit:
-    if kind == "url":
-        try:
-            return Unit("url", name, parse_url(text), effects, text=text)
-        except UrlError as error:
-            raise NotUnderstood("bad-url", str(error)) from None
-    return Unit(kind, name, text, effects, text=text)
 
 
 def _check(value: Any, argument: Argument, name: str) -> None:
     """Raises BadArguments if the value is not of the argument's kind."""
-    kind = argument.kind
     if argument.one_of:
         if not any(type(value) is type(choice) and value == choice for choice in argument.one_of):
             choices = ", ".join(map(str, argument.one_of))
             raise BadArguments("mistyped-argument", f"`{name}` must be one of {choices}", name)
-    elif kind in _TEXTS:
-        if type(value) is not str:
-            raise BadArguments("mistyped-argument", f"`{name}` must be text", name)
-    elif kind == "flag":
-        if type(value) is not bool:
-            raise BadArguments("mistyped-argument", f"`{name}` must be true or false", name)
-    elif kind == "number" and type(value) is not int and (type(value) is not float or not math.isfinite(value)):
-        raise BadArguments("mistyped-argument", f"`{name}` must be a number", name)
+        return
+    wanted = kind_of(argument.kind).problem(value)
+    if wanted is not None:
+        raise BadArguments("mistyped-argument", f"`{name}` must be {wanted}", name)
 
 
 def _shape(tool: Tool) -> _Shape:
@@ -265,18 +145,27 @@ def _shape(tool: Tool) -> _Shape:
     return root
 
 
-def _effects(tool: Tool) -> dict[str, tuple[frozenset[str], frozenset[str]]]:
-    """By argument: the effects on it, and the effects on all below it. `""` is the call itself."""
-    found: dict[str, tuple[frozenset[str], frozenset[str]]] = {}
+def _declared(tool: Tool) -> tuple[list[tuple[Declared, Kind]], frozenset[str] | None]:
+    """The arguments whose values fall into units, with their kinds; and the effects of the call itself, if any."""
+    kinds = {name: kind_of(argument.kind) for name, argument in tool.args.items()}
+    on: dict[str, frozenset[str]] = {}
+    below: dict[str, frozenset[str]] = {}
     for does in tool.does:
         if does.records is not None or (does.reach is not None and does.effect != "delegate"):
             continue
-        own = does.arg is not None and tool.args[does.arg].kind in _UNITS - {"shell", "sql"}
+        own = does.arg is not None and kinds[does.arg].unit and not kinds[does.arg].language
         name = does.arg if own and does.arg is not None else ""
-        on, below = found.get(name, (_NONE, _NONE))
-        one = frozenset({does.effect})
-        found[name] = (on, below | one) if does.below else (on | one, below)
-    return found
+        into = below if does.below else on
+        into[name] = into.get(name, NO_EFFECTS) | {does.effect}
+    found = []
+    for name, argument in tool.args.items():
+        if not kinds[name].unit:
+            continue
+        idle = name not in on and name not in below
+        serves = tuple(other for other, a in tool.args.items() if a.base == name) if idle else ()
+        mine = (on.get(name, NO_EFFECTS), below.get(name, NO_EFFECTS))
+        found.append((Declared(name, argument.kind, tool, *mine, base=argument.base, serves=serves), kinds[name]))
+    return found, on.get("", NO_EFFECTS) if "" in on or "" in below else None
 
 
 def _fixed_units(tool: Tool) -> list[Unit]:
@@ -285,14 +174,9 @@ def _fixed_units(tool: Tool) -> list[Unit]:
     records: dict[str, frozenset[str]] = {}
     for does in tool.does:
         if does.records is not None:
-            records[does.records] = records.get(does.records, _NONE) | {does.effect}
+            records[does.records] = records.get(does.records, NO_EFFECTS) | {does.effect}
         elif does.reach is not None and does.effect != "delegate":
-            reaches[does.reach] = reaches.get(does.reach, _NONE) | {does.effect}
-    units = []
-    for reach, effects in sorted(reaches.items()):
-        if "://" in reach:
-            units.append(Unit("url", "", UrlPattern.parse(reach), effects, wide=True, text=reach))
-        else:
-            units.append(Unit("path", "", Glob.parse(reach, absolute=True), effects, wide=True, text=reach))
+            reaches[does.reach] = reaches.get(does.reach, NO_EFFECTS) | {does.effect}
+    units = [reach_unit(reach, effects) for reach, effects in sorted(reaches.items())]
     units.extend(Unit("records", "", name, effects, text=name) for name, effects in sorted(records.items()))
     return units

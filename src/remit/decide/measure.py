@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from remit.decide.case import FLOOR, Case
 from remit.decide.index import Index
 from remit.model.text import shown
 from remit.scopes.glob import Glob, fold
 from remit.scopes.globset import GlobSet
-from remit.scopes.interface import FOR_LABELS, Unit
+from remit.scopes.interface import FOR_LABELS, Unit, Untold
 from remit.scopes.path import is_outside
-
-if TYPE_CHECKING:
-    from remit.languages.bash.reading import Touch
 
 Found = tuple[int, str]
 """A tier, and why."""
@@ -34,9 +30,9 @@ def measure(case: Case) -> None:
         if tier > case.data_tier:
             how = "could reach" if unit.wide else "is"
             case.data_tier, case.data_why = tier, f"{unit.kind} {shown(unit.text)} {how} data of tier {tier}"
-        if unit.dubious and unit.kind == "shell" and index.labels.data_paths > case.data_tier:
+        if unit.untold and index.labels.data_paths > case.data_tier:
             case.data_tier = index.labels.data_paths
-            raw = shown(_unplaced(unit)[0].path.raw)
+            raw = shown(unit.untold[0].raw)
             case.data_why = f"the text doesn't tell where {raw} lies: it could reach data of tier {case.data_tier}"
 
 
@@ -59,9 +55,8 @@ def _tiers(index: Index, unit: Unit, inside: GlobSet | None, environment: str | 
         yield tier, f"{shown(unit.text)} {how} {label}: {words.get(f'label {label}', '')}"
     if unit.kind == "path":
         yield from _outside(index, unit, inside)
-    elif unit.kind == "shell" and unit.dubious:
-        for touch in _unplaced(unit):
-            yield from _dubious(index, touch)
+    for untold in unit.untold:
+        yield from _untold(index, untold)
 
 
 def _outside(index: Index, unit: Unit, inside: GlobSet | None) -> Iterator[Found]:
@@ -76,17 +71,12 @@ def _outside(index: Index, unit: Unit, inside: GlobSet | None) -> Iterator[Found
         yield rule.tier, f"{shown(unit.text)} lies outside the root: {why}"
 
 
-def _dubious(index: Index, touch: Touch) -> Iterator[Found]:
+def _untold(index: Index, untold: Untold) -> Iterator[Found]:
     """A path that can't be placed: it lies outside the root, or the text doesn't tell where."""
-    text, raw = touch.path.text, shown(touch.path.raw)
-    if touch.effect in index.outside_scope.effects:
+    raw = shown(untold.raw)
+    if untold.effect in index.outside_scope.effects:
         yield index.outside_scope.tier, f"{raw} may lie outside the root: {index.words.get('outside_scope', '')}"
-    if text is not None:
-        tier, label = index.labels.named_by(touch.effect, text)
+    if untold.text is not None:
+        tier, label = index.labels.named_by(untold.effect, untold.text)
         if label is not None:
             yield tier, f"{raw} is labelled {label}: {index.words.get(f'label {label}', '')}"
-
-
-def _unplaced(unit: Unit) -> list[Touch]:
-    placed = unit.value
-    return [touch for touch, path in (*placed.touches, *placed.redirected) if path is None]

@@ -115,7 +115,8 @@ def _prepare_fixed(cell: Cell, procedure: Procedure) -> None:
 
 def _prepare_path(cell: Cell, procedure: Procedure, name: str) -> None:
     """One path among the arguments: the rule that covers it settles the answer, where nothing else concerns it."""
-    if cell.intake.fixed or cell.intake.effects.get(name, ((), ()))[1] or cell.locks is not None:
+    below = any(arg.below for arg, _ in cell.intake.declared if arg.name == name)
+    if cell.intake.fixed or below or cell.locks is not None:
         return
     nots = [bound for bound in cell.nots if _could_act(cell, bound)]
     if cell.asks or nots or not all(_only_path(bound) for bound in cell.may):
@@ -169,7 +170,8 @@ def _prepare_path(cell: Cell, procedure: Procedure, name: str) -> None:
 def _covering(cell: Cell) -> tuple[tuple[int, Accepts, Concerned | None], ...] | None:
     """For each rule, a test for plain texts that name a normal path which it covers, and one for those that
     something else concerns."""
-    scopes = [bound.rule.scope.path.allow if bound.rule.scope.path is not None else ("**",) for bound in cell.may]
+    matchers: list[Any] = [bound.judge.parts.get("path") for bound in cell.may]
+    scopes = [matcher.scope.allow if matcher is not None else ("**",) for matcher in matchers]
     if cell.access:
         scopes.append(("**",))
     concerns = list(_concerns(cell))
@@ -206,10 +208,10 @@ def _only_path(bound: Bound) -> bool:
     judge = bound.judge
     if judge.free:
         return True
-    scope = judge.scope
-    if judge.when or judge.effects is not None or set(judge.parts) != {"path"} or scope.path is None:
+    if judge.when or judge.effects is not None or set(judge.parts) != {"path"}:
         return False
-    return not (scope.path.except_ or scope.path.outside or scope.path.new_only or scope.shell or scope.sql)
+    path: Any = judge.parts["path"]
+    return not (path.scope.except_ or path.scope.outside or path.obliges)
 
 
 def _concerns(cell: Cell) -> Iterable[Glob]:

@@ -6,6 +6,7 @@ from fnmatch import fnmatchcase
 
 from remit.model.policy import Caller, Never, Tool
 from remit.model.rulebook import Book
+from remit.scopes.kinds import kind_of
 
 
 def names_tool(pattern: str, tool: Tool) -> bool:
@@ -35,4 +36,4 @@ def selects_tool(book: Book, statement: Never, tool: Tool) -> bool:
 
 
 def _may_have(tool: Tool, effects: tuple[str, ...]) -> bool:
-    return any(does.effect in effects for does in tool.does) or not tool.kinds.isdisjoint(("shell", "sql"))
+    return any(does.effect in effects for does in tool.does) or any(kind_of(kind).language for kind in tool.kinds)

@@ -6,12 +6,13 @@ from itertools import pairwise
 
 from remit.decide.case import Case, Objection
 from remit.decide.grid import Bound, Cell, bind, grid_of
-from remit.decide.words import because, limited, limited_text, permit_remedy
+from remit.decide.reasons import because, limited, limited_text, permit_remedy
 from remit.model.decision import Obligation, Remedy
 from remit.model.policy import Caller, Reserved
 from remit.model.terms import MAX_CHAIN, UNKNOWN
 from remit.model.text import shown
 from remit.scopes.interface import FOR_LABELS, Unit
+from remit.scopes.kinds import kind_of
 from remit.scopes.path import forms, is_outside
 from remit.scopes.url import UrlSet
 
@@ -85,7 +86,7 @@ def permitted(cell: Cell, case: Case) -> Objection | None:
     context = case.call.context
     live = [b for b in bounds if b.judge.free or b.judge.in_force(context, case.values, case.units)]
     live = [b for b in live if b.rule.verb != "must_ask" or b.judge.touches(context, case.values, case.units)]
-    live.sort(key=lambda bound: bound.judge.new_only)
+    live.sort(key=lambda bound: bound.judge.obliges)
     for unit in case.units:
         if unit.derived:
             continue
@@ -94,9 +95,9 @@ def permitted(cell: Cell, case: Case) -> Objection | None:
             case.trace.append(f"4 {unit.arg or unit.kind} covered by {bound.line}")
             if case.rule is None:
                 case.rule = bound.rule.at
-            new = bound.judge.new_path or unit.arg in bound.judge.new_args
-            if new and unit.kind == "path" and "write" in unit.effects:
-                case.obligations[f"new {unit.arg}"] = Obligation("create-exclusively", unit.arg)
+            duty = bound.judge.obligation(unit) if bound.judge.obliges else None
+            if duty is not None:
+                case.obligations[f"{duty} {unit.arg}"] = Obligation(duty, unit.arg)
             continue
         if cell.access and not is_outside(unit):
             case.trace.append(
@@ -109,7 +110,7 @@ def permitted(cell: Cell, case: Case) -> Objection | None:
             case.trace.append(f"4   not by {other.line}{because(other, unit)}")
         if is_outside(unit):
             return case.deny(4, "outside-root", f"{shown(unit.text)} lies outside the root")
-        reason = limited_text(cell, bounds, unit) if unit.kind in ("shell", "sql") else limited(cell, bounds)
+        reason = limited_text(cell, bounds, unit) if kind_of(unit.kind).language else limited(cell, bounds)
         return case.deny(4, "not-permitted", reason, remedy=permit_remedy(cell, unit))
     return None
 
@@ -274,7 +275,7 @@ def _locks(cell: Cell, case: Case) -> Objection | None:
     if cell.locks is not None and caller.locks is not None:
         may, avoid = cell.locks
         for unit in case.units:
-            if unit.grade == UNKNOWN or (unit.kind == "shell" and unit.dubious):
+            if unit.grade == UNKNOWN or unit.untold:
                 return case.deny(6, "not-understood", f"{caller.name} may not run what is not understood")
             if unit.kind != "path" or unit.effects.isdisjoint(("write", "delete")):
                 continue

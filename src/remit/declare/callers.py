@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from remit.declare.nodes import Node
-from remit.declare.rules import Rules, globs, names, urls
-from remit.declare.shapes import (
+from remit.declare.rules import Rules, globs, urls
+from remit.declare.tools import tool
+from remit.forms.nodes import Node
+from remit.forms.shapes import (
     NAME,
     Choice,
     Either,
@@ -20,8 +21,7 @@ from remit.declare.shapes import (
     Ref,
     Text,
 )
-from remit.declare.tools import tool
-from remit.declare.words import Duration, Moment, Name
+from remit.forms.texts import Duration, Moment, Name, names
 from remit.model.policy import Caller, Enforce, Halting, Locks
 
 _tiers = ListOf(Number(0, 3))

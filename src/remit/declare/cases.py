@@ -6,9 +6,10 @@ from typing import Any
 
 import msgspec
 
-from remit.declare.nodes import SCALAR, Node, parse
-from remit.declare.shapes import BAD, JSON, Choice, Either, Field, ListOf, Number, Reader, Record, Shape, Text
-from remit.declare.words import Anything, Moment
+from remit.declare.nodes import parse
+from remit.forms.nodes import SCALAR, Node
+from remit.forms.shapes import BAD, JSON, Choice, Either, Field, ListOf, Number, Reader, Record, Shape, Text
+from remit.forms.texts import Anything, Moment
 from remit.model.call import Call
 from remit.model.errors import CallError
 from remit.model.wire import call_from

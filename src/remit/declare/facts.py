@@ -6,10 +6,10 @@ from typing import Any
 
 import msgspec
 
-from remit.declare.nodes import Node
-from remit.declare.rules import Rules, globs, names
-from remit.declare.shapes import Choice, Field, Flag, ListOf, MapOf, Number, Reader, Record, Text
-from remit.declare.words import Moment, Name
+from remit.declare.rules import Rules, globs
+from remit.forms.nodes import Node
+from remit.forms.shapes import Choice, Field, Flag, ListOf, MapOf, Number, Reader, Record, Text
+from remit.forms.texts import Moment, Name, names
 from remit.model.facts import Approval, Capsule, Facts
 from remit.model.policy import Grant
 

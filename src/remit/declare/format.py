@@ -6,15 +6,17 @@ from typing import Any
 
 from remit.declare.callers import agent, enforce, on_violation, project_code, review, role, runner
 from remit.declare.labels import effect_tiers, label_tiers, labels
-from remit.declare.nodes import Node
-from remit.declare.rules import Rules, definitions, globs, names, urls
-from remit.declare.shapes import (
+from remit.declare.rules import Rules, definitions, globs, urls
+from remit.declare.tools import tool
+from remit.forms.nodes import Node
+from remit.forms.shapes import (
     JSON,
     NAME,
     Choice,
     Either,
     Field,
     Flag,
+    Late,
     ListOf,
     MapOf,
     Number,
@@ -23,10 +25,10 @@ from remit.declare.shapes import (
     Ref,
     Text,
 )
-from remit.declare.tools import tool
-from remit.declare.words import Moment, Name, NamePattern
+from remit.forms.texts import Moment, Name, NamePattern, names
 from remit.model.policy import Grant, Never, Question, Reserved
-from remit.model.terms import EFFECTS, KINDS, RISKS
+from remit.model.terms import EFFECTS, RISKS
+from remit.scopes import kinds
 
 _texts = ListOf(Text(), single=True)
 _patterns = ListOf(NamePattern, single=True)
@@ -52,7 +54,7 @@ _never = Record(
         "layer": Field(_texts),
         "category": Field(_texts),
         "risk": Field(ListOf(Choice(*RISKS), single=True)),
-        "kind": Field(ListOf(Choice(*KINDS), single=True)),
+        "kind": Field(ListOf(Late(lambda: Choice(*kinds.names()), "a kind"), single=True)),
         "effect": Field(ListOf(Choice(*EFFECTS), single=True)),
         "because": Field(Text()),
         "assuming": Field(ListOf(Choice("sandbox"), single=True)),

@@ -10,9 +10,9 @@ import msgspec
 from remit.declare import format as shape
 from remit.declare.nodes import from_python
 from remit.declare.rules import rule_keys
-from remit.declare.shapes import BAD, Reader
+from remit.forms.shapes import BAD, Reader
 from remit.model.policy import Argument, Tool
-from remit.model.terms import HARMLESS
+from remit.scopes.kinds import kind_of
 
 SOURCE = "functions"
 _FIELDS = {"args": "args", "optional": "args", "does": "does"}
@@ -31,7 +31,7 @@ def with_functions(
         return tools
     joined = dict(tools)
     for name, tool in found["tools"].items():
-        if name in rule_keys:
+        if name in rule_keys():
             message = f"`{name}` is a word of scopes and can't name a tool"
             reader.fail(SOURCE, "bad-name", message, f'give the tool another name: @guard.tool("run_{name}")')
         tool = msgspec.structs.replace(tool, name=name)
@@ -72,7 +72,7 @@ def _comparable(there: dict[str, Argument], here: dict[str, Argument]) -> tuple[
     coarser: set[str] = set()
     for name, argument in there.items():
         inside = _inside(name, here)
-        if argument.kind == "json" and all(here[n].kind in HARMLESS for n in inside):
+        if argument.kind == "json" and not any(kind_of(here[n].kind).unit for n in inside):
             coarser |= inside
     whole = {n.split(".")[0].removesuffix("[]") for n in (*finer, *coarser)}
     left = finer | coarser | whole

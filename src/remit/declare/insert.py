@@ -7,7 +7,8 @@ from typing import Any, NamedTuple
 import yaml
 from yaml.cyaml import CParser  # type: ignore[attr-defined]  # libyaml itself; the stubs leave it out
 
-from remit.declare.nodes import LIST, parse
+from remit.declare.nodes import parse
+from remit.forms.nodes import LIST
 
 _MARK = "\ufeff"
 _ENDS = ("\r\n", "\n", "\r")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from remit.declare.nodes import MAP, Node
 from remit.declare.rules import globs, urls
-from remit.declare.shapes import (
+from remit.forms.nodes import MAP, Node
+from remit.forms.shapes import (
     BAD,
     JSON,
     NAME,

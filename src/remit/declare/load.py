@@ -14,9 +14,10 @@ from remit.declare import format as shape
 from remit.declare.callers import enforcement, halting
 from remit.declare.files import read_text
 from remit.declare.functions import with_functions
-from remit.declare.nodes import LIST, Node, from_python, parse
+from remit.declare.nodes import from_python, parse
 from remit.declare.rules import rule_keys
-from remit.declare.shapes import BAD, Reader
+from remit.forms.nodes import LIST, Node
+from remit.forms.shapes import BAD, Reader
 from remit.model.errors import PolicyError
 from remit.model.policy import Caller, Policy, Question, Tool
 from remit.model.text import did_you_mean, shown
@@ -141,7 +142,7 @@ class _Loading:
         if group == "callers" and name in ("human", "chain", "system"):
             self.reader.fail(place, "bad-name", f"`{name}` means somebody else and can't name {_article(kind)}")
             return
-        if group in ("tools", "toolsets") and name in rule_keys:
+        if group in ("tools", "toolsets") and name in rule_keys():
             self.reader.fail(place, "bad-name", f"`{name}` is a word of scopes and can't name a {kind}")
             return
         if name in self.merged[group]:

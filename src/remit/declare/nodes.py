@@ -12,58 +12,13 @@ from typing import Any
 import yaml
 from yaml.cyaml import CParser  # type: ignore[attr-defined]  # libyaml itself; the stubs leave it out
 
+from remit.forms.nodes import LIST, MAP, SCALAR, Node
 from remit.model.errors import PolicyError, Problem
 from remit.model.text import shown
 
 MAX_DEPTH = 48
 MAX_SIZE = 16 * 1024 * 1024
-SCALAR, LIST, MAP = "value", "list", "mapping"
-
 _HIDDEN = re.compile("[\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff\u061c]")
-_INT = re.compile(r"[-+]?[0-9]{1,18}")
-_FLOAT = re.compile(r"[-+]?(?:\.[0-9]{1,18}|[0-9]{1,18}(?:\.[0-9]{0,18})?)(?:[eE][-+]?[0-9]{1,3})?")
-_WORDS = {"true": True, "True": True, "TRUE": True, "false": False, "False": False, "FALSE": False}
-_NULLS = frozenset({"", "~", "null", "Null", "NULL"})
-
-
-class Node:
-    """One value of the text. `value` is text, a list of nodes, or a dict of nodes by key."""
-
-    __slots__ = ("col", "keys", "kind", "line", "plain", "source", "value")
-
-    def __init__(self, kind: str, value: Any, source: str, line: int, col: int, plain: bool = False) -> None:
-        self.kind = kind
-        self.value = value
-        self.source = source
-        self.line = line
-        self.col = col
-        self.plain = plain
-        self.keys: dict[str, tuple[int, int]] = {}
-
-    @property
-    def at(self) -> str:
-        """`file:line:column`, or the path of keys for a policy built in Python."""
-        return f"{self.source}:{self.line}:{self.col}" if self.line else self.source
-
-    def at_key(self, key: str) -> str:
-        """The position of one of its keys."""
-        line, col = self.keys.get(key, (0, 0))
-        return f"{self.source}:{line}:{col}" if line else f"{self.source}.{key}"
-
-    def scalar(self) -> str | int | float | bool | None:
-        """The value under the YAML 1.2 core schema: only unquoted text is anything but text."""
-        text: str = self.value
-        if not self.plain:
-            return text
-        if text in _WORDS:
-            return _WORDS[text]
-        if text in _NULLS:
-            return None
-        if _INT.fullmatch(text):
-            return int(text)
-        if text[0] in "+-.0123456789" and _FLOAT.fullmatch(text):
-            return float(text)
-        return text
 
 
 def parse(text: str, source: str) -> Node:

@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 
 from remit.declare.nodes import parse
-from remit.declare.words import plain
+from remit.forms.texts import plain
 from remit.languages.programs.profiles import Meta, Option, Profile, Programs
 from remit.model.errors import PolicyError, Problem
 from remit.model.terms import EFFECTS

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from functools import cache
 from typing import Any
 
-from remit.declare.nodes import LIST, MAP, SCALAR, Node
-from remit.declare.shapes import (
+from remit.forms.nodes import LIST, MAP, SCALAR, Node
+from remit.forms.shapes import (
     BAD,
     JSON,
     Choice,
     Either,
     Field,
-    Flag,
     ListOf,
     MapOf,
     Number,
@@ -20,59 +21,20 @@ from remit.declare.shapes import (
     Ref,
     Scalar,
     Shape,
-    Text,
 )
-from remit.declare.sql import sql_scope
-from remit.declare.words import Anything, GlobText, Name, NamePattern, RegexText, UrlText
-from remit.model.policy import Condition, Examples, PathScope, Rule, Scope, Verb
+from remit.forms.texts import Anything, Name, NamePattern, Parsed
+from remit.model.policy import Condition, Examples, Rule, Scope, Verb
 from remit.model.terms import CONTEXT_KEYS, EFFECTS
 from remit.model.text import did_you_mean, shown
+from remit.scopes.interface import Kind
+from remit.scopes.kinds import scoped
+from remit.scopes.path import glob_texts
+from remit.scopes.regex import compile_regex
+from remit.scopes.url import url_texts
 
-globs = ListOf(GlobText(), single=True)
-absolute_globs = ListOf(GlobText(absolute=True), single=True)
-urls = ListOf(UrlText(), single=True)
-names = ListOf(Name, single=True)
+globs = glob_texts()
+urls = url_texts()
 effects = ListOf(Choice(*EFFECTS), single=True, some=True)
-
-
-def _path(values: dict[str, Any], node: Node, reader: Reader) -> Any:
-    if not values.get("allow") and not values.get("outside") and "allow" not in values:
-        return reader.fail(node.at, "missing-key", "a path scope says `allow` or `outside`")
-    return PathScope(
-        allow=values.get("allow", ()),
-        except_=values.get("except", ()),
-        outside=values.get("outside", ()),
-        new_only=values.get("new_only", False),
-    )
-
-
-class _PathShape(Shape):
-    """`docs/**`, a list of globs, or the long form."""
-
-    expects = "a glob, a list of globs, or {allow, except, new_only, outside}"
-    long = Record(
-        {
-            "allow": Field(globs, "globs below the root"),
-            "except": Field(globs, "globs taken out again"),
-            "new_only": Field(Flag(), "only files that don't exist yet"),
-            "outside": Field(absolute_globs, "absolute globs outside the root"),
-        },
-        _path,
-        what="a path scope",
-    )
-
-    def read(self, node: Node, reader: Reader) -> Any:
-        if node.kind is MAP:
-            return self.long.read(node, reader)
-        found = globs.read(node, reader)
-        return BAD if found is BAD else PathScope(allow=found)
-
-    def schema(self) -> JSON:
-        return {"anyOf": [globs.schema(), self.long.schema()]}
-
-
-_path_shape = _PathShape()
-path_scope = Ref("path-scope", lambda: _path_shape)
 
 
 def _condition(values: dict[str, Any], node: Node, reader: Reader) -> Any:
@@ -87,7 +49,9 @@ def _condition(values: dict[str, Any], node: Node, reader: Reader) -> Any:
     length = values.pop("length", {})
     if isinstance(length, int):
         length = {"min": length, "max": length}
-    return Condition(min=low, max=high, min_length=length.get("min"), max_length=length.get("max"), **values)
+    parts = {kind.name: values.pop(kind.name) for kind in scoped() if kind.name in values}
+    lengths = {"min_length": length.get("min"), "max_length": length.get("max")}
+    return Condition(min=low, max=high, parts=parts, **lengths, **values)
 
 
 class _Range(ListOf):
@@ -107,28 +71,21 @@ class _ConditionShape(Shape):
 
     expects = "a value, a list of values, or a mapping such as {regex: …}"
     one_of = ListOf(Scalar(), some=True)
-    long = Record(
-        {
+
+    def __init__(self, kinds: Sequence[Kind]) -> None:
+        regex = Parsed(compile_regex, "a regular expression", "bad-regex", quote=True, format="regex")
+        lengths = Record({"min": Field(Number(0, 10**9)), "max": Field(Number(0, 10**9))}, what="a length")
+        fields = {
             "equals": Field(Scalar()),
             "one_of": Field(ListOf(Scalar(), some=True)),
-            "regex": Field(RegexText(), "matches the whole value, in linear time"),
+            "regex": Field(regex, "matches the whole value, in linear time"),
             "range": Field(_Range()),
             "min": Field(Number(real=True)),
             "max": Field(Number(real=True)),
-            "length": Field(
-                Either(
-                    scalar=Number(0, 10**9),
-                    map=Record({"min": Field(Number(0, 10**9)), "max": Field(Number(0, 10**9))}, what="a length"),
-                )
-            ),
-            "path": Field(path_scope),
-            "url": Field(urls),
-            "agent": Field(names),
-            "skill": Field(names),
-        },
-        _condition,
-        what="a condition",
-    )
+            "length": Field(Either(scalar=Number(0, 10**9), map=lengths)),
+            **{kind.name: Field(kind.form()) for kind in kinds if kind.conditional},
+        }
+        self.long = Record(fields, _condition, what="a condition")
 
     def read(self, node: Node, reader: Reader) -> Any:
         if node.kind is MAP:
@@ -171,76 +128,6 @@ class _When(MapOf):
         }
 
 
-_words = ListOf(Text(), single=True)
-_run = Either(
-    scalar=Text(),
-    map=MapOf(
-        Either(
-            scalar=Text(),
-            list=ListOf(Text()),
-            map=Record(
-                {
-                    "sub": Field(_words, "subcommands"),
-                    "effects": Field(effects, "effects its options may have, beyond or below the profile's"),
-                    "options": Field(_words, "the only options it may have, as `-csv` or `--csv`"),
-                    "targets": Field(_words, "make targets"),
-                    "module": Field(_words, "python -m modules"),
-                    "url": Field(urls),
-                    "host": Field(_words),
-                    "db": Field(_words, "database files"),
-                    "sql": Field(Ref("sql-scope", lambda: sql_scope)),
-                    "meta": Field(_words, "commands of a database client, such as tables (.tables) and d (\\d)"),
-                    "unsafe_any_arguments": Field(Flag(), "any arguments at all: weakens enforcement"),
-                },
-                what="a command",
-            ),
-        ),
-        what="program",
-    ),
-)
-_joiners = Choice(
-    "and",
-    "or",
-    "then",
-    "pipe",
-    "background",
-    "group",
-    "subshell",
-    "substitution",
-    "condition",
-    "loop",
-    "function",
-)
-_shell = Record(
-    {
-        "sets": Field(_words, "named command sets of the catalog"),
-        "run": Field(Either(scalar=Choice("any"), list=ListOf(_run)), "programs and subcommands"),
-        "filters": Field(_words, "programs allowed only behind a pipe"),
-        "joined_by": Field(ListOf(_joiners)),
-        "redirect": Field(_words),
-        "env": Field(_words),
-        "stdin": Field(Choice("literal", "none")),
-        "in": Field(Text(), "working directory"),
-        "path": Field(MapOf(globs, what="effect"), "what the commands may touch, by effect"),
-    },
-    what="a shell scope",
-)
-
-_exception: Record
-_SCOPE_FIELDS: dict[str, Field] = {
-    "path": Field(path_scope, "where path arguments must lie"),
-    "url": Field(urls, "what URL arguments must be"),
-    "agent": Field(names, "which agents it may name"),
-    "skill": Field(names, "which skills it may name"),
-    "shell": Field(Ref("shell-scope", lambda: _shell), "which commands it may run"),
-    "sql": Field(Ref("sql-scope", lambda: sql_scope), "which statements it may run"),
-    "where": Field(MapOf(_ConditionShape(), what="argument"), "conditions on single arguments"),
-    "when": Field(_When(), "conditions on the trusted context"),
-    "effect": Field(effects, "what it does"),
-    "except": Field(Ref("exception", lambda: _exception), "taken out again"),
-}
-
-
 class _ExampleShape(Anything):
     """The value of the argument that matters, or a mapping of arguments."""
 
@@ -251,9 +138,10 @@ class _ExampleShape(Anything):
 
 
 def _scope(values: dict[str, Any], node: Node, reader: Reader) -> Any:
+    parts = {kind.name: values.pop(kind.name) for kind in scoped() if kind.name in values}
     if "except" in values:
         values["except_"] = values.pop("except")
-    return Scope(**values)
+    return Scope(parts=parts, **values)
 
 
 def _excepted(values: dict[str, Any], node: Node, reader: Reader) -> Any:
@@ -262,9 +150,13 @@ def _excepted(values: dict[str, Any], node: Node, reader: Reader) -> Any:
     return _scope(values, node, reader)
 
 
-_exception = Record(
-    {k: f for k, f in _SCOPE_FIELDS.items() if k not in ("except", "when")}, _excepted, what="an exception"
-)
+def _ruled(values: dict[str, Any], node: Node, reader: Reader) -> Any:
+    return (
+        {key: values.pop(key) for key in ("ask", "examples") if key in values},
+        _scope(values, node, reader),
+    )
+
+
 _EXTRA_FIELDS = {
     "ask": Field(Name, "who is asked: human, chain, a role or an agent"),
     "examples": Field(
@@ -276,18 +168,38 @@ _EXTRA_FIELDS = {
         "calls decided when the policy loads",
     ),
 }
-rule_keys = frozenset({*_SCOPE_FIELDS, *_EXTRA_FIELDS})
-"""Words that begin a scope, so that no tool may have them as its name."""
 
 
-def _ruled(values: dict[str, Any], node: Node, reader: Reader) -> Any:
-    return (
-        {key: values.pop(key) for key in ("ask", "examples") if key in values},
-        _scope(values, node, reader),
-    )
+class _Format:
+    """The shapes of scopes: a part for each kind, conditions, effects, and what is taken out again."""
+
+    def __init__(self, kinds: tuple[Kind, ...]) -> None:
+        self.parts = {kind.name: Field(kind.form(), kind.about) for kind in kinds}
+        fields = {
+            **self.parts,
+            "where": Field(MapOf(_ConditionShape(kinds), what="argument"), "conditions on single arguments"),
+            "when": Field(_When(), "conditions on the trusted context"),
+            "effect": Field(effects, "what it does"),
+            "except": Field(Ref("exception", lambda: self.exception), "taken out again"),
+        }
+        excepted = {key: field for key, field in fields.items() if key not in ("except", "when")}
+        self.exception = Record(excepted, _excepted, what="an exception")
+        self.scope = Record({**fields, **_EXTRA_FIELDS}, _ruled, what="a scope")
 
 
-_rule_scope = Record({**_SCOPE_FIELDS, **_EXTRA_FIELDS}, _ruled, what="a scope")
+@cache
+def _format_for(kinds: tuple[Kind, ...]) -> _Format:
+    return _Format(kinds)
+
+
+def _format() -> _Format:
+    """The format for the kinds that there are now."""
+    return _format_for(tuple(scoped()))
+
+
+def rule_keys() -> frozenset[str]:
+    """Words that begin a scope, so that no tool may have them as its name."""
+    return frozenset(_format().scope.fields)
 
 
 class Rules(Shape):
@@ -316,8 +228,9 @@ class Rules(Shape):
         if not node.value:
             reader.fail(node.at, "bad-value", "an entry names a tool, a toolset or a scope")
             return []
-        if all(key in _rule_scope.fields for key in node.value):
-            read = _rule_scope.read(node, reader)
+        scope = _format().scope
+        if all(key in scope.fields for key in node.value):
+            read = scope.read(node, reader)
             return [] if read is BAD else [self._rule(None, read, node.at, reader)]
         rules = []
         for key, value in node.value.items():
@@ -333,7 +246,7 @@ class Rules(Shape):
             if value.kind is SCALAR and value.scalar() is None:
                 rules.append(Rule(self.verb, (key,), at=at))
                 continue
-            read = _rule_scope.read(value, reader)
+            read = scope.read(value, reader)
             if read is not BAD:
                 rules.append(self._rule((key,), read, at, reader))
         return rules
@@ -362,11 +275,11 @@ def definitions() -> dict[str, JSON]:
     scope = {"$ref": "#/$defs/scope"}
     scoped = {"type": "object", "additionalProperties": {"anyOf": [scope, {"type": "null"}]}}
     entry = {"anyOf": [name, {"type": "array", "items": name}, scope, scoped]}
+    format = _format()
+    named = [field.shape for field in format.parts.values() if isinstance(field.shape, Ref)]
     return {
-        "scope": _rule_scope.schema(),
-        "path-scope": _path_shape.schema(),
+        "scope": format.scope.schema(),
         "rules": {"anyOf": [{"type": "array", "items": entry}, entry]},
-        "exception": _exception.schema(),
-        "shell-scope": _shell.schema(),
-        "sql-scope": sql_scope.schema(),
+        "exception": format.exception.schema(),
+        **{ref.name: ref.shape.schema() for ref in named},
     }

@@ -17,10 +17,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from remit.declare.nodes import Node, from_python
-from remit.declare.rules import Rules, globs, names
-from remit.declare.shapes import BAD, Field, ListOf, MapOf, Number, Reader, Record, Text
-from remit.declare.words import Moment, Name, plain
+from remit.declare.nodes import from_python
+from remit.declare.rules import Rules, globs
+from remit.forms.nodes import Node
+from remit.forms.shapes import BAD, Field, ListOf, MapOf, Number, Reader, Record, Text
+from remit.forms.texts import Moment, Name, names, plain
 from remit.model.facts import Capsule
 from remit.model.task import Budget, Task
 

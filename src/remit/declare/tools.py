@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from remit.declare.nodes import LIST, MAP, SCALAR, Node
-from remit.declare.rules import names
-from remit.declare.shapes import (
+from remit.forms.nodes import LIST, MAP, SCALAR, Node
+from remit.forms.shapes import (
     BAD,
     JSON,
     Choice,
@@ -22,19 +21,18 @@ from remit.declare.shapes import (
     Shape,
     Text,
 )
-from remit.declare.words import Name
+from remit.forms.texts import Name, names
 from remit.model.policy import ARGUMENT, Argument, Does, Tool
-from remit.model.terms import EFFECTS, FILES, INTERACTIONS, JUDGED_ON, KINDS, RISKS
+from remit.model.terms import EFFECTS, FILES, INTERACTIONS, RISKS
 from remit.model.text import did_you_mean, shown
-from remit.scopes.glob import Glob
-from remit.scopes.path import glob_argument, normalise
-from remit.scopes.url import UrlPattern
+from remit.scopes import kinds
+from remit.scopes.kinds import kind_of
+from remit.scopes.reach import reach_unit
 
 
 class _Kind(Shape):
     """A kind, `{one_of: […]}`, or `{glob: path}` for a glob relative to a path argument."""
 
-    expects = "a kind: " + ", ".join(KINDS) + ", or {one_of: […]}"
     values = Record(
         {
             "one_of": Field(ListOf(Scalar(), some=True), "the values that it may take"),
@@ -42,6 +40,10 @@ class _Kind(Shape):
         },
         what="a kind",
     )
+
+    @property
+    def expects(self) -> str:  # type: ignore[override]  # which kinds there are is known late
+        return "a kind: " + ", ".join(kinds.names()) + ", or {one_of: […]}"
 
     def read(self, node: Node, reader: Reader) -> Any:
         if node.kind is MAP:
@@ -51,15 +53,15 @@ class _Kind(Shape):
             if len(found) != 1:
                 return self.wrong(node, reader)
             return Argument("glob", base=found["glob"]) if "glob" in found else Argument("text", one_of=found["one_of"])
-        if node.kind is SCALAR and node.value in KINDS:
+        if node.kind is SCALAR and node.value in kinds.names():
             return Argument(node.value)
         if node.kind is SCALAR:
-            hint = did_you_mean(node.value, KINDS)
+            hint = did_you_mean(node.value, kinds.names())
             return reader.fail(node.at, "unknown-kind", f"unknown kind `{shown(node.value)}`{hint}", self.expects)
         return self.wrong(node, reader)
 
     def schema(self) -> JSON:
-        return {"anyOf": [{"enum": list(KINDS)}, self.values.schema()]}
+        return {"anyOf": [{"enum": list(kinds.names())}, self.values.schema()]}
 
 
 RECORDS = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]{0,63}")
@@ -164,15 +166,15 @@ def _tool(values: dict[str, Any], node: Node, reader: Reader) -> Any:
             bad = True
             hint = did_you_mean(does.arg, args) or "; a fixed reach contains `*` or `/`"
             reader.fail(at, "undeclared-argument", f"`{shown(does.arg)}` is no argument of this tool{hint}")
-        elif does.arg is not None and args[does.arg].kind not in JUDGED_ON.get(does.effect, KINDS):
+        elif does.arg is not None and not kind_of(args[does.arg].kind).bears(does.effect):
             bad = True
             message, help = unjudged(does.effect, does.arg, args[does.arg])
             reader.fail(at, "unjudged-effect", message, help)
     bad = _contradicts(args, node, reader) or bad
     bad = _reaches(values.get("does", ()), reader) or bad
     bad = _defaults(args, defaults, node, reader) or bad
-    judged = any(argument.kind in ("shell", "sql") for argument in args.values())
-    if "does" not in values and not judged:
+    used = {argument.kind: kind_of(argument.kind) for argument in args.values()}
+    if "does" not in values and not any(kind.language for kind in used.values()):
         bad = True
         reader.fail(
             node.at,
@@ -180,9 +182,11 @@ def _tool(values: dict[str, Any], node: Node, reader: Reader) -> Any:
             "the tool doesn't say what it does",
             "add `does: {read: …}` or `does: nothing`",
         )
-    if any(argument.kind == "sql" for argument in args.values()) and "dialect" not in values:
-        bad = True
-        reader.fail(node.at, "missing-dialect", "a sql argument needs a dialect", "add `dialect: sqlite`, or another")
+    for kind in used.values():
+        for key, help in kind.requires:
+            if key not in values:
+                bad = True
+                reader.fail(node.at, f"missing-{key}", f"a {kind.name} argument needs a {key}", help)
     if bad:
         return BAD
     values["does"] = tuple(does for does, _ in values.get("does", ()))
@@ -196,7 +200,7 @@ def unjudged(effect: str, name: str, argument: Argument) -> tuple[str, str]:
     """What is wrong with an effect on an argument that it can't be judged on, and what to write instead."""
     kind = "one of some values" if argument.one_of else f"of kind {argument.kind}"
     message = f"`{effect}` can't be judged on `{name}`, which is {kind}"
-    if argument.kind in ("shell", "sql"):
+    if kind_of(argument.kind).language:
         return message, f"leave it out: what a {argument.kind} text does is read from the text"
     if effect == "network":
         return message, f'declare `{name}` as url, or name what it reaches: {{network: "https://api.example/**"}}'
@@ -231,10 +235,7 @@ def _reaches(does: tuple[tuple[Does, str], ...], reader: Reader) -> bool:
         if one.reach is None:
             continue
         try:
-            if "://" in one.reach:
-                UrlPattern.parse(one.reach)
-            else:
-                Glob.parse(one.reach, absolute=True)
+            reach_unit(one.reach, frozenset())
         except ValueError as error:
             bad = True
             reader.fail(at, "bad-glob", f"a fixed reach that can't be read: {error}")
@@ -250,12 +251,7 @@ def _defaults(args: dict[str, Argument], defaults: dict[str, str], node: Node, r
         try:
             if argument.one_of and text not in argument.one_of:
                 raise ValueError("it is none of its values")
-            if argument.kind in ("number", "flag", "json"):
-                raise ValueError(f"a default is text, and `{name}` is of kind {argument.kind}")
-            if argument.kind == "path":
-                normalise(text)
-            elif argument.kind == "glob":
-                glob_argument(text, None)
+            kind_of(argument.kind).check_default(text)
         except ValueError as error:
             bad = True
             reader.fail(node.value["defaults"].at, "bad-value", f"the default of `{name}`: {error}")

@@ -1,4 +1,4 @@
-"""Annotations of Python functions as forms: what each type becomes, or what to write instead."""
+"""Annotations of Python functions as codecs: what each type becomes, or what to write instead."""
 
 from __future__ import annotations
 
@@ -19,14 +19,11 @@ from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 
 import msgspec
 
-from remit.enforce.compound import ABSENT, DictOf, Field, ListOf, Record, TupleOf, Union
-from remit.enforce.errors import GuardError
-from remit.enforce.forms import (
+from remit.enforce.codec import (
     Choice,
+    Codec,
     Coded,
     Flag,
-    Form,
-    Leaf,
     Null,
     Number,
     Plain,
@@ -35,7 +32,9 @@ from remit.enforce.forms import (
     from_base64,
     to_base64,
 )
-from remit.model.terms import KINDS
+from remit.enforce.compound import ABSENT, DictOf, Field, ListOf, Record, TupleOf, Union
+from remit.enforce.errors import GuardError
+from remit.scopes import kinds
 
 _SEQUENCES = (abc.Sequence, abc.MutableSequence, abc.Collection, abc.Iterable)
 _SETS = (abc.Set, abc.MutableSet)
@@ -55,7 +54,7 @@ _INSTEAD: dict[str, str] = {
 }
 
 
-class NoForm(Exception):
+class NoCodec(Exception):
     """A type that can't be judged; says what to write instead."""
 
     def __init__(self, what: str, instead: str = "") -> None:
@@ -63,8 +62,8 @@ class NoForm(Exception):
         self.instead = instead
 
 
-def form_of(hint: Any, seen: tuple[Any, ...] = ()) -> Form:
-    """The form of an annotation. Raises NoForm."""
+def codec_of(hint: Any, seen: tuple[Any, ...] = ()) -> Codec:
+    """The codec of an annotation. Raises NoCodec."""
     hint, mark = _bare(hint)
     if mark is not None:
         return _marked(hint, mark, seen)
@@ -80,11 +79,11 @@ def form_of(hint: Any, seen: tuple[Any, ...] = ()) -> Form:
         return _container(base, args, seen)
     if inspect.isclass(base):
         if hint in seen or len(seen) > 24:
-            raise NoForm(f"{_name(hint)} contains itself", "take Any for plain JSON, and build it in the function")
+            raise NoCodec(f"{_name(hint)} contains itself", "take Any for plain JSON, and build it in the function")
         return _class(base, args, (*seen, hint))
     if isinstance(hint, typing.TypeVar):
-        raise NoForm(f"{_name(hint)} is a type variable", "say which type it is")
-    raise NoForm(f"{_name(hint)} can't be judged", _INSTEAD.get(_name(hint), _OTHERWISE))
+        raise NoCodec(f"{_name(hint)} is a type variable", "say which type it is")
+    raise NoCodec(f"{_name(hint)} can't be judged", _INSTEAD.get(_name(hint), _OTHERWISE))
 
 
 _OTHERWISE = "use the types of docs/guard.md, or take Any for plain JSON"
@@ -108,15 +107,15 @@ def nullable(hint: Any) -> tuple[Any, bool]:
 def field_of(
     hint: Any, default: Callable[[], Any] | None, seen: tuple[Any, ...] = (), *, required: bool = True
 ) -> Field:
-    """A parameter or a field: None is left out where that is told apart from its default. Raises NoForm."""
+    """A parameter or a field: None is left out where that is told apart from its default. Raises NoCodec."""
     bare, takes_none = nullable(hint)
-    form = form_of(bare, seen)
+    codec = codec_of(bare, seen)
     by_default = default() if default is not None else ABSENT
     if by_default is None:
-        return Field(form, default, nullable=True)
+        return Field(codec, default, nullable=True)
     if takes_none and (default is not None or not required):
-        return Field(Union([form, Null()]), default, nullable=False, required=required)
-    return Field(form, default, nullable=takes_none, required=required)
+        return Field(Union([codec, Null()]), default, nullable=False, required=required)
+    return Field(codec, default, nullable=takes_none, required=required)
 
 
 def _bare(hint: Any) -> tuple[Any, str | None]:
@@ -126,7 +125,7 @@ def _bare(hint: Any) -> tuple[Any, str | None]:
         origin = get_origin(hint)
         if origin is Annotated:
             base, *marks = get_args(hint)
-            mark = mark or next((one for one in marks if isinstance(one, str) and one in KINDS), None)
+            mark = mark or next((one for one in marks if isinstance(one, str) and one in kinds.names()), None)
             hint = base
         elif origin in (typing.Required, typing.NotRequired, typing.Final) or str(origin).endswith(".ReadOnly"):
             hint = get_args(hint)[0]
@@ -139,64 +138,64 @@ def _bare(hint: Any) -> tuple[Any, str | None]:
     return hint, mark
 
 
-def _marked(hint: Any, kind: str, seen: tuple[Any, ...]) -> Form:
-    form = form_of(hint, seen)
+def _marked(hint: Any, kind: str, seen: tuple[Any, ...]) -> Codec:
+    codec = codec_of(hint, seen)
     if kind == "json":
-        return form
-    leaves = [leaf for _, leaf in form.leaves("")]
+        return codec
+    leaves = [leaf for _, leaf in codec.leaves("")]
     if not all(leaf.become(kind) for leaf in leaves):
-        raise NoForm(f"{_name(hint)} can't be of kind {kind}", "annotate a str")
-    return form
+        raise NoCodec(f"{_name(hint)} can't be of kind {kind}", "annotate a str")
+    return codec
 
 
-def _union(args: list[Any], seen: tuple[Any, ...]) -> Form:
+def _union(args: list[Any], seen: tuple[Any, ...]) -> Codec:
     bare = [_bare(one)[0] for one in args]
     if any(_is_path(one) for one in bare) and all(one is str or _is_path(one) for one in bare):
-        return path_form(next((one for one in bare if _is_path(one) and inspect.isclass(one)), Path), with_text=True)
+        return path_codec(next((one for one in bare if _is_path(one) and inspect.isclass(one)), Path), with_text=True)
     if set(bare) == {int, float}:
         return Number(whole=False)
-    forms = [Null() if one is type(None) else form_of(one, seen) for one in args]
-    for at, form in enumerate(forms):
-        for other in forms[:at]:
-            if form.types & other.types:
+    codecs = [Null() if one is type(None) else codec_of(one, seen) for one in args]
+    for at, codec in enumerate(codecs):
+        for other in codecs[:at]:
+            if codec.types & other.types:
                 names = " and ".join(_name(one) for one in bare[: at + 1])
-                raise NoForm(f"JSON does not tell {names} apart", "take one of them, or two arguments")
-    return Union(forms)
+                raise NoCodec(f"JSON does not tell {names} apart", "take one of them, or two arguments")
+    return Union(codecs)
 
 
-def _literal(values: tuple[Any, ...]) -> Form:
+def _literal(values: tuple[Any, ...]) -> Codec:
     if not all(type(value) in (str, int, bool) for value in values):
-        raise NoForm("a Literal of other than text, whole numbers and flags can't be judged", "use texts")
+        raise NoCodec("a Literal of other than text, whole numbers and flags can't be judged", "use texts")
     if len(set(values)) != len(values):
-        raise NoForm("a Literal of values that are equal can't be judged", "use texts")
+        raise NoCodec("a Literal of values that are equal can't be judged", "use texts")
     return Choice({value: value for value in values}, ", ".join(map(str, values)))
 
 
-def _enum(kind: type[enum.Enum]) -> Form:
+def _enum(kind: type[enum.Enum]) -> Codec:
     if issubclass(kind, enum.Flag):
-        raise NoForm(f"{_name(kind)} is a set of flags", "take a list of an Enum")
+        raise NoCodec(f"{_name(kind)} is a set of flags", "take a list of an Enum")
     members = list(kind)
     plain = members and all(type(one.value) in (str, int) for one in members)
     by_value = plain and len({type(one.value) for one in members}) == 1
     values = {(one.value if by_value else one.name): one for one in members}
     if not values:
-        raise NoForm(f"{_name(kind)} has no members")
+        raise NoCodec(f"{_name(kind)} has no members")
     return Choice(values, ", ".join(map(str, values)))
 
 
-def _container(base: Any, args: tuple[Any, ...], seen: tuple[Any, ...]) -> Form:
+def _container(base: Any, args: tuple[Any, ...], seen: tuple[Any, ...]) -> Codec:
     if base is dict or base in _MAPPINGS:
-        return DictOf(form_of(args[0], seen), form_of(args[1], seen)) if args else Plain("json", dict)
+        return DictOf(codec_of(args[0], seen), codec_of(args[1], seen)) if args else Plain("json", dict)
     if base is tuple and args and not (len(args) == 2 and args[1] is Ellipsis):
-        return TupleOf([form_of(one, seen) for one in args if one != ()])
-    item = form_of(args[0], seen) if args else Plain()
+        return TupleOf([codec_of(one, seen) for one in args if one != ()])
+    item = codec_of(args[0], seen) if args else Plain()
     if base is tuple:
         return ListOf(item, (tuple,), tuple, is_set=False)
     if base in (set, frozenset) or base in _SETS:
         make: Callable[[list[Any]], Any] = frozenset if base is frozenset else set
         accepted = (base,) if base in (set, frozenset) else (set, frozenset)
         if not args:
-            raise NoForm("a set without a type for its values can't be judged", "take set[str]")
+            raise NoCodec("a set without a type for its values can't be judged", "take set[str]")
         return ListOf(item, accepted, make, is_set=True)
     if base is list and not args:
         return Plain("json", list)
@@ -206,15 +205,15 @@ def _container(base: Any, args: tuple[Any, ...], seen: tuple[Any, ...]) -> Form:
 # Classes
 
 
-def _class(kind: type, args: tuple[Any, ...], seen: tuple[Any, ...]) -> Form:
+def _class(kind: type, args: tuple[Any, ...], seen: tuple[Any, ...]) -> Codec:
     if _is_path(kind):
-        return path_form(kind)
+        return path_codec(kind)
     if issubclass(kind, enum.Enum):
         return _enum(kind)
     if kind.__name__ in _INSTEAD or kind.__module__ == "typing":
-        raise NoForm(f"{_name(kind)} can't be judged", _INSTEAD.get(kind.__name__, _OTHERWISE))
+        raise NoCodec(f"{_name(kind)} can't be judged", _INSTEAD.get(kind.__name__, _OTHERWISE))
     if args or getattr(kind, "__parameters__", ()):
-        raise NoForm(f"{_name(kind)} is generic", "make a class without type variables")
+        raise NoCodec(f"{_name(kind)} is generic", "make a class without type variables")
     if typing.is_typeddict(kind):
         return _typed_dict(kind, seen)
     if issubclass(kind, tuple) and hasattr(kind, "_fields"):
@@ -233,7 +232,7 @@ def _class(kind: type, args: tuple[Any, ...], seen: tuple[Any, ...]) -> Form:
         return _attrs(kind, seen)
     if kind.__name__ == "EmailStr" and kind.__module__.startswith("pydantic"):
         return Text()
-    raise NoForm(f"{_name(kind)} is no type that can be judged", _INSTEAD.get(kind.__name__, _OTHERWISE))
+    raise NoCodec(f"{_name(kind)} is no type that can be judged", _INSTEAD.get(kind.__name__, _OTHERWISE))
 
 
 def _is_path(kind: Any) -> bool:
@@ -241,11 +240,11 @@ def _is_path(kind: Any) -> bool:
     return base is os.PathLike or (inspect.isclass(base) and issubclass(base, PurePath))
 
 
-def path_form(kind: Any, *, with_text: bool = False) -> Form:
+def path_codec(kind: Any, *, with_text: bool = False) -> Codec:
     """A path, given to the function as this class."""
     made: Any = kind if inspect.isclass(kind) and issubclass(kind, PurePath) else Path
     if issubclass(made, PureWindowsPath):
-        raise NoForm("a Windows path can't be judged here", "take a Path")
+        raise NoCodec("a Windows path can't be judged here", "take a Path")
     accepted: tuple[type, ...] = (PurePath, str) if with_text else (PurePath,)
 
     def build(text: str) -> Any:
@@ -278,7 +277,7 @@ def _hints(kind: type) -> dict[str, Any]:
     try:
         return get_type_hints(kind, include_extras=True, localns=_around(kind))
     except Exception as error:
-        raise NoForm(f"the types of {_name(kind)} can't be told: {error}", "import them where it is defined") from None
+        raise NoCodec(f"the types of {_name(kind)} can't be told: {error}", "import them where it is defined") from None
 
 
 def _around(kind: type) -> dict[str, Any]:
@@ -320,11 +319,11 @@ def _constant(value: Any) -> Callable[[], Any]:
     return lambda: value
 
 
-def _dataclass(kind: type, seen: tuple[Any, ...]) -> Form:
+def _dataclass(kind: type, seen: tuple[Any, ...]) -> Codec:
     hints, fields = _hints(kind), {}
     for field in dataclasses.fields(kind):
         if not field.init:
-            raise NoForm(
+            raise NoCodec(
                 f"{_name(kind)}.{field.name} is not given to its constructor", "leave it out, or make it a property"
             )
         default: Callable[[], Any] | None = None
@@ -334,23 +333,23 @@ def _dataclass(kind: type, seen: tuple[Any, ...]) -> Form:
             default = field.default_factory
         fields[field.name] = _field(kind, field.name, hints[field.name], default, seen)
     if any("InitVar" in str(hint) for hint in vars(kind).get("__annotations__", {}).values()):
-        raise NoForm(f"{_name(kind)} has an InitVar", "make it a field")
+        raise NoCodec(f"{_name(kind)} has an InitVar", "make it a field")
     return _record(kind, fields)
 
 
 def _field(kind: type, name: str, hint: Any, default: Any, seen: tuple[Any, ...], *, required: bool = True) -> Field:
     try:
         return field_of(hint, default, seen, required=required)
-    except NoForm as error:
-        raise NoForm(f"{_name(kind)}.{name}: {error}", error.instead) from None
+    except NoCodec as error:
+        raise NoCodec(f"{_name(kind)}.{name}: {error}", error.instead) from None
 
 
-def _named_tuple(kind: Any, seen: tuple[Any, ...]) -> Form:
+def _named_tuple(kind: Any, seen: tuple[Any, ...]) -> Codec:
     hints, defaults = _hints(kind), kind._field_defaults
     fields = {}
     for name in kind._fields:
         if name not in hints:
-            raise NoForm(f"{_name(kind)}.{name} has no type", "use typing.NamedTuple")
+            raise NoCodec(f"{_name(kind)}.{name} has no type", "use typing.NamedTuple")
         fields[name] = _field(kind, name, hints[name], _constant(defaults[name]) if name in defaults else None, seen)
     check = _exact(kind)
 
@@ -360,7 +359,7 @@ def _named_tuple(kind: Any, seen: tuple[Any, ...]) -> Form:
     return Record(kind.__name__, fields, take, lambda values: kind(**values))
 
 
-def _typed_dict(kind: Any, seen: tuple[Any, ...]) -> Form:
+def _typed_dict(kind: Any, seen: tuple[Any, ...]) -> Codec:
     hints = _hints(kind)
     # The class itself does not know Required and NotRequired in annotations that are texts.
     marked = {name: get_origin(hint) for name, hint in hints.items()}
@@ -386,7 +385,7 @@ def _typed_dict(kind: Any, seen: tuple[Any, ...]) -> Form:
     return Record(kind.__name__, fields, take, dict)
 
 
-def _struct(kind: Any, seen: tuple[Any, ...]) -> Form:
+def _struct(kind: Any, seen: tuple[Any, ...]) -> Codec:
     fields = {}
     for field in msgspec.structs.fields(kind):
         default: Callable[[], Any] | None = None
@@ -398,35 +397,35 @@ def _struct(kind: Any, seen: tuple[Any, ...]) -> Form:
     return _record(kind, fields)
 
 
-def _model(kind: Any, seen: tuple[Any, ...]) -> Form:
+def _model(kind: Any, seen: tuple[Any, ...]) -> Codec:
     if kind.model_config.get("extra") == "allow":
-        raise NoForm(f"{_name(kind)} takes fields that nobody declared", 'use extra="forbid"')
+        raise NoCodec(f"{_name(kind)} takes fields that nobody declared", 'use extra="forbid"')
     if issubclass(kind, getattr(sys.modules["pydantic"], "RootModel", ())):
-        raise NoForm(f"{_name(kind)} is a RootModel", "take what it holds")
+        raise NoCodec(f"{_name(kind)} is a RootModel", "take what it holds")
     fields, names = {}, {}
     for name, field in kind.model_fields.items():
         alias = field.validation_alias if field.validation_alias is not None else field.alias
         if alias is not None and not isinstance(alias, str):
-            raise NoForm(f"{_name(kind)}.{name} has several aliases", "give it one")
+            raise NoCodec(f"{_name(kind)}.{name} has several aliases", "give it one")
         names[name] = alias or name
         default = None if field.is_required() else (lambda field=field: field.get_default(call_default_factory=True))
         hint = field.annotation
         for mark in field.metadata:
-            if isinstance(mark, str) and mark in KINDS:
+            if isinstance(mark, str) and mark in kinds.names():
                 hint = Annotated[hint, mark]
         fields[name] = _field(kind, name, hint, default, seen)
     return _record(kind, fields, names)
 
 
-def _attrs(kind: Any, seen: tuple[Any, ...]) -> Form:
+def _attrs(kind: Any, seen: tuple[Any, ...]) -> Codec:
     hints, fields, names = _hints(kind), {}, {}
     for field in kind.__attrs_attrs__:
         if not field.init or field.name not in hints:
-            raise NoForm(f"{_name(kind)}.{field.name} has no type, or is not given to its constructor", "give it both")
+            raise NoCodec(f"{_name(kind)}.{field.name} has no type, or is not given to its constructor", "give it both")
         default: Callable[[], Any] | None = None
         if type(field.default).__name__ == "Factory":
             if field.default.takes_self:
-                raise NoForm(f"{_name(kind)}.{field.name} has a default that depends on others", "use a plain one")
+                raise NoCodec(f"{_name(kind)}.{field.name} has a default that depends on others", "use a plain one")
             default = field.default.factory
         elif str(field.default) != "NOTHING":
             default = _constant(field.default)
@@ -444,7 +443,7 @@ def _pydantic_url(kind: type) -> bool:
 
 def _coded(
     kind: type, write: Callable[[Any], Any], make: Callable[[Any], Any], what: str, format: str
-) -> Callable[[], Form]:
+) -> Callable[[], Codec]:
     schema = {"type": "string", "format": format}
     return lambda: Coded("text", lambda value: isinstance(value, kind), write, make, what, schema)
 
@@ -461,7 +460,7 @@ def _time(value: datetime.time) -> str:
     return datetime.time.isoformat(value)
 
 
-def _date_form() -> Form:
+def _date_codec() -> Codec:
     def known(value: Any) -> bool:
         return isinstance(value, datetime.date) and not isinstance(value, datetime.datetime)
 
@@ -485,7 +484,7 @@ def _from_decimal(data: Any) -> decimal.Decimal:
     return decimal.Decimal(repr(data))
 
 
-_PLAIN: dict[Any, Callable[[], Form]] = {
+_PLAIN: dict[Any, Callable[[], Codec]] = {
     str: Text,
     int: lambda: Number(whole=True),
     float: lambda: Number(whole=False),
@@ -501,7 +500,7 @@ _PLAIN: dict[Any, Callable[[], Form]] = {
         "bytes in base64",
         {"type": "string", "contentEncoding": "base64"},
     ),
-    datetime.date: _date_form,
+    datetime.date: _date_codec,
     datetime.datetime: _coded(
         datetime.datetime, _datetime, datetime.datetime.fromisoformat, "a date and time", "date-time"
     ),
@@ -531,15 +530,7 @@ def _name(hint: Any) -> str:
     )
 
 
-def leaf_kinds(form: Form) -> set[str]:
-    """The kinds of all single values in it."""
-    return {leaf.kind for _, leaf in form.leaves("")}
-
-
-def not_told(name: str, parameter: str, error: NoForm) -> GuardError:
+def not_told(name: str, parameter: str, error: NoCodec) -> GuardError:
     """The refusal of a parameter."""
     help = error.instead or _OTHERWISE
     return GuardError(f"`{name}`: `{parameter}` can't be judged: {error}", code="bad-tool", help=help)
-
-
-__all__ = ["Leaf", "NoForm", "caller_names", "field_of", "form_of", "leaf_kinds", "not_told", "nullable", "path_form"]

@@ -1,45 +1,427 @@
-"""An attempt to pass that is made in another thread: whoever waits for it may be cancelled meanwhile."""
+"""One attempt to call a tool. This module holds the only sequence of enforcement:
+
+    look up → decide → ask → record → begin → run → outcome
+
+An `Enforcer` has what every attempt at one enforcement point rests on. A `Carrier` says what differs between those that
+carry a call to it: Guard, the hook of a host. Whatever breaks on the way is a deny with a reason, recorded as far as
+the ledger can be written.
+
+    found = wait(enforcer.attempt(carrier))
+    if isinstance(found, Passage):
+        return found.run(function)               # called with the arguments that were judged; its end is recorded
+    return found                                 # the decision by which it does not run
+"""
 
 from __future__ import annotations
 
-import asyncio
-import threading
-from collections.abc import Callable
-from typing import Generic, TypeVar
+import os
+import time
+from collections.abc import Callable, Generator, Sequence
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
-from remit.enforce.passage import Passage
+import msgspec
+
+from remit.decide import decide
+from remit.decide.grid import grid_of
+from remit.enforce.carrier import Carrier, Judged
+from remit.enforce.errors import GuardError
+from remit.enforce.in_force import Activated
+from remit.enforce.paths import facts_at, look_up
+from remit.enforce.refusal import refusal
+from remit.enforce.tasks import with_task
+from remit.grant.asks import AskState
+from remit.grant.authority import Authority
+from remit.grant.launches import add_launch
+from remit.model.call import Call
+from remit.model.decision import Decision, Remedy
+from remit.model.errors import RemitError
+from remit.model.facts import NO_FACTS, Facts
+from remit.model.rulebook import Rulebook
+from remit.model.terms import ALLOW, ASK, DENY
+from remit.record.batch import Receipt
+from remit.record.entry import ASKED_OF_HOST
+from remit.record.vault import Vault
+from remit.store.errors import StoreError
+from remit.store.interface import Store
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 T = TypeVar("T")
+POLL = 0.2
+ROUNDS = 8
+"""Questions that one call may raise, one after the other."""
+MAY_WAIT = 0.0
+"""What an attempt yields before it does something that may take time; a number above it is a pause in seconds."""
 
 
-class Attempt(Generic[T]):
-    """One attempt. If it found a passage and nobody takes it, then the call did not run, and that is recorded."""
+Attempt = Generator[float, None, "Passage | Decision"]
+"""One attempt under way: `wait` for it, or in an event loop `remit.enforce.event_loop.wait_async`."""
 
-    def __init__(self, make: Callable[[], T]) -> None:
-        self._make = make
-        self._lock = threading.Lock()
-        self._found: T | None = None
-        self._gone = False
 
-    async def made(self) -> T:
-        """What it found, without holding up the loop."""
+class Recorder(Protocol):
+    """What enforcement needs of the ledger."""
+
+    point: str
+
+    def intent(self, call: Call, decision: Decision, *, call_id: str | None = None) -> Receipt:
+        """Records a decision before the tool runs. Raises LedgerError."""
+
+    def outcome(self, call: str, result: str, *, error: str | None = None, took: int | None = None) -> Receipt:
+        """Records how a call ended. Raises LedgerError."""
+
+    def flush(self) -> None:
+        """Everything that was queued is on disk. Raises LedgerError."""
+
+    def queue_intent(self, call: Call, decision: Decision) -> str | None:
+        """The same as `intent` without a wait, where that is allowed; None if not. Raises LedgerError."""
+
+    def queue_done(self, call: str, took: int) -> bool:
+        """That a call is done, without a wait; False if not."""
+
+
+class Enforcer:
+    """What the attempts at one enforcement point rest on. Safe to use from many threads."""
+
+    def __init__(
+        self,
+        authority: Authority,
+        ledger: Recorder,
+        rulebook: Callable[[], Rulebook],
+        facts: Callable[[Rulebook], Facts],
+    ) -> None:
+        """`rulebook` says what is in force, `facts` where paths lie under it. Both may raise RemitError."""
+        self.authority, self.ledger, self.rulebook = authority, ledger, rulebook
+        self._facts = facts
+        self._ground = _Ground(None, NO_FACTS)
+
+    @classmethod
+    def of_project(cls, root: Path, state: Path, store: Store, ledger: Recorder) -> Enforcer:
+        """Under what is activated in a project, asked anew for each call."""
+        authority = Authority(store, Vault(store, state / "keys"))
+        return cls(
+            authority, ledger, Activated(root, store).rulebook, lambda book: facts_at(root / book.book.root, state)
+        )
+
+    # The sequence
+
+    def attempt(self, carrier: Carrier) -> Attempt:
+        """A passage if the tool may run now, otherwise the decision by which it does not. Never raises.
+
+        It yields before it does what may take time (see MAY_WAIT); left alone there, it has begun nothing.
+        """
+        call = carrier.call
+        kind, ground = (call.agent, call.tool), self._ground
+        quick = kind in ground.harmless and carrier.knows_task and call.context.capsule is None
+        if not quick or kind not in ground.pathless:
+            yield MAY_WAIT
         try:
-            return await asyncio.to_thread(self._run)
-        except asyncio.CancelledError:
-            with self._lock:
-                self._gone, found = True, self._found
-            _let_go(found)
-            raise
+            rulebook = self.rulebook()
+            calls = carrier.calls(rulebook)
+        except Exception as error:
+            return self.refuse(call, _broken(call, error, "the call can't be read"), call_id=carrier.call_id)
+        end: float | None = None
+        for _ in range(ROUNDS):
+            judged = self._judged(calls, rulebook, knows_task=carrier.knows_task, quick=quick)
+            decision, call = judged.decision, judged.call
+            if quick and not _is_plain(decision):
+                quick = False
+                ground.harmless.discard(kind)
+                yield MAY_WAIT
+                continue
+            if decision.verdict is ASK and not (carrier.asks_itself and _can_be_asked(decision)):
+                decision, question = self.ask(judged)
+                if question is not None:
+                    with suppress(Exception):
+                        carrier.on_question(question, call)
+                    end = time.monotonic() + carrier.wait if end is None else end
+                    while (is_open := self._is_open(question)) and time.monotonic() < end:
+                        yield max(0.001, min(POLL, end - time.monotonic()))
+                    if not is_open:
+                        continue  # it was answered, and that counts when the call is decided again
+                if decision.verdict is ASK:
+                    decision = carrier.pending(decision)
+                return self.refuse(call, decision, call_id=carrier.call_id)
+            if decision.verdict is ASK:
+                decision = msgspec.structs.replace(decision, approval=ASKED_OF_HOST)
+                judged = judged._replace(decision=decision)
+            if decision.verdict is DENY:
+                return self.refuse(call, decision, call_id=carrier.call_id)
+            try:
+                self._check(carrier, judged)
+            except Exception as error:
+                denied = _denied(decision, _why(error, "the call can't run here"))
+                return self.refuse(call, denied, call_id=carrier.call_id)
+            name = self._queued(call, decision) if quick else None
+            if name is not None:
+                return Passage(self.ledger, name, decision, call.args)
+            if quick:
+                yield MAY_WAIT
+            try:
+                receipt = self.ledger.intent(call, decision, call_id=carrier.call_id)
+            except Exception as error:
+                reason = "the decision can't be recorded, so nothing may run; tell the person who runs you"
+                return refusal(call, "ledger-unavailable", reason, detail=str(error), policy=decision.policy)
+            passage = Passage(self.ledger, receipt.call, receipt.on(decision), call.args)
+            try:
+                carried = carrier.carry_out(judged)
+                passage.args, passage.undo = carried.args, carried.undo
+                self._begin(judged, keep=not carrier.knows_task)
+            except Exception as error:
+                denied = _denied(decision, _why(error, "the call could not begin"))
+                passage.not_run(denied.code)
+                return denied
+            if receipt.seq is None and _is_plain(decision) and call.context.capsule is None:
+                self._ground.harmless.add(kind)
+            return passage
+        return self.refuse(call, carrier.pending(decision), call_id=carrier.call_id)
 
-    def _run(self) -> T:
-        found = self._make()
-        with self._lock:
-            self._found, gone = found, self._gone
-        if gone:
-            _let_go(found)
+    def judge(self, call: Call, rulebook: Rulebook, *, knows_task: bool = True, quick: bool = False) -> Judged:
+        """What would be decided about the call now, answers that were given counted. Never raises: a failure denies.
+
+        `quick` looks for no answers, and leaves out what only those need who obey the decision.
+        """
+        try:
+            if not knows_task:
+                call = with_task(self.authority, rulebook, call)
+            facts = self._known(call, rulebook)
+            decision = decide(rulebook, call, facts)
+            if quick:
+                return Judged(decision, call, facts, rulebook)
+            if decision.verdict is ASK:
+                answered = self.authority.answered(call, rulebook, facts)
+                if answered is not facts:
+                    facts, decision = answered, decide(rulebook, call, answered)
+            return Judged(_placed(decision.for_call(call.args), facts), call, facts, rulebook)
+        except StoreError as error:
+            found = refusal(call, "store-unavailable", f"what is known can't be looked up: {error}")
+        except Exception as error:
+            found = _broken(call, error, "the call could not be judged")
+        return Judged(found, call, NO_FACTS, rulebook)
+
+    def _judged(self, calls: Sequence[Call], rulebook: Rulebook, *, knows_task: bool, quick: bool) -> Judged:
+        """The same of a call that may have come by several chains: what the strictest of them says."""
+        if len(calls) == 1:
+            return self.judge(calls[0], rulebook, knows_task=knows_task, quick=quick)
+        every = [self.judge(call, rulebook, knows_task=knows_task) for call in calls]
+        return max(every, key=lambda judged: judged.decision.verdict)
+
+    def ask(self, judged: Judged) -> tuple[Decision, AskState | None]:
+        """The decision with the id of the question in the inbox; a deny if nobody can be asked.
+
+        There is no question yet while the decision says that something is missing.
+        """
+        decision, call = judged.decision, judged.call
+        if decision.needs is None or not _can_be_asked(decision):
+            return decision, None
+        try:
+            asked = self.authority.ask(call, decision, judged.rulebook, judged.facts, point=self.ledger.point)
+        except Exception as error:
+            code, reason = _why(error, "something failed")
+            return _denied(decision, (code, f"nobody can be asked: {reason}")), None
+        needs = msgspec.structs.replace(decision.needs, approval=asked.id)
+        remedy = Remedy(f"{asked.ask.of} approves {asked.id}", command=f"remit approve {asked.id}")
+        return msgspec.structs.replace(decision, needs=needs, remedy=remedy), asked
+
+    def _is_open(self, question: AskState) -> bool:
+        try:
+            return self.authority.asked(question.id).state == "open"
+        except RemitError:
+            return True  # nobody knows of an answer
+
+    def _check(self, carrier: Carrier, judged: Judged) -> None:
+        """Raises RemitError unless the carrier can do what must be done for the decision to hold."""
+        for duty in judged.decision.obligations:
+            known = duty.do in carrier.can and (duty.value is None or duty.arg in judged.call.args)
+            if not known and judged.decision.would is None:
+                raise GuardError(f"{self.ledger.point} can't carry out `{duty.do}`", code="obligation-unsupported")
+        carrier.check(judged)
+
+    def _queued(self, call: Call, decision: Decision) -> str | None:
+        try:
+            return self.ledger.queue_intent(call, decision)
+        except Exception:
+            return None  # recorded with a wait, it fails again and denies
+
+    def _begin(self, judged: Judged, *, keep: bool) -> None:
+        """The last step: the task lives and is counted, the approval is used up. Raises RemitError."""
+        decision, call = judged.decision, judged.call
+        if decision.approval == ASKED_OF_HOST:
+            decision = msgspec.structs.replace(decision, approval=None)
+        self.authority.begin(call, decision, judged.rulebook, judged.facts)
+        if keep and call.context.session is not None and "delegate" in decision.effects:
+            tool = judged.rulebook.book.tools.get(decision.tool)
+            for target in decision.targets:
+                if target.effect == "delegate" and target.kind == "agent":
+                    argument = tool.args.get(target.arg) if tool is not None else None
+                    name = target.value or (argument.default if argument is not None else None) or ""
+                    chain = (*call.context.chain, call.agent)
+                    add_launch(self.authority.store, self.authority.clock, call.context.session, name, chain)
+
+    def refuse(self, call: Call, decision: Decision, *, call_id: str | None = None) -> Decision:
+        """The decision by which a call does not run, recorded; one that can't be recorded is still a refusal."""
+        decision = decision.for_call(call.args)
+        try:
+            return self.ledger.intent(call, decision, call_id=call_id).on(decision)
+        except Exception:
+            return decision
+
+    # Calls that run elsewhere: their carrier hears how they ended
+
+    def ended(self, call_id: str, result: str, *, error: str | None = None) -> None:
+        """Records how a call ended, as far as the ledger can be written."""
+        with suppress(Exception):
+            self.ledger.outcome(call_id, result, error=error)
+
+    def not_run(self, call_id: str, error: str) -> None:
+        """The same for a call that does not run after all, if it had been let."""
+        found = None
+        with suppress(RemitError), self.authority.store.read() as view:
+            found = view.row("SELECT 1 FROM running WHERE call = ?", call_id)
+        if found is not None:
+            self.ended(call_id, "not-run", error=error)
+
+    # What is known
+
+    def _known(self, call: Call, rulebook: Rulebook) -> Facts:
+        """What the decision rests on, here and now. Raises RemitError."""
+        ground = self._ground
+        if ground.rulebook is not rulebook:
+            ground = _Ground(rulebook, self._facts(rulebook))
+            if ground.base.resolved is not None:  # a root that isn't there is looked for again
+                self._ground = ground
+        if call.context.capsule is not None:
+            facts = self.authority.facts(call.context.capsule, ground.base)
+        else:
+            second = int(time.monotonic())
+            if second != ground.second:
+                ground.now, ground.second = self.authority.facts(None, ground.base), second
+            facts = ground.now
+        kind = (call.agent, call.tool)
+        if kind in ground.pathless:
+            return facts
+        found = look_up(rulebook, call, facts)
+        if found is facts and grid_of(rulebook).knows(*kind):
+            ground.pathless.add(kind)
         return found
 
 
-def _let_go(found: object) -> None:
-    if isinstance(found, Passage):
-        found.not_run("cancelled")
+def wait(attempt: Attempt) -> Passage | Decision:
+    """How the attempt ended."""
+    try:
+        while True:
+            pause = next(attempt)
+            if pause > MAY_WAIT:
+                time.sleep(pause)
+    except StopIteration as end:
+        return end.value  # type: ignore[no-any-return]
+
+
+class _Ground:
+    """What is known under one rulebook; `harmless` and `pathless` only save time."""
+
+    __slots__ = ("base", "harmless", "now", "pathless", "rulebook", "second")
+
+    def __init__(self, rulebook: Rulebook | None, base: Facts) -> None:
+        self.rulebook, self.base, self.now = rulebook, base, base
+        self.second = -1
+        self.harmless: set[tuple[str, str]] = set()
+        """Agents and tools whose last call was allowed without more, and only queued for the ledger."""
+        self.pathless: set[tuple[str, str]] = set()
+        """Agents and tools whose arguments name no path: nothing is to be looked up for these."""
+
+
+class Passage:
+    """One call that has begun. It ends once."""
+
+    __slots__ = ("_began", "_ended", "_ledger", "args", "call", "decision", "undo")
+
+    def __init__(self, ledger: Recorder, call: str, decision: Decision, args: dict[str, Any]) -> None:
+        self._ledger, self.call, self.decision, self.args = ledger, call, decision, args
+        self.undo: Callable[[], None] | None = None
+        self._began, self._ended = time.monotonic(), False
+
+    def run(self, function: Callable[[dict[str, Any]], T]) -> T:
+        """Runs the tool with the arguments that were judged, and records how it ended; its exceptions propagate."""
+        try:
+            result = function(self.args)
+        except BaseException as error:
+            self.failed(error)
+            raise
+        if not self.done_at_once():
+            self.done()
+        return result
+
+    def done_at_once(self) -> bool:
+        """The tool has run; False if somebody would have to wait until that is recorded: use `done`."""
+        self._ended = self._ended or self._ledger.queue_done(self.call, self._took())
+        return self._ended
+
+    def done(self) -> None:
+        """The tool has run."""
+        self._end("done", None)
+
+    def failed(self, error: BaseException) -> None:
+        """The tool has raised."""
+        self._undo()
+        self._end("failed", type(error).__name__)
+
+    def not_run(self, code: str) -> None:
+        """It was allowed, and then could not begin."""
+        self._undo()
+        self._end("not-run", code)
+
+    def _undo(self) -> None:
+        if self.undo is not None and not self._ended:
+            self.undo()
+
+    def _took(self) -> int:
+        return int((time.monotonic() - self._began) * 1000)
+
+    def _end(self, result: str, error: str | None) -> None:
+        if not self._ended:
+            self._ended = True
+            with suppress(RemitError):  # the intent stands: without an outcome it counts as unknown when recovered
+                self._ledger.outcome(self.call, result, error=error, took=self._took())
+
+
+def _is_plain(decision: Decision) -> bool:
+    return decision.verdict is ALLOW and not decision.obligations and decision.approval is None
+
+
+def _can_be_asked(decision: Decision) -> bool:
+    return decision.needs is None or not decision.needs.missing
+
+
+def _broken(call: Call, error: Exception, what: str) -> Decision:
+    """A deny for what could not be decided."""
+    code, reason = _why(error, what)
+    help_ = getattr(error, "help", None)
+    return refusal(call, code, f"{reason}; {help_}" if help_ else reason)
+
+
+def _why(error: Exception, what: str) -> tuple[str, str]:
+    """Code and reason; of what nobody foresaw only the name, since agents read it."""
+    if isinstance(error, RemitError):
+        return error.code, str(error)
+    return "point-failed", f"{what} ({type(error).__name__})"
+
+
+def _denied(decision: Decision, why: tuple[str, str]) -> Decision:
+    """A deny in the place of a decision that can't be obeyed."""
+    code, reason = why
+    replace = msgspec.structs.replace
+    return replace(decision, verdict=DENY, code=code, reason=reason, would=None, remedy=None, approval=None)
+
+
+def _placed(decision: Decision, facts: Facts) -> Decision:
+    """The decision with absolute paths in its obligations: whoever carries them out may work in another directory."""
+    if not decision.obligations:
+        return decision
+    replace, root = msgspec.structs.replace, facts.root or "/"
+    duties = tuple(
+        duty if duty.value is None else replace(duty, value=os.path.join(root, duty.value))
+        for duty in decision.obligations
+    )
+    return replace(decision, obligations=duties)

@@ -1,23 +1,23 @@
-"""Forms of what holds other values: lists, tuples, sets, dicts, records with fields, and unions."""
+"""Codecs of what holds other values: lists, tuples, sets, dicts, records with fields, and unions."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from remit.enforce.forms import JSON, MAX_VALUES, Form, Leaf, Plain, Text, Unfit, encoded, json_type
-from remit.model.terms import HARMLESS
+from remit.enforce.codec import JSON, MAX_VALUES, Codec, Leaf, Plain, Text, Unfit, encoded, json_type
 
 
-class ListOf(Form):
+class ListOf(Codec):
     """A list, a tuple of any length, a set."""
 
     types = frozenset({"array"})
 
     def __init__(
-        self, item: Form, accepted: tuple[type, ...], make: Callable[[list[Any]], Any], *, is_set: bool
+        self, item: Codec, accepted: tuple[type, ...], make: Callable[[list[Any]], Any], *, is_set: bool
     ) -> None:
         self.item, self.accepted, self.make, self.is_set = item, accepted, make, is_set
+        self.may_change = item.may_change
 
     def judged(self, value: Any) -> list[Any]:
         if not isinstance(value, self.accepted) or isinstance(value, str | bytes):
@@ -64,13 +64,14 @@ class ListOf(Form):
         return {"type": "array", "items": self.item.schema(), **({"uniqueItems": True} if self.is_set else {})}
 
 
-class TupleOf(Form):
+class TupleOf(Codec):
     """A tuple with a type for each place."""
 
     types = frozenset({"array"})
 
-    def __init__(self, items: list[Form]) -> None:
+    def __init__(self, items: list[Codec]) -> None:
         self.items = items
+        self.may_change = any(item.may_change for item in items)
 
     def judged(self, value: Any) -> list[Any]:
         if not isinstance(value, tuple):
@@ -105,13 +106,14 @@ class TupleOf(Form):
         return {"type": "array", **places, "minItems": count, "maxItems": count}
 
 
-class DictOf(Form):
+class DictOf(Codec):
     """A dict: an object where all is harmless and keys are text, else a list of `{key, value}`."""
 
     types = frozenset({"object"})
 
-    def __init__(self, key: Form, value: Form) -> None:
+    def __init__(self, key: Codec, value: Codec) -> None:
         self.key, self.value = key, value
+        self.may_change = key.may_change or value.may_change
         self.as_entries = not (type(key) is Text and key.kind == "text")
 
     def judged(self, value: Any) -> Any:
@@ -153,7 +155,7 @@ class DictOf(Form):
         yield from self.value.leaves(f"{name}[].value")
 
     def declared(self, name: str, fits: Callable[[str], bool]) -> dict[str, Leaf]:
-        if not self.as_entries and all(leaf.kind in HARMLESS for _, leaf in self.leaves(name)):
+        if not self.as_entries and all(leaf.is_harmless for _, leaf in self.leaves(name)):
             return self.whole(name)
         self.as_entries, self.types = True, frozenset({"object", "array"})
         return {
@@ -175,11 +177,13 @@ ABSENT: Any = object()
 class Field:
     """One field of a record, or one parameter."""
 
-    __slots__ = ("default", "form", "nullable", "required")
+    __slots__ = ("codec", "default", "nullable", "required")
 
-    def __init__(self, form: Form, default: Callable[[], Any] | None, *, nullable: bool, required: bool = True) -> None:
+    def __init__(
+        self, codec: Codec, default: Callable[[], Any] | None, *, nullable: bool, required: bool = True
+    ) -> None:
         """Without a default and not required it may be absent, and stays so."""
-        self.form, self.default, self.nullable, self.required = form, default, nullable, required
+        self.codec, self.default, self.nullable, self.required = codec, default, nullable, required
 
     @property
     def optional(self) -> bool:
@@ -193,10 +197,11 @@ class Field:
         return None if self.nullable else ABSENT
 
 
-class Record(Form):
+class Record(Codec):
     """A type with fields: a dataclass, a model, a TypedDict, a NamedTuple. An object as JSON; None is left out."""
 
     types = frozenset({"object"})
+    may_change = True
 
     def __init__(
         self, what: str, fields: dict[str, Field], take: Callable[[Any], dict[str, Any]], make: Callable[[Any], Any]
@@ -217,7 +222,7 @@ class Record(Form):
             if value is ABSENT or (value is None and field.nullable):
                 continue
             try:
-                found[name] = field.form.judged(value)
+                found[name] = field.codec.judged(value)
             except Unfit as unfit:
                 raise Unfit(f".{name} {unfit}") from None
         return found
@@ -226,10 +231,10 @@ class Record(Form):
         values: dict[str, Any] = {}
         for name, field in self.fields.items():
             given = data.get(name, ABSENT)
-            if given is None and field.optional and not field.form.takes_null:
+            if given is None and field.optional and not field.codec.takes_null:
                 given = ABSENT
             try:
-                value = field.absent() if given is ABSENT else field.form.read(given)
+                value = field.absent() if given is ABSENT else field.codec.read(given)
             except Unfit as unfit:
                 raise Unfit(f".{name} {unfit}") from None
             if value is not ABSENT:
@@ -251,7 +256,7 @@ class Record(Form):
 
     def leaves(self, name: str) -> Iterator[tuple[str, Leaf]]:
         for key, field in self.fields.items():
-            yield from field.form.leaves(f"{name}.{key}")
+            yield from field.codec.leaves(f"{name}.{key}")
 
     def can_be_named(self, name: str, fits: Callable[[str], bool]) -> bool:
         """Its fields can stand in a declaration."""
@@ -262,44 +267,45 @@ class Record(Form):
             return self.whole(name)
         found: dict[str, Leaf] = {}
         for key, field in self.fields.items():
-            found |= field.form.declared(f"{name}.{key}", fits)
+            found |= field.codec.declared(f"{name}.{key}", fits)
         return found
 
     def schema(self) -> JSON:
         return object_schema(self.fields)
 
 
-class Union(Form):
+class Union(Codec):
     """One of several types that JSON tells apart."""
 
-    def __init__(self, forms: list[Form]) -> None:
-        self.forms = forms
-        self.types = frozenset().union(*(form.types for form in forms))
+    def __init__(self, codecs: list[Codec]) -> None:
+        self.codecs = codecs
+        self.types = frozenset().union(*(codec.types for codec in codecs))
         self.takes_null = "null" in self.types
+        self.may_change = any(codec.may_change for codec in codecs)
 
     def judged(self, value: Any) -> Any:
-        for form in self.forms:
+        for codec in self.codecs:
             try:
-                return form.judged(value)
+                return codec.judged(value)
             except Unfit:
                 continue
         raise Unfit(f"is of none of its types, but {type(value).__name__}")
 
     def read(self, data: Any) -> Any:
-        for form in self.forms:
-            if json_type(data) in form.types:
-                return form.read(data)
+        for codec in self.codecs:
+            if json_type(data) in codec.types:
+                return codec.read(data)
         raise Unfit("is of none of its types")
 
     def leaves(self, name: str) -> Iterator[tuple[str, Leaf]]:
-        for form in self.forms:
-            yield from form.leaves(name)
+        for codec in self.codecs:
+            yield from codec.leaves(name)
 
     def declared(self, name: str, fits: Callable[[str], bool]) -> dict[str, Leaf]:
         return self.whole(name)
 
     def schema(self) -> JSON:
-        return {"anyOf": [form.schema() for form in self.forms]}
+        return {"anyOf": [codec.schema() for codec in self.codecs]}
 
 
 def object_schema(fields: dict[str, Field]) -> JSON:
@@ -311,7 +317,7 @@ def object_schema(fields: dict[str, Field]) -> JSON:
 
 def field_schema(field: Field) -> JSON:
     """Null where the field takes it."""
-    found = field.form.schema()
+    found = field.codec.schema()
     if not field.nullable or not found:
         return found
     if isinstance(found.get("type"), str):

@@ -8,12 +8,13 @@ import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Annotated, Any, get_type_hints
 
-from remit.enforce.annotations import NoForm, caller_names, field_of, not_told
+from remit.enforce.annotations import NoCodec, caller_names, field_of, not_told
+from remit.enforce.codec import Choice, Codec, Flag, Leaf, Number, Plain, Text, Unfit, encoded
 from remit.enforce.compound import DictOf, Field, ListOf, object_schema
 from remit.enforce.errors import GuardError
-from remit.enforce.forms import Choice, Flag, Form, Leaf, Number, Plain, Text, Unfit, encoded
 from remit.model.policy import ARGUMENT
-from remit.model.terms import JUDGED_ON, KINDS
+from remit.model.terms import PARTICULAR
+from remit.scopes.kinds import kind_of, names
 
 Shell = Annotated[str, "shell"]
 Sql = Annotated[str, "sql"]
@@ -72,8 +73,8 @@ class Declared:
         self._defaults = {one.name: self._default(one) for one in parameters if one.default is not one.empty}
         self._defaults = {name: value for name, value in self._defaults.items() if value is not None}
         self._deep = any(isinstance(value, dict | list) for value in self._defaults.values())
-        forms = [field.form for field in self.fields.values()]
-        self._as_given = not self._by_place and all(type(form) in (Text, Number, Flag) for form in forms)
+        codecs = [field.codec for field in self.fields.values()]
+        self._as_given = not self._by_place and all(type(codec) in (Text, Number, Flag) for codec in codecs)
         """What the function gets is what was judged, with nothing to rebuild."""
         self._as_given = self._as_given and not any(
             field.nullable and name in self._required for name, field in self.fields.items()
@@ -91,7 +92,7 @@ class Declared:
             if parameter.annotation is parameter.empty:
                 return Field(self._without_type(name, kinds), given, nullable=given is not None and default is None)
             field = field_of(_hint(inner, parameter), given)
-        except NoForm as error:
+        except NoCodec as error:
             if name in kinds and "can't be found" in str(error):
                 return Field(self._without_type(name, kinds), given, nullable=given is not None and default is None)
             raise not_told(self.name, name, error) from None
@@ -101,16 +102,16 @@ class Declared:
             return Field(DictOf(Text(), _alone(field)), dict, nullable=False)
         return field
 
-    def _without_type(self, name: str, kinds: Mapping[str, str]) -> Form:
+    def _without_type(self, name: str, kinds: Mapping[str, str]) -> Codec:
         kind = kinds.get(name)
-        if kind not in KINDS:
+        if kind not in names():
             what = f"`{self.name}`: the kind of `{name}` can't be told without an annotation"
             raise GuardError(what, code="bad-tool", help=f"annotate it, or kinds={{'{name}': 'text'}}")
-        plain: dict[str, Callable[[], Form]] = {"number": lambda: Number(whole=False), "flag": Flag, "json": Plain}
+        plain: dict[str, Callable[[], Codec]] = {"number": lambda: Number(whole=False), "flag": Flag, "json": Plain}
         return plain[kind]() if kind in plain else Text(kind)
 
     def _leaves(self) -> list[tuple[str, Leaf]]:
-        return [found for name, field in self.fields.items() for found in field.form.leaves(name)]
+        return [found for name, field in self.fields.items() for found in field.codec.leaves(name)]
 
     def _under(self, name: str) -> list[tuple[str, Leaf]]:
         """The values that a name means: one, or all in a list, a dict or a record. Raises GuardError for none."""
@@ -124,13 +125,13 @@ class Declared:
     def _name_kinds(self, kinds: Mapping[str, str]) -> None:
         """Gives values the kinds that were said. Raises GuardError where they can't have them."""
         for name, kind in kinds.items():
-            if kind not in KINDS:
-                raise GuardError(f"`{self.name}`: unknown kind `{kind}`", code="bad-tool", help=", ".join(KINDS))
+            if kind not in names():
+                raise GuardError(f"`{self.name}`: unknown kind `{kind}`", code="bad-tool", help=", ".join(names()))
             if kind == "json":
                 if name not in self.fields:
                     raise GuardError(f"`{self.name}`: only a whole argument can be json", code="bad-tool")
-                self.fields[name].form.whole(name)
-                self.fields[name].form = _Whole(self.fields[name].form)
+                self.fields[name].codec.whole(name)
+                self.fields[name].codec = _Whole(self.fields[name].codec)
                 continue
             found = self._under(name)
             texts = [(one, leaf) for one, leaf in found if leaf.kind == kind or isinstance(leaf, Text | Choice)]
@@ -164,10 +165,9 @@ class Declared:
 
     def _judged_on(self, effect: str, name: str) -> list[str]:
         found = self._under(name)
-        kinds = JUDGED_ON.get(effect)
-        if kinds is None:
+        if effect not in PARTICULAR:
             return list(dict.fromkeys(one for one, _ in found))
-        fit = [one for one, leaf in found if leaf.kind in kinds]
+        fit = [one for one, leaf in found if kind_of(leaf.kind).bears(effect) and not leaf.one_of]
         if fit:
             return list(dict.fromkeys(fit))
         kind = _AS.get(effect, "path")
@@ -184,10 +184,10 @@ class Declared:
         args: dict[str, Any] = {}
         optional: list[str] = []
         for name, field in self.fields.items():
-            found = field.form.declared(name, _fits)
+            found = field.codec.declared(name, _fits)
             for one, leaf in found.items():
                 args[one] = {"one_of": list(leaf.one_of)} if leaf.one_of else leaf.kind
-                if field.optional or _may_be_absent(field.form, one.removeprefix(name)):
+                if field.optional or _may_be_absent(field.codec, one.removeprefix(name)):
                     optional.append(one)
         return {"args": args, **({"optional": optional} if optional else {})}
 
@@ -199,7 +199,7 @@ class Declared:
                 name = target.get("below") if isinstance(target, Mapping) else target
                 if name is None or name in args or "*" in str(name) or "/" in str(name):
                     continue
-                if effect in JUDGED_ON:
+                if effect in PARTICULAR:
                     what = f"`{self.name}`: `{effect}` can't be judged on `{name}`, inside of a larger value"
                     raise GuardError(
                         what, code="unjudged-effect", help="take a list, or a dataclass with a field for it"
@@ -216,7 +216,7 @@ class Declared:
         if parameter.default is None and field.nullable:
             return None
         try:
-            return field.form.judged(parameter.default)
+            return field.codec.judged(parameter.default)
         except Unfit as unfit:
             what = f"`{self.name}`: the default of `{parameter.name}` {unfit}, so nobody can decide on it"
             help = "use None, and put it in place in the function"
@@ -255,11 +255,11 @@ class Declared:
             if value is None and field.nullable:
                 judged[name] = None
             else:
-                judged[name] = self._fit(field.form.judged, name, value)
+                judged[name] = self._fit(field.codec.judged, name, value)
         return self._filled(judged)
 
     def received(self, args: Mapping[str, Any]) -> dict[str, Any]:
-        """The arguments of a call by name, as a model gives them, in the form that is judged. Raises Unfit.
+        """The arguments of a call by name, as a model gives them, in the codec that is judged. Raises Unfit.
 
         What the function does not have stays, for the decision to refuse.
         """
@@ -268,13 +268,13 @@ class Declared:
             field = self.fields.get(name)
             if field is None:
                 judged[name] = self._fit(Plain().judged, name, value)
-            elif value is None and field.optional and not field.form.takes_null:
+            elif value is None and field.optional and not field.codec.takes_null:
                 if field.nullable:
                     judged[name] = None
             else:
-                form = field.form
-                value = self._fit(form.read, name, value)
-                judged[name] = None if value is None and field.nullable else self._fit(form.judged, name, value)
+                codec = field.codec
+                value = self._fit(codec.read, name, value)
+                judged[name] = None if value is None and field.nullable else self._fit(codec.judged, name, value)
         return self._filled(judged)
 
     def _fit(self, turn: Callable[[Any], Any], name: str, value: Any) -> Any:
@@ -312,10 +312,10 @@ class Declared:
     def _rebuilt(self, name: str, args: Mapping[str, Any]) -> Any:
         field = self.fields[name]
         if name not in args:
-            return () if name in self._starred and isinstance(field.form, ListOf) else field.absent()
+            return () if name in self._starred and isinstance(field.codec, ListOf) else field.absent()
         try:
-            value = field.form.read(args[name])
-            if isinstance(field.form, Leaf) or encoded(field.form.judged(value)) == encoded(args[name]):
+            value = field.codec.read(args[name])
+            if not field.codec.may_change or encoded(field.codec.judged(value)) == encoded(args[name]):
                 return value
         except Unfit as unfit:
             raise GuardError(f"`{name}` can't be rebuilt: it {unfit}", code="changed-argument") from None
@@ -326,12 +326,13 @@ class Declared:
         return object_schema(self.fields)
 
 
-class _Whole(Form):
+class _Whole(Codec):
     """Something that is judged as one argument of kind json, whatever it holds."""
 
-    def __init__(self, form: Form) -> None:
-        self.form, self.types, self.takes_null = form, form.types, form.takes_null
-        self.judged, self.read, self.schema = form.judged, form.read, form.schema  # type: ignore[method-assign]
+    def __init__(self, codec: Codec) -> None:
+        self.codec, self.types, self.takes_null = codec, codec.types, codec.takes_null
+        self.may_change = codec.may_change
+        self.judged, self.read, self.schema = codec.judged, codec.read, codec.schema  # type: ignore[method-assign]
         self._leaf = Plain("json")
 
     def leaves(self, name: str) -> Iterable[tuple[str, Leaf]]:  # type: ignore[override]
@@ -377,7 +378,7 @@ class _Holder:
 def _hint(inner: Any, parameter: inspect.Parameter) -> Any:
     """The annotation of one parameter; texts are looked up where the function is and where it is declared."""
     if parameter.name == "self":
-        raise NoForm("`self` has no object here", "declare the bound method")
+        raise NoCodec("`self` has no object here", "declare the bound method")
     holder = _Holder(parameter.name, parameter.annotation)
     function = inspect.unwrap(getattr(inner, "__func__", inner))
     names = dict(getattr(function, "__globals__", {}))
@@ -388,7 +389,7 @@ def _hint(inner: Any, parameter: inspect.Parameter) -> Any:
     try:
         return get_type_hints(holder, names, with_locals, include_extras=True)[parameter.name]
     except Exception as error:
-        raise NoForm(
+        raise NoCodec(
             f"{parameter.annotation} can't be found ({error})", "import it at run time, or use kinds="
         ) from None
 
@@ -400,27 +401,27 @@ def _closure(function: Any) -> Iterable[tuple[str, Any]]:
         return ()
 
 
-def _alone(field: Field) -> Form:
+def _alone(field: Field) -> Codec:
     if field.nullable:
-        raise NoForm("a starred parameter can't be None", "leave None out of its type")
-    return field.form
+        raise NoCodec("a starred parameter can't be None", "leave None out of its type")
+    return field.codec
 
 
 def _fits(name: str) -> bool:
     return ARGUMENT.fullmatch(name) is not None
 
 
-def _may_be_absent(form: Form, rest: str) -> bool:
+def _may_be_absent(codec: Codec, rest: str) -> bool:
     """Whether something between an argument and one of its values may be missing."""
-    if isinstance(form, ListOf):
-        return _may_be_absent(form.item, rest.removeprefix("[]"))
-    if isinstance(form, DictOf) and form.as_entries:
+    if isinstance(codec, ListOf):
+        return _may_be_absent(codec.item, rest.removeprefix("[]"))
+    if isinstance(codec, DictOf) and codec.as_entries:
         inner = rest.removeprefix("[]")
-        part = form.key if inner.startswith(".key") else form.value
+        part = codec.key if inner.startswith(".key") else codec.value
         return _may_be_absent(part, inner.removeprefix(".key").removeprefix(".value"))
-    fields: dict[str, Field] = getattr(form, "fields", {})
+    fields: dict[str, Field] = getattr(codec, "fields", {})
     if not rest.startswith(".") or not fields:
         return False
     name = rest[1:].partition(".")[0].partition("[")[0]
     field = fields[name]
-    return field.optional or _may_be_absent(field.form, rest[1 + len(name) :])
+    return field.optional or _may_be_absent(field.codec, rest[1 + len(name) :])

@@ -1,35 +1,38 @@
-"""Obligations: what must be done for an allow to hold. One that can't be done is a deny."""
+"""Obligations as a program can carry them out that runs the tool itself."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
 
 from remit.enforce.errors import GuardError
+from remit.enforce.paths import texts_at
 from remit.model.decision import Decision
+
+CAN = frozenset(("use-resolved-path", "create-exclusively"))
 
 
 class Duties:
     """The obligations of one decision, carried out."""
 
     def __init__(self, decision: Decision, args: dict[str, Any], base: str, resolved: Mapping[str, str]) -> None:
-        """Afterwards `args` are those to call the tool with. Raises GuardError.
+        """Afterwards `args` are those to call the tool with. Raises GuardError, with nothing left behind.
 
-        `resolved` says where the paths led when the call was decided.
+        `resolved` says where the paths led when the call was decided; others are taken below `base`.
         """
         self.args = dict(args)
-        self._given, self._led = args, resolved
         self._made: list[str] = []
-        self._base = base
-        for duty in sorted(decision.obligations, key=lambda one: one.do != "use-resolved-path"):
-            try:
-                carry_out = _WAYS[duty.do]
-            except KeyError:
-                self.undo()
-                raise GuardError(f"nobody can carry out `{duty.do}`", code="obligation-unsupported") from None
-            carry_out(self, duty.arg, duty.value)
+        for duty in decision.obligations:
+            if duty.do == "use-resolved-path" and duty.arg in args:
+                self.args[duty.arg] = duty.value
+            elif duty.do == "use-resolved-path":
+                self.args = replaced(self.args, duty.arg.split("."), resolved)
+        for duty in decision.obligations:
+            if duty.do == "create-exclusively":
+                for text in texts_at(args, duty.arg.split(".")):
+                    self._create(resolved.get(text) or os.path.realpath(os.path.join(base, text)))
 
     def undo(self) -> None:
         """The tool did not do it: a file that was made for it, and that is still empty, goes."""
@@ -40,18 +43,8 @@ class Duties:
             except OSError:
                 continue
 
-    def _resolved(self, arg: str, value: str | None) -> None:
-        if arg not in self.args or value is None:
-            self.undo()
-            raise GuardError(f"the path in `{arg}` can't be replaced", code="obligation-unsupported")
-        self.args[arg] = self._led.get(str(self._given[arg]), value)  # absolute: whatever the tool takes it relative to
-
-    def _exclusive(self, arg: str, value: str | None) -> None:
-        """The file is made here, empty, unless it is there, where the path led when it was decided; the tool then
-        writes into it.
-        """
-        text = str(self._given.get(arg, ""))
-        path = self._led.get(text) or os.path.realpath(os.path.join(self._base, text))
+    def _create(self, path: str) -> None:
+        """Makes the file, empty, where the path led when it was decided; the tool writes into it."""
         try:
             _create(path)
         except FileExistsError:
@@ -61,6 +54,20 @@ class Duties:
             self.undo()
             raise GuardError(f"the file can't be created: {error.strerror}", code="not-new") from None
         self._made.append(path)
+
+
+def replaced(value: Any, parts: list[str], resolved: Mapping[str, str]) -> Any:
+    """The arguments with each path at a name such as `edits[].file` replaced by where it led. Raises GuardError."""
+    if not parts:
+        if value not in resolved:
+            raise GuardError("a path can't be replaced by where it led", code="obligation-unsupported")
+        return resolved[value]
+    key, many = parts[0].removesuffix("[]"), parts[0].endswith("[]")
+    if key not in value:
+        return value
+    found = value[key]
+    inner = [replaced(one, parts[1:], resolved) for one in found] if many else replaced(found, parts[1:], resolved)
+    return {**value, key: inner}
 
 
 def _create(path: str) -> None:
@@ -83,7 +90,3 @@ def _create(path: str) -> None:
 
 
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
-_WAYS: dict[str, Callable[[Duties, str, str | None], None]] = {
-    "use-resolved-path": Duties._resolved,
-    "create-exclusively": Duties._exclusive,
-}

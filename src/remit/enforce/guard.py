@@ -12,13 +12,11 @@ with guard, guard.agent("researcher"):
 
 from __future__ import annotations
 
-import asyncio
 import copy
 import functools
 import os
 import threading
-import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import TracebackType
@@ -27,15 +25,16 @@ from typing import Any, Literal, ParamSpec, Self, TypeVar
 from remit.compile import build_rulebook, load_rulebook
 from remit.compile.functions import check_functions
 from remit.enforce.acting import Acting, acting_for, current
-from remit.enforce.attempt import Attempt
+from remit.enforce.attempt import Enforcer, Passage, wait
+from remit.enforce.carrier import Carried, Carrier, Judged, copied
+from remit.enforce.codec import Unfit
 from remit.enforce.declared import Declared, name_of
-from remit.enforce.errors import CallDenied, CallPending, CallRefused, GuardError, Refused
-from remit.enforce.forms import Unfit
+from remit.enforce.duties import CAN, Duties
+from remit.enforce.errors import CallDenied, CallPending, GuardError, Refused
+from remit.enforce.event_loop import run_async, wait_async
 from remit.enforce.handover import entered
 from remit.enforce.own import OWN, own_tool
-from remit.enforce.passage import Gate, Passage
-from remit.enforce.paths import open_root
-from remit.enforce.refusal import own_places, refusal
+from remit.enforce.paths import facts_at
 from remit.enforce.schema import tool_schema
 from remit.enforce.webhook import Webhook
 from remit.explain.cells import DENIED
@@ -45,18 +44,14 @@ from remit.grant.authority import Authority
 from remit.grant.errors import GrantError
 from remit.model.call import NO_CONTEXT, Call, Statement
 from remit.model.decision import Decision
-from remit.model.facts import Facts
 from remit.model.rulebook import Rulebook
-from remit.model.terms import ALLOW, DENY
+from remit.model.terms import ASK
 from remit.record.open import Opened, open_ledger
 
 P = ParamSpec("P")
 R = TypeVar("R")
 Policy = str | os.PathLike[str] | Mapping[str, Any] | Rulebook
 Answerer = Callable[[AskState, dict[str, Any]], Literal["approve", "refuse"] | None]
-POLL = 0.2
-ROUNDS = 8
-"""Questions that one call may raise, one after the other."""
 
 
 class Guard:
@@ -72,18 +67,20 @@ class Guard:
         point: str = "guard",
         wait: float = 0.0,
         answer: Answerer | None = None,
-        told: Callable[[AskState], None] | None = None,
+        on_question: Callable[[AskState], None] | None = None,
         refusals: Literal["raise", "return"] = "raise",
     ) -> None:
         """`wait`: seconds that a call waits for an answer. `answer`: the program answers itself; None leaves it open.
 
-        `told` hears of every question, to pass it on (a webhook: `remit.enforce.webhook`). Nothing is opened yet.
+        `on_question` is called with every question, to pass it on (a webhook: `remit.enforce.webhook`). Nothing is
+        opened yet.
         """
         self._policy, self._root, self._state, self._store = policy, root, state, store
-        self.point, self.wait, self.answer, self.told, self.refusals = point, wait, answer, told, refusals
+        self.point, self.wait, self.answer, self.refusals = point, wait, answer, refusals
+        self.on_question = on_question
         self._functions: dict[str, Declared] = {}
         self._opened: Opened | None = None
-        self._gate: Gate | None = None
+        self._enforcer: Enforcer | None = None
         self._seen: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
         self._lock = threading.RLock()
 
@@ -92,21 +89,20 @@ class Guard:
     def start(self) -> Self:
         """Loads the policy with the functions' tools and opens the ledger. Raises PolicyError and RemitError."""
         with self._lock:
-            if self._gate is None:
+            if self._enforcer is None:
                 rulebook, home, root = self._load()
                 self._opened = open_ledger(home, point=self.point, state=self._state, url=self._store, keep=True)
-                base = Facts(store=True, guarded=(os.path.realpath(self._opened.state),), sealed=own_places())
-                facts = open_root(root, root / "remit.yaml", base)[1]
+                facts = facts_at(root, self._opened.state)
                 authority = Authority(self._opened.store, self._opened.vault)
-                self._gate = Gate(rulebook, authority, self._opened.ledger, facts)
-                if isinstance(self.told, Webhook):
-                    self.told.attach(authority.arguments)
+                self._enforcer = Enforcer(authority, self._opened.ledger, lambda: rulebook, lambda _: facts)
+                if isinstance(self.on_question, Webhook):
+                    self.on_question.attach(authority.arguments)
         return self
 
     def close(self) -> None:
         """Everything that was recorded is on disk. Raises LedgerUnavailable if it isn't."""
         with self._lock:
-            opened, self._opened, self._gate = self._opened, None, None
+            opened, self._opened, self._enforcer = self._opened, None, None
             if opened is not None:
                 opened.close()
 
@@ -116,21 +112,25 @@ class Guard:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         self.close()
 
+    def flush(self) -> None:
+        """Everything that was recorded until now is on disk. Raises LedgerUnavailable if it isn't."""
+        self.enforcer.ledger.flush()
+
     @property
-    def gate(self) -> Gate:
-        """Where calls pass, opened if it wasn't yet."""
-        gate = self._gate
-        return gate if gate is not None else self.start().gate
+    def enforcer(self) -> Enforcer:
+        """Where calls are attempted, opened if it wasn't yet."""
+        found = self._enforcer
+        return found if found is not None else self.start().enforcer
 
     @property
     def rulebook(self) -> Rulebook:
         """What is in force."""
-        return self.gate.rulebook
+        return self.enforcer.rulebook()
 
     @property
     def authority(self) -> Authority:
         """Capsules, asks and hand-overs, for the program itself."""
-        return self.gate.authority
+        return self.enforcer.authority
 
     def _load(self) -> tuple[Rulebook, Path, Path]:
         """The rulebook, the folder whose state this is (the policy's, as for every command), and the root of paths."""
@@ -189,7 +189,7 @@ class Guard:
     def _declare(
         self, function: Callable[P, R], name: str, told: Mapping[str, Any], kinds: Mapping[str, str]
     ) -> Callable[P, R]:
-        if self._gate is not None:
+        if self._enforcer is not None:
             raise GuardError(f"`{name}` is declared after the guard was started", code="bad-tool")
         if name in self._functions:
             raise GuardError(f"`{name}` is declared twice", code="bad-tool")
@@ -201,7 +201,7 @@ class Guard:
                 try:
                     on, judged = tool.taken(args, named)
                 except Unfit as unfit:
-                    return await asyncio.to_thread(self._unfit, self._called(name, {}), unfit)
+                    return await self._acall(tool, self._called(name, {}), unfit)
                 return await self._acall(on, self._called(name, judged))
 
             return passing  # type: ignore[return-value]
@@ -211,7 +211,7 @@ class Guard:
             try:
                 on, judged = tool.taken(args, named)
             except Unfit as unfit:
-                return self._unfit(self._called(name, {}), unfit)
+                return self._call(tool, self._called(name, {}), unfit)
             return self._call(on, self._called(name, judged))
 
         return passed
@@ -262,7 +262,7 @@ class Guard:
         outer = acting_for(id(self))
         before = outer.context if outer is not None else NO_CONTEXT
         more = {key: value if value is not None else getattr(before, key) for key, value in more.items()}
-        with entered(self.gate, outer, name, capsule, ticket, more) as context:
+        with entered(self.enforcer, outer, name, capsule, ticket, more) as context:
             acting = Acting(id(self), name, context, current.get())
             token = current.set(acting)
             try:
@@ -274,15 +274,7 @@ class Guard:
         acting = acting_for(id(self))
         if acting is None:
             raise GuardError(f"nobody acts here: call `{tool}` within `with guard.agent(…)`", code="no-agent")
-        return Call(acting.agent, tool, args, acting.context, statement)
-
-    def _unfit(self, call: Call, unfit: Unfit) -> Any:
-        """The refusal of arguments that are not what the function declares, recorded."""
-        why = refusal(call, "mistyped-argument", str(unfit), policy=self.rulebook.hash)
-        decision = self.gate.refuse(call, why)
-        if self.refusals == "raise":
-            raise CallDenied(decision)
-        return Refused(decision)
+        return Call(acting.agent, tool, copied(args), acting.context, statement)
 
     # Calls
 
@@ -291,7 +283,7 @@ class Guard:
         try:
             declared, call = self._found(tool, args, statement)
         except Unfit as unfit:
-            return self._unfit(self._called(tool, {}, statement), unfit)
+            return self._call(None, self._called(tool, {}, statement), unfit)
         if declared is not None and declared.is_async:
             raise GuardError(f"`{tool}` is async: use `await guard.acall(…)`", code="bad-tool")
         return self._call(declared, call)
@@ -303,7 +295,7 @@ class Guard:
         try:
             declared, call = self._found(tool, args, statement)
         except Unfit as unfit:
-            return await asyncio.to_thread(self._unfit, self._called(tool, {}, statement), unfit)
+            return await self._acall(None, self._called(tool, {}, statement), unfit)
         return await self._acall(declared, call)
 
     def _found(
@@ -318,109 +310,81 @@ class Guard:
             raise GuardError(f"`{tool}` is a method", code="bad-tool", help=help)
         return declared, self._called(tool, declared.received(args or {}), statement)
 
-    def _call(self, declared: Declared | None, call: Call) -> Any:
+    def _call(self, declared: Declared | None, call: Call, unfit: Unfit | None = None) -> Any:
+        carrier = GuardCarrier(self, declared, call, unfit)
+        found = wait((self._enforcer or self.enforcer).attempt(carrier))
+        return found.run(carrier.run) if isinstance(found, Passage) else self._refused(found)
+
+    async def _acall(self, declared: Declared | None, call: Call, unfit: Unfit | None = None) -> Any:
+        carrier = GuardCarrier(self, declared, call, unfit)
+        found = await wait_async(self.enforcer.attempt(carrier))
+        return await run_async(found, carrier.run_async) if isinstance(found, Passage) else self._refused(found)
+
+    def _refused(self, decision: Decision) -> Refused:
+        """Raises CallDenied or CallPending, unless the program prefers to get it returned."""
+        if self.refusals == "return":
+            return Refused(decision)
+        raise CallPending(decision) if decision.verdict is ASK else CallDenied(decision)
+
+
+class GuardCarrier(Carrier):
+    """A call to a function of this program, or to one of Remit's own tools."""
+
+    __slots__ = ("_declared", "_guard", "_unfit", "call")
+    can = CAN
+
+    def __init__(self, guard: Guard, declared: Declared | None, call: Call, unfit: Unfit | None) -> None:
+        self._guard, self._declared, self.call, self._unfit = guard, declared, call, unfit
+
+    def calls(self, rulebook: Rulebook) -> Sequence[Call]:
+        """The call. Raises Unfit for arguments that are not what the function declares: that is recorded."""
+        if self._unfit is not None:
+            raise self._unfit
+        return (self.call,)
+
+    @property
+    def wait(self) -> float:  # type: ignore[override]
+        """As long as the guard waits."""
+        return self._guard.wait
+
+    def check(self, judged: Judged) -> None:
+        """The policy may know tools that this program doesn't have."""
+        if self._declared is None and judged.rulebook.book.aliases.get(self.call.tool, self.call.tool) not in OWN:
+            raise GuardError(f"this program has no tool `{self.call.tool[:80]}`", code="undeclared-tool")
+
+    def carry_out(self, judged: Judged) -> Carried:
+        """Creates files exclusively, and replaces paths by those that were judged."""
+        call, facts = judged.call, judged.facts
+        if not judged.decision.obligations:
+            return Carried(call.args)
+        base = os.path.join(facts.root or ".", call.context.cwd or "")
         try:
-            gate = self._gate or self.gate
-            passage = (gate.at_once(call) if declared is not None else None) or self._passed(declared, call)
-        except CallRefused as refused:
-            if self.refusals == "raise":
+            duties = Duties(judged.decision, call.args, base, facts.resolved or {})
+        except GuardError:
+            if judged.decision.would is None:
                 raise
-            return Refused(refused.decision)
-        try:
-            result = self._run(declared, call, passage)
-        except BaseException as error:
-            passage.failed(error)
-            raise
-        if not passage.done_at_once():
-            passage.done()
-        return result
+            return Carried(call.args)  # nothing stops what is only observed
+        return Carried(duties.args, duties.undo)
 
-    async def _acall(self, declared: Declared | None, call: Call) -> Any:
-        try:
-            passage = self.gate.at_once(call, look=False) if declared is not None else None
-            if passage is None:
-                passage = await self._apassed(declared, call)
-        except CallRefused as refused:
-            if self.refusals == "raise":
-                raise
-            return Refused(refused.decision)
-        try:
-            result = self._run(declared, call, passage)
-            if declared is not None and declared.is_async:
-                result = await result
-        except BaseException as error:
-            await asyncio.shield(asyncio.to_thread(passage.failed, error))
-            raise
-        if not passage.done_at_once():
-            await asyncio.shield(asyncio.to_thread(passage.done))
-        return result
-
-    def _run(self, declared: Declared | None, call: Call, passage: Passage) -> Any:
-        if declared is None:
-            return own_tool(self.gate, call)
-        return declared.run(passage.args)
-
-    # Passing
-
-    def _passed(self, declared: Declared | None, call: Call) -> Passage:
-        """Raises CallDenied or CallPending."""
-        end = time.monotonic() + self.wait
-        for _ in range(ROUNDS):
-            found = self._attempt(declared, call)
-            if isinstance(found, Passage):
-                return found
-            asked, decision = found
-            while self._is_open(asked):
-                if time.monotonic() >= end:
-                    raise CallPending(self.gate.refuse(call, decision))
-                time.sleep(min(POLL, max(0.0, end - time.monotonic())))
-        raise CallPending(self.gate.refuse(call, decision))
-
-    async def _apassed(self, declared: Declared | None, call: Call) -> Passage:
-        end = time.monotonic() + self.wait
-        for _ in range(ROUNDS):
-            found = await Attempt(functools.partial(self._attempt, declared, call)).made()
-            if isinstance(found, Passage):
-                return found
-            asked, decision = found
-            while await asyncio.to_thread(self._is_open, asked):
-                if time.monotonic() >= end:
-                    raise CallPending(await asyncio.to_thread(self.gate.refuse, call, decision))
-                await asyncio.sleep(min(POLL, max(0.0, end - time.monotonic())))
-        raise CallPending(await asyncio.to_thread(self.gate.refuse, call, decision))
-
-    def _attempt(self, declared: Declared | None, call: Call) -> Passage | tuple[AskState, Decision]:
-        """Passed, or what was asked. Raises CallDenied, and CallPending where nobody can be asked yet."""
-        gate = self.gate
-        decision, facts = gate.decide(call)
-        if decision.verdict is ALLOW:
-            if declared is None and self.rulebook.book.aliases.get(call.tool, call.tool) not in OWN:
-                reason = f"this program has no tool `{call.tool[:80]}`"
-                raise CallDenied(gate.refuse(call, refusal(call, "undeclared-tool", reason, policy=decision.policy)))
-            return gate.begin(call, decision, facts)
-        if decision.verdict is DENY:
-            raise CallDenied(gate.refuse(call, decision))
-        decision, asked = gate.ask(call, decision, facts)
-        if decision.verdict is DENY:
-            raise CallDenied(gate.refuse(call, decision))
-        if asked is None:
-            raise CallPending(gate.refuse(call, decision))
-        self._tell(asked, call)
-        if self.wait <= 0 and self._is_open(asked):
-            raise CallPending(gate.refuse(call, decision))
-        return asked, decision
-
-    def _is_open(self, asked: AskState) -> bool:
-        return self.authority.asked(asked.id).state == "open"
-
-    def _tell(self, asked: AskState, call: Call) -> None:
-        """The program is told, and may answer at once; what it raises is no answer."""
-        answer = None
-        with suppress(Exception):
-            if self.told is not None:
-                self.told(asked)
-        with suppress(Exception):
-            answer = self.answer(asked, copy.deepcopy(call.args)) if self.answer is not None else None
+    def on_question(self, question: AskState, call: Call) -> None:
+        """Tells the program, which may answer at once; what it raises is no answer."""
+        guard = self._guard
+        if guard.on_question is not None:
+            with suppress(Exception):
+                guard.on_question(question)
+        answer = guard.answer(question, copy.deepcopy(call.args)) if guard.answer is not None else None
         if answer is not None:
             with suppress(GrantError):  # somebody was quicker
-                self.authority.answer(asked.id, answer, by=f"{self.point} (program)", kind="human")
+                guard.authority.answer(question.id, answer, by=f"{guard.point} (program)", kind="human")
+
+    def run(self, args: dict[str, Any]) -> Any:
+        """Calls the function."""
+        declared = self._declared
+        if declared is None:
+            return own_tool(self._guard.enforcer, self.call)
+        return declared.run(args)
+
+    async def run_async(self, args: dict[str, Any]) -> Any:
+        """The same, and what an async one returns."""
+        result = self.run(args)
+        return await result if self._declared is not None and self._declared.is_async else result

@@ -8,8 +8,8 @@ from contextlib import contextmanager, suppress
 from typing import Any
 
 from remit.enforce.acting import Acting
+from remit.enforce.attempt import Enforcer
 from remit.enforce.errors import GuardError
-from remit.enforce.passage import Gate
 from remit.grant.capsules import CapsuleState, above
 from remit.grant.chain import chain_of, check_chain
 from remit.grant.errors import GrantError
@@ -20,7 +20,12 @@ from remit.model.task import Task
 
 @contextmanager
 def entered(
-    gate: Gate, outer: Acting | None, name: str, capsule: str | None, ticket: str | None, more: Mapping[str, Any]
+    enforcer: Enforcer,
+    outer: Acting | None,
+    name: str,
+    capsule: str | None,
+    ticket: str | None,
+    more: Mapping[str, Any],
 ) -> Iterator[Context]:
     """The context that calls of the agent have. Raises GrantError and GuardError.
 
@@ -30,31 +35,31 @@ def entered(
     if ticket is not None:
         if outer is not None or capsule is not None:
             raise GuardError("a ticket is taken by itself", code="bad-ticket")
-        line = gate.authority.enter(ticket)
+        line = enforcer.authority.enter(ticket)
         yield _context(name, line, (), more)
         return
     made = None
     if outer is not None and outer.context.capsule is not None and capsule is None:
-        capsule = made = _hand_on(gate, outer, name)
+        capsule = made = _hand_on(enforcer, outer, name)
     try:
-        line = _line(gate, capsule) if capsule is not None else []
+        line = _line(enforcer, capsule) if capsule is not None else []
         yield _context(name, line, _around(outer, line), more)
     finally:
         if made is not None:
             with suppress(GrantError):  # it ended with its parent, or by itself
-                gate.authority.end(made, by="the hand-over is over")
+                enforcer.authority.end(made, by="the hand-over is over")
 
 
-def _hand_on(gate: Gate, outer: Acting, name: str) -> str:
+def _hand_on(enforcer: Enforcer, outer: Acting, name: str) -> str:
     """A child of the giver's capsule, with all its limits and no grants."""
     own = f"{str(outer.context.capsule)[:80]}.{secrets.token_hex(4)}"
     capsule = Capsule(own, name, parent=outer.context.capsule)
-    gate.authority.issue(gate.rulebook, Task(capsule, by=outer.agent, issuer="agent"))
+    enforcer.authority.issue(enforcer.rulebook(), Task(capsule, by=outer.agent, issuer="agent"))
     return own
 
 
-def _line(gate: Gate, capsule: str) -> list[CapsuleState]:
-    with gate.authority.store.read() as view:
+def _line(enforcer: Enforcer, capsule: str) -> list[CapsuleState]:
+    with enforcer.authority.store.read() as view:
         return above(view, capsule)
 
 

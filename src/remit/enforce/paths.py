@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from remit.decide.grid import grid_of
+from remit.enforce.refusal import own_places
 from remit.model.call import Call
 from remit.model.errors import RemitError
 from remit.model.facts import Facts
@@ -34,6 +35,15 @@ def open_root(root: Path | None, policy: Path, facts: Facts, *, policy_root: str
     return absolute, msgspec.structs.replace(facts, root=str(absolute), notes=(*facts.notes, note))
 
 
+def facts_at(root: Path, state: Path) -> Facts:
+    """What an enforcement point knows before any call: the root of paths, and the places that are Remit's own.
+
+    Raises RemitError for a root that is a file.
+    """
+    base = Facts(store=True, guarded=(os.path.realpath(state),), sealed=own_places())
+    return open_root(root, root, base)[1]
+
+
 def look_up(rulebook: Rulebook, call: Call, facts: Facts) -> Facts:
     """The facts with every path of the call, as an argument or in a command, resolved below an existing root."""
     root = facts.root
@@ -52,7 +62,7 @@ def look_up(rulebook: Rulebook, call: Call, facts: Facts) -> Facts:
     resolved: dict[str, str] = {}
     base = os.path.join(root, call.context.cwd or ".")
     defaults = [argument.default for argument in tool.args.values() if argument.default is not None]
-    texts = [*defaults, *(text for name in names for text in _texts(call.args, name.split(".")))]
+    texts = [*defaults, *(text for name in names for text in texts_at(call.args, name.split(".")))]
     for text in texts[:MAX_PATHS]:
         where = _real(os.path.join(base, text))
         if where is not None:
@@ -65,7 +75,7 @@ def _links(call: Call, shells: list[str], root: str) -> dict[str, str]:
     from remit.scopes.path import relative_to
     from remit.scopes.shell.units import named_paths
 
-    texts = [text for name in shells for text in _texts(call.args, name.split("."))]
+    texts = [text for name in shells for text in texts_at(call.args, name.split("."))]
     paths = sorted({path for text in texts for path in named_paths(text, call.context.cwd, root)})
     found = {path: _real(os.path.join(root, path)) for path in paths[:MAX_PATHS]}
     return {path: to for path, real in found.items() if real is not None and (to := relative_to(real, root)) != path}
@@ -82,7 +92,7 @@ def _real(path: str) -> str | None:
         return None
 
 
-def _texts(value: Any, parts: list[str]) -> list[str]:
+def texts_at(value: Any, parts: list[str]) -> list[str]:
     """The texts at a declared name such as `replacements[].filePath`; anything else is left to the decision."""
     if not parts:
         return [value] if isinstance(value, str) else []
@@ -91,5 +101,5 @@ def _texts(value: Any, parts: list[str]) -> list[str]:
         return []
     found = value[head.removesuffix("[]")]
     if not head.endswith("[]"):
-        return _texts(found, rest)
-    return [text for item in found for text in _texts(item, rest)] if isinstance(found, list) else []
+        return texts_at(found, rest)
+    return [text for item in found for text in texts_at(item, rest)] if isinstance(found, list) else []

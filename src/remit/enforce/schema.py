@@ -6,8 +6,7 @@ from typing import Any
 
 from remit.enforce.declared import Declared
 from remit.model.policy import Argument, Tool
-
-_TYPES = {"number": "number", "flag": "boolean"}
+from remit.scopes.kinds import kind_of
 
 
 def tool_schema(tool: Tool, declared: Declared | None = None) -> dict[str, Any]:
@@ -56,12 +55,8 @@ def _add(into: dict[str, Any], parts: list[str], argument: Argument) -> None:
 def _leaf(argument: Argument) -> dict[str, Any]:
     if argument.one_of:
         return {"enum": list(argument.one_of)}
-    if argument.kind == "json":
-        return {}
-    found: dict[str, Any] = {"type": _TYPES.get(argument.kind, "string")}
-    if argument.kind not in ("text", "number", "flag"):
-        found["description"] = argument.kind
-    return found
+    kind = kind_of(argument.kind)
+    return {**kind.schema, **({"description": kind.name} if kind.unit else {})}
 
 
 def _tidy(value: Any) -> Any:

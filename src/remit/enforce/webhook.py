@@ -1,6 +1,6 @@
 """A webhook for questions: whoever should answer is told by HTTP, off the way of the call.
 
-guard = Guard("remit.yaml", told=Webhook("https://chat.example/hooks/7", secret="…"))
+guard = Guard("remit.yaml", on_question=Webhook("https://chat.example/hooks/7", secret="…"))
 
 It tells, and nothing more: whatever the receiver replies is no answer. Answers need a credential, or the program's own
 word (`Guard(answer=…)`).

@@ -16,12 +16,12 @@ from remit.decide.grid import Bound, Cell
 from remit.decide.measure import measure
 from remit.decide.protection import protected
 from remit.decide.steps import hands_to, limits
-from remit.explain.scopes import describe
 from remit.explain.units import Part, covers_all, covers_some, parts_of, touches_all, touches_some
 from remit.model.call import Call, Context
 from remit.model.facts import Facts
 from remit.model.policy import Caller
 from remit.model.terms import CHANGING
+from remit.scopes.kinds import kind_of
 
 ALLOWED, SCOPED, ASKED, DENIED = "✅", "🔒", "✋", "❌"
 LEGEND = {
@@ -76,7 +76,7 @@ def matrix_cell(cell: Cell, now: str | None = None) -> MatrixCell:
     nots = [bound for bound in cell.nots if touches_some(bound, cell, parts)]
     questions, asking = _questions(cell, parts)
     scopes = [] if free else [_described(bound) for bound in permits if bound not in cell.asks]
-    scopes.extend(f"not {describe(bound)}" for bound in nots)
+    scopes.extend(f"not {bound.judge.brief()}" for bound in nots)
     scopes.extend(_record(cell.caller, parts))
     floor = _tiers(cell, parts)[0]
     if cell.rulebook.book.tiers[floor].verdict == "deny":
@@ -100,7 +100,7 @@ def _refused(cell: Cell, parts: list[Part]) -> MatrixCell | None:
         return MatrixCell(DENIED, rules=(caller.at,), why=f"{caller.name} is disabled")
     for bound in cell.nots:
         if touches_all(bound, parts):
-            return MatrixCell(DENIED, rules=(bound.rule.at,), why=f"may not: {describe(bound) or tool.name}")
+            return MatrixCell(DENIED, rules=(bound.rule.at,), why=f"may not: {bound.judge.brief() or tool.name}")
     if cell.reserved is not None:
         return MatrixCell(DENIED, rules=(cell.reserved.at,), why=f"reserved to {cell.reserved.runner}")
     if cell.access is False:
@@ -153,7 +153,7 @@ def _tiers(cell: Cell, parts: list[Part]) -> list[int]:
     """The tiers that a call of the tool can have, the lowest first."""
     by_effect, by_label = cell.index.effect_tiers, cell.rulebook.book.label_tiers.values()
     needed = [by_effect[effect] for part in parts if not part.optional for effect in part.effects]
-    if any(part.kind == "shell" and not part.optional for part in parts):
+    if any(kind_of(part.kind).graded and not part.optional for part in parts):
         needed.append(min(cell.rulebook.book.grade_tiers.values(), default=0))
     floor = max([_fixed_case(cell, parts).tier, *needed])
     if any(part.runs for part in parts):
@@ -169,7 +169,7 @@ def _questions(cell: Cell, parts: list[Part]) -> tuple[list[str], list[Bound]]:
     asking = [bound for bound in cell.asks if touches_some(bound, cell, parts)]
     texts = []
     for bound in asking:
-        scope = describe(bound)
+        scope = bound.judge.brief()
         texts.append(f"ask {bound.rule.ask or 'human'}{f': {scope}' if scope else ''}")
     if cell.tool.confirm:
         texts.append("ask human: confirmed each time")
@@ -181,7 +181,7 @@ def _questions(cell: Cell, parts: list[Part]) -> tuple[list[str], list[Bound]]:
 
 
 def _described(bound: Bound) -> str:
-    scope = describe(bound)
+    scope = bound.judge.brief()
     if bound.until is None:
         return scope or "below the root"
     return f"{scope}{' ' if scope else ''}(granted until {bound.until})"

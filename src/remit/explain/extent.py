@@ -11,14 +11,10 @@ from collections.abc import Iterable, Iterator
 
 import msgspec
 
-from remit.analyze.shell import SAMPLES, sample_texts
-from remit.analyze.sql import SAMPLES as SQL_SAMPLES
-from remit.analyze.sql import sample_statements
 from remit.decide.case import Case
 from remit.decide.grid import Bound, Cell, grid_of
 from remit.decide.measure import measure
 from remit.explain.radius import Radius, radius_of
-from remit.explain.scopes import describe
 from remit.explain.units import Part, covers_some, parts_of
 from remit.model.call import Call
 from remit.model.facts import Capsule, Facts
@@ -26,13 +22,10 @@ from remit.model.policy import Rule
 from remit.model.rulebook import Rulebook
 from remit.model.terms import EFFECTS
 from remit.scopes.glob import Glob
-from remit.scopes.interface import Unit
-from remit.scopes.shell.scope import ShellMatcher
-from remit.scopes.sql.scope import SqlMatcher
-from remit.scopes.url import UrlPattern
+from remit.scopes.interface import Matcher, Unit
+from remit.scopes.kinds import kind_of
 
 _ORDER = {effect: index for index, effect in enumerate(EFFECTS)}
-_ANY_PATH = "**"
 _MOST_SAMPLES = 200
 
 
@@ -88,7 +81,7 @@ def extent_of(cell: Cell, bound: Bound | None, capsule: Capsule | None = None) -
     most, labels = _most(cell, units)
     extent = Extent(
         tool=cell.tool.name,
-        scope=describe(bound) if bound is not None else "",
+        scope=bound.judge.brief() if bound is not None else "",
         effects=case.effects,
         tier=case.tier,
         why=case.tier_why,
@@ -106,7 +99,7 @@ def extent_of(cell: Cell, bound: Bound | None, capsule: Capsule | None = None) -
 def rule_text(rule: Rule) -> str:
     """The whole rule in one line, as a policy would have it: nothing is left out."""
     tools = ", ".join(rule.tools) if rule.tools is not None else "any tool"
-    scope = msgspec.json.encode(rule.scope).decode()
+    scope = msgspec.json.encode(rule.scope.written()).decode()
     return tools if scope == "{}" else f"{tools}: {scope}"
 
 
@@ -136,39 +129,24 @@ def _units(cell: Cell, part: Part, bound: Bound | None) -> Iterator[Unit]:
     """The part as wide units: all that an argument could be within the rule."""
     if part.fixed is not None:
         yield part.fixed
-    elif part.kind == "path":
-        for text, outside in _path_texts(part, bound):
-            glob = Glob.parse(text, absolute=outside)
-            yield Unit("path", part.arg, glob, part.effects, wide=True, text=text)
-    elif part.kind == "url":
-        texts = _url_texts(part, bound)
-        if texts is None:  # any URL: also whatever a label names
-            yield Unit("call", part.arg, "", part.effects, text="any URL")
-            texts = tuple(text for label in cell.rulebook.book.labels for text in label.url)
-        for text in texts:
-            yield Unit("url", part.arg, UrlPattern.parse(text), part.effects, wide=True, text=text)
-    elif not part.runs:
-        yield Unit("call", part.arg, "", part.effects, text=part.arg or part.kind)
+    if part.fixed is not None or part.runs:
+        return
+    matcher = _matcher(part, bound)
+    labelled = [text for label in cell.rulebook.book.labels for text in getattr(label, part.kind, ())]
+    for value, text in matcher.reach() if matcher is not None else kind_of(part.kind).reach(labelled):
+        if value is None:
+            yield Unit("call", part.arg, "", part.effects, text=text or part.arg or part.kind)
+        else:
+            yield Unit(part.kind, part.arg, value, part.effects, wide=True, text=text)
 
 
-def _path_texts(part: Part, bound: Bound | None) -> list[tuple[str, bool]]:
-    scope = bound.rule.scope if bound is not None else None
-    named = scope.where.get(part.arg) if scope is not None else None
-    path = scope.path if scope is not None else None
-    if path is None and named is not None:
-        path = named.path
-    if path is None:
-        return [(_ANY_PATH, False)]
-    return [*((text, False) for text in path.allow), *((text, True) for text in path.outside)]
-
-
-def _url_texts(part: Part, bound: Bound | None) -> tuple[str, ...] | None:
-    """The patterns that it must match; None for any URL."""
-    scope = bound.rule.scope if bound is not None else None
-    named = scope.where.get(part.arg) if scope is not None else None
-    if scope is not None and scope.url is not None:
-        return scope.url
-    return named.url if named is not None else None
+def _matcher(part: Part, bound: Bound | None) -> Matcher | None:
+    """What the rule says about such values; None if it takes any."""
+    if bound is None:
+        return None
+    found = bound.judge.parts.get(part.kind)
+    tests = [test for test in bound.judge.where if test.arg == part.arg]
+    return found or next((matcher for test in tests for matcher in test.matchers), None)
 
 
 def _tried(extent: Extent, cell: Cell, part: Part, bound: Bound | None) -> Extent:
@@ -196,11 +174,6 @@ def _tried(extent: Extent, cell: Cell, part: Part, bound: Bound | None) -> Exten
 
 
 def _texts(kind: str, bound: Bound | None) -> list[str]:
-    part = bound.judge.parts.get(kind) if bound is not None else None
-    if isinstance(part, ShellMatcher):
-        found = sample_texts(part)
-    elif isinstance(part, SqlMatcher):
-        found = sample_statements(part)
-    else:
-        found = list(SAMPLES if kind == "shell" else SQL_SAMPLES)
+    matcher = bound.judge.parts.get(kind) if bound is not None else None
+    found = matcher.samples() if matcher is not None else kind_of(kind).samples()
     return list(dict.fromkeys(found))[:_MOST_SAMPLES]

@@ -24,6 +24,7 @@ from remit.model.policy import Argument, Caller, Does, Tool
 from remit.model.rulebook import Rulebook
 from remit.model.terms import ALLOW
 from remit.model.text import shown
+from remit.scopes.kinds import kind_of
 
 _NOBODY = "anyone"
 
@@ -65,11 +66,17 @@ class Radius(msgspec.Struct, frozen=True):
 
 
 def radius_of(
-    rulebook: Rulebook, kind: str, text: str, effect: str = "read", dialect: str = "sqlite", root: str | None = None
+    rulebook: Rulebook,
+    kind: str,
+    text: str,
+    effect: str | None = None,
+    dialect: str = "sqlite",
+    root: str | None = None,
 ) -> Radius:
-    """The radius of a text of one kind: shell, sql, url (always network) or path (with the effect)."""
-    does = {"url": (Does("network", "text"),), "path": (Does(effect, "text"),)}.get(kind, ())
-    tool = Tool("text", args={"text": Argument(kind)}, does=does, dialect=dialect if kind == "sql" else None)
+    """The radius of a text of one kind. `effect` is that of a tool on it, where the text itself doesn't tell."""
+    about = kind_of(kind)
+    does = () if about.language else (Does(effect or about.usual_effect, "text"),)
+    tool = Tool("text", args={"text": Argument(kind)}, does=does, dialect=dialect)
     book = msgspec.structs.replace(rulebook.book, callers={_NOBODY: Caller(_NOBODY, "agent")})
     grid = grid_of(Rulebook(book, rulebook.hash))
     row = grid.row(_NOBODY)

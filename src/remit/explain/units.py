@@ -2,9 +2,8 @@
 
 A cell of the matrix stands for every call of one caller to one tool. What is the same in all of them, a fixed
 reach, is judged as `decide` judges it; what an argument brings is only known by its kind and effects. A repeated
-argument counts as there: a call whose list is empty does nothing, and no cell is about nothing. A shell text counts
-as one with a command in it, and a SQL text as one with a statement, which may have any effect and touch any path or
-URL.
+argument counts as there: a call whose list is empty does nothing, and no cell is about nothing. A text in a language
+counts as one with a command or a statement in it, which may have any effect and touch any path or URL.
 """
 
 from __future__ import annotations
@@ -13,10 +12,7 @@ import msgspec
 
 from remit.decide.grid import Bound, Cell
 from remit.scopes.interface import Unit
-
-_KIND = {"glob": "path"}
-_BY_COMMANDS = frozenset({"path", "url", "shell", "sql"})
-"""Parts of a scope that a shell or SQL text can meet."""
+from remit.scopes.kinds import kind_of
 
 
 class Part(msgspec.Struct, frozen=True):
@@ -30,24 +26,24 @@ class Part(msgspec.Struct, frozen=True):
 
     @property
     def runs(self) -> bool:
-        """A shell or SQL text: only the call tells what it does."""
-        return self.kind in ("shell", "sql")
+        """A text in a language: only the call tells what it does."""
+        return kind_of(self.kind).language
 
 
 def parts_of(cell: Cell) -> list[Part]:
     """Every unit that a call of the tool can fall into; never empty."""
     intake, args = cell.intake, cell.tool.args
     found: list[Part] = []
-    for name, kind in intake.units_from:
-        on, below = intake.effects.get(name, (frozenset(), frozenset()))
-        optional = args[name].optional and args[name].default is None
-        optional = optional or name in intake.bases  # a glob stands for it
-        if kind == "path" and on and below:  # the path itself, and all below it
-            found.append(Part(kind, name, below, optional))
+    for arg, kind in intake.declared:
+        optional = args[arg.name].optional and args[arg.name].default is None
+        optional = optional or bool(arg.serves)  # what is relative to it stands for it
+        on, below = arg.effects, arg.below
+        if kind.goes_below and on and below:  # the path itself, and all below it
+            found.append(Part(kind.unit, arg.name, below, optional))
             below = frozenset()
-        found.append(Part(_KIND.get(kind, kind), name, on | below, optional))
+        found.append(Part(kind.unit, arg.name, on | below, optional))
     found.extend(Part(unit.kind, "", unit.effects, fixed=unit) for unit in intake.fixed)
-    itself = intake.effects.get("", (frozenset(), frozenset()))[0]
+    itself = intake.own_effects or frozenset()
     if itself or all(part.optional for part in found):
         found.append(Part("call", "", itself, optional=not itself and bool(found)))
     return found
@@ -56,7 +52,7 @@ def parts_of(cell: Cell) -> list[Part]:
 def covers_all(bound: Bound, part: Part) -> bool:
     """True if the rule permits the unit whatever the arguments and the context are."""
     judge = bound.judge
-    if judge.when or judge.where or judge.scope.shell is not None or judge.scope.sql is not None:
+    if judge.when or judge.where or _by_text(bound):
         return False
     if part.fixed is not None:
         return judge.covers(part.fixed)
@@ -72,7 +68,7 @@ def covers_some(bound: Bound, part: Part) -> bool:
         return judge.covers(part.fixed)
     if judge.effects is not None and not part.runs and (not part.effects or not part.effects <= judge.effects):
         return False
-    if part.kind in judge.parts or part.kind not in ("path", "url", "agent", "shell", "sql") or not judge.on_arguments:
+    if part.kind in judge.parts or not kind_of(part.kind).must_be_mentioned or not judge.on_arguments:
         return True
     return part.arg in judge.mentioned
 
@@ -85,7 +81,7 @@ def touches_some(bound: Bound, cell: Cell, parts: list[Part]) -> bool:
         return bool(acting)
     return all(
         any(
-            (p.kind == kind and (p.fixed is None or matcher.touches(p.fixed))) or (p.runs and kind in _BY_COMMANDS)
+            (p.kind == kind and (p.fixed is None or matcher.touches(p.fixed))) or kind in kind_of(p.kind).touched
             for p in acting
         )
         for kind, matcher in judge.parts.items()
@@ -97,7 +93,7 @@ def touches_all(bound: Bound, parts: list[Part]) -> bool:
     judge = bound.judge
     if judge.when or judge.where or judge.exception is not None:
         return False
-    if judge.scope.shell is not None or judge.scope.sql is not None:
+    if _by_text(bound):
         return False
     if not judge.parts and judge.effects is None:
         return True
@@ -109,3 +105,8 @@ def touches_all(bound: Bound, parts: list[Part]) -> bool:
         any(p.kind == kind and p.fixed is not None and matcher.touches(p.fixed) for p in acting)
         for kind, matcher in judge.parts.items()
     )
+
+
+def _by_text(bound: Bound) -> bool:
+    """The rule is about texts in a language: only the call tells whether it holds."""
+    return any(kind_of(kind).language for kind in bound.judge.parts)

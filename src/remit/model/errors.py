@@ -60,3 +60,9 @@ class NotUnderstood(ValueError):
     def __init__(self, code: str, reason: str) -> None:
         super().__init__(reason)
         self.code = code
+
+
+class InputError(RemitError):
+    """Input from people that can't be used: bad usage, a file that can't be read, a name that nobody has."""
+
+    code = "bad-input"

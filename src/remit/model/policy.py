@@ -59,15 +59,6 @@ class Tool(msgspec.Struct, frozen=True, omit_defaults=True):
         return frozenset(argument.kind for argument in self.args.values())
 
 
-class PathScope(msgspec.Struct, frozen=True, omit_defaults=True):
-    """Globs below the root, exceptions, and whether only new files count."""
-
-    allow: tuple[str, ...] = ()
-    except_: tuple[str, ...] = msgspec.field(default=(), name="except")
-    outside: tuple[str, ...] = ()
-    new_only: bool = False
-
-
 class Condition(msgspec.Struct, frozen=True, omit_defaults=True):
     """What one named argument must be: all parts must hold."""
 
@@ -78,21 +69,19 @@ class Condition(msgspec.Struct, frozen=True, omit_defaults=True):
     max: float | None = None
     min_length: int | None = None
     max_length: int | None = None
-    path: PathScope | None = None
-    url: tuple[str, ...] | None = None
-    agent: tuple[str, ...] | None = None
-    skill: tuple[str, ...] | None = None
+    parts: dict[str, Any] = {}
+    """By kind: what such an argument must be, as the kind's form has read it."""
+
+    def written(self) -> dict[str, Any]:
+        """Plain data, as a policy has it."""
+        return _written(self)
 
 
 class Scope(msgspec.Struct, frozen=True, omit_defaults=True):
     """What the arguments, the effects and the context of a call must be. Parts are joined by and."""
 
-    path: PathScope | None = None
-    url: tuple[str, ...] | None = None
-    agent: tuple[str, ...] | None = None
-    skill: tuple[str, ...] | None = None
-    shell: dict[str, Any] | None = None
-    sql: dict[str, Any] | None = None
+    parts: dict[str, Any] = {}
+    """By kind (`path`, `shell` …): what arguments of that kind must be, as the kind's form has read it."""
     where: dict[str, Condition] = {}
     when: dict[str, tuple[Scalar, ...]] = {}
     effect: tuple[str, ...] = ()
@@ -101,15 +90,21 @@ class Scope(msgspec.Struct, frozen=True, omit_defaults=True):
     @property
     def on_arguments(self) -> bool:
         """True when it limits arguments, so that every dangerous one must be mentioned."""
-        return (
-            self.path is not None
-            or self.url is not None
-            or self.agent is not None
-            or self.skill is not None
-            or self.shell is not None
-            or self.sql is not None
-            or bool(self.where)
-        )
+        return bool(self.parts or self.where)
+
+    def written(self) -> dict[str, Any]:
+        """Plain data, as a policy has it: each part under its kind."""
+        found = _written(self)
+        if self.where:
+            found["where"] = {name: condition.written() for name, condition in self.where.items()}
+        if self.except_ is not None:
+            found["except"] = self.except_.written()
+        return found
+
+
+def _written(value: "Scope | Condition") -> dict[str, Any]:
+    data: dict[str, Any] = msgspec.to_builtins(value)
+    return {**data.pop("parts", {}), **data}
 
 
 ANY = Scope()

@@ -1,17 +1,8 @@
-"""The closed vocabularies: kinds of arguments, effects, verdicts, grades."""
+"""The closed vocabularies: effects, verdicts, grades."""
 
 from __future__ import annotations
 
 from enum import IntEnum
-
-KINDS = ("path", "glob", "shell", "sql", "url", "agent", "skill", "text", "number", "flag", "json")
-"""What an argument can be."""
-
-DANGEROUS = frozenset({"path", "glob", "shell", "sql", "url", "agent"})
-"""Kinds that a `may` with a scope on arguments must mention to cover."""
-
-HARMLESS = frozenset({"text", "number", "flag", "json"})
-"""Kinds that no rule must mention: nothing in them is taken for a path, a URL, a command or a name."""
 
 EFFECTS = (
     "read",
@@ -31,12 +22,8 @@ EFFECTS = (
 FILES = frozenset({"read", "write", "delete"})
 """Effects on files, unless the tool says that it works on records."""
 
-JUDGED_ON: dict[str, frozenset[str]] = {
-    **dict.fromkeys(FILES, frozenset({"path", "glob"})),
-    "network": frozenset({"url", "shell", "sql"}),
-    "delegate": frozenset({"agent"}),
-}
-"""The kinds of argument on which an effect can be judged; an effect that is not here may be on any argument."""
+PARTICULAR = FILES | {"network", "delegate"}
+"""Effects that can be judged only on arguments of the kinds that name them; any other may be on any argument."""
 
 UNDERSTOOD, PROJECT, UNKNOWN = "understood", "project code", "not understood"
 """Grades: how well it is known what a command does."""

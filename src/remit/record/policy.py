@@ -40,5 +40,5 @@ def _any_arguments(caller: Caller) -> Iterator[str]:
 
 
 def _runs(scope: Scope) -> list[Any]:
-    run = scope.shell.get("run", []) if scope.shell is not None else []
+    run = scope.parts.get("shell", {}).get("run", [])
     return list(run) if isinstance(run, (list, tuple)) else []

@@ -1,18 +1,42 @@
-"""The interface of scopes: a unit, and what a scope says about it.
+"""The interface of kinds: what an argument can be, the units it falls into, and what a scope says about them.
 
-A scope answers two questions about a unit. `covers`: does it certainly lie within? (for `may`).
-`touches`: might it lie within? (for `may_not` and `must_ask`). Where a unit stands for many things, a glob or
-a fixed reach, the first means all of them and the second any of them.
+A kind (`path`, `url`, `shell` …) is one module with a Kind and, where rules can limit it, a Matcher; `kinds.py` lists
+them. A matcher answers two questions about a unit. `covers`: does it certainly lie within? (for `may`). `touches`:
+might it lie within? (for `may_not` and `must_ask`). Where a unit stands for many things, a glob or a fixed reach, the
+first means all of them and the second any of them. The rest of the interface says the same to people and to proofs.
 """
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
+from remit.model.terms import PARTICULAR, UNKNOWN
+
+if TYPE_CHECKING:
+    from remit.forms.shapes import Shape
+    from remit.model.call import Call
+    from remit.model.facts import Facts
+    from remit.model.policy import Tool
+
 FOR_LABELS = frozenset(("table", "host", "branch", "context"))
 """Kinds of derived units that only labels look at; rules look at the command or statement itself."""
+NO_EFFECTS: frozenset[str] = frozenset()
+Values = dict[str, list[Any]]
+"""The values of a call by declared argument."""
+
+
+class Untold(NamedTuple):
+    """Something that a text touches without telling where it lies, such as `~/x` and `$DIR/x`."""
+
+    effect: str
+    raw: str
+    """As it is written."""
+    text: str | None
+    """What it stands for, as far as that is literal."""
 
 
 class Unit(msgspec.Struct, frozen=True):
@@ -25,7 +49,7 @@ class Unit(msgspec.Struct, frozen=True):
     """The argument that it comes from; empty for a fixed reach and for the call itself."""
     value: Any
     """A normalised path, a Glob, a Url, a UrlPattern, or a name."""
-    effects: frozenset[str] = frozenset()
+    effects: frozenset[str] = NO_EFFECTS
     wide: bool = False
     """True when `value` is a pattern that stands for all it could match."""
     also: tuple[str, ...] = ()
@@ -38,18 +62,187 @@ class Unit(msgspec.Struct, frozen=True):
     """How well a command is known; everything but a command is understood."""
     derived: bool = False
     """True for what a command touches: the command's own rule covers it, prohibitions look at its paths and URLs."""
-    dubious: bool = False
-    """True for a command that touches paths which the text doesn't tell."""
+    untold: tuple[Untold, ...] = ()
+    """What a command touches where the text doesn't tell the place."""
 
 
-class Matcher(Protocol):
+class Declared(msgspec.Struct, frozen=True):
+    """One declared argument of a tool, with all that its kind needs to read a value."""
+
+    name: str
+    kind: str
+    tool: Tool
+    effects: frozenset[str] = NO_EFFECTS
+    below: frozenset[str] = NO_EFFECTS
+    """Effects on all below it."""
+    base: str | None = None
+    """The argument that its values are relative to."""
+    serves: tuple[str, ...] = ()
+    """Arguments that are relative to this one, where it serves for nothing else: they stand for it."""
+
+
+class Matcher:
     """What one part of a scope, such as `path:`, says about a unit of its kind."""
+
+    __slots__ = ()
+    obliges = False
+    """True if covering a unit can oblige the enforcement point to something."""
+    empty = False
+    """True if it names nothing at all, so that it covers nothing."""
 
     def covers(self, unit: Unit) -> bool:
         """True only if the unit certainly lies within."""
+        raise NotImplementedError
 
     def touches(self, unit: Unit) -> bool:
         """False only if the unit certainly lies outside."""
+        raise NotImplementedError
 
     def describe(self) -> str:
         """For people: `research/*.yaml`."""
+        raise NotImplementedError
+
+    def brief(self) -> str:
+        """The same in a few words, for a table."""
+        return self.describe()
+
+    def refuses(self, unit: Unit) -> str | None:
+        """Why a unit is not covered, where there is more to say than what would be; None if it is."""
+        return None
+
+    def concerns(self, unit: Unit) -> bool:
+        """True if it is about what the unit is, so that its reason for refusing is the one to tell."""
+        return False
+
+    def obligation(self, unit: Unit) -> str | None:
+        """What the enforcement point must do for the cover of this unit to hold."""
+        return None
+
+    def samples(self) -> list[Any]:
+        """Values that it may cover, to look for counterexamples."""
+        return []
+
+    def reach(self) -> Iterator[tuple[Any, str]]:
+        """Wide values that together stand for all it covers, each with its text."""
+        return iter(())
+
+    def excludes(self, unit: Unit) -> bool:
+        """True if a tool that always has this fixed reach can never do with this scope."""
+        return False
+
+    def effects(self) -> tuple[frozenset[str], bool]:
+        """In a language: the effects that covered texts can show, and whether they run code that could do anything."""
+        raise NotImplementedError
+
+
+class Kind:
+    """What an argument can be. Subclasses override what is different for them."""
+
+    name: str
+    noun = "value"
+    """One of its units, in words for people."""
+    about = ""
+    """What its part of a scope is for, in the format's description; empty if a scope has no such part."""
+    unit = ""
+    """The kind of the units that its values fall into; empty if its values are only tested."""
+    argument = True
+    """False for what is only found inside other texts."""
+    limited_by: tuple[str, ...] = ()
+    """The parts of a scope that can limit such an argument."""
+    must_be_mentioned = False
+    """True if a `may` with a scope on arguments covers such an argument only where it mentions it."""
+    language = False
+    """True if only the text of a call tells what it does, so that the tool doesn't declare it."""
+    goes_below = False
+    """True if effects on all below a value are a unit of their own."""
+    graded = False
+    """True if each of its units has a grade that gives it a tier."""
+    conditional = False
+    """True if its part of a scope may stand in a `where` condition."""
+    tests: frozenset[str] = frozenset(("value", "regex", "length"))
+    """The tests that `where` may put on the bare value: `value` (equals, one_of), `regex`, `range`, `length`."""
+    instead = "an argument of text"
+    """What a condition needs where such a test is not possible."""
+    touched: frozenset[str] = frozenset()
+    """Parts of a scope that a text in a language can meet, besides its own."""
+    requires: tuple[tuple[str, str], ...] = ()
+    """Keys that the declaration of a tool with such an argument needs, each with help."""
+    judges: frozenset[str] = frozenset()
+    """Effects on files, the network and other agents that can be judged on such an argument."""
+    usual_effect = "read"
+    """What a tool mostly does with it."""
+    unscoped = ""
+    """What `assuming: [sandbox]` assumes of texts that no scope limits; empty if it assumes nothing."""
+    no_scope = "let a person do it"
+    """The remedy where no scope could cover a unit."""
+    schema: Mapping[str, Any] = MappingProxyType({"type": "string"})
+    """A value in JSON Schema."""
+
+    def bears(self, effect: str) -> bool:
+        """True if a tool's effect on such an argument can be judged."""
+        return effect in self.judges or effect not in PARTICULAR
+
+    def problem(self, value: Any) -> str | None:
+        """What a value must be instead, in words; None if it is of this kind."""
+        return None if type(value) is str else "text"
+
+    def harmless(self) -> Any:
+        """A value that could do no harm."""
+        return "x"
+
+    def check_default(self, text: str) -> None:
+        """Raises ValueError for a text that can't be the default of such an argument."""
+
+    def units(self, arg: Declared, value: Any, values: Values, call: Call, facts: Facts) -> Iterable[Unit]:
+        """The units of one value; never empty. Raises NotUnderstood for one that can't be read."""
+        return (Unit(self.unit, arg.name, value, arg.effects | arg.below, text=value),)
+
+    def form(self) -> Shape:
+        """How its part of a scope is written in a policy, and what is wrong with another."""
+        raise NotImplementedError
+
+    def matcher(self, data: Any) -> Matcher:
+        """The matcher of a part of a scope, from what its form has read."""
+        raise NotImplementedError
+
+    def callers(self, data: Any) -> Sequence[str]:
+        """Agents, roles and runners that a part of a scope names: the policy must know them."""
+        return ()
+
+    def might(self, unit: Unit, part: str, matcher: Matcher) -> bool:
+        """For prohibitions: a unit of this kind could lie within a part of another kind."""
+        return False
+
+    def beyond(self, unit: Unit) -> bool:
+        """True if the unit lies where a rule reaches only by naming it: outside the root."""
+        return False
+
+    def grade(self, unit: Unit) -> str | None:
+        """The grade by which the unit has at least some tier."""
+        return UNKNOWN if unit.grade == UNKNOWN else None
+
+    def target(self, unit: Unit) -> str | None:
+        """The unit as a decision shows it; None for what is shown by what it touches."""
+        return str(unit.value.text) if unit.wide and type(unit.value) is not str else str(unit.value)
+
+    def scope_for(self, unit: Unit) -> str | None:
+        """The smallest part of a scope that covers the unit, as a policy has it; empty: none is needed or there is
+        none; None: no scope could."""
+        return ""
+
+    def samples(self) -> list[Any]:
+        """Values to try where no scope limits them."""
+        return [self.harmless()]
+
+    def reach(self, labelled: Sequence[str]) -> Iterator[tuple[Any, str]]:
+        """Wide values that together stand for all that there is, each with its text; `labelled` are named by labels.
+
+        None in place of a value: the text alone says that it could be any."""
+        yield None, ""
+
+
+def in_quotes(text: str, *, ascii: bool = True) -> str:
+    """The text in double quotes, for a policy."""
+    import json  # here: only what is refused gets a remedy
+
+    return json.dumps(text, ensure_ascii=ascii)

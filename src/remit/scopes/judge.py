@@ -8,8 +8,7 @@ from remit.model.call import Context
 from remit.model.policy import Scope
 from remit.model.terms import UNKNOWN
 from remit.scopes.interface import FOR_LABELS, Matcher, Unit
-from remit.scopes.names import NameMatcher, UrlMatcher
-from remit.scopes.path import PathMatcher, is_outside
+from remit.scopes.kinds import kind_of, names
 from remit.scopes.where import ArgumentTest, context_holds
 
 
@@ -21,9 +20,7 @@ class Judge:
         "exception",
         "free",
         "mentioned",
-        "new_args",
-        "new_only",
-        "new_path",
+        "obliges",
         "on_arguments",
         "parts",
         "scope",
@@ -39,26 +36,11 @@ class Judge:
         self.where = tuple(ArgumentTest(arg, condition) for arg, condition in sorted(scope.where.items()))
         self.mentioned = frozenset(scope.where)
         self.exception = Judge(scope.except_) if scope.except_ is not None else None
-        self.parts: dict[str, Matcher] = {}
-        if scope.path is not None:
-            self.parts["path"] = PathMatcher(scope.path)
-        if scope.url is not None:
-            self.parts["url"] = UrlMatcher(scope.url)
-        if scope.agent is not None:
-            self.parts["agent"] = NameMatcher(scope.agent)
-        if scope.skill is not None:
-            self.parts["skill"] = NameMatcher(scope.skill)
-        if scope.shell is not None:
-            from remit.scopes.shell.scope import ShellMatcher  # here: it brings the whole reader of commands along
-
-            self.parts["shell"] = ShellMatcher(scope.shell)
-        if scope.sql is not None:
-            from remit.scopes.sql.scope import SqlMatcher
-
-            self.parts["sql"] = SqlMatcher(scope.sql)
-        self.new_args = frozenset(arg for arg, c in scope.where.items() if c.path is not None and c.path.new_only)
-        self.new_path = scope.path is not None and scope.path.new_only
-        self.new_only = self.new_path or bool(self.new_args)
+        order = names()
+        parts = sorted(scope.parts.items(), key=lambda item: order.index(item[0]))
+        self.parts = {kind: kind_of(kind).matcher(data) for kind, data in parts}
+        self.obliges = any(part.obliges for part in self.parts.values()) or any(test.obliges for test in self.where)
+        """True if covering a unit can oblige the enforcement point to something."""
         self.free = not self.on_arguments and self.effects is None and not self.when
         """True for a rule without a scope: it covers whatever lies below the root."""
 
@@ -75,11 +57,18 @@ class Judge:
         part = self.parts.get(unit.kind)
         if part is not None:
             return part.covers(unit)
-        if is_outside(unit):
+        kind = kind_of(unit.kind)
+        if kind.beyond(unit):
             return False
-        if unit.kind in ("path", "url", "agent", "shell", "sql") and self.on_arguments and unit.arg:
+        if kind.must_be_mentioned and self.on_arguments and unit.arg:
             return unit.arg in self.mentioned
         return True
+
+    def obligation(self, unit: Unit) -> str | None:
+        """What the enforcement point must do for the cover of this unit to hold."""
+        own = self.parts.get(unit.kind)
+        matchers = [*([own] if own is not None else ()), *(m for test in self.where for m in test.matchers_of(unit))]
+        return next((found for matcher in matchers if (found := matcher.obligation(unit)) is not None), None)
 
     def touches(self, context: Context, values: dict[str, list[Any]], units: list[Unit]) -> Unit | None:
         """For `may_not` and `must_ask`: the unit by which the rule holds, or might; None if it can't."""
@@ -117,20 +106,20 @@ class Judge:
 
     def describe(self) -> str:
         """For people, such as `path research/*.yaml`; empty for a rule without scope."""
-        words = [f"{kind} {part.describe()}" for kind, part in self.parts.items()]
+        return self._described([f"{kind} {part.describe()}" for kind, part in self.parts.items()])
+
+    def brief(self) -> str:
+        """The same in fewer words, for a table."""
+        return self._described([f"{kind} {part.brief()}" for kind, part in self.parts.items()])
+
+    def _described(self, parts: list[str]) -> str:
         if self.effects is not None:
-            words.append(f"effect {', '.join(self.scope.effect)}")
-        words.extend(f"{key} {'/'.join(map(str, wanted))}" for key, wanted in self.when)
-        words.extend(f"argument {test.arg}" for test in self.where)
-        return "; ".join(words)
+            parts.append(f"effect {', '.join(self.scope.effect)}")
+        parts.extend(f"{key} {'/'.join(map(str, wanted))}" for key, wanted in self.when)
+        parts.extend(f"argument {test.arg}" for test in self.where)
+        return "; ".join(parts)
 
 
-def _might(unit: Unit, kind: str, part: Any) -> bool:
+def _might(unit: Unit, kind: str, part: Matcher) -> bool:
     """The unit is of the part's kind and might lie within; what could touch anything might."""
-    if unit.kind == kind:
-        return bool(part.touches(unit))
-    if unit.kind == "shell":
-        if kind == "sql":
-            return unit.grade == UNKNOWN or any(part.meets(statement) for statement in unit.value.act.statements)
-        return kind in ("path", "url") and (unit.grade == UNKNOWN or unit.dubious)
-    return unit.kind == "sql" and kind in ("path", "url") and unit.grade == UNKNOWN
+    return part.touches(unit) if unit.kind == kind else kind_of(unit.kind).might(unit, kind, part)

@@ -1,38 +1,25 @@
-"""URLs, agents and skills: the small matchers."""
+"""Agents and skills: names, compared as they are."""
 
 from __future__ import annotations
 
-from remit.scopes.interface import Unit
-from remit.scopes.url import UrlPattern, UrlSet
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from remit.scopes.interface import Kind, Matcher, Unit
+
+if TYPE_CHECKING:
+    from remit.forms.shapes import Shape
 
 
-class UrlMatcher:
-    """What a `url:` scope says about URLs and URL reaches."""
-
-    __slots__ = ("patterns", "texts")
-
-    def __init__(self, texts: tuple[str, ...]) -> None:
-        self.texts = texts
-        self.patterns = UrlSet(UrlPattern.parse(text) for text in texts)
-
-    def covers(self, unit: Unit) -> bool:
-        return self.patterns.includes(unit.value) if unit.wide else self.patterns.matches(unit.value)
-
-    def touches(self, unit: Unit) -> bool:
-        return self.patterns.intersects(unit.value) if unit.wide else self.patterns.could_match(unit.value)
-
-    def describe(self) -> str:
-        return ", ".join(self.texts) or "no URL"
-
-
-class NameMatcher:
+class NameMatcher(Matcher):
     """What an `agent:` or `skill:` scope says about names."""
 
-    __slots__ = ("names", "texts")
+    __slots__ = ("empty", "names", "texts")
 
-    def __init__(self, texts: tuple[str, ...]) -> None:
-        self.texts = texts
+    def __init__(self, texts: Sequence[str]) -> None:
+        self.texts = tuple(texts)
         self.names = frozenset(texts)
+        self.empty = not texts
 
     def covers(self, unit: Unit) -> bool:
         return unit.value in self.names
@@ -42,3 +29,43 @@ class NameMatcher:
 
     def describe(self) -> str:
         return ", ".join(self.texts) or "nobody"
+
+    def samples(self) -> list[Any]:
+        return list(self.texts)
+
+
+class SkillKind(Kind):
+    """A skill, by its name."""
+
+    name = unit = noun = "skill"
+    about = "which skills it may name"
+    limited_by = ("skill",)
+    conditional = True
+
+    def form(self) -> Shape:
+        from remit.forms.texts import names
+
+        return names
+
+    def matcher(self, data: Any) -> Matcher:
+        return NameMatcher(data)
+
+
+class AgentKind(SkillKind):
+    """An agent that work is handed to, by its name."""
+
+    name = unit = noun = "agent"
+    about = "which agents it may name"
+    limited_by = ("agent",)
+    must_be_mentioned = True
+    judges = frozenset(("delegate",))
+    usual_effect = "delegate"
+
+    def callers(self, data: Any) -> Sequence[str]:
+        return tuple(data)
+
+    def samples(self) -> list[Any]:
+        return []
+
+
+KINDS = (AgentKind(), SkillKind())

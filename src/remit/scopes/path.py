@@ -7,15 +7,26 @@ whoever asks resolves symlinks first and hands the result in.
 from __future__ import annotations
 
 import unicodedata
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+import msgspec
 
 from remit.model.errors import NotUnderstood
 from remit.model.pattern import compile_later
-from remit.model.policy import PathScope
+from remit.model.terms import FILES
 from remit.scopes.glob import Glob, GlobError, fold
 from remit.scopes.globset import GlobSet
-from remit.scopes.interface import Unit
+from remit.scopes.interface import NO_EFFECTS, Declared, Kind, Matcher, Unit, Values, in_quotes
+
+if TYPE_CHECKING:
+    from remit.forms.nodes import Node
+    from remit.forms.shapes import Reader, Shape
+    from remit.model.call import Call
+    from remit.model.facts import Facts
 
 MAX_PATH = 4096
+_FILLERS = ("x", "remit-probe", "7")
 _BAD_CATEGORIES = frozenset({"Cc", "Cf", "Cs", "Cn", "Co", "Zl", "Zp"})
 _DRIVE = compile_later(r"[A-Za-z]:[/\\]")
 _VARIABLE = compile_later(r"\$[A-Z_{(]")
@@ -125,14 +136,24 @@ def glob_argument(text: str, root: str | None, *, base: str = ".", below: bool =
         raise NotUnderstood("bad-glob", str(error)) from None
 
 
-class PathMatcher:
+class PathScope(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Globs below the root, exceptions, and whether only new files count."""
+
+    allow: tuple[str, ...] = ()
+    except_: tuple[str, ...] = msgspec.field(default=(), name="except")
+    outside: tuple[str, ...] = ()
+    new_only: bool = False
+
+
+class PathMatcher(Matcher):
     """What a `path:` scope says about paths. Exact for `covers`; case and Unicode form ignored in `touches`."""
 
-    __slots__ = ("allow", "avoid", "avoid_exact", "folded", "new_only", "outside", "scope")
+    __slots__ = ("allow", "avoid", "avoid_exact", "empty", "folded", "obliges", "outside", "scope")
 
     def __init__(self, scope: PathScope) -> None:
         self.scope = scope
-        self.new_only = scope.new_only
+        self.obliges = scope.new_only
+        self.empty = not scope.allow and not scope.outside
         self.allow = GlobSet(Glob.parse(text) for text in scope.allow)
         self.folded = GlobSet(Glob.parse(text).folded() for text in scope.allow)
         self.avoid = GlobSet(Glob.parse(text).folded() for text in scope.except_)
@@ -170,7 +191,22 @@ class PathMatcher:
         text = ", ".join((*self.scope.allow, *self.scope.outside)) or "nothing"
         if self.scope.except_:
             text += f" except {', '.join(self.scope.except_)}"
-        return text + (" (new files only)" if self.new_only else "")
+        return text + (" (new files only)" if self.scope.new_only else "")
+
+    def obligation(self, unit: Unit) -> str | None:
+        return "create-exclusively" if self.scope.new_only and "write" in unit.effects else None
+
+    def samples(self) -> list[Any]:
+        globs = [Glob.parse(text) for text in self.scope.allow]
+        found = [glob.sample(filler) for filler in _FILLERS for glob in globs]
+        return [*found, *(Glob.parse(text, absolute=True).sample("x") for text in self.scope.outside)]
+
+    def reach(self) -> Iterator[tuple[Any, str]]:
+        yield from ((Glob.parse(text), text) for text in self.scope.allow)
+        yield from ((Glob.parse(text, absolute=True), text) for text in self.scope.outside)
+
+    def excludes(self, unit: Unit) -> bool:
+        return not self.allow.includes(unit.value)
 
 
 def is_outside(unit: Unit) -> bool:
@@ -184,3 +220,143 @@ def forms(unit: Unit) -> tuple[str, ...]:
     """The folded spellings of a path unit: resolved, and as given where that differs."""
     folded = fold(unit.value)
     return (folded, *(fold(other) for other in unit.also)) if unit.also else (folded,)
+
+
+def path_units(
+    name: str, text: str, effects: frozenset[str], below: frozenset[str], cwd: str | None, facts: Facts
+) -> list[Unit]:
+    """A path, and all below it where the tool goes there. Raises NotUnderstood."""
+    normal = normalise(text, cwd, facts.root)
+    if text[-1] == "/" and not effects | below <= frozenset({"read"}):
+        raise NotUnderstood("bad-path", "the path ends in `/`; name the file")
+    also: tuple[str, ...] = ()
+    if facts.resolved is not None:
+        real = facts.resolved.get(text)
+        if real is None:
+            raise NotUnderstood("bad-path", "the path could not be resolved")
+        where = relative_to(real, facts.root)
+        if where != normal:
+            also, normal = (normal,), where
+    real_path = normal if also else ""
+    units = []
+    if effects or not below:
+        units.append(Unit("path", name, normal, effects, also=also, text=text, real=real_path))
+    if below:
+        units.append(Unit("path", name, Glob.below(normal), below, wide=True, text=text, real=real_path))
+        units.extend(Unit("path", name, Glob.below(other), below, wide=True, text=text, derived=True) for other in also)
+    if facts.root is not None and normal[0] == "/" and facts.root.startswith(normal.rstrip("/") + "/"):
+        units.extend(_root_units(name, effects, below, text))
+    return units
+
+
+def _root_units(name: str, effects: frozenset[str], below: frozenset[str], text: str) -> list[Unit]:
+    """What a directory above the root means for the root."""
+    units = [Unit("path", name, ".", effects, text=text)] if effects else []
+    if below:
+        units.append(Unit("path", name, Glob.below("."), below, wide=True, text=text))
+    return units
+
+
+class PathKind(Kind):
+    """A file or a directory."""
+
+    name = unit = noun = "path"
+    about = "where path arguments must lie"
+    limited_by = ("path",)
+    must_be_mentioned = True
+    judges = FILES
+    goes_below = True
+    conditional = True
+    tests = frozenset(("length",))
+    instead = "`path:`"
+
+    def check_default(self, text: str) -> None:
+        normalise(text)
+
+    def units(self, arg: Declared, value: Any, values: Values, call: Call, facts: Facts) -> Iterable[Unit]:
+        found = path_units(arg.name, value, arg.effects, arg.below, call.context.cwd, facts)
+        if any(other in values for other in arg.serves):
+            return [msgspec.structs.replace(unit, derived=True) for unit in found]
+        return found
+
+    def form(self) -> Shape:
+        from remit.forms.shapes import Field, Flag, Record, Ref, ShortOr
+        from remit.forms.texts import Parsed, many
+
+        globs = glob_texts()
+        absolute = many(Parsed(_absolute, "an absolute glob such as /tmp/**", "bad-glob", pattern="(?s)/.*"))
+        fields = {
+            "allow": Field(globs, "globs below the root"),
+            "except": Field(globs, "globs taken out again"),
+            "new_only": Field(Flag(), "only files that don't exist yet"),
+            "outside": Field(absolute, "absolute globs outside the root"),
+        }
+        expects = "a glob, a list of globs, or {allow, except, new_only, outside}"
+        short = ShortOr(globs, "allow", Record(fields, _long, what="a path scope"), expects)
+        return Ref("path-scope", lambda: short)
+
+    def matcher(self, data: Any) -> Matcher:
+        return PathMatcher(msgspec.convert(data, PathScope))
+
+    def beyond(self, unit: Unit) -> bool:
+        return is_outside(unit)
+
+    def scope_for(self, unit: Unit) -> str | None:
+        if unit.wide or unit.value[0] == "/":
+            return ""
+        return f"path: {in_quotes(Glob.literal(unit.value).text, ascii=False)}"
+
+    def samples(self) -> list[Any]:
+        return ["x", "src/x.py", "remit-probe/x.txt"]
+
+    def reach(self, labelled: Sequence[str]) -> Iterator[tuple[Any, str]]:
+        yield Glob.parse("**"), "**"
+
+
+def _long(values: dict[str, Any], node: Node, reader: Reader) -> Any:
+    if not values.get("allow") and not values.get("outside") and "allow" not in values:
+        return reader.fail(node.at, "missing-key", "a path scope says `allow` or `outside`")
+    return {key: value for key, value in values.items() if value or key == "allow"}
+
+
+def glob_texts() -> Shape:
+    """A glob below the root, or a list of them, in a policy."""
+    from remit.forms.texts import Parsed, many
+
+    return many(Parsed(Glob.parse, "a glob such as docs/**", "bad-glob"))
+
+
+def _absolute(text: str) -> Glob:
+    return Glob.parse(text, absolute=True)
+
+
+class GlobKind(PathKind):
+    """A glob: it stands for all the files that it could match."""
+
+    name, noun = "glob", "glob"
+    about = ""
+    goes_below = False
+    conditional = False
+
+    def check_default(self, text: str) -> None:
+        glob_argument(text, None)
+
+    def units(self, arg: Declared, value: Any, values: Values, call: Call, facts: Facts) -> Iterable[Unit]:
+        glob = self._glob(arg, value, values, call.context.cwd, facts)
+        return (Unit("path", arg.name, glob, arg.effects | arg.below, wide=True, text=value),)
+
+    def _glob(self, arg: Declared, text: str, values: Values, cwd: str | None, facts: Facts) -> Glob:
+        """A glob argument: relative to its base, or else to the root and to the working directory alike."""
+        below = bool(arg.below)
+        texts = values.get(arg.base) if arg.base is not None else None
+        if texts:
+            where = str(path_units(arg.name, texts[0], NO_EFFECTS, NO_EFFECTS, cwd, facts)[0].value)
+            return glob_argument(text, facts.root, base=where, below=below)
+        glob = glob_argument(text, facts.root, below=below)
+        if cwd in (None, "", "."):
+            return glob
+        here = normalise(str(cwd), None, facts.root)
+        return glob.or_else(glob_argument(text, facts.root, base=here, below=below))
+
+
+KINDS = (PathKind(), GlobKind())

@@ -11,13 +11,16 @@ with a final `?*`. A path that a server could read as another one is matched by 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from remit.model.errors import NotUnderstood
 from remit.model.pattern import compile_later
 from remit.scopes.glob import Glob, GlobError
 from remit.scopes.glob_syntax import Wild, quoted
+from remit.scopes.interface import Declared, Kind, Matcher, Unit, Values
 from remit.scopes.url_grammar import (
     DEFAULT_PORTS,
     MAX_LENGTH,
@@ -29,7 +32,12 @@ from remit.scopes.url_grammar import (
     parse_url,
 )
 
-__all__ = ["Url", "UrlError", "UrlPattern", "UrlSet", "parse_url"]
+if TYPE_CHECKING:
+    from remit.forms.shapes import Shape
+    from remit.model.call import Call
+    from remit.model.facts import Facts
+
+__all__ = ["Url", "UrlError", "UrlMatcher", "UrlPattern", "UrlSet", "parse_url"]
 
 _PATTERN = compile_later(
     r"([A-Za-z][A-Za-z0-9+.\-]*)://"
@@ -262,3 +270,80 @@ def _host(text: str) -> str:
     if parent != text and host.rpartition(".")[2].isdigit():
         raise UrlError(f"an address has no subdomains: {quoted(text)}")
     return text[: len(text) - len(parent)] + host
+
+
+class UrlMatcher(Matcher):
+    """What a `url:` scope says about URLs and URL reaches."""
+
+    __slots__ = ("empty", "patterns", "texts")
+
+    def __init__(self, texts: Sequence[str]) -> None:
+        self.texts = tuple(texts)
+        self.patterns = UrlSet(UrlPattern.parse(text) for text in texts)
+        self.empty = not texts
+
+    def covers(self, unit: Unit) -> bool:
+        return self.patterns.includes(unit.value) if unit.wide else self.patterns.matches(unit.value)
+
+    def touches(self, unit: Unit) -> bool:
+        return self.patterns.intersects(unit.value) if unit.wide else self.patterns.could_match(unit.value)
+
+    def describe(self) -> str:
+        return ", ".join(self.texts) or "no URL"
+
+    def samples(self) -> list[Any]:
+        return [pattern.sample() for pattern in self.patterns]
+
+    def reach(self) -> Iterator[tuple[Any, str]]:
+        yield from ((pattern, pattern.text) for pattern in self.patterns)
+
+
+def url_texts() -> Shape:
+    """A URL pattern, or a list of them, in a policy."""
+    from remit.forms.texts import Parsed, many
+
+    return many(Parsed(UrlPattern.parse, "a URL pattern such as https://host/**", "bad-url-pattern", quote=True))
+
+
+class UrlKind(Kind):
+    """An address."""
+
+    name = unit = "url"
+    noun = "URL"
+    about = "what URL arguments must be"
+    limited_by = ("url",)
+    must_be_mentioned = True
+    judges = frozenset(("network",))
+    conditional = True
+    tests = frozenset(("length",))
+    instead = "`url:`"
+    usual_effect = "network"
+
+    def units(self, arg: Declared, value: Any, values: Values, call: Call, facts: Facts) -> Iterable[Unit]:
+        try:
+            return (Unit("url", arg.name, parse_url(value), arg.effects | arg.below, text=value),)
+        except UrlError as error:
+            raise NotUnderstood("bad-url", str(error)) from None
+
+    def form(self) -> Shape:
+        return url_texts()
+
+    def matcher(self, data: Any) -> Matcher:
+        return UrlMatcher(data)
+
+    def target(self, unit: Unit) -> str | None:
+        """Without its query, which could hold secrets."""
+        return str(unit.value.text) if unit.wide else str(unit.value).partition("?")[0].partition("#")[0]
+
+    def scope_for(self, unit: Unit) -> str | None:
+        return "" if unit.wide else f'url: "{unit.value.scheme}://{unit.value.host}/**"'
+
+    def samples(self) -> list[Any]:
+        return ["https://host.example/x"]
+
+    def reach(self, labelled: Sequence[str]) -> Iterator[tuple[Any, str]]:
+        yield None, "any URL"
+        yield from ((UrlPattern.parse(text), text) for text in labelled)
+
+
+KINDS = (UrlKind(),)

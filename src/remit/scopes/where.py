@@ -8,27 +8,23 @@ from typing import Any
 from remit.model.call import Context
 from remit.model.policy import Condition, Scalar
 from remit.scopes.interface import Matcher, Unit
-from remit.scopes.names import NameMatcher, UrlMatcher
-from remit.scopes.path import PathMatcher
-from remit.scopes.regex import compile_regex
+from remit.scopes.kinds import kind_of
 
 
 class ArgumentTest:
     """One condition on one argument: for `may` every value must pass, for prohibitions any value does."""
 
-    __slots__ = ("arg", "matchers", "tests")
+    __slots__ = ("arg", "matchers", "obliges", "tests")
 
     def __init__(self, arg: str, condition: Condition) -> None:
         self.arg = arg
         self.tests = _value_tests(condition)
-        self.matchers: list[Matcher] = []
-        if condition.path is not None:
-            self.matchers.append(PathMatcher(condition.path))
-        if condition.url is not None:
-            self.matchers.append(UrlMatcher(condition.url))
-        for names in (condition.agent, condition.skill):
-            if names is not None:
-                self.matchers.append(NameMatcher(names))
+        self.matchers = [kind_of(kind).matcher(data) for kind, data in sorted(condition.parts.items())]
+        self.obliges = any(matcher.obliges for matcher in self.matchers)
+
+    def matchers_of(self, unit: Unit) -> list[Matcher]:
+        """What it asks of a unit of its argument."""
+        return self.matchers if unit.arg == self.arg else []
 
     def holds_for_all(self, values: dict[str, list[Any]], units: list[Unit]) -> bool:
         """True only if the argument is there and each of its values passes."""
@@ -56,6 +52,8 @@ def _value_tests(condition: Condition) -> list[Callable[[Any], bool]]:
         choices = condition.one_of
         tests.append(lambda value: any(same(value, choice) for choice in choices))
     if condition.regex is not None:
+        from remit.scopes.regex import compile_regex  # here: few conditions have one
+
         matches = compile_regex(condition.regex)
         tests.append(lambda value: isinstance(value, str) and matches(value))
     if condition.min is not None:

@@ -1,4 +1,4 @@
-"""The daemon of a project: it holds the activated rulebook and the store, and answers hooks until it is told to end."""
+"""The daemon of a project: it holds the activated rulebook and the store, and answers hooks until it is stopped."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from remit.adapters.hooks.desk import Answer, HookDesk
-from remit.adapters.hooks.installed import Installed, InstallError, read_installed
+from remit.adapters.hooks.carrier import Answer, HookAnswerer
+from remit.adapters.hooks.installed import InstallError, read_installed
 from remit.adapters.hosts import registry
-from remit.enforce.point import Point
+from remit.enforce.attempt import Enforcer
 from remit.model.errors import RemitError
 from remit.record.open import open_ledger
 from remit.record.writer import Ledger
@@ -28,8 +28,11 @@ LOCK = "serve.lock"
 class Daemon:
     """One for each project and state directory."""
 
-    def __init__(self, root: Path, told: Callable[[str, Answer], None], *, state: Path | None = None) -> None:
-        """Raises RemitError: another one runs, the ledger can't be opened, or no policy is activated."""
+    def __init__(self, root: Path, on_answer: Callable[[str, Answer], None], *, state: Path | None = None) -> None:
+        """`on_answer` is called with every answer.
+
+        Raises RemitError: another one runs, the ledger can't be opened, or no policy is activated.
+        """
         self.root = Path(os.path.realpath(root))
         self.state = state if state is not None else state_directory(root)
         self._lock = _lock(self.state)
@@ -37,18 +40,17 @@ class Daemon:
             url = _installed_store(self.state)
             self.opened = open_ledger(self.root, point="serve", state=self.state, url=url, full=False, keep=True)
             self._ledgers = {host: Ledger(self.opened.store, point=host, elsewhere=True) for host in registry.names()}
-            points = {h: Point(self.root, self.state, self.opened.store, log) for h, log in self._ledgers.items()}
-            self.point = next(iter(points.values()))
-            self.rulebook = self.point.rulebook()
-            desks = {host: HookDesk(host, point, self._record(host)) for host, point in points.items()}
-            self.server = HookServer(self.state, desks, told)
+            answerers = {host: self._answerer(host, ledger) for host, ledger in self._ledgers.items()}
+            self.rulebook = next(iter(answerers.values())).enforcer.rulebook()
+            self.server = HookServer(self.state, answerers, on_answer)
             self.opened.ledger.event("start", {"point": "serve", "policy": self.rulebook.hash})
         except BaseException:
             self._give_back()
             raise
 
-    def _record(self, host: str) -> Callable[[], Installed]:
-        return lambda: read_installed(self.state, host)
+    def _answerer(self, host: str, ledger: Ledger) -> HookAnswerer:
+        enforcer = Enforcer.of_project(self.root, self.state, self.opened.store, ledger)
+        return HookAnswerer(host, enforcer, lambda: read_installed(self.state, host))
 
     def serve(self) -> None:
         """Answers until `stop`."""

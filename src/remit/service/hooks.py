@@ -19,8 +19,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
+from remit.adapters.hooks.carrier import Answer, HookAnswerer
 from remit.adapters.hooks.client import LIMIT, SOCKET
-from remit.adapters.hooks.desk import Answer, HookDesk
 from remit.model.errors import RemitError
 
 DEADLINE = 5.0
@@ -32,9 +32,11 @@ _HEAD = re.compile(rb"remit-hook 2 ([a-z0-9-]{1,40}) (alone|attended) ([0-9a-f]{
 class HookServer:
     """Listens until it is closed."""
 
-    def __init__(self, state: Path, desks: Mapping[str, HookDesk], told: Callable[[str, Answer], None]) -> None:
-        """`told` hears of every answer. Raises RemitError if the socket can't be made."""
-        self.path, self.desks, self.told = state / SOCKET, desks, told
+    def __init__(
+        self, state: Path, answerers: Mapping[str, HookAnswerer], on_answer: Callable[[str, Answer], None]
+    ) -> None:
+        """`on_answer` is called with every answer that was sent. Raises RemitError if the socket can't be made."""
+        self.path, self.answerers, self.on_answer = state / SOCKET, answerers, on_answer
         self._room = threading.BoundedSemaphore(MANY)
         self._closing, self._ending = False, threading.Lock()
         self._idle = threading.Event()
@@ -90,19 +92,19 @@ class HookServer:
         found = _question(link)
         if found is None:
             return
-        desk = self.desks.get(found.host)
-        if desk is None:
+        answerer = self.answerers.get(found.host)
+        if answerer is None:
             return
-        answer = desk.answer(found.data, alone=found.alone)
+        answer = answerer.answer(found.data, alone=found.alone)
         try:
             link.settimeout(DEADLINE)
             out, err, code = answer.reply
             link.sendall(b"remit-hook 2 %s %d %d %d\n" % (found.mark, code, len(out), len(err)) + out + err)
         except OSError:
             if answer.running is not None:  # nobody heard that it may run
-                desk.point.outcome(answer.running, "not-run", error="hook-gone")
+                answerer.enforcer.ended(answer.running, "not-run", error="hook-gone")
             return
-        self.told(found.host, answer)
+        self.on_answer(found.host, answer)
 
 
 class _Question(NamedTuple):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import secrets
@@ -16,12 +15,12 @@ from typing import Any, Literal, NamedTuple
 
 import msgspec
 
-from remit.exchange.claude.settings import is_ours
-from remit.service.status.hooked import Settings, handlers
-from remit.service.status.hosts import settings_files
+from remit.adapters.hosts import registry
+from remit.adapters.hosts.setup import UNDECIDED, Act, HookRun, Said, Setup
+from remit.model.errors import RemitError
 from remit.service.status.ledger import PROBE
+from remit.service.status.model import Status
 
-BEFORE, FAILED = "PreToolUse", "PostToolUseFailure"
 LIMIT = 60.0
 """Seconds for one hook, if its entry gives it no other."""
 AT_ONCE = 4
@@ -46,6 +45,7 @@ class Probe(NamedTuple):
 class Result(msgspec.Struct, frozen=True):
     """What came of a probe."""
 
+    host: str
     agent: str
     probe: str
     verdict: Verdict
@@ -71,181 +71,134 @@ class Probes(msgspec.Struct, frozen=True):
         )
 
 
-class Said(NamedTuple):
-    """What one hook said: a decision with its reason, or what is wrong."""
-
-    decision: str | None
-    reason: str
-    alarm: str | None = None
-
-
+_VOUCHED = ("pinned", "built in")
 _PROTECTED = frozenset({"protected"})
 _MALFORMED = frozenset({"malformed-call"})
 
 
-def run_probes(
-    root: Path,
-    policy: Path,
-    state: Path,
-    settings: Path,
-    agents: Mapping[str, Sequence[str]],
-    *,
-    main: str,
-    observed: frozenset[str] = frozenset(),
-) -> Probes:
-    """Asks about the main agent, and about each pinned one (`agents`, with their definition files)."""
+def run_probes(root: Path, policy: Path, state: Path, status: Status) -> Probes:
+    """Asks the hook of each installed host about its main agent, and about each pinned one."""
     session = PROBE + secrets.token_hex(8)
-    files = settings_files(root)
-    here = next((one for one in files if one.path == settings), None) or Settings(settings, "elsewhere")
-    if here.data is None:
-        return Probes(session, problem=f"{here.name}: {here.problem or 'it is gone'}; no hook would run")
-    if not handlers(here.data, BEFORE):
-        return Probes(session, problem=f"{here.name} has no hook before tool calls; every call would run")
-    asker = _Asker(root, here, _environment(root, files))
-    probes = [
-        probe
-        for name in (None, *agents)
-        for probe in _probes(root, policy, state, settings, name, agents, main, session)
-    ]
-    with ThreadPoolExecutor(AT_ONCE) as pool:
-        return Probes(session, tuple(pool.map(lambda probe: asker.result(probe, observed), probes)))
+    installed = [host for host in status.hosts if host.installed and host.settings is not None]
+    if not installed:
+        return Probes("", problem="Remit is installed in no host: there is no hook to ask, and every call would run")
+    observed = frozenset(one.name for one in status.agents if one.bond == "observed")
+    results: list[Result] = []
+    for host in installed:
+        setup, settings = registry.find(host.name).setup(), Path(host.settings or "")
+        try:
+            setup.hooks(root, settings, "before", None)
+        except RemitError as error:
+            return Probes(session, problem=str(error))
+        pinned = {one.name: one.files for one in host.definitions if one.state in _VOUCHED and one.known}
+        asked = _Asked(setup, root, policy, state, settings, pinned, host.main or "(main)", session)
+        probes = [probe for name in (None, *pinned) for probe in asked.probes(name)]
+        asker = _Asker(host.name, setup, root, settings, observed)
+        with ThreadPoolExecutor(AT_ONCE) as pool:
+            results.extend(pool.map(asker.result, probes))
+    return Probes(session, tuple(results))
 
 
-def _probes(
-    root: Path,
-    policy: Path,
-    state: Path,
-    settings: Path,
-    agent: str | None,
-    agents: Mapping[str, Sequence[str]],
-    main: str,
-    session: str,
-) -> list[Probe]:
-    def call(name: str, tool: str, args: dict[str, Any], codes: frozenset[str], who: str | None = agent) -> Probe:
-        use = f"toolu_{secrets.token_hex(8)}"
-        payload: dict[str, Any] = {
-            "session_id": session,
-            "transcript_path": os.devnull,
-            "cwd": str(root),
-            "permission_mode": "default",
-            "hook_event_name": BEFORE,
-            "tool_name": tool,
-            "tool_input": args,
-            "tool_use_id": use,
-        }
-        if who is not None:
-            payload |= {"agent_id": secrets.token_hex(8), "agent_type": who}
-        return Probe(name, json.dumps(payload).encode(), who or main, tool, codes, use)
+class _Asked(NamedTuple):
+    """What the probes are about."""
 
-    def write(path: Path | str) -> dict[str, str]:
-        return {"file_path": str(path), "content": "remit probe\n"}
+    setup: Setup
+    root: Path
+    policy: Path
+    state: Path
+    settings: Path
+    agents: Mapping[str, Sequence[str]]
+    main: str
+    session: str
 
-    rulebook = root / ".remit" / "rulebook"
-    files = [file for pinned in agents.values() for file in pinned]
-    definition = files[0] if files else str(root / ".claude" / "agents" / f"{_STRANGER}.md")
-    found = [
-        call("write the rulebook", "Write", write(rulebook), _PROTECTED),
-        call("read the rulebook", "Read", {"file_path": str(rulebook)}, _PROTECTED),
-        call("edit the policy", "Edit", {"file_path": str(policy), "old_string": "a", "new_string": "b"}, _PROTECTED),
-        call("write the host's settings", "Write", write(settings), _PROTECTED),
-        call("write an agent's definition", "Write", write(definition), _PROTECTED),
-        call("write a git hook", "Write", write(root / ".git" / "hooks" / "pre-commit"), _PROTECTED),
-        call("write into the state directory", "Write", write(state / "probe"), _PROTECTED),
-        call("remit activate", "Bash", {"command": "remit activate --yes"}, _PROTECTED),
-        call("python -m remit activate", "Bash", {"command": "python -m remit activate --yes"}, _PROTECTED),
-        call("an unknown tool", "RemitProbe", {}, frozenset({"unknown-tool"})),
-        call(
-            "an undeclared argument",
-            "Read",
-            {"file_path": str(policy), "remit_probe": True},
-            frozenset({"undeclared-argument"}),
-        ),
-        call("a harmless call is answered", "Read", {"file_path": str(root / "README.md")}, frozenset()),
-    ]
-    if agent is None:
-        found += [
-            call("an unknown agent", "Read", {"file_path": str(policy)}, frozenset({"unpinned"}), _STRANGER),
-            Probe("malformed JSON", b'{"hook_event_name": "PreToolUse", "tool_name": ', main, None, _MALFORMED),
-            Probe("nothing at all", b"", main, None, _MALFORMED),
+    def probes(self, agent: str | None) -> list[Probe]:
+        """All of them for one agent; None: the main one."""
+        root, policy = self.root, str(self.policy)
+        rulebook = str(root / ".remit" / "rulebook")
+        files = [file for pinned in self.agents.values() for file in pinned]
+        definition = files[0] if files else str(Path(self.setup.definition_folders(root)[0], _STRANGER))
+        acts: list[tuple[str, Act, str, frozenset[str]]] = [
+            ("write the rulebook", "write", rulebook, _PROTECTED),
+            ("read the rulebook", "read", rulebook, _PROTECTED),
+            ("edit the policy", "edit", policy, _PROTECTED),
+            ("write the host's settings", "write", str(self.settings), _PROTECTED),
+            ("write an agent's definition", "write", definition, _PROTECTED),
+            ("write a git hook", "write", str(root / ".git" / "hooks" / "pre-commit"), _PROTECTED),
+            ("write into the state directory", "write", str(self.state / "probe"), _PROTECTED),
+            ("remit activate", "shell", "remit activate --yes", _PROTECTED),
+            ("python -m remit activate", "shell", "python -m remit activate --yes", _PROTECTED),
+            ("a harmless call is answered", "read", str(root / "README.md"), frozenset()),
         ]
-    return found
+        found = []
+        for name, act, target, codes in acts:
+            sample = self.setup.sample(act, target)
+            if sample is not None:
+                found.append(self._probe(name, *sample, codes, agent))
+        found.append(self._probe("an unknown tool", "RemitProbe", {}, frozenset({"unknown-tool"}), agent))
+        read = self.setup.sample("read", policy)
+        if read is not None:
+            tool, args = read
+            odd = {**args, "remit_probe": True}
+            found.append(self._probe("an undeclared argument", tool, odd, frozenset({"undeclared-argument"}), agent))
+            if agent is None:
+                found.append(self._probe("an unknown agent", tool, args, frozenset({"unpinned"}), _STRANGER))
+        if agent is None:
+            half = found[0].payload[:-20]
+            found.append(Probe("malformed JSON", half, self.main, None, _MALFORMED))
+            found.append(Probe("nothing at all", b"", self.main, None, _MALFORMED))
+        return found
+
+    def _probe(self, name: str, tool: str, args: dict[str, Any], codes: frozenset[str], agent: str | None) -> Probe:
+        use = f"probe_{secrets.token_hex(8)}"
+        payload = self.setup.question(session=self.session, root=self.root, tool=tool, args=args, use=use, agent=agent)
+        return Probe(name, payload, agent or self.main, tool, codes, use)
 
 
 class _Asker:
     """Runs the hooks as the host does."""
 
-    def __init__(self, root: Path, settings: Settings, env: dict[str, str]) -> None:
-        self.root, self.env = root, env
-        self.before = _chosen(handlers(settings.data, BEFORE))
-        self.failed = _chosen(handlers(settings.data, FAILED))
+    def __init__(self, host: str, setup: Setup, root: Path, settings: Path, observed: frozenset[str]) -> None:
+        self.host, self.setup, self.root, self.settings, self.observed = host, setup, root, settings, observed
 
-    def result(self, probe: Probe, observed: frozenset[str]) -> Result:
+    def result(self, probe: Probe) -> Result:
         """What the host would make of the answers."""
-        said = [self._ask(one, probe.payload) for matcher, one in self.before if _matches(matcher, probe.tool)]
+        said = [self._ask(one, probe.payload) for one in self._hooks("before", probe.tool)]
         found = _strictest(said)
         if probe.use is not None and (found is None or found.decision in ("allow", "ask")):
-            self._not_run(probe)
-        return Result(probe.agent, probe.name, *_judged(probe, found, probe.agent in observed))
+            for one in self._hooks("failed", probe.tool):  # the ledger must know that it did not run
+                self._ask(one, self.setup.not_run(probe.payload))
+        return Result(self.host, probe.agent, probe.name, *_judged(probe, found, probe.agent in self.observed))
 
-    def _not_run(self, probe: Probe) -> None:
-        """Tells the ledger that what was allowed did not run."""
-        payload = json.loads(probe.payload) | {"hook_event_name": FAILED, "error": "probe", "is_interrupt": True}
-        for matcher, one in self.failed:
-            if _matches(matcher, probe.tool) and is_ours(one.get("command")):
-                self._ask(one, json.dumps(payload).encode())
+    def _hooks(self, when: Literal["before", "failed"], tool: str | None) -> Sequence[HookRun]:
+        try:
+            return self.setup.hooks(self.root, self.settings, when, tool)
+        except RemitError as error:  # they changed while it was asking
+            return [HookRun((), {}, problem=str(error))]
 
-    def _ask(self, entry: dict[str, Any], data: bytes) -> Said:
-        command, args = entry.get("command"), entry.get("args")
-        if entry.get("type") != "command" or not isinstance(command, str):
-            return Said(None, "", "the hook is no command")
-        words = ["/bin/sh", "-c", command]
-        if isinstance(args, list):
-            words = [str(word).replace("${CLAUDE_PROJECT_DIR}", str(self.root)) for word in (command, *args)]
-        timeout = entry.get("timeout")
-        limit = float(timeout) if isinstance(timeout, int | float) and 0 < timeout < LIMIT else LIMIT
+    def _ask(self, hook: HookRun, data: bytes) -> Said:
+        if hook.problem is not None:
+            return Said(None, alarm=hook.problem)
+        limit = hook.timeout if hook.timeout is not None and 0 < hook.timeout < LIMIT else LIMIT
         try:
             process = subprocess.Popen(  # noqa: S603 -- the host runs the same
-                words,
+                hook.words,
                 cwd=self.root,
-                env=self.env,
+                env=hook.env,
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
-                stderr=subprocess.DEVNULL,
+                stderr=subprocess.PIPE,
                 start_new_session=True,
             )
         except (OSError, ValueError) as error:
-            return Said(None, "", f"the hook could not be started: {error}")
+            return Said(None, alarm=f"the hook could not be started: {error}")
         try:
-            out, _ = process.communicate(data, timeout=limit)
+            out, err = process.communicate(data, timeout=limit)
         except subprocess.TimeoutExpired:
             with suppress(OSError):
                 os.killpg(process.pid, signal.SIGKILL)
             process.communicate()
-            return Said(None, "", f"no answer in {limit:.0f} seconds")
-        return _understood(process.returncode, out)
-
-
-def _understood(code: int, out: bytes) -> Said:
-    """The answer, read as strictly as it must be written: the host takes anything else for no decision."""
-    if code != 0:
-        return Said(None, "", f"it ended with {code}")
-    try:
-        found = json.loads(out.decode("utf-8"))
-    except (ValueError, RecursionError):
-        return Said(None, "", "its answer is no JSON" if out.strip() else "it answered nothing")
-    if not isinstance(found, dict):
-        return Said(None, "", "its answer is no object")
-    words = found.get("hookSpecificOutput")
-    if words is None:
-        return Said(
-            None, "", "it gave no decision" if found == {} else "its answer has no decision where the host looks"
-        )
-    if not isinstance(words, dict) or words.get("hookEventName") != BEFORE:
-        return Said(None, "", "its answer is for another event")
-    decision, reason = words.get("permissionDecision"), words.get("permissionDecisionReason", "")
-    if decision not in ("allow", "ask", "deny") or not isinstance(reason, str) or found.get("continue") is False:
-        return Said(None, "", "its decision is none that the host knows")
-    return Said(decision, reason)
+            return Said(None, alarm=f"no answer in {limit:.0f} seconds")
+        return self.setup.understood(process.returncode, out, err)
 
 
 def _strictest(said: list[Said]) -> Said | None:
@@ -256,11 +209,11 @@ def _strictest(said: list[Said]) -> Said | None:
 
 def _judged(probe: Probe, said: Said | None, observed: bool) -> tuple[Verdict, str]:
     if said is None:
-        return "ALARM", "no hook was asked: its `matcher` leaves this tool out"
+        return "ALARM", "no hook was asked: what stands in the settings leaves this tool out"
     if said.decision is None:
-        if said.alarm == "it gave no decision" and observed and not probe.codes:
+        if said.alarm == UNDECIDED and observed and not probe.codes:
             return "answered", "only observed: the host's own rules count"
-        return "ALARM", said.alarm or "it gave no decision"
+        return "ALARM", said.alarm or UNDECIDED
     found = _CODE.search(said.reason)
     code = found[1] if found is not None else None
     shown = f"{said.decision}: {said.reason[:_SHOWN]}" if said.reason else said.decision
@@ -303,30 +256,3 @@ DECIDED = frozenset(
     )
 )
 """Denials that say something about the call. Of any other it can only be said that something is missing."""
-
-
-def _chosen(found: list[tuple[Any, dict[str, Any]]]) -> list[tuple[Any, dict[str, Any]]]:
-    """Our hooks; where there are none, whatever stands in their place."""
-    ours = [(matcher, one) for matcher, one in found if is_ours(one.get("command"))]
-    return ours or found
-
-
-def _matches(matcher: Any, tool: str | None) -> bool:
-    if matcher in (None, "", "*") or tool is None:
-        return True
-    try:
-        return isinstance(matcher, str) and re.fullmatch(matcher, tool) is not None
-    except re.error:
-        return False
-
-
-def _environment(root: Path, files: list[Settings]) -> dict[str, str]:
-    """What the host would hand the hook: its own environment, and what settings add."""
-    found = dict(os.environ)
-    found.pop("CLAUDE_CODE_SESSION_ATTENDED", None)  # as if somebody sat there: a question must show as one
-    for one in files:
-        extra = (one.data or {}).get("env", {})
-        found.update(
-            {name: value for name, value in extra.items() if isinstance(value, str) and "\0" not in name + value}
-        )
-    return found | {"CLAUDE_PROJECT_DIR": str(root), "CLAUDECODE": "1"}

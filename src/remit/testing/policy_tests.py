@@ -11,7 +11,7 @@ from remit.compile.facts import facts_from
 from remit.decide import decide
 from remit.declare.cases import Expected, PolicyTest, TestFile, read_tests
 from remit.declare.files import read_text
-from remit.declare.nodes import Node
+from remit.forms.nodes import Node
 from remit.model.decision import Decision
 from remit.model.facts import Facts
 from remit.model.rulebook import Rulebook

@@ -1,7 +1,7 @@
-"""The cases through the hook: the desk with facts and context handed in, and the real process without them.
+"""The cases through the hook: the hook with facts and context handed in, and the real process without them.
 
 A hook knows the caller, the tool, its arguments, the working directory and the session. What it can't know yet is
-handed in by `CasePoint`: facts (the clock, halts, capsules, grants, approvals), the rest of the context (chain,
+handed in by `CaseEnforcer`: facts (the clock, halts, capsules, grants, approvals), the rest of the context (chain,
 capsule, data tiers, environment), the statement, and the rulebook, which no person has activated. All else is real: the
 payload and its reading, the pins, the decision, the obligations, the ledger and the answer.
 """
@@ -18,11 +18,13 @@ from typing import Any, Self
 
 import msgspec
 
-from remit.adapters.hooks.desk import HookDesk
+from remit.adapters.hooks.carrier import HookAnswerer
 from remit.adapters.hooks.installed import Installed
 from remit.compile import build_rulebook
-from remit.enforce.passage import Gate
-from remit.enforce.point import Judged, Point
+from remit.enforce.attempt import Enforcer
+from remit.enforce.carrier import Judged
+from remit.enforce.paths import look_up
+from remit.grant.authority import Authority
 from remit.model.call import Call
 from remit.model.decision import Decision
 from remit.model.errors import CallError
@@ -30,6 +32,7 @@ from remit.model.facts import NO_FACTS, Facts
 from remit.model.rulebook import Rulebook
 from remit.model.wire import call_from, encode_decision
 from remit.record.direct import DirectLedger
+from remit.record.vault import Vault
 from remit.store.open import open_store
 from remit.store.place import make_private
 from tests.adapters.hooks.project import HOST, JSON, SESSION, Project
@@ -72,46 +75,39 @@ def carried(data: JSON) -> bool:
     return call is None or (set(data.get("context", {})) <= {"cwd"} and call.statement is None)
 
 
-class CasePoint(Point):
-    """A point that is told what it can't look up."""
+class CaseEnforcer(Enforcer):
+    """An enforcer that is handed what it can't look up."""
 
-    book: Rulebook
     facts: Facts
     case: Call
     decided: Decision | None
 
-    def rulebook(self) -> Rulebook:
-        return self.book
-
-    def decide(self, call: Call, rulebook: Rulebook) -> Judged:
+    def judge(self, call: Call, rulebook: Rulebook, *, knows_task: bool = True, quick: bool = False) -> Judged:
         given = self.case.context
         context = msgspec.structs.replace(given, cwd=call.context.cwd if given.cwd is not None else None)
         call = msgspec.structs.replace(call, context=context, statement=self.case.statement)
-        decision, facts = CaseGate(rulebook, self.authority, self.recorder, self.facts).decide(call)
-        self.decided = decision.for_call(call.args)
-        return Judged(self.decided, call, facts)
+        judged = super().judge(call, rulebook)
+        self.decided = judged.decision
+        return judged
 
-    def begin(self, judged: Judged, decision: Decision, rulebook: Rulebook, call_id: str) -> Decision | None:
-        return None  # capsules and approvals are in the facts, and not in the store
+    def _known(self, call: Call, rulebook: Rulebook) -> Facts:
+        return look_up(rulebook, call, self.facts)
 
-
-class CaseGate(Gate):
-    """A gate that is told what is known."""
-
-    def _known(self, call: Call) -> Facts:
-        return self.base
+    def _begin(self, judged: Judged, *, keep: bool) -> None:
+        pass  # capsules and approvals are in the facts, and not in the store
 
 
-class CaseDesk:
-    """A desk for the calls of one situation."""
+class CaseHook:
+    """A hook for the calls of one situation."""
 
     def __init__(self, policy: JSON, folder: Path) -> None:
         self.book, self.facts = build_rulebook(policy), NO_FACTS
         state = folder / "state"
         make_private(state)
         self.store = open_store(None, state)
-        self.point = CasePoint(folder, state, self.store, DirectLedger(self.store, point=HOST))
-        self.point.book = self.book
+        authority = Authority(self.store, Vault(self.store, state / "keys"))
+        ledger = DirectLedger(self.store, point=HOST)
+        self.enforcer = CaseEnforcer(authority, ledger, lambda: self.book, lambda _: self.facts)
 
     def __enter__(self) -> Self:
         return self
@@ -125,11 +121,11 @@ class CaseDesk:
         said = data if call is None else payload(data, root)
         agents: dict[str, dict[str, str]] = {} if call is None else {call.agent: {}}
         installed = Installed(1, HOST, str(root), "remit.yaml", "settings.json", "now", (), agents)
-        self.point.facts, self.point.decided = self.facts, None
-        self.point.case = call if call is not None else Call("", "")
-        answer = HookDesk(HOST, self.point, lambda: installed).answer(json.dumps(said).encode())
+        self.enforcer.facts, self.enforcer.decided = self.facts, None
+        self.enforcer.case = call if call is not None else Call("", "")
+        answer = HookAnswerer(HOST, self.enforcer, lambda: installed).answer(json.dumps(said).encode())
         assert answer.decision is not None
-        decided: Decision | None = self.point.decided
+        decided: Decision | None = self.enforcer.decided
         decision = answer.decision if decided is None else decided
         told = json.loads(answer.reply.out).get("hookSpecificOutput", {}).get("permissionDecision")
         waits = decision.verdict.word == "ask" and answer.decision.code == "ask-pending"

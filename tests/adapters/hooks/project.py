@@ -20,8 +20,9 @@ from typing import Any, NamedTuple
 import pytest
 
 from remit.adapters.hooks import client
+from remit.adapters.hooks.command import hook_command
 from remit.adapters.hooks.definitions import definitions_of
-from remit.adapters.hooks.installed import Installed, hook_command, write_installed
+from remit.adapters.hooks.installed import Installed, write_installed
 from remit.record.audit import audit
 from remit.record.open import open_log
 from remit.store.place import state_directory

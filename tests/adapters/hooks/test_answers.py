@@ -188,6 +188,7 @@ def test_failures(either: Project, interrupted, error):
     assert (either.outcome()["result"], either.outcome()["error"]) == ("failed", error)
 
 
+@pytest.mark.sample(6)
 @pytest.mark.parametrize("response", ODD, ids=lambda data: repr(data[:20]))
 def test_odd_responses_are_joined_all_the_same(either: Project, response):
     question = either.question("Bash", {"command": "ls"})

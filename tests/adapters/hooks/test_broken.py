@@ -346,6 +346,7 @@ RECORDED: dict[Callable[[Project], None], str] = {
 }
 
 
+@pytest.mark.sample(6)
 @pytest.mark.parametrize("harm", UNREACHABLE, ids=lambda harm: harm.__name__)
 def test_nothing_to_decide_with(project: Project, harm: Callable[[Project], None]):
     harm(project)
@@ -356,6 +357,7 @@ def test_nothing_to_decide_with(project: Project, harm: Callable[[Project], None
     project.run(project.report(question, {})).nothing()
 
 
+@pytest.mark.sample(5)
 @pytest.mark.parametrize("harm", RECORDED, ids=lambda harm: harm.__name__)
 def test_no_rulebook_in_force(project: Project, harm: Callable[[Project], None]):
     harm(project)

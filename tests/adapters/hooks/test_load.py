@@ -9,6 +9,8 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
+import pytest
+
 from remit.adapters.hooks.client import SOCKET
 from tests.adapters.hooks.project import HOST, JSON, Project, call_id, stop
 
@@ -19,12 +21,12 @@ def asked(place: str, said: JSON) -> Any:
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as link:
         link.settimeout(20)
         link.connect(place)
-        link.sendall(f"remit-hook 1 {HOST} attended {mark} {len(data)}\n".encode() + data)
+        link.sendall(f"remit-hook 2 {HOST} attended {mark} {len(data)}\n".encode() + data)
         found = bytearray()
         while chunk := link.recv(65536):
             found += chunk
     head, _, body = bytes(found).partition(b"\n")
-    assert head == f"remit-hook 1 {mark} {len(body)}".encode()
+    assert head == f"remit-hook 2 {mark} 0 {len(body)} 0".encode()
     return json.loads(body)
 
 
@@ -52,6 +54,7 @@ def test_two_hundred_at_once(project: Project):
     check(project, questions, answers, reported=True)
 
 
+@pytest.mark.more
 def test_a_daemon_that_comes_and_goes(project: Project):
     questions = [project.question("Bash", {"command": f"echo {number}"}) for number in range(48)]
     processes = [project.serve()]

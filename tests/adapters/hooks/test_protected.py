@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from remit.declare.nodes import parse
-from remit.declare.words import plain
+from remit.forms.texts import plain
 from tests.adapters.hooks.project import Project
 
 ROWS = plain(parse(Path(__file__).with_name("protected.yaml").read_text("utf-8"), "protected.yaml"))

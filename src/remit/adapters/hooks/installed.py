@@ -8,7 +8,6 @@ from __future__ import annotations
 import os
 import shlex
 import stat
-import sys
 from pathlib import Path
 from typing import Literal
 
@@ -136,10 +135,3 @@ def write_installed(state: Path, installed: Installed) -> None:
             write_whole(path, data)
         except OSError as error:
             raise InstallError(f"{path}: can't be written: {error.strerror}") from None
-
-
-def hook_command(state: Path, host: str) -> str:
-    """What the host runs, for `sh -c`: this interpreter, deaf to PYTHON* and to what else is installed, on one file."""
-    client = Path(__file__).with_name("client.py")
-    words = (sys.executable, "-I", "-S", str(client), host, str(state))
-    return " ".join(shlex.quote(word) for word in words)

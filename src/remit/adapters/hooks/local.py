@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from remit.adapters.hooks.desk import HookDesk
+from remit.adapters.hooks.carrier import HookAnswerer
 from remit.adapters.hooks.installed import Installed, InstallError, read_installed
 from remit.adapters.hosts.interface import Reply
-from remit.enforce.point import Point
+from remit.enforce.attempt import Enforcer
 from remit.model.errors import RemitError
 from remit.record.direct import DirectLedger
 from remit.store.open import FILE, open_store
@@ -19,7 +19,7 @@ PATIENCE = 4.0
 
 
 def answer_alone(host: str, state: str, data: bytes, *, alone: bool = False, failed: str | None = None) -> Reply:
-    """What the host is to be told. Never raises RemitError.
+    """The answer to the host. Never raises RemitError.
 
     `alone`: nobody attends the host. `failed`: what is wrong with the daemon; then it is a deny.
     """
@@ -30,13 +30,13 @@ def answer_alone(host: str, state: str, data: bytes, *, alone: bool = False, fai
         _check_there(place, installed)
         store = open_store(installed.store, place, timeout=PATIENCE)
     except RemitError as error:
-        return HookDesk.without(host, data, error)
-    with_store = Point(Path(installed.root), place, store, DirectLedger(store, point=host))
-    desk = HookDesk(host, with_store, lambda: installed)
+        return HookAnswerer.without(host, data, error)
+    enforcer = Enforcer.of_project(Path(installed.root), place, store, DirectLedger(store, point=host))
+    answerer = HookAnswerer(host, enforcer, lambda: installed)
     if failed is not None:
         reason = f"the daemon of Remit was asked, and {failed}; restart `remit serve`, or stop it"
-        return desk.refuse(data, "daemon-failed", reason).reply
-    return desk.answer(data, alone=alone).reply
+        return answerer.refuse(data, "daemon-failed", reason).reply
+    return answerer.answer(data, alone=alone).reply
 
 
 def _check_there(state: Path, installed: Installed) -> None:

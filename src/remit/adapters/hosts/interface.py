@@ -1,7 +1,8 @@
 """What a host is to Remit: how its hooks speak, where its files are and how they are edited, and what it lets through.
 
-A host comes in two halves. `Host` is what a hook needs on each call, and imports little. `Setup` is what installing,
-looking and probing need, and is loaded by `Host.setup()` only then.
+A host comes in two halves. `Host` is what a hook needs on each call, and imports little. `Setup` (`setup.py`) is what
+installing, looking and probing need; `Host.setup()` loads it only then. What can be said as data stands in a catalog
+file for each host (`catalog.py`).
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
 import msgspec
 
 if TYPE_CHECKING:
+    from remit.adapters.hosts.setup import Setup
     from remit.model.decision import Decision
 
 
@@ -94,3 +96,6 @@ class Host(Protocol):
 
     def answer(self, decision: Decision, changed: dict[str, Any] | None) -> Reply:
         """The decision as the host obeys it; `changed` are the arguments to use in the place of those given."""
+
+    def setup(self) -> Setup:
+        """Its other half, loaded when it is needed."""

@@ -10,6 +10,7 @@ from importlib import import_module
 
 from remit.adapters.hosts.interface import Host
 from remit.model.errors import RemitError
+from remit.model.text import did_you_mean, shown
 
 BUILT_IN = {"claude-code": "remit.adapters.hosts.claude_code"}
 """By name: the module that has it as `HOST`."""
@@ -34,14 +35,14 @@ def find(name: str) -> Host:
         return found
     target = _added().get(name)
     if target is None:
-        raise UnknownHost(f"there is no host `{name[:80]}`")
+        raise UnknownHost(f"unknown host `{shown(name)}`{did_you_mean(name, names())}")
     module, _, attribute = target.partition(":")
     try:
         found = getattr(import_module(module), attribute)
     except Exception as error:
-        raise UnknownHost(f"the host `{name[:80]}` can't be loaded: {type(error).__name__}: {error}") from None
+        raise UnknownHost(f"the host `{name}` can't be loaded: {type(error).__name__}: {shown(error, 200)}") from None
     if found.name != name:
-        raise UnknownHost(f"the host `{name[:80]}` says that it is another")
+        raise UnknownHost(f"the host `{name}` says that it is another")
     return found
 
 

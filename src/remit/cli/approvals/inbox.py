@@ -1,10 +1,12 @@
-"""The inbox: what waits, since when and until when, who asks and why. INVARIANT: all of it is escaped."""
+"""`remit approvals`: what waits, since when and until when, who asks and why. INVARIANT: all of it is escaped."""
 
 from __future__ import annotations
 
+import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
 
@@ -12,15 +14,30 @@ from remit.cli.capsule.report import ask_data, lasting, seconds_between
 from remit.cli.capsule.words import tier_style
 from remit.cli.common import FINE
 from remit.cli.living import Living, out_data, to_look
+from remit.cli.options import JsonOption, PolicyOption
 from remit.cli.output import out, paint, write
+from remit.cli.parameters import Option
 from remit.explain.visible import bounded
 from remit.grant.asks import AskState
+from remit.grant.clock import Clock
 from remit.grant.history import all_asks
+from remit.record.export import as_line
 
 EVERY = 1.0
 """Seconds between two looks."""
 _STATEMENT = ("intent", "because", "consequences")
 _CLEAR = "\x1b[H\x1b[2J\x1b[3J"
+
+
+def command(
+    watch: Annotated[bool, Option("--watch", "-w", help="Go on as things change, until interrupted.")] = False,
+    every: Annotated[bool, Option("--all", help="Those that were answered or ran out, too.")] = False,
+    policy: PolicyOption = None,
+    json: JsonOption = False,
+) -> int:
+    """What waits for a person's answer: list it, watch it, look at one in full."""
+    show = watching if watch else look
+    return show(policy, every=every, json=json)
 
 
 def look(policy: Path | None, *, every: bool, json: bool) -> int:
@@ -36,9 +53,6 @@ def look(policy: Path | None, *, every: bool, json: bool) -> int:
 
 def watching(policy: Path | None, *, every: bool, json: bool) -> int:
     """Shows it again as it changes: on a terminal the whole of it, elsewhere one line a change."""
-    import sys
-    import time
-
     live = not json and sys.stdout is not None and sys.stdout.isatty()
     seen: dict[str, str] = {}
     first = True
@@ -58,8 +72,6 @@ def watching(policy: Path | None, *, every: bool, json: bool) -> int:
 
 def _changes(asks: list[AskState], now: str, seen: dict[str, str], *, every: bool, json: bool) -> None:
     """One line for what is new or answered; at first only what waits, unless all is wanted."""
-    from remit.record.export import as_line
-
     for one in asks:
         if seen.get(one.id) == one.state:
             continue
@@ -73,8 +85,6 @@ def _changes(asks: list[AskState], now: str, seen: dict[str, str], *, every: boo
 
 
 def _asks(living: Living | None, *, every: bool) -> tuple[list[AskState], str]:
-    from remit.grant.clock import Clock
-
     if living is None:
         return [], Clock().now()
     authority = living.authority

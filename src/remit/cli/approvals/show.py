@@ -5,27 +5,32 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
+from remit.cli.approvals.inbox import as_json, head_lines
+from remit.cli.common import FINE, load
+from remit.cli.living import must_look, out_data, to_look
 from remit.cli.options import JsonOption, PolicyOption
+from remit.cli.output import out, paint
+from remit.cli.parameters import Argument, Option
+from remit.cli.understand import in_words
+from remit.enforce.in_force import read_in_force
+from remit.explain.matrix import tool_for
+from remit.explain.visible import BAR, MOST_ITEMS, bounded, hidden_in, hints, marked, shown_value
+from remit.model.errors import RemitError
+from remit.record.errors import LedgerError
 
 if TYPE_CHECKING:
     from remit.cli.living import Living
     from remit.grant.asks import AskState
     from remit.model.rulebook import Rulebook
 
-AskArgument = Annotated[str, typer.Argument(metavar="ID", help="Such as A-17.")]
-FullOption = Annotated[bool, typer.Option("--full", help="Long values in full.")]
+AskArgument = Annotated[str, Argument(metavar="ID", help="Such as A-17.")]
+FullOption = Annotated[bool, Option("--full", help="Long values in full.")]
 _READ = ("shell", "sql")
 _STATEMENT = ("intent", "because", "consequences", "anticipated")
 
 
 def command(name: AskArgument, full: FullOption = False, policy: PolicyOption = None, json: JsonOption = False) -> int:
-    """Show one call that waits: all its arguments, hidden characters marked, and what its commands and queries do."""
-    from remit.cli.common import FINE
-    from remit.cli.living import must_look, out_data, to_look
-    from remit.cli.output import out
-
+    """Show one call that waits: all its arguments, hidden characters marked, and what its texts would do."""
     with to_look(policy) as found:
         living = must_look(found, "approval", name)
         asked = living.authority.asked(name)
@@ -38,16 +43,11 @@ def command(name: AskArgument, full: FullOption = False, policy: PolicyOption = 
 
 def seen_json(living: Living, asked: AskState) -> dict[str, Any]:
     """All of it for programs; `sealed` is null once it was answered."""
-    from remit.cli.approvals.inbox import as_json
-
     return {**as_json(asked, living.authority.clock.now()), "sealed": _sealed(living, asked)}
 
 
 def seen(living: Living, asked: AskState, *, full: bool) -> str:
     """What a person is shown, the same before and with the answer."""
-    from remit.cli.approvals.inbox import head_lines
-    from remit.explain.visible import BAR, marked, shown_value
-
     ask = asked.ask
     lines = [*head_lines(asked, living.authority.clock.now())]
     session = f"session {marked(ask.session)}" if ask.session is not None else "no session"
@@ -77,8 +77,6 @@ def seen(living: Living, asked: AskState, *, full: bool) -> str:
 
 def _sealed(living: Living, asked: AskState) -> dict[str, Any] | None:
     """Arguments, statement and working directory; None once nobody needs them any more."""
-    from remit.record.errors import LedgerError
-
     try:
         return living.authority.arguments(asked.id)
     except LedgerError as error:
@@ -89,10 +87,6 @@ def _sealed(living: Living, asked: AskState) -> dict[str, Any] | None:
 
 def _rulebook(living: Living) -> Rulebook | None:
     """For the kinds of arguments, and labels and tiers; without one there is less to say, and nothing to hide."""
-    from remit.cli.common import load
-    from remit.enforce.in_force import read_in_force
-    from remit.model.errors import RemitError
-
     try:
         return read_in_force(living.root, living.opened.store).rulebook or load(living.path)
     except RemitError:
@@ -100,8 +94,6 @@ def _rulebook(living: Living) -> Rulebook | None:
 
 
 def _list(name: str, items: list[str], *, full: bool) -> list[str]:
-    from remit.explain.visible import MOST_ITEMS, bounded
-
     kept = items if full else items[:MOST_ITEMS]
     lines = [f"    {bounded(item, 5_000)}" for item in kept]
     if len(kept) < len(items):
@@ -111,9 +103,6 @@ def _list(name: str, items: list[str], *, full: bool) -> list[str]:
 
 def _warnings(value: Any) -> list[str]:
     """What is hidden in any text of the call, or looks like something else."""
-    from remit.cli.output import paint
-    from remit.explain.visible import hidden_in, hints
-
     found: dict[str, None] = {}
     for text in _texts(value):
         found.update(dict.fromkeys(f"hidden character: {one}" for one in hidden_in(text)))
@@ -136,10 +125,6 @@ def _texts(value: Any) -> Iterator[str]:
 
 def _understood(rulebook: Rulebook | None, asked: AskState, args: Any) -> list[str]:
     """What shell and SQL texts among the arguments do."""
-    from remit.cli.understand import in_words
-    from remit.explain.matrix import tool_for
-    from remit.explain.visible import bounded
-
     tool = None
     if rulebook is not None:
         tool = tool_for(rulebook, asked.ask.agent, asked.ask.tool)

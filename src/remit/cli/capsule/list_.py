@@ -4,25 +4,24 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
+from remit.cli.common import FINE
+from remit.cli.living import out_data, to_look
 from remit.cli.options import JsonOption, PolicyOption
+from remit.cli.output import out, paint
+from remit.cli.parameters import Option
+from remit.explain.visible import bounded
 
 if TYPE_CHECKING:
     from remit.grant.capsules import CapsuleState
 
 
 def command(
-    every: Annotated[bool, typer.Option("--all", help="Those that ended, too.")] = False,
-    agent: Annotated[str | None, typer.Option("--agent", metavar="NAME", help="Only this agent's.")] = None,
+    every: Annotated[bool, Option("--all", help="Those that ended, too.")] = False,
+    agent: Annotated[str | None, Option("--agent", metavar="NAME", help="Only this agent's.")] = None,
     policy: PolicyOption = None,
     json: JsonOption = False,
 ) -> int:
     """List tasks: those that are open, or with --all every one."""
-    from remit.cli.common import FINE
-    from remit.cli.living import out_data, to_look
-    from remit.cli.output import out
-
     with to_look(policy) as living:
         states = living.authority.states(ended=every) if living is not None else []
         if agent is not None:
@@ -59,8 +58,6 @@ def _data(state: CapsuleState, waits: dict[str, int]) -> dict[str, Any]:
 
 
 def _line(state: CapsuleState, waits: dict[str, int]) -> str:
-    from remit.cli.output import paint
-
     task = state.task
     name = task.capsule.id
     if state.ended is not None:
@@ -76,6 +73,4 @@ def _line(state: CapsuleState, waits: dict[str, int]) -> str:
 
 
 def _shown(text: object) -> str:
-    from remit.explain.visible import bounded
-
     return bounded(str(text), 120)

@@ -2,15 +2,32 @@
 
 from __future__ import annotations
 
+import re
+import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
+import msgspec
 
+from remit.cli.capsule.words import task_json, task_lines
+from remit.cli.common import FINE, InputError
+from remit.cli.living import out_data, to_change
 from remit.cli.options import JsonOption, PolicyOption
+from remit.cli.output import complain, out, paint
+from remit.cli.parameters import Argument, Option
+from remit.compile.tasks import read_task_text
+from remit.declare.files import read_text
+from remit.declare.nodes import MAX_SIZE, parse
+from remit.grant import capsules
+from remit.grant.errors import GrantError
+from remit.grant.issuing import check_issue
+from remit.model.errors import PolicyError, Problem
+from remit.model.moments import read_moment
+from remit.model.text import shown
 
 if TYPE_CHECKING:
     from remit.cli.living import Living
-    from remit.declare.nodes import Node
+    from remit.forms.nodes import Node
     from remit.grant.errors import GrantError
     from remit.model.errors import PolicyError
     from remit.model.rulebook import Rulebook
@@ -33,29 +50,18 @@ _ABOUT = {
 
 
 def command(
-    file: Annotated[str, typer.Argument(metavar="FILE", help="The task (YAML or JSON); - reads it from stdin.")],
+    file: Annotated[str, Argument(metavar="FILE", help="The task (YAML or JSON); - reads it from stdin.")],
     expires: Annotated[
-        str | None, typer.Option("--expires", metavar="MOMENT", help="When it ends, or after how long: 2026-12-01, 8h.")
+        str | None, Option("--expires", metavar="MOMENT", help="When it ends, or after how long: 2026-12-01, 8h.")
     ] = None,
     yes: Annotated[
-        bool, typer.Option("--yes", help="Without asking, where no passphrase is needed. It replaces none.")
+        bool, Option("--yes", help="Without asking, where no passphrase is needed. It replaces none.")
     ] = False,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only show what it would allow.")] = False,
+    dry_run: Annotated[bool, Option("--dry-run", help="Only show what it would allow.")] = False,
     policy: PolicyOption = None,
     json: JsonOption = False,
 ) -> int:
     """Hand a task to an agent: show what it would allow and how far that reaches, then ask a person."""
-    import msgspec
-
-    from remit.cli.capsule.words import task_json, task_lines
-    from remit.cli.common import FINE, InputError
-    from remit.cli.living import out_data, to_change
-    from remit.cli.output import complain, out
-    from remit.compile.tasks import read_task_text
-    from remit.declare.nodes import parse
-    from remit.model.errors import PolicyError
-    from remit.model.text import shown
-
     name = "stdin" if file == "-" else shown(file, 300)
     with to_change(policy) as living:
         rulebook, book = living.rulebook(machine=json)
@@ -86,8 +92,6 @@ def command(
 
 
 def _done(task: Task) -> str:
-    from remit.cli.output import paint
-
     capsule = task.capsule
     until = f" until {capsule.expires}" if capsule.expires is not None else ""
     text = f"{paint('✅', 'green')} issued {capsule.id} to {capsule.agent}{until}, by {task.by}\n"
@@ -97,15 +101,8 @@ def _done(task: Task) -> str:
 
 
 def _text(file: str, name: str) -> str:
-    from pathlib import Path
-
-    from remit.cli.common import InputError
-    from remit.declare.files import read_text
-    from remit.declare.nodes import MAX_SIZE
-
     if file != "-":
         return read_text(Path(file), name)
-    import sys
 
     data = sys.stdin.buffer.read(MAX_SIZE + 1) if sys.stdin is not None else b""
     if len(data) > MAX_SIZE:
@@ -118,14 +115,6 @@ def _text(file: str, name: str) -> str:
 
 def _until(living: Living, task: Task, text: str) -> Task:
     """The task with another end than its file says."""
-    import re
-
-    import msgspec
-
-    from remit.cli.common import InputError
-    from remit.model.moments import read_moment
-    from remit.model.text import shown
-
     seconds = {"s": 1, "m": 60, "h": 3600, "d": 86400}
     found = read_moment(text)
     if found is None and re.fullmatch(r"[1-9][0-9]{0,5}[smhd]", text):
@@ -141,10 +130,6 @@ def _until(living: Living, task: Task, text: str) -> Task:
 
 def _check(living: Living, rulebook: Rulebook, task: Task, node: Node) -> None:
     """Everything that issuing will check, before anybody is asked. Raises PolicyError with the place in the file."""
-    from remit.grant import capsules
-    from remit.grant.errors import GrantError
-    from remit.grant.issuing import check_issue
-
     capsule = task.capsule
     with living.opened.store.read() as view:
         now = living.authority.clock.now(view)
@@ -161,9 +146,6 @@ def _check(living: Living, rulebook: Rulebook, task: Task, node: Node) -> None:
 
 
 def _placed(error: GrantError, node: Node) -> PolicyError:
-    from remit.model.errors import PolicyError, Problem
-    from remit.model.text import shown
-
     key = next((key for key in _ABOUT.get(error.code, ("budget",)) if key in node.value), None)
     at = node.at_key(key) if key is not None else node.at
     return PolicyError((Problem(error.code, shown(error, 400), at, error.help),))

@@ -5,8 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+from remit.cli.capsule.end import unused_lines
 from remit.cli.capsule.show import IdArgument
+from remit.cli.common import FINE
+from remit.cli.living import must_look, out_data, to_look
 from remit.cli.options import JsonOption, PolicyOption
+from remit.cli.output import out, paint
+from remit.explain.visible import bounded
+from remit.grant.history import all_asks, calls_of, children, gates, unused
+from remit.model.moments import seconds_of
 
 if TYPE_CHECKING:
     from remit.grant.asks import AskState
@@ -15,13 +22,7 @@ if TYPE_CHECKING:
 
 
 def command(name: IdArgument, policy: PolicyOption = None, json: JsonOption = False) -> int:
-    """Report a task: who, when, calls by tool, what people were asked and how long they took, denials, hand-overs."""
-    from remit.cli.capsule.end import unused_lines
-    from remit.cli.common import FINE
-    from remit.cli.living import must_look, out_data, to_look
-    from remit.cli.output import out
-    from remit.grant.history import all_asks, calls_of, children, gates, unused
-
+    """Report a task: who, when, calls by tool, questions and how long answers took, denials, hand-overs."""
     with to_look(policy) as found:
         living = must_look(found, "capsule", name)
         state = living.authority.state(name)
@@ -81,8 +82,6 @@ def ask_data(asked: AskState) -> dict[str, Any]:
 
 def seconds_between(first: str, last: str | None) -> int | None:
     """Seconds from one moment to another; None if one of them is missing."""
-    from remit.model.moments import seconds_of
-
     if last is None:
         return None
     try:
@@ -105,9 +104,6 @@ def lasting(seconds: int | None) -> str:
 
 
 def _who(state: CapsuleState, calls: Calls, passed: list[Passed]) -> Iterator[str]:
-    from remit.cli.output import paint
-    from remit.explain.visible import bounded
-
     task = state.task
     yield paint(f"capsule {task.capsule.id}", "bold") + f": {bounded(task.goal, 1_000)}"
     yield f"  handed to {bounded(task.capsule.agent, 100)} by {bounded(task.by, 200)} ({task.issuer}), {task.made}"
@@ -121,8 +117,6 @@ def _who(state: CapsuleState, calls: Calls, passed: list[Passed]) -> Iterator[st
 
 
 def _calls(calls: Calls) -> Iterator[str]:
-    from remit.explain.visible import bounded
-
     if not calls.tools:
         yield "  no calls"
     for tool, counts in sorted(calls.tools.items()):
@@ -132,8 +126,6 @@ def _calls(calls: Calls) -> Iterator[str]:
 
 
 def _asks(asks: list[AskState]) -> Iterator[str]:
-    from remit.explain.visible import bounded
-
     people = sum(1 for one in asks if one.ask.of == "human")
     yield f"  prompts: {len(asks)}" + (f", {people} of them for people" if people != len(asks) else "")
     took = sorted(t for one in asks if (t := seconds_between(one.ask.asked, one.answered)) is not None)
@@ -148,8 +140,6 @@ def _asks(asks: list[AskState]) -> Iterator[str]:
 
 
 def _below(below: list[CapsuleState], prompts: dict[str, int]) -> Iterator[str]:
-    from remit.explain.visible import bounded
-
     for child in below:
         name, how = child.task.capsule.id, "ended" if child.ended is not None else "open"
         calls = child.spent.get("calls", 0)

@@ -5,25 +5,24 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
+from remit.cli.capsule.words import task_json, task_lines
+from remit.cli.common import FINE
+from remit.cli.living import must_look, out_data, to_look
 from remit.cli.options import JsonOption, PolicyOption
+from remit.cli.output import out, paint
+from remit.cli.parameters import Argument
+from remit.explain.visible import bounded
+from remit.grant.history import children, gates
 
 if TYPE_CHECKING:
     from remit.grant.capsules import CapsuleState
     from remit.grant.history import Passed
 
-IdArgument = Annotated[str, typer.Argument(metavar="ID", help="The capsule.")]
+IdArgument = Annotated[str, Argument(metavar="ID", help="The capsule.")]
 
 
 def command(name: IdArgument, policy: PolicyOption = None, json: JsonOption = False) -> int:
     """Show a task: what it allows and how far that reaches, what binds it, and where it stands."""
-    from remit.cli.capsule.words import task_json, task_lines
-    from remit.cli.common import FINE
-    from remit.cli.living import must_look, out_data, to_look
-    from remit.cli.output import out
-    from remit.grant.history import children, gates
-
     with to_look(policy) as found:
         living = must_look(found, "capsule", name)
         rulebook, _ = living.rulebook(machine=json)
@@ -41,9 +40,6 @@ def command(name: IdArgument, policy: PolicyOption = None, json: JsonOption = Fa
 
 
 def _standing(state: CapsuleState, passed: list[Passed], below: list[CapsuleState]) -> Iterator[str]:
-    from remit.cli.output import paint
-    from remit.explain.visible import bounded
-
     task = state.task
     yield f"  issued {task.made} by {bounded(task.by, 200)} ({task.issuer}), under {task.policy[:19]}…"
     for gate in passed:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+import msgspec
+
 from remit.cli.output import paint
 from remit.explain.extent import Extent, extents_of, highest, rule_text
 from remit.explain.visible import bounded, marked, shown_value
@@ -104,8 +106,6 @@ def tier_style(tier: int) -> str:
 
 def task_json(rulebook: Rulebook | None, task: Task) -> dict[str, Any]:
     """The task for programs, with the radius of its plan and grants."""
-    import msgspec
-
     data: dict[str, Any] = msgspec.to_builtins(task)
     if rulebook is not None:
         capsule = task.capsule

@@ -5,33 +5,28 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
-from remit.cli.ledger.options import NOT_VERIFIED, StateOption, help_alone
+from remit.cli.common import FINE, InputError
+from remit.cli.ledger.lines import out_ascii
+from remit.cli.ledger.options import NOT_VERIFIED, StateOption, find_ledger
 from remit.cli.options import JsonOption, PolicyOption
+from remit.cli.output import out, paint
+from remit.cli.parameters import Argument
+from remit.model.text import shown
+from remit.record.anchor import configure, configured
+from remit.record.anchors import open_anchor
+from remit.record.startup import AnchorReply, ask_anchors, compare
 
 if TYPE_CHECKING:
     from remit.record.startup import AnchorReply
 
-app = typer.Typer(help="Anchors: where copies of the log's checkpoints are kept.", rich_markup_mode=None)
-app.callback(invoke_without_command=True)(help_alone)
 SpecArgument = Annotated[
     str,
-    typer.Argument(
-        metavar="ANCHOR", help="file:/PATH, git:/PATH#BRANCH, syslog:, https://…, or witness:https://…+VKEY."
-    ),
+    Argument(metavar="ANCHOR", help="file:/PATH, git:/PATH#BRANCH, syslog:, https://…, or witness:https://…+VKEY."),
 ]
 
 
-@app.command()
 def add(spec: SpecArgument, policy: PolicyOption = None, state: StateOption = None, json: JsonOption = False) -> int:
-    """Add an anchor: what it keeps already is compared with the log, and it gets the newest checkpoint."""
-    from remit.cli.common import InputError
-    from remit.cli.ledger.options import find_ledger
-    from remit.record.anchor import configure, configured
-    from remit.record.anchors import open_anchor
-    from remit.record.startup import AnchorReply, compare
-
+    """Add an anchor: compare what it keeps already with the log, and give it the newest checkpoint."""
     with find_ledger(policy, state) as opened:
         with opened.store.read() as view:
             specs = configured(view)
@@ -48,28 +43,16 @@ def add(spec: SpecArgument, policy: PolicyOption = None, state: StateOption = No
         return _say([AnchorReply(anchor.describe(), opened.log.read(note))], json=json)
 
 
-@app.command("list")
 def list_(policy: PolicyOption = None, state: StateOption = None, json: JsonOption = False) -> int:
     """List the anchors, and what each of them keeps."""
-    from remit.cli.ledger.options import find_ledger
-    from remit.record.anchor import configured
-    from remit.record.startup import ask_anchors
-
     with find_ledger(policy, state) as opened:
         with opened.store.read() as view:
             specs = configured(view)
         return _say(ask_anchors(opened.log, specs), json=json)
 
 
-@app.command()
 def remove(spec: SpecArgument, policy: PolicyOption = None, state: StateOption = None, json: JsonOption = False) -> int:
     """Remove an anchor. What it keeps stays there."""
-    from remit.cli.common import FINE, InputError
-    from remit.cli.ledger.lines import out_ascii
-    from remit.cli.ledger.options import find_ledger
-    from remit.cli.output import out
-    from remit.record.anchor import configure, configured
-
     with find_ledger(policy, state) as opened:
         with opened.store.read() as view:
             specs = configured(view)
@@ -83,21 +66,13 @@ def remove(spec: SpecArgument, policy: PolicyOption = None, state: StateOption =
     return FINE
 
 
-@app.command()
 def push(policy: PolicyOption = None, state: StateOption = None, json: JsonOption = False) -> int:
     """Sign the head of the log, and hand it to every anchor. Exit code 1 if one of them did not get it."""
-    from remit.cli.ledger.options import find_ledger
-
     with find_ledger(policy, state) as opened:
         return _say(opened.push(), json=json)
 
 
 def _say(asked: Sequence[AnchorReply], *, json: bool) -> int:
-    from remit.cli.common import FINE
-    from remit.cli.ledger.lines import out_ascii
-    from remit.cli.output import out, paint
-    from remit.model.text import shown
-
     if json:
         out_ascii(
             [

@@ -2,37 +2,33 @@
 
 from __future__ import annotations
 
+import base64
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
-from remit.cli.ledger.options import NOT_VERIFIED, StateOption
+from remit.cli.common import FINE, InputError
+from remit.cli.ledger.lines import entry_text, out_ascii
+from remit.cli.ledger.options import NOT_VERIFIED, StateOption, find_ledger
 from remit.cli.options import JsonOption, PolicyOption
+from remit.cli.output import err, out, paint
+from remit.cli.parameters import Argument, Option
+from remit.model.text import shown
+from remit.record.note import Verifier, open_note
+from remit.record.proof import MAX_PROOF, Proof, ProofError, verify_proof
+from remit.record.reader import Stored
 
 
 def command(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="The receipt.")],
+    file: Annotated[Path, Argument(metavar="FILE", help="The receipt.")],
     key: Annotated[
         list[str] | None,
-        typer.Option("--key", metavar="VKEY", help="The log's key, or a witness's; otherwise the project's own keys."),
+        Option("--key", metavar="VKEY", help="The log's key, or a witness's; otherwise the project's own keys."),
     ] = None,
     policy: PolicyOption = None,
     state: StateOption = None,
     json: JsonOption = False,
 ) -> int:
     """Check a receipt offline. Exit code 1: it does not hold."""
-    import base64
-
-    from remit.cli.common import FINE, InputError
-    from remit.cli.ledger.lines import entry_text, out_ascii
-    from remit.cli.ledger.options import find_ledger
-    from remit.cli.output import err, out, paint
-    from remit.model.text import shown
-    from remit.record.note import Verifier, open_note
-    from remit.record.proof import MAX_PROOF, Proof, ProofError, verify_proof
-    from remit.record.reader import Stored
-
     try:
         with file.open("rb") as opened_file:
             text = opened_file.read(MAX_PROOF + 1)

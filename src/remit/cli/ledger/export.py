@@ -6,10 +6,15 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
-from remit.cli.ledger.options import StateOption
+from remit.cli.common import FINE, InputError
+from remit.cli.ledger.lines import out_ascii
+from remit.cli.ledger.options import StateOption, find_ledger
+from remit.cli.ledger.progress import progress_bar
 from remit.cli.options import JsonOption, PolicyOption
+from remit.cli.output import err, write
+from remit.cli.parameters import Argument, Option
+from remit.record.append import head_of
+from remit.record.export import export_file, export_tiles, jsonl, ocsf
 
 
 class Form(StrEnum):
@@ -21,23 +26,15 @@ class Form(StrEnum):
 
 
 def command(
-    form: Annotated[Form, typer.Argument(metavar="tiles|jsonl|ocsf", help="What is written.")],
-    to: Annotated[str, typer.Argument(metavar="PATH", help="A folder for tiles, else a file; - is stdout.")],
-    values: Annotated[bool, typer.Option("--values", help="jsonl: with the values that are kept apart.")] = False,
-    first: Annotated[int, typer.Option("--from", metavar="N", min=0, help="jsonl, ocsf: from this entry on.")] = 0,
+    form: Annotated[Form, Argument(metavar="tiles|jsonl|ocsf", help="What is written.")],
+    to: Annotated[str, Argument(metavar="PATH", help="A folder for tiles, else a file; - is stdout.")],
+    values: Annotated[bool, Option("--values", help="jsonl: with the values that are kept apart.")] = False,
+    first: Annotated[int, Option("--from", metavar="N", min=0, help="jsonl, ocsf: from this entry on.")] = 0,
     policy: PolicyOption = None,
     state: StateOption = None,
     json: JsonOption = False,
 ) -> int:
     """Export the log: tiles (verifiable by others), JSON lines, or OCSF events."""
-    from remit.cli.common import FINE, InputError
-    from remit.cli.ledger.lines import out_ascii
-    from remit.cli.ledger.options import find_ledger
-    from remit.cli.ledger.progress import progress_bar
-    from remit.cli.output import err, write
-    from remit.record.append import head_of
-    from remit.record.export import export_file, export_tiles, jsonl, ocsf
-
     if form is Form.tiles and (to == "-" or values or first):
         raise InputError("tiles go into a folder, whole and without values: leave out -, --values and --from")
     if form is Form.ocsf and values:

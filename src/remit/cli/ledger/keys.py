@@ -4,23 +4,18 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import typer
-
-from remit.cli.ledger.options import StateOption, help_alone
+from remit.cli.common import FINE
+from remit.cli.ledger.lines import out_ascii
+from remit.cli.ledger.options import StateOption, find_ledger
+from remit.cli.ledger.user import user_name
 from remit.cli.options import JsonOption, PolicyOption
+from remit.cli.output import err, out
+from remit.cli.parameters import Option
+from remit.record.rotate import rotate as rotate_keys
 
-app = typer.Typer(help="The keys that sign the log.", rich_markup_mode=None)
-app.callback(invoke_without_command=True)(help_alone)
 
-
-@app.command("list")
 def list_(policy: PolicyOption = None, state: StateOption = None, json: JsonOption = False) -> int:
     """List the public keys that ever signed, the newest last."""
-    from remit.cli.common import FINE
-    from remit.cli.ledger.lines import out_ascii
-    from remit.cli.ledger.options import find_ledger
-    from remit.cli.output import out
-
     with find_ledger(policy, state) as opened:
         keys = [verifier.vkey for verifier in opened.log.verifiers]
     if json:
@@ -30,14 +25,8 @@ def list_(policy: PolicyOption = None, state: StateOption = None, json: JsonOpti
     return FINE
 
 
-@app.command()
 def show(policy: PolicyOption = None, state: StateOption = None, json: JsonOption = False) -> int:
     """Show the public key that signs now: for those who check receipts, and for witnesses."""
-    from remit.cli.common import FINE
-    from remit.cli.ledger.lines import out_ascii
-    from remit.cli.ledger.options import find_ledger
-    from remit.cli.output import out
-
     with find_ledger(policy, state) as opened:
         key = opened.log.verifiers[-1].vkey
     if json:
@@ -47,24 +36,14 @@ def show(policy: PolicyOption = None, state: StateOption = None, json: JsonOptio
     return FINE
 
 
-@app.command()
 def rotate(
-    days: Annotated[int, typer.Option("--days", min=0, max=3650, help="How long both keys sign.")] = 7,
-    who: Annotated[
-        str | None, typer.Option("--who", metavar="NAME", help="Who has it done; default: the user.")
-    ] = None,
+    days: Annotated[int, Option("--days", min=0, max=3650, help="How long both keys sign.")] = 7,
+    who: Annotated[str | None, Option("--who", metavar="NAME", help="Who has it done; default: the user.")] = None,
     policy: PolicyOption = None,
     state: StateOption = None,
     json: JsonOption = False,
 ) -> int:
     """Make a new key. The old one signs an entry that names it, and goes on signing for a while."""
-    from remit.cli.common import FINE
-    from remit.cli.ledger.lines import out_ascii
-    from remit.cli.ledger.options import find_ledger
-    from remit.cli.ledger.user import user_name
-    from remit.cli.output import err, out
-    from remit.record.rotate import rotate as rotate_keys
-
     with find_ledger(policy, state) as opened:
         opened.checkpoint()
         new = rotate_keys(opened.store, opened.keys, days=days, who=user_name(who))

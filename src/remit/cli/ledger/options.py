@@ -5,7 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
+from remit.cli.common import InputError, find_policy
+from remit.cli.parameters import Option
+from remit.model.moments import read_moment
+from remit.model.text import shown
+from remit.record.entry import EVENTS
+from remit.record.open import open_log
+from remit.record.reader import Filter
 
 if TYPE_CHECKING:
     from remit.record.open import OpenLog
@@ -15,28 +21,17 @@ NOT_VERIFIED = 1
 
 StateOption = Annotated[
     Path | None,
-    typer.Option("--state", metavar="DIR", help="The state directory; otherwise that of the policy's project."),
+    Option("--state", metavar="DIR", help="The state directory; otherwise that of the policy's project."),
 ]
-TypeOption = Annotated[str | None, typer.Option("--type", metavar="TYPE", help="intent, outcome, activation, halt …")]
-DecisionOption = Annotated[str | None, typer.Option("--decision", metavar="WORD", help="allow, ask or deny.")]
-CapsuleOption = Annotated[str | None, typer.Option("--capsule", metavar="ID", help="The task.")]
-SinceOption = Annotated[str | None, typer.Option("--since", metavar="MOMENT", help="From then on.")]
-UntilOption = Annotated[str | None, typer.Option("--until", metavar="MOMENT", help="Before then.")]
-
-
-def help_alone(context: typer.Context) -> None:
-    """A group without a command prints its help."""
-    from remit.cli.output import out
-
-    if context.invoked_subcommand is None:
-        out(context.get_help() + "\n")
+TypeOption = Annotated[str | None, Option("--type", metavar="TYPE", help="intent, outcome, activation, halt …")]
+DecisionOption = Annotated[str | None, Option("--decision", metavar="WORD", help="allow, ask or deny.")]
+CapsuleOption = Annotated[str | None, Option("--capsule", metavar="ID", help="The task.")]
+SinceOption = Annotated[str | None, Option("--since", metavar="MOMENT", help="From then on.")]
+UntilOption = Annotated[str | None, Option("--until", metavar="MOMENT", help="Before then.")]
 
 
 def find_ledger(policy: Path | None, state: Path | None) -> OpenLog:
     """The ledger of `--state`, or of the project of the policy. Raises RemitError."""
-    from remit.cli.common import InputError, find_policy
-    from remit.record.open import open_log
-
     if state is not None:
         if not state.is_dir():
             raise InputError("--state: no such directory")
@@ -55,10 +50,6 @@ def filter_of(
     until: str | None = None,
 ) -> Filter:
     """Which entries are wanted. Raises InputError for a word or a moment that there is not."""
-    from remit.cli.common import InputError
-    from remit.record.entry import EVENTS
-    from remit.record.reader import Filter
-
     if decision is not None and decision not in ("allow", "ask", "deny"):
         raise InputError("--decision is allow, ask or deny")
     if type is not None and type not in ("intent", "outcome", *EVENTS):
@@ -70,10 +61,6 @@ def filter_of(
 
 def moment_option(text: str | None, name: str) -> str | None:
     """The moment in the form that entries have, to be compared with theirs. Raises InputError."""
-    from remit.cli.common import InputError
-    from remit.model.moments import read_moment
-    from remit.model.text import shown
-
     if text is None:
         return None
     found = read_moment(text)

@@ -5,29 +5,26 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
-from remit.cli.ledger.options import StateOption
+from remit.cli.common import FINE
+from remit.cli.ledger.lines import out_ascii
+from remit.cli.ledger.options import StateOption, find_ledger
 from remit.cli.options import JsonOption, PolicyOption
+from remit.cli.output import err, write
+from remit.cli.parameters import Argument, Option
+from remit.record.errors import LedgerError
+from remit.record.export import export_file
+from remit.record.log import prove
+from remit.record.reader import entry_at
 
 
 def command(
-    seq: Annotated[int, typer.Argument(metavar="N", min=0, help="The entry.")],
-    to: Annotated[Path | None, typer.Option("--to", metavar="FILE", help="Where to write it; default: stdout.")] = None,
+    seq: Annotated[int, Argument(metavar="N", min=0, help="The entry.")],
+    to: Annotated[Path | None, Option("--to", metavar="FILE", help="Where to write it; default: stdout.")] = None,
     policy: PolicyOption = None,
     state: StateOption = None,
     json: JsonOption = False,
 ) -> int:
     """Write a receipt (tlog-proof) for entry N: its bytes, the way to the root, and a signed checkpoint."""
-    from remit.cli.common import FINE
-    from remit.cli.ledger.lines import out_ascii
-    from remit.cli.ledger.options import find_ledger
-    from remit.cli.output import err, write
-    from remit.record.errors import LedgerError
-    from remit.record.export import export_file
-    from remit.record.log import prove
-    from remit.record.reader import entry_at
-
     with find_ledger(policy, state) as opened:
         with opened.store.read() as view:
             entry_at(view, seq)

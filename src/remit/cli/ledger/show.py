@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
+from remit.cli.common import FINE
+from remit.cli.ledger.lines import entry_text, out_line
 from remit.cli.ledger.options import (
     CapsuleOption,
     DecisionOption,
@@ -14,8 +14,15 @@ from remit.cli.ledger.options import (
     StateOption,
     TypeOption,
     UntilOption,
+    filter_of,
+    find_ledger,
 )
 from remit.cli.options import AgentOption, JsonOption, PolicyOption, ToolOption
+from remit.cli.output import out, write
+from remit.cli.parameters import Argument, Option
+from remit.record.append import head_of
+from remit.record.export import as_line
+from remit.record.reader import entries, entry_at, values_of
 
 if TYPE_CHECKING:
     from remit.record.reader import Filter, Stored
@@ -25,7 +32,7 @@ _CHUNK = 2_000
 
 
 def command(
-    seq: Annotated[int | None, typer.Argument(metavar="[N]", min=0, help="One entry, in full.")] = None,
+    seq: Annotated[int | None, Argument(metavar="[N]", min=0, help="One entry, in full.")] = None,
     agent: AgentOption = None,
     tool: ToolOption = None,
     decision: DecisionOption = None,
@@ -33,20 +40,13 @@ def command(
     type: TypeOption = None,
     since: SinceOption = None,
     until: UntilOption = None,
-    limit: Annotated[int, typer.Option("--limit", "-n", min=0, help="The newest N of them; 0 is all.")] = 50,
-    values: Annotated[bool, typer.Option("--values", help="With the values that are kept apart.")] = False,
+    limit: Annotated[int, Option("--limit", "-n", min=0, help="The newest N of them; 0 is all.")] = 50,
+    values: Annotated[bool, Option("--values", help="With the values that are kept apart.")] = False,
     policy: PolicyOption = None,
     state: StateOption = None,
     json: JsonOption = False,
 ) -> int:
     """Show entries: one in full, or the newest of those that fit the options."""
-    from remit.cli.common import FINE
-    from remit.cli.ledger.lines import entry_text, out_line
-    from remit.cli.ledger.options import filter_of, find_ledger
-    from remit.cli.output import out, write
-    from remit.record.export import as_line
-    from remit.record.reader import entry_at, values_of
-
     wanted = filter_of(type=type, agent=agent, tool=tool, decision=decision, capsule=capsule, since=since, until=until)
     with find_ledger(policy, state) as opened, opened.store.read() as view:
         found = iter([entry_at(view, seq)]) if seq is not None else matching(view, wanted, limit)
@@ -65,9 +65,6 @@ def command(
 
 def matching(view: Transaction, wanted: Filter, limit: int) -> Iterator[Stored]:
     """The newest entries that are wanted, the oldest of them first; all of them for 0."""
-    from remit.record.append import head_of
-    from remit.record.reader import entries
-
     if not limit:
         yield from (stored for stored in entries(view) if wanted.wants(stored.data))
         return

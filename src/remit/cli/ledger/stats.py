@@ -5,10 +5,17 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
-from remit.cli.ledger.options import SinceOption, StateOption, UntilOption
+from remit.cli.common import FINE
+from remit.cli.ledger.lines import out_ascii
+from remit.cli.ledger.options import SinceOption, StateOption, UntilOption, filter_of, find_ledger
 from remit.cli.options import JsonOption, PolicyOption
+from remit.cli.output import out, paint
+from remit.cli.parameters import Option
+from remit.model.text import shown
+from remit.record.anchor import configured
+from remit.record.append import head_of
+from remit.record.log import newest_checkpoint
+from remit.record.stats import count
 
 if TYPE_CHECKING:
     from remit.record.open import OpenLog
@@ -17,17 +24,12 @@ if TYPE_CHECKING:
 def command(
     since: SinceOption = None,
     until: UntilOption = None,
-    top: Annotated[int, typer.Option("--top", min=1, max=10_000, help="How many of each kind.")] = 10,
+    top: Annotated[int, Option("--top", min=1, max=10_000, help="How many of each kind.")] = 10,
     policy: PolicyOption = None,
     state: StateOption = None,
     json: JsonOption = False,
 ) -> int:
     """Count entries by agent, tool, decision, code, rule and day; size, last checkpoint, anchors."""
-    from remit.cli.common import FINE
-    from remit.cli.ledger.lines import out_ascii
-    from remit.cli.ledger.options import filter_of, find_ledger
-    from remit.cli.output import out
-
     wanted = filter_of(since=since, until=until)
     with find_ledger(policy, state) as opened:
         found = gather(opened, wanted)
@@ -40,11 +42,6 @@ def command(
 
 def gather(opened: OpenLog, wanted: Any) -> dict[str, Any]:
     """Everything as plain data."""
-    from remit.record.anchor import configured
-    from remit.record.append import head_of
-    from remit.record.log import newest_checkpoint
-    from remit.record.stats import count
-
     with opened.store.read() as view:
         stats = count(view, wanted)
         newest = newest_checkpoint(view)
@@ -70,9 +67,6 @@ def gather(opened: OpenLog, wanted: Any) -> dict[str, Any]:
 
 def as_text(found: dict[str, Any], top: int) -> str:
     """The counts for people."""
-    from remit.cli.output import paint
-    from remit.model.text import shown
-
     signed = f"{found['checkpoint']} entries" if found["checkpoint"] is not None else "none"
     lines = [
         paint(shown(found["origin"], 255), "bold"),

@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+import time
 from typing import Annotated
 
-import typer
-
-from remit.cli.ledger.options import DecisionOption, StateOption, TypeOption
+from remit.cli.common import FINE
+from remit.cli.ledger.lines import out_line
+from remit.cli.ledger.options import DecisionOption, StateOption, TypeOption, filter_of, find_ledger
+from remit.cli.ledger.show import matching
 from remit.cli.options import AgentOption, JsonOption, PolicyOption, ToolOption
+from remit.cli.output import write
+from remit.cli.parameters import Option
+from remit.record.append import head_of
+from remit.record.export import as_line
+from remit.record.reader import Stored, entries
 
 
 def command(
-    follow: Annotated[bool, typer.Option("--follow", "-f", help="Wait for more, until interrupted.")] = False,
-    limit: Annotated[int, typer.Option("--limit", "-n", min=0, help="How many of the newest.")] = 10,
-    interval: Annotated[float, typer.Option("--interval", min=0.05, max=60, help="Seconds between looks.")] = 0.5,
+    follow: Annotated[bool, Option("--follow", "-f", help="Wait for more, until interrupted.")] = False,
+    limit: Annotated[int, Option("--limit", "-n", min=0, help="How many of the newest.")] = 10,
+    interval: Annotated[float, Option("--interval", min=0.05, max=60, help="Seconds between looks.")] = 0.5,
     agent: AgentOption = None,
     tool: ToolOption = None,
     decision: DecisionOption = None,
@@ -23,17 +30,6 @@ def command(
     json: JsonOption = False,
 ) -> int:
     """Show the newest entries; with -f, go on as they are written."""
-    import time
-
-    from remit.cli.common import FINE
-    from remit.cli.ledger.lines import out_line
-    from remit.cli.ledger.options import filter_of, find_ledger
-    from remit.cli.ledger.show import matching
-    from remit.cli.output import write
-    from remit.record.append import head_of
-    from remit.record.export import as_line
-    from remit.record.reader import Stored, entries
-
     wanted = filter_of(type=type, agent=agent, tool=tool, decision=decision)
 
     def say(stored: Stored) -> None:

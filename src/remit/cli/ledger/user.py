@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pwd
 
 
 def user_name(given: str | None) -> str:
@@ -10,8 +11,6 @@ def user_name(given: str | None) -> str:
     if given:
         return given[:200]
     try:
-        import pwd
-
         return pwd.getpwuid(os.geteuid()).pw_name
     except (ImportError, KeyError):
         return f"user {os.geteuid()}"

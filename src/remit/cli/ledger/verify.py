@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
+import base64
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
-from remit.cli.ledger.options import NOT_VERIFIED, StateOption
+from remit.cli.common import FINE, InputError
+from remit.cli.ledger.lines import out_ascii
+from remit.cli.ledger.options import NOT_VERIFIED, StateOption, find_ledger
+from remit.cli.ledger.progress import progress_bar
 from remit.cli.options import JsonOption, PolicyOption
+from remit.cli.output import out, paint
+from remit.cli.parameters import Option
+from remit.model.text import shown
+from remit.record.append import head_of
+from remit.record.audit import audit
+from remit.record.errors import LedgerError
+from remit.record.note import MAX_NOTE
+from remit.record.verify import Unusable
+from remit.store.errors import StoreCorrupt
 
 if TYPE_CHECKING:
     from remit.model.errors import RemitError
@@ -18,24 +29,17 @@ if TYPE_CHECKING:
 
 def command(
     key: Annotated[
-        list[str] | None, typer.Option("--key", metavar="VKEY", help="Trust this key, not those beside the log.")
+        list[str] | None, Option("--key", metavar="VKEY", help="Trust this key, not those beside the log.")
     ] = None,
     anchor: Annotated[
-        list[Path] | None, typer.Option("--anchor", metavar="FILE", help="A checkpoint that was kept elsewhere.")
+        list[Path] | None, Option("--anchor", metavar="FILE", help="A checkpoint that was kept elsewhere.")
     ] = None,
-    entries: Annotated[bool, typer.Option("--entries", help="Also check the form of each entry; slower.")] = False,
+    entries: Annotated[bool, Option("--entries", help="Also check the form of each entry; slower.")] = False,
     policy: PolicyOption = None,
     state: StateOption = None,
     json: JsonOption = False,
 ) -> int:
     """Verify every entry, checkpoint and stored value, and compare with all anchors. Exit code 1: not verified."""
-    from remit.cli.common import FINE
-    from remit.cli.ledger.lines import out_ascii
-    from remit.cli.ledger.options import find_ledger
-    from remit.cli.output import out
-    from remit.record.errors import LedgerError
-    from remit.store.errors import StoreCorrupt
-
     kept = [_read(path) for path in anchor or ()]
     try:
         with find_ledger(policy, state) as opened:
@@ -52,12 +56,6 @@ def command(
 
 
 def _audit(opened: OpenLog, key: list[str] | None, kept: list[bytes], *, canonical: bool, quiet: bool) -> Audit:
-    from remit.cli.common import InputError
-    from remit.cli.ledger.progress import progress_bar
-    from remit.record.append import head_of
-    from remit.record.audit import audit
-    from remit.record.verify import Unusable
-
     with opened.store.read() as view:
         size = head_of(view).size
     try:
@@ -69,10 +67,6 @@ def _audit(opened: OpenLog, key: list[str] | None, kept: list[bytes], *, canonic
 
 def _unreadable(error: RemitError, *, json: bool) -> int:
     """A log that can't even be read is not verified."""
-    from remit.cli.ledger.lines import out_ascii
-    from remit.cli.output import out, paint
-    from remit.model.text import shown
-
     if json:
         out_ascii({"verified": False, "problems": [{"code": error.code, "message": str(error)}]})
     else:
@@ -83,8 +77,6 @@ def _unreadable(error: RemitError, *, json: bool) -> int:
 
 def as_json(found: Audit) -> dict[str, Any]:
     """The outcome as plain data."""
-    import base64
-
     report = found.report
     return {
         "verified": found.verified,
@@ -108,9 +100,6 @@ def as_json(found: Audit) -> dict[str, Any]:
 
 def as_text(found: Audit) -> str:
     """The outcome for people."""
-    from remit.cli.output import paint
-    from remit.model.text import shown
-
     report = found.report
     lines = []
     if found.verified:
@@ -134,10 +123,6 @@ def as_text(found: Audit) -> str:
 
 
 def _read(path: Path) -> bytes:
-    from remit.cli.common import InputError
-    from remit.model.text import shown
-    from remit.record.note import MAX_NOTE
-
     try:
         with path.open("rb") as file:
             return file.read(MAX_NOTE + 1)

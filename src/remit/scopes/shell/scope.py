@@ -9,9 +9,10 @@ from remit.languages.programs.meta import meta_of
 from remit.languages.programs.profiles import profile_of, programs
 from remit.languages.programs.understand import Act
 from remit.model.terms import UNKNOWN
+from remit.model.text import shown
 from remit.scopes.glob import Glob
 from remit.scopes.globset import GlobSet
-from remit.scopes.interface import Unit
+from remit.scopes.interface import Matcher, Unit
 from remit.scopes.shell.placed import Placed
 from remit.scopes.sql.scope import SqlMatcher
 from remit.scopes.url import UrlError, UrlPattern, UrlSet, parse_url
@@ -153,7 +154,7 @@ class Run:
             return f"no SQL is in the text; {self.program} may only run SQL that it shows"
         else:
             for statement in act.statements:
-                reason = self.sql.refuses(statement)
+                reason = self.sql.refuses_statement(statement)
                 if reason is not None:
                     return reason
         if self.databases is None:
@@ -164,10 +165,11 @@ class Run:
         return None if placed.databases else f"no database is named; only {', '.join(self.database_texts)}"
 
 
-class ShellMatcher:
+class ShellMatcher(Matcher):
     """What a `shell:` scope says about the commands of a text."""
 
     def __init__(self, scope: dict[str, Any]) -> None:
+        self.scope = scope
         known = programs().sets
         entries: list[Any] = [entry for name in _texts(scope.get("sets")) for entry in known.get(name, ())]
         run = scope.get("run", [])
@@ -306,6 +308,34 @@ class ShellMatcher:
 
     def describe(self) -> str:
         return "any command that is understood" if self.all else ", ".join(self.texts) or "no command"
+
+    def brief(self) -> str:
+        """The programs and command sets that it names, five at most."""
+        if self.all:
+            return self.describe()
+        names: list[str] = []
+        for key in ("sets", "run"):
+            for entry in self.scope.get(key, ()):
+                names.extend(entry if isinstance(entry, dict) else [str(entry)])
+        return _brief([shown(name) for name in dict.fromkeys(names)], 5) or self.describe()
+
+    def concerns(self, unit: Unit) -> bool:
+        program = unit.value.act.program
+        return program in self.runs or program in self.filters
+
+    def samples(self) -> list[Any]:
+        from remit.scopes.shell.samples import sample_texts
+
+        return list(sample_texts(self))
+
+    def effects(self) -> tuple[frozenset[str], bool]:
+        from remit.scopes.shell.samples import possible_effects
+
+        return possible_effects(self)
+
+    def filter_runs(self) -> list[Run]:
+        """The filters as entries."""
+        return [Run(name) for name in sorted(self.filters)]
 
     def allows(self, program: str | None) -> str:
         """What may be run instead, for people: the program's own entries if it has some, else a few names."""

@@ -9,7 +9,7 @@ from remit.languages.bash.script import Command
 from remit.languages.programs.understand import Act, understand
 from remit.model.terms import UNKNOWN
 from remit.scopes.glob import Glob
-from remit.scopes.interface import Unit
+from remit.scopes.interface import Unit, Untold
 from remit.scopes.shell.placed import Placed
 from remit.scopes.sql.units import table_units
 from remit.scopes.url import Url, UrlError, parse_url
@@ -39,14 +39,15 @@ def shell_units(
         placed = Placed(act, cwd, root, links)
         if schema and act.statements:
             act = placed.act = _checked(placed, schema)
-        dubious = any(path is None for _, path in (*placed.touches, *placed.redirected))
+        unplaced = [touch for touch, path in (*placed.touches, *placed.redirected) if path is None]
+        untold = tuple(Untold(touch.effect, touch.path.raw, touch.path.text) for touch in unplaced)
         raw = act.command.raw
         urls = [url for word in act.urls for url in _addresses(word)]
         urls.extend(url for word in act.hosts for url in _addresses(word))
         # An address that no reading makes a URL of could be any.
         grade = UNKNOWN if any(not _addresses(word) for word in act.urls) else act.grade
         grade = UNKNOWN if any(statement.strange for statement in act.statements) else grade
-        units.append(Unit("shell", name, placed, act.effects, text=raw, grade=grade, dubious=dubious))
+        units.append(Unit("shell", name, placed, act.effects, text=raw, grade=grade, untold=untold))
         for touch, path in (*placed.touches, *placed.redirected):
             if path is not None:
                 wide = isinstance(path, Glob)

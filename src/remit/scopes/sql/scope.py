@@ -7,7 +7,7 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 from remit.languages.sql.statement import VERBS, SqlStatement, Use
-from remit.scopes.interface import Unit
+from remit.scopes.interface import Matcher, Unit
 
 _WORDS = {"select": "read", "insert": "insert into", "delete": "delete from", "ddl": "change the schema of"}
 _TARGETED = frozenset(("update", "delete", "merge"))
@@ -87,7 +87,7 @@ class Clause:
         return " ".join([self.verb, self.tables.describe(), *more])
 
 
-class SqlMatcher:
+class SqlMatcher(Matcher):
     """What a `sql:` scope says about the statements of a text."""
 
     def __init__(self, scope: dict[str, Any]) -> None:
@@ -99,14 +99,18 @@ class SqlMatcher:
 
     def covers(self, unit: Unit) -> bool:
         """True only if the statement is certainly within."""
-        return self.refuses(unit.value) is None
+        return self.refuses_statement(unit.value) is None
 
     def touches(self, unit: Unit) -> bool:
         """For prohibitions: the statement is named, or could be anything."""
         return self.meets(unit.value)
 
-    def refuses(self, statement: SqlStatement) -> str | None:
+    def refuses(self, unit: Unit) -> str | None:
         """Why the statement is not covered; None if it is."""
+        return self.refuses_statement(unit.value)
+
+    def refuses_statement(self, statement: SqlStatement) -> str | None:
+        """The same for a statement that a command has in it."""
         if statement.unknown:
             return statement.unknown[0]
         strange = [name for name in statement.strange if name not in self.functions]
@@ -193,6 +197,19 @@ class SqlMatcher:
             if not uses and clause.tables.all:
                 return True
         return False
+
+    def concerns(self, unit: Unit) -> bool:
+        return unit.value.verb in self.clauses
+
+    def samples(self) -> list[Any]:
+        from remit.scopes.sql.samples import sample_statements
+
+        return list(sample_statements(self))
+
+    def effects(self) -> tuple[frozenset[str], bool]:
+        from remit.scopes.sql.samples import possible_sql_effects
+
+        return possible_sql_effects(self)
 
     def describe(self) -> str:
         words = [clause.describe() for clause in self.clauses.values()]

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from remit.analyze.shell import possible_effects
 from remit.decide.grid import grid_of
 from remit.explain.matrix import cell_for, tool_for, tools_of
 from remit.model.policy import Caller
 from remit.model.rulebook import Rulebook
-from remit.scopes.shell.scope import ShellMatcher
+from remit.scopes.interface import Matcher
 from remit.service.status.model import AgentState, Bond, HostState, Seen
 
 
@@ -93,5 +92,5 @@ def project_code_tools(rulebook: Rulebook, caller: Caller, now: str) -> tuple[st
     return tuple(found)
 
 
-def _runs_project_code(matcher: object) -> bool:
-    return possible_effects(matcher)[1] if isinstance(matcher, ShellMatcher) else True
+def _runs_project_code(matcher: Matcher | None) -> bool:
+    return matcher.effects()[1] if matcher is not None else True

@@ -10,6 +10,8 @@ from pathlib import Path
 import msgspec
 
 from remit.adapters.hooks.installed import InstallError, read_installed
+from remit.adapters.hosts import registry
+from remit.adapters.hosts.setup import Finding
 from remit.grant.credential import status as credential_status
 from remit.model.errors import RemitError
 from remit.model.moments import moment
@@ -18,12 +20,11 @@ from remit.record.open import OpenLog, open_log
 from remit.record.policy import weakenings
 from remit.service.daemon import is_serving
 from remit.service.status.agents import agent_states
-from remit.service.status.hosts import HOSTS, host_state
+from remit.service.status.hosts import host_state
 from remit.service.status.ledger import ledger_state, seen
 from remit.service.status.model import (
     AgentState,
     CredentialState,
-    Finding,
     HostState,
     LedgerState,
     Looked,
@@ -73,7 +74,7 @@ def open_hooks_log(project: Project) -> OpenLog | NoStore:
 
 def hooks_store(state: Path) -> str | None:
     """The store that was chosen when something was installed; None if nothing is."""
-    for host in HOSTS:
+    for host in registry.names():
         try:
             return read_installed(state, host).store or default_url(state)
         except InstallError:
@@ -86,7 +87,7 @@ def gather(
 ) -> Status:
     """`rulebook`: what is in force, or where nothing is, what the policy file says. `problems`: of the policy file."""
     now = moment(time.time())
-    hosts = tuple(host_state(host, project.root, project.policy, project.state, rulebook) for host in HOSTS)
+    hosts = tuple(host_state(host, project.root, project.policy, project.state, rulebook) for host in registry.names())
     ledger, credential, calls, looked = _looked_up(opened, rulebook)
     agents: tuple[AgentState, ...] = ()
     nothing = policy.fault or ("no policy is activated" if policy.at is None else None)
@@ -163,7 +164,8 @@ def _findings(
     installed = [host for host in hosts if host.installed]
     if not installed and not any(host.findings for host in hosts):
         text = "Remit is installed in no host: nothing here enforces the policy"
-        yield Finding("fault", "not-installed", text, f"run `remit install {HOSTS[0]}`")
+        known = ", ".join(registry.names())
+        yield Finding("fault", "not-installed", text, f"run `remit install HOST`, where HOST is one of: {known}")
     if isinstance(opened, NoStore) and opened.none and not installed:
         pass  # nothing has begun yet
     elif not ledger.reachable:
@@ -172,9 +174,7 @@ def _findings(
     chosen, here = hooks_store(project.state), store_url()
     if chosen is not None and here is not None and here != chosen:
         text = "REMIT_STORE names another store here than the one that the hook uses: commands look elsewhere"
-        yield Finding(
-            "fault", "other-store", text, f"run `remit install {HOSTS[0]}` with this REMIT_STORE, or unset it"
-        )
+        yield Finding("fault", "other-store", text, "run `remit install` with this REMIT_STORE, or unset it")
     if credential is not None and not credential.set and not credential.lifted and policy.at is not None:
         text = "no passphrase is set: nobody can activate another policy, and the first who sets one is believed"
         yield Finding("note", "no-credential", text, "run `remit credential set` in a terminal")

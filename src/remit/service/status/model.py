@@ -2,26 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Literal
 
 import msgspec
 
-Level = Literal["fault", "note"]
+from remit.adapters.hosts.catalog import Gap
+from remit.adapters.hosts.setup import Finding
+
 Bond = Literal["host hook", "only words", "observed", "disabled", "not enforced", "refused"]
 """How strongly an agent is bound. `not enforced`: there should be a hook, and it does not work. `refused`: the hook
 works, and refuses all that the agent does."""
 
 
 DefinitionWord = Literal["pinned", "built in", "without definition", "changed", "new"]
-
-
-class Finding(msgspec.Struct, frozen=True):
-    """One thing to know. A fault is not as it should be; a note is only for people."""
-
-    level: Level
-    code: str
-    text: str
-    help: str | None = None
 
 
 class PolicyState(msgspec.Struct, frozen=True):
@@ -92,7 +85,7 @@ class HostState(msgspec.Struct, frozen=True):
     """The hook is where the host looks for it, complete, and nothing switches it off."""
     findings: tuple[Finding, ...] = ()
     definitions: tuple[Definition, ...] = ()
-    passes: tuple[dict[str, Any], ...] = ()
+    passes: tuple[Gap, ...] = ()
     """What the host lets through all the same."""
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 
@@ -17,6 +17,9 @@ from remit.model.decision import Decision
 from remit.model.errors import CallError
 from remit.model.terms import ALLOW, ASK
 from remit.model.wire import decode_json
+
+if TYPE_CHECKING:
+    from remit.adapters.hosts.claude_code.setup import ClaudeSetup
 
 NAME = "claude-code"
 BEFORE, AFTER, FAILED = "PreToolUse", "PostToolUse", "PostToolUseFailure"
@@ -173,3 +176,9 @@ class ClaudeCode:
         elif changed is not None:
             said["updatedInput"] = changed
         return Reply(msgspec.json.encode({"hookSpecificOutput": said}))
+
+    def setup(self) -> ClaudeSetup:
+        """Its files."""
+        from remit.adapters.hosts.claude_code.setup import ClaudeSetup
+
+        return ClaudeSetup()

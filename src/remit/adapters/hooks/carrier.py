@@ -1,0 +1,199 @@
+"""The hook of a host as a carrier of calls: the host's question in, its answer out, and an attempt in between."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import msgspec
+
+from remit.adapters.hooks.definitions import Definitions
+from remit.adapters.hooks.installed import Installed
+from remit.adapters.hosts import registry
+from remit.adapters.hosts.interface import PLAIN_REFUSAL, Event, Reply
+from remit.enforce.attempt import Enforcer, Passage, wait
+from remit.enforce.carrier import Carried, Carrier, Judged
+from remit.enforce.errors import GuardError
+from remit.enforce.refusal import refusal
+from remit.grant.launches import MOST, launches
+from remit.model.call import Call, Context
+from remit.model.decision import Decision, Remedy
+from remit.model.digest import sha256
+from remit.model.errors import CallError, RemitError
+from remit.model.rulebook import Rulebook
+from remit.model.terms import ASK, DENY
+from remit.record.ids import is_id
+
+
+class Answer(NamedTuple):
+    """The answer to the host, and the id of the call that runs when the host gets it."""
+
+    reply: Reply
+    running: str | None = None
+    decision: Decision | None = None
+
+
+class HookAnswerer:
+    """Answers one host of one project. Safe to use from many threads."""
+
+    def __init__(self, host: str, enforcer: Enforcer, installed: Callable[[], Installed]) -> None:
+        """`installed` looks the record up, again for each question. Raises InstallError then."""
+        self.host, self.enforcer, self.installed = registry.find(host), enforcer, installed
+        self.definitions = Definitions(self.host.definition_endings)
+
+    @staticmethod
+    def without(name: str, data: bytes, error: RemitError) -> Reply:
+        """The answer where there is nothing to decide with, or nowhere to record it."""
+        try:
+            host = registry.find(name)
+        except RemitError as unknown:
+            return PLAIN_REFUSAL._replace(err=PLAIN_REFUSAL.err.replace(b"{why}", str(unknown).encode()))
+        try:
+            if host.read_event(data).when != "before":
+                return host.last_resort.silence
+        except CallError:
+            pass
+        return host.answer(refusal(Call("", ""), error.code, f"nothing can be decided: {error}"), None)
+
+    def answer(self, data: bytes, *, alone: bool = False) -> Answer:
+        """The answer to a question or report; `alone` if nobody attends the host. Never raises."""
+        try:
+            event = self.host.read_event(data)
+        except CallError as error:
+            call = Call("", "")
+            return self._refused(
+                self.enforcer.refuse(call, refusal(call, error.code, f"the call can't be read: {error}"))
+            )
+        if event.when == "other":
+            return Answer(self.host.last_resort.silence)
+        if event.when == "after":
+            self.enforcer.ended(_id(event), "done" if event.failed is None else "failed", error=event.failed)
+            return Answer(self.host.last_resort.silence)
+        carrier = HookCarrier(self, msgspec.structs.replace(event, person=False) if alone else event)
+        found = wait(self.enforcer.attempt(carrier))
+        if isinstance(found, Passage):
+            return Answer(self.host.answer(found.decision, carrier.changed), carrier.call_id, found.decision)
+        return self._refused(found)
+
+    def refuse(self, data: bytes, code: str, reason: str) -> Answer:
+        """A deny for a question, recorded; nothing for a report. Never raises."""
+        try:
+            event = self.host.read_event(data)
+        except CallError:
+            event = Event("before")
+        if event.when != "before":
+            return Answer(self.host.last_resort.silence)
+        call = _as_said(event)
+        self.enforcer.not_run(_id(event), code)  # the daemon may have allowed it before it failed
+        return self._refused(self.enforcer.refuse(call, refusal(call, code, reason)))
+
+    def _refused(self, decision: Decision) -> Answer:
+        return Answer(self.host.answer(decision, None), decision=decision)
+
+    def vouch(self, agent: str) -> None:
+        """That the host's agent is the one that was pinned under this name. Raises RemitError."""
+        installed = self.installed()
+        pinned = installed.agents.get(agent)
+        help_ = f"a person looks at it and runs `remit install {self.host.name}`"
+        if pinned is None:
+            raise RemitError(f"no agent `{agent[:80]}` was there when Remit was installed", code="unpinned", help=help_)
+        try:
+            found = self.definitions.of(agent, installed.definitions)
+        except OSError as error:
+            raise RemitError(f"the definitions of agents can't be read: {error}", code="unpinned") from None
+        if found != pinned:
+            raise RemitError(f"the definition of {agent} is not the one that was pinned", code="unpinned", help=help_)
+
+
+_CAN = frozenset(("create-exclusively", "use-resolved-path"))
+
+
+class HookCarrier(Carrier):
+    """One call that a host asks about. A hook can look just before, and hand changed arguments back."""
+
+    knows_task = False
+
+    def __init__(self, answerer: HookAnswerer, event: Event) -> None:
+        self.answerer, self.event = answerer, event
+        self.call = _as_said(event)
+        self.call_id = _id(event) if event.use else None
+        self.asks_itself = event.person
+        self.can = _CAN if answerer.host.can_change_args else _CAN - {"use-resolved-path"}
+        self.changed: dict[str, Any] | None = None
+        """The arguments that the host is to use; None where they stay as they are."""
+
+    def calls(self, rulebook: Rulebook) -> list[Call]:
+        """Raises RemitError for a caller that nobody vouches for."""
+        event, host = self.event, self.answerer.host.name
+        main = rulebook.book.hosts.get(host, {}).get("main")
+        if main is None:
+            help_ = f"a person adds `hosts: {{{host}: {{main: NAME}}}}` to the policy and runs `remit activate`"
+            raise RemitError(f"the policy does not say who the main agent of {host} is", code="no-main", help=help_)
+        agent = main
+        if event.agent is not None:
+            agent = event.agent
+            self.answerer.vouch(agent)
+        language, known = self.answerer.host, rulebook.book.tools.keys() | rulebook.book.aliases.keys()
+        tool = next((name for name in language.names_of(event.tool) if name in known), event.tool)
+        context = Context(
+            cwd=os.path.realpath(event.cwd) if event.cwd is not None else None,  # commands are judged by their text
+            mode="interactive" if event.person else "autonomous",
+            session=event.session or None,
+        )
+        self.call = call = Call(agent, tool, language.effective_args(event.tool, event.args), context)
+        if not event.handed:
+            return [call]
+        chains = launches(self.answerer.enforcer.authority.store, event.session, agent) or [(main,)]
+        if len(chains) > MOST:
+            raise RemitError(f"{agent} was handed work in more than {MOST} ways in this session", code="broken-chain")
+        replace = msgspec.structs.replace
+        return [replace(call, context=replace(context, chain=chain)) for chain in chains]
+
+    def check(self, judged: Judged) -> None:
+        """Looks whether files are new; while a person is asked, no arguments can be changed."""
+        decision = judged.decision
+        for duty in decision.obligations if decision.would is None else ():
+            if duty.do == "create-exclusively":
+                _check_new(str(self.event.args.get(duty.arg, "")), self.event.cwd)
+            elif decision.verdict is ASK or duty.arg not in self.event.args:
+                raise GuardError(
+                    f"{self.answerer.host.name} can't carry out `{duty.do}`", code="obligation-unsupported"
+                )
+
+    def carry_out(self, judged: Judged) -> Carried:
+        """The host is handed the paths that were judged."""
+        duties = judged.decision.obligations if judged.decision.would is None else ()
+        found = {duty.arg: duty.value for duty in duties if duty.do == "use-resolved-path"}
+        self.changed = {**self.event.args, **found} if found else None
+        return Carried(judged.call.args)
+
+    def pending(self, decision: Decision) -> Decision:
+        """A deny: once it is approved, the same call passes, once."""
+        name = decision.needs.approval if decision.needs is not None else None
+        rest = f"it waits as {name}; when a person has approved it, make the same call again"
+        reason = f"{decision.reason}; {rest if name is not None else 'nobody can answer that here'}"
+        remedy = Remedy(f"a person approves {name}", command=f"remit approve {name}") if name is not None else None
+        return msgspec.structs.replace(decision, verdict=DENY, code="ask-pending", reason=reason, remedy=remedy)
+
+
+def _as_said(event: Event) -> Call:
+    """The call in the host's words, for what is refused before the policy's are known."""
+    return Call(event.agent or "", event.tool, event.args, Context(session=event.session or None))
+
+
+def _check_new(text: str, cwd: str | None) -> None:
+    """Raises GuardError if a file is there, or nobody can tell. A hook can only look just before."""
+    try:
+        os.lstat(os.path.join(cwd or ".", text))
+    except FileNotFoundError:
+        return
+    except (OSError, ValueError):
+        raise GuardError("whether the file is new can't be told", code="not-new") from None
+    raise GuardError("the file is there already, and only new ones may be created", code="not-new")
+
+
+def _id(event: Event) -> str:
+    """The id of the call in the ledger: the host's own, made unique by its session."""
+    text = f"{event.session}/{event.use}"
+    return text if is_id(text) else f"hook-{sha256(text.encode('utf-8', 'replace')).hexdigest()}"

@@ -1,0 +1,35 @@
+"""Where an installation belongs: the project, its state, and the host."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from remit.adapters.hosts import registry
+from remit.adapters.hosts.interface import Host
+from remit.adapters.hosts.setup import Setup
+from remit.adapters.install.files import EditError
+from remit.model.text import shown
+from remit.store.place import state_directory
+
+
+class Place:
+    """One host of one project."""
+
+    def __init__(self, host: str, policy: Path) -> None:
+        """Raises UnknownHost, EditError without a directory, and StoreError for a state directory that is not safe."""
+        self.host: Host = registry.find(host)
+        self.setup: Setup = self.host.setup()
+        try:
+            self.root = Path(os.path.realpath(policy.parent))
+        except (OSError, ValueError) as error:
+            raise EditError(f"{shown(policy, 300)}: {error}") from None
+        if not self.root.is_dir():
+            raise EditError(f"{shown(self.root, 300)}: no such directory", code="no-policy")
+        self.policy = self.root / policy.name
+        self.state = state_directory(self.root)
+
+    @property
+    def name(self) -> str:
+        """The host's name."""
+        return self.host.name

@@ -1,0 +1,68 @@
+"""What uninstalling changes: everything that install touched is as it was, and nothing of it is left."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import msgspec
+
+from remit.adapters.hooks.installed import installed_path, remove_installed
+from remit.adapters.install.changes import Change, check_unchanged, make_changes, relative, remove_directories
+from remit.adapters.install.files import read_file
+from remit.adapters.install.originals import (
+    Originals,
+    forget_originals,
+    is_untouched,
+    read_originals,
+    without_ours,
+)
+from remit.adapters.install.place import Place
+from remit.store.files import sweep
+
+
+class Removal(msgspec.Struct, frozen=True):
+    """Everything that one `remit uninstall` would do."""
+
+    place: Place
+    originals: Originals | None
+    changes: tuple[Change, ...]
+    kept: tuple[str, ...]
+    """What is said about files that people have changed since."""
+
+    def write(self) -> None:
+        """The settings first, so that no hook asks without a record; what is kept goes last.
+
+        Raises EditError and InstallError.
+        """
+        place, originals = self.place, self.originals
+        check_unchanged(self.changes, place.root)
+        for path in originals.files if originals is not None else ():
+            sweep(Path(path))
+        make_changes(sorted(self.changes, key=lambda change: change.kind != "settings"))
+        if originals is not None:
+            remove_directories(originals.directories)
+        remove_installed(place.state, place.name)
+        forget_originals(place.state, place.name)
+        remove_directories([str(installed_path(place.state, place.name).parent)])
+
+
+def prepare_removal(host: str, policy: Path) -> Removal | None:
+    """What uninstalling would do; None if nothing is installed. Raises RemitError."""
+    place = Place(host, policy)
+    originals = read_originals(place.state, place.name)
+    if originals is None and not os.path.lexists(installed_path(place.state, place.name)):
+        return None
+    changes, kept = [], []
+    for path, original in (originals.files if originals is not None else {}).items():
+        now = read_file(Path(path), place.root)
+        wanted = without_ours(place.setup, path, now, original, original.kind)
+        name = relative(Path(path), place.root)
+        if now is None and original.before is not None:
+            kept.append(f"{name}: was removed since, and stays so")
+        elif not is_untouched(now, original):
+            did = "nothing of ours was found in it" if now == wanted else "only our own parts are taken out"
+            kept.append(f"{name}: was changed since the installation; {did}")
+        change = Change(original.kind, Path(path), now, wanted)
+        changes.extend([change] if change.needed else [])
+    return Removal(place, originals, tuple(changes), tuple(kept))

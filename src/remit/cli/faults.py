@@ -1,0 +1,47 @@
+"""What goes wrong, said in one line on stderr, and the exit code for it."""
+
+from __future__ import annotations
+
+import os
+import traceback
+from typing import Any
+
+from remit.cli.output import complain, err
+from remit.model.errors import PolicyError, RemitError
+from remit.model.text import shown
+
+BAD_POLICY, BAD_INPUT, INTERNAL, INTERRUPTED = 1, 2, 70, 130
+
+
+def say_fault(error: Exception) -> int:
+    """Says what is wrong and gives the exit code; a traceback only on request."""
+    if isinstance(error, RemitError):
+        complain(error)
+        return BAD_POLICY if isinstance(error, PolicyError) else BAD_INPUT
+    if hasattr(error, "format_message"):
+        return _usage(error)
+    if type(error).__name__ == "Abort":  # typer's: somebody was asked and gave no answer
+        return say_interrupted()
+    return _internal(error)
+
+
+def say_interrupted() -> int:
+    """The same for a person who stopped the command."""
+    err("remit: interrupted")
+    return INTERRUPTED
+
+
+def _usage(error: Any) -> int:
+    """A complaint of typer's, in one line."""
+    command = getattr(getattr(error, "ctx", None), "command_path", "remit")
+    message = " ".join(str(error.format_message()).split()).rstrip(".")
+    err(f"remit: {shown(message[:1].lower() + message[1:], 300)}; see `{shown(command)} --help`")
+    return BAD_INPUT
+
+
+def _internal(error: Exception) -> int:
+    """A fault of ours: said in one line, with the traceback only on request."""
+    if os.environ.get("REMIT_DEBUG") == "1":
+        err("".join(traceback.format_exception(error)).rstrip())
+    err(f"remit: internal-error: {type(error).__name__}: {shown(error, 300)}; REMIT_DEBUG=1 shows more")
+    return INTERNAL

@@ -1,0 +1,61 @@
+"""The two texts of a decision: a reason for the agent, with the next step; a remedy for the operator."""
+
+from __future__ import annotations
+
+from remit.decide.grid import Bound, Cell
+from remit.model.decision import Remedy
+from remit.model.pattern import compile_later
+from remit.model.text import shown
+from remit.scopes.interface import Unit
+from remit.scopes.kinds import kind_of
+
+_NAME = compile_later(r"[A-Za-z0-9_][A-Za-z0-9_.:/-]{0,127}")
+
+
+def limited(cell: Cell, bounds: list[Bound]) -> str:
+    """`create_file is limited to research/*.yaml for researcher`, or that there is no rule at all."""
+    name, tool = cell.caller.name, cell.tool.name
+    scopes = [bound.judge.describe() for bound in bounds]
+    texts = [scope for scope in dict.fromkeys(scopes) if scope]
+    if not bounds:
+        return f"{name} may not use {tool}"
+    if not texts:
+        return f"{tool} stays below the root for {name}"
+    return f"{tool} is limited to {' or '.join(text.removeprefix('path ') for text in texts)} for {name}"
+
+
+def because(bound: Bound, unit: Unit) -> str:
+    """Why a scope does not cover a unit, for the trace, where its kind has more to say than the scope itself."""
+    matcher = bound.judge.parts.get(unit.kind)
+    reason = matcher.refuses(unit) if matcher is not None else None
+    return f": {shown(reason)}" if reason else ""
+
+
+def limited_text(cell: Cell, bounds: list[Bound], unit: Unit) -> str:
+    """The part of a text that was too much, and what would be allowed."""
+    matchers = [part for bound in bounds if (part := bound.judge.parts.get(unit.kind)) is not None]
+    if not matchers:
+        return limited(cell, bounds)
+    nearest = next((matcher for matcher in matchers if matcher.concerns(unit)), matchers[0])
+    reason = nearest.refuses(unit) or f"the {kind_of(unit.kind).noun} is not covered"
+    return f"`{shown(unit.text, 60)}` is not permitted for {cell.caller.name}: {shown(reason, 240)}"
+
+
+def permit_remedy(cell: Cell, unit: Unit) -> Remedy:
+    """The smallest rule that would permit the unit."""
+    tool, caller, kind = cell.tool.name, cell.caller, kind_of(unit.kind)
+    scope = kind.scope_for(unit)
+    if scope is None:
+        return Remedy(kind.no_scope.format(caller=caller.name))
+    entry = f"{tool}: {{{scope}}}" if scope else tool
+    section = {"agent": "agents", "role": "roles", "runner": "runners"}[caller.kind]
+    line = f"{section}: {{{caller.name}: {{may: [{entry}]}}}}"
+    return Remedy(f"add to `may` of {caller.name}: {entry}", policy=line)
+
+
+def declare_remedy(tool: str) -> Remedy:
+    """The declaration to paste for a tool that the policy doesn't know."""
+    return Remedy(
+        f"declare `{shown(tool)}` under tools, with its arguments and what it does",
+        policy=f"tools: {{{tool}: {{args: {{}}, does: nothing}}}}" if _NAME.fullmatch(tool) else None,
+    )

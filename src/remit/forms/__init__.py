@@ -1,0 +1,1 @@
+"""How a written value may look: shapes that read it, with positions, and describe it as JSON Schema. No YAML."""

@@ -1,0 +1,374 @@
+"""Shapes: one description of the format, used both to read it and to make the JSON Schema.
+
+Record({"tier": Field(Number(0, 4)), "about": Field(Text())}, build=...)
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any, Final
+
+from remit.forms.nodes import LIST, MAP, SCALAR, Node
+from remit.model.errors import PolicyError, Problem
+from remit.model.text import did_you_mean, shown, shown_name
+
+JSON = dict[str, Any]
+
+
+class _Bad:
+    """What a shape returns after it has said what is wrong."""
+
+    def __repr__(self) -> str:
+        return "BAD"
+
+
+BAD: Final = _Bad()
+
+
+class Reader:
+    """Collects every problem, so that an author sees them all at once."""
+
+    def __init__(self) -> None:
+        self.problems: list[Problem] = []
+
+    def fail(self, at: str, code: str, message: str, help: str | None = None) -> _Bad:
+        """Note a problem; returns BAD."""
+        self.problems.append(Problem(code, message, at, help))
+        return BAD
+
+    def finish(self) -> None:
+        """Raises PolicyError if anything was wrong."""
+        if self.problems:
+            raise PolicyError(tuple(sorted(self.problems, key=_position)))
+
+
+def _position(problem: Problem) -> tuple[str, int, int]:
+    name, _, rest = problem.at.partition(":")
+    numbers = [int(part) for part in rest.split(":") if part.isdigit()]
+    return name, *[*numbers, 0, 0][:2]  # type: ignore[return-value]
+
+
+class Shape:
+    """Reads a node into a value, or says what is wrong with it."""
+
+    expects = "a value"
+
+    def read(self, node: Node, reader: Reader) -> Any:
+        raise NotImplementedError
+
+    def schema(self) -> JSON:
+        raise NotImplementedError
+
+    def wrong(self, node: Node, reader: Reader) -> _Bad:
+        """Says what was expected and what came."""
+        got: str = node.kind
+        if node.kind is SCALAR:
+            value = node.scalar()
+            got = "nothing" if value is None else f"`{shown(node.value)}`"
+        help = None
+        if node.kind is MAP and node.value and all(n.kind is SCALAR and not n.value for n in node.value.values()):
+            help = f'quote it: "{{{shown(",".join(node.value))}}}"'
+        elif node.kind is MAP and len(node.value) == 1 and " " in next(iter(node.value)):
+            key, item = next(iter(node.value.items()))
+            if item.kind is SCALAR:
+                help = f'an entry with `: ` in it must be quoted: "{shown(key)}: {shown(item.value)}"'
+        return reader.fail(node.at, "bad-value", f"expected {self.expects}, got {got}", help)
+
+
+class Text(Shape):
+    """Any text; a number or a boolean must be quoted to be one."""
+
+    expects = "text"
+
+    def __init__(self, pattern: str | None = None, expects: str | None = None) -> None:
+        self.pattern = re.compile(pattern) if pattern else None
+        if expects:
+            self.expects = expects
+
+    def read(self, node: Node, reader: Reader) -> Any:
+        if node.kind is not SCALAR:
+            return self.wrong(node, reader)
+        value = node.scalar() if node.plain else node.value
+        if not isinstance(value, str):
+            if value is None:
+                return self.wrong(node, reader)
+            return reader.fail(
+                node.at,
+                "bad-value",
+                f"expected {self.expects}, got `{node.value}`",
+                f'quote it: "{node.value}"',
+            )
+        if self.pattern and not self.pattern.fullmatch(value):
+            return self.wrong(node, reader)
+        return value
+
+    def schema(self) -> JSON:
+        return {"type": "string", **({"pattern": f"^(?:{self.pattern.pattern})$"} if self.pattern else {})}
+
+
+class Flag(Shape):
+    """true or false."""
+
+    expects = "true or false"
+
+    def read(self, node: Node, reader: Reader) -> Any:
+        value = node.scalar() if node.kind is SCALAR and node.plain else None
+        if isinstance(value, bool):
+            return value
+        if node.kind is SCALAR and not node.plain and node.value in ("true", "false"):
+            return reader.fail(
+                node.at, "bad-value", f'expected {self.expects}, got text "{node.value}"', "write it without quotes"
+            )
+        return self.wrong(node, reader)
+
+    def schema(self) -> JSON:
+        return {"type": "boolean"}
+
+
+class Number(Shape):
+    """A number within bounds, whole unless `real`."""
+
+    def __init__(self, low: float | None = None, high: float | None = None, *, real: bool = False) -> None:
+        self.low, self.high, self.real = low, high, real
+        bounds = f" from {low} to {high}" if low is not None and high is not None else ""
+        self.expects = f"a {'' if real else 'whole '}number{bounds}"
+
+    def read(self, node: Node, reader: Reader) -> Any:
+        value = node.scalar() if node.kind is SCALAR and node.plain else None
+        if isinstance(value, bool) or not isinstance(value, (int, float) if self.real else int):
+            return self.wrong(node, reader)
+        if (self.low is not None and value < self.low) or (self.high is not None and value > self.high):
+            return self.wrong(node, reader)
+        return value
+
+    def schema(self) -> JSON:
+        bounds = {"minimum": self.low, "maximum": self.high}
+        return {
+            "type": "number" if self.real else "integer",
+            **{k: v for k, v in bounds.items() if v is not None},
+        }
+
+
+class Choice(Shape):
+    """One word of a few."""
+
+    def __init__(self, *words: str) -> None:
+        self.words = words
+        self.expects = "one of " + ", ".join(words)
+
+    def read(self, node: Node, reader: Reader) -> Any:
+        if node.kind is SCALAR and node.value in self.words:
+            return node.value
+        if node.kind is SCALAR:
+            hint = did_you_mean(node.value, self.words)
+            return reader.fail(node.at, "bad-value", f"expected {self.expects}, got `{shown(node.value)}`{hint}")
+        return self.wrong(node, reader)
+
+    def schema(self) -> JSON:
+        return {"enum": list(self.words)}
+
+
+class Scalar(Shape):
+    """Text, a number, true or false."""
+
+    expects = "text, a number, true or false"
+
+    def read(self, node: Node, reader: Reader) -> Any:
+        value = node.scalar() if node.kind is SCALAR else None
+        return self.wrong(node, reader) if value is None else value
+
+    def schema(self) -> JSON:
+        return {"type": ["string", "number", "boolean"]}
+
+
+class ListOf(Shape):
+    """A list; with `single`, one item may stand alone; with `some`, an empty one says nothing and is wrong."""
+
+    def __init__(self, item: Shape, *, single: bool = False, some: bool = False) -> None:
+        self.item, self.single, self.some = item, single, some
+        self.expects = f"a list of {item.expects}" if not single else f"{item.expects}, or a list"
+
+    def read(self, node: Node, reader: Reader) -> Any:
+        if node.kind is LIST:
+            if self.some and not node.value:
+                return reader.fail(node.at, "bad-value", f"expected {self.expects}, got an empty list")
+            read = self.item.read
+            values = [read(item, reader) for item in node.value]
+            return tuple([value for value in values if value is not BAD])
+        if self.single:
+            value = self.item.read(node, reader)
+            return BAD if value is BAD else (value,)
+        return self.wrong(node, reader)
+
+    def schema(self) -> JSON:
+        many: JSON = {"type": "array", "items": self.item.schema()}
+        if self.some:
+            many["minItems"] = 1
+        return {"anyOf": [self.item.schema(), many]} if self.single else many
+
+
+class MapOf(Shape):
+    """A mapping from names to values of one shape. The item is read with the key's name if it wants it."""
+
+    def __init__(self, item: Shape, *, keys: re.Pattern[str] | None = None, what: str = "name") -> None:
+        self.item, self.keys, self.what = item, keys, what
+        self.expects = f"a mapping of {what} to {item.expects}"
+
+    def read(self, node: Node, reader: Reader) -> Any:
+        if node.kind is not MAP:
+            return self.wrong(node, reader)
+        found = {}
+        for key, value in node.value.items():
+            if self.keys and not self.keys.fullmatch(key):
+                article = "an" if self.what[0] in "aeiou" else "a"
+                name = shown_name(key)
+                reader.fail(node.at_key(key), "bad-name", f"`{name}` is not {article} {self.what}", NAME_HELP)
+                continue
+            item = self.item.read(value, reader)
+            if item is not BAD:
+                found[key] = item
+        return found
+
+    def schema(self) -> JSON:
+        schema: JSON = {"type": "object", "additionalProperties": self.item.schema()}
+        if self.keys is not None:
+            schema["propertyNames"] = {"pattern": f"^(?:{self.keys.pattern})$"}
+        return schema
+
+
+class Field:
+    """One key of a record."""
+
+    __slots__ = ("about", "required", "shape")
+
+    def __init__(self, shape: Shape, about: str = "", *, required: bool = False) -> None:
+        self.shape, self.about, self.required = shape, about, required
+
+
+class Record(Shape):
+    """A mapping with known keys only. `build(values, node, reader)` makes the value."""
+
+    def __init__(
+        self,
+        fields: dict[str, Field],
+        build: Callable[[dict[str, Any], Node, Reader], Any] | None = None,
+        *,
+        what: str = "entry",
+    ) -> None:
+        self.fields, self.build, self.what = fields, build, what
+        self.required = [key for key, field in fields.items() if field.required]
+        self.expects = f"a mapping with {', '.join(list(fields)[:4])}{', …' if len(fields) > 4 else ''}"
+
+    def read(self, node: Node, reader: Reader) -> Any:
+        if node.kind is not MAP:
+            return self.wrong(node, reader)
+        values: dict[str, Any] = {}
+        fields = self.fields
+        bad = False
+        for key, item in node.value.items():
+            field = fields.get(key)
+            if field is None:
+                bad = True
+                reader.fail(
+                    node.at_key(key),
+                    "unknown-key",
+                    f"unknown key `{shown(key)}` in {self.what}{did_you_mean(key, fields)}",
+                    _brace_help(node),
+                )
+                continue
+            value = field.shape.read(item, reader)
+            if value is BAD:
+                bad = True
+            else:
+                values[key] = value
+        for key in self.required:
+            if key not in node.value:
+                bad = True
+                reader.fail(node.at, "missing-key", f"`{key}` is missing in {self.what}")
+        if self.build is None:
+            return BAD if bad else values
+        return BAD if bad else self.build(values, node, reader)
+
+    def schema(self) -> JSON:
+        properties = {}
+        for key, field in self.fields.items():
+            shape = field.shape.schema()
+            properties[key] = {**shape, "description": field.about} if field.about else shape
+        schema: JSON = {"type": "object", "properties": properties, "additionalProperties": False}
+        if self.required:
+            schema["required"] = self.required
+        return schema
+
+
+class Either(Shape):
+    """Different shapes by the kind of node."""
+
+    def __init__(self, *, scalar: Shape | None = None, list: Shape | None = None, map: Shape | None = None) -> None:
+        self.by_kind = {k: s for k, s in ((SCALAR, scalar), (LIST, list), (MAP, map)) if s is not None}
+        self.expects = ", or ".join(shape.expects for shape in self.by_kind.values())
+
+    def read(self, node: Node, reader: Reader) -> Any:
+        shape = self.by_kind.get(node.kind)
+        return self.wrong(node, reader) if shape is None else shape.read(node, reader)
+
+    def schema(self) -> JSON:
+        return {"anyOf": [shape.schema() for shape in self.by_kind.values()]}
+
+
+class ShortOr(Shape):
+    """A long form, or a short one that stands for one key of it."""
+
+    def __init__(self, short: Shape, key: str, long: Record, expects: str) -> None:
+        self.short, self.key, self.long, self.expects = short, key, long, expects
+
+    def read(self, node: Node, reader: Reader) -> Any:
+        if node.kind is MAP:
+            return self.long.read(node, reader)
+        found = self.short.read(node, reader)
+        return BAD if found is BAD else {self.key: found}
+
+    def schema(self) -> JSON:
+        return {"anyOf": [self.short.schema(), self.long.schema()]}
+
+
+class Late(Shape):
+    """A shape that is made when it is needed, since what it admits can change."""
+
+    def __init__(self, shape: Callable[[], Shape], expects: str) -> None:
+        self._shape, self.expects = shape, expects
+
+    def read(self, node: Node, reader: Reader) -> Any:
+        return self._shape().read(node, reader)
+
+    def schema(self) -> JSON:
+        return self._shape().schema()
+
+
+class Ref(Shape):
+    """A named shape, for recursion and for a schema that people can read."""
+
+    def __init__(self, name: str, shape: Callable[[], Shape]) -> None:
+        self.name, self._shape = name, shape
+        self.expects = f"a {name}"
+
+    @property
+    def shape(self) -> Shape:
+        return self._shape()
+
+    def read(self, node: Node, reader: Reader) -> Any:
+        return self._shape().read(node, reader)
+
+    def schema(self) -> JSON:
+        return {"$ref": f"#/$defs/{self.name}"}
+
+
+def _brace_help(node: Node) -> str | None:
+    if node.value and all(item.kind is SCALAR and item.plain and not item.value for item in node.value.values()):
+        return f'a pattern in braces must be quoted: "{{{shown(",".join(node.value))}}}"'
+    return None
+
+
+NAME_HELP = "names are ASCII letters, digits and . _ : / - without spaces"
+NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.:/-]{0,127}")
+"""Names of agents, roles, runners, tools and toolsets: ASCII only, so that none can look like another."""

@@ -1,0 +1,67 @@
+"""The format of a `shell:` scope: programs with their limits, how they may be joined, what they may touch."""
+
+from __future__ import annotations
+
+from remit.forms.shapes import Choice, Either, Field, Flag, ListOf, MapOf, Record, Ref, Text
+from remit.forms.texts import many
+from remit.model.terms import EFFECTS
+from remit.scopes.path import glob_texts
+from remit.scopes.sql.form import sql_scope
+from remit.scopes.url import url_texts
+
+_effects = ListOf(Choice(*EFFECTS), single=True, some=True)
+_texts = many(Text())
+_run = Either(
+    scalar=Text(),
+    map=MapOf(
+        Either(
+            scalar=Text(),
+            list=ListOf(Text()),
+            map=Record(
+                {
+                    "sub": Field(_texts, "subcommands"),
+                    "effects": Field(_effects, "effects its options may have, beyond or below the profile's"),
+                    "options": Field(_texts, "the only options it may have, as `-csv` or `--csv`"),
+                    "targets": Field(_texts, "make targets"),
+                    "module": Field(_texts, "python -m modules"),
+                    "url": Field(url_texts()),
+                    "host": Field(_texts),
+                    "db": Field(_texts, "database files"),
+                    "sql": Field(sql_scope),
+                    "meta": Field(_texts, "commands of a database client, such as tables (.tables) and d (\\d)"),
+                    "unsafe_any_arguments": Field(Flag(), "any arguments at all: weakens enforcement"),
+                },
+                what="a command",
+            ),
+        ),
+        what="program",
+    ),
+)
+_joiners = Choice(
+    "and",
+    "or",
+    "then",
+    "pipe",
+    "background",
+    "group",
+    "subshell",
+    "substitution",
+    "condition",
+    "loop",
+    "function",
+)
+_scope = Record(
+    {
+        "sets": Field(_texts, "named command sets of the catalog"),
+        "run": Field(Either(scalar=Choice("any"), list=ListOf(_run)), "programs and subcommands"),
+        "filters": Field(_texts, "programs allowed only behind a pipe"),
+        "joined_by": Field(ListOf(_joiners)),
+        "redirect": Field(_texts),
+        "env": Field(_texts),
+        "stdin": Field(Choice("literal", "none")),
+        "in": Field(Text(), "working directory"),
+        "path": Field(MapOf(glob_texts(), what="effect"), "what the commands may touch, by effect"),
+    },
+    what="a shell scope",
+)
+shell_scope = Ref("shell-scope", lambda: _scope)

@@ -1,0 +1,78 @@
+"""Shell texts as a kind. What reads commands is loaded only when there is one, or a scope about them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+from remit.model.pattern import compile_later
+from remit.model.terms import PROJECT, UNKNOWN
+from remit.scopes.interface import Declared, Kind, Matcher, Unit, Values, in_quotes
+
+if TYPE_CHECKING:
+    from remit.forms.shapes import Shape
+    from remit.model.call import Call
+    from remit.model.facts import Facts
+
+_PLAIN = compile_later(r"[A-Za-z0-9_./:=@%+,~^-]+")
+
+
+class ShellKind(Kind):
+    """A text that bash would run."""
+
+    name = unit = "shell"
+    noun = "command"
+    about = "which commands it may run"
+    limited_by = ("shell", "sql")
+    must_be_mentioned = True
+    judges = frozenset(("network",))
+    language = True
+    graded = True
+    tests = frozenset()
+    instead = "`shell:`"
+    touched = frozenset(("path", "url", "shell", "sql"))
+    no_scope = "let a person run it, or name a command that is understood in the shell scope of {caller}"
+
+    def units(self, arg: Declared, value: Any, values: Values, call: Call, facts: Facts) -> Iterable[Unit]:
+        from remit.scopes.shell.units import shell_units
+
+        return shell_units(arg.name, value, call.context.cwd, facts.root, facts.schema, facts.links)
+
+    def form(self) -> Shape:
+        from remit.scopes.shell.form import shell_scope
+
+        return shell_scope
+
+    def matcher(self, data: Any) -> Matcher:
+        from remit.scopes.shell.scope import ShellMatcher
+
+        return ShellMatcher(data)
+
+    def might(self, unit: Unit, part: str, matcher: Any) -> bool:
+        if part == "sql":
+            return unit.grade == UNKNOWN or any(matcher.meets(statement) for statement in unit.value.act.statements)
+        return part in ("path", "url") and (unit.grade == UNKNOWN or bool(unit.untold))
+
+    def grade(self, unit: Unit) -> str | None:
+        grade: str = unit.value.act.grade
+        # Code of the workspace stays known for what it is, whatever rules make of it.
+        return unit.grade if unit.grade == UNKNOWN and grade != PROJECT else grade
+
+    def target(self, unit: Unit) -> str | None:
+        return None
+
+    def scope_for(self, unit: Unit) -> str | None:
+        act = unit.value.act
+        texts = [word.text for word in act.command.words]
+        plain = len(texts) > 1 and all(text is not None and _PLAIN.fullmatch(text) for text in texts)
+        if not plain or act.grade == UNKNOWN:
+            return None
+        return f"shell: {{run: [{in_quotes(' '.join(str(text) for text in texts))}]}}"
+
+    def samples(self) -> list[Any]:
+        from remit.scopes.shell.samples import SAMPLES
+
+        return list(SAMPLES)
+
+
+KINDS = (ShellKind(),)

@@ -1,0 +1,67 @@
+"""SQL texts as a kind. What reads statements is loaded only when there is one, or a scope about them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+from remit.model.terms import UNKNOWN
+from remit.scopes.interface import Declared, Kind, Matcher, Unit, Values
+
+if TYPE_CHECKING:
+    from remit.forms.shapes import Shape
+    from remit.model.call import Call
+    from remit.model.facts import Facts
+
+
+class SqlKind(Kind):
+    """A text that a database would run."""
+
+    name = unit = "sql"
+    noun = "statement"
+    about = "which statements it may run"
+    limited_by = ("sql",)
+    must_be_mentioned = True
+    judges = frozenset(("network",))
+    language = True
+    tests = frozenset()
+    instead = "`sql:`"
+    touched = frozenset(("path", "url", "shell", "sql"))
+    requires = (("dialect", "add `dialect: sqlite`, or another"),)
+    unscoped = "a sandbox keeps SQL from what its text does not show"
+    no_scope = "let a person run it; no SQL scope of {caller} could admit it as it stands"
+
+    def units(self, arg: Declared, value: Any, values: Values, call: Call, facts: Facts) -> Iterable[Unit]:
+        from remit.scopes.sql.units import sql_units
+
+        schema = facts.schema.get(arg.tool.name) if facts.schema is not None else None
+        return sql_units(arg.name, value, arg.tool.dialect or "", facts.root, schema)
+
+    def form(self) -> Shape:
+        from remit.scopes.sql.form import sql_scope
+
+        return sql_scope
+
+    def matcher(self, data: Any) -> Matcher:
+        from remit.scopes.sql.scope import SqlMatcher
+
+        return SqlMatcher(data)
+
+    def might(self, unit: Unit, part: str, matcher: Matcher) -> bool:
+        return part in ("path", "url") and unit.grade == UNKNOWN
+
+    def target(self, unit: Unit) -> str | None:
+        return None
+
+    def scope_for(self, unit: Unit) -> str | None:
+        from remit.scopes.sql.samples import smallest_scope
+
+        return smallest_scope(unit.value)
+
+    def samples(self) -> list[Any]:
+        from remit.scopes.sql.samples import SAMPLES
+
+        return list(SAMPLES)
+
+
+KINDS = (SqlKind(),)
