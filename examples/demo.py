@@ -17,12 +17,7 @@ from typing import Any
 import msgspec
 from team.tools import Tools, declare, make_workspace
 
-from remit import CallDenied, CallPending, Guard, RemitError
-from remit.compile.tasks import task_from
-from remit.grant.history import all_asks, unused
-from remit.record.audit import audit
-from remit.record.open import open_log
-from remit.record.reader import entries
+from remit import CallDenied, CallPending, Guard, RemitError, audit, entries, open_log, task_from
 
 HERE = Path(__file__).parent
 COLOURS = {"allow": "32", "ask": "33", "deny": "31"}
@@ -34,17 +29,23 @@ def main() -> None:
     """The team at work, then what the ledger says about it."""
     if shutil.which("git") is None or shutil.which("bash") is None:
         raise SystemExit("the demo works on a real repository: it needs git and bash on PATH")
-    place = Path(tempfile.gettempdir()) / f"remit-demo-{os.getuid()}"
-    shutil.rmtree(place, ignore_errors=True)
+    place = Path(tempfile.mkdtemp(prefix="remit-demo-"))
     workspace, state = place / "workspace", place / "state"
     workspace.mkdir(parents=True)
     make_workspace(workspace, place / "remote.git")
-    guard = Guard(HERE / "team" / "remit.yaml", root=workspace, state=state, point="demo")
+    prompts = Counter[str]()
+    guard = Guard(
+        HERE / "team" / "remit.yaml",
+        root=workspace,
+        state=state,
+        point="demo",
+        on_question=lambda asked: prompts.update([asked.ask.capsule or "no task"]),
+    )
     tools = declare(guard, workspace)
     with guard:
         print(f"policy team: {len(guard.rulebook.book.callers)} agents, {guard.rulebook.hash[:19]}…")
         Team(guard, tools).work()
-        report(guard)
+        report(guard, prompts)
     verified(workspace, state)
     print(NEXT.replace("STATE", str(state)))
 
@@ -158,7 +159,7 @@ class Team:
             say(f"{PERSON} ends TASK-4")
             show("reviewer in TASK-4", self.tools.read_file, path)
         for state in self.authority.end("TASK-2", by=PERSON).states:
-            plan = unused(state.task, state.spent).plan
+            plan = self.authority.unused(state).plan
             left = ", ".join(f"plan[{i}] {state.task.source['plan'][i]}" for i in plan) or "nothing"
             say(f"{state.task.capsule.id} ended; left unused: {left}")
 
@@ -213,7 +214,7 @@ def brief(result: Any) -> str:
     return str(result).strip().replace("\n", " ")[:60]
 
 
-def report(guard: Guard) -> None:
+def report(guard: Guard, prompts: Counter[str]) -> None:
     """What happened, from the ledger itself."""
     guard.flush()
     verdicts, codes = Counter[str](), Counter[str]()
@@ -225,7 +226,6 @@ def report(guard: Guard) -> None:
                     codes[data["code"]] += 1
             elif data["type"] == "outcome" and data["result"] == "not-run":
                 codes[data["error"]] += 1
-        prompts = Counter(asked.ask.capsule or "no task" for asked in all_asks(view))
     title("What happened")
     print(f"{sum(verdicts.values())} calls: " + ", ".join(f"{n} {word}" for word, n in verdicts.most_common()))
     print("refused: " + ", ".join(f"{n} {code}" for code, n in sorted(codes.items())))
@@ -255,8 +255,9 @@ def say(text: str) -> None:
 
 
 def paint(text: str, colour: str) -> str:
-    """Colours on a terminal only."""
-    return f"\033[{colour}m{text}\033[0m" if sys.stdout.isatty() else text
+    """Colours on a terminal only, and not with NO_COLOR."""
+    plain = os.environ.get("NO_COLOR") or not sys.stdout.isatty()
+    return text if plain else f"\033[{colour}m{text}\033[0m"
 
 
 NEXT = """

@@ -146,6 +146,13 @@ def test_imports_point_one_way():
     assert [fault for file in FILES for fault in wrong_imports(file)] == []
 
 
+def test_who_explains_looks_at_decide_from_outside():
+    """`decide` itself and the preview: what else is in that folder can change without anybody's leave."""
+    files = [file for file in FILES if layer_of(file) == "explain"]
+    inside = {name for file in files for _, name in imports(file) if name.startswith("remit.decide.")}
+    assert {name for name in inside if not name.startswith(("remit.decide.decide", "remit.decide.preview."))} == set()
+
+
 def test_a_module_says_what_it_is_for():
     silent = [file for file in FILES if not ast.get_docstring(parsed(file))]
     assert silent == [], "no docstring at the top of these modules"

@@ -9,8 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from remit import Guard
-from remit.enforce.declared import Shell, Sql
+from remit import Guard, Shell, Sql
 
 _QUIET = {
     "GIT_CONFIG_GLOBAL": os.devnull,

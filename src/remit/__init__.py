@@ -1,9 +1,24 @@
 """Remit: enforced tool access control for AI agents.
 
-from remit import Call, decide_call, load_rulebook
+from pathlib import Path
 
-rulebook = load_rulebook("remit.yaml")
-decision = decide_call(rulebook, Call("researcher", "read_file", {"filePath": "README.md"}))
+from remit import CallDenied, Guard
+
+guard = Guard({"remit": 1, "agents": {"researcher": {"may": [{"write_file": {"path": "research/*.md"}}]}}})
+
+@guard.tool(does={"write": "path"})
+def write_file(path: Path, content: str) -> int:
+    return path.write_text(content)
+
+with guard, guard.agent("researcher"):
+    write_file(Path("research/a.md"), "x")
+    try:
+        write_file(Path("src/app.py"), "")
+    except CallDenied as denied:
+        print(denied)           # write_file is limited to research/*.md for researcher
+
+Everything that users may import is in `remit.__all__`; docs/api.md says what each name is and what stays stable. All
+other modules are internal and may change with any version.
 """
 
 from __future__ import annotations
@@ -12,48 +27,118 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from remit.compile import build_rulebook, load_rulebook
+    from remit.compile.tasks import task_from
     from remit.decide import decide as decide_call
-    from remit.enforce.errors import CallDenied, CallPending
+    from remit.enforce.declared import Agent, FilePath, Glob, Shell, Skill, Sql, Url
+    from remit.enforce.errors import CallDenied, CallPending, GuardError, Refused
     from remit.enforce.guard import Guard
-    from remit.model import Call, Context, Decision, Facts, PolicyError, RemitError, Verdict
+    from remit.enforce.webhook import Webhook, is_genuine
+    from remit.grant.authority import Authority
+    from remit.model.call import Call, Context, Statement
+    from remit.model.decision import Decision
+    from remit.model.errors import PolicyError, RemitError
+    from remit.model.facts import Facts
+    from remit.model.rulebook import Rulebook
+    from remit.model.terms import Verdict
+    from remit.record.audit import audit
+    from remit.record.open import open_log
+    from remit.record.reader import entries
 
 __version__ = "0.1.0.dev0"
 
-_HOMES = {
-    "build_rulebook": ("remit.compile", "build_rulebook"),
-    "load_rulebook": ("remit.compile", "load_rulebook"),
-    "decide_call": ("remit.decide", "decide"),
-    "Guard": ("remit.enforce.guard", "Guard"),
-    "CallDenied": ("remit.enforce.errors", "CallDenied"),
-    "CallPending": ("remit.enforce.errors", "CallPending"),
-    **{
-        name: ("remit.model", name)
-        for name in ("Call", "Context", "Decision", "Facts", "PolicyError", "RemitError", "Verdict")
-    },
-}
-
 __all__ = [
+    "Agent",
+    "Authority",
     "Call",
     "CallDenied",
     "CallPending",
     "Context",
     "Decision",
     "Facts",
+    "FilePath",
+    "Glob",
     "Guard",
+    "GuardError",
     "PolicyError",
+    "Refused",
     "RemitError",
+    "Rulebook",
+    "Shell",
+    "Skill",
+    "Sql",
+    "Statement",
+    "Url",
     "Verdict",
+    "Webhook",
+    "audit",
     "build_rulebook",
     "decide_call",
+    "entries",
+    "is_genuine",
     "load_rulebook",
+    "open_log",
+    "task_from",
 ]
+
+_HOMES = {
+    "remit.compile": (
+        "build_rulebook",
+        "load_rulebook",
+    ),
+    "remit.compile.tasks": ("task_from",),
+    "remit.enforce.declared": (
+        "Agent",
+        "FilePath",
+        "Glob",
+        "Shell",
+        "Skill",
+        "Sql",
+        "Url",
+    ),
+    "remit.enforce.errors": (
+        "CallDenied",
+        "CallPending",
+        "GuardError",
+        "Refused",
+    ),
+    "remit.enforce.guard": ("Guard",),
+    "remit.enforce.webhook": (
+        "Webhook",
+        "is_genuine",
+    ),
+    "remit.grant.authority": ("Authority",),
+    "remit.model.call": (
+        "Call",
+        "Context",
+        "Statement",
+    ),
+    "remit.model.decision": ("Decision",),
+    "remit.model.errors": (
+        "PolicyError",
+        "RemitError",
+    ),
+    "remit.model.facts": ("Facts",),
+    "remit.model.rulebook": ("Rulebook",),
+    "remit.model.terms": ("Verdict",),
+    "remit.record.audit": ("audit",),
+    "remit.record.open": ("open_log",),
+    "remit.record.reader": ("entries",),
+}
+"""Where each name lives; `decide_call` is called `decide` there."""
 
 
 def __getattr__(name: str) -> Any:
     """Loads the part that is asked for, so that importing `remit` stays cheap."""
-    if name not in _HOMES:
+    module = (
+        "remit.decide" if name == "decide_call" else next((m for m, names in _HOMES.items() if name in names), None)
+    )
+    if module is None:
         raise AttributeError(f"module 'remit' has no attribute {name!r}")
-    from importlib import import_module
+    from importlib import import_module  # here: who only imports `remit` has no use for it
 
-    module, attribute = _HOMES[name]
-    return getattr(import_module(module), attribute)
+    return getattr(import_module(module), "decide" if name == "decide_call" else name)
+
+
+def __dir__() -> list[str]:
+    """What users may import, for `dir()`, `help()` and completion."""
+    return sorted([*__all__, "__all__", "__doc__", "__file__", "__name__", "__path__", "__version__"])

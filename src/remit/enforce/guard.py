@@ -62,7 +62,7 @@ class Guard:
         policy: Policy,
         *,
         root: str | os.PathLike[str] | None = None,
-        state: Path | None = None,
+        state: str | os.PathLike[str] | None = None,
         store: str | None = None,
         point: str = "guard",
         wait: float = 0.0,
@@ -72,10 +72,11 @@ class Guard:
     ) -> None:
         """`wait`: seconds that a call waits for an answer. `answer`: the program answers itself; None leaves it open.
 
-        `on_question` is called with every question, to pass it on (a webhook: `remit.enforce.webhook`). Nothing is
+        `on_question` is called with every question, to pass it on (`Webhook` is one). Nothing is
         opened yet.
         """
-        self._policy, self._root, self._state, self._store = policy, root, state, store
+        self._policy, self._root, self._store = policy, root, store
+        self._state = Path(state) if state is not None else None
         self.point, self.wait, self.answer, self.refusals = point, wait, answer, refusals
         self.on_question = on_question
         self._functions: dict[str, Declared] = {}
@@ -330,22 +331,17 @@ class Guard:
 class GuardCarrier(Carrier):
     """A call to a function of this program, or to one of Remit's own tools."""
 
-    __slots__ = ("_declared", "_guard", "_unfit", "call")
     can = CAN
 
     def __init__(self, guard: Guard, declared: Declared | None, call: Call, unfit: Unfit | None) -> None:
-        self._guard, self._declared, self.call, self._unfit = guard, declared, call, unfit
+        self._guard, self._declared, self.call, self.wait = guard, declared, call, guard.wait
+        self._unfit = unfit
 
     def calls(self, rulebook: Rulebook) -> Sequence[Call]:
         """The call. Raises Unfit for arguments that are not what the function declares: that is recorded."""
         if self._unfit is not None:
             raise self._unfit
         return (self.call,)
-
-    @property
-    def wait(self) -> float:  # type: ignore[override]
-        """As long as the guard waits."""
-        return self._guard.wait
 
     def check(self, judged: Judged) -> None:
         """The policy may know tools that this program doesn't have."""

@@ -13,6 +13,9 @@ from remit.model.call import Call
 from remit.model.errors import RemitError
 from remit.model.facts import Facts
 from remit.model.rulebook import Rulebook
+from remit.scopes.interface import Kind
+from remit.scopes.kinds import kind_of
+from remit.scopes.path import relative_to
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -53,10 +56,11 @@ def look_up(rulebook: Rulebook, call: Call, facts: Facts) -> Facts:
     tool = row.tool(call.tool) if row is not None else None
     if tool is None or not isinstance(call.args, dict):
         return facts
-    shells = [name for name, argument in tool.args.items() if argument.kind == "shell"]
-    if shells:
-        facts = msgspec.structs.replace(facts, links=_links(call, shells, root))
-    names = [name for name, argument in tool.args.items() if argument.kind == "path"]
+    kinds = {name: kind_of(argument.kind) for name, argument in tool.args.items()}
+    texts_in = {name: kind for name, kind in kinds.items() if kind.language}
+    if texts_in:
+        facts = msgspec.structs.replace(facts, links=_links(call, texts_in, root))
+    names = [name for name, kind in kinds.items() if kind.on_disk]
     if not names:
         return facts
     resolved: dict[str, str] = {}
@@ -70,13 +74,10 @@ def look_up(rulebook: Rulebook, call: Call, facts: Facts) -> Facts:
     return msgspec.structs.replace(facts, resolved=resolved)
 
 
-def _links(call: Call, shells: list[str], root: str) -> dict[str, str]:
+def _links(call: Call, kinds: dict[str, Kind], root: str) -> dict[str, str]:
     """What the paths in the call's commands lead to, where symlinks make that something else."""
-    from remit.scopes.path import relative_to
-    from remit.scopes.shell.units import named_paths
-
-    texts = [text for name in shells for text in texts_at(call.args, name.split("."))]
-    paths = sorted({path for text in texts for path in named_paths(text, call.context.cwd, root)})
+    texts = [(kind, text) for name, kind in kinds.items() for text in texts_at(call.args, name.split("."))]
+    paths = sorted({path for kind, text in texts for path in kind.paths(text, call.context.cwd, root)})
     found = {path: _real(os.path.join(root, path)) for path in paths[:MAX_PATHS]}
     return {path: to for path, real in found.items() if real is not None and (to := relative_to(real, root)) != path}
 

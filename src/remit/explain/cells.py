@@ -11,16 +11,11 @@ from __future__ import annotations
 
 import msgspec
 
-from remit.decide.case import Case
-from remit.decide.grid import Bound, Cell
-from remit.decide.measure import measure
-from remit.decide.protection import protected
-from remit.decide.steps import hands_to, limits
+from remit.decide.preview import Bound, Cell, hands_to, objection, preview
 from remit.explain.units import Part, covers_all, covers_some, parts_of, touches_all, touches_some
-from remit.model.call import Call, Context
-from remit.model.facts import Facts
 from remit.model.policy import Caller
 from remit.model.terms import CHANGING
+from remit.scopes.interface import Unit
 from remit.scopes.kinds import kind_of
 
 ALLOWED, SCOPED, ASKED, DENIED = "✅", "🔒", "✋", "❌"
@@ -111,12 +106,9 @@ def _refused(cell: Cell, parts: list[Part]) -> MatrixCell | None:
 def _bound_by_record(cell: Cell, parts: list[Part]) -> MatrixCell | None:
     """The record of the caller, or a protected path, leaves nothing that the tool could do."""
     caller = cell.caller
-    case = _fixed_case(cell, parts)
-    open_tiers = [*(caller.data_tiers or ()), *(caller.data_tiers_with_grant or ())]
-    case.data_tier = min((tier for tier in open_tiers if tier >= case.data_tier), default=case.data_tier)
-    objection = (protected(case) or limits(cell, case)) if case.units else None
-    if objection is not None:
-        return MatrixCell(DENIED, rules=(objection.rule,) if objection.rule else (), why=objection.reason)
+    found = objection(cell, _fixed(parts))
+    if found is not None:
+        return MatrixCell(DENIED, rules=(found.rule,) if found.rule else (), why=found.reason)
     for part in parts:
         if part.optional:
             continue
@@ -140,13 +132,9 @@ def _bound_by_record(cell: Cell, parts: list[Part]) -> MatrixCell | None:
     return None
 
 
-def _fixed_case(cell: Cell, parts: list[Part]) -> Case:
-    """What every call of the tool has, whatever its arguments: its fixed reaches, measured."""
-    units = [part.fixed for part in parts if part.fixed is not None]
-    favour = Context(capsule_grants=(0, 1, 2, 3))
-    case = Case(cell, Call(cell.caller.name, cell.tool.name, context=favour), Facts(), {}, units)
-    measure(case)
-    return case
+def _fixed(parts: list[Part]) -> list[Unit]:
+    """What every call of the tool has, whatever its arguments: its fixed reaches."""
+    return [part.fixed for part in parts if part.fixed is not None]
 
 
 def _tiers(cell: Cell, parts: list[Part]) -> list[int]:
@@ -155,7 +143,7 @@ def _tiers(cell: Cell, parts: list[Part]) -> list[int]:
     needed = [by_effect[effect] for part in parts if not part.optional for effect in part.effects]
     if any(kind_of(part.kind).graded and not part.optional for part in parts):
         needed.append(min(cell.rulebook.book.grade_tiers.values(), default=0))
-    floor = max([_fixed_case(cell, parts).tier, *needed])
+    floor = max([preview(cell, _fixed(parts)).tier, *needed])
     if any(part.runs for part in parts):
         return list(range(floor, 5))
     effects = frozenset[str]().union(*(part.effects for part in parts))

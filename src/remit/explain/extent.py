@@ -11,13 +11,10 @@ from collections.abc import Iterable, Iterator
 
 import msgspec
 
-from remit.decide.case import Case
-from remit.decide.grid import Bound, Cell, grid_of
-from remit.decide.measure import measure
+from remit.decide.preview import Bound, Cell, grid_of, preview
 from remit.explain.radius import Radius, radius_of
 from remit.explain.units import Part, covers_some, parts_of
-from remit.model.call import Call
-from remit.model.facts import Capsule, Facts
+from remit.model.facts import Capsule
 from remit.model.policy import Rule
 from remit.model.rulebook import Rulebook
 from remit.model.terms import EFFECTS
@@ -74,21 +71,18 @@ def extent_of(cell: Cell, bound: Bound | None, capsule: Capsule | None = None) -
     if not parts:
         return None
     units = [unit for part in parts for unit in _units(cell, part, bound)]
-    case = Case(cell, Call(cell.caller.name, cell.tool.name), Facts(), {}, units)
-    if capsule is not None:
-        case.capsules = [capsule]
-    measure(case)
+    found = preview(cell, units, capsule)
     most, labels = _most(cell, units)
     extent = Extent(
         tool=cell.tool.name,
         scope=bound.judge.brief() if bound is not None else "",
-        effects=case.effects,
-        tier=case.tier,
-        why=case.tier_why,
-        most=max(most, case.tier),
-        most_why=f"what is labelled {', '.join(labels)}" if most > case.tier else "",
-        data_tier=case.data_tier,
-        data_why=case.data_why,
+        effects=found.effects,
+        tier=found.tier,
+        why=found.tier_why,
+        most=max(most, found.tier),
+        most_why=f"what is labelled {', '.join(labels)}" if most > found.tier else "",
+        data_tier=found.data_tier,
+        data_why=found.data_why,
     )
     for part in parts:
         if part.runs:

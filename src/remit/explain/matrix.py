@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from remit.decide.grid import grid_of
+from remit.decide.preview import cell_of, grid_of
 from remit.explain.cells import DENIED, LEGEND, MatrixCell, matrix_cell
 from remit.model.policy import Caller, Tool
 from remit.model.rulebook import Rulebook
@@ -92,12 +92,8 @@ def make_matrix(
 
 def cell_for(rulebook: Rulebook, caller: str, tool: str, now: str | None = None) -> MatrixCell:
     """The cell of a caller and a tool, by their names."""
-    grid = grid_of(rulebook)
-    row = grid.row(caller)
-    found = row.tool(tool) if row is not None else None
-    if row is None or found is None:
-        return MatrixCell(DENIED, why="not declared")
-    return matrix_cell(grid.cell(row, found), now)
+    cell = cell_of(rulebook, caller, tool)
+    return matrix_cell(cell, now) if cell is not None else MatrixCell(DENIED, why="not declared")
 
 
 def callers_of(rulebook: Rulebook, *, everyone: bool) -> list[str]:

@@ -12,17 +12,13 @@ from typing import Any
 
 import msgspec
 
-from remit.decide.case import Case
-from remit.decide.grid import Cell, grid_of
-from remit.decide.intake import BadArguments
-from remit.decide.measure import measure
+from remit.decide.preview import grid_of, preview_call
 from remit.model.call import Call
 from remit.model.decision import Target
 from remit.model.errors import NotUnderstood
 from remit.model.facts import Facts
 from remit.model.policy import Argument, Caller, Does, Tool
 from remit.model.rulebook import Rulebook
-from remit.model.terms import ALLOW
 from remit.model.text import shown
 from remit.scopes.kinds import kind_of
 
@@ -82,13 +78,9 @@ def radius_of(
     row = grid.row(_NOBODY)
     if row is None:
         raise LookupError(_NOBODY)
-    cell: Cell = grid.cell(row, tool)
-    call, facts = Call(_NOBODY, "text", {"text": text}), Facts(root=root)
     try:
-        values = cell.intake.values(call.args)
-        case = Case(cell, call, facts, values, cell.intake.units(values, call, facts))
-    except (BadArguments, NotUnderstood) as error:
+        found = preview_call(grid.cell(row, tool), Call(_NOBODY, "text", {"text": text}), Facts(root=root))
+    except NotUnderstood as error:
         return Radius((), "not understood", 0, "", 0, "", (), str(error))
-    measure(case)
-    decision = case.decision(ALLOW, "", "")
-    return Radius(case.effects, case.grade, case.tier, case.tier_why, case.data_tier, case.data_why, decision.targets)
+    reason, data_reason = found.tier_why, found.data_why
+    return Radius(found.effects, found.grade, found.tier, reason, found.data_tier, data_reason, found.targets)

@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 
 from remit.analyze.reach import Way, ways_from
-from remit.decide.grid import Bound, Cell, grid_of
+from remit.decide.preview import Bound, Cell, grid_of
 from remit.explain.cells import DENIED, matrix_cell
 from remit.explain.extent import Extent, extent_of, highest
 from remit.model.rulebook import Rulebook

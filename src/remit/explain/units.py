@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import msgspec
 
-from remit.decide.grid import Bound, Cell
+from remit.decide.preview import Bound, Cell
 from remit.scopes.interface import Unit
 from remit.scopes.kinds import kind_of
 

@@ -4,11 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from remit.decide.case import Case
-from remit.decide.grid import grid_of
-from remit.decide.intake import BadArguments
-from remit.decide.measure import measure
-from remit.decide.steps import known_capsules
+from remit.decide.preview import cell_of, preview_call
 from remit.model.call import Call
 from remit.model.decision import Decision
 from remit.model.errors import NotUnderstood
@@ -54,33 +50,22 @@ def remedies(decision: Decision) -> list[str]:
 
 def tier_reason(rulebook: Rulebook, call: Call, facts: Facts) -> str:
     """Why the call has its tier, such as `write research/a.yaml`."""
-    grid = grid_of(rulebook)
-    row = grid.row(call.agent)
-    tool = row.tool(call.tool) if row is not None else None
-    if row is None or tool is None:
+    cell = cell_of(rulebook, call.agent, call.tool)
+    if cell is None:
         return "nothing is known about the call"
-    cell = grid.cell(row, tool)
     try:
-        values = cell.intake.values(call.args)
-        case = Case(cell, call, facts, values, cell.intake.units(values, call, facts))
-    except (BadArguments, NotUnderstood):
+        return preview_call(cell, call, facts).tier_why
+    except NotUnderstood:
         return "the tool's floor"
-    if call.context.capsule is not None:
-        known_capsules(case)
-    measure(case)
-    return case.tier_why
 
 
 def places(rulebook: Rulebook, call: Call, decision: Decision) -> list[str]:
     """Where to look in the policy: the rule that settled it, or else the rules that come nearest."""
     if decision.rule is not None:
         return [decision.rule]
-    grid = grid_of(rulebook)
-    row = grid.row(call.agent)
-    tool = row.tool(call.tool) if row is not None else None
-    if row is None or tool is None:
+    cell = cell_of(rulebook, call.agent, call.tool)
+    if cell is None:
         return []
-    cell = grid.cell(row, tool)
     return list(dict.fromkeys(bound.rule.at for bound in (*cell.may, *cell.asks)))[:MOST]
 
 

@@ -153,6 +153,8 @@ class Kind:
     """True if a `may` with a scope on arguments covers such an argument only where it mentions it."""
     language = False
     """True if only the text of a call tells what it does, so that the tool doesn't declare it."""
+    on_disk = False
+    """True if a value is a path, which whoever enforces resolves first."""
     goes_below = False
     """True if effects on all below a value are a unit of their own."""
     graded = False
@@ -196,6 +198,10 @@ class Kind:
     def units(self, arg: Declared, value: Any, values: Values, call: Call, facts: Facts) -> Iterable[Unit]:
         """The units of one value; never empty. Raises NotUnderstood for one that can't be read."""
         return (Unit(self.unit, arg.name, value, arg.effects | arg.below, text=value),)
+
+    def paths(self, text: str, cwd: str | None, root: str | None) -> Iterable[str]:
+        """The normal paths that a text in a language names: whoever looks at the disk follows these."""
+        return ()
 
     def form(self) -> Shape:
         """How its part of a scope is written in a policy, and what is wrong with another."""

@@ -265,6 +265,7 @@ class PathKind(Kind):
     limited_by = ("path",)
     must_be_mentioned = True
     judges = FILES
+    on_disk = True
     goes_below = True
     conditional = True
     tests = frozenset(("length",))
@@ -335,6 +336,7 @@ class GlobKind(PathKind):
 
     name, noun = "glob", "glob"
     about = ""
+    on_disk = False
     goes_below = False
     conditional = False
 

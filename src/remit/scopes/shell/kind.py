@@ -38,6 +38,11 @@ class ShellKind(Kind):
 
         return shell_units(arg.name, value, call.context.cwd, facts.root, facts.schema, facts.links)
 
+    def paths(self, text: str, cwd: str | None, root: str | None) -> Iterable[str]:
+        from remit.scopes.shell.units import named_paths
+
+        return named_paths(text, cwd, root)
+
     def form(self) -> Shape:
         from remit.scopes.shell.form import shell_scope
 
