@@ -282,7 +282,7 @@ class Enforcer:
         except Exception:
             return decision
 
-    # Calls that run elsewhere: their carrier hears how they ended
+    # Calls that run elsewhere, and whose carrier reports how they ended
 
     def ended(self, call_id: str, result: str, *, error: str | None = None) -> None:
         """Records how a call ended, as far as the ledger can be written."""
