@@ -11,6 +11,7 @@ from typing import Any
 from tests.grant.world import POLICY, Wall
 
 ANSWER_WITHIN, USE_WITHIN, TICKET_WITHIN = 24 * 3600, 3600, 3600
+TOLERANCE = 300
 AGENTS: dict[str, dict[str, Any]] = POLICY["agents"]
 LIMIT = {"one": 1, "two": 2, "three": 3}
 Key = tuple[str, str | None, str, str]
@@ -49,21 +50,30 @@ class Ticket:
     capsule: str
     expires: int
     used: bool = False
+    expired: bool = False
 
 
 @dataclass
 class Process:
-    """One process: its clocks, and the latest moment that it knows of."""
+    """One process: its clocks, and what it knew when it looked last."""
 
     wall: Wall
-    latest: float = 0.0
+    latest: int | None = None
     at: float = 0.0
-    seen: int = 0
+    era: int = -1
+    looked: float | None = None
+    news: bool = False
+    gap: bool = False
 
 
 @dataclass
 class Model:
     stored: int = 0
+    era: int = 0
+    behind: int | None = None
+    gap: bool = False
+    anchors: dict[str, tuple[float, int]] = field(default_factory=dict)
+    """By start of a machine: its steady clock, and the moment."""
     tasks: dict[str, Task] = field(default_factory=dict)
     asks: dict[str, Ask] = field(default_factory=dict)
     tickets: dict[str, Ticket] = field(default_factory=dict)
@@ -73,28 +83,89 @@ class Model:
 
     # Time
 
-    def begin(self, process: Process) -> None:
-        process.latest, process.at = process.wall.at, process.wall.steady
+    def read(self, process: Process) -> tuple[int, bool]:
+        """The moment, and whether it is in doubt."""
+        wall, steady = int(process.wall.at), process.wall.steady
+        if process.era != self.era:
+            process.latest, process.gap, process.era = None, False, self.era
+        own = process.latest + int(steady - process.at) if process.latest is not None else 0
+        anchor = self.anchors.get(process.wall.boot)
+        ran = anchor[1] + int(steady - anchor[0]) if anchor is not None else 0
+        new = not own and not ran
+        known = max(own, ran, wall + (self.behind or 0 if new else 0))
+        now = max(known, self.stored)
+        behind = wall < now - TOLERANCE
+        forward = anchor is not None and wall > max(ran, self.stored) + TOLERANCE
+        process.gap = behind and (process.gap or self.gap or known < self.stored - TOLERANCE)
+        process.news = forward or anchor is None or behind != (self.behind is not None) or process.gap != self.gap
+        process.latest, process.at, process.looked = now, steady, steady
+        return now, behind
 
-    def now(self, process: Process) -> int:
+    def fresh(self, process: Process) -> bool:
+        """Whether it needs no look at the store where no task is involved."""
         wall = process.wall
-        process.latest = max(wall.at, process.latest + wall.steady - process.at)
-        process.at = wall.steady
-        process.seen = max(process.seen, int(process.latest), self.stored)
-        return process.seen
+        if process.looked is None or process.latest is None or wall.steady - process.looked >= 5 or process.news:
+            return False
+        return abs(wall.at - process.latest - (wall.steady - process.at)) <= TOLERANCE
+
+    def tick(self, process: Process) -> None:
+        """What it knows is written."""
+        now, behind = self.read(process)
+        self.stored = max(now, self.stored)
+        self.behind = now - int(process.wall.at) if behind else None
+        self.gap = process.gap
+        self.anchors[process.wall.boot] = (process.wall.steady, now)
 
     def sweep(self, process: Process) -> int:
         """What has run out ends for good, since somebody has seen it."""
-        now = self.now(process)
-        asks = [n for n, a in self.asks.items() if a.state in ("open", "approved") and a.expires <= now]
-        for name in asks:
-            self._close(name, "expired")
-        tasks = [n for n, t in self.tasks.items() if not t.ended and t.expires is not None and t.expires <= now]
-        for name in tasks:
-            self._end(name)
-        if asks or tasks:
-            self.stored = now
+        now = self.read(process)[0]
+        if self._late(now) or process.news:
+            self.tick(process)
+            self._end_late(now)
         return now
+
+    def _late(self, now: int) -> bool:
+        asks = any(a.state in ("open", "approved") and a.expires <= now for a in self.asks.values())
+        tickets = any(not t.used and not t.expired and t.expires <= now for t in self.tickets.values())
+        return asks or tickets or any(not t.ended and t.expires and t.expires <= now for t in self.tasks.values())
+
+    def _end_late(self, now: int) -> None:
+        for name, ask in self.asks.items():
+            if ask.state in ("open", "approved") and ask.expires <= now:
+                self._close(name, "expired")
+        for ticket in self.tickets.values():
+            if not ticket.used and not ticket.expired and ticket.expires <= now:
+                ticket.expired = True
+                self.log.append(("capsule", "offer-expired", ticket.capsule))
+        for name, task in list(self.tasks.items()):
+            if not task.ended and task.expires is not None and task.expires <= now:
+                self._end(name)
+
+    def repair(self, process: Process) -> bool:
+        """A person says that the wall clock is right: nobody gains time by it."""
+        now, doubt = self.read(process)
+        if not doubt:
+            return False
+        self._end_late(now)
+        if process.gap:
+            for name, ask in self.asks.items():
+                if ask.state in ("open", "approved"):
+                    self._close(name, "expired")
+            for ticket in self.tickets.values():
+                ticket.expired = ticket.expired or not ticket.used
+            for name, task in list(self.tasks.items()):
+                if not task.ended and task.expires is not None:
+                    self._end(name)
+        wall = int(process.wall.at)
+        things: list[Task | Ask | Ticket] = [*self.asks.values(), *self.tickets.values(), *self.tasks.values()]
+        for thing in things:
+            if thing.expires is not None:
+                thing.expires -= now - wall
+        self.stored, self.behind, self.gap, self.era = wall, None, False, self.era + 1
+        self.anchors = {boot: (steady, at - (now - wall)) for boot, (steady, at) in self.anchors.items()}
+        self.anchors[process.wall.boot] = (process.wall.steady, wall)
+        process.latest, process.gap = None, False
+        return True
 
     # Tasks
 
@@ -125,9 +196,11 @@ class Model:
         if task.parent is not None:
             ends = [t.expires for t in (task, *self.line(task.parent)) if t.expires is not None]
             task.expires = min(ends, default=None)
+        if task.expires is not None and self.read(process)[1]:
+            return False
         self.tasks[name] = task
         self.log.append(("capsule", "issued", name, task.by))
-        self.stored = now
+        self.tick(process)
         return True
 
     def _may_issue(self, name: str, task: Task, now: int) -> bool:
@@ -158,11 +231,11 @@ class Model:
         return True
 
     def end(self, process: Process, name: str) -> bool:
-        now = self.sweep(process)
+        self.sweep(process)
         if self.tasks[name].ended:
             return False
         self._end(name)
-        self.stored = now
+        self.tick(process)
         return True
 
     def _end(self, name: str) -> None:
@@ -185,7 +258,7 @@ class Model:
             return False
         self.tasks[name].passed = True
         self.log.append(("gate", name))
-        self.stored = now
+        self.tick(process)
         return True
 
     # Asks
@@ -197,7 +270,7 @@ class Model:
     def ask(self, process: Process, name: str, key: Key, of: str) -> str:
         """The ask that is open for this call, or a new one under the name."""
         now = self.sweep(process)
-        self.stored = now
+        self.tick(process)
         for known, found in self.asks.items():
             if found.key == key and found.state == "open":
                 return known
@@ -212,15 +285,17 @@ class Model:
             return False
         state = {"approve": "approved", "refuse": "refused"}[verdict]
         if ask.state == state:
-            self.stored = now
+            self.tick(process)
             return True
         if ask.state != "open" and not (ask.state == "approved" and verdict == "refuse"):
+            return False
+        if verdict == "approve" and self.read(process)[1]:
             return False
         ask.state, ask.by, ask.kind = state, by, kind
         if verdict == "approve":
             ask.expires = min(ask.expires, now + USE_WITHIN)
         self.log.append(("approval", state, name))
-        self.stored = now
+        self.tick(process)
         return True
 
     def cancel(self, process: Process, name: str) -> bool:
@@ -235,12 +310,19 @@ class Model:
     def judged(self, process: Process, key: Key) -> tuple[str, frozenset[str]]:
         """`allow`, `ask` or `deny` now, and the approvals that it rests on."""
         agent, capsule, tool, value = key
-        now = self.now(process)
         if capsule is not None:
-            if any(t.expires is not None and t.expires <= now and not t.ended for t in self.line(capsule)):
+            now, doubt = self.read(process)
+            timed = [t for t in self.line(capsule) if t.expires is not None and not t.ended]
+            if process.news or any(t.expires is not None and t.expires <= now for t in timed):
                 self.sweep(process)
+            if doubt and timed:
+                return "deny", frozenset()
             if self.tasks[capsule].agent != agent or not self.alive(capsule, now):
                 return "deny", frozenset()
+        elif not self.fresh(process):
+            self.read(process)
+            if process.news:
+                self.sweep(process)
         own = self.tasks[capsule] if capsule is not None else None
         record = AGENTS[agent]
         if tool == "extra":
@@ -254,7 +336,11 @@ class Model:
             return "deny", frozenset()
         if tool not in ("push", "sign"):
             return "allow", frozenset()
-        answers = {n: a for n, a in self.asks.items() if a.key == key and a.expires > now and a.by != agent}
+        now, doubt = self.read(process)
+        answers = {n: a for n, a in self.asks.items() if a.key == key and a.expires > now}
+        if doubt and any(a.state in ("approved", "refused") for a in answers.values()):
+            return "deny", frozenset()
+        answers = {n: a for n, a in answers.items() if a.by != agent}
         if any(a.state == "refused" for a in answers.values()):
             return "deny", frozenset()
         said = {n: a for n, a in answers.items() if a.state == "approved"}
@@ -269,10 +355,12 @@ class Model:
     def start(self, process: Process, key: Key, counted: frozenset[str]) -> bool:
         """Whether a call that was allowed may begin, now."""
         _, capsule, tool, _ = key
-        now = self.now(process)
         if capsule is None and not counted:
             return True
+        now, doubt = self.read(process)
         line = self.line(capsule) if capsule is not None else []
+        if doubt and (counted or any(t.expires is not None for t in line)):
+            return False
         if capsule is not None:
             if not self.alive(capsule, now):
                 return False
@@ -295,26 +383,27 @@ class Model:
         for task in line:
             task.ran += 1
             task.wrote += tool == "make"
-        self.stored = now
+        self.tick(process)
         return True
 
     # Tickets
 
     def offer(self, process: Process, capsule: str) -> bool:
-        now = self.now(process)
-        if not self.alive(capsule, now):
+        now, doubt = self.read(process)
+        if doubt or not self.alive(capsule, now):
             return False
         self.log.append(("capsule", "offered", capsule))
-        self.stored = now
+        self.tick(process)
         return True
 
     def enter(self, process: Process, text: str) -> bool:
         now = self.sweep(process)
         ticket = self.tickets.get(text)
-        if ticket is None or ticket.used or ticket.expires <= now or not self.alive(ticket.capsule, now):
+        gone = ticket is None or ticket.used or ticket.expired or ticket.expires <= now
+        if ticket is None or gone or self.read(process)[1] or not self.alive(ticket.capsule, now):
             self.log.append(("capsule", "not-entered"))
             return False
         ticket.used = True
         self.log.append(("capsule", "entered", ticket.capsule))
-        self.stored = now
+        self.tick(process)
         return True

@@ -26,6 +26,7 @@ from hypothesis.stateful import (
 )
 
 from remit.grant.authority import Authority
+from remit.grant.clock import seconds_of
 from remit.grant.errors import GrantError
 from remit.model.decision import Decision
 from remit.model.facts import Facts
@@ -74,12 +75,12 @@ class Machine(RuleBasedStateMachine):
         with world.stores[0].read() as view:
             self.first = int(view.rows("SELECT size FROM head")[0][0])
             self.asked = int(view.rows("SELECT coalesce(max(seq), 0) FROM ask")[0][0])
-            seen = str(view.rows("SELECT seen FROM moment")[0][0])
-        self.model.stored = int(_seconds(seen)) if seen else 0
+            seen, era, behind, gap = view.rows("SELECT seen, era, behind, gap FROM moment")[0]
+        self.model.stored = int(seconds_of(seen))
+        self.model.era, self.model.behind, self.model.gap = era, behind, bool(gap)
         self.processes = [Process(Wall(max(world.latest, self.model.stored) + 1)) for _ in world.stores]
         self.authorities: list[Authority] = []
         for process, store in zip(self.processes, world.stores, strict=True):
-            self.model.begin(process)
             self.authorities.append(authority(store, world.folder, process.wall))
         self.names: list[str] = []
         self.held: list[tuple[Key, Any, Decision, Facts, frozenset[str]]] = []
@@ -137,18 +138,25 @@ class Machine(RuleBasedStateMachine):
 
     # Clocks
 
-    @rule(at=sizes, what=st.sampled_from(["goes on", "goes on", "forwards", "back", "anew"]), seconds=spans)
+    @rule(at=sizes, what=st.sampled_from(["goes on", "goes on", "forwards", "back", "anew", "off"]), seconds=spans)
     def time(self, at: int, what: str, seconds: int) -> None:
         """Time passes; or a wall clock is set; or a process starts anew, and what only it knew is forgotten."""
         wall = self._who(at)[0].wall
         if what == "goes on":
             wall.goes_on(seconds)
-        elif what == "anew":
-            process = self.processes[at % 2] = Process(wall)
-            self.model.begin(process)
+        elif what in ("anew", "off"):
+            if what == "off":
+                wall.reboots(seconds)
+            self.processes[at % 2] = Process(wall)
             self.authorities[at % 2] = authority(self.world.stores[at % 2], self.world.folder, wall)
         else:
             wall.jumps(seconds if what == "forwards" else -seconds)
+
+    @rule(at=sizes)
+    def repair(self, at: int) -> None:
+        """A person repairs the clock, where it is in doubt."""
+        process, one = self._who(at)
+        self._agree(self.model.repair(process), lambda: one.repair_clock(by="ann"))
 
     # Tasks
 
@@ -192,7 +200,11 @@ class Machine(RuleBasedStateMachine):
         lasts: int | None,
     ) -> None:
         process, one = self._who(at)
-        expires = int(self.model.now(process)) + lasts if lasts is not None else None
+        expires = None
+        if lasts is not None:
+            with one.store.read() as view:
+                assert one.clock.now(view) == moment(self.model.read(process)[0])
+            expires = self.model.read(process)[0] + lasts
         new = model.Task(
             agent, above, grants, tiers, *budget, expires, by or "ann", "agent" if by is not None else "human"
         )
@@ -325,8 +337,8 @@ class Machine(RuleBasedStateMachine):
         if chain == known or prefix:
             return
         made = call(line[0].agent, "look", {"path": "a"}, capsule, chain=chain)
-        decision, facts = judge(one, self.world.rulebook, made)
         self.model.judged(process, (line[0].agent, capsule, "look", "a"))
+        decision, facts = judge(one, self.world.rulebook, made)
         if decision.allowed:
             with pytest.raises(GrantError):
                 one.begin(made, decision, self.world.rulebook, facts)
@@ -385,7 +397,7 @@ class Machine(RuleBasedStateMachine):
         text = self._agree(expected, lambda: one.ticket(name))
         if text:
             self.texts.append(text)
-            self.model.tickets[text] = model.Ticket(name, process.seen + model.TICKET_WITHIN)
+            self.model.tickets[text] = model.Ticket(name, self.model.stored + model.TICKET_WITHIN)
 
     @precondition(lambda self: self.texts)
     @rule(at=sizes, which=sizes)
@@ -462,13 +474,6 @@ def _told(event: dict[str, Any]) -> tuple[str, ...]:
     if event["what"] == "not-entered":
         return kind, event["what"]
     return (kind, event["what"], event["capsule"], *((event["by"],) if event["what"] == "issued" else ()))
-
-
-def _seconds(text: str) -> float:
-    import calendar
-    import time
-
-    return calendar.timegm(time.strptime(text, "%Y-%m-%dT%H:%M:%SZ"))
 
 
 def _run(url: str | None, folder: Path, examples: int, steps: int) -> None:

@@ -9,8 +9,10 @@ from typing import Any
 from remit.compile import build_rulebook
 from remit.compile.tasks import task_from
 from remit.decide import decide
+from remit.enforce.refusal import refusal
 from remit.grant.authority import Authority
 from remit.grant.clock import Clock
+from remit.grant.errors import GrantError
 from remit.model.call import Call, Context
 from remit.model.decision import Decision
 from remit.model.facts import Facts
@@ -74,9 +76,10 @@ class Wall:
 
     def __init__(self, at: float = START) -> None:
         self.at, self.steady = at, 1000.0
+        self.boot = secrets.token_hex(8)
 
     def clock(self) -> Clock:
-        return Clock(lambda: self.at, lambda: self.steady)
+        return Clock(lambda: self.at, lambda: self.steady, self.boot, shared=False)
 
     def goes_on(self, seconds: float) -> None:
         self.at += seconds
@@ -84,6 +87,12 @@ class Wall:
 
     def jumps(self, seconds: float) -> None:
         self.at += seconds
+
+    def reboots(self, off: float) -> None:
+        """The machine is off for so many seconds, which its wall clock counts and its steady clock doesn't."""
+        self.at += off
+        self.steady = 1.0
+        self.boot = secrets.token_hex(8)
 
 
 def open_world(url: str | None, folder: Path) -> Store:
@@ -124,11 +133,15 @@ def call(agent: str, tool: str, args: dict[str, Any], capsule: str | None = None
 
 def judge(one: Authority, rulebook: Rulebook, call: Call, base: Facts | None = None) -> tuple[Decision, Facts]:
     """As enforcement points do it: decided, and decided again with the answers that are there."""
-    facts = one.facts(call.context.capsule, base if base is not None else Facts(store=True))
-    decision = decide(rulebook, call, facts)
-    if decision.verdict is ASK:
-        facts = one.answered(call, rulebook, facts)
+    facts = base if base is not None else Facts(store=True)
+    try:
+        facts = one.facts(call.context.capsule, facts)
         decision = decide(rulebook, call, facts)
+        if decision.verdict is ASK:
+            facts = one.answered(call, rulebook, facts)
+            decision = decide(rulebook, call, facts)
+    except GrantError as error:
+        return refusal(call, error.code, str(error)), facts
     return decision, facts
 
 

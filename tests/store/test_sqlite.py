@@ -210,7 +210,7 @@ class TestDamage:
     def test_a_header_that_tells_another_version(self, place: Place):
         place.open().close()
         connection = sqlite3.connect(database(place))
-        connection.execute("PRAGMA user_version = 7")
+        connection.execute("PRAGMA user_version = 700")
         connection.close()
         assert code_of(place.open) == "store-corrupt"
 

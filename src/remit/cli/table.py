@@ -115,6 +115,15 @@ COMMANDS: dict[str, Entry] = {
             "list": Command("gate", "List the gates of a task, and who has passed them", "list_"),
         },
     ),
+    "clock": Group(
+        "Show the clock by which approvals, tickets and tasks end: whether it is in doubt, and what happened to it",
+        {"repair": Command("clock", "Say that the wall clock is right", "repair")},
+        alone=Command(
+            "clock",
+            "Show the clock by which approvals, tickets and tasks end: whether it is in doubt, and what happened to it",
+            "look",
+        ),
+    ),
     "credential": Group(
         "The passphrase that people prove themselves with: to activate, and to answer",
         {

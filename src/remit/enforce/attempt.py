@@ -111,19 +111,18 @@ class Enforcer:
 
         It yields before it does what may take time (see MAY_WAIT); left alone there, it has begun nothing.
         """
-        call = carrier.call
-        kind, ground = (call.agent, call.tool), self._ground
+        call, ground = carrier.call, self._ground
+        kind = (call.agent, call.tool)
         quick = kind in ground.harmless and carrier.knows_task and call.context.capsule is None
         if not quick or kind not in ground.pathless:
             yield MAY_WAIT
-        try:
-            rulebook = self.rulebook()
-            calls = carrier.calls(rulebook)
-        except Exception as error:
-            return self.refuse(call, _broken(call, error, "the call can't be read"), call_id=carrier.call_id)
         end: float | None = None
         for _ in range(ROUNDS):
-            judged = self._judged(calls, rulebook, knows_task=carrier.knows_task, quick=quick)
+            try:
+                rulebook = self.rulebook()
+                judged = self._strictest(carrier.calls(rulebook), rulebook, carrier.knows_task, quick)
+            except Exception as error:
+                return self.refuse(call, _broken(call, error, "the call can't be read"), call_id=carrier.call_id)
             decision, call = judged.decision, judged.call
             if quick and not _is_plain(decision):
                 quick = False
@@ -131,25 +130,17 @@ class Enforcer:
                 yield MAY_WAIT
                 continue
             if decision.verdict is ASK and not (carrier.asks_itself and _can_be_asked(decision)):
-                decision, question = self.ask(judged)
-                if question is not None:
-                    with suppress(Exception):
-                        carrier.on_question(question, call)
-                    end = time.monotonic() + carrier.wait if end is None else end
-                    while (is_open := self._is_open(question)) and time.monotonic() < end:
-                        yield max(0.001, min(POLL, end - time.monotonic()))
-                    if not is_open:
-                        continue  # it was answered, and that counts when the call is decided again
-                if decision.verdict is ASK:
-                    decision = carrier.pending(decision)
-                return self.refuse(call, decision, call_id=carrier.call_id)
-            if decision.verdict is ASK:
-                decision = msgspec.structs.replace(decision, approval=ASKED_OF_HOST)
-                judged = judged._replace(decision=decision)
+                end = time.monotonic() + carrier.wait if end is None else end
+                refused = yield from self._answered(carrier, judged, end)
+                if refused is None:
+                    continue  # the answer counts when the call is decided again
+                return self.refuse(call, refused, call_id=carrier.call_id)
             if decision.verdict is DENY:
                 return self.refuse(call, decision, call_id=carrier.call_id)
             try:
-                self._check(carrier, judged)
+                if decision.obligations and decision.would is None:
+                    self._check_obligations(carrier, judged)
+                carrier.check(judged)
             except Exception as error:
                 denied = _denied(decision, _why(error, "the call can't run here"))
                 return self.refuse(call, denied, call_id=carrier.call_id)
@@ -158,29 +149,13 @@ class Enforcer:
                 return Passage(self.ledger, name, decision, call.args)
             if quick:
                 yield MAY_WAIT
-            try:
-                receipt = self.ledger.intent(call, decision, call_id=carrier.call_id)
-            except Exception as error:
-                reason = "the decision can't be recorded, so nothing may run; tell the person who runs you"
-                return refusal(call, "ledger-unavailable", reason, detail=str(error), policy=decision.policy)
-            passage = Passage(self.ledger, receipt.call, receipt.on(decision), call.args)
-            try:
-                carried = carrier.carry_out(judged)
-                passage.args, passage.undo = carried.args, carried.undo
-                self._begin(judged, keep=not carrier.knows_task)
-            except Exception as error:
-                denied = _denied(decision, _why(error, "the call could not begin"))
-                passage.not_run(denied.code)
-                return denied
-            if receipt.seq is None and _is_plain(decision) and call.context.capsule is None:
-                self._ground.harmless.add(kind)
-            return passage
+            return self._begun(carrier, judged)
         return self.refuse(call, carrier.pending(decision), call_id=carrier.call_id)
 
-    def judge(self, call: Call, rulebook: Rulebook, *, knows_task: bool = True, quick: bool = False) -> Judged:
+    def judge(self, call: Call, rulebook: Rulebook, knows_task: bool = True, quick: bool = False) -> Judged:
         """What would be decided about the call now, answers that were given counted. Never raises: a failure denies.
 
-        `quick` looks for no answers, and leaves out what only those need who obey the decision.
+        `quick` looks for no answers, and leaves out what is needed only to obey the decision.
         """
         try:
             if not knows_task:
@@ -200,11 +175,14 @@ class Enforcer:
             found = _broken(call, error, "the call could not be judged")
         return Judged(found, call, NO_FACTS, rulebook)
 
-    def _judged(self, calls: Sequence[Call], rulebook: Rulebook, *, knows_task: bool, quick: bool) -> Judged:
-        """The same of a call that may have come by several chains: what the strictest of them says."""
+    def _strictest(self, calls: Sequence[Call], rulebook: Rulebook, knows_task: bool, quick: bool) -> Judged:
+        """The same of a call that may have come by several chains: what the strictest of them says.
+
+        Raises ValueError without any.
+        """
         if len(calls) == 1:
-            return self.judge(calls[0], rulebook, knows_task=knows_task, quick=quick)
-        every = [self.judge(call, rulebook, knows_task=knows_task) for call in calls]
+            return self.judge(calls[0], rulebook, knows_task, quick)
+        every = [self.judge(call, rulebook, knows_task) for call in calls]
         return max(every, key=lambda judged: judged.decision.verdict)
 
     def ask(self, judged: Judged) -> tuple[Decision, AskState | None]:
@@ -213,7 +191,7 @@ class Enforcer:
         There is no question yet while the decision says that something is missing.
         """
         decision, call = judged.decision, judged.call
-        if decision.needs is None or not _can_be_asked(decision):
+        if decision.needs is None or decision.needs.missing:
             return decision, None
         try:
             asked = self.authority.ask(call, decision, judged.rulebook, judged.facts, point=self.ledger.point)
@@ -224,19 +202,33 @@ class Enforcer:
         remedy = Remedy(f"{asked.ask.of} approves {asked.id}", command=f"remit approve {asked.id}")
         return msgspec.structs.replace(decision, needs=needs, remedy=remedy), asked
 
+    def _answered(self, carrier: Carrier, judged: Judged, end: float) -> Generator[float, None, Decision | None]:
+        """None once somebody has answered; until `end` nobody has, or nobody can: the decision to refuse with."""
+        decision, question = self.ask(judged)
+        if decision.verdict is DENY:
+            return decision
+        if question is not None:
+            with suppress(Exception):
+                carrier.on_question(question, judged.call)
+            while self._is_open(question):
+                left = end - time.monotonic()
+                if left <= 0:
+                    return carrier.pending(decision)
+                yield min(POLL, left)
+            return None
+        return carrier.pending(decision)
+
     def _is_open(self, question: AskState) -> bool:
         try:
             return self.authority.asked(question.id).state == "open"
         except RemitError:
             return True  # nobody knows of an answer
 
-    def _check(self, carrier: Carrier, judged: Judged) -> None:
-        """Raises RemitError unless the carrier can do what must be done for the decision to hold."""
+    def _check_obligations(self, carrier: Carrier, judged: Judged) -> None:
+        """Raises GuardError unless the carrier can do all that must be done for the decision to hold."""
         for duty in judged.decision.obligations:
-            known = duty.do in carrier.can and (duty.value is None or duty.arg in judged.call.args)
-            if not known and judged.decision.would is None:
+            if duty.do not in carrier.can or (duty.value is not None and duty.arg not in judged.call.args):
                 raise GuardError(f"{self.ledger.point} can't carry out `{duty.do}`", code="obligation-unsupported")
-        carrier.check(judged)
 
     def _queued(self, call: Call, decision: Decision) -> str | None:
         try:
@@ -244,11 +236,34 @@ class Enforcer:
         except Exception:
             return None  # recorded with a wait, it fails again and denies
 
-    def _begin(self, judged: Judged, *, keep: bool) -> None:
-        """The last step: the task lives and is counted, the approval is used up. Raises RemitError."""
+    def _begun(self, carrier: Carrier, judged: Judged) -> Passage | Decision:
+        """Recorded, obligations carried out, and begun; otherwise the deny."""
         decision, call = judged.decision, judged.call
-        if decision.approval == ASKED_OF_HOST:
-            decision = msgspec.structs.replace(decision, approval=None)
+        if decision.verdict is ASK:
+            decision = msgspec.structs.replace(decision, approval=ASKED_OF_HOST)
+        try:
+            receipt = self.ledger.intent(call, decision, call_id=carrier.call_id)
+        except Exception as error:
+            reason = "the decision can't be recorded, so nothing may run; tell the person who runs you"
+            return refusal(call, "ledger-unavailable", reason, detail=str(error), policy=decision.policy)
+        passage = Passage(self.ledger, receipt.call, receipt.on(decision), call.args)
+        try:
+            passage.args, passage.undo = carrier.carry_out(judged)
+            self._begin(judged, keep=not carrier.knows_task)
+        except Exception as error:
+            denied = _denied(decision, _why(error, "the call could not begin"))
+            passage.not_run(denied.code)
+            return denied
+        if receipt.seq is None and _is_plain(decision):
+            self._ground.harmless.add((call.agent, call.tool))
+        return passage
+
+    def _begin(self, judged: Judged, *, keep: bool) -> None:
+        """The last step: the task lives and is counted, the approval is used up. Raises RemitError.
+
+        With `keep` the store keeps whom the call hands work to.
+        """
+        decision, call = judged.decision, judged.call
         self.authority.begin(call, decision, judged.rulebook, judged.facts)
         if keep and call.context.session is not None and "delegate" in decision.effects:
             tool = judged.rulebook.book.tools.get(decision.tool)
@@ -355,7 +370,8 @@ class Passage:
 
     def done_at_once(self) -> bool:
         """The tool has run; False if somebody would have to wait until that is recorded: use `done`."""
-        self._ended = self._ended or self._ledger.queue_done(self.call, self._took())
+        took = int((time.monotonic() - self._began) * 1000)
+        self._ended = self._ended or self._ledger.queue_done(self.call, took)
         return self._ended
 
     def done(self) -> None:
@@ -376,14 +392,12 @@ class Passage:
         if self.undo is not None and not self._ended:
             self.undo()
 
-    def _took(self) -> int:
-        return int((time.monotonic() - self._began) * 1000)
-
     def _end(self, result: str, error: str | None) -> None:
         if not self._ended:
             self._ended = True
+            took = int((time.monotonic() - self._began) * 1000)
             with suppress(RemitError):  # the intent stands: without an outcome it counts as unknown when recovered
-                self._ledger.outcome(self.call, result, error=error, took=self._took())
+                self._ledger.outcome(self.call, result, error=error, took=took)
 
 
 def _is_plain(decision: Decision) -> bool:

@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
+import msgspec
+
 from remit.grant.asks import AskState
 from remit.model.call import Call
 from remit.model.decision import Decision
@@ -17,7 +19,7 @@ from remit.model.facts import Facts
 from remit.model.rulebook import Rulebook
 
 
-class Judged(NamedTuple):
+class Judged(msgspec.Struct, frozen=True):
     """A decision, the call with its task as it was judged, and what the decision rests on."""
 
     decision: Decision
@@ -70,8 +72,10 @@ class Carrier:
 
 def copied(args: dict[str, Any]) -> dict[str, Any]:
     """The arguments, to be judged, recorded and run with: whoever handed them over can't change these any more."""
+    if _PLAIN.issuperset(map(type, args.values())):
+        return dict(args)
     try:
-        return {name: value if type(value) in _PLAIN else _copy(value) for name, value in args.items()}
+        return {name: _copy(value) for name, value in args.items()}
     except RecursionError:
         return args  # nobody can write these down, so they are refused
 

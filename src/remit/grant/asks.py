@@ -25,6 +25,7 @@ from remit.store.interface import Transaction
 ANSWER_WITHIN = 24 * 3600.0
 USE_WITHIN = 3600.0
 """Seconds: an answer is for a call that is about to be made."""
+_ASK = msgspec.json.Decoder(Ask)
 COLUMNS = "seq, digest, body, agent, capsule, asked_of, state, expires, answered, answerer, answerer_kind, because"
 
 
@@ -144,6 +145,8 @@ def answer(
         return found
     if found.state != "open" and not (found.state == "approved" and verdict == "refuse"):
         raise GrantError(f"{name} is {found.state} already", code="approval-closed")
+    if verdict == "approve":
+        clock.sure(change)
     state = "approved" if verdict == "approve" else "refused"
     expires = min(found.expires, clock.after(now, USE_WITHIN)) if verdict == "approve" else found.expires
     change.run(
@@ -221,5 +224,5 @@ def close(
 
 def ask_state(row: tuple[object, ...]) -> AskState:
     seq, digest, body, _, _, _, state, expires, answered, by, kind, because = row
-    ask = msgspec.json.decode(bytes(body), type=Ask)  # type: ignore[call-overload]
+    ask = _ASK.decode(bytes(body))  # type: ignore[call-overload]
     return AskState(seq, digest, ask, state, expires, answered, by, kind, because)  # type: ignore[arg-type]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import re
+from contextlib import suppress
 from typing import Any, Literal
 
 import msgspec
@@ -22,9 +23,10 @@ from remit.grant.errors import GrantError
 from remit.grant.expiry import sweep
 from remit.grant.history import Unused, unused
 from remit.grant.notes import note
+from remit.grant.repair import Repaired, repair
 from remit.model.call import Call
 from remit.model.decision import Decision
-from remit.model.facts import Facts
+from remit.model.facts import Capsule, Facts
 from remit.model.rulebook import Rulebook
 from remit.model.task import Ask, Task
 from remit.record.vault import Vault
@@ -45,26 +47,40 @@ class Authority:
     # What decisions look at
 
     def facts(self, capsule: str | None, base: Facts) -> Facts:
-        """The facts with the moment, and with the capsule and those above it. Raises StoreError."""
-        if capsule is None and self.clock.informed:
+        """The facts with the moment, and with the capsule and those above it. Raises StoreError.
+
+        While the clock is in doubt they have no moment. Raises GrantError (`clock-in-doubt`) if the capsule ends by
+        itself.
+        """
+        if capsule is None and self.clock.fresh:
             return msgspec.structs.replace(base, now=self.clock.now())
+        found: dict[str, Capsule] = {}
         with self.store.read() as view:
-            now = self.clock.now(view)
-            if capsule is None:
-                return msgspec.structs.replace(base, now=now)
-            try:
-                found = {state.task.capsule.id: state.capsule for state in capsules.above(view, capsule)}
-            except GrantError:
-                found = {}
-        if any(one.expires is not None and one.expires <= now and not one.ended for one in found.values()):
+            now, doubt = self.clock.read(view)
+            if capsule is not None:
+                with suppress(GrantError):
+                    found = {state.task.capsule.id: state.capsule for state in capsules.above(view, capsule)}
+        alive = [one for one in found.values() if one.expires is not None and not one.ended]
+        if self.clock.news or any(one.expires is not None and one.expires <= now for one in alive):
             sweep(self.store, self.clock, self.writer)
-        return msgspec.structs.replace(base, now=now, capsules=found)
+        if doubt is None:
+            return msgspec.structs.replace(base, now=now, capsules=found)
+        if alive:
+            raise GrantError(doubt.reason, code="clock-in-doubt")
+        notes = (*base.notes, f"{doubt.reason}; until then no date in the policy counts")
+        return msgspec.structs.replace(base, now=None, capsules=found, notes=notes)
 
     def answered(self, call: Call, rulebook: Rulebook, facts: Facts) -> Facts:
-        """The facts with the answers to exactly this call. Raises StoreError."""
+        """The facts with the answers to exactly this call. Raises StoreError.
+
+        Raises GrantError (`clock-in-doubt`) if it was approved and nobody can tell whether that still counts.
+        """
         digest = call_digest(call, rulebook.hash, facts)
         with self.store.read() as view:
-            found = asks.answers(view, digest, self.clock.now(view))
+            now, doubt = self.clock.read(view)
+            found = asks.answers(view, digest, now)
+        if doubt is not None and found:
+            raise GrantError(doubt.reason, code="clock-in-doubt")
         return msgspec.structs.replace(facts, approvals=found) if found else facts
 
     # Using it
@@ -81,9 +97,12 @@ class Authority:
             now = self.clock.tick(change)
             if capsule is not None:
                 line = capsules.line(change, capsule, now)
+                if any(state.timed for state in line):
+                    self.clock.sure(change)
                 check_chain(call.context.chain, line)
                 capsules.spend(change, line, _uses(decision, capsule))
             if decision.approval is not None:
+                self.clock.sure(change)
                 digest = call_digest(call, rulebook.hash, facts)
                 counted = frozenset(a.id for a in facts.approvals if a.answer == "approve" and a.digest == digest)
                 asks.use(change, digest, counted, now=now, writer=self.writer)
@@ -154,7 +173,7 @@ class Authority:
         """Issues a capsule. Raises GrantError."""
         sweep(self.store, self.clock, self.writer)
         with self.store.write() as change:
-            return capsules.issue(change, rulebook, task, now=self.clock.tick(change), writer=self.writer)
+            return capsules.issue(change, rulebook, task, clock=self.clock, writer=self.writer)
 
     def end(self, name: str, *, by: str) -> Ending:
         """Ends a capsule and all below it: when this returns, nothing begins in them any more. Raises GrantError."""
@@ -196,6 +215,13 @@ class Authority:
         """The agents through whose hands the capsule came. Raises GrantError."""
         with self.store.read() as view:
             return chain_of(capsules.above(view, capsule))
+
+    # The clock
+
+    def repair_clock(self, *, by: str) -> Repaired:
+        """The clock shows what the wall clock shows, by word of a person. Raises GrantError if it is not in doubt."""
+        with self.store.write() as change:
+            return repair(change, self.clock, by=by, writer=self.writer)
 
     # Hand-overs to other processes
 

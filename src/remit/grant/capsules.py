@@ -7,6 +7,7 @@ from typing import NamedTuple
 import msgspec
 
 from remit.grant.asks import cancel_all
+from remit.grant.clock import Clock
 from remit.grant.errors import GrantError
 from remit.grant.issuing import check_issue
 from remit.grant.notes import note
@@ -16,6 +17,8 @@ from remit.model.task import Task
 from remit.model.terms import MAX_CHAIN
 from remit.store.errors import StoreRefused
 from remit.store.interface import Transaction
+
+_TASK = msgspec.json.Decoder(Task)
 
 
 class CapsuleState(NamedTuple):
@@ -27,6 +30,11 @@ class CapsuleState(NamedTuple):
     passed: dict[str, str]
     """Gates that were passed, with who passed them."""
     spent: dict[str, int]
+
+    @property
+    def timed(self) -> bool:
+        """Whether it ends by itself."""
+        return self.task.capsule.expires is not None
 
     @property
     def capsule(self) -> Capsule:
@@ -42,14 +50,17 @@ class Ending(NamedTuple):
     states: tuple[CapsuleState, ...]
 
 
-def issue(change: Transaction, rulebook: Rulebook, task: Task, *, now: str, writer: str) -> Task:
+def issue(change: Transaction, rulebook: Rulebook, task: Task, *, clock: Clock, writer: str) -> Task:
     """Puts a capsule in the store and the ledger; returns it as it was issued. Raises GrantError."""
+    now = clock.tick(change)
     ancestors = [state.task for state in line(change, task.capsule.parent, now)] if task.capsule.parent else []
     if ancestors:
         ends = [t.capsule.expires for t in (task, *ancestors) if t.capsule.expires is not None]
         task = msgspec.structs.replace(
             task, capsule=msgspec.structs.replace(task.capsule, expires=min(ends, default=None))
         )
+    if task.capsule.expires is not None:
+        clock.sure(change)
     task = msgspec.structs.replace(task, made=now, policy=rulebook.hash)
     check_issue(rulebook.book, task, tuple(ancestors), now)
     capsule = task.capsule
@@ -81,10 +92,12 @@ def issue(change: Transaction, rulebook: Rulebook, task: Task, *, now: str, writ
 
 def state_of(view: Transaction, name: str) -> CapsuleState:
     """One capsule. Raises GrantError if there is none."""
-    row = view.row("SELECT body, ended, ended_by FROM capsule WHERE id = ?", name)
+    row = view.row("SELECT body, ended, ended_by, expires FROM capsule WHERE id = ?", name)
     if row is None:
         raise GrantError(f"there is no capsule `{name[:100]}`", code="unknown-capsule")
-    task = msgspec.json.decode(bytes(row[0]), type=Task)
+    task = _TASK.decode(bytes(row[0]))
+    if task.capsule.expires != row[3]:  # it was moved when the clock was repaired
+        task = msgspec.structs.replace(task, capsule=msgspec.structs.replace(task.capsule, expires=row[3]))
     passed = dict(view.rows("SELECT gate, person FROM gate_pass WHERE capsule = ?", name))
     spent = dict(view.rows("SELECT what, used FROM spent WHERE capsule = ?", name))
     return CapsuleState(task, row[1], row[2], passed, spent)

@@ -16,7 +16,8 @@ WITHIN = 3600.0
 
 def make(change: Transaction, capsule: str, *, clock: Clock, writer: str, within: float = WITHIN) -> str:
     """A ticket for the capsule, which must be alive. Raises GrantError."""
-    now = clock.tick(change)
+    clock.tick(change)
+    now = clock.sure(change)
     found = line(change, capsule, now)
     text = os.urandom(24).hex()
     change.run(
@@ -31,14 +32,15 @@ def make(change: Transaction, capsule: str, *, clock: Clock, writer: str, within
 
 def take(change: Transaction, text: str, *, clock: Clock, writer: str) -> list[CapsuleState]:
     """The capsule that the ticket is for, and those above it; the ticket is used up. Raises GrantError."""
-    now = clock.tick(change)
-    row = change.row("SELECT capsule, expires, used FROM ticket WHERE digest = ?", _digest(text))
+    clock.tick(change)
+    now = clock.sure(change)
+    row = change.row("SELECT capsule, expires, used, expired FROM ticket WHERE digest = ?", _digest(text))
     if row is None:
         raise GrantError("there is no such hand-over", code="unknown-ticket")
-    capsule, expires, used = row
+    capsule, expires, used, expired = row
     if used is not None:
         raise GrantError("this hand-over was taken already", code="ticket-used")
-    if expires <= now:
+    if expired is not None or expires <= now:
         raise GrantError("this hand-over was not taken in time", code="ticket-expired")
     found = line(change, capsule, now)
     change.run("UPDATE ticket SET used = ? WHERE digest = ?", now, _digest(text))

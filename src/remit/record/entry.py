@@ -37,6 +37,7 @@ EVENTS = (
     "review",
     "rotation",  # of the ledger's key
     "credential",  # a person's: set, changed, given or refused
+    "clock",  # it jumped, is in doubt, or was repaired
     "observe",  # enforcement is suspended, until a date
     "unsafe",  # something that weakens enforcement is in the policy
     "erasure",

@@ -22,6 +22,10 @@ class Transaction(Protocol):
     It is over when its block ends. Once a statement failed it can only be rolled back, also if the error was caught.
     """
 
+    @property
+    def clock(self) -> str | None:
+        """SQL for the milliseconds since 1970 that the server's clock shows; None where there is no server."""
+
     def rows(self, sql: str, *args: Value) -> list[tuple[Any, ...]]:
         """All rows of an answer that is known to be small."""
 

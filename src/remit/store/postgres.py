@@ -38,6 +38,7 @@ class PostgresTransaction(BaseTransaction):
     """Statements between BEGIN and COMMIT."""
 
     foreign = _FOREIGN
+    clock = "CAST(extract(epoch FROM clock_timestamp()) * 1000 AS BIGINT)"
 
     def __init__(self, link: Link, *, writes: bool) -> None:
         super().__init__()

@@ -20,6 +20,7 @@ class BaseTransaction(ABC):
 
     foreign: ClassVar[tuple[type[BaseException], ...]]
     """What the driver raises."""
+    clock: ClassVar[str | None] = None
 
     def __init__(self) -> None:
         self._over = False

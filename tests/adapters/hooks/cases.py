@@ -82,7 +82,7 @@ class CaseEnforcer(Enforcer):
     case: Call
     decided: Decision | None
 
-    def judge(self, call: Call, rulebook: Rulebook, *, knows_task: bool = True, quick: bool = False) -> Judged:
+    def judge(self, call: Call, rulebook: Rulebook, knows_task: bool = True, quick: bool = False) -> Judged:
         given = self.case.context
         context = msgspec.structs.replace(given, cwd=call.context.cwd if given.cwd is not None else None)
         call = msgspec.structs.replace(call, context=context, statement=self.case.statement)
