@@ -260,7 +260,7 @@ def test_the_queue_is_bounded(receiver: Receiver):
     for number in range(QUEUE + 20):
         hook(asked(number + 1))
     assert hook.dropped == 20
-    assert hook.last_error == f"more than {QUEUE} questions wait to be told"
+    assert hook.last_error == f"more than {QUEUE} questions wait to be sent"
     assert not hook.flush(0.05)
     receiver.slow = 0
     receiver.release.set()
