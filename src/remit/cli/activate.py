@@ -23,10 +23,11 @@ def command(
     json: JsonOption = False,
 ) -> int:
     """Put the policy in force: check it, show what changes, and ask a person."""
-    from remit.cli.check import as_json, as_text, examine
+    from remit.cli.check import as_json, as_text
     from remit.cli.common import BAD_POLICY, find_policy, say_policy
     from remit.cli.output import err, out, out_json
     from remit.enforce.in_force import look_up_in_force
+    from remit.testing.check import examine
 
     path = find_policy(policy)
     say_policy(path, machine=json)
@@ -51,8 +52,9 @@ def command(
 
 def _dry_run(force: InForce, rulebook: Rulebook, *, json: bool) -> int:
     from remit.cli.common import FINE
-    from remit.cli.differences import Difference, as_text
+    from remit.cli.differences import as_text
     from remit.cli.output import out, out_json
+    from remit.service.activation import Difference
 
     difference = Difference.between(force, rulebook)
     if json:
@@ -64,9 +66,10 @@ def _dry_run(force: InForce, rulebook: Rulebook, *, json: bool) -> int:
 
 def _activate(opened: Opened, root: Path, rulebook: Rulebook, *, yes: bool, json: bool) -> int:
     from remit.cli.common import FINE
-    from remit.cli.differences import Difference, as_text
+    from remit.cli.differences import as_text
     from remit.cli.output import err, out
     from remit.enforce.in_force import finish_activation, put_in_force, read_in_force, repair_rulebook
+    from remit.service.activation import Difference
 
     if finish_activation(opened, root):
         err("remit: an activation had been interrupted; it is finished now")
@@ -100,14 +103,16 @@ def _consent(opened: Opened, force: InForce, rulebook: Rulebook, *, yes: bool) -
     from remit.cli.common import InputError
     from remit.cli.ledger.user import user_name
     from remit.cli.output import err
-    from remit.cli.person import lifted, prove_person, without_credential
+    from remit.cli.person import read_secret
     from remit.grant.credential import is_set
+    from remit.grant.person import needs_none, prove_person, without_credential
     from remit.model.text import shown
 
     book = force.rulebook.book if force.rulebook is not None else None
     first = force.activation is None and not is_set(opened.store)
-    if not first and not lifted(book):
-        return prove_person(opened.store, book, doing=f"activate {shown(rulebook.book.name)}")
+    if not first and not needs_none(book):
+        doing = f"activate {shown(rulebook.book.name)}"
+        return prove_person(opened.store, book, name=user_name(None), doing=doing, read=read_secret)
     if not yes:
         if not sys.stdin.isatty():
             raise InputError("nobody is there to agree: say --yes")

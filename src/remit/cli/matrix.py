@@ -12,13 +12,14 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from remit.cli.common import FINE, clock, known_name, listed, moment_of, open_policy
+from remit.cli.common import FINE, clock, listed, moment_of, open_policy
 from remit.cli.options import Format, NowOption, PolicyOption
 from remit.cli.output import coloured, out, out_json, symbols, unicode_output, write
 from remit.cli.parameters import Option
 from remit.explain import pages
 from remit.explain.matrix import callers_of, chosen_tools, make_matrix, tools_of
 from remit.explain.pages import legend
+from remit.model.names import known_name
 from remit.model.text import shown
 
 if TYPE_CHECKING:

@@ -10,8 +10,8 @@ from remit.cli.parameters import Option
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from remit.cli.pending import Standing
     from remit.record.open import OpenLog
+    from remit.service.activation import Standing
     from remit.service.status.gather import NoStore, Project
     from remit.service.status.model import PolicyState, Status
 
@@ -77,11 +77,11 @@ def _project(option: Path | None) -> Project:
 
 
 def _standing(project: Project, opened: OpenLog | NoStore) -> Standing:
-    from remit.cli.check import examine
-    from remit.cli.pending import standing
     from remit.enforce.in_force import InForce, read_in_force
     from remit.model.errors import RemitError
+    from remit.service.activation import standing
     from remit.service.status.gather import NoStore
+    from remit.testing.check import examine
 
     force = InForce()
     if not isinstance(opened, NoStore):

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated, Any
 
 from remit.cli.capsule.show import IdArgument
-from remit.cli.capsule.words import rule_lines
+from remit.cli.capsule.task import rule_lines
 from remit.cli.common import FINE
 from remit.cli.living import out_data, to_change
 from remit.cli.options import JsonOption, PolicyOption

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated
 
-from remit.cli.capsule.words import task_json, task_lines
+from remit.cli.capsule.task import task_json, task_lines
 from remit.cli.common import FINE
 from remit.cli.living import must_look, out_data, to_look
 from remit.cli.options import JsonOption, PolicyOption
