@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 from remit.cli.common import FINE
 from remit.cli.living import out_data, to_change, to_look
@@ -14,9 +14,7 @@ from remit.explain.visible import bounded
 from remit.grant.clock import Clock, lasting, written
 from remit.grant.errors import GrantError
 from remit.record.reader import entries
-
-if TYPE_CHECKING:
-    from remit.store.interface import Store
+from remit.store.interface import Store
 
 SHOWN = 10
 """Events of the ledger."""

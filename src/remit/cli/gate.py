@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 from remit.cli.capsule.task import rule_lines
 from remit.cli.common import FINE
@@ -13,13 +13,10 @@ from remit.cli.output import out, paint
 from remit.cli.parameters import Argument, Option
 from remit.explain.extent import extents_of, rule_text
 from remit.explain.visible import bounded
-from remit.grant.capsules import PLAN
+from remit.grant.capsules import PLAN, CapsuleState
 from remit.grant.history import gates
+from remit.model.rulebook import Rulebook
 from remit.model.text import shown
-
-if TYPE_CHECKING:
-    from remit.grant.capsules import CapsuleState
-    from remit.model.rulebook import Rulebook
 
 CapsuleArgument = Annotated[str, Argument(metavar="CAPSULE")]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from remit.cli.common import FINE, InputError, find_policy, say_policy
 from remit.cli.living import out_data, to_change
@@ -12,12 +12,10 @@ from remit.cli.output import out, paint
 from remit.cli.parameters import Option
 from remit.compile.load import load_file
 from remit.enforce.in_force import read_in_force
+from remit.model.rulebook import Book
 from remit.model.text import shown
 from remit.service.standing_grant import StandingGrant, add_grant
-
-if TYPE_CHECKING:
-    from remit.model.rulebook import Book
-    from remit.store import Store
+from remit.store import Store
 
 
 def command(

@@ -23,7 +23,7 @@ from remit.model.errors import InputError, PolicyError
 from remit.model.moments import moment, read_moment
 from remit.model.names import known_name
 from remit.model.rulebook import Rulebook
-from remit.model.text import shown
+from remit.model.text import is_visible, shown
 from remit.store.files import stage, write_whole
 
 
@@ -85,7 +85,7 @@ def _entry(rulebook: Rulebook, grant: StandingGrant) -> str:
     if end <= moment(time.time()):
         raise InputError(f"--until: {end} has passed already")
     for name, text in (("--adr", grant.adr), ("--approved-by", grant.approved_by)):
-        if not text.isprintable() or text != text.strip() or len(text) > 200:
+        if not all(map(is_visible, text)) or text != text.strip() or len(text) > 200:
             raise InputError(f"{name}: one line of up to 200 characters that can be seen")
     scope = {name: values for name, values in (("path", grant.paths), ("url", grant.urls)) if values}
     parts = ", ".join(f"{name}: [{', '.join(map(_quoted, values))}]" for name, values in scope.items())

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 from remit.cli.approvals.inbox import as_json, head_lines
 from remit.cli.common import FINE
-from remit.cli.living import must_look, out_data, to_look
+from remit.cli.living import Living, must_look, out_data, to_look
 from remit.cli.options import JsonOption, PolicyOption
 from remit.cli.output import out, paint
 from remit.cli.parameters import Argument, Option
@@ -16,13 +16,10 @@ from remit.enforce.in_force import read_in_force
 from remit.explain.matrix import tool_for
 from remit.explain.understanding import understanding_of
 from remit.explain.visible import BAR, MOST_ITEMS, bounded, hidden_in, hints, marked, shown_value
+from remit.grant.asks import AskState
 from remit.model.errors import RemitError
+from remit.model.rulebook import Rulebook
 from remit.record.errors import LedgerError
-
-if TYPE_CHECKING:
-    from remit.cli.living import Living
-    from remit.grant.asks import AskState
-    from remit.model.rulebook import Rulebook
 
 AskArgument = Annotated[str, Argument(metavar="ID", help="Such as A-17.")]
 FullOption = Annotated[bool, Option("--full", help="Long values in full.")]

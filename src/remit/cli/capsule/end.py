@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 from remit.cli.capsule.show import IdArgument
 from remit.cli.capsule.task import rule_lines
@@ -14,13 +14,10 @@ from remit.cli.output import out, paint
 from remit.cli.parameters import Option
 from remit.explain.extent import rule_text
 from remit.explain.visible import bounded
+from remit.grant.capsules import CapsuleState
 from remit.grant.errors import GrantError
-from remit.grant.history import all_asks, unused
+from remit.grant.history import Unused, all_asks, unused
 from remit.model.text import shown
-
-if TYPE_CHECKING:
-    from remit.grant.capsules import CapsuleState
-    from remit.grant.history import Unused
 
 
 def command(

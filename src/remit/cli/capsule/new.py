@@ -5,30 +5,25 @@ from __future__ import annotations
 import re
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import msgspec
 
 from remit.cli.capsule.task import task_json, task_lines
 from remit.cli.common import FINE, InputError
-from remit.cli.living import out_data, to_change
+from remit.cli.living import Living, out_data, to_change
 from remit.cli.options import JsonOption, PolicyOption
 from remit.cli.output import complain, out, paint
 from remit.cli.parameters import Argument, Option
 from remit.compile.tasks import read_task_text
 from remit.declare.files import read_text
 from remit.declare.nodes import MAX_SIZE, parse
+from remit.forms.nodes import Node
 from remit.grant.errors import GrantError
 from remit.model.errors import PolicyError, Problem
 from remit.model.moments import read_moment
+from remit.model.task import Task
 from remit.model.text import shown
-
-if TYPE_CHECKING:
-    from remit.cli.living import Living
-    from remit.forms.nodes import Node
-    from remit.grant.errors import GrantError
-    from remit.model.errors import PolicyError
-    from remit.model.task import Task
 
 _ABOUT = {
     "unknown-agent": ("agent",),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from remit.cli.capsule.task import task_json, task_lines
 from remit.cli.common import FINE
@@ -12,11 +12,8 @@ from remit.cli.options import JsonOption, PolicyOption
 from remit.cli.output import out, paint
 from remit.cli.parameters import Argument
 from remit.explain.visible import bounded
-from remit.grant.history import children, gates
-
-if TYPE_CHECKING:
-    from remit.grant.capsules import CapsuleState
-    from remit.grant.history import Passed
+from remit.grant.capsules import CapsuleState
+from remit.grant.history import Passed, children, gates
 
 IdArgument = Annotated[str, Argument(metavar="ID", help="The capsule.")]
 
