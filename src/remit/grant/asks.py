@@ -15,6 +15,7 @@ import msgspec
 from remit.grant.clock import Clock
 from remit.grant.errors import GrantError
 from remit.grant.notes import note
+from remit.model.decoding import Decoding
 from remit.model.facts import Approval
 from remit.model.policy import Caller
 from remit.model.rulebook import Book
@@ -25,7 +26,7 @@ from remit.store.interface import Transaction
 ANSWER_WITHIN = 24 * 3600.0
 USE_WITHIN = 3600.0
 """Seconds: an answer is for a call that is about to be made."""
-_ASK = msgspec.json.Decoder(Ask)
+_ASK = Decoding(Ask)
 COLUMNS = "seq, digest, body, agent, capsule, asked_of, state, expires, answered, answerer, answerer_kind, because"
 
 

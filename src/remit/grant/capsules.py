@@ -11,6 +11,7 @@ from remit.grant.clock import Clock
 from remit.grant.errors import GrantError
 from remit.grant.issuing import check_issue
 from remit.grant.notes import note
+from remit.model.decoding import Decoding
 from remit.model.facts import Capsule
 from remit.model.rulebook import Rulebook
 from remit.model.task import Task
@@ -18,7 +19,7 @@ from remit.model.terms import MAX_CHAIN
 from remit.store.errors import StoreRefused
 from remit.store.interface import Transaction
 
-_TASK = msgspec.json.Decoder(Task)
+_TASK = Decoding(Task)
 
 
 class CapsuleState(NamedTuple):
