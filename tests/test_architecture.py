@@ -163,6 +163,50 @@ def test_nothing_rests_on_assert():
     assert [f"{file.relative_to(SRC)}:{node.lineno}" for file, node in asserts] == []
 
 
+# Where a host's name may stand: its own module and catalog files, and what lists all hosts or all protected paths.
+NAMES_OF_HOSTS = ("claude", "anthropic")
+THEIR_OWN = ("adapters/hosts/claude_code/", "catalog/hosts/", "catalog/packs/")
+LISTS = {
+    "adapters/hosts/registry.py": "the table of hosts",
+    "catalog/protected.yaml": "the configuration of every host is protected, installed or not",
+    "scopes/shell/placed.py": "an example in a docstring",
+}
+
+
+def test_nothing_outside_the_family_names_a_host():
+    naming = set()
+    for file in sorted(path for path in SRC.rglob("*") if path.suffix in (".py", ".yaml")):
+        name = file.relative_to(SRC).as_posix()
+        if any(word in file.read_text("utf-8").lower() for word in NAMES_OF_HOSTS) and not name.startswith(THEIR_OWN):
+            naming.add(name)
+    assert naming == set(LISTS)
+
+
+def test_only_the_registry_knows_the_module_of_a_host():
+    """Everybody else takes it from there, so that a second host is found wherever the first one is."""
+    outside = [file for file in FILES if "adapters/hosts/claude_code/" not in file.as_posix()]
+    assert [
+        f"{file.relative_to(SRC)}:{line}: {name}"
+        for file in outside
+        for line, name in imports(file)
+        if name.startswith("remit.adapters.hosts.claude_code")
+    ] == []
+
+
+def test_a_hook_loads_only_the_half_of_a_host_that_it_needs():
+    """What installing and probing need would be paid for on each call."""
+    code = (
+        "import sys; from remit.adapters.hooks import local; from remit.adapters.hosts import registry; "
+        "registry.find('claude-code'); print(*sys.modules)"
+    )
+    ran = subprocess.run([sys.executable, "-I", "-c", code], capture_output=True, text=True, check=True)
+    loaded = set(ran.stdout.split())
+    assert "remit.adapters.hosts.claude_code.hook" in loaded
+    heavy = {"yaml", "typer", "rich", "subprocess", "importlib.metadata", "importlib.resources"}
+    ours = {"declare", "catalog", "exchange", "explain", "adapters.hosts.setup", "adapters.install", "cli"}
+    assert loaded & (heavy | {f"remit.{name}" for name in ours}) == set()
+
+
 ONE_CALL = """
 import sys
 old = set(sys.modules)

@@ -1,4 +1,4 @@
-"""A project with Claude Code's files, an activated rulebook, and a command line in it."""
+"""A project with a host's files, an activated rulebook, and a command line in it."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ import pytest
 
 from remit.cli.main import run
 from tests.activated import activate
+from tests.adapters.hooks.speech import CLAUDE, Speech
 from tests.cli.kit import Ran
 
 POLICY = """\
@@ -41,6 +42,7 @@ SETTINGS = """\
 }
 """
 REVIEWER = "---\nname: reviewer\ndescription: Reviews\ntools: Read, Write\n---\nYou review.\n"
+TOY_SETTINGS = "# mine\ncolour blue\nblock NotebookEdit\nstart say hello\n"
 INSTALL = ("install", "claude-code")
 UNINSTALL = ("uninstall", "claude-code")
 
@@ -48,11 +50,13 @@ UNINSTALL = ("uninstall", "claude-code")
 class Project:
     """A folder with a policy, with its state and the user's configuration beside it."""
 
-    def __init__(self, base: Path) -> None:
+    def __init__(self, base: Path, host: Speech = CLAUDE) -> None:
+        self.host = host
         self.root, self.state, self.user = base / "project", base / "state", base / "user"
         for folder in (self.root, self.state, self.user):
             folder.mkdir(mode=0o700)
-        self.settings = self.root / ".claude" / "settings.json"
+        self.settings = self.root / host.settings
+        self.settings_text = SETTINGS if host is CLAUDE else TOY_SETTINGS
 
     def put(self, path: str, text: str | bytes) -> Path:
         """Writes a file of the project."""
@@ -61,9 +65,31 @@ class Project:
         target.write_bytes(text if isinstance(text, bytes) else text.encode())
         return target
 
+    def definition(self, name: str) -> str:
+        """Where an agent of the project is defined."""
+        return f"{self.host.folder}/{name}{self.host.ending}"
+
+    def of_user(self, name: str) -> Path:
+        """Where an agent of all projects is defined."""
+        path = self.user / Path(self.host.folder).name / f"{name}{self.host.ending}"
+        path.parent.mkdir(exist_ok=True)
+        return path
+
+    def install(self, *options: str) -> Ran:
+        """`remit install`."""
+        return self("install", self.host.name, *options)
+
+    def uninstall(self, *options: str) -> Ran:
+        """`remit uninstall`."""
+        return self("uninstall", self.host.name, *options)
+
+    def policy(self, text: str = POLICY) -> str:
+        """The policy with this host in it."""
+        return text.replace("hosts: {claude-code:", f"hosts: {{{self.host.name}:")
+
     def activate(self, policy: str = POLICY) -> None:
         """The policy is in force."""
-        path = self.put("remit.yaml", policy)
+        path = self.put("remit.yaml", self.policy(policy))
         with here(self):
             activate(path)
 
@@ -91,7 +117,7 @@ class Project:
 
     def record(self) -> dict[str, Any]:
         """The record of the installation."""
-        (path,) = self.state.rglob("claude-code.json")
+        (path,) = self.state.rglob(f"{self.host.name}.json")
         found: dict[str, Any] = json.loads(path.read_bytes())
         return found
 
@@ -104,13 +130,13 @@ class Project:
     @property
     def environment(self) -> dict[str, str]:
         """What a command needs to stay inside."""
-        return {"XDG_STATE_HOME": str(self.state), "CLAUDE_CONFIG_DIR": str(self.user)}
+        return {"XDG_STATE_HOME": str(self.state), "CLAUDE_CONFIG_DIR": str(self.user), "TOY_HOME": str(self.user)}
 
 
 @contextlib.contextmanager
 def here(project: Project) -> Iterator[None]:
     """Inside of the project."""
-    with pytest.MonkeyPatch.context() as patch:
+    with project.host.available(), pytest.MonkeyPatch.context() as patch:
         for key, value in project.environment.items():
             patch.setenv(key, value)
         patch.delenv("REMIT_STORE", raising=False)

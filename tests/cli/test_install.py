@@ -40,15 +40,6 @@ def test_it_shows_the_change_and_writes_nothing_without_yes(project: Project):
     assert project.kept() == []
 
 
-def test_a_dry_run_writes_nothing(project: Project):
-    before = project.files()
-    ran = project(*INSTALL, "--dry-run", "--json")
-    assert (ran.code, ran.json["written"]) == (0, False)
-    assert [Path(one["path"]).name for one in ran.json["files"]] == ["reviewer.md", "settings.json"]
-    assert project.files() == before
-    assert project.kept() == []
-
-
 def test_hooks_and_rules_stand_beside_what_was_there(project: Project):
     assert project(*INSTALL, "--yes").code == 0
     data = json.loads(project.settings.read_bytes())
@@ -70,16 +61,6 @@ def test_hooks_and_rules_stand_beside_what_was_there(project: Project):
         "Read(/.remit/**)",
     } <= set(data["permissions"]["deny"])
     assert not {"Read", "Write", "Edit", "Bash", "Agent", "Task"} & set(data["permissions"]["deny"])
-
-
-def test_a_second_run_changes_no_byte(project: Project):
-    project(*INSTALL, "--yes")
-    before, record = project.files(), project.record()
-    ran = project(*INSTALL)
-    assert ran.code == 0
-    assert "claude-code: nothing to be done\n" in ran.out
-    assert project.files() == before
-    assert project.record() == record
 
 
 def test_after_the_policy_changed_only_our_parts_change(project: Project):
@@ -154,31 +135,6 @@ def test_the_pins(project: Project):
     assert record["definitions"][:2] == [str(project.root / ".claude/agents"), str(project.user / "agents")]
     assert (record["root"], record["policy"]) == (str(project.root), str(project.root / "remit.yaml"))
     assert record["settings"] == str(project.settings)
-
-
-def test_a_definition_of_the_user_is_pinned_and_not_edited(project: Project):
-    (project.user / "agents").mkdir()
-    mine = project.user / "agents" / "writer.md"
-    mine.write_text("---\nname: writer\ndescription: x\n---\n")
-    ran = project(*INSTALL, "--yes")
-    assert "left as it is, since it belongs to all projects of the user" in ran.out
-    assert "tools" not in mine.read_text()
-
-
-def test_a_changed_definition_must_be_confirmed(project: Project):
-    project(*INSTALL, "--yes")
-    path = project.root / ".claude/agents/reviewer.md"
-    path.write_text(path.read_text().replace("You review.", "You do anything."))
-    project.put(".claude/agents/other.md", "---\nname: reviewer\ndescription: x\ntools: Read, Edit, Bash\n---\n")
-    ran = project(*INSTALL)
-    assert ran.code == 2
-    assert "definition changed since it was pinned: .claude/agents/reviewer.md (reviewer)\n" in ran.out
-    assert "definition that is not pinned yet: .claude/agents/other.md (reviewer)\n" in ran.out
-    old = project.record()["agents"]
-    assert project(*INSTALL, "--yes").code == 0
-    assert project.record()["agents"]["reviewer"] != old["reviewer"]
-    assert set(project.record()["agents"]["reviewer"]) == {str(path), str(path.with_name("other.md"))}
-    assert "nothing to be done" in project(*INSTALL).out
 
 
 def test_an_agent_without_tools_gets_an_empty_list_and_odd_files_are_left(project: Project):

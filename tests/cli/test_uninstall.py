@@ -9,13 +9,11 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
-from typing import Any
 
 import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
-from remit.adapters.install import changes, files, originals
 from tests.adapters.hosts.claude_code.test_settings import ours, texts
 from tests.cli.install_kit import INSTALL, POLICY, REVIEWER, SETTINGS, UNINSTALL, Project
 from tests.exchange.test_frontmatter import definitions
@@ -29,48 +27,6 @@ def project(tmp_path: Path) -> Project:
     found.put(".claude/settings.json", SETTINGS).chmod(0o640)
     found.put(".claude/agents/reviewer.md", REVIEWER)
     return found
-
-
-def test_every_byte_and_mode_comes_back(project: Project):
-    before = project.files()
-    project(*INSTALL, "--yes")
-    assert project.settings.stat().st_mode & 0o777 == 0o640
-    ran = project(*UNINSTALL, "--yes")
-    assert (ran.code, ran.out.splitlines()[-1]) == (0, "claude-code: uninstalled")
-    assert project.files() == before
-    assert project.kept() == []
-    again = project(*UNINSTALL)
-    assert (again.code, again.out) == (0, "claude-code: nothing is installed for this project\n")
-    assert project(*UNINSTALL, "--json").json == {"host": "claude-code", "files": [], "kept": [], "written": False}
-
-
-def test_what_install_made_is_removed(tmp_path: Path):
-    project = Project(tmp_path)
-    project.activate()
-    before = project.files()
-    assert project(*INSTALL, "--yes", "--json").json["files"] == [{"path": str(project.settings), "change": "create"}]
-    ran = project(*UNINSTALL, "--yes", "--json")
-    assert ran.json["files"] == [{"path": str(project.settings), "change": "remove"}]
-    assert project.files() == before
-    assert not (project.root / ".claude").exists()
-
-
-def test_a_directory_that_is_used_since_stays(tmp_path: Path):
-    project = Project(tmp_path)
-    project.activate()
-    project(*INSTALL, "--yes")
-    project.put(".claude/notes.md", "mine")
-    project(*UNINSTALL, "--yes")
-    assert [path.name for path in (project.root / ".claude").iterdir()] == ["notes.md"]
-
-
-def test_it_asks_first_and_can_be_tried(project: Project):
-    project(*INSTALL, "--yes")
-    installed = project.files()
-    assert project(*UNINSTALL).code == 2
-    assert project(*UNINSTALL, "--dry-run").out.endswith("dry run: nothing was written\n")
-    assert project.files() == installed
-    assert project(*UNINSTALL, "--yes").code == 0
 
 
 def test_what_people_changed_since_stays_theirs(project: Project):
@@ -101,16 +57,6 @@ def test_tools_that_people_set_themselves_stay(project: Project):
     assert "tools: Glob" in path.read_text()
 
 
-def test_what_people_removed_since_stays_away(project: Project):
-    project(*INSTALL, "--yes")
-    project.settings.unlink()
-    (project.root / ".claude/agents/reviewer.md").unlink()
-    ran = project(*UNINSTALL, "--yes")
-    assert "settings.json: was removed since, and stays so" in ran.out
-    assert not project.settings.exists()
-    assert project.kept() == []
-
-
 def test_broken_settings_are_an_error_that_changes_nothing(project: Project):
     project(*INSTALL, "--yes")
     project.put(".claude/settings.json", project.settings.read_text() + "}")
@@ -119,64 +65,6 @@ def test_broken_settings_are_an_error_that_changes_nothing(project: Project):
     assert ran.code == 2
     assert "more text after the end" in ran.err
     assert project.files() == before
-
-
-def test_it_needs_no_policy_any_more(project: Project):
-    project(*INSTALL, "--yes")
-    (project.root / "remit.yaml").unlink()
-    assert project(*UNINSTALL, "--yes", "--policy", "remit.yaml").code == 0
-    assert project.settings.read_text() == SETTINGS
-
-
-class Killed(BaseException):
-    """The process is gone."""
-
-
-def killed_after(writes: int, patch: pytest.MonkeyPatch) -> None:
-    """The process ends after so many files; the record of the installation counts as none of them."""
-    done = 0
-
-    def write(path: Path, data: bytes, **more: Any) -> None:
-        nonlocal done
-        if done == writes:
-            path.with_name(f".{path.name}-0123456789abcdef").write_bytes(data[:10])
-            raise Killed
-        done += 1
-        files.write_file(path, data, **more)
-
-    patch.setattr(changes, "write_file", write)
-    patch.setattr(originals, "write_file", write)
-
-
-@pytest.mark.sample(5)
-@pytest.mark.parametrize("writes", range(5))
-@pytest.mark.parametrize("again", [False, True])
-@pytest.mark.parametrize("updating", [False, True])
-def test_an_interrupted_install(project: Project, writes: int, again: bool, updating: bool):
-    before = project.files()
-    if updating:
-        project(*INSTALL, "--yes")
-        project.activate(POLICY.replace("may: [Read, Task]", "may: [Grep, Task]").replace("[Read, {Bash", "[{Bash"))
-    with pytest.MonkeyPatch.context() as patch:
-        killed_after(writes, patch)
-        if writes < 4:
-            with pytest.raises(Killed):
-                project(*INSTALL, "--yes")
-        else:
-            assert project(*INSTALL, "--yes").code == 0
-    if again:
-        assert project(*INSTALL, "--yes").code == 0
-        assert "nothing to be done" in project(*INSTALL).out
-    assert project(*UNINSTALL, "--yes").code == 0
-    if updating:
-        project.activate()
-    after = project.files()
-    if writes == 0 and not again and not updating:  # nothing was kept yet, so nothing is known to be cleaned
-        assert project.settings.read_text() == SETTINGS
-    else:
-        assert {name: after[name] for name in after if name not in (".remit/rulebook",)} == {
-            name: before[name] for name in before if name not in (".remit/rulebook",)
-        }
 
 
 @settings(max_examples=5, phases=[Phase.explicit, Phase.generate])  # a project for each: slow to shrink

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from tests.adapters.hooks.speech import CLAUDE, Speech
 from tests.cli.kit import Ran, Remit
 
 POLICY = """\
@@ -35,21 +36,23 @@ AGENT = "---\nname: researcher\ndescription: Looks things up.\n---\nYou look thi
 class Hooked:
     """The project; everything that `remit status` looks at lies below one folder."""
 
-    def __init__(self, folder: Path, remit: Remit, policy: str = POLICY) -> None:
+    def __init__(self, folder: Path, remit: Remit, policy: str = POLICY, host: Speech = CLAUDE) -> None:
+        self.host = host
         self.folder, self.remit, self.root = folder, remit, folder / "proj"
-        self.settings = self.root / ".claude" / "settings.json"
-        self.agent = self.root / ".claude" / "agents" / "researcher.md"
-        self.user = folder / "home" / ".claude"
+        self.settings = self.root / host.settings
+        self.agent = self.root / host.folder / f"researcher{host.ending}"
+        self.user = folder / "home" / host.folder.partition("/")[0]
         for place in (self.agent.parent, self.user):
             place.mkdir(parents=True)
         self.agent.write_text(AGENT)
         remit.patch.setenv("XDG_STATE_HOME", str(folder / "state"))
         remit.patch.setenv("CLAUDE_CONFIG_DIR", str(self.user))
+        remit.patch.setenv("TOY_HOME", str(self.user))
         for name in ("REMIT_STORE", "CLAUDE_CODE_SAFE_MODE", "CLAUDE_CODE_SIMPLE"):
             remit.patch.delenv(name, raising=False)
         remit.patch.chdir(self.root)
         remit.folder = self.root
-        remit.policy(policy)
+        remit.policy(policy.replace("hosts: {claude-code:", f"hosts: {{{host.name}:"))
 
     @property
     def state(self) -> Path:
@@ -62,7 +65,7 @@ class Hooked:
         return self
 
     def installed(self) -> Hooked:
-        found = self.remit("install", "claude-code", "--yes")
+        found = self.remit("install", self.host.name, "--yes")
         assert found.code == 0, found
         return self
 

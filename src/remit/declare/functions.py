@@ -11,7 +11,8 @@ from remit.declare import format as shape
 from remit.declare.nodes import from_python
 from remit.declare.rules import rule_keys
 from remit.forms.shapes import BAD, Reader
-from remit.model.policy import Tool
+from remit.model.policy import Argument, Tool
+from remit.scopes.kinds import kind_of
 
 SOURCE = "functions"
 _FIELDS = {"args": "args", "optional": "args", "does": "does"}
@@ -49,6 +50,7 @@ def _compare(known: Tool, tool: Tool, told: Mapping[str, Any], reader: Reader) -
         if key == "about" or (there, here) == (here, there):
             continue
         if key == "args":
+            there, here = _comparable(there, here)
             names = sorted(set(there) ^ set(here)) or sorted(n for n in there if there[n] != here[n])
             if not any(_differ(there.get(n), here.get(n)) for n in names):
                 continue
@@ -59,6 +61,26 @@ def _compare(known: Tool, tool: Tool, told: Mapping[str, Any], reader: Reader) -
         reader.fail(
             known.at or SOURCE, "tool-contradicts", message, "make them the same, or leave it out at the function"
         )
+
+
+def _comparable(there: dict[str, Argument], here: dict[str, Argument]) -> tuple[dict[str, Argument], ...]:
+    """Without what one of them says in more detail: fields of what is json to the other.
+
+    The policy's word is what calls are judged by, so it may know more. It may know less only of what is harmless.
+    """
+    finer = {n for name, a in here.items() if a.kind == "json" for n in _inside(name, there)}
+    coarser: set[str] = set()
+    for name, argument in there.items():
+        inside = _inside(name, here)
+        if argument.kind == "json" and not any(kind_of(here[n].kind).unit for n in inside):
+            coarser |= inside
+    whole = {n.split(".")[0].removesuffix("[]") for n in (*finer, *coarser)}
+    left = finer | coarser | whole
+    return {n: a for n, a in there.items() if n not in left}, {n: a for n, a in here.items() if n not in left}
+
+
+def _inside(name: str, args: dict[str, Argument]) -> set[str]:
+    return {one for one in args if one.startswith((f"{name}.", f"{name}["))}
 
 
 def _differ(there: Any, here: Any) -> bool:

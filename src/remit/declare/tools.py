@@ -22,14 +22,12 @@ from remit.forms.shapes import (
     Text,
 )
 from remit.forms.texts import Name, names
-from remit.model.policy import Argument, Does, Tool
+from remit.model.policy import ARGUMENT, Argument, Does, Tool
 from remit.model.terms import EFFECTS, FILES, INTERACTIONS, RISKS
 from remit.model.text import did_you_mean, shown
 from remit.scopes import kinds
 from remit.scopes.kinds import kind_of
 from remit.scopes.reach import reach_unit
-
-ARGUMENT = re.compile(r"-?[A-Za-z_$][A-Za-z0-9_$-]{0,63}(?:\[\])?(?:\.[A-Za-z_$][A-Za-z0-9_$-]{0,63}(?:\[\])?){0,4}")
 
 
 class _Kind(Shape):

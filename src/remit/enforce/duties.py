@@ -8,6 +8,7 @@ from contextlib import suppress
 from typing import Any
 
 from remit.enforce.errors import GuardError
+from remit.enforce.paths import texts_at
 from remit.model.decision import Decision
 
 CAN = frozenset(("use-resolved-path", "create-exclusively"))
@@ -26,10 +27,12 @@ class Duties:
         for duty in decision.obligations:
             if duty.do == "use-resolved-path" and duty.arg in args:
                 self.args[duty.arg] = duty.value
+            elif duty.do == "use-resolved-path":
+                self.args = replaced(self.args, duty.arg.split("."), resolved)
         for duty in decision.obligations:
             if duty.do == "create-exclusively":
-                text = str(args.get(duty.arg, ""))
-                self._create(resolved.get(text) or os.path.realpath(os.path.join(base, text)))
+                for text in texts_at(args, duty.arg.split(".")):
+                    self._create(resolved.get(text) or os.path.realpath(os.path.join(base, text)))
 
     def undo(self) -> None:
         """The tool did not do it: a file that was made for it, and that is still empty, goes."""
@@ -51,6 +54,20 @@ class Duties:
             self.undo()
             raise GuardError(f"the file can't be created: {error.strerror}", code="not-new") from None
         self._made.append(path)
+
+
+def replaced(value: Any, parts: list[str], resolved: Mapping[str, str]) -> Any:
+    """The arguments with each path at a name such as `edits[].file` replaced by where it led. Raises GuardError."""
+    if not parts:
+        if value not in resolved:
+            raise GuardError("a path can't be replaced by where it led", code="obligation-unsupported")
+        return resolved[value]
+    key, many = parts[0].removesuffix("[]"), parts[0].endswith("[]")
+    if key not in value:
+        return value
+    found = value[key]
+    inner = [replaced(one, parts[1:], resolved) for one in found] if many else replaced(found, parts[1:], resolved)
+    return {**value, key: inner}
 
 
 def _create(path: str) -> None:

@@ -16,20 +16,19 @@ import copy
 import functools
 import os
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal, ParamSpec, Self, TypeVar
-
-import msgspec
 
 from remit.compile import build_rulebook, load_rulebook
 from remit.compile.functions import check_functions
 from remit.enforce.acting import Acting, acting_for, current
 from remit.enforce.attempt import Enforcer, Passage, wait
 from remit.enforce.carrier import Carried, Carrier, Judged, copied
-from remit.enforce.declared import Declared
+from remit.enforce.codec import Unfit
+from remit.enforce.declared import Declared, name_of
 from remit.enforce.duties import CAN, Duties
 from remit.enforce.errors import CallDenied, CallPending, GuardError, Refused
 from remit.enforce.event_loop import run_async, wait_async
@@ -181,7 +180,10 @@ class Guard:
         }
 
         def declare(function: Callable[P, R]) -> Callable[P, R]:
-            return self._declare(function, name or function.__name__, told, kinds or {})
+            if isinstance(function, staticmethod | classmethod):
+                inner = self._declare(function.__func__, name or name_of(function.__func__), told, kinds or {})
+                return type(function)(inner)
+            return self._declare(function, name or name_of(function), told, kinds or {})
 
         return declare
 
@@ -197,13 +199,21 @@ class Guard:
 
             @functools.wraps(function)
             async def passing(*args: P.args, **named: P.kwargs) -> Any:
-                return await self._acall(tool, self._called(name, tool.bind(args, named)))
+                try:
+                    on, judged = tool.taken(args, named)
+                except Unfit as unfit:
+                    return await self._acall(tool, self._called(name, {}), unfit)
+                return await self._acall(on, self._called(name, judged))
 
             return passing  # type: ignore[return-value]
 
         @functools.wraps(function)
         def passed(*args: P.args, **named: P.kwargs) -> Any:
-            return self._call(tool, self._called(name, tool.bind(args, named)))
+            try:
+                on, judged = tool.taken(args, named)
+            except Unfit as unfit:
+                return self._call(tool, self._called(name, {}), unfit)
+            return self._call(on, self._called(name, judged))
 
         return passed
 
@@ -227,7 +237,7 @@ class Guard:
         names = [name for name in tools_of(rulebook) if name in offered]
         seen = [name for name in names if cell_for(rulebook, agent, name).symbol != DENIED]
         tools = (tool_for(rulebook, agent, name) for name in seen)
-        return [tool_schema(tool) for tool in tools if tool is not None]
+        return [tool_schema(tool, self._functions.get(tool.name)) for tool in tools if tool is not None]
 
     # Who acts
 
@@ -271,7 +281,10 @@ class Guard:
 
     def call(self, tool: str, args: Mapping[str, Any] | None = None, *, statement: Statement | None = None) -> Any:
         """Calls a tool by its name, as a model asks for it. Raises CallDenied and CallPending, or returns Refused."""
-        declared, call = self._found(tool, args, statement)
+        try:
+            declared, call = self._found(tool, args, statement)
+        except Unfit as unfit:
+            return self._call(None, self._called(tool, {}, statement), unfit)
         if declared is not None and declared.is_async:
             raise GuardError(f"`{tool}` is async: use `await guard.acall(…)`", code="bad-tool")
         return self._call(declared, call)
@@ -280,23 +293,31 @@ class Guard:
         self, tool: str, args: Mapping[str, Any] | None = None, *, statement: Statement | None = None
     ) -> Any:
         """The same for async programs; waiting blocks nobody else."""
-        return await self._acall(*self._found(tool, args, statement))
+        try:
+            declared, call = self._found(tool, args, statement)
+        except Unfit as unfit:
+            return await self._acall(None, self._called(tool, {}, statement), unfit)
+        return await self._acall(declared, call)
 
     def _found(
         self, tool: str, args: Mapping[str, Any] | None, statement: Statement | None
     ) -> tuple[Declared | None, Call]:
         """Without a function it is decided and refused: the policy may know tools that this program doesn't have."""
-        call = self._called(tool, dict(args or {}), statement)
         declared = self._functions.get(self.rulebook.book.aliases.get(tool, tool))
-        return declared, call if declared is None else msgspec.structs.replace(call, args=declared.filled(call.args))
+        if declared is None:
+            return None, self._called(tool, dict(args or {}), statement)
+        if declared.is_method:
+            help = "call it on its object, or declare the bound method"
+            raise GuardError(f"`{tool}` is a method", code="bad-tool", help=help)
+        return declared, self._called(tool, declared.received(args or {}), statement)
 
-    def _call(self, declared: Declared | None, call: Call) -> Any:
-        carrier = GuardCarrier(self, declared, call)
+    def _call(self, declared: Declared | None, call: Call, unfit: Unfit | None = None) -> Any:
+        carrier = GuardCarrier(self, declared, call, unfit)
         found = wait((self._enforcer or self.enforcer).attempt(carrier))
         return found.run(carrier.run) if isinstance(found, Passage) else self._refused(found)
 
-    async def _acall(self, declared: Declared | None, call: Call) -> Any:
-        carrier = GuardCarrier(self, declared, call)
+    async def _acall(self, declared: Declared | None, call: Call, unfit: Unfit | None = None) -> Any:
+        carrier = GuardCarrier(self, declared, call, unfit)
         found = await wait_async(self.enforcer.attempt(carrier))
         return await run_async(found, carrier.run_async) if isinstance(found, Passage) else self._refused(found)
 
@@ -312,8 +333,15 @@ class GuardCarrier(Carrier):
 
     can = CAN
 
-    def __init__(self, guard: Guard, declared: Declared | None, call: Call) -> None:
+    def __init__(self, guard: Guard, declared: Declared | None, call: Call, unfit: Unfit | None) -> None:
         self._guard, self._declared, self.call, self.wait = guard, declared, call, guard.wait
+        self._unfit = unfit
+
+    def calls(self, rulebook: Rulebook) -> Sequence[Call]:
+        """The call. Raises Unfit for arguments that are not what the function declares: that is recorded."""
+        if self._unfit is not None:
+            raise self._unfit
+        return (self.call,)
 
     def check(self, judged: Judged) -> None:
         """The policy may know tools that this program doesn't have."""
@@ -350,7 +378,7 @@ class GuardCarrier(Carrier):
         declared = self._declared
         if declared is None:
             return own_tool(self._guard.enforcer, self.call)
-        return declared.function(**(declared.unbind(args) if declared.paths else args))
+        return declared.run(args)
 
     async def run_async(self, args: dict[str, Any]) -> Any:
         """The same, and what an async one returns."""

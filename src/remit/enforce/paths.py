@@ -66,7 +66,7 @@ def look_up(rulebook: Rulebook, call: Call, facts: Facts) -> Facts:
     resolved: dict[str, str] = {}
     base = os.path.join(root, call.context.cwd or ".")
     defaults = [argument.default for argument in tool.args.values() if argument.default is not None]
-    texts = [*defaults, *(text for name in names for text in _texts(call.args, name.split(".")))]
+    texts = [*defaults, *(text for name in names for text in texts_at(call.args, name.split(".")))]
     for text in texts[:MAX_PATHS]:
         where = _real(os.path.join(base, text))
         if where is not None:
@@ -76,7 +76,7 @@ def look_up(rulebook: Rulebook, call: Call, facts: Facts) -> Facts:
 
 def _links(call: Call, kinds: dict[str, Kind], root: str) -> dict[str, str]:
     """What the paths in the call's commands lead to, where symlinks make that something else."""
-    texts = [(kind, text) for name, kind in kinds.items() for text in _texts(call.args, name.split("."))]
+    texts = [(kind, text) for name, kind in kinds.items() for text in texts_at(call.args, name.split("."))]
     paths = sorted({path for kind, text in texts for path in kind.paths(text, call.context.cwd, root)})
     found = {path: _real(os.path.join(root, path)) for path in paths[:MAX_PATHS]}
     return {path: to for path, real in found.items() if real is not None and (to := relative_to(real, root)) != path}
@@ -93,7 +93,7 @@ def _real(path: str) -> str | None:
         return None
 
 
-def _texts(value: Any, parts: list[str]) -> list[str]:
+def texts_at(value: Any, parts: list[str]) -> list[str]:
     """The texts at a declared name such as `replacements[].filePath`; anything else is left to the decision."""
     if not parts:
         return [value] if isinstance(value, str) else []
@@ -102,5 +102,5 @@ def _texts(value: Any, parts: list[str]) -> list[str]:
         return []
     found = value[head.removesuffix("[]")]
     if not head.endswith("[]"):
-        return _texts(found, rest)
-    return [text for item in found for text in _texts(item, rest)] if isinstance(found, list) else []
+        return texts_at(found, rest)
+    return [text for item in found for text in texts_at(item, rest)] if isinstance(found, list) else []

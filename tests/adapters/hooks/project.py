@@ -1,4 +1,4 @@
-"""A project with an activated policy and an installed hook, and a host that speaks to it as Claude Code does."""
+"""A project with an activated policy and an installed hook, and a host that speaks to it."""
 
 from __future__ import annotations
 
@@ -27,17 +27,18 @@ from remit.record.audit import audit
 from remit.record.open import open_log
 from remit.store.place import state_directory
 from tests.activated import activate
+from tests.adapters.hooks.speech import CLAUDE, JSON, SESSION, TOY, Speech
 
 ENDINGS = (".md",)
-JSON = dict[str, Any]
 HOST = "claude-code"
-SESSION = "5f0c1e9a-7d5b-4a86-9d6e-0c8f3f1c2b7d"
 LATER = time.strftime("%Y-%m-%d", time.gmtime(time.time() + 20 * 86400))
+__all__ = ["JSON", "SESSION"]
 POLICY: JSON = {
     "remit": 1,
     "name": "hooked",
     "use": ["claude-code"],
-    "hosts": {HOST: {"main": "lead"}},
+    "hosts": {HOST: {"main": "lead"}, TOY.name: {"main": "lead"}},
+    "protect": [".toy/**", "toyrc"],
     "include": ["team.yaml"],
     "agents": {
         "lead": {"may": ["Read", "Glob", "Grep", "Task", "Write", "Edit", "Bash"], "delegates_to": ["team"]},
@@ -64,6 +65,7 @@ class Said(NamedTuple):
     stdout: bytes
     stderr: str
     took: float
+    host: Speech = CLAUDE
 
     @property
     def answer(self) -> JSON:
@@ -75,17 +77,15 @@ class Said(NamedTuple):
     @property
     def decision(self) -> str:
         """`allow`, `ask`, `deny`, or `-` for no decision."""
-        return str(self.answer.get("hookSpecificOutput", {}).get("permissionDecision", "-"))
+        return self.host.understood(self.code, self.stdout, self.stderr)[0]
 
     @property
     def reason(self) -> str:
-        return str(self.answer["hookSpecificOutput"].get("permissionDecisionReason", ""))
+        return self.host.understood(self.code, self.stdout, self.stderr)[1]
 
     def denied(self, *words: str) -> None:
         """Fails unless it is a deny that the host obeys, with these words in its reason."""
-        assert (self.code, self.decision) == (0, "deny"), self
-        assert set(self.answer) == {"hookSpecificOutput"}
-        assert self.answer["hookSpecificOutput"]["hookEventName"] == "PreToolUse"
+        assert self.decision == "deny", self
         assert self.reason.startswith("Remit: ")
         assert len(self.reason) < 2000
         for word in words:
@@ -93,15 +93,7 @@ class Said(NamedTuple):
 
     def nothing(self) -> None:
         """Fails unless it is the answer to a report."""
-        assert (self.code, self.stdout) == (0, b"{}"), self
-
-
-def call_id(question: JSON) -> str:
-    """The id of a call in the ledger."""
-    text = f"{question['session_id']}/{question['tool_use_id']}"
-    if re.fullmatch(r"[A-Za-z0-9._:/+=@-]{1,200}", text):
-        return text
-    return f"hook-{hashlib.sha256(text.encode()).hexdigest()}"
+        assert (self.code, self.decision) == (0, "-"), self
 
 
 def definition(name: str, body: str = "You help.") -> str:
@@ -111,17 +103,18 @@ def definition(name: str, body: str = "You help.") -> str:
 class Project:
     """A workspace, its state beside it, and the command that the host's settings have."""
 
-    def __init__(self, folder: Path, policy: Mapping[str, Any] = POLICY) -> None:
+    def __init__(self, folder: Path, policy: Mapping[str, Any] = POLICY, host: Speech = CLAUDE) -> None:
+        self.host = host
         self.folder, self.root, self.state = folder, folder / "proj", folder / "state"
         self.home = folder / "home"
-        self.agents, self.user = self.root / ".claude" / "agents", self.home / ".claude" / "agents"
+        self.agents, self.user = self.root / host.folder, self.home / host.user
         for place in (self.agents, self.user, self.root / "docs", self.root / "research"):
             place.mkdir(parents=True)
         with pytest.MonkeyPatch.context() as patch:
             patch.setenv("XDG_STATE_HOME", str(folder / "state"))
             self.state = state_directory(self.root)
         for name in PINNED:
-            (self.agents / f"{name}.md").write_text(definition(name))
+            (self.agents / f"{name}{host.ending}").write_text(definition(name))
         (self.root / "team.yaml").write_text("remit: 1\nroles: {team: {}}\n")
         (self.root / "own.test.yaml").write_text("about: nothing\n")
         (self.root / "README.md").write_text("Read me.\n")
@@ -131,7 +124,8 @@ class Project:
         self.asked: JSON = {}
         self.activate()
         self.install()
-        self.command = hook_command(self.state, HOST)
+        with host.available():
+            self.command, self.python = hook_command(self.state, host.name), sys.executable
 
     def activate(self) -> None:
         """What `remit activate` comes to."""
@@ -140,53 +134,36 @@ class Project:
     def install(self, *, pinned: tuple[str, ...] = PINNED, store: str | None = None) -> None:
         """What `remit install claude-code` comes to, but for the host's own files."""
         places = (str(self.agents), str(self.user))
-        pins = {name: definitions_of(name, places, ENDINGS) for name in pinned}
-        settings = str(self.root / ".claude" / "settings.json")
-        at, policy = "2026-11-16T00:00:00Z", str(self.root / "remit.yaml")
-        write_installed(self.state, Installed(1, HOST, str(self.root), policy, settings, at, places, pins, store))
+        pins = {name: definitions_of(name, places, (self.host.ending,)) for name in pinned}
+        settings, policy = str(self.root / self.host.settings), str(self.root / "remit.yaml")
+        at, host = "2026-11-16T00:00:00Z", self.host.name
+        with self.host.available():
+            write_installed(self.state, Installed(1, host, str(self.root), policy, settings, at, places, pins, store))
 
     # What the host says
 
     def question(self, tool: str, args: Any, agent: str | None = None, **more: Any) -> JSON:
-        """The payload of PreToolUse: of the main agent, or of a subagent."""
+        """What is asked before a call: of the main agent, or of a subagent."""
         self.count += 1
-        inside = {} if agent is None else {"agent_id": f"a{self.count:016x}", "agent_type": agent}
-        found = {
-            "session_id": SESSION,
-            "transcript_path": str(self.home / ".claude/projects/-proj" / f"{SESSION}.jsonl"),
-            "cwd": str(self.root),
-            "prompt_id": "0f1d7f9e-0a3b-4f57-8f67-6d0f4c5c4f39",
-            "permission_mode": "default",
-            **inside,
-            "effort": {"level": "high"},
-            "hook_event_name": "PreToolUse",
-            "tool_name": tool,
-            "tool_input": args,
-            "tool_use_id": f"toolu_{self.count:024d}",
-            **more,
-        }
+        found = self.host.question(self.count, self.root, tool, args, agent, more)
         self.asked = {key: value for key, value in found.items() if value is not ...}
         return dict(self.asked)
 
-    @staticmethod
-    def report(question: JSON, response: Any = None, *, failed: bool = False, **more: Any) -> JSON:
-        """The payload of PostToolUse, or of PostToolUseFailure, after a question."""
-        name = "PostToolUseFailure" if failed else "PostToolUse"
-        result: JSON = {"error": "it failed", "is_interrupt": False} if failed else {"tool_response": response}
-        return {**question, "hook_event_name": name, **result, "duration_ms": 12, **more}
+    def report(self, question: JSON, response: Any = None, *, failed: bool = False, **more: Any) -> JSON:
+        """What is told after a call."""
+        return self.host.report(question, response, failed, more)
+
+    def call_id(self, question: JSON) -> str:
+        """The id of a call in the ledger."""
+        text = "/".join(self.host.ids(question))
+        if re.fullmatch(r"[A-Za-z0-9._:/+=@-]{1,200}", text):
+            return text
+        return f"hook-{hashlib.sha256(text.encode()).hexdigest()}"
 
     def environment(self, **more: str) -> dict[str, str]:
         """The environment that the host gives to its hooks."""
-        return {
-            "PATH": os.environ["PATH"],
-            "HOME": str(self.home),
-            "LANG": "C.UTF-8",
-            "CLAUDECODE": "1",
-            "CLAUDE_CODE_ENTRYPOINT": "cli",
-            "CLAUDE_CODE_SESSION_ID": SESSION,
-            "CLAUDE_PROJECT_DIR": str(self.root),
-            **more,
-        }
+        own = self.host.environment(self.root)
+        return {"PATH": os.environ["PATH"], "HOME": str(self.home), "LANG": "C.UTF-8", **own, **more}
 
     def run(
         self,
@@ -208,7 +185,8 @@ class Project:
             check=False,
             timeout=30,
         )
-        return Said(done.returncode, done.stdout, done.stderr.decode("utf-8", "replace"), time.monotonic() - start)
+        took = time.monotonic() - start
+        return Said(done.returncode, done.stdout, done.stderr.decode("utf-8", "replace"), took, self.host)
 
     def reading(self, command: str | None = None) -> subprocess.Popen[bytes]:
         """The hook's process, known to read its stdin: it took more of it than fits into a pipe."""
@@ -216,7 +194,7 @@ class Project:
             ["/bin/sh", "-c", f"exec {command or self.command}"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
             env=self.environment(),
             cwd=self.root,
         )
@@ -254,7 +232,7 @@ class Project:
         """Starts it, and waits until it listens; the caller stops it."""
         env = {**os.environ, "XDG_STATE_HOME": str(self.folder / "state")}
         env.pop("REMIT_STORE", None)
-        words = [sys.executable, "-m", "remit", "serve", "--policy", str(self.root / "remit.yaml")]
+        words = [self.python, "-m", "remit", "serve", "--policy", str(self.root / "remit.yaml")]
         process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=env, cwd=self.folder)
         assert process.stdout is not None
         line = process.stdout.readline()
@@ -287,7 +265,7 @@ class Project:
         return self._entry(question or self.asked, "outcome")
 
     def _entry(self, question: JSON, kind: str) -> JSON:
-        name, end = call_id(question), time.monotonic() + 5
+        name, end = self.call_id(question), time.monotonic() + 5
         while True:
             found = [one for one in self.calls() if one["type"] == kind and one["call"] == name]
             if found or time.monotonic() > end:

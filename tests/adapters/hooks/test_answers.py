@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
 from tests.adapters.hooks.project import Project
+from tests.adapters.hooks.speech import TOY
 
 READ = {"file_path": "README.md"}
 
@@ -29,13 +31,13 @@ def test_the_main_agent(either: Project):
     assert found["session"] == question["session_id"]
 
 
-def test_a_subagent(either: Project):
-    assert either.ask("Write", draft("research/one.md"), "researcher").decision == "allow"
-    found = either.intent()
+def test_a_subagent(shared: Project):
+    assert shared.ask("Write", draft("research/one.md"), "researcher").decision == "allow"
+    found = shared.intent()
     assert (found["agent"], found["chain"]) == ("researcher", ["lead"])
-    either.ask("Write", draft("docs/one.md"), "researcher").denied("(not-permitted)")
-    either.ask("Bash", {"command": "ls"}, "researcher").denied("(not-permitted)")
-    assert either.intent()["decision"] == "deny"
+    shared.ask("Write", draft("docs/one.md"), "researcher").denied("(not-permitted)")
+    shared.ask("Bash", {"command": "ls"}, "researcher").denied("(not-permitted)")
+    assert shared.intent()["decision"] == "deny"
 
 
 def test_a_session_of_an_agent(either: Project):
@@ -54,14 +56,14 @@ def test_who_is_nobody(either: Project):
     either.ask("Read", READ, "lead").denied("(unpinned)")
 
 
-def test_what_it_may_not(either: Project):
-    either.ask("Write", draft("../x"), "lead").denied()
-    either.ask("NoSuchTool", {}).denied("(unknown-tool)")
-    either.ask("Read", {**READ, "more": 1}).denied("(undeclared-argument)")
-    either.ask("Task", {"description": "d", "prompt": "p", "subagent_type": "Explore"}).denied(
+def test_what_it_may_not(shared: Project):
+    shared.ask("Write", draft("../x"), "lead").denied()
+    shared.ask("NoSuchTool", {}).denied("(unknown-tool)")
+    shared.ask("Read", {**READ, "more": 1}).denied("(undeclared-argument)")
+    shared.ask("Task", {"description": "d", "prompt": "p", "subagent_type": "Explore"}).denied(
         "(delegation-not-allowed)"
     )
-    assert either.ask("Agent", {"description": "d", "prompt": "p", "subagent_type": "researcher"}).decision == "allow"
+    assert shared.ask("Agent", {"description": "d", "prompt": "p", "subagent_type": "researcher"}).decision == "allow"
 
 
 def test_a_link_is_resolved_for_the_host(either: Project):
@@ -112,34 +114,55 @@ def test_a_question_by_mode(either: Project, mode, decision):
         assert found["call"] not in either.running()
 
 
-def test_a_question_that_nobody_attends(either: Project):
+def test_a_question_that_nobody_attends(shared: Project):
+    said = shared.ask("Write", draft("docs/new.md"), "asker")
+    assert said.decision == "ask"
+    assert shared.intent()["approval"] == "host"
+    alone = shared.environment(**shared.host.unattended)
+    shared.run(shared.question("Write", draft("docs/new.md"), "asker"), env=alone).denied("(ask-pending)")
+
+
+def test_a_host_that_says_that_somebody_attends(either: Project):
     question = either.question("Write", draft("docs/new.md"), "asker")
-    attended = either.environment(CLAUDE_CODE_SESSION_ATTENDED="1")
-    assert either.run(question, env=attended).decision == "ask"
-    question["tool_use_id"] += "x"
-    either.run(question, env=either.environment(CLAUDE_CODE_SESSION_ATTENDED="0")).denied("(ask-pending)")
+    assert either.run(question, env=either.environment(CLAUDE_CODE_SESSION_ATTENDED="1")).decision == "ask"
 
 
-def test_only_new_files(either: Project):
-    there = either.root / "research" / "there.md"
+def test_a_link_needs_a_host_that_can_change_arguments(tmp_path: Path):
+    """Otherwise the tool would follow the link again, to wherever it leads by then."""
+    project = Project(tmp_path, host=TOY)
+    (project.root / "linked.md").symlink_to("docs/a.md")
+    project.ask("Read", {"file_path": "linked.md"}).denied("(obligation-unsupported)")
+
+
+def test_each_host_writes_under_its_own_name(shared: Project):
+    assert shared.ask("Read", READ).decision == "allow"
+    found = shared.intent()
+    assert (found["agent"], found["tool"], found["decision"], found["chain"]) == ("lead", "Read", "allow", [])
+    assert found["call"] == shared.call_id(shared.asked)
+    assert (found["point"], found["session"]) == (shared.host.name, shared.host.ids(shared.asked)[0])
+    shared.ask("Read", READ, "unpinned").denied("(unpinned)")
+    shared.ask("Read", READ, "lead").denied("(unpinned)")
+
+
+def test_only_new_files(shared: Project):
+    there = shared.root / "research" / "there.md"
     there.write_text("x")
-    either.ask("Write", draft("research/there.md"), "researcher").denied("(not-new)")
-    either.ask("Write", draft(str(there)), "researcher").denied("(not-new)")
-    either.ask("Write", draft("there.md"), "researcher", cwd=str(there.parent)).denied("(not-new)")
+    shared.ask("Write", draft("research/there.md"), "researcher").denied("(not-new)")
+    shared.ask("Write", draft(str(there)), "researcher").denied("(not-new)")
+    shared.ask("Write", draft("there.md"), "researcher", cwd=str(there.parent)).denied("(not-new)")
     there.unlink()
     there.symlink_to("nowhere.md")
-    either.ask("Write", draft("research/there.md"), "researcher").denied()
+    shared.ask("Write", draft("research/there.md"), "researcher").denied()
     there.unlink()
-    assert either.ask("Write", draft("research/there.md"), "researcher").decision == "allow"
+    assert shared.ask("Write", draft("research/there.md"), "researcher").decision == "allow"
 
 
-def test_observing(either: Project):
-    said = either.ask("Write", draft("docs/new.md"), "watcher")
-    assert (said.code, said.stdout) == (0, b"{}")
-    found = either.intent()
+def test_observing(shared: Project):
+    shared.ask("Write", draft("docs/new.md"), "watcher").nothing()
+    found = shared.intent()
     assert (found["decision"], found["would"], found["code"]) == ("allow", "deny", "not-permitted")
-    assert either.ask("Read", READ, "watcher").decision == "allow"
-    either.ask("Write", draft("remit.yaml"), "watcher").denied("(protected)")
+    assert shared.ask("Read", READ, "watcher").decision == "allow"
+    shared.ask("Write", draft("remit.yaml"), "watcher").denied("(protected)")
 
 
 def test_other_events_are_nothing_to_us(either: Project):
@@ -170,14 +193,14 @@ ODD = [
 ]
 
 
-def test_outcomes(either: Project):
-    question = either.question("Bash", {"command": "ls"})
-    name = f"{question['session_id']}/{question['tool_use_id']}"
-    assert either.run(question).decision == "allow"
-    assert name in either.running()
-    either.run(either.report(question, BASH)).nothing()
-    assert (either.outcome()["call"], either.outcome()["result"]) == (name, "done")
-    assert name not in either.running()
+def test_outcomes(shared: Project):
+    question = shared.question("Bash", {"command": "ls"})
+    name = shared.call_id(question)
+    assert shared.run(question).decision == "allow"
+    assert name in shared.running()
+    shared.run(shared.report(question, BASH)).nothing()
+    assert (shared.outcome()["call"], shared.outcome()["result"]) == (name, "done")
+    assert name not in shared.running()
 
 
 @pytest.mark.parametrize(("interrupted", "error"), [(False, "tool-failed"), (True, "interrupted")])

@@ -19,7 +19,7 @@ import pytest
 from remit.adapters.hooks.installed import client_path, installed_path
 from remit.compile import load_rulebook
 from remit.compile.file import encode_rulebook, rulebook_path
-from tests.adapters.hooks.project import HOST, POLICY, Project, Said
+from tests.adapters.hooks.project import POLICY, Project, Said
 
 READ = {"file_path": "README.md"}
 
@@ -78,12 +78,12 @@ def test_junk_with_a_daemon(project: Project):
         assert [one["decision"] for one in project.calls()] == ["deny"] * len(junk())
 
 
-def test_too_much(calm: Project):
-    question = calm.question("Write", {"file_path": "docs/new.md", "content": "x" * 40_000_000})
-    said = calm.run(question)
+def test_too_much(quiet: Project):
+    question = quiet.question("Write", {"file_path": "docs/new.md", "content": "x" * 40_000_000})
+    said = quiet.run(question)
     said.denied("too large")
     assert said.took < 5
-    calm.run(calm.report(question, "x" * 40_000_000)).nothing()
+    quiet.run(quiet.report(question, "x" * 40_000_000)).nothing()
 
 
 def test_much_is_still_judged(calm: Project):
@@ -92,36 +92,41 @@ def test_much_is_still_judged(calm: Project):
     assert said.took < 10
 
 
-def test_stdin_that_never_ends(calm: Project):
-    command = calm.impatient(DEADLINE=1.0)
-    for start, answer in (
-        (b"", "deny"),
-        (b'{"hook_event_name":"PreToolUse",', "deny"),
-        (b'{"hook_event_name":"PostToolUse",', "-"),
-    ):
+def test_stdin_that_never_ends(quiet: Project):
+    command = quiet.impatient(DEADLINE=1.0)
+    for start, answer in ((b"", "deny"), (quiet.host.begun, "deny"), (quiet.host.ended, "-")):
         process = subprocess.Popen(
-            ["/bin/sh", "-c", command], stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=calm.environment()
+            ["/bin/sh", "-c", command],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            env=quiet.environment(),
         )
         assert process.stdin is not None
         assert process.stdout is not None
+        assert process.stderr is not None
         process.stdin.write(start)
         process.stdin.flush()
         begun = time.monotonic()
-        found = json.loads(process.stdout.read())
-        assert process.wait(5) == 0
+        out, err = process.stdout.read(), process.stderr.read().decode()
+        code = process.wait(5)
         assert time.monotonic() - begun < 4
-        assert found.get("hookSpecificOutput", {}).get("permissionDecision", "-") == answer
-        process.stdin.close()
-        process.stdout.close()
+        assert quiet.host.understood(code, out, err)[0] == answer
+        for stream in (process.stdin, process.stdout, process.stderr):
+            stream.close()
+
+
+def test_junk_of_each_host(quiet: Project):
+    for _, data in quiet.host.junk():
+        quiet.run(data).denied("can't be read", "(malformed-call)")
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
-def test_told_to_stop(calm: Project, number):
-    process = calm.reading()
+def test_told_to_stop(quiet: Project, number):
+    process = quiet.reading()
     process.send_signal(number)
-    out, _ = process.communicate(timeout=60)
-    assert json.loads(out)["hookSpecificOutput"]["permissionDecision"] == "deny"
-    assert process.returncode == 0
+    out, err = process.communicate(timeout=60)
+    assert quiet.host.understood(process.returncode, out, (err or b"").decode())[0] == "deny"
 
 
 # --- where the answer goes ---
@@ -171,11 +176,11 @@ def test_stdout_is_full(calm: Project):
     os.close(reader)
 
 
-def test_arguments(calm: Project):
+def test_arguments(quiet: Project):
     """Nobody can say which host it is: the hook ends with 2, which every host takes for a deny."""
     for more in ("", " x y", " other-host STATE"):
-        command = calm.command if more.startswith(" x") else calm.command.rsplit(" ", 2)[0]
-        said = calm.run(calm.question("Read", READ), command=command + more.replace("STATE", str(calm.state)))
+        command = quiet.command if more.startswith(" x") else quiet.command.rsplit(" ", 2)[0]
+        said = quiet.run(quiet.question("Read", READ), command=command + more.replace("STATE", str(quiet.state)))
         assert (said.code, said.stdout) == (2, b"")
         assert said.stderr.startswith("Remit: ")
 
@@ -194,12 +199,12 @@ SPOILT: dict[str, Callable[[Path], object]] = {
 
 
 @pytest.mark.parametrize("spoil", SPOILT.values(), ids=list(SPOILT))
-def test_without_the_file_of_the_host(project: Project, spoil: Callable[[Path], object]):
+def test_without_the_file_of_the_host(hosted: Project, spoil: Callable[[Path], object]):
     """It decides as before, takes the host for unattended, and refuses in the way that every host obeys."""
-    spoil(client_path(project.state, HOST))
-    assert project.ask("Read", READ).decision == "allow"
-    project.ask("Write", {"file_path": "docs/new.md", "content": "x"}, "asker").denied("(ask-pending)")
-    said = project.run(project.question("Write", {"file_path": "docs/x", "content": "x" * 40_000_000}))
+    spoil(client_path(hosted.state, hosted.host.name))
+    assert hosted.ask("Read", READ).decision == "allow"
+    hosted.ask("Write", {"file_path": "docs/new.md", "content": "x"}, "asker").denied("(ask-pending)")
+    said = hosted.run(hosted.question("Write", {"file_path": "docs/x", "content": "x" * 40_000_000}))
     assert (said.code, said.stdout) == (2, b"")
     assert said.stderr == "Remit: the call is too large to be judged; nothing may run. Tell the person who runs you.\n"
 
@@ -216,26 +221,26 @@ def open_to_all(project: Project) -> None:
 
 
 def no_record(project: Project) -> None:
-    installed_path(project.state, HOST).unlink()
+    installed_path(project.state, project.host.name).unlink()
 
 
 def record_junk(project: Project) -> None:
-    installed_path(project.state, HOST).write_text("{")
+    installed_path(project.state, project.host.name).write_text("{")
 
 
 def record_open(project: Project) -> None:
-    installed_path(project.state, HOST).chmod(0o644)
+    installed_path(project.state, project.host.name).chmod(0o644)
 
 
 def record_link(project: Project) -> None:
-    path = installed_path(project.state, HOST)
+    path = installed_path(project.state, project.host.name)
     path.rename(project.folder / "record.json")
     path.symlink_to(project.folder / "record.json")
 
 
 def record_of_another(project: Project) -> None:
-    path = installed_path(project.state, HOST)
-    path.write_text(path.read_text().replace(f'"{HOST}"', '"another"', 1))
+    path = installed_path(project.state, project.host.name)
+    path.write_text(path.read_text().replace(f'"{project.host.name}"', '"another"', 1))
 
 
 def store_gone(project: Project) -> None:
@@ -348,23 +353,23 @@ RECORDED: dict[Callable[[Project], None], str] = {
 
 @pytest.mark.sample(6)
 @pytest.mark.parametrize("harm", UNREACHABLE, ids=lambda harm: harm.__name__)
-def test_nothing_to_decide_with(project: Project, harm: Callable[[Project], None]):
-    harm(project)
-    question = project.question("Read", READ)
-    said = project.run(question)
+def test_nothing_to_decide_with(hosted: Project, harm: Callable[[Project], None]):
+    harm(hosted)
+    question = hosted.question("Read", READ)
+    said = hosted.run(question)
     said.denied(UNREACHABLE[harm] if harm is not gone else "Remit")
     assert said.took < 12
-    project.run(project.report(question, {})).nothing()
+    hosted.run(hosted.report(question, {})).nothing()
 
 
 @pytest.mark.sample(5)
 @pytest.mark.parametrize("harm", RECORDED, ids=lambda harm: harm.__name__)
-def test_no_rulebook_in_force(project: Project, harm: Callable[[Project], None]):
-    harm(project)
-    question = project.question("Read", READ)
-    project.run(question).denied(RECORDED[harm])
-    assert project.intent(question)["decision"] == "deny"
-    project.run(project.report(question, {})).nothing()
+def test_no_rulebook_in_force(hosted: Project, harm: Callable[[Project], None]):
+    harm(hosted)
+    question = hosted.question("Read", READ)
+    hosted.run(question).denied(RECORDED[harm])
+    assert hosted.intent(question)["decision"] == "deny"
+    hosted.run(hosted.report(question, {})).nothing()
 
 
 def test_no_rulebook_in_force_with_a_daemon(project: Project):
@@ -412,8 +417,8 @@ def test_the_disk_is_full(project: Project):
     project.verify()
 
 
-def test_no_descriptors_left(calm: Project):
-    calm.run(calm.question("Read", READ), command=f"ulimit -n 6; {calm.command}").denied()
+def test_no_descriptors_left(quiet: Project):
+    quiet.run(quiet.question("Read", READ), command=f"ulimit -n 6; {quiet.command}").denied()
 
 
 def test_no_memory_left(calm: Project):

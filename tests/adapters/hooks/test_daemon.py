@@ -93,23 +93,23 @@ def not_even_read(link: socket.socket) -> None:
     [junk_answer, another_mark, half_an_answer, too_much, bare_answer, no_answer, not_even_read],
     ids=lambda act: act.__name__,
 )
-def test_a_daemon_that_answers_wrongly(calm: Project, act):
-    with listening(calm, act):
-        calm.ask("Read", READ).denied("remit serve", "(daemon-failed)")
-    assert calm.calls()[-1]["code"] == "daemon-failed"
+def test_a_daemon_that_answers_wrongly(quiet: Project, act):
+    with listening(quiet, act):
+        quiet.ask("Read", READ).denied("remit serve", "(daemon-failed)")
+    assert quiet.calls()[-1]["code"] == "daemon-failed"
 
 
-def test_a_daemon_that_hangs(calm: Project):
+def test_a_daemon_that_hangs(quiet: Project):
     def hang(link: socket.socket) -> None:
         while link.recv(1 << 20):
             pass
 
-    with listening(calm, hang):
-        question = calm.question("Read", READ)
-        said = calm.run(question, command=calm.impatient(PATIENCE=0.5))
+    with listening(quiet, hang):
+        question = quiet.question("Read", READ)
+        said = quiet.run(question, command=quiet.impatient(PATIENCE=0.5))
     said.denied("does not answer", "(daemon-failed)")
-    with listening(calm, hang):
-        calm.run(calm.report(question, {}), command=calm.impatient(PATIENCE=0.5)).nothing()
+    with listening(quiet, hang):
+        quiet.run(quiet.report(question, {}), command=quiet.impatient(PATIENCE=0.5)).nothing()
 
 
 def test_a_daemon_that_is_gone(calm: Project):
@@ -160,15 +160,15 @@ def test_a_daemon_killed_in_the_middle(project: Project):
     stop(process)
 
 
-def test_an_allow_that_nobody_heard_is_closed(calm: Project):
+def test_an_allow_that_nobody_heard_is_closed(quiet: Project):
     """The daemon let it run, and failed before it could say so."""
-    question = calm.question("Bash", {"command": "ls"})
-    assert calm.run(question).decision == "allow"  # stands for what the daemon wrote
-    assert calm.intent(question)["call"] in calm.running()
-    with listening(calm, no_answer):
-        calm.run(question).denied("(daemon-failed)")
-    assert (calm.outcome(question)["result"], calm.outcome(question)["error"]) == ("not-run", "daemon-failed")
-    assert calm.intent(question)["call"] not in calm.running()
+    question = quiet.question("Bash", {"command": "ls"})
+    assert quiet.run(question).decision == "allow"  # stands for what the daemon wrote
+    assert quiet.intent(question)["call"] in quiet.running()
+    with listening(quiet, no_answer):
+        quiet.run(question).denied("(daemon-failed)")
+    assert (quiet.outcome(question)["result"], quiet.outcome(question)["error"]) == ("not-run", "daemon-failed")
+    assert quiet.intent(question)["call"] not in quiet.running()
 
 
 def test_a_daemon_whose_output_nobody_reads(project: Project):

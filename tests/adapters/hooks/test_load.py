@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from remit.adapters.hooks.client import SOCKET
-from tests.adapters.hooks.project import HOST, JSON, Project, call_id, stop
+from tests.adapters.hooks.project import HOST, JSON, Project, stop
 
 
 def asked(place: str, said: JSON) -> Any:
@@ -75,7 +75,7 @@ def check(project: Project, questions: list[JSON], answers: list[str], *, report
     """The ledger has each call once, as it was answered, and verifies."""
     project.verify()
     intents = {one["call"]: one["decision"] for one in project.calls() if one["type"] == "intent"}
-    assert intents == {call_id(one): answer for one, answer in zip(questions, answers, strict=True)}
+    assert intents == {project.call_id(one): answer for one, answer in zip(questions, answers, strict=True)}
     assert len([one for one in project.calls() if one["type"] == "intent"]) == len(questions)
-    running = [] if reported else sorted(call_id(one) for one in questions)
+    running = [] if reported else sorted(project.call_id(one) for one in questions)
     assert sorted(project.running()) == running

@@ -18,7 +18,7 @@ class Place(msgspec.Struct, frozen=True):
     """`#` stands for a number."""
 
 
-class Words(msgspec.Struct, frozen=True):
+class Keywords(msgspec.Struct, frozen=True):
     """The words of one dialect."""
 
     query: frozenset[str]
@@ -29,9 +29,9 @@ class Words(msgspec.Struct, frozen=True):
 
 class _Catalog(msgspec.Struct, frozen=True):
     soft: dict[str, Place]
-    sqlite: Words
-    postgres: Words
-    strict: Words
+    sqlite: Keywords
+    postgres: Keywords
+    strict: Keywords
     operators: frozenset[str]
     """Of postgres, those that are built in."""
     kinds_of_server: frozenset[str]
@@ -55,7 +55,7 @@ def _catalog() -> _Catalog:
 
 
 @cache
-def words_of(dialect: str) -> Words:
+def keywords_of(dialect: str) -> Keywords:
     """The words of a dialect; those without a lexer of their own share theirs."""
     found = _catalog()
     return found.sqlite if dialect == "sqlite" else found.postgres if dialect == "postgres" else found.strict

@@ -1,0 +1,229 @@
+"""Every shape of function: judged field by field and rebuilt from that, or refused with what to write instead."""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from remit.enforce.errors import CallDenied, GuardError
+from remit.enforce.guard import Guard
+from tests.enforce.shapes import REFUSED, SHAPES, Holder, Shape
+
+
+def guarded(folder: Path, shape: Shape, *, later: bool = False) -> tuple[Guard, Any]:
+    guard = Guard({"remit": 1, "agents": {"a": {"may": ["tool"]}}}, root=folder, state=folder / ".state")
+    function = shape.function
+    if later:
+
+        @functools.wraps(function)
+        async def wrapped(*args: Any, **named: Any) -> Any:
+            return shape.function(*args, **named)
+
+        function = wrapped
+    return guard, guard.tool("tool", does=shape.does)(function)
+
+
+@pytest.mark.parametrize("name", SHAPES)
+def test_it_is_judged_and_rebuilt(tmp_path: Path, name: str):
+    shape = SHAPES[name]
+    guard, tool = guarded(tmp_path, shape)
+    declared = guard._functions["tool"]
+    assert declared.told["args"] == shape.declared
+    assert declared.taken(shape.args, shape.named)[1] == shape.judged
+    expected = shape.function(*shape.args, **shape.named)
+    with guard, guard.agent("a"):
+        direct = tool(*shape.args, **shape.named)
+        by_name = guard.call("tool", shape.judged)
+        schema = guard.tools_for("a")[0]["input_schema"]
+    assert direct == expected == by_name
+    assert [type(one) for one in direct] == [type(one) for one in expected] == [type(one) for one in by_name]
+    assert not any(one is given for one in direct for given in shape.args if isinstance(given, list | dict | set))
+    check_schema(schema, shape.judged)
+
+
+def check_schema(schema: dict[str, Any], judged: dict[str, Any]) -> None:
+    """What is judged is what the schema tells a model; a dict by paths may be written as an object."""
+    from jsonschema import Draft202012Validator
+
+    Draft202012Validator.check_schema(schema)
+    as_sent = {
+        name: {entry["key"]: entry["value"] for entry in value}
+        if isinstance(value, list)
+        and value
+        and isinstance(value[0], dict)
+        and value[0].keys() == {"key", "value"}
+        and isinstance(value[0]["key"], str)
+        else value
+        for name, value in judged.items()
+    }
+    Draft202012Validator(schema).validate(as_sent)
+    with pytest.raises(Exception, match="Additional properties"):
+        Draft202012Validator(schema).validate({**as_sent, "surely_not_declared": 1})
+
+
+@pytest.mark.parametrize("name", ["list_of_paths", "dataclass_", "pydantic_model", "keyword_paths", "starred"])
+def test_the_same_for_async(tmp_path: Path, name: str):
+    shape = SHAPES[name]
+    guard, tool = guarded(tmp_path, shape, later=True)
+
+    async def main() -> Any:
+        with guard.agent("a"):
+            return await tool(*shape.args, **shape.named), await guard.acall("tool", shape.judged)
+
+    with guard:
+        direct, by_name = asyncio.run(main())
+    assert direct == by_name == shape.function(*shape.args, **shape.named)
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_cannot_be_judged_says_what_to_write(name: str):
+    function, does, advice = REFUSED[name]
+    with pytest.raises(GuardError) as caught:
+        Guard({"remit": 1, "agents": {}}).tool("tool", does=does)(function)
+    assert caught.value.help is not None
+    assert advice in caught.value.help
+
+
+def test_methods_in_the_body_of_a_class(tmp_path: Path):
+    guard = Guard({"remit": 1, "agents": {"a": {"may": ["*"]}}}, root=tmp_path, state=tmp_path / ".state")
+
+    class Files:
+        def __init__(self, name: str) -> None:
+            self.name = name
+
+        @guard.tool(does={"read": "path"})
+        def look(self, path: Path) -> tuple[str, Path]:
+            return self.name, path
+
+        @guard.tool(does={"read": "path"})
+        async def later(self, path: Path) -> tuple[str, Path]:
+            return self.name, path
+
+        @guard.tool(does={"read": "path"})
+        @staticmethod
+        def inside(path: Path) -> Path:
+            return path
+
+        @staticmethod
+        @guard.tool(does={"read": "path"})
+        def outside(path: Path) -> Path:
+            return path
+
+        @guard.tool(does={"read": "path"})
+        @classmethod
+        def made(cls, path: Path) -> tuple[str, Path]:
+            return cls.__name__, path
+
+    one, other = Files("one"), Files("other")
+    with guard, guard.agent("a"):
+        assert one.look(Path("x")) == ("one", Path("x"))
+        assert other.look(path=Path("x")) == ("other", Path("x"))
+        assert asyncio.run(one.later(Path("x"))) == ("one", Path("x"))
+        assert Files.inside(Path("x")) == one.inside(Path("x")) == Path("x")
+        assert Files.outside(Path("x")) == one.outside(Path("x")) == Path("x")
+        assert Files.made(Path("x")) == one.made(Path("x")) == ("Files", Path("x"))
+        with pytest.raises(GuardError, match="is a method"):
+            guard.call("look", {"path": "x"})
+        with pytest.raises(CallDenied, match="outside the root"):
+            one.look(Path("/etc/passwd"))
+
+
+def test_a_lambda_needs_a_name_and_kinds(tmp_path: Path):
+    guard = Guard({"remit": 1, "agents": {"a": {"may": ["tool"]}}}, root=tmp_path, state=tmp_path / ".state")
+    with pytest.raises(GuardError, match="no name"):
+        guard.tool(does="nothing")(lambda a: a)
+    tool = guard.tool("tool", does={"read": "a"}, kinds={"a": "path"})(lambda a: a)
+    with guard, guard.agent("a"):
+        assert tool("x") == "x"
+        with pytest.raises(CallDenied):
+            tool("../x")
+
+
+LISTS = {"arguments[]": "text", "command": "text"}
+
+
+def test_a_list_agrees_with_a_policy_that_declares_it(tmp_path: Path):
+    """`"arguments[]": text` in the policy and `list[str]` at the function are the same."""
+    tools = {
+        "git": {"args": LISTS, "does": "nothing"},
+        "look": {"args": {"paths[]": "path"}, "does": {"read": "paths[]"}},
+    }
+    policy = {"remit": 1, "tools": tools, "agents": {"a": {"may": ["git", "look"]}}}
+    guard = Guard(policy, root=tmp_path, state=tmp_path / ".state")
+
+    @guard.tool()
+    def git(command: str, arguments: list[str]) -> list[str]:
+        return arguments
+
+    @guard.tool(kinds={"paths[]": "path"})
+    def look(paths: list[str]) -> list[str]:
+        return paths
+
+    with guard, guard.agent("a"):
+        assert git("add", ["x"]) == ["x"]
+        assert look(["x"]) == ["x"]
+        with pytest.raises(CallDenied):
+            look(["x", "../y"])
+
+
+@pytest.mark.parametrize("kind", ["json", "refined"])
+def test_a_policy_may_say_less_or_more_about_a_list(tmp_path: Path, kind: str):
+    """json for a harmless list, or fields of a list that the function takes as plain JSON."""
+    args: dict[str, Any] = (
+        {"tags": "json", "edits": "json"} if kind == "json" else {"tags[]": "text", "edits[].file": "path"}
+    )
+    does: Any = "nothing" if kind == "json" else {"write": "edits[].file"}
+    tools = {"save": {"args": args, "does": does, "tier": 1}}
+    policy = {"remit": 1, "tools": tools, "agents": {"a": {"may": ["save"]}}}
+    guard = Guard(policy, root=tmp_path, state=tmp_path / ".state")
+
+    @guard.tool()
+    def save(tags: list[str], edits: list[Any]) -> Any:
+        return tags, edits
+
+    with guard, guard.agent("a"):
+        assert save(["x"], [{"file": "f"}]) == (["x"], [{"file": "f"}])
+        if kind == "refined":
+            with pytest.raises(CallDenied):
+                save(["x"], [{"file": ".git/hooks/x"}])
+
+
+def test_paths_hidden_from_a_policy_that_says_json_contradict(tmp_path: Path):
+    from remit.model.errors import PolicyError
+
+    tools = {"save": {"args": {"paths": "json"}, "does": "nothing"}}
+    guard = Guard({"remit": 1, "tools": tools, "agents": {"a": {"may": ["save"]}}}, root=tmp_path)
+
+    @guard.tool()
+    def save(paths: list[Path]) -> None: ...
+
+    with pytest.raises(PolicyError, match="do not agree"):
+        guard.start()
+
+
+def test_null_from_a_model_is_absent(tmp_path: Path):
+    guard = Guard({"remit": 1, "agents": {"a": {"may": ["tool"]}}}, root=tmp_path, state=tmp_path / ".state")
+
+    @guard.tool(does={"read": "path"})
+    def tool(path: Path = Path("here"), depth: int | None = None) -> Any:
+        return path, depth
+
+    with guard, guard.agent("a"):
+        assert guard.call("tool", {"path": None, "depth": None}) == (Path("here"), None)
+
+
+def test_a_name_that_scopes_use_is_refused(tmp_path: Path):
+    from remit.model.errors import PolicyError
+
+    guard = Guard({"remit": 1, "agents": {"a": {"may": ["shell"]}}}, root=tmp_path)
+    guard.tool("shell", kinds={"a": "shell"})(lambda a: a)
+    with pytest.raises(PolicyError, match="word of scopes"):
+        guard.start()
+
+
+def test_holder_is_what_it_says():
+    assert Holder().method(Path("x")) == (Path("x"),)
