@@ -7,14 +7,14 @@ task = _TASK.decode(b"{}")
 from __future__ import annotations
 
 import os
-import threading
+from _thread import RLock  # as `threading` has it, which takes longer to load than the rest of a decision
 from typing import Any, Generic, TypeVar
 
 import msgspec
 
 T = TypeVar("T")
 
-_building = threading.RLock()
+_building = RLock()
 
 
 class Decoding(Generic[T]):
@@ -46,7 +46,7 @@ class Decoding(Generic[T]):
 def _forked() -> None:
     """A lock that another thread of the parent held is held by nobody here."""
     global _building
-    _building = threading.RLock()
+    _building = RLock()
 
 
 os.register_at_fork(after_in_child=_forked)
