@@ -88,6 +88,7 @@ HEAVY = {
         "remit.record",
         "remit.scopes.shell",
         "remit.scopes.sql",
+        "remit.scopes.url",
     ),
     *("remit.store",),
 }

@@ -107,7 +107,7 @@ def test_a_deadline_passes(team: Team):
         began = time.monotonic()
         with pytest.raises(CallPending) as caught:
             team.deploy("1")
-        assert 0.3 <= time.monotonic() - began < 15
+        assert 0.3 <= time.monotonic() - began < 60
         assert team.ran == []
         team.guard.authority.answer(str(caught.value.approval), "approve", by="ann")
         assert team.deploy("1") == "deployed 1"
