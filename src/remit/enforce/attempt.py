@@ -248,6 +248,8 @@ class Enforcer:
             decision = msgspec.structs.replace(decision, approval=ASKED_OF_HOST)
         try:
             receipt = self.ledger.intent(call, decision, call_id=carrier.call_id)
+            if call.context.capsule is not None and receipt.seq is None:
+                self.ledger.flush()  # in the ledger no call of a task follows the end of it
         except Exception as error:
             reason = "the decision can't be recorded, so nothing may run; tell the person who runs you"
             return refusal(call, "ledger-unavailable", reason, detail=str(error), policy=decision.policy)
