@@ -128,7 +128,11 @@ def state_of(view: Transaction, name: str) -> CapsuleState:
     row = view.row("SELECT body, ended, ended_by, expires FROM capsule WHERE id = ?", name)
     if row is None:
         raise GrantError(f"there is no capsule `{name[:100]}`", code="unknown-capsule")
-    task = _TASK.decode(bytes(row[0]))
+    try:
+        task = _TASK.decode(bytes(row[0]))
+    except msgspec.MsgspecError:
+        what = f"the capsule `{name[:100]}` was issued by another version of Remit"
+        raise GrantError(what, code="unknown-capsule", help="issue the task again") from None
     if task.capsule.expires != row[3]:  # it was moved when the clock was repaired
         task = msgspec.structs.replace(task, capsule=msgspec.structs.replace(task.capsule, expires=row[3]))
     passed = dict(view.rows("SELECT gate, person FROM gate_pass WHERE capsule = ?", name))
