@@ -32,7 +32,7 @@ class LyingText(str):
     def __format__(self, how: str) -> str:
         return BAD
 
-    def split(self, *how: Any) -> list[str]:  # type: ignore[override]
+    def split(self, *how: Any) -> list[str]:
         return ["src", "ok"]
 
     def isascii(self) -> bool:
@@ -119,7 +119,7 @@ def test_a_text_that_lies_about_itself(tmp_path: Path):
 
     with world.guard:
         assert world.attempt(lambda: tool(LyingText("src/ok/a"))) == "ran"
-        assert world.attempt(lambda: tool(LyingText(BAD))) == "locked" or world.attempt(lambda: tool(LyingText(BAD)))
+        assert world.attempt(lambda: tool(LyingText(BAD))) == "protected"
         assert world.attempt(lambda: world.guard.call("tool", {"path": LyingText("src/ok/a")})) == "mistyped-argument"
     assert world.harm() == []
     assert world.written() == ["root/src/ok/a"]
