@@ -57,21 +57,14 @@ def ask(
     statement: Statement | None = None,
     **context: Any,
 ) -> Decision:
-    """The decision on one call: the same at first sight, and once the rulebook has seen the call without facts."""
+    """The decision on one call: the same without the memo, and from the memo once it has met the call without facts."""
     call = Call(agent, tool, args if args is not None else {}, Context(**context), statement)
     known = facts or Facts()
-    first = alone(rulebook, call, known)
+    first = decide(rulebook, call, known, memo=False)
     decide(rulebook, call, Facts())
-    decide(rulebook, call, Facts())  # the quick way is made when a cell is met again
     assert decide(rulebook, call, known) == first
     assert decide(rulebook, call, known) == first
     return first
-
-
-def alone(rulebook: Rulebook, call: Call, facts: Facts) -> Decision:
-    """The decision of a rulebook that remembers no other call."""
-    rulebook.cells.clear()
-    return decide(rulebook, call, facts)
 
 
 def outcome(rulebook: Rulebook, tool: str, args: dict[str, Any] | None = None, **more: Any) -> str:

@@ -7,8 +7,7 @@ from hypothesis import strategies as st
 
 from remit.compile.defaults import labels
 from remit.decide.labels import Paths
-from remit.decide.quick import Concern, _simple
-from remit.scopes.glob import Glob, fold
+from remit.scopes.glob import fold
 
 SHIPPED = tuple(text for label in labels() for text in label.path)
 WORDS = ("a", "b.py", ".x", "src", "docs", "V1__a.sql", ".env", "x.env", "migrations", "workflows", ".github", "db")
@@ -29,14 +28,3 @@ def test_paths_are_found_as_the_globs_find_them(texts: tuple[str, ...], path: st
 def test_the_shipped_ones_too(path: str) -> None:
     found = Paths(SHIPPED)
     assert found.matches(fold(path)) == found.all.matches(fold(path))
-
-
-@given(label_globs, globs, paths)
-def test_what_a_label_concerns_is_looked_at(texts: tuple[str, ...], allowed: str, path: str) -> None:
-    found = Paths(texts)
-    scope = Glob.parse(allowed)
-    if not (scope.matches(path) and (found.matches(fold(path)) or fold(path) in found.above)):
-        return
-    concern = Concern([glob for glob in found.rest if glob.intersects(scope)])
-    concern.add(*_simple(found, [scope]))
-    assert concern.always or concern.test()(path)

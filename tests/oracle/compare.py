@@ -23,6 +23,7 @@ from typing import Any, NamedTuple
 
 from remit.compile import build_rulebook
 from remit.decide import decide
+from remit.decide.memo import memo_of
 from remit.decide.questions import call_digest
 from remit.model import Book, Call, Decision, Facts, PolicyError
 from remit.model.policy import Tool
@@ -67,6 +68,8 @@ class Tally:
         self.unloadable = 0
         self.pairs = 0
         self.unfit = 0
+        self.remembered = 0
+        """Calls that the memo answered."""
         self.codes: Counter[str] = Counter()
         self.verdicts: Counter[str] = Counter()
         self.stricter: Counter[str] = Counter()
@@ -78,6 +81,7 @@ class Tally:
         self.unloadable += other.unloadable
         self.pairs += other.pairs
         self.unfit += other.unfit
+        self.remembered += other.remembered
         self.codes += other.codes
         self.verdicts += other.verdicts
         self.stricter += other.stricter
@@ -88,6 +92,7 @@ class Tally:
         lines = [
             f"{self.pairs} calls compared, of {self.policies} policies ({self.unloadable} more did not load)",
             f"{self.unfit} calls left out: a wide unit that the universe has no path for",
+            f"{self.remembered} of them answered from the memo too, all after other calls of the same cells",
             f"{len(self.differences)} differences; engine stricter for a wide unit: {self.stricter.total()}",
             f"verdicts: {dict(self.verdicts.most_common())}",
             f"codes: {dict(self.codes.most_common())}",
@@ -98,7 +103,7 @@ class Tally:
 
 
 def compare(seeds: Iterable[int], calls: int = CALLS) -> Tally:
-    """Policies and calls of these seeds, decided twice."""
+    """Policies and calls of these seeds: decided by the oracle, by the procedure, and from the memo."""
     tally = Tally()
     for seed in seeds:
         draw = Draw(seed)
@@ -109,28 +114,33 @@ def compare(seeds: Iterable[int], calls: int = CALLS) -> Tally:
             tally.unloadable += 1
             continue
         tally.policies += 1
-        for turn in range(calls):
-            call, facts = draw.call(rulebook, digest)
-            first = decide(rulebook, call, facts)
-            again = decide(rulebook, call, facts)  # what has been prepared by the first must change nothing
-            engine = answer(again)
+        met = [draw.call(rulebook, digest) for _ in range(calls)]
+        for one in met * 2:  # each call comes after others of its cell, and once its cell is known for good
+            decide(rulebook, *one)
+        for turn, (call, facts) in enumerate(met):
+            cold = decide(rulebook, call, facts, memo=False)
+            remembered = memo_of(rulebook).find(call, facts)
+            warm = decide(rulebook, call, facts)
+            engine = answer(cold)
             try:
                 oracle = naive_decide(rulebook.book, call, facts, digest(call, rulebook.hash, facts))
             except Unfit:
                 tally.unfit += 1
                 continue
             tally.pairs += 1
+            tally.remembered += remembered is not None
             if engine.code != "rule-failed":
                 tally.codes[engine.code] += 1
             tally.verdicts[engine.verdict] += 1
-            if agree(engine, oracle) and first == again:
+            same = cold == warm and remembered in (None, cold)
+            if same and agree(engine, oracle):
                 continue
             tool = tool_of(rulebook.book, call)
-            difference = Difference(seed, turn, tool, call, facts, engine, oracle)
+            difference = Difference(seed, turn, tool, call, facts, engine if same else answer(warm), oracle)
             reason = known(difference)
-            if oracle.wide and first == again and stricter(engine, oracle):
+            if same and oracle.wide and stricter(engine, oracle):
                 tally.stricter[f"{engine.code} for {oracle.code}"] += 1
-            elif reason is not None:
+            elif same and reason is not None:
                 tally.known[reason] += 1
             else:
                 tally.differences.append(difference)

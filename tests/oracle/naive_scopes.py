@@ -51,7 +51,7 @@ class Scopes:
             return False
         left = [unit for unit in self.units if not self.excepted(scope.except_, unit)]
         left = [unit for unit in left if not scope.effect or unit.effects & set(scope.effect)]
-        parts = [kind for kind in ("path", "url", "agent", "skill") if getattr(scope, kind) is not None]
+        parts = [kind for kind in ("path", "url", "agent", "skill") if kind in scope.parts]
         for kind in parts:
             if not any(unit.kind == kind and _might(scope, unit) for unit in left):
                 return False
@@ -63,9 +63,9 @@ class Scopes:
             return False
         if scope.effect and not unit.effects & set(scope.effect):
             return False
-        if all(getattr(scope, kind) is None for kind in ("path", "url", "agent", "skill")):
+        if not scope.parts:
             return True
-        return unit.kind not in ("call", "records") and getattr(scope, unit.kind) is not None and _within(scope, unit)
+        return unit.kind in scope.parts and _within(scope, unit)
 
     def when(self, scope: Scope) -> bool:
         for key, wanted in scope.when.items():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import msgspec
@@ -43,6 +44,7 @@ class Case:
         "cell",
         "data_tier",
         "data_why",
+        "digest",
         "effects",
         "facts",
         "grade",
@@ -61,6 +63,8 @@ class Case:
         self.trace: list[str] = list(facts.notes)
         self.capsules: list[Capsule] = []
         self.obligations: dict[str, Obligation] = {}
+        self.digest: Callable[[str], str] | None = None
+        """Gives what an approval of this call is bound to, under the policy of that hash."""
         self.rule: str | None = None
         self.approval: str | None = None
         self.data_tier = call.context.data_tier

@@ -8,9 +8,9 @@ from remit.decide.case import Case, Objection
 from remit.decide.grid import Cell, grid_of
 from remit.decide.intake import BadArguments
 from remit.decide.measure import measure
+from remit.decide.memo import memo_of
 from remit.decide.protection import protected
 from remit.decide.questions import questions
-from remit.decide.quick import prepare
 from remit.decide.reasons import declare_remedy
 from remit.decide.steps import (
     binding_cells,
@@ -22,6 +22,7 @@ from remit.decide.steps import (
     permitted,
     prohibited,
 )
+from remit.decide.view import Seen
 from remit.model.call import Call, Context, Statement
 from remit.model.decision import Decision, Obligation
 from remit.model.errors import NotUnderstood
@@ -31,33 +32,33 @@ from remit.model.terms import ALLOW, ASK, DENY, PROJECT, UNKNOWN, Verdict
 from remit.model.text import shown
 
 
-def decide(rulebook: Rulebook, call: Call, facts: Facts = NO_FACTS) -> Decision:
-    """What the rulebook says about the call. Pure: no clock, disk or network. Never raises: a failure denies."""
+def decide(rulebook: Rulebook, call: Call, facts: Facts = NO_FACTS, *, memo: bool = True) -> Decision:
+    """What the rulebook says about the call. Pure: no clock, disk or network. Never raises: a failure denies.
+
+    The memo only saves time: without it the decision is the same.
+    """
+    if memo:
+        try:
+            agent, tool = call.agent, call.tool
+            if type(agent) is str and type(tool) is str:
+                found = memo_of.by_id[id(rulebook)].cells[agent][tool].find(call, facts)
+                if found is not None:
+                    return found
+        except (KeyError, TypeError, AttributeError):
+            pass  # not met before, or not well formed: the procedure answers
     try:
-        agent = call.agent
-        cell = rulebook.cells[agent][call.tool]
-        if not facts.bears:
-            halts = facts.halts
-            if not halts or (agent not in halts and "system" not in halts):
-                if cell.quick is not None and call.args == {} and call.statement is None:
-                    context = call.context
-                    if not context.chain and not context.data_tier and context.capsule is None:
-                        return cell.quick  # type: ignore[no-any-return]
-                if cell.fast is not None:
-                    decision = cell.fast(call, facts)
-                    if decision is not None:
-                        return decision  # type: ignore[no-any-return]
-    except (KeyError, TypeError, AttributeError):
-        pass  # not met before, or not well formed: the full procedure answers
-    try:
-        return _decide(rulebook, call, facts)
+        seen = Seen(call, facts)
+        decision = judged(rulebook, call, seen)
+        if memo and seen.whole:
+            memo_of(rulebook).keep(call, facts, seen.noted, decision)
+        return decision
     except Exception as error:  # a rule that can't be evaluated denies what it could have applied to
         reason = f"the call could not be judged ({type(error).__name__})"
         return _refusal(rulebook, call, "rule-failed", reason, detail=(f"{type(error).__name__}: {shown(error, 200)}",))
 
 
-def _decide(rulebook: Rulebook, call: Call, facts: Facts) -> Decision:
-    """Step 1 here, the rest in `procedure`."""
+def judged(rulebook: Rulebook, call: Call, seen: Seen) -> Decision:
+    """The decision without a memo. Here is who calls what, of step 1; the rest is in `procedure`."""
     wrong = malformed(call)
     if wrong is not None:
         return _refusal(rulebook, call, "malformed-call", wrong)
@@ -65,29 +66,23 @@ def _decide(rulebook: Rulebook, call: Call, facts: Facts) -> Decision:
     row = grid.row(call.agent) if type(call.agent) is str else None
     if row is None:
         return _refusal(rulebook, call, "unknown-agent", f"the policy knows no agent `{shown(call.agent)}`")
-    caller = row.caller
+    caller, registry = row.caller, seen.facts.registry
     if not caller.enabled:
         return _refusal(rulebook, call, "agent-disabled", f"{caller.name} is disabled", rule=caller.at)
-    if facts.registry is not None and caller.kind == "agent" and caller.name not in facts.registry:
+    if registry is not None and caller.kind == "agent" and caller.name not in registry:
         return _refusal(rulebook, call, "agent-disabled", f"{caller.name} is not registered right now")
     tool = row.tool(call.tool) if type(call.tool) is str else None
     if tool is None:
         reason = f"the policy knows no tool `{shown(call.tool)}`"
         return _refusal(rulebook, call, "unknown-tool", reason, remedy=declare_remedy(call.tool))
-    cell = grid.cell(row, tool)
-    cells = rulebook.cells.setdefault(caller.name, {})
-    if call.tool not in cells:
-        if cell.met:  # what is asked only once, as by a hook, needs no quick way
-            prepare(cell, procedure)
-            cells[call.tool] = cell
-        cell.met = True
-    return procedure(cell, call, facts)
+    return procedure(grid.cell(row, tool), seen)
 
 
-def procedure(cell: Cell, call: Call, facts: Facts) -> Decision:
-    """The whole procedure for one call."""
+def procedure(cell: Cell, seen: Seen) -> Decision:
+    """The steps: the only statement of the rules. INVARIANT: it looks at its cell and at what it sees only."""
+    call, facts = seen.call, seen.facts
     try:
-        values = cell.intake.values(call.args)
+        values = seen.values(cell.intake)
         units = cell.intake.units(values, call, facts)
     except BadArguments as refused:
         return _refusal(cell.rulebook, call, refused.code, str(refused), rule=cell.tool.at, cell=cell)
@@ -96,6 +91,7 @@ def procedure(cell: Cell, call: Call, facts: Facts) -> Decision:
     if cell.caller.project_code == "deny":
         units = [msgspec.structs.replace(u, grade=UNKNOWN) if u.grade == PROJECT else u for u in units]
     case = Case(cell, call, facts, values, units)
+    case.digest = seen.digest
     unknown = known_capsules(case) if call.context.capsule is not None else None
     measure(case)
     objection = halted(case) or protected(case)
@@ -166,8 +162,7 @@ def malformed(call: Call) -> str | None:
     if statement is not None:
         if type(statement) is not Statement:
             return "the statement is no statement"
-        texts = (statement.intent, statement.because, statement.consequences)
-        if not all(text is None or type(text) is str for text in texts):
+        if not statement.well_formed:
             return "the statement has something else than text"
     return None
 

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from remit.decide.index import Index
 from remit.decide.intake import Intake
 from remit.decide.selection import names_tool, selects_caller, selects_tool
-from remit.model.call import Call
-from remit.model.decision import Decision
-from remit.model.facts import Facts
 from remit.model.policy import Caller, Reserved, Rule, Tool
 from remit.model.rulebook import Book, Rulebook
 from remit.scopes.glob import Glob
 from remit.scopes.globset import GlobSet
 from remit.scopes.judge import Judge
-from remit.scopes.url import UrlPattern, UrlSet
+
+if TYPE_CHECKING:
+    from remit.scopes.url import UrlSet
+
+T = TypeVar("T")
 
 
 class Bound:
@@ -52,16 +54,14 @@ class Cell:
         "apis",
         "asks",
         "caller",
-        "fast",
         "final",
         "grants",
+        "grid",
         "index",
         "intake",
         "locks",
         "may",
-        "met",
         "nots",
-        "quick",
         "reserved",
         "reserved_programs",
         "reserved_urls",
@@ -69,9 +69,10 @@ class Cell:
         "tool",
     )
 
-    def __init__(self, rulebook: Rulebook, row: Row, tool: Tool) -> None:
-        book, caller = rulebook.book, row.caller
-        self.rulebook = rulebook
+    def __init__(self, grid: Grid, row: Row, tool: Tool) -> None:
+        book, caller = grid.rulebook.book, row.caller
+        self.grid = grid
+        self.rulebook = grid.rulebook
         self.caller = caller
         self.tool = tool
         self.index = row.index
@@ -105,9 +106,6 @@ class Cell:
             if entry.programs or entry.modules:
                 self.reserved_programs.append(entry)
         self.locks, self.apis = row.locks, row.apis
-        self.met = False
-        self.quick: Decision | None = None
-        self.fast: Callable[[Call, Facts], Decision | None] | None = None
 
     @property
     def rules(self) -> list[Bound]:
@@ -131,6 +129,8 @@ class Row:
             may = GlobSet(Glob.parse(text) for text in caller.locks.may)
             self.locks = (may, GlobSet(Glob.parse(text).folded() for text in caller.locks.except_))
         if caller.apis is not None:
+            from remit.scopes.url import UrlPattern, UrlSet  # here: few callers have some, and paths need no URLs
+
             self.apis = UrlSet(UrlPattern.parse(text) for text in caller.apis)
         self.any_tool: list[Rule] = []
         self.by_tool: dict[str, list[Rule]] = {}
@@ -163,7 +163,8 @@ class Grid:
     __slots__ = ("cells", "index", "rows", "rulebook")
 
     def __init__(self, rulebook: Rulebook) -> None:
-        self.rulebook = rulebook
+        # Its own, or the rulebook that it was made for would live as long as it does, and it as long as that.
+        self.rulebook = Rulebook(rulebook.book, rulebook.hash)
         self.index = Index(rulebook.book)
         self.rows: dict[str, Row] = {}
         self.cells: dict[tuple[str, str], Cell] = {}
@@ -188,14 +189,35 @@ class Grid:
         key = (row.caller.name, tool.name)
         cell = self.cells.get(key)
         if cell is None or cell.tool is not tool:
-            cell = Cell(self.rulebook, row, tool)
+            cell = Cell(self, row, tool)
             self.cells.setdefault(key, cell)
         return cell
 
 
-def grid_of(rulebook: Rulebook) -> Grid:
-    """The grid of a rulebook, made once."""
-    found: Grid | None = rulebook.grid
-    if found is None:
-        found = rulebook.grid = Grid(rulebook)
-    return found
+class PerRulebook(Generic[T]):
+    """What is made once for each rulebook, and goes when that goes: the rulebook itself is only data."""
+
+    __slots__ = ("_alive", "_make", "by_id")
+
+    def __init__(self, make: Callable[[Rulebook], T]) -> None:
+        self._make = make
+        self.by_id: dict[int, T] = {}
+        """By `id` of the rulebook, which is its own as long as it lives."""
+        self._alive: dict[int, weakref.ref[Rulebook]] = {}
+
+    def __call__(self, rulebook: Rulebook) -> T:
+        place = id(rulebook)
+        found = self.by_id.get(place)
+        if found is None:
+            found = self._make(rulebook)
+            self._alive[place] = weakref.ref(rulebook, lambda _: self._forget(place))
+            self.by_id[place] = found
+        return found
+
+    def _forget(self, place: int) -> None:
+        self.by_id.pop(place, None)
+        self._alive.pop(place, None)
+
+
+grid_of = PerRulebook(Grid)
+"""The grid of a rulebook, made once."""

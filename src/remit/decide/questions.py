@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import msgspec
 
 from remit.decide.case import Case, Objection
-from remit.decide.grid import Cell, bind
-from remit.decide.steps import binding_cells, within
+from remit.decide.grid import Bound, Cell, bind
+from remit.decide.steps import binding_cells, is_before, within
 from remit.model.call import Call
 from remit.model.decision import Needs
 from remit.model.digest import sha256
@@ -46,7 +48,7 @@ def questions(case: Case) -> Objection | None:
     if not open_asks:
         return None
     # What was answered was shown with its statement: nobody can answer while that is missing.
-    missing = any(ask.statement for ask in open_asks) and not _stated(case.call)
+    missing = any(ask.statement for ask in open_asks) and not case.call.stated
     first = open_asks[0]
     case.trace.append(f"7 {first.reason}")
     needs = Needs(first.of, missing=("statement",) if missing else ())
@@ -69,6 +71,9 @@ def _asked(case: Case) -> list[AskReason]:
     cells = [case.cell, *(binding_cells(case) if case.call.context.chain else ())]
     for cell in cells:
         found.extend(_must_ask(cell, case))
+    for capsule in case.capsules:
+        bounds = bind(capsule.must_ask, case.cell.tool.name, "must_ask")
+        found.extend(_touched(bounds, case, f"the capsule {shown(capsule.id)}", case.cell.tool.name))
     if case.cell.tool.confirm:
         tool = case.cell.tool
         found.append(AskReason(HUMAN, "confirm-asks", f"{tool.name} is confirmed by a person each time", tool.at))
@@ -76,13 +81,17 @@ def _asked(case: Case) -> list[AskReason]:
 
 
 def _must_ask(cell: Cell, case: Case) -> list[AskReason]:
+    return _touched(cell.asks, case, cell.caller.name, cell.tool.name)
+
+
+def _touched(bounds: Iterable[Bound], case: Case, who: str, tool: str) -> list[AskReason]:
     found = []
-    for bound in cell.asks:
+    for bound in bounds:
         if bound.judge.touches(case.call.context, case.values, case.units) is not None:
             of = bound.rule.ask or HUMAN
             if of == "chain":
                 of = acknowledger(case) or HUMAN
-            reason = f"{cell.caller.name} must ask {of} before {cell.tool.name}"
+            reason = f"{who} must ask {of} before {tool}"
             found.append(AskReason(of, "must-ask", reason, bound.rule.at))
     return found
 
@@ -113,12 +122,13 @@ def _answers(case: Case) -> tuple[Objection | None, bool, set[str]]:
     person, names = False, set[str]()
     if not case.facts.approvals:
         return None, person, names
-    digest = call_digest(case.call, case.cell.rulebook.hash, case.facts)
-    now = case.facts.now
+    if case.digest is None:
+        raise ValueError("nobody can tell which approvals are of this call")
+    digest = case.digest(case.cell.rulebook.hash)
     for approval in case.facts.approvals:
         if approval.digest != digest or approval.by == case.call.agent:
             continue
-        if approval.expires is not None and (now is None or now >= approval.expires):
+        if approval.expires is not None and not is_before(case, approval.expires):
             continue
         if approval.answer == "refuse":
             return case.deny(7, "refused", f"{shown(approval.by)} refused this call"), person, names
@@ -136,10 +146,6 @@ def _answered(ask: AskReason, answers: set[str], planned: bool, case: Case) -> b
     by_agent = ask.of != HUMAN and any(ask.of == a.name or ask.of in a.roles for a in agents)
     by_plan = planned and ask.of == HUMAN and not (ask.by_tier and case.tier == 3)
     return by_agent or by_plan
-
-
-def _stated(call: Call) -> bool:
-    return call.statement is not None and call.statement.complete
 
 
 def call_digest(call: Call, policy: str, facts: Facts) -> str:

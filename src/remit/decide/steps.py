@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
 from remit.decide.case import Case, Objection
-from remit.decide.grid import Bound, Cell, bind, grid_of
+from remit.decide.grid import Bound, Cell, bind
 from remit.decide.reasons import because, limited, limited_text, permit_remedy
 from remit.model.decision import Obligation, Remedy
 from remit.model.policy import Caller, Reserved
@@ -14,7 +15,9 @@ from remit.model.text import shown
 from remit.scopes.interface import FOR_LABELS, Unit
 from remit.scopes.kinds import kind_of
 from remit.scopes.path import forms, is_outside
-from remit.scopes.url import UrlSet
+
+if TYPE_CHECKING:
+    from remit.scopes.url import UrlSet
 
 
 def halted(case: Case) -> Objection | None:
@@ -118,19 +121,26 @@ def permitted(cell: Cell, case: Case) -> Objection | None:
 def permissions(cell: Cell, case: Case) -> list[Bound]:
     """All rules that can permit: the policy's, standing grants in time, and grants from the facts."""
     bounds = cell.may
-    now, tool = case.facts.now, cell.tool.name
-    if cell.grants and now is not None:
-        bounds = bounds + [bound for bound in cell.grants if bound.until is not None and now < bound.until]
+    tool = cell.tool.name
+    for bound in cell.grants:
+        if bound.until is not None and is_before(case, bound.until):
+            bounds = [*bounds, bound]
     if cell.final:
         return bounds + cell.asks if cell.asks else bounds
     names = (cell.caller.name, *cell.caller.roles)
     for grant in case.facts.grants:
-        if grant.agent in names and now is not None and now < grant.until:
+        if grant.agent in names and is_before(case, grant.until):
             bounds = bounds + bind(grant.rules, tool, "may", origin="grant", until=grant.until)
     for capsule in case.capsules[:1]:
         if capsule.grants and capsule.agent == cell.caller.name:
             bounds = bounds + bind(capsule.grants, tool, "may", origin=f"capsule {shown(capsule.id)}")
     return bounds + cell.asks if cell.asks else bounds
+
+
+def is_before(case: Case, moment: str) -> bool:
+    """The time is known, and before that moment."""
+    now = case.facts.now
+    return now is not None and now < moment
 
 
 def chained(case: Case) -> Objection | None:
@@ -182,10 +192,9 @@ def present(case: Case, caller: Caller) -> bool:
 
 def binding_cells(case: Case) -> list[Cell]:
     """The cells of those along the chain who bind the call: the last who delegates within, and all before."""
-    chain, rulebook = case.call.context.chain, case.cell.rulebook
-    callers = rulebook.book.callers
+    chain, grid = case.call.context.chain, case.cell.grid
+    callers = grid.rulebook.book.callers
     last = max((i for i, n in enumerate(chain) if callers[n].delegate_within == "chain"), default=-1)
-    grid = grid_of(rulebook)
     rows = [row for name in chain[: last + 1] if (row := grid.row(name)) is not None]
     return [grid.cell(row, case.cell.tool) for row in rows]
 
@@ -198,8 +207,7 @@ def _capsules(case: Case) -> Objection | None:
             return case.deny(5, "capsule-required", f"{caller.name} needs a task capsule for this call", remedy=remedy)
         return None
     for capsule in case.capsules:
-        now = case.facts.now
-        if capsule.ended or (capsule.expires is not None and (now is None or now >= capsule.expires)):
+        if capsule.ended or (capsule.expires is not None and not is_before(case, capsule.expires)):
             remedy = Remedy(f"hand {capsule.agent} a new task", command="remit capsule new FILE")
             return case.deny(5, "capsule-ended", f"the capsule {shown(capsule.id)} has ended", remedy=remedy)
         nots = bind(capsule.may_not, case.cell.tool.name, "may_not")

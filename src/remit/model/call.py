@@ -47,6 +47,11 @@ class Statement(msgspec.Struct, frozen=True):
         """True when it says what, why and with which consequences."""
         return bool(self.intent and self.because and self.consequences)
 
+    @property
+    def well_formed(self) -> bool:
+        """True if what it says is text."""
+        return all(text is None or type(text) is str for text in (self.intent, self.because, self.consequences))
+
 
 NO_CONTEXT = Context()
 
@@ -60,3 +65,8 @@ class Call(msgspec.Struct, frozen=True):
     context: Context = NO_CONTEXT
     statement: Statement | None = None
     id: str | None = None
+
+    @property
+    def stated(self) -> bool:
+        """True if the agent has said what, why and with which consequences."""
+        return self.statement is not None and self.statement.complete

@@ -23,6 +23,7 @@ class Capsule(msgspec.Struct, frozen=True, omit_defaults=True):
     ended: bool = False
     may: tuple[Rule, ...] | None = None
     may_not: tuple[Rule, ...] = ()
+    must_ask: tuple[Rule, ...] = ()
     scope: tuple[str, ...] | None = None
     plan: tuple[Rule, ...] = ()
     grants: tuple[Rule, ...] = ()
@@ -67,12 +68,14 @@ class Facts(msgspec.Struct, frozen=True, omit_defaults=True):
     """Directories and files that no agent may change, absolute: the program that enforces."""
     notes: tuple[str, ...] = ()
     """What the caller wants said in every decision's detail, such as a root that does not exist."""
-    bears: bool = False
-    """Set by itself: whether anything here but clock, paths, halts and capsules could change a decision."""
 
     def __post_init__(self) -> None:
-        if self.grants or self.approvals or self.notes or self.registry is not None:
-            msgspec.structs.force_setattr(self, "bears", True)
+        # What decisions are remembered by must not change under them.
+        if type(self.halts) is not frozenset or type(self.registry) not in (frozenset, type(None)):
+            raise TypeError("halts and registry are frozen sets")
+        for values in (self.grants, self.approvals, self.guarded, self.sealed, self.notes):
+            if type(values) is not tuple:
+                raise TypeError("grants, approvals, guarded, sealed and notes are tuples")
 
 
 NO_FACTS = Facts()

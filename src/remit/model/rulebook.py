@@ -1,12 +1,10 @@
 """The rulebook: a policy in compiled form, hashed and immutable."""
 
-from typing import Any
-
 import msgspec
 
 from remit.model.policy import Caller, Grant, Label, Never, Question, Reserved, Tool
 
-FORMAT = 1
+FORMAT = 2
 
 
 class LabelTier(msgspec.Struct, frozen=True):
@@ -35,6 +33,10 @@ class Protected(msgspec.Struct, frozen=True):
     """Globs taken out by `unsafe_unprotect`."""
 
 
+OPEN_QUESTIONS = 20
+"""Per agent, and per task, unless the policy says otherwise."""
+
+
 class Book(msgspec.Struct, frozen=True, omit_defaults=True):
     """What a rulebook says, as data: every name resolved, every default filled in."""
 
@@ -60,6 +62,7 @@ class Book(msgspec.Struct, frozen=True, omit_defaults=True):
     toolsets: dict[str, tuple[str, ...]] = {}
     unsafe: tuple[str, ...] = ()
     """Keys of the policy that weaken enforcement, for `status`."""
+    open_questions: int = OPEN_QUESTIONS
     packs: tuple[str, ...] = ()
     sources: tuple[str, ...] = ()
     root: str = "."
@@ -67,19 +70,11 @@ class Book(msgspec.Struct, frozen=True, omit_defaults=True):
     """What the author should know, though it is no error."""
 
 
-class Rulebook:
-    """A book with its hash, and the cells that `decide` makes from it on first use.
+class Rulebook(msgspec.Struct, frozen=True, eq=False, weakref=True):
+    """A book with its hash. Immutable; what is derived from it is kept elsewhere, and goes when it goes."""
 
-    Immutable in meaning and shared between threads: `cells` only remembers what follows from `book`.
-    """
-
-    __slots__ = ("__weakref__", "book", "cells", "grid", "hash")
-
-    def __init__(self, book: Book, hash: str) -> None:
-        self.book = book
-        self.hash = hash
-        self.cells: dict[str, dict[str, Any]] = {}
-        self.grid: Any = None
+    book: Book
+    hash: str
 
     def __repr__(self) -> str:
         return f"Rulebook({self.book.name!r}, {self.hash[:19]}…)"

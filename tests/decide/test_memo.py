@@ -1,0 +1,426 @@
+"""Answers are remembered: no decision may depend on the calls before it."""
+
+import gc
+import random
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from remit.compile import load_rulebook
+from remit.decide import decide, memo, view
+from remit.decide.grid import grid_of
+from remit.decide.intake import Intake
+from remit.decide.memo import memo_of
+from remit.decide.questions import call_digest
+from remit.declare.cases import read_tests
+from remit.model import Call, Context, Facts, Rulebook, Statement
+from remit.model.decision import Needs
+from remit.model.facts import NO_FACTS, Approval
+from tests.decide.kit import NOW, book, facts, may
+
+EXAMPLES = sorted((Path(__file__).parents[2] / "examples").glob("*/remit.yaml"))
+
+
+class Text(str):
+    """Equal to a text, and none."""
+
+    __slots__ = ()
+
+
+class Args(dict[str, Any]):
+    """Equal to arguments, and none."""
+
+
+def differing(rulebook: Rulebook, calls: list[tuple[Call, Facts]]) -> list[Call]:
+    """Calls that are decided otherwise after the ones before them than by themselves."""
+    return [
+        call for call, known in calls * 3 if decide(rulebook, call, known) != decide(rulebook, call, known, memo=False)
+    ]
+
+
+@pytest.mark.sample(3)
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.parent.name)
+def test_the_calls_of_the_examples_in_any_order(path):
+    rulebook = load_rulebook(path)
+    calls = [
+        (test.call, Facts(now=NOW))
+        for file in sorted(path.parent.glob("*.test.yaml"))
+        for test in read_tests(file.read_text(), file.name).tests
+    ]
+    for seed in range(2):
+        random.Random(seed).shuffle(calls)  # noqa: S311 - the same order on every run
+        assert differing(rulebook, calls) == []
+
+
+@pytest.mark.parametrize("tier", [0, 1, 2])
+def test_the_detail_is_about_this_call(tier):
+    tools = {"write": {"args": {"path": "path"}, "does": {"write": "path"}, "tier": tier}}
+    rulebook = book(tools=tools, agents={"a": {"may": [{"write": {"path": "docs/**"}}]}})
+    calls = [(Call("a", "write", {"path": f"docs/{name}"}), Facts()) for name in ("one", "two", "three")]
+    assert differing(rulebook, calls) == []
+
+
+def test_notes_are_those_of_this_decision():
+    rulebook = may("think")
+    calls = [(Call("a", "think"), Facts(notes=notes)) for notes in ((), ("first",), ("second",), ())]
+    assert differing(rulebook, calls) == []
+
+
+def verdicts(rulebook, *situations) -> list[str]:
+    """What one call becomes in one situation after another."""
+    calls = [(Call("a", "write", {"path": "docs/x"}, Context(**context)), known) for context, known in situations]
+    assert differing(rulebook, calls) == []
+    return [decide(rulebook, call, known).code for call, known in calls]
+
+
+def test_facts_are_looked_at_each_time():
+    rulebook = book(agents={"a": {"may": ["write"]}, "b": {"may": [], "delegates_to": ["a"]}})
+    none = Facts()
+    assert verdicts(
+        rulebook,
+        ({}, none),
+        ({}, Facts(halts=frozenset({"a"}))),
+        ({}, none),
+        ({}, Facts(registry=frozenset())),
+        ({}, none),
+        ({"chain": ("b",)}, none),
+        ({"chain": ("b",)}, Facts(halts=frozenset({"b"}))),
+        ({"chain": ("b",)}, Facts(registry=frozenset({"a"}))),
+        ({"chain": ("nobody",)}, none),
+        ({"capsule": "C"}, none),
+        ({"capsule": "C"}, facts(rulebook, capsules={"C": {"agent": "a"}})),
+        ({"capsule": "C"}, facts(rulebook, capsules={"C": {"agent": "a"}}, halts=["capsule:C"])),
+        ({"cwd": ".git"}, none),
+        ({"cwd": "/etc"}, none),
+        ({}, Facts(root="/p", resolved={"docs/x": "/p/.git/x"})),
+        ({}, Facts(root="/p", resolved={"docs/x": "/p/docs/x"})),
+        ({}, Facts(root="/p", resolved={})),
+        ({}, none),
+    ) == [
+        "allowed",
+        "halted",
+        "allowed",
+        "agent-disabled",
+        "allowed",
+        "allowed",
+        "halted",
+        "broken-chain",
+        "broken-chain",
+        "unknown-capsule",
+        "allowed",
+        "halted",
+        "protected",
+        "outside-root",
+        "protected",
+        "allowed",
+        "bad-path",
+        "allowed",
+    ]
+
+
+def test_the_context_is_looked_at_each_time():
+    rulebook = may({"write": {"when": {"mode": "auto"}}}, data_tiers=[0, 1], data_tiers_with_grant=[2])
+    assert verdicts(
+        rulebook,
+        ({}, Facts()),
+        ({"mode": "auto"}, Facts()),
+        ({"mode": "interactive"}, Facts()),
+        ({"mode": "auto", "data_tier": 1}, Facts()),
+        ({"mode": "auto", "data_tier": 2}, Facts()),
+        ({"mode": "auto", "data_tier": 2, "capsule_grants": (2,)}, Facts()),
+        ({"mode": "auto", "data_tier": 2, "capsule_grants": (2,)}, Facts(store=True)),
+        ({"mode": "auto", "data_tier": 2}, Facts()),
+        ({"mode": "auto"}, Facts()),
+    ) == [
+        "not-permitted",
+        "allowed",
+        "not-permitted",
+        "allowed",
+        "data-tier",
+        "allowed",
+        "data-tier",
+        "data-tier",
+        "allowed",
+    ]
+
+
+RULES = ["docs/*.yaml", "docs/**", "**", "{docs,src}/*.yaml", "d*s/?.yaml", "docs/[a-z].yaml"]
+RULEBOOKS = {rule: may({"write": {"path": rule}}) for rule in RULES}
+
+
+@pytest.mark.sample(60)
+@pytest.mark.parametrize(
+    "path",
+    [
+        "docs/.yaml",
+        "docs/x.yaml",
+        "docs/X.YAML",
+        "docs/sub/x.yaml",
+        "docs/x.yaml/",
+        "docs//x.yaml",
+        "docs/../x.yaml",
+        "docs/./x.yaml",
+        "./docs/x.yaml",
+        "docs/..yaml",
+        "docs/x.yaml\n",
+        "docs/x\u200b.yaml",
+        "docs/é.yaml",
+        "docs/e\u0301.yaml",
+        "docs/~x.yaml",
+        "docs/$A.yaml",
+        "docs/a:b.yaml",
+        "docs/a\\b.yaml",
+        "docs/.git/x.yaml",
+        "docs/.GIT",
+        "docs/requirements.txt",
+        "docs/ID_RSA.yaml",
+        "docs/id_rsa",
+        "docs/x.PEM",
+        "docs/.env.yaml",
+        "Docs/x.yaml",
+        "docs",
+        "",
+        "x" * 5000,
+    ],
+)
+@pytest.mark.parametrize("rule", RULES)
+def test_paths_are_looked_at_each_time(rule, path):
+    texts = ("docs/a.yaml", path, "docs/b.yaml", path)
+    calls = [(Call("a", "write", {"path": text}), Facts()) for text in texts]
+    assert differing(RULEBOOKS[rule], calls) == []
+
+
+def remembered(rulebook: Rulebook, call: Call, known: Facts = NO_FACTS) -> bool:
+    """The memo has an answer to this call."""
+    return memo_of(rulebook).find(call, known) is not None
+
+
+def code(rulebook: Rulebook, tool: str, path: str, known: Facts = NO_FACTS, **context: Any) -> str:
+    """The code of a decision that the memo may have given, and the procedure gives too."""
+    call = Call("a", tool, {"path": path}, Context(**context))
+    decision = decide(rulebook, call, known)
+    assert decision == decide(rulebook, call, known, memo=False)
+    return decision.code
+
+
+def test_who_binds_through_the_chain_is_asked_about_each_path():
+    lead = {"may": [{"write": {"path": "docs/a/**"}}], "delegates_to": ["a"], "delegate_within": "chain"}
+    rulebook = book(agents={"a": {"may": [{"write": {"path": "docs/**"}}]}, "lead": lead})
+    for _ in range(3):
+        assert code(rulebook, "write", "docs/a/x", chain=("lead",)) == "allowed"
+    assert code(rulebook, "write", "docs/b/y", chain=("lead",)) == "not-permitted"
+    assert code(rulebook, "write", "docs/b/y") == "allowed"
+    assert code(rulebook, "write", "docs/b/y", chain=("lead",)) == "not-permitted"
+
+
+def test_a_standing_grant_ends():
+    grant = {"agent": "a", "may": ["write"], "until": "2026-12-01", "adr": "ADR-1", "approved_by": "Ann"}
+    rulebook = book(agents={"a": {"may": ["read"]}}, grants=[grant])
+    times = ["2026-11-15T12:00:00Z", "2026-11-30T23:59:59Z", "2027-01-01T00:00:00Z", "2026-11-30T23:59:59Z"]
+    codes = [code(rulebook, "write", "x", Facts(now=now)) for now in times * 2]
+    assert codes == ["allowed", "allowed", "not-permitted", "allowed"] * 2
+    assert code(rulebook, "write", "x") == "not-permitted"
+
+
+def test_a_grant_from_the_facts_ends():
+    rulebook = may("read")
+    known = facts(rulebook, now=NOW, grants=[{"agent": "a", "may": ["write"], "until": "2026-11-15T12:00:01Z"}])
+    replace = msgspec.structs.replace
+    for now, expected in [(NOW, "allowed"), ("2026-11-15T12:00:01Z", "not-permitted"), (None, "not-permitted")] * 2:
+        assert code(rulebook, "write", "x", replace(known, now=now)) == expected
+    assert code(rulebook, "write", "x", replace(known, grants=())) == "not-permitted"
+
+
+def test_a_capsule_is_the_one_that_the_facts_have():
+    rulebook = may("write")
+    task = {"agent": "a", "may": [{"write": {"path": "docs/**"}}], "expires": "2026-11-15T13:00:00Z"}
+    open_ = facts(rulebook, now=NOW, capsules={"C": task})
+    equal = facts(rulebook, now=NOW, capsules={"C": dict(task)})
+    wider = facts(rulebook, now=NOW, capsules={"C": {"agent": "a"}})
+    ended = facts(rulebook, now=NOW, capsules={"C": {**task, "ended": True}})
+    over = msgspec.structs.replace(open_, now="2026-11-15T13:00:00Z")
+    for _ in range(2):
+        assert code(rulebook, "write", "docs/x", open_, capsule="C") == "allowed"
+        assert remembered(rulebook, Call("a", "write", {"path": "docs/x"}, Context(capsule="C")), equal)
+        assert code(rulebook, "write", "docs/x", ended, capsule="C") == "capsule-ended"
+        assert code(rulebook, "write", "docs/x", over, capsule="C") == "capsule-ended"
+        assert code(rulebook, "write", "src/x", open_, capsule="C") == "capsule-constraint"
+        assert code(rulebook, "write", "src/x", wider, capsule="C") == "allowed"
+        assert code(rulebook, "write", "docs/x", Facts(now=NOW), capsule="C") == "unknown-capsule"
+
+
+def test_facts_that_are_changed_in_place_are_noticed():
+    rulebook = may("write", "run")
+    resolved, links = {"x": "/p/x"}, dict[str, str]()
+    known = Facts(root="/p", resolved=resolved, links=links)
+    command = Call("a", "run", {"command": "touch notes"})
+    assert [code(rulebook, "write", "x", known) for _ in range(2)] == ["allowed", "allowed"]
+    assert [decide(rulebook, command, known).code for _ in range(2)] == ["allowed", "allowed"]
+    resolved["x"] = "/p/.git/x"
+    links["notes"] = ".git/x"
+    assert code(rulebook, "write", "x", known) == "protected"
+    assert decide(rulebook, command, known).code == "protected"
+    del resolved["x"]
+    assert code(rulebook, "write", "x", known) == "bad-path"
+
+
+@pytest.mark.parametrize("values", [{"halts": {"b"}}, {"registry": {"b"}}, {"grants": []}, {"notes": ["n"]}])
+def test_facts_that_could_change_are_refused(values):
+    with pytest.raises(TypeError):
+        Facts(**values)
+
+
+def test_what_only_its_type_matters_for_is_shared():
+    tools = {"save": {"args": {"path": "path", "content": "text", "n": "number"}, "does": {"write": "path"}}}
+    rulebook = book(tools=tools, agents={"a": {"may": ["save"]}})
+    first = decide(rulebook, Call("a", "save", {"path": "x", "content": "one", "n": 1}, Context(session="s")))
+    assert first.allowed
+    other = Call("a", "save", {"path": "x", "content": "two", "n": 2}, Context(session="t"), id="another")
+    assert memo_of(rulebook).find(other, Facts()) is first
+    for args in (
+        {"path": "y", "content": "one", "n": 1},
+        {"path": "x", "content": "one"},
+        {"path": "x", "content": 1, "n": 1},
+        {"path": "x", "content": "one", "n": True},
+        {"path": "x", "content": "one", "n": 1.0},
+        {"path": "x", "content": "one", "n": float("nan")},
+        {"path": "x", "content": "one", "n": 1, "more": 1},
+        {"path": Text("x"), "content": "one", "n": 1},
+        {Text("path"): "x", "content": "one", "n": 1},
+    ):
+        call = Call("a", "save", args)
+        assert not remembered(rulebook, call), args
+        assert decide(rulebook, call) == decide(rulebook, call, memo=False)
+        assert decide(rulebook, call) == decide(rulebook, call, memo=False)
+
+
+def test_what_a_condition_looks_at_is_not_shared():
+    tools = {"say": {"args": {"text": "text"}, "does": "nothing"}}
+    rulebook = book(tools=tools, agents={"a": {"may": [{"say": {"where": {"text": {"regex": "a.*"}}}}]}})
+    said = [decide(rulebook, Call("a", "say", {"text": text})).code for text in ("a", "b", "a2", "b", "a")]
+    assert said == ["allowed", "not-permitted", "allowed", "not-permitted", "allowed"]
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        Call(Text("a"), "write", {"path": "x"}),
+        Call("a", Text("write"), {"path": "x"}),
+        Call("a", "write", Args(path="x")),
+        Call("a", "write", {"path": "x"}, None),  # type: ignore[arg-type]
+        Call("a", "write", {"path": "x"}, statement="words"),  # type: ignore[arg-type]
+        Call("a", "write", {"path": "x"}, statement=Statement(intent=1)),  # type: ignore[arg-type]
+    ],
+    ids=["agent", "tool", "args", "context", "statement", "intent"],
+)
+def test_a_malformed_twin_of_a_known_call_is_refused(call):
+    rulebook = may("write")
+    assert decide(rulebook, Call("a", "write", {"path": "x"})).allowed
+    assert remembered(rulebook, Call("a", "write", {"path": "x"}))
+    assert not remembered(rulebook, call)
+    assert not decide(rulebook, call).allowed
+
+
+def test_an_approval_counts_for_its_call_and_nobody_elses():
+    rulebook = book(agents={"a": {"may": ["think"], "must_ask": ["write"]}})
+    call, other = (Call("a", "write", {"path": path}, Context(session="s")) for path in ("x", "y"))
+    approved = Facts(now=NOW, approvals=(Approval("A-1", call_digest(call, rulebook.hash, Facts()), "Ann"),))
+    for _ in range(2):
+        assert decide(rulebook, call, Facts(now=NOW)).code == "must-ask"
+        assert decide(rulebook, call, approved).approval == "A-1"
+        assert decide(rulebook, other, approved).code == "must-ask"
+        assert not remembered(rulebook, call, approved)
+
+
+def test_a_complete_statement_makes_a_difference_only_where_one_is_needed():
+    tiers = {2: {"ask": "human", "statement": "required"}}
+    rulebook = book(agents={"a": {"may": ["write", "run"]}}, tiers=tiers)
+    bare = Call("a", "run", {"command": "make"})
+    full = msgspec.structs.replace(bare, statement=Statement("i", "b", "c"))
+    part = msgspec.structs.replace(bare, statement=Statement("i"))
+    for _ in range(2):
+        needs = [decide(rulebook, call).needs for call in (bare, full, part)]
+        assert needs == [Needs("human", missing=("statement",)), Needs("human"), Needs("human", missing=("statement",))]
+    write = Call("a", "write", {"path": "x"})
+    assert decide(rulebook, write).allowed
+    assert remembered(rulebook, msgspec.structs.replace(write, statement=Statement("i", "b", "c")))
+
+
+def test_it_forgets_rather_than_grow(monkeypatch):
+    monkeypatch.setattr(memo, "MOST", 10)
+    rulebook = may("write")
+    for n in range(35):
+        assert decide(rulebook, Call("a", "write", {"path": f"x{n}"})).allowed
+    kept = [n for n in range(35) if remembered(rulebook, Call("a", "write", {"path": f"x{n}"}))]
+    assert 0 < len(kept) <= 10
+
+
+def test_long_texts_are_not_kept():
+    rulebook = may("write")
+    for length, kept in ((memo.LONGEST - 4, True), (memo.LONGEST - 3, False)):
+        call = Call("a", "write", {"path": "x" * length})
+        assert decide(rulebook, call).allowed
+        assert remembered(rulebook, call) is kept
+
+
+def test_it_goes_with_its_rulebook():
+    rulebook = may("write")
+    assert decide(rulebook, Call("a", "write", {"path": "x"})).allowed
+    place = id(rulebook)
+    assert place in memo_of.by_id
+    assert place in grid_of.by_id
+    del rulebook
+    gc.collect()
+    assert place not in memo_of.by_id
+    assert place not in grid_of.by_id
+
+
+def test_a_rulebook_can_not_be_changed():
+    rulebook = may("write")
+    with pytest.raises(AttributeError):
+        setattr(rulebook, "hash", "sha256:0")  # noqa: B010 - the type checker knows it too
+    assert {*rulebook.__struct_fields__} == {"book", "hash"}
+
+
+def test_threads_share_it():
+    rulebook = book(
+        agents={"a": {"may": ["read", {"write": {"path": "docs/**"}}]}, "b": {"may": [], "delegates_to": ["a"]}}
+    )
+    calls = [
+        Call("a", tool, {"path": f"{folder}/{n % 7}"}, Context(chain=chain, mode=str(n % 3)))
+        for n in range(60)
+        for tool in ("read", "write")
+        for folder in ("docs", "src")
+        for chain in ((), ("b",), ("nobody",))
+    ]
+    expected = [decide(rulebook, call, memo=False) for call in calls]
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        with ThreadPoolExecutor(8) as pool:
+            rounds = [pool.submit(lambda: [decide(rulebook, call) for call in calls]) for _ in range(16)]
+            assert all(one.result() == expected for one in rounds)
+    finally:
+        sys.setswitchinterval(before)
+
+
+@given(st.text(), st.integers(), st.booleans(), st.recursive(st.text() | st.integers(), st.lists))
+def test_kinds_that_are_good_by_their_type_alone_accept_every_value(text, number, flag, json):
+    """What `view` says of them: intake looks at nothing but the type."""
+    kinds = {"text": "text", "number": "number", "flag": "flag", "json": "json"}
+    assert {*view.BY_TYPE, view.EVERY} == set(kinds)
+    intake = Intake(OF_TYPES.book.tools["take"])
+    args = {"text": text, "number": number, "flag": flag, "json": json}
+    assert intake.values(args) == {name: [value] for name, value in args.items()}
+
+
+OF_TYPES = book(
+    tools={"take": {"args": {kind: kind for kind in ("text", "number", "flag", "json")}, "does": "nothing"}},
+    agents={"a": {"may": ["take"]}},
+)
