@@ -88,6 +88,7 @@ HEAVY = {
         "remit.record",
         "remit.scopes.shell",
         "remit.scopes.sql",
+        "remit.scopes.url",
     ),
     *("remit.store",),
 }
@@ -295,3 +296,24 @@ def test_a_wrong_import_is_found(
     file.write_text(text)
     found = [message.split(": ", 1)[1] for message in wrong_imports(file)]
     assert found == ([fault] if fault else [])
+
+
+def test_types_are_decoded_by_decodings():
+    """msgspec crashes when threads have it look at one type for the first time together: model/decoding.py waits."""
+    wrong = []
+    for path in SRC.rglob("*.py"):
+        if path == SRC / "model" / "decoding.py":
+            continue
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if not isinstance(node, ast.Call):
+                continue
+            name = ast.unparse(node.func)
+            typed = any(word.arg == "type" for word in node.keywords) or len(node.args) > 1
+            struct = bool(node.args) and isinstance(node.args[0], ast.Name)
+            if (
+                name == "msgspec.convert"
+                or (name.startswith("msgspec.") and name.endswith(".decode") and typed)
+                or (name.startswith("msgspec.") and name.endswith("Decoder") and struct)
+            ):
+                wrong.append(f"{path.relative_to(SRC)}:{node.lineno}: {name}")
+    assert wrong == []

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from remit.model.decoding import Decoding
 from remit.model.digest import sha256
 from remit.model.errors import RulebookError
 from remit.model.rulebook import FORMAT, Book, Rulebook
@@ -85,6 +86,9 @@ def write_rulebook(rulebook: Rulebook, path: Path) -> None:
         raise
 
 
+_HEADER, _BOOK = Decoding(_Header), Decoding(Book)
+
+
 def read_rulebook(path: Path | str, *, digest: str | None = None) -> Rulebook:
     """The rulebook of a file. Raises RulebookError for one that is missing, foreign, writable by others or changed.
 
@@ -96,7 +100,7 @@ def read_rulebook(path: Path | str, *, digest: str | None = None) -> Rulebook:
         raise RulebookError(f"{path}: not the rulebook that was activated last", code="not-activated", help=help_)
     first, _, body = data.partition(b"\n")
     try:
-        header = msgspec.json.decode(first, type=_Header)
+        header = _HEADER.decode(first)
     except msgspec.MsgspecError:
         raise RulebookError(f"{path}: not a rulebook") from None
     if header.remit_rulebook != FORMAT:
@@ -104,7 +108,7 @@ def read_rulebook(path: Path | str, *, digest: str | None = None) -> Rulebook:
     if _sum(header.hash, body) != header.sum:
         raise RulebookError(f"{path}: changed since it was written", help="run `remit activate` again")
     try:
-        return Rulebook(msgspec.json.decode(body, type=Book), header.hash)
+        return Rulebook(_BOOK.decode(body), header.hash)
     except msgspec.MsgspecError as error:
         raise RulebookError(f"{path}: can't be read: {error}") from None
 

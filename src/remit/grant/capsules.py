@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
 import msgspec
@@ -11,14 +12,15 @@ from remit.grant.clock import Clock
 from remit.grant.errors import GrantError
 from remit.grant.issuing import check_issue
 from remit.grant.notes import note
+from remit.model.decoding import Decoding
 from remit.model.facts import Capsule
 from remit.model.rulebook import Rulebook
-from remit.model.task import Task
+from remit.model.task import SUM, Task, amount_text, counted_text
 from remit.model.terms import MAX_CHAIN
 from remit.store.errors import StoreRefused
 from remit.store.interface import Transaction
 
-_TASK = msgspec.json.Decoder(Task)
+_TASK = Decoding(Task)
 
 
 class CapsuleState(NamedTuple):
@@ -159,18 +161,25 @@ def pass_gate(change: Transaction, name: str, gate: str, *, by: str, now: str, w
     note(change, writer, "gate", {"capsule": name, "gate": gate, "by": by})
 
 
-def spend(change: Transaction, line: list[CapsuleState], what: tuple[str, ...]) -> None:
+def spend(change: Transaction, line: list[CapsuleState], what: Mapping[str, int]) -> None:
     """Counts a use in the first capsule of a line and in all above it. Raises GrantError when one has nothing left."""
     name = line[0].task.capsule.id
     for state in line:
         own = state.task.capsule.id
         limits = state.task.budget.limits
-        for one in what:
+        for one, much in what.items():
             most = limits.get(one)
             if one not in limits and own != name:
                 continue
             used = state.spent.get(one, 0)
-            if most is not None and used >= most:
-                raise GrantError(f"the capsule {own} allows {most} {one.removeprefix('tool:')}", code="budget-spent")
-            if change.run("UPDATE spent SET used = used + 1 WHERE capsule = ? AND what = ?", own, one) == 0:
-                change.run("INSERT INTO spent (capsule, what, used) VALUES (?, ?, 1)", own, one)
+            if most is not None and used + much > most:
+                raise GrantError(_spent(own, one, most, used), code="budget-spent")
+            if change.run("UPDATE spent SET used = used + ? WHERE capsule = ? AND what = ?", much, own, one) == 0:
+                change.run("INSERT INTO spent (capsule, what, used) VALUES (?, ?, ?)", own, one, much)
+
+
+def _spent(capsule: str, what: str, most: int, used: int) -> str:
+    if not what.startswith(SUM):
+        return f"the capsule {capsule} allows {most} {what.removeprefix('tool:')}"
+    left = f"{amount_text(what, max(0, most - used))} are left"
+    return f"the capsule {capsule} allows {amount_text(what, most)} in all {counted_text(what)}: {left}"

@@ -275,6 +275,7 @@ class Policy(msgspec.Struct, frozen=True, omit_defaults=True):
     protect: tuple[str, ...] = ()
     unprotect: tuple[str, ...] = ()
     unsafe_no_credential: bool = False
+    open_questions: int | None = None
     packs: tuple[str, ...] = ()
     places: dict[str, str] = {}
     """Where names were declared that carry no position of their own: `toolsets.look`, `tiers.4`."""

@@ -16,6 +16,7 @@ from remit.explain.extent import rule_text
 from remit.explain.visible import bounded
 from remit.grant.errors import GrantError
 from remit.grant.history import all_asks, unused
+from remit.model.task import amount_text, counted_text
 from remit.model.text import shown
 
 if TYPE_CHECKING:
@@ -96,4 +97,5 @@ def unused_lines(state: CapsuleState, left: Unused) -> Iterator[str]:
         yield f"  data tiers never touched: {', '.join(map(str, left.data_tiers))}"
     limits = state.task.budget.limits
     for what, rest in left.budget.items():
-        yield f"  budget left: {rest} of {limits[what]} {bounded(what.replace('tool:', 'calls of '), 200)}"
+        of = f"{amount_text(what, rest)} of {amount_text(what, limits[what])}"
+        yield f"  budget left: {of} {bounded(counted_text(what), 200)}"

@@ -13,6 +13,7 @@ from remit.cli.output import out, paint
 from remit.cli.parameters import Argument
 from remit.explain.visible import bounded
 from remit.grant.history import children, gates
+from remit.model.task import amount_text
 
 if TYPE_CHECKING:
     from remit.grant.capsules import CapsuleState
@@ -47,8 +48,8 @@ def _standing(state: CapsuleState, passed: list[Passed], below: list[CapsuleStat
         yield f"  gate {bounded(gate.gate, 100)}: {by}"
     limits = task.budget.limits
     for what, used in sorted(state.spent.items()):
-        of = f" of {limits[what]}" if what in limits else ""
-        yield f"  used {bounded(what, 200)}: {used}{of}"
+        of = f" of {amount_text(what, limits[what])}" if what in limits else ""
+        yield f"  used {bounded(what, 200)}: {amount_text(what, used)}{of}"
     for child in below:
         how = "ended" if child.ended is not None else "open"
         yield f"  handed on to {bounded(child.task.capsule.agent, 100)} as {child.task.capsule.id} ({how})"

@@ -6,6 +6,7 @@ from functools import cache
 
 import msgspec
 
+from remit.model.decoding import Decoding
 from remit.model.shipped import shipped
 
 
@@ -45,9 +46,12 @@ class _Catalog(msgspec.Struct, frozen=True):
     """Other verbs that are known, though no scope admits them."""
 
 
+_CATALOG = Decoding(_Catalog)
+
+
 @cache
 def _catalog() -> _Catalog:
-    return msgspec.json.decode(shipped("catalog/sql/words.json"), type=_Catalog)
+    return _CATALOG.decode(shipped("catalog/sql/words.json"))
 
 
 @cache
