@@ -175,6 +175,16 @@ class Authority:
 
     # Tasks
 
+    def check_issue(self, rulebook: Rulebook, task: Task) -> None:
+        """Everything that issuing the task will check, before anybody is asked. Raises GrantError."""
+        with self.store.read() as view:
+            capsules.check_new(view, rulebook, task, self.clock.now(view))
+
+    def check_gate(self, name: str, gate: str) -> CapsuleState:
+        """Everything that passing the gate will check, before anybody is asked. Raises GrantError."""
+        with self.store.read() as view:
+            return capsules.check_gate(view, name, gate, self.clock.now(view))
+
     def issue(self, rulebook: Rulebook, task: Task) -> Task:
         """Issues a capsule. Raises GrantError."""
         sweep(self.store, self.clock, self.writer)
