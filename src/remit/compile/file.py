@@ -45,33 +45,22 @@ def encode_rulebook(rulebook: Rulebook) -> bytes:
 
 def stage_rulebook(data: bytes, path: Path) -> Path:
     """Writes a file beside the one that counts, on disk when this returns, and gives its name. Raises RulebookError."""
+    from remit.store.files import stage  # here: whoever only reads a rulebook, as a hook does, needs no store
+
     try:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         os.chmod(path.parent, 0o700)
-        temporary = path.parent / f"{STAGED}{os.getpid()}-{os.urandom(8).hex()}"
-        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
-        try:
-            with os.fdopen(descriptor, "wb") as file:
-                file.write(data)
-                file.flush()
-                os.fsync(file.fileno())
-        except BaseException:
-            temporary.unlink(missing_ok=True)
-            raise
+        return stage(path, data)
     except OSError as error:
         raise RulebookError(f"{path}: can't be written: {error.strerror}") from None
-    return temporary
 
 
 def put_in_place(staged: Path, path: Path) -> None:
     """Afterwards the staged file is the one that counts. Raises RulebookError."""
+    from remit.store import files  # here: for the same reason
+
     try:
-        os.replace(staged, path)
-        folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-        try:
-            os.fsync(folder)
-        finally:
-            os.close(folder)
+        files.put_in_place(staged, path)
     except OSError as error:
         raise RulebookError(f"{path}: can't be written: {error.strerror}") from None
 

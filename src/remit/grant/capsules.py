@@ -22,6 +22,9 @@ from remit.store.interface import Transaction
 
 _TASK = Decoding(Task)
 
+PLAN = "plan"
+"""The gate of a capsule's plan."""
+
 
 class CapsuleState(NamedTuple):
     """A task with its state: ended or not, gates passed, budget spent."""
@@ -92,12 +95,44 @@ def issue(change: Transaction, rulebook: Rulebook, task: Task, *, clock: Clock, 
     return task
 
 
+def check_new(view: Transaction, rulebook: Rulebook, task: Task, now: str) -> None:
+    """Raises GrantError if the task could not be issued now."""
+    capsule, book = task.capsule, rulebook.book
+    above = line(view, capsule.parent, now) if capsule.parent is not None else []
+    check_issue(book, task, tuple(state.task for state in above), now)
+    if view.row("SELECT 1 FROM capsule WHERE id = ?", capsule.id) is not None:
+        raise GrantError(f"there is a capsule {capsule.id} already", code="capsule-exists")
+    for tool in task.budget.tools:
+        if tool not in book.tools and tool not in book.callers[capsule.agent].tools:
+            raise GrantError(f"the policy has no tool `{tool[:80]}`", code="unknown-tool")
+
+
+def check_gate(view: Transaction, name: str, gate: str, now: str) -> CapsuleState:
+    """The capsule, if the gate could be passed now. Raises GrantError."""
+    state = line(view, name, now)[0]
+    has_plan = bool(state.task.capsule.plan)
+    known = [*state.task.gates, *([PLAN] if has_plan else [])]
+    if gate == PLAN and not has_plan:
+        raise GrantError(f"the capsule {name} has no plan", code="unknown-gate")
+    if gate not in known:
+        there = f"it has {', '.join(dict.fromkeys(known))}" if known else "it has none"
+        raise GrantError(f"the capsule {name} has no gate `{gate[:80]}`", code="unknown-gate", help=there)
+    if gate in state.passed:
+        by = state.passed[gate]
+        raise GrantError(f"the gate {gate} of {name} is passed already, by {by}", code="gate-passed")
+    return state
+
+
 def state_of(view: Transaction, name: str) -> CapsuleState:
     """One capsule. Raises GrantError if there is none."""
     row = view.row("SELECT body, ended, ended_by, expires FROM capsule WHERE id = ?", name)
     if row is None:
         raise GrantError(f"there is no capsule `{name[:100]}`", code="unknown-capsule")
-    task = _TASK.decode(bytes(row[0]))
+    try:
+        task = _TASK.decode(bytes(row[0]))
+    except msgspec.MsgspecError:
+        what = f"the capsule `{name[:100]}` was issued by another version of Remit"
+        raise GrantError(what, code="unknown-capsule", help="issue the task again") from None
     if task.capsule.expires != row[3]:  # it was moved when the clock was repaired
         task = msgspec.structs.replace(task, capsule=msgspec.structs.replace(task.capsule, expires=row[3]))
     passed = dict(view.rows("SELECT gate, person FROM gate_pass WHERE capsule = ?", name))
@@ -149,11 +184,7 @@ def end(change: Transaction, name: str, *, by: str, now: str, writer: str) -> En
 
 def pass_gate(change: Transaction, name: str, gate: str, *, by: str, now: str, writer: str) -> None:
     """A person passes a gate of a capsule. Raises GrantError."""
-    state = line(change, name, now)[0]
-    if gate not in state.task.gates and gate != "plan":
-        raise GrantError(f"the capsule {name} has no gate `{gate[:80]}`", code="unknown-gate")
-    if gate == "plan" and not state.task.capsule.plan:
-        raise GrantError(f"the capsule {name} has no plan", code="unknown-gate")
+    check_gate(change, name, gate, now)
     try:
         change.run("INSERT INTO gate_pass (capsule, gate, person, at) VALUES (?, ?, ?, ?)", name, gate, by, now)
     except StoreRefused:

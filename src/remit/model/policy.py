@@ -59,7 +59,8 @@ class Tool(msgspec.Struct, frozen=True, omit_defaults=True):
         return frozenset(argument.kind for argument in self.args.values())
 
 
-class Condition(msgspec.Struct, frozen=True, omit_defaults=True):
+# INVARIANT: a limit that nobody knows is refused, never left out: what is read back is at least as narrow as it was.
+class Condition(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
     """What one named argument must be: all parts must hold."""
 
     equals: Scalar | None = None
@@ -77,7 +78,7 @@ class Condition(msgspec.Struct, frozen=True, omit_defaults=True):
         return _written(self)
 
 
-class Scope(msgspec.Struct, frozen=True, omit_defaults=True):
+class Scope(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
     """What the arguments, the effects and the context of a call must be. Parts are joined by and."""
 
     parts: dict[str, Any] = {}
@@ -118,7 +119,7 @@ class Examples(msgspec.Struct, frozen=True, omit_defaults=True):
     deny: tuple[Any, ...] = ()
 
 
-class Rule(msgspec.Struct, frozen=True, omit_defaults=True):
+class Rule(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
     """`may`, `must_ask` or `may_not`, for some tools (none named: any tool), with a scope."""
 
     verb: Verb
@@ -171,6 +172,8 @@ class Caller(msgspec.Struct, frozen=True, omit_defaults=True):
     data_tiers: tuple[int, ...] | None = None
     data_tiers_with_grant: tuple[int, ...] | None = None
     capsule: Literal["required", "optional"] | None = None
+    daily_sum: dict[str, int] = {}
+    """By tool and argument, in millionths: what it may add up to in one UTC day."""
     reviewed: dict[str, str] | None = None
     review: dict[str, str] | None = None
     on_violation: Halting | None = None

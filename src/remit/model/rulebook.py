@@ -4,7 +4,7 @@ import msgspec
 
 from remit.model.policy import Caller, Grant, Label, Never, Question, Reserved, Tool
 
-FORMAT = 1
+FORMAT = 2
 
 
 class LabelTier(msgspec.Struct, frozen=True):

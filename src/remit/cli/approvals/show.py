@@ -3,27 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 from remit.cli.approvals.difference import Difference, differences, lines_of
 from remit.cli.approvals.inbox import as_json, head_lines
-from remit.cli.common import FINE, load
-from remit.cli.living import must_look, out_data, to_look
+from remit.cli.common import FINE
+from remit.cli.living import Living, must_look, out_data, to_look
 from remit.cli.options import JsonOption, PolicyOption
 from remit.cli.output import out, paint
 from remit.cli.parameters import Argument, Option
-from remit.cli.understand import in_words
+from remit.compile.load import load_file
 from remit.enforce.in_force import read_in_force
 from remit.explain.matrix import tool_for
+from remit.explain.understanding import understanding_of
 from remit.explain.visible import BAR, MOST_ITEMS, bounded, hidden_in, hints, marked, shown_value
+from remit.grant.asks import AskState
 from remit.model.errors import RemitError
+from remit.model.policy import Tool
+from remit.model.rulebook import Rulebook
 from remit.record.errors import LedgerError
-
-if TYPE_CHECKING:
-    from remit.cli.living import Living
-    from remit.grant.asks import AskState
-    from remit.model.policy import Tool
-    from remit.model.rulebook import Rulebook
 
 AskArgument = Annotated[str, Argument(metavar="ID", help="Such as A-17.")]
 FullOption = Annotated[bool, Option("--full", help="Long values in full.")]
@@ -100,7 +98,7 @@ def _sealed(living: Living, asked: AskState) -> dict[str, Any] | None:
 def _rulebook(living: Living) -> Rulebook | None:
     """For the kinds of arguments, and labels and tiers; without one there is less to say, and nothing to hide."""
     try:
-        return read_in_force(living.root, living.opened.store).rulebook or load(living.path)
+        return read_in_force(living.root, living.opened.store).rulebook or load_file(living.path)
     except RemitError:
         return None
 
@@ -159,7 +157,7 @@ def _readings(rulebook: Rulebook | None, tool: Tool | None, args: Any) -> Iterat
     for name, argument in tool.args.items():
         if argument.kind in _READ:
             for text in _values(name, args):
-                found = in_words(rulebook, argument.kind, text, tool.dialect or "sqlite")
+                found = understanding_of(rulebook, argument.kind, text, tool.dialect or "sqlite").lines
                 yield {"arg": name, "kind": argument.kind, "lines": found}
 
 

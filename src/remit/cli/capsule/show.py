@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
-from remit.cli.capsule.words import task_json, task_lines
+from remit.cli.capsule.task import task_json, task_lines
 from remit.cli.common import FINE
 from remit.cli.living import must_look, out_data, to_look
 from remit.cli.options import JsonOption, PolicyOption
 from remit.cli.output import out, paint
 from remit.cli.parameters import Argument
 from remit.explain.visible import bounded
-from remit.grant.history import children, gates
+from remit.grant.capsules import CapsuleState
+from remit.grant.history import Passed, children, gates
 from remit.model.task import amount_text
-
-if TYPE_CHECKING:
-    from remit.grant.capsules import CapsuleState
-    from remit.grant.history import Passed
 
 IdArgument = Annotated[str, Argument(metavar="ID", help="The capsule.")]
 
