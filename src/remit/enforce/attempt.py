@@ -230,7 +230,8 @@ class Enforcer:
     def _check_obligations(self, carrier: Carrier, judged: Judged) -> None:
         """Raises GuardError unless the carrier can do all that must be done for the decision to hold."""
         for duty in judged.decision.obligations:
-            if duty.do not in carrier.can or (duty.value is not None and duty.arg not in judged.call.args):
+            reached = duty.value is None or carrier.can_reach(duty.arg, judged.call.args)
+            if duty.do not in carrier.can or not reached:
                 raise GuardError(f"{self.ledger.point} can't carry out `{duty.do}`", code="obligation-unsupported")
 
     def _queued(self, call: Call, decision: Decision) -> str | None:

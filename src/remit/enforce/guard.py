@@ -34,7 +34,7 @@ from remit.enforce.errors import CallDenied, CallPending, GuardError, Refused
 from remit.enforce.event_loop import run_async, wait_async
 from remit.enforce.handover import entered
 from remit.enforce.own import OWN, own_tool
-from remit.enforce.paths import facts_at
+from remit.enforce.paths import facts_at, texts_at
 from remit.enforce.schema import tool_schema
 from remit.enforce.webhook import Webhook
 from remit.explain.cells import DENIED
@@ -342,6 +342,10 @@ class GuardCarrier(Carrier):
         if self._unfit is not None:
             raise self._unfit
         return (self.call,)
+
+    def can_reach(self, arg: str, args: dict[str, Any]) -> bool:
+        """Also inside of lists and objects."""
+        return bool(texts_at(args, arg.split(".")))
 
     def check(self, judged: Judged) -> None:
         """The policy may know tools that this program doesn't have."""
