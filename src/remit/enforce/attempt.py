@@ -262,7 +262,9 @@ class Enforcer:
             denied = _denied(decision, _why(error, "the call could not begin"))
             passage.not_run(denied.code)
             return denied
-        if receipt.seq is None and _is_plain(decision):
+        caller = judged.rulebook.book.callers.get(call.agent)
+        counted = caller is not None and caller.daily_sum  # that is counted when a call begins
+        if receipt.seq is None and _is_plain(decision) and not counted:
             self._ground.harmless.add((call.agent, call.tool))
         return passage
 
