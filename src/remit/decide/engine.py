@@ -30,6 +30,7 @@ from remit.model.facts import NO_FACTS, Facts
 from remit.model.rulebook import Rulebook
 from remit.model.terms import ALLOW, ASK, DENY, PROJECT, UNKNOWN, Verdict
 from remit.model.text import shown
+from remit.model.trace import Note
 
 
 def decide(rulebook: Rulebook, call: Call, facts: Facts = NO_FACTS, *, memo: bool = True) -> Decision:
@@ -54,7 +55,9 @@ def decide(rulebook: Rulebook, call: Call, facts: Facts = NO_FACTS, *, memo: boo
         return decision
     except Exception as error:  # a rule that can't be evaluated denies what it could have applied to
         reason = f"the call could not be judged ({type(error).__name__})"
-        return _refusal(rulebook, call, "rule-failed", reason, detail=(f"{type(error).__name__}: {shown(error, 200)}",))
+        return _refusal(
+            rulebook, call, "rule-failed", reason, trace=(Note(None, f"{type(error).__name__}: {shown(error, 200)}"),)
+        )
 
 
 def judged(rulebook: Rulebook, call: Call, seen: Seen) -> Decision:
@@ -114,7 +117,7 @@ def procedure(cell: Cell, seen: Seen) -> Decision:
         strict = next((f for p in (cell, *binding) if (f := data_binds(p, case)) is not None), None)
         if strict is not None:
             return case.decision(strict.verdict, strict.code, strict.reason, rule=strict.rule, remedy=strict.remedy)
-        case.trace.append(f"{objection.step} observed only until {until}: would be {objection.verdict.word}")
+        case.note(objection.step, f"observed only until {until}: would be {objection.verdict.word}")
         return _allow(case, would=objection)
     return case.decision(
         objection.verdict,
@@ -136,7 +139,7 @@ def _obligations(case: Case) -> tuple[Obligation, ...]:
 
 
 def _allow(case: Case, would: Objection | None = None) -> Decision:
-    case.trace.append(f"7 tier {case.tier} ({case.tier_why})")
+    case.note(7, f"tier {case.tier} ({case.tier_why})")
     obligations = _obligations(case)
     if would is None:
         return case.decision(ALLOW, "allowed", "allowed", rule=case.rule, obligations=obligations)
@@ -179,6 +182,6 @@ def _refusal(
         reason=reason,
         tier=cell.tool.tier if cell is not None else 0,
         policy=rulebook.hash,
-        detail=more.pop("detail", (f"1 {reason}",)),  # type: ignore[arg-type]
+        trace=more.pop("trace", (Note(1, reason),)),  # type: ignore[arg-type]
         **more,  # type: ignore[arg-type]
     )
