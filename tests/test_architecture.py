@@ -29,8 +29,8 @@ LAYERS: dict[str, set[str]] = {
     "decide": {"scopes"},
     "declare": {"catalog", "forms", "languages", "scopes"},
     "analyze": {"scopes", "decide"},
-    "compile": {"catalog", "forms", "scopes", "declare", "decide", "analyze"},
-    "explain": {"scopes", "decide", "analyze"},
+    "compile": {"catalog", "forms", "scopes", "declare", "decide", "analyze", "store"},
+    "explain": {"languages", "scopes", "decide", "analyze"},
     "store": set(),
     "record": {"store", "catalog"},
     "grant": {"scopes", "decide", "store", "record"},
@@ -88,6 +88,7 @@ HEAVY = {
         "remit.record",
         "remit.scopes.shell",
         "remit.scopes.sql",
+        "remit.scopes.url",
     ),
     *("remit.store",),
 }
@@ -161,6 +162,50 @@ def test_a_module_says_what_it_is_for():
 def test_nothing_rests_on_assert():
     asserts = ((file, node) for file in FILES for node in ast.walk(parsed(file)) if isinstance(node, ast.Assert))
     assert [f"{file.relative_to(SRC)}:{node.lineno}" for file, node in asserts] == []
+
+
+# Where a host's name may stand: its own module and catalog files, and what lists all hosts or all protected paths.
+NAMES_OF_HOSTS = ("claude", "anthropic")
+THEIR_OWN = ("adapters/hosts/claude_code/", "catalog/hosts/", "catalog/packs/")
+LISTS = {
+    "adapters/hosts/registry.py": "the table of hosts",
+    "catalog/protected.yaml": "the configuration of every host is protected, installed or not",
+    "scopes/shell/placed.py": "an example in a docstring",
+}
+
+
+def test_nothing_outside_the_family_names_a_host():
+    naming = set()
+    for file in sorted(path for path in SRC.rglob("*") if path.suffix in (".py", ".yaml")):
+        name = file.relative_to(SRC).as_posix()
+        if any(word in file.read_text("utf-8").lower() for word in NAMES_OF_HOSTS) and not name.startswith(THEIR_OWN):
+            naming.add(name)
+    assert naming == set(LISTS)
+
+
+def test_only_the_registry_knows_the_module_of_a_host():
+    """Everybody else takes it from there, so that a second host is found wherever the first one is."""
+    outside = [file for file in FILES if "adapters/hosts/claude_code/" not in file.as_posix()]
+    assert [
+        f"{file.relative_to(SRC)}:{line}: {name}"
+        for file in outside
+        for line, name in imports(file)
+        if name.startswith("remit.adapters.hosts.claude_code")
+    ] == []
+
+
+def test_a_hook_loads_only_the_half_of_a_host_that_it_needs():
+    """What installing and probing need would be paid for on each call."""
+    code = (
+        "import sys; from remit.adapters.hooks import local; from remit.adapters.hosts import registry; "
+        "registry.find('claude-code'); print(*sys.modules)"
+    )
+    ran = subprocess.run([sys.executable, "-I", "-c", code], capture_output=True, text=True, check=True)
+    loaded = set(ran.stdout.split())
+    assert "remit.adapters.hosts.claude_code.hook" in loaded
+    heavy = {"yaml", "typer", "rich", "subprocess", "importlib.metadata", "importlib.resources"}
+    ours = {"declare", "catalog", "exchange", "explain", "adapters.hosts.setup", "adapters.install", "cli"}
+    assert loaded & (heavy | {f"remit.{name}" for name in ours}) == set()
 
 
 ONE_CALL = """
@@ -251,3 +296,24 @@ def test_a_wrong_import_is_found(
     file.write_text(text)
     found = [message.split(": ", 1)[1] for message in wrong_imports(file)]
     assert found == ([fault] if fault else [])
+
+
+def test_types_are_decoded_by_decodings():
+    """msgspec crashes when threads have it look at one type for the first time together: model/decoding.py waits."""
+    wrong = []
+    for path in SRC.rglob("*.py"):
+        if path == SRC / "model" / "decoding.py":
+            continue
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if not isinstance(node, ast.Call):
+                continue
+            name = ast.unparse(node.func)
+            typed = any(word.arg == "type" for word in node.keywords) or len(node.args) > 1
+            struct = bool(node.args) and isinstance(node.args[0], ast.Name)
+            if (
+                name == "msgspec.convert"
+                or (name.startswith("msgspec.") and name.endswith(".decode") and typed)
+                or (name.startswith("msgspec.") and name.endswith("Decoder") and struct)
+            ):
+                wrong.append(f"{path.relative_to(SRC)}:{node.lineno}: {name}")
+    assert wrong == []

@@ -14,11 +14,11 @@ from typing import Any
 import pytest
 
 from remit.cli import person
-from remit.cli.pending import pending
 from remit.compile import load_rulebook
 from remit.enforce.in_force import InForce, look_up_in_force, read_in_force
 from remit.grant.credential import set_passphrase
 from remit.record.open import open_ledger, open_log
+from remit.service.activation import pending
 from remit.store import state_directory
 from tests.cli.kit import Ran, Remit
 from tests.cli.terminal import at_terminal, without_terminal

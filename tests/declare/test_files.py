@@ -2,7 +2,6 @@
 
 import os
 import threading
-import time
 
 import pytest
 
@@ -66,9 +65,7 @@ def test_a_directory(tmp_path):
 def test_a_fifo_is_refused_at_once(tmp_path):
     path = tmp_path / "remit.yaml"
     os.mkfifo(path)
-    started = time.monotonic()
-    assert problems(path) == [Problem("unreadable", "not a regular file", "remit.yaml")]
-    assert time.monotonic() - started < 5
+    assert problems(path) == [Problem("unreadable", "not a regular file", "remit.yaml")]  # or it would wait for ever
 
 
 def test_a_name_with_a_nul(tmp_path):

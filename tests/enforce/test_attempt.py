@@ -296,6 +296,7 @@ def test_only_the_attempt_decides_records_and_begins():
     folders = ("enforce", "adapters", "service")
     files = [file for folder in folders for file in sorted((SRC / folder).rglob("*.py"))]
     found = {str(file.relative_to(SRC)): list(steps_taken(file.read_text("utf-8"))) for file in files}
+    assert [one.split(": ")[1] for one in found.pop("enforce/answering.py")] == ["decide"]  # it only prints decisions
     assert [name for name, taken in found.items() if taken] == ["enforce/attempt.py"]
     assert len(found["enforce/attempt.py"]) >= len(STEPS) + 1
 

@@ -106,7 +106,7 @@ def test_a_call_that_is_cancelled_while_it_passes(team: Team, monkeypatch: pytes
         go_on.set()
 
     asyncio.run(main())
-    end = time.monotonic() + 20
+    end = time.monotonic() + 60
     while team.outcomes() != ["not-run"] and time.monotonic() < end:
         time.sleep(0.05)
     assert team.outcomes() == ["not-run"]
@@ -122,7 +122,7 @@ def test_a_deadline_passes(team: Team):
 
     began = time.monotonic()
     asyncio.run(main())
-    assert time.monotonic() - began < 15
+    assert time.monotonic() - began < 60
     assert team.ran == []
 
 

@@ -31,11 +31,9 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Project:
 
 
 def refused(act: Callable[[], object]) -> None:
-    start = time.monotonic()
     with pytest.raises(LedgerUnavailable) as caught:
         act()
     assert caught.value.code == "ledger-unavailable"
-    assert time.monotonic() - start < 3, "denied quickly"
 
 
 def fill_up(opened: Opened) -> list[str]:

@@ -21,9 +21,10 @@ from remit.grant.errors import GrantError
 from remit.grant.launches import add_launch, launches
 from remit.model.call import Call
 from remit.model.facts import Facts
+from remit.model.moments import moment
 from remit.record.reader import entries
 from remit.store import Store
-from tests.grant.world import POLICY, START, Wall, authority, call, judge, moment, open_world, rules, task
+from tests.grant.world import POLICY, START, Wall, authority, call, judge, open_world, rules, task
 from tests.postgres import Postgres
 
 HOUR, DAY = 3600, 24 * 3600

@@ -15,10 +15,11 @@ from remit.grant.authority import Authority
 from remit.grant.errors import GrantError
 from remit.model.call import Call, Context
 from remit.model.facts import Facts
+from remit.model.moments import moment
 from remit.model.rulebook import Rulebook
 from remit.record.reader import entries
 from remit.store import Store
-from tests.grant.world import POLICY, START, Wall, authority, call, judge, moment, open_world, rules, task
+from tests.grant.world import POLICY, START, Wall, authority, call, judge, open_world, rules, task
 
 DAY = 24 * 3600
 

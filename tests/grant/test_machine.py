@@ -30,12 +30,13 @@ from remit.grant.clock import seconds_of
 from remit.grant.errors import GrantError
 from remit.model.decision import Decision
 from remit.model.facts import Facts
+from remit.model.moments import moment
 from remit.model.rulebook import Rulebook
 from remit.record.reader import entries
 from remit.store import Store
 from tests.grant import model
 from tests.grant.model import AGENTS, Key, Model, Process
-from tests.grant.world import GRANTS, START, Wall, authority, call, judge, moment, open_world, rules, task
+from tests.grant.world import GRANTS, START, Wall, authority, call, judge, open_world, rules, task
 from tests.postgres import Postgres
 
 names = st.sampled_from(sorted(AGENTS))

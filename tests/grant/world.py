@@ -143,9 +143,3 @@ def judge(one: Authority, rulebook: Rulebook, call: Call, base: Facts | None = N
     except GrantError as error:
         return refusal(call, error.code, str(error)), facts
     return decision, facts
-
-
-def moment(seconds: float) -> str:
-    from remit.grant.clock import written
-
-    return written(seconds)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 
 from remit.store import Store, StoreError, StoreMisused, StoreRefused, StoreUnavailable
@@ -230,12 +228,10 @@ class Transactions:
 
     def test_a_write_inside_a_write_is_refused_at_once(self, place: Place):
         store = place.open()
-        start = time.monotonic()
         with store.write() as transaction:
-            with pytest.raises(StoreMisused, match="write inside a write"):
+            with pytest.raises(StoreMisused, match="write inside a write"):  # which is not "busy", after waiting
                 put(store, "inner")
             transaction.run("INSERT INTO meta (name) VALUES ('outer')")
-        assert time.monotonic() - start < 2
         assert names(store) == ["outer"]
 
     def test_a_read_inside_a_write_sees_what_was_before(self, place: Place):

@@ -22,7 +22,7 @@ class Place:
         self._stores: list[Store] = []
         self._workers: list[subprocess.Popen[str]] = []
 
-    def open(self, timeout: float = 5.0) -> Store:
+    def open(self, timeout: float = 60.0) -> Store:
         store = open_store(self.url, self.state, timeout=timeout)
         self._stores.append(store)
         return store

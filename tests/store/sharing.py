@@ -59,7 +59,7 @@ class Together:
         start = time.monotonic()
         with pytest.raises(StoreBusy):
             put(store, "a")
-        assert 0.3 < time.monotonic() - start < 3
+        assert time.monotonic() - start > 0.3
         assert names(store) == []
         tell(holder)
         assert holder.wait(timeout=30) == 0

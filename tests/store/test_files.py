@@ -78,17 +78,34 @@ def _loose_end(path: Path) -> None:
 
 @pytest.mark.parametrize("make", [_link, _loose_end, Path.mkdir, os.mkfifo])
 @pytest.mark.parametrize("write", [write_whole, stage])
-def test_nothing_but_a_plain_file_is_replaced(
-    tmp_path: Path, make: Callable[[Path], None], write: Callable[[Path, bytes], object]
+def test_only_a_plain_file_has_an_owner_and_mode_to_keep(
+    tmp_path: Path, make: Callable[[Path], None], write: Callable[..., object]
 ):
     (tmp_path / "target").write_bytes(b"target")
     make(tmp_path / "a")
     before = os.lstat(tmp_path / "a")
     with pytest.raises(OSError, match=r"symlink|no plain file"):
-        write(tmp_path / "a", b"new")
+        write(tmp_path / "a", b"new", mode=None)
     assert os.lstat(tmp_path / "a") == before
     assert (tmp_path / "target").read_bytes() == b"target"
     assert sorted(os.listdir(tmp_path)) == ["a", "target"]
+
+
+@pytest.mark.parametrize("make", [_link, _loose_end])
+def test_a_link_is_replaced_and_not_followed(tmp_path: Path, make: Callable[[Path], None]):
+    (tmp_path / "target").write_bytes(b"target")
+    make(tmp_path / "a")
+    write_whole(tmp_path / "a", b"new")
+    assert not (tmp_path / "a").is_symlink()
+    assert ((tmp_path / "a").read_bytes(), (tmp_path / "target").read_bytes()) == (b"new", b"target")
+    assert sorted(os.listdir(tmp_path)) == ["a", "target"]
+
+
+def test_a_directory_is_left_alone(tmp_path: Path):
+    (tmp_path / "a").mkdir()
+    with pytest.raises(OSError, match="directory"):
+        write_whole(tmp_path / "a", b"new")
+    assert os.listdir(tmp_path) == ["a"]
 
 
 def test_in_two_steps(tmp_path: Path):

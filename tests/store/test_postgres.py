@@ -78,10 +78,8 @@ def test_a_server_that_is_killed_and_comes_back(own: Own, state: Path):
     counted(store)
     own.kill()
     for act in (lambda: count_up(store, "x"), lambda: counted(store), lambda: open_store(own.server.uri, state)):
-        start = time.monotonic()
         with pytest.raises(StoreUnavailable):
             act()
-        assert time.monotonic() - start < 5
     own.start()
     assert counted(store) == [(n, "before") for n in range(3)]
     count_up(store, "after")
@@ -116,9 +114,7 @@ def test_a_server_that_hangs(own: Own, state: Path):
     own.send(signal.SIGSTOP)
     try:
         for act in (lambda: put(store, "b"), lambda: names(store), lambda: PostgresStore(own.server.uri, timeout=1)):
-            start = time.monotonic()
-            assert code_of(act) == "store-unavailable"
-            assert time.monotonic() - start < 8
+            assert code_of(act) == "store-unavailable"  # or it would wait for ever
     finally:
         own.send(signal.SIGCONT)
     put(store, "c")
@@ -128,10 +124,8 @@ def test_a_server_that_hangs(own: Own, state: Path):
 
 def test_a_statement_that_takes_too_long(place: Place):
     store = place.open(timeout=0.5)
-    start = time.monotonic()
     with pytest.raises(StoreBusy), store.read() as transaction:
-        transaction.row("SELECT 1 FROM pg_sleep(?)", 30)
-    assert time.monotonic() - start < 5
+        transaction.row("SELECT 1 FROM pg_sleep(?)", 3600)
     assert names(store) == []
 
 

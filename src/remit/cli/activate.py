@@ -2,16 +2,35 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
+from remit.cli.check import as_json
+from remit.cli.check import as_text as checked_text
+from remit.cli.common import BAD_POLICY, FINE, InputError, find_policy, say_policy
+from remit.cli.differences import as_text as difference_text
+from remit.cli.ledger.user import user_name
 from remit.cli.options import JsonOption, PolicyOption
+from remit.cli.output import err, out, out_json, paint
 from remit.cli.parameters import Option
-
-if TYPE_CHECKING:
-    from remit.enforce.in_force import InForce
-    from remit.model.rulebook import Rulebook
-    from remit.record.open import Opened
+from remit.cli.person import read_secret
+from remit.enforce.in_force import (
+    InForce,
+    finish_activation,
+    look_up_in_force,
+    put_in_force,
+    read_in_force,
+    repair_rulebook,
+)
+from remit.grant.credential import is_set
+from remit.grant.person import needs_none, prove_person, without_credential
+from remit.model.errors import RemitError
+from remit.model.rulebook import Rulebook
+from remit.model.text import shown
+from remit.record.open import Opened, open_ledger
+from remit.service.activation import Difference
+from remit.testing.check import examine
 
 
 def command(
@@ -23,11 +42,6 @@ def command(
     json: JsonOption = False,
 ) -> int:
     """Put the policy in force: check it, show what changes, and ask a person."""
-    from remit.cli.check import as_json, as_text, examine
-    from remit.cli.common import BAD_POLICY, find_policy, say_policy
-    from remit.cli.output import err, out, out_json
-    from remit.enforce.in_force import look_up_in_force
-
     path = find_policy(policy)
     say_policy(path, machine=json)
     checked = examine(path)
@@ -35,13 +49,12 @@ def command(
         if json:
             out_json({"state": "refused", **as_json(checked)})
         else:
-            out(as_text(checked, quiet=True))
+            out(checked_text(checked, quiet=True))
         err("remit: not activated; what was in force stays in force")
         return BAD_POLICY
     root = path.absolute().parent
     if dry_run:
         return _dry_run(look_up_in_force(root), checked.rulebook, json=json)
-    from remit.record.open import open_ledger
 
     with open_ledger(root, point="activate") as opened:
         for warning in opened.warnings:
@@ -50,24 +63,15 @@ def command(
 
 
 def _dry_run(force: InForce, rulebook: Rulebook, *, json: bool) -> int:
-    from remit.cli.common import FINE
-    from remit.cli.differences import Difference, as_text
-    from remit.cli.output import out, out_json
-
     difference = Difference.between(force, rulebook)
     if json:
         out_json({"state": "dry-run", **difference.as_json()})
     else:
-        out(as_text(difference) + "nothing was activated (--dry-run)\n")
+        out(difference_text(difference) + "nothing was activated (--dry-run)\n")
     return FINE
 
 
 def _activate(opened: Opened, root: Path, rulebook: Rulebook, *, yes: bool, json: bool) -> int:
-    from remit.cli.common import FINE
-    from remit.cli.differences import Difference, as_text
-    from remit.cli.output import err, out
-    from remit.enforce.in_force import finish_activation, put_in_force, read_in_force, repair_rulebook
-
     if finish_activation(opened, root):
         err("remit: an activation had been interrupted; it is finished now")
     force = read_in_force(root, opened.store)
@@ -81,7 +85,7 @@ def _activate(opened: Opened, root: Path, rulebook: Rulebook, *, yes: bool, json
     ):
         return _done("repaired", difference, json=json)
     if not json:
-        out(as_text(difference))
+        out(difference_text(difference))
     by = _consent(opened, force, rulebook, yes=yes)
     activation = put_in_force(opened, root, rulebook, after=force.activation, by=by)
     _sign(opened)
@@ -95,19 +99,12 @@ def _consent(opened: Opened, force: InForce, rulebook: Rulebook, *, yes: bool) -
 
     What the new policy says of credentials counts for nothing here: it is not in force yet.
     """
-    import sys
-
-    from remit.cli.common import InputError
-    from remit.cli.ledger.user import user_name
-    from remit.cli.output import err
-    from remit.cli.person import lifted, prove_person, without_credential
-    from remit.grant.credential import is_set
-    from remit.model.text import shown
 
     book = force.rulebook.book if force.rulebook is not None else None
     first = force.activation is None and not is_set(opened.store)
-    if not first and not lifted(book):
-        return prove_person(opened.store, book, doing=f"activate {shown(rulebook.book.name)}")
+    if not first and not needs_none(book):
+        doing = f"activate {shown(rulebook.book.name)}"
+        return prove_person(opened.store, book, name=user_name(None), doing=doing, read=read_secret)
     if not yes:
         if not sys.stdin.isatty():
             raise InputError("nobody is there to agree: say --yes")
@@ -119,9 +116,6 @@ def _consent(opened: Opened, force: InForce, rulebook: Rulebook, *, yes: bool) -
 
 def _sign(opened: Opened) -> None:
     """The activation is under a signature at once. It stands without one, too."""
-    from remit.cli.output import err
-    from remit.model.errors import RemitError
-
     try:
         opened.checkpoint()
     except RemitError as error:
@@ -129,9 +123,6 @@ def _sign(opened: Opened) -> None:
 
 
 def _done(state: str, difference: Any, *, json: bool, **about: Any) -> int:
-    from remit.cli.common import FINE
-    from remit.cli.output import out, out_json, paint
-
     if json:
         out_json({"state": state, **difference.as_json(), **about})
         return FINE

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Literal
+from pathlib import Path
+from typing import Annotated, Literal
 
 from remit.cli.approvals.show import AskArgument, FullOption, seen, seen_json
 from remit.cli.common import FINE, InputError
@@ -10,12 +11,8 @@ from remit.cli.living import out_data, to_change
 from remit.cli.options import JsonOption, PolicyOption
 from remit.cli.output import out, paint
 from remit.cli.parameters import Option
+from remit.grant.asks import AskState
 from remit.grant.errors import GrantError
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from remit.grant.asks import AskState
 
 LONGEST = 4_000
 """Characters of a reason."""

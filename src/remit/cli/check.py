@@ -2,40 +2,15 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated, Any
 
-import msgspec
-
-from remit.cli.common import BAD_POLICY, FINE, find_policy, load, say_policy
+from remit.cli.common import BAD_POLICY, FINE, find_policy, say_policy
 from remit.cli.options import JsonOption, PolicyOption
 from remit.cli.output import out, out_json, paint, problem_text
 from remit.cli.parameters import Option
-from remit.model.errors import PolicyError, Problem
-from remit.model.rulebook import Book, Rulebook
+from remit.model.rulebook import Book
 from remit.model.text import shown
-from remit.testing.policy_tests import run_tests
-
-
-class Checked(msgspec.Struct, frozen=True):
-    """What came of a check."""
-
-    path: Path
-    rulebook: Rulebook | None
-    problems: tuple[Problem, ...]
-    tests: tuple[Any, ...] = ()
-
-    def outcomes(self) -> dict[str, int]:
-        """How many tests passed and failed."""
-        found = {"passed": 0, "failed": 0}
-        for test in self.tests:
-            found[test.outcome] += 1
-        return found
-
-    @property
-    def fine(self) -> bool:
-        """True if nothing is wrong."""
-        return not self.problems and not self.outcomes()["failed"]
+from remit.testing.check import Checked, counts, examine
 
 
 def command(
@@ -53,33 +28,6 @@ def command(
     else:
         out(as_text(checked, quiet=quiet))
     return FINE if checked.fine else BAD_POLICY
-
-
-def examine(path: Path) -> Checked:
-    """Everything that can be checked about a policy file. Raises InputError if it isn't there."""
-    try:
-        rulebook = load(path)
-    except PolicyError as error:
-        return Checked(path, None, error.problems)
-    try:
-        return Checked(path, rulebook, (), tuple(run_tests(rulebook, path)))
-    except PolicyError as error:
-        return Checked(path, rulebook, error.problems)
-
-
-def counts(book: Book) -> dict[str, int]:
-    """How much there is of everything."""
-    kinds = [caller.kind for caller in book.callers.values()]
-    rules = {(rule.at, rule.verb) for caller in book.callers.values() for rule in caller.rules}
-    return {
-        "agents": kinds.count("agent"),
-        "roles": kinds.count("role"),
-        "runners": kinds.count("runner"),
-        "tools": len(book.tools),
-        "rules": len(rules),
-        "never": len(book.never),
-        "grants": len(book.grants),
-    }
 
 
 def as_json(checked: Checked) -> dict[str, Any]:

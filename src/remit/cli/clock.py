@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 from remit.cli.common import FINE
 from remit.cli.living import out_data, to_change, to_look
@@ -11,12 +11,11 @@ from remit.cli.options import JsonOption, PolicyOption
 from remit.cli.output import out, paint
 from remit.cli.parameters import Option
 from remit.explain.visible import bounded
-from remit.grant.clock import Clock, lasting, written
+from remit.grant.clock import Clock, lasting
 from remit.grant.errors import GrantError
+from remit.model.moments import moment
 from remit.record.reader import entries
-
-if TYPE_CHECKING:
-    from remit.store.interface import Store
+from remit.store.interface import Store
 
 SHOWN = 10
 """Events of the ledger."""
@@ -66,7 +65,7 @@ def repair(
             raise GrantError("the clock is not in doubt: there is nothing to repair", code="clock-sound")
         if not json:
             out(f"{found.doubt.reason}\n")
-        by = living.person(book, f"set the clock from {found.now} to {written(time.time())}", yes=yes)
+        by = living.person(book, f"set the clock from {found.now} to {moment(time.time())}", yes=yes)
         done = living.authority.repair_clock(by=by)
     if json:
         out_data({**done._asdict(), "by": by})

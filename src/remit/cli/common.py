@@ -9,11 +9,11 @@ from pathlib import Path
 import msgspec
 
 from remit.cli.output import err, out, paint
-from remit.compile import load_rulebook
+from remit.compile.load import load_file as load
 from remit.model.errors import InputError as InputError
 from remit.model.moments import moment, read_moment
 from remit.model.rulebook import Rulebook
-from remit.model.text import did_you_mean, shown
+from remit.model.text import shown
 
 NAME = "remit.yaml"
 FINE, BAD_POLICY, BAD_INPUT, REFUSED = 0, 1, 2, 3
@@ -59,13 +59,6 @@ def say_policy(path: Path, *, machine: bool) -> None:
         out(paint(line, "dim") + "\n")
 
 
-def load(path: Path) -> Rulebook:
-    """The rulebook of a file. Raises PolicyError, and InputError for a file that isn't there."""
-    if not os.path.lexists(path):
-        raise InputError(f"{shown(path, 300)}: no such file", code="no-policy")
-    return load_rulebook(path)
-
-
 def clock() -> str:
     """This moment."""
     return moment(time.time())
@@ -77,13 +70,6 @@ def moment_of(text: str) -> str:
     if found is None:
         raise InputError(f"--now: `{shown(text)}` is no moment", help="write 2026-11-15 or 2026-11-15T12:00:00Z")
     return found
-
-
-def known_name(name: str, known: list[str], what: str) -> str:
-    """The name itself. Raises InputError with a suggestion if it isn't one of those known."""
-    if name in known:
-        return name
-    raise InputError(f"unknown {what} `{shown(name)}`{did_you_mean(name, known)}", code=f"unknown-{what}")
 
 
 def listed(text: str | None) -> list[str] | None:

@@ -9,9 +9,10 @@ from remit.cli.common import FINE, InputError, find_policy
 from remit.cli.ledger.user import user_name
 from remit.cli.options import JsonOption, PolicyOption
 from remit.cli.output import err, out, out_json
-from remit.cli.person import PersonError, read_secret
+from remit.cli.person import read_secret
 from remit.grant.credential import CredentialError, is_set, set_passphrase, unfit
 from remit.grant.credential import status as look
+from remit.grant.person import PersonError
 from remit.model.text import shown
 from remit.record.errors import LedgerError
 from remit.record.open import open_ledger, open_log

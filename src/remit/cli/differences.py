@@ -1,54 +1,20 @@
-"""What an activation would change, for people and for programs. What weakens enforcement comes first."""
+"""What an activation would change, in lines for people."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Self
+from typing import Any
 
-import msgspec
-
-from remit.analyze.changes import Change, compare
-from remit.cli.check import counts
+from remit.analyze.changes import Change
 from remit.cli.output import paint
-from remit.enforce.in_force import InForce
-from remit.model.rulebook import Book, Rulebook
+from remit.model.rulebook import Book
 from remit.model.text import shown
-from remit.record.policy import weakenings
+from remit.service.activation import Difference
+from remit.testing.check import counts
 
 _LONGEST = 100_000
 _MARKS = {"added": ("+", "green"), "removed": ("-", "red"), "changed": ("~", "yellow")}
 _CALLERS = {"agents": "agent", "roles": "role", "runners": "runner"}
-
-
-class Difference(msgspec.Struct, frozen=True):
-    """Between what is in force and a rulebook."""
-
-    force: InForce
-    new: Rulebook
-    changes: tuple[Change, ...]
-
-    @classmethod
-    def between(cls, force: InForce, new: Rulebook) -> Self:
-        """Compares them; without anything usable in force, all of the new one is a change."""
-        return cls(force, new, compare(force.rulebook.book if force.rulebook is not None else None, new.book))
-
-    @property
-    def same(self) -> bool:
-        """True if the rulebook says what is in force."""
-        active = self.force.rulebook
-        return active is not None and active.hash == self.new.hash and not self.changes
-
-    def as_json(self) -> dict[str, Any]:
-        """The difference for programs."""
-        activation = self.force.activation
-        return {
-            "policy": self.new.hash,
-            "was": activation.policy if activation is not None else None,
-            "first": activation is None,
-            "fault": self.force.fault,
-            "weakens": [{**one, "new": fresh} for one, fresh in _weakens(self)],
-            "changes": self.changes,
-        }
 
 
 def as_text(difference: Difference) -> str:
@@ -57,7 +23,7 @@ def as_text(difference: Difference) -> str:
 
 
 def _lines(difference: Difference) -> Iterator[str]:
-    for one, fresh in _weakens(difference):
+    for one, fresh in difference.weakens():
         since = "new" if fresh else "as before"
         yield f"{paint('WEAKENS ENFORCEMENT', 'red')} ({since}): {shown(_weak(one), _LONGEST)}"
     force = difference.force
@@ -105,14 +71,6 @@ def _line(change: Change, what: str, *, caller: bool = False) -> str:
         text += "" if value is None else f" {value}" if verb else f": {value}"
     place = f"  ({change.at})" if change.at else ""
     return paint(f"{mark} {shown(text, _LONGEST)}", colour) + paint(shown(place, _LONGEST), "dim")
-
-
-def _weakens(difference: Difference) -> list[tuple[dict[str, Any], bool]]:
-    """What weakens enforcement in the new book, and whether that is new."""
-    active = difference.force.rulebook
-    before = [{"kind": kind, **about} for kind, about in weakenings(active.book)] if active is not None else []
-    found = [{"kind": kind, **about} for kind, about in weakenings(difference.new.book)]
-    return [(one, one not in before) for one in found]
 
 
 def _weak(one: dict[str, Any]) -> str:

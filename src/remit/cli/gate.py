@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
-from remit.cli.capsule.words import rule_lines
+from remit.cli.capsule.task import rule_lines
 from remit.cli.common import FINE
 from remit.cli.living import must_look, out_data, to_change, to_look
 from remit.cli.options import JsonOption, PolicyOption
@@ -13,18 +13,12 @@ from remit.cli.output import out, paint
 from remit.cli.parameters import Argument, Option
 from remit.explain.extent import extents_of, rule_text
 from remit.explain.visible import bounded
-from remit.grant.capsules import line
-from remit.grant.errors import GrantError
+from remit.grant.capsules import PLAN, CapsuleState
 from remit.grant.history import gates
+from remit.model.rulebook import Rulebook
 from remit.model.text import shown
 
-if TYPE_CHECKING:
-    from remit.cli.living import Living
-    from remit.grant.capsules import CapsuleState
-    from remit.model.rulebook import Rulebook
-
 CapsuleArgument = Annotated[str, Argument(metavar="CAPSULE")]
-PLAN = "plan"
 
 
 def pass_(
@@ -39,7 +33,7 @@ def pass_(
     """Pass a gate of a task. For the plan: show each item with its blast radius, and what passing it answers."""
     with to_change(policy) as living:
         rulebook, book = living.rulebook(machine=json)
-        state = _passable(living, capsule, gate)
+        state = living.authority.check_gate(capsule, gate)
         if not json:
             out("".join(f"{line}\n" for line in _shown(rulebook, state, gate)))
         by = living.person(book, f"pass the gate {shown(gate)} of {shown(capsule)}", yes=yes)
@@ -69,23 +63,6 @@ def list_(capsule: CapsuleArgument, policy: PolicyOption = None, json: JsonOptio
     if not passed:
         out(f"{capsule} has no gates\n")
     return FINE
-
-
-def _passable(living: Living, capsule: str, gate: str) -> CapsuleState:
-    """Everything that passing will check, before anybody is asked. Raises GrantError."""
-    with living.opened.store.read() as view:
-        state = line(view, capsule, living.authority.clock.now(view))[0]
-    has_plan = bool(state.task.capsule.plan)
-    known = [*state.task.gates, *([PLAN] if has_plan else [])]
-    if gate == PLAN and not has_plan:
-        raise GrantError(f"the capsule {capsule} has no plan", code="unknown-gate")
-    if gate not in known:
-        there = f"it has {', '.join(dict.fromkeys(known))}" if known else "it has none"
-        raise GrantError(f"the capsule {capsule} has no gate `{gate[:80]}`", code="unknown-gate", help=there)
-    if gate in state.passed:
-        by = state.passed[gate]
-        raise GrantError(f"the gate {gate} of {capsule} is passed already, by {by}", code="gate-passed")
-    return state
 
 
 def _shown(rulebook: Rulebook, state: CapsuleState, gate: str) -> Iterator[str]:

@@ -15,13 +15,15 @@ from typing import Any, Literal
 import msgspec
 import typer
 
-from remit.cli.common import InputError, find_policy, load
+from remit.cli.common import InputError, find_policy
 from remit.cli.ledger.lines import out_ascii
 from remit.cli.ledger.user import user_name
 from remit.cli.output import complain, err, out, paint
-from remit.cli.person import lifted, prove_person, without_credential
+from remit.cli.person import read_secret
+from remit.compile.load import load_file
 from remit.enforce.in_force import read_in_force
 from remit.grant.authority import Authority
+from remit.grant.person import needs_none, prove_person, without_credential
 from remit.model.errors import RemitError
 from remit.model.rulebook import Book, Rulebook
 from remit.model.text import shown
@@ -43,7 +45,7 @@ class Living(msgspec.Struct, frozen=True):
     def rulebook(self, *, machine: bool) -> tuple[Rulebook, Book | None]:
         """The one that counts, and the activated book if it is that one; says which. Raises RemitError."""
         force = read_in_force(self.root, self.opened.store)
-        rulebook = load(self.path) if force.activation is None else force.usable()
+        rulebook = load_file(self.path) if force.activation is None else force.usable()
         _say_which(self.path, "activated" if force.rulebook is not None else "file", rulebook, machine=machine)
         return rulebook, rulebook.book if force.rulebook is not None else None
 
@@ -59,8 +61,8 @@ class Living(msgspec.Struct, frozen=True):
 
     def person(self, book: Book | None, doing: str, *, yes: bool = False) -> str:
         """Who does it, proved by the passphrase. Raises RemitError."""
-        if not lifted(book):
-            return prove_person(self.opened.store, book, doing=doing)
+        if not needs_none(book):
+            return prove_person(self.opened.store, book, name=user_name(None), doing=doing, read=read_secret)
 
         if not yes:
             _agree(doing)

@@ -5,26 +5,24 @@ from __future__ import annotations
 import io
 import shutil
 import sys
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from remit.cli.common import FINE, clock, known_name, listed, moment_of, open_policy
+from remit.cli.common import FINE, clock, listed, moment_of, open_policy
 from remit.cli.options import Format, NowOption, PolicyOption
 from remit.cli.output import coloured, out, out_json, symbols, unicode_output, write
 from remit.cli.parameters import Option
 from remit.explain import pages
-from remit.explain.matrix import callers_of, chosen_tools, make_matrix, tools_of
+from remit.explain.cells import MatrixCell
+from remit.explain.matrix import Matrix, callers_of, chosen_tools, make_matrix, tools_of
 from remit.explain.pages import legend
+from remit.model.names import known_name
+from remit.model.rulebook import Rulebook
 from remit.model.text import shown
-
-if TYPE_CHECKING:
-    from remit.explain.cells import MatrixCell
-    from remit.explain.matrix import Matrix
-    from remit.model.rulebook import Rulebook
 
 _NO_LIMIT = 100_000
 

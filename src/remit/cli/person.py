@@ -1,4 +1,4 @@
-"""That a person is here, not a program: a passphrase, read from the terminal itself and from nothing else.
+"""A passphrase, read from the terminal itself and from nothing else.
 
 Not from stdin, the environment or an argument, which a program can fill. A program can also make a terminal; so the
 terminal proves nothing, the passphrase does.
@@ -9,53 +9,11 @@ from __future__ import annotations
 import os
 import termios
 
-from remit.cli.ledger.user import user_name
-from remit.grant.credential import CredentialError, check_passphrase, is_set
-from remit.model.errors import RemitError
-from remit.model.rulebook import Book
-from remit.store.interface import Store
+from remit.grant.person import PersonError
 
 TERMINAL = "/dev/tty"
-LIFTED = "unsafe_no_credential"
 _LONGEST_LINE = 4096
 """Bytes: what a terminal keeps of a line."""
-
-
-class PersonError(RemitError):
-    """Nobody is there to ask, or nothing that they could prove themselves with."""
-
-    code = "no-person"
-
-
-def prove_person(store: Store, book: Book | None, *, doing: str) -> str:
-    """Who does it, once they have given the passphrase. Raises PersonError, CredentialError and StoreError.
-
-    `book` is the activated one, or None where there is none that can be trusted: a policy that isn't in force can't
-    say that no passphrase is needed.
-    """
-    name = user_name(None)
-    if lifted(book):
-        return without_credential(name)
-    if not is_set(store):
-        raise PersonError(
-            f"to {doing}, a person has to prove who they are, and no passphrase is set",
-            code="no-credential",
-            help="run `remit credential set` in a terminal",
-        )
-    text = read_secret(f"passphrase, to {doing}: ")
-    if not check_passphrase(store, text, who=name, doing=doing):
-        raise CredentialError("wrong passphrase", code="wrong-passphrase")
-    return f"{name} (passphrase)"
-
-
-def lifted(book: Book | None) -> bool:
-    """Whether an activated policy says that people need no credential."""
-    return book is not None and LIFTED in book.unsafe
-
-
-def without_credential(name: str) -> str:
-    """How entries name somebody who proved nothing."""
-    return f"{name} (no credential)"
 
 
 def read_secret(prompt: str) -> str:

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
-from remit.cli.common import FINE, clock, known_name, moment_of, open_policy
+from remit.cli.common import FINE, clock, moment_of, open_policy
 from remit.cli.living import out_data
 from remit.cli.options import JsonOption, NowOption, PolicyOption
 from remit.cli.output import out, paint
 from remit.cli.parameters import Argument
-from remit.explain.reach import reach_of
+from remit.explain.reach import Added, Reach, Through, reach_of
 from remit.explain.visible import bounded
-
-if TYPE_CHECKING:
-    from remit.explain.reach import Added, Reach, Through
+from remit.model.names import known_name
 
 
 def command(

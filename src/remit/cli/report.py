@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from remit.cli.common import FINE, InputError, clock, known_name, moment_of, open_policy
+from remit.cli.common import FINE, InputError, clock, moment_of, open_policy
 from remit.cli.options import JsonOption, NowOption, PolicyOption
 from remit.cli.output import out, out_json
 from remit.cli.parameters import Argument, Option
 from remit.explain.access import make_report, report_text, stats_text
 from remit.explain.matrix import callers_of
+from remit.model.names import known_name
 
 
 def command(

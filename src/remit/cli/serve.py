@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
+import signal
+from contextlib import suppress
+from queue import Full, Queue
+from threading import Thread
 from typing import Annotated
 
+from remit.adapters.hooks.carrier import Answer
+from remit.cli.common import FINE, find_policy
+from remit.cli.ledger.lines import out_ascii
 from remit.cli.options import JsonOption, PolicyOption
+from remit.cli.output import OutputClosed, out, paint
 from remit.cli.parameters import Option
+from remit.explain.why import headline
 from remit.model.decision import Decision
+from remit.model.text import shown
+from remit.service.daemon import Daemon
 
 
 def command(
@@ -15,19 +26,6 @@ def command(
     json: JsonOption = False,
 ) -> int:
     """Answer the hooks of this project, with the activated policy, until interrupted."""
-    import signal
-    from contextlib import suppress
-    from queue import Full, Queue
-    from threading import Thread
-
-    from remit.adapters.hooks.carrier import Answer
-    from remit.cli.common import FINE, find_policy
-    from remit.cli.ledger.lines import out_ascii
-    from remit.cli.output import OutputClosed, out, paint
-    from remit.explain.why import headline
-    from remit.model.text import shown
-    from remit.service.daemon import Daemon
-
     lines: Queue[tuple[str, Decision] | None] = Queue(1000)
 
     def on_answer(host: str, answer: Answer) -> None:

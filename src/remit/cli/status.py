@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+import os
+from pathlib import Path
+from typing import Annotated
 
+from remit.cli.common import FINE, InputError, find_policy
+from remit.cli.ledger.lines import out_ascii
 from remit.cli.options import JsonOption, PolicyOption
+from remit.cli.output import out
 from remit.cli.parameters import Option
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from remit.cli.pending import Standing
-    from remit.record.open import OpenLog
-    from remit.service.status.gather import NoStore, Project
-    from remit.service.status.model import PolicyState, Status
+from remit.cli.status_lines import as_json, as_text
+from remit.enforce.in_force import InForce, read_in_force
+from remit.model.errors import RemitError
+from remit.model.text import shown
+from remit.record.open import OpenLog
+from remit.service.activation import Standing, standing
+from remit.service.probe import run_probes
+from remit.service.status.gather import NoStore, Project, gather, open_hooks_log
+from remit.service.status.model import PolicyState, Status
+from remit.store.place import state_directory
+from remit.testing.check import examine
 
 NOT_AS_IT_SHOULD = 1
 
@@ -26,12 +34,6 @@ def command(
     json: JsonOption = False,
 ) -> int:
     """Say what is in force, how strongly each agent is bound, and what gets past. Exit code 1: something is wrong."""
-    from remit.cli.common import FINE
-    from remit.cli.ledger.lines import out_ascii
-    from remit.cli.output import out
-    from remit.cli.status_lines import as_json, as_text
-    from remit.service.probe import run_probes
-
     project = _project(policy)
     status = look(project)
     probes = run_probes(project.root, project.policy, project.state, status) if probe else None
@@ -45,8 +47,6 @@ def command(
 
 def look(project: Project) -> Status:
     """How the project stands. Raises InputError if there is no policy."""
-    from remit.service.status.gather import NoStore, gather, open_hooks_log
-
     opened = open_hooks_log(project)
     try:
         stand = _standing(project, opened)
@@ -61,14 +61,6 @@ def look(project: Project) -> Status:
 
 def _project(option: Path | None) -> Project:
     """Raises InputError without a policy, and StoreError for a state directory that is not safe."""
-    import os
-    from pathlib import Path
-
-    from remit.cli.common import InputError, find_policy
-    from remit.model.text import shown
-    from remit.service.status.gather import Project
-    from remit.store.place import state_directory
-
     path = find_policy(option)
     if not os.path.lexists(path):
         raise InputError(f"{shown(path, 300)}: no such file", code="no-policy")
@@ -77,12 +69,6 @@ def _project(option: Path | None) -> Project:
 
 
 def _standing(project: Project, opened: OpenLog | NoStore) -> Standing:
-    from remit.cli.check import examine
-    from remit.cli.pending import standing
-    from remit.enforce.in_force import InForce, read_in_force
-    from remit.model.errors import RemitError
-    from remit.service.status.gather import NoStore
-
     force = InForce()
     if not isinstance(opened, NoStore):
         try:
@@ -95,8 +81,6 @@ def _standing(project: Project, opened: OpenLog | NoStore) -> Standing:
 
 
 def _policy_state(project: Project, stand: Standing) -> PolicyState:
-    from remit.service.status.model import PolicyState
-
     active, force = stand.force.activation, stand.force
     rulebook = force.rulebook if force.rulebook is not None else stand.checked.rulebook
     name = rulebook.book.name if rulebook is not None else None

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 
+from remit.adapters.hosts.setup import Finding
 from remit.cli.output import paint
 from remit.model.text import shown
-
-if TYPE_CHECKING:
-    from remit.adapters.hosts.setup import Finding
-    from remit.service.probe import Probes
-    from remit.service.status.model import AgentState, HostState, Status
+from remit.service.probe import Probes
+from remit.service.status.model import AgentState, HostState, Status
 
 _LONG = 20
 _STYLES = {"fault": "red", "note": "yellow"}

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from remit.cli.calls import arguments, call_of, facts_of
-from remit.cli.common import FINE, known_name, open_policy
+from remit.cli.common import FINE, open_policy
 from remit.cli.options import (
     ArgOption,
     ArgsOption,
@@ -18,11 +18,9 @@ from remit.cli.options import (
 )
 from remit.cli.output import out, out_json
 from remit.cli.parameters import Argument
-from remit.explain.access import who_can, who_can_call
+from remit.explain.access import Access, who_can, who_can_call
 from remit.explain.matrix import callers_of, tools_of
-
-if TYPE_CHECKING:
-    from remit.explain.access import Access
+from remit.model.names import known_name
 
 
 def command(

@@ -12,7 +12,7 @@ from remit.compile.rules import RuleResolver
 from remit.compile.tiers import refined
 from remit.forms.shapes import Reader
 from remit.model.policy import Caller, Grant, Policy, Tool
-from remit.model.rulebook import Book, Rulebook
+from remit.model.rulebook import OPEN_QUESTIONS, Book, Rulebook
 from remit.model.text import did_you_mean, shown
 
 
@@ -89,6 +89,7 @@ class _Binding:
             hosts=policy.hosts,
             toolsets=self.names.toolsets,
             unsafe=self._unsafe(),
+            open_questions=policy.open_questions if policy.open_questions is not None else OPEN_QUESTIONS,
             packs=policy.packs,
             sources=policy.sources,
             root=policy.root,

@@ -46,6 +46,7 @@ def resolve_facts(rulebook: Rulebook, facts: Facts) -> Facts:
             capsule,
             may=rules(capsule.may, capsule.agent) if capsule.may is not None else None,
             may_not=rules(capsule.may_not, capsule.agent),
+            must_ask=rules(capsule.must_ask, capsule.agent),
             plan=rules(capsule.plan, capsule.agent),
             grants=rules(capsule.grants, capsule.agent),
         )

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from remit.model.decoding import Decoding
 from remit.model.digest import sha256
 from remit.model.errors import RulebookError
 from remit.model.rulebook import FORMAT, Book, Rulebook
@@ -44,33 +45,22 @@ def encode_rulebook(rulebook: Rulebook) -> bytes:
 
 def stage_rulebook(data: bytes, path: Path) -> Path:
     """Writes a file beside the one that counts, on disk when this returns, and gives its name. Raises RulebookError."""
+    from remit.store.files import stage  # here: whoever only reads a rulebook, as a hook does, needs no store
+
     try:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         os.chmod(path.parent, 0o700)
-        temporary = path.parent / f"{STAGED}{os.getpid()}-{os.urandom(8).hex()}"
-        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
-        try:
-            with os.fdopen(descriptor, "wb") as file:
-                file.write(data)
-                file.flush()
-                os.fsync(file.fileno())
-        except BaseException:
-            temporary.unlink(missing_ok=True)
-            raise
+        return stage(path, data)
     except OSError as error:
         raise RulebookError(f"{path}: can't be written: {error.strerror}") from None
-    return temporary
 
 
 def put_in_place(staged: Path, path: Path) -> None:
     """Afterwards the staged file is the one that counts. Raises RulebookError."""
+    from remit.store import files  # here: for the same reason
+
     try:
-        os.replace(staged, path)
-        folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-        try:
-            os.fsync(folder)
-        finally:
-            os.close(folder)
+        files.put_in_place(staged, path)
     except OSError as error:
         raise RulebookError(f"{path}: can't be written: {error.strerror}") from None
 
@@ -85,6 +75,9 @@ def write_rulebook(rulebook: Rulebook, path: Path) -> None:
         raise
 
 
+_HEADER, _BOOK = Decoding(_Header), Decoding(Book)
+
+
 def read_rulebook(path: Path | str, *, digest: str | None = None) -> Rulebook:
     """The rulebook of a file. Raises RulebookError for one that is missing, foreign, writable by others or changed.
 
@@ -96,7 +89,7 @@ def read_rulebook(path: Path | str, *, digest: str | None = None) -> Rulebook:
         raise RulebookError(f"{path}: not the rulebook that was activated last", code="not-activated", help=help_)
     first, _, body = data.partition(b"\n")
     try:
-        header = msgspec.json.decode(first, type=_Header)
+        header = _HEADER.decode(first)
     except msgspec.MsgspecError:
         raise RulebookError(f"{path}: not a rulebook") from None
     if header.remit_rulebook != FORMAT:
@@ -104,7 +97,7 @@ def read_rulebook(path: Path | str, *, digest: str | None = None) -> Rulebook:
     if _sum(header.hash, body) != header.sum:
         raise RulebookError(f"{path}: changed since it was written", help="run `remit activate` again")
     try:
-        return Rulebook(msgspec.json.decode(body, type=Book), header.hash)
+        return Rulebook(_BOOK.decode(body), header.hash)
     except msgspec.MsgspecError as error:
         raise RulebookError(f"{path}: can't be read: {error}") from None
 

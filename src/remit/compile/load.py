@@ -4,19 +4,29 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from remit.compile.book import make_rulebook
 from remit.compile.prove import prove
 from remit.declare import build_policy, load_policy
 from remit.declare.load import Functions
+from remit.model.errors import InputError
 from remit.model.policy import Policy
 from remit.model.rulebook import Rulebook
+from remit.model.text import shown
 
 
 def compile_policy(policy: Policy) -> Rulebook:
     """The rulebook, with its examples decided and its `never` statements proved. Raises PolicyError."""
     return prove(make_rulebook(policy))
+
+
+def load_file(path: Path) -> Rulebook:
+    """The rulebook of a file. Raises PolicyError, and InputError where there is no file."""
+    if not os.path.lexists(path):
+        raise InputError(f"{shown(path, 300)}: no such file", code="no-policy")
+    return load_rulebook(path)
 
 
 def load_rulebook(path: str | os.PathLike[str], *, functions: Functions | None = None) -> Rulebook:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Callable, Iterable
-from typing import Any, Generic, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 
 from remit.decide.index import Index
 from remit.decide.intake import Intake
@@ -16,7 +16,9 @@ from remit.model.trace import Used
 from remit.scopes.glob import Glob
 from remit.scopes.globset import GlobSet
 from remit.scopes.judge import Judge
-from remit.scopes.url import UrlPattern, UrlSet
+
+if TYPE_CHECKING:
+    from remit.scopes.url import UrlSet
 
 T = TypeVar("T")
 
@@ -141,6 +143,8 @@ class Row:
             may = GlobSet(Glob.parse(text) for text in caller.locks.may)
             self.locks = (may, GlobSet(Glob.parse(text).folded() for text in caller.locks.except_))
         if caller.apis is not None:
+            from remit.scopes.url import UrlPattern, UrlSet  # here: few callers have some, and paths need no URLs
+
             self.apis = UrlSet(UrlPattern.parse(text) for text in caller.apis)
         self.any_tool: list[Rule] = []
         self.by_tool: dict[str, list[Rule]] = {}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from fnmatch import fnmatchcase
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from remit.model.pattern import compile_later
 from remit.model.policy import Label
@@ -13,7 +13,9 @@ from remit.scopes.glob import Glob, fold
 from remit.scopes.globset import GlobSet
 from remit.scopes.interface import Unit
 from remit.scopes.path import forms
-from remit.scopes.url import UrlPattern, UrlSet
+
+if TYPE_CHECKING:
+    from remit.scopes.url import UrlPattern, UrlSet
 
 _SIMPLE = compile_later(r"(\*\*/)?(\*?)([A-Za-z0-9._/-]+?)(/\*\*)?")
 """`**/name`, `**/*.end`, `**/name/**`, `a/name` and the like: most globs of labels, which need no matcher."""
@@ -24,8 +26,12 @@ def folded(texts: tuple[str, ...]) -> GlobSet:
     return GlobSet(Glob.parse(text).folded() for text in texts)
 
 
-def url_set(texts: tuple[str, ...]) -> UrlSet:
-    """URL patterns as a set."""
+def url_set(texts: tuple[str, ...]) -> UrlSet | None:
+    """URL patterns as a set; None where there are none, and then nothing that reads URLs is loaded."""
+    if not texts:
+        return None
+    from remit.scopes.url import UrlPattern, UrlSet
+
     return UrlSet(UrlPattern.parse(text) for text in texts)
 
 
@@ -174,9 +180,9 @@ class Things:
 
     def _url(self, value: Any, *, wide: bool) -> bool:
         if wide:
-            hit = bool(self.urls) and self.urls.intersects(value)
+            hit = self.urls is not None and self.urls.intersects(value)
             return hit or any(_reaches_host(value, host) for host in self.hosts)
-        return (bool(self.urls) and self.urls.could_match(value)) or _host(value.host, self.hosts)
+        return (self.urls is not None and self.urls.could_match(value)) or _host(value.host, self.hosts)
 
 
 class Labels:
@@ -240,4 +246,4 @@ def _host(host: str, patterns: tuple[str, ...]) -> bool:
 def _reaches_host(pattern: UrlPattern, host: str) -> bool:
     """A wide URL unit could reach this host."""
     scheme = pattern.text.partition("://")[0]
-    return pattern.intersects(UrlPattern.parse(f"{scheme}://{host}:*/**"))
+    return pattern.intersects(type(pattern).parse(f"{scheme}://{host}:*/**"))

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import msgspec
 
 from remit.decide.case import Case, Objection
-from remit.decide.grid import Cell, bind_entries
+from remit.decide.grid import Bound, Cell, bind, bind_entries
 from remit.decide.steps import binding_cells, is_before, within
 from remit.model.call import Call
 from remit.model.decision import Needs
@@ -70,6 +72,9 @@ def _asked(case: Case) -> list[AskReason]:
     cells = [case.cell, *(binding_cells(case) if case.call.context.chain else ())]
     for cell in cells:
         found.extend(_must_ask(cell, case))
+    for capsule in case.capsules:
+        bounds = bind(capsule.must_ask, case.cell.tool.name, "must_ask")
+        found.extend(_touched(bounds, case, f"the capsule {shown(capsule.id)}", case.cell.tool.name))
     if case.cell.tool.confirm:
         tool = case.cell.tool
         found.append(AskReason(HUMAN, "confirm-asks", f"{tool.name} is confirmed by a person each time", tool.at))
@@ -77,13 +82,17 @@ def _asked(case: Case) -> list[AskReason]:
 
 
 def _must_ask(cell: Cell, case: Case) -> list[AskReason]:
+    return _touched(cell.asks, case, cell.caller.name, cell.tool.name)
+
+
+def _touched(bounds: Iterable[Bound], case: Case, who: str, tool: str) -> list[AskReason]:
     found = []
-    for bound in cell.asks:
+    for bound in bounds:
         if bound.judge.touches(case.call.context, case.values, case.units) is not None:
             of = bound.rule.ask or HUMAN
             if of == "chain":
                 of = acknowledger(case) or HUMAN
-            reason = f"{cell.caller.name} must ask {of} before {cell.tool.name}"
+            reason = f"{who} must ask {of} before {tool}"
             found.append(AskReason(of, "must-ask", reason, bound.rule.at))
     return found
 

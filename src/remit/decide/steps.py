@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
 from remit.decide.case import Case, Objection
 from remit.decide.grid import Bound, Cell, bind, bind_entries
@@ -15,7 +16,9 @@ from remit.model.trace import Covered
 from remit.scopes.interface import FOR_LABELS, Unit
 from remit.scopes.kinds import kind_of
 from remit.scopes.path import forms, is_outside
-from remit.scopes.url import UrlSet
+
+if TYPE_CHECKING:
+    from remit.scopes.url import UrlSet
 
 
 def halted(case: Case) -> Objection | None:

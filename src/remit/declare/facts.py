@@ -22,6 +22,7 @@ _capsule = Record(
         "ended": Field(Flag()),
         "may": Field(Rules("may"), "constraint: every call lies within these rules too"),
         "may_not": Field(Rules("may_not"), "constraint: none of these"),
+        "must_ask": Field(Rules("must_ask"), "constraint: somebody is asked before each of these"),
         "scope": Field(globs, "what the task is about; deleting outside of it is tier 4"),
         "plan": Field(Rules("may"), "anticipated actions"),
         "grants": Field(Rules("may"), "extra permission for this task"),

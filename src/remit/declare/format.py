@@ -147,6 +147,9 @@ policy = Record(
             )
         ),
         "gates": Field(names, "passed by people, per capsule"),
+        "open_questions": Field(
+            Number(1, 10_000), "how many questions of one agent, and of one task, may wait for an answer; 20 by default"
+        ),
         "on_violation": Field(on_violation),
         "review": Field(review),
         "enforce": Field(enforce),

@@ -228,6 +228,7 @@ class _Loading:
             hosts=main.get("hosts", {}),
             protect=tuple(self.lists["protect"]),
             unprotect=main.get("unsafe_unprotect", ()),
+            open_questions=main.get("open_questions"),
             unsafe_no_credential=main.get("unsafe_no_credential", False),
             packs=packs,
             places={f"{group}.{name}": at for (group, name), at in self.where.items()},

@@ -14,6 +14,7 @@ import msgspec
 from remit.declare.nodes import parse
 from remit.forms.texts import plain
 from remit.languages.programs.profiles import Meta, Option, Profile, Programs
+from remit.model.decoding import Decoding
 from remit.model.errors import PolicyError, Problem
 from remit.model.terms import EFFECTS
 
@@ -82,6 +83,9 @@ _KEYS = frozenset(
 )
 
 
+_PROFILE = Decoding(Profile)
+
+
 class _Compiler:
     """Turns the data of all files into profiles."""
 
@@ -134,7 +138,7 @@ class _Compiler:
             if key in data:
                 fields[key] = data[key]
         try:
-            return msgspec.convert(fields, Profile)
+            return _PROFILE.convert(fields)
         except msgspec.ValidationError as error:
             self.fail(where, str(error))
             return Profile()

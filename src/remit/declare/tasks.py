@@ -15,30 +15,53 @@ expires: 2026-11-20
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from remit.declare.nodes import from_python
 from remit.declare.rules import Rules, globs
-from remit.forms.nodes import Node
-from remit.forms.shapes import BAD, Field, ListOf, MapOf, Number, Reader, Record, Text
+from remit.forms.nodes import SCALAR, Node
+from remit.forms.shapes import BAD, JSON, Field, ListOf, MapOf, Number, Reader, Record, Shape, Text
 from remit.forms.texts import Moment, Name, names, plain
 from remit.model.facts import Capsule
-from remit.model.task import Budget, Task
+from remit.model.task import LARGEST_SUM, UNIT, Budget, Task
 
+
+class Amount(Shape):
+    """A positive number as it is written, in millionths."""
+
+    expects = f"a number above 0 and up to {LARGEST_SUM}, with at most 6 decimals"
+
+    def read(self, node: Node, reader: Reader) -> Any:
+        text = str(node.value) if node.kind is SCALAR and node.plain else ""
+        if not _AMOUNT.fullmatch(text):
+            return self.wrong(node, reader)
+        whole, _, part = text.partition(".")
+        found = int(whole) * UNIT + int(part.ljust(6, "0") or 0)
+        return found if 0 < found <= LARGEST_SUM * UNIT else self.wrong(node, reader)
+
+    def schema(self) -> JSON:
+        return {"type": "number", "exclusiveMinimum": 0}
+
+
+_AMOUNT = re.compile(r"[0-9]{1,13}(?:\.[0-9]{1,6})?", re.ASCII)
 _budget = Record(
     {
         "calls": Field(Number(1, 10**9), "calls in all"),
         "writes": Field(Number(1, 10**9), "calls that write or delete"),
         "tools": Field(MapOf(Number(1, 10**9), what="tool"), "calls of one tool"),
+        "sum": Field(MapOf(Amount(), what="tool and argument"), "what an argument adds up to over all calls"),
     },
     lambda values, node, reader: Budget(**values),
     what="a budget",
 )
-_CAPSULE = ("id", "agent", "parent", "expires", "may", "may_not", "scope", "plan", "grants", "data_tiers")
+_CAPSULE = ("id", "agent", "parent", "expires", "may", "may_not", "must_ask", "scope", "plan", "grants", "data_tiers")
 
 
 def _task(values: dict[str, Any], node: Node, reader: Reader) -> Any:
-    rules = {key: plain(node.value[key]) for key in ("may", "may_not", "plan", "grants") if key in node.value}
+    rules = {
+        key: plain(node.value[key]) for key in ("may", "may_not", "must_ask", "plan", "grants") if key in node.value
+    }
     capsule = Capsule(**{key: values[key] for key in _CAPSULE if key in values})
     rest = {key: value for key, value in values.items() if key not in _CAPSULE}
     return Task(capsule, source=rules, **rest)
@@ -54,6 +77,7 @@ task = Record(
         "expires": Field(Moment()),
         "may": Field(Rules("may"), "constraint: every call lies within these rules too"),
         "may_not": Field(Rules("may_not"), "constraint: none of these"),
+        "must_ask": Field(Rules("must_ask"), "constraint: somebody is asked before each of these; permits nothing"),
         "scope": Field(globs, "what the task is about; deleting outside of it is tier 4"),
         "plan": Field(Rules("may"), "anticipated actions"),
         "grants": Field(Rules("may"), "extra permission for this task"),

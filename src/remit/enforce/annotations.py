@@ -34,6 +34,7 @@ from remit.enforce.codec import (
 )
 from remit.enforce.compound import ABSENT, DictOf, Field, ListOf, Record, TupleOf, Union
 from remit.enforce.errors import GuardError
+from remit.model.decoding import Decoding
 from remit.scopes import kinds
 
 _SEQUENCES = (abc.Sequence, abc.MutableSequence, abc.Collection, abc.Iterable)
@@ -508,7 +509,7 @@ _PLAIN: dict[Any, Callable[[], Codec]] = {
     datetime.timedelta: _coded(
         datetime.timedelta,
         lambda value: msgspec.to_builtins(value),
-        lambda text: msgspec.convert(text, datetime.timedelta),
+        Decoding(datetime.timedelta).convert,
         "a duration (ISO 8601)",
         "duration",
     ),

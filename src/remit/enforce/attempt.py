@@ -122,7 +122,9 @@ class Enforcer:
                 rulebook = self.rulebook()
                 judged = self._strictest(carrier.calls(rulebook), rulebook, carrier.knows_task, quick)
             except Exception as error:
-                return self.refuse(call, _broken(call, error, "the call can't be read"), call_id=carrier.call_id)
+                denied = _broken(call, error, "the call can't be read")
+                yield MAY_WAIT
+                return self.refuse(call, denied, call_id=carrier.call_id)
             decision, call = judged.decision, judged.call
             if quick and not _is_plain(decision):
                 quick = False
@@ -143,6 +145,7 @@ class Enforcer:
                 carrier.check(judged)
             except Exception as error:
                 denied = _denied(decision, _why(error, "the call can't run here"))
+                yield MAY_WAIT
                 return self.refuse(call, denied, call_id=carrier.call_id)
             name = self._queued(call, decision) if quick else None
             if name is not None:
@@ -243,6 +246,8 @@ class Enforcer:
             decision = msgspec.structs.replace(decision, approval=ASKED_OF_HOST)
         try:
             receipt = self.ledger.intent(call, decision, call_id=carrier.call_id)
+            if call.context.capsule is not None and receipt.seq is None:
+                self.ledger.flush()  # in the ledger no call of a task follows the end of it
         except Exception as error:
             reason = "the decision can't be recorded, so nothing may run; tell the person who runs you"
             return refusal(call, "ledger-unavailable", reason, detail=str(error), policy=decision.policy)
@@ -282,7 +287,7 @@ class Enforcer:
         except Exception:
             return decision
 
-    # Calls that run elsewhere: their carrier hears how they ended
+    # Calls that run elsewhere, and whose carrier reports how they ended
 
     def ended(self, call_id: str, result: str, *, error: str | None = None) -> None:
         """Records how a call ended, as far as the ledger can be written."""

@@ -135,18 +135,18 @@ class Guard:
 
     def _load(self) -> tuple[Rulebook, Path, Path]:
         """The rulebook, the folder whose state this is (the policy's, as for every command), and the root of paths."""
-        told = {name: tool.told for name, tool in self._functions.items()}
+        functions = {name: tool.told for name, tool in self._functions.items()}
         policy, here = self._policy, Path(self._root or ".").absolute()
         if isinstance(policy, Rulebook):
-            missing = sorted(told.keys() - policy.book.tools.keys())
+            missing = sorted(functions.keys() - policy.book.tools.keys())
             if missing:
                 raise GuardError(f"the rulebook has no tool `{missing[0]}`", code="undeclared-tool")
-            check_functions(policy, told)
+            check_functions(policy, functions)
             return policy, here, here
         if isinstance(policy, Mapping):
-            return build_rulebook(policy, functions=told), here, here
+            return build_rulebook(policy, functions=functions), here, here
         home = Path(policy).absolute().parent
-        rulebook = load_rulebook(policy, functions=told)
+        rulebook = load_rulebook(policy, functions=functions)
         return rulebook, home, here if self._root is not None else home / rulebook.book.root
 
     # Tools
@@ -167,7 +167,7 @@ class Guard:
         dialect: str | None = None,
     ) -> Callable[[Callable[P, R]], Callable[P, R]]:
         """Declares a function as a tool; calling it then passes the guard. Raises GuardError for what can't be one."""
-        told = {
+        declaration = {
             "does": does,
             "accessible_by": accessible_by,
             "tier": tier,
@@ -181,20 +181,20 @@ class Guard:
 
         def declare(function: Callable[P, R]) -> Callable[P, R]:
             if isinstance(function, staticmethod | classmethod):
-                inner = self._declare(function.__func__, name or name_of(function.__func__), told, kinds or {})
+                inner = self._declare(function.__func__, name or name_of(function.__func__), declaration, kinds or {})
                 return type(function)(inner)
-            return self._declare(function, name or name_of(function), told, kinds or {})
+            return self._declare(function, name or name_of(function), declaration, kinds or {})
 
         return declare
 
     def _declare(
-        self, function: Callable[P, R], name: str, told: Mapping[str, Any], kinds: Mapping[str, str]
+        self, function: Callable[P, R], name: str, declaration: Mapping[str, Any], kinds: Mapping[str, str]
     ) -> Callable[P, R]:
         if self._enforcer is not None:
             raise GuardError(f"`{name}` is declared after the guard was started", code="bad-tool")
         if name in self._functions:
             raise GuardError(f"`{name}` is declared twice", code="bad-tool")
-        tool = self._functions[name] = Declared(function, name, told, kinds)
+        tool = self._functions[name] = Declared(function, name, declaration, kinds)
         if tool.is_async:
 
             @functools.wraps(function)

@@ -35,7 +35,7 @@ def entered(
     if ticket is not None:
         if outer is not None or capsule is not None:
             raise GuardError("a ticket is taken by itself", code="bad-ticket")
-        line = enforcer.authority.enter(ticket)
+        line = enforcer.authority.enter(ticket, name)
         yield _context(name, line, (), more)
         return
     made = None

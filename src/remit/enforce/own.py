@@ -41,8 +41,8 @@ def _request(enforcer: Enforcer, call: Call) -> dict[str, Any]:
 def _delegate(enforcer: Enforcer, call: Call) -> dict[str, Any]:
     args = call.args
     name = f"{(call.context.capsule or call.agent)[:80]}.{secrets.token_hex(4)}"
-    told: dict[str, Any] = {key: args[key] for key in ("may", "may_not", "data_tiers", "expires") if key in args}
-    data: dict[str, Any] = {"id": name, "agent": args["agent"], "goal": args["goal"], **told}
+    limits: dict[str, Any] = {key: args[key] for key in ("may", "may_not", "data_tiers", "expires") if key in args}
+    data: dict[str, Any] = {"id": name, "agent": args["agent"], "goal": args["goal"], **limits}
     if call.context.capsule is not None:
         data["parent"] = call.context.capsule
     task = task_from(enforcer.rulebook(), data)

@@ -1,4 +1,4 @@
-"""A webhook for questions: whoever should answer is told by HTTP, off the way of the call.
+"""A webhook for questions: it tells whoever should answer by HTTP, without holding up the call.
 
 guard = Guard("remit.yaml", on_question=Webhook("https://chat.example/hooks/7", secret="…"))
 
@@ -72,21 +72,21 @@ class Webhook:
         self._look = look
 
     def __call__(self, asked: AskState) -> None:
-        """Queues the question; it is told once. Never raises, never waits."""
+        """Queues the question; each is sent once. Never raises, never waits."""
         if self._pid != os.getpid():
             self._begin()
         with self._lock:
-            if asked.id in self._told:
+            if asked.id in self._sent:
                 return
             try:
                 self._queue.put_nowait(asked)
             except queue.Full:
                 self.dropped += 1
-                self.last_error = f"more than {QUEUE} questions wait to be told"
+                self.last_error = f"more than {QUEUE} questions wait to be sent"
                 return
-            self._told[asked.id] = None
-            while len(self._told) > REMEMBERED:
-                del self._told[next(iter(self._told))]
+            self._sent[asked.id] = None
+            while len(self._sent) > REMEMBERED:
+                del self._sent[next(iter(self._sent))]
             if self._thread is None:
                 self._thread = threading.Thread(target=self._run, name="remit-webhook", daemon=True)
                 self._thread.start()
@@ -106,7 +106,7 @@ class Webhook:
     def _begin(self) -> None:
         self._lock = threading.Lock()
         self._queue: queue.Queue[AskState] = queue.Queue(QUEUE)
-        self._told: dict[str, None] = {}
+        self._sent: dict[str, None] = {}
         self._thread = None
         self._pid = os.getpid()
 
@@ -120,7 +120,7 @@ class Webhook:
                 self.failed += 1
                 self.last_error = f"{asked.id}: {type(error).__name__}: {str(error)[:200]}"
                 with self._lock:
-                    self._told.pop(asked.id, None)  # when the call is tried again, so is this
+                    self._sent.pop(asked.id, None)  # when the call is tried again, so is this
             finally:
                 self._queue.task_done()
 

@@ -15,9 +15,10 @@ import msgspec
 from remit.grant.clock import Clock
 from remit.grant.errors import GrantError
 from remit.grant.notes import note
+from remit.model.decoding import Decoding
 from remit.model.facts import Approval
 from remit.model.policy import Caller
-from remit.model.rulebook import Book
+from remit.model.rulebook import OPEN_QUESTIONS, Book
 from remit.model.task import Ask
 from remit.record.vault import forget
 from remit.store.interface import Transaction
@@ -25,7 +26,7 @@ from remit.store.interface import Transaction
 ANSWER_WITHIN = 24 * 3600.0
 USE_WITHIN = 3600.0
 """Seconds: an answer is for a call that is about to be made."""
-_ASK = msgspec.json.Decoder(Ask)
+_ASK = Decoding(Ask)
 COLUMNS = "seq, digest, body, agent, capsule, asked_of, state, expires, answered, answerer, answerer_kind, because"
 
 
@@ -58,11 +59,14 @@ def open_ask(
     writer: str,
     seal: Callable[[str], None],
     within: float = ANSWER_WITHIN,
+    most: int = OPEN_QUESTIONS,
 ) -> AskState:
     """The open ask for exactly this call; made if there is none yet, its arguments sealed. Raises RemitError."""
     row = change.row(f"SELECT {COLUMNS} FROM ask WHERE digest = ? AND state = 'open' AND expires > ?", digest, now)  # noqa: S608
     if row is not None:
         return ask_state(row)
+    for column, name in (("agent", ask.agent), ("capsule", ask.capsule)):
+        _check_open(change, column, name, now, most)
     last = change.row("SELECT max(seq) FROM ask")
     seq = int(last[0] or 0) + 1 if last is not None else 1
     ask = msgspec.structs.replace(ask, asked=now)
@@ -87,6 +91,17 @@ def open_ask(
     note(change, writer, "approval", {**about, "capsule": ask.capsule, "code": ask.code, "digest": digest})
     seal(f"A-{seq}")
     return find(change, f"A-{seq}")
+
+
+def _check_open(view: Transaction, column: str, name: str | None, now: str, most: int) -> None:
+    """Raises GrantError if an agent or a task has as many open questions as it may have."""
+    query = f"SELECT count(*) FROM ask WHERE {column} = ? AND state = 'open' AND expires > ?"  # noqa: S608
+    row = view.row(query, name, now) if name is not None else None
+    if row is not None and row[0] >= most:
+        raise GrantError(
+            f"{name} has {row[0]} open questions already, and no more are taken: wait for answers, or withdraw some",
+            code="too-many-questions",
+        )
 
 
 def find(view: Transaction, name: str) -> AskState:

@@ -23,6 +23,7 @@ from remit.grant.expiry import sweep
 from remit.grant.history import Unused, unused
 from remit.grant.notes import note
 from remit.grant.repair import Repaired, repair
+from remit.grant.sums import sums_of
 from remit.model.call import Call
 from remit.model.decision import Decision
 from remit.model.facts import Capsule, Facts
@@ -97,7 +98,11 @@ class Authority:
                 if any(state.timed for state in line):
                     self.clock.sure(change)
                 check_chain(call.context.chain, line)
-                capsules.spend(change, line, _uses(decision, capsule))
+                caller = rulebook.book.callers.get(call.agent)
+                own = caller.tools.get(decision.tool) if caller is not None else None
+                tool = own or rulebook.book.tools.get(decision.tool)
+                sums = sums_of(tool, call.args, (what for state in line for what in state.task.budget.limits))
+                capsules.spend(change, line, dict.fromkeys(_uses(decision, capsule), 1) | sums)
             if decision.approval is not None:
                 self.clock.sure(change)
                 digest = call_digest(call, rulebook.hash, facts)
@@ -123,6 +128,7 @@ class Authority:
                 clock=self.clock,
                 writer=self.writer,
                 seal=lambda name: self.vault.seal(change, name, sealed),
+                most=rulebook.book.open_questions,
             )
 
     def asked(self, name: str) -> AskState:
@@ -165,6 +171,16 @@ class Authority:
             asks.cancel(change, name, by=by, writer=self.writer)
 
     # Tasks
+
+    def check_issue(self, rulebook: Rulebook, task: Task) -> None:
+        """Everything that issuing the task will check, before anybody is asked. Raises GrantError."""
+        with self.store.read() as view:
+            capsules.check_new(view, rulebook, task, self.clock.now(view))
+
+    def check_gate(self, name: str, gate: str) -> CapsuleState:
+        """Everything that passing the gate will check, before anybody is asked. Raises GrantError."""
+        with self.store.read() as view:
+            return capsules.check_gate(view, name, gate, self.clock.now(view))
 
     def issue(self, rulebook: Rulebook, task: Task) -> Task:
         """Issues a capsule. Raises GrantError."""
@@ -227,12 +243,12 @@ class Authority:
         with self.store.write() as change:
             return tickets.make(change, capsule, clock=self.clock, writer=self.writer)
 
-    def enter(self, ticket: str) -> list[CapsuleState]:
-        """The capsule of a ticket and those above it. Raises GrantError."""
+    def enter(self, ticket: str, agent: str | None = None) -> list[CapsuleState]:
+        """The capsule of a ticket and those above it. Raises GrantError: an agent that it isn't for leaves it whole."""
         sweep(self.store, self.clock, self.writer)
         try:
             with self.store.write() as change:
-                return tickets.take(change, ticket, clock=self.clock, writer=self.writer)
+                return tickets.take(change, ticket, agent=agent, clock=self.clock, writer=self.writer)
         except GrantError as error:
             with self.store.write() as change:
                 note(change, self.writer, "capsule", {"what": "not-entered", "code": error.code})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
 import msgspec
@@ -11,14 +12,18 @@ from remit.grant.clock import Clock
 from remit.grant.errors import GrantError
 from remit.grant.issuing import check_issue
 from remit.grant.notes import note
+from remit.model.decoding import Decoding
 from remit.model.facts import Capsule
 from remit.model.rulebook import Rulebook
-from remit.model.task import Task
+from remit.model.task import SUM, Task, amount_text, counted_text
 from remit.model.terms import MAX_CHAIN
 from remit.store.errors import StoreRefused
 from remit.store.interface import Transaction
 
-_TASK = msgspec.json.Decoder(Task)
+_TASK = Decoding(Task)
+
+PLAN = "plan"
+"""The gate of a capsule's plan."""
 
 
 class CapsuleState(NamedTuple):
@@ -90,12 +95,44 @@ def issue(change: Transaction, rulebook: Rulebook, task: Task, *, clock: Clock, 
     return task
 
 
+def check_new(view: Transaction, rulebook: Rulebook, task: Task, now: str) -> None:
+    """Raises GrantError if the task could not be issued now."""
+    capsule, book = task.capsule, rulebook.book
+    above = line(view, capsule.parent, now) if capsule.parent is not None else []
+    check_issue(book, task, tuple(state.task for state in above), now)
+    if view.row("SELECT 1 FROM capsule WHERE id = ?", capsule.id) is not None:
+        raise GrantError(f"there is a capsule {capsule.id} already", code="capsule-exists")
+    for tool in task.budget.tools:
+        if tool not in book.tools and tool not in book.callers[capsule.agent].tools:
+            raise GrantError(f"the policy has no tool `{tool[:80]}`", code="unknown-tool")
+
+
+def check_gate(view: Transaction, name: str, gate: str, now: str) -> CapsuleState:
+    """The capsule, if the gate could be passed now. Raises GrantError."""
+    state = line(view, name, now)[0]
+    has_plan = bool(state.task.capsule.plan)
+    known = [*state.task.gates, *([PLAN] if has_plan else [])]
+    if gate == PLAN and not has_plan:
+        raise GrantError(f"the capsule {name} has no plan", code="unknown-gate")
+    if gate not in known:
+        there = f"it has {', '.join(dict.fromkeys(known))}" if known else "it has none"
+        raise GrantError(f"the capsule {name} has no gate `{gate[:80]}`", code="unknown-gate", help=there)
+    if gate in state.passed:
+        by = state.passed[gate]
+        raise GrantError(f"the gate {gate} of {name} is passed already, by {by}", code="gate-passed")
+    return state
+
+
 def state_of(view: Transaction, name: str) -> CapsuleState:
     """One capsule. Raises GrantError if there is none."""
     row = view.row("SELECT body, ended, ended_by, expires FROM capsule WHERE id = ?", name)
     if row is None:
         raise GrantError(f"there is no capsule `{name[:100]}`", code="unknown-capsule")
-    task = _TASK.decode(bytes(row[0]))
+    try:
+        task = _TASK.decode(bytes(row[0]))
+    except msgspec.MsgspecError:
+        what = f"the capsule `{name[:100]}` was issued by another version of Remit"
+        raise GrantError(what, code="unknown-capsule", help="issue the task again") from None
     if task.capsule.expires != row[3]:  # it was moved when the clock was repaired
         task = msgspec.structs.replace(task, capsule=msgspec.structs.replace(task.capsule, expires=row[3]))
     passed = dict(view.rows("SELECT gate, person FROM gate_pass WHERE capsule = ?", name))
@@ -147,11 +184,7 @@ def end(change: Transaction, name: str, *, by: str, now: str, writer: str) -> En
 
 def pass_gate(change: Transaction, name: str, gate: str, *, by: str, now: str, writer: str) -> None:
     """A person passes a gate of a capsule. Raises GrantError."""
-    state = line(change, name, now)[0]
-    if gate not in state.task.gates and gate != "plan":
-        raise GrantError(f"the capsule {name} has no gate `{gate[:80]}`", code="unknown-gate")
-    if gate == "plan" and not state.task.capsule.plan:
-        raise GrantError(f"the capsule {name} has no plan", code="unknown-gate")
+    check_gate(change, name, gate, now)
     try:
         change.run("INSERT INTO gate_pass (capsule, gate, person, at) VALUES (?, ?, ?, ?)", name, gate, by, now)
     except StoreRefused:
@@ -159,18 +192,25 @@ def pass_gate(change: Transaction, name: str, gate: str, *, by: str, now: str, w
     note(change, writer, "gate", {"capsule": name, "gate": gate, "by": by})
 
 
-def spend(change: Transaction, line: list[CapsuleState], what: tuple[str, ...]) -> None:
+def spend(change: Transaction, line: list[CapsuleState], what: Mapping[str, int]) -> None:
     """Counts a use in the first capsule of a line and in all above it. Raises GrantError when one has nothing left."""
     name = line[0].task.capsule.id
     for state in line:
         own = state.task.capsule.id
         limits = state.task.budget.limits
-        for one in what:
+        for one, much in what.items():
             most = limits.get(one)
             if one not in limits and own != name:
                 continue
             used = state.spent.get(one, 0)
-            if most is not None and used >= most:
-                raise GrantError(f"the capsule {own} allows {most} {one.removeprefix('tool:')}", code="budget-spent")
-            if change.run("UPDATE spent SET used = used + 1 WHERE capsule = ? AND what = ?", own, one) == 0:
-                change.run("INSERT INTO spent (capsule, what, used) VALUES (?, ?, 1)", own, one)
+            if most is not None and used + much > most:
+                raise GrantError(_spent(own, one, most, used), code="budget-spent")
+            if change.run("UPDATE spent SET used = used + ? WHERE capsule = ? AND what = ?", much, own, one) == 0:
+                change.run("INSERT INTO spent (capsule, what, used) VALUES (?, ?, ?)", own, one, much)
+
+
+def _spent(capsule: str, what: str, most: int, used: int) -> str:
+    if not what.startswith(SUM):
+        return f"the capsule {capsule} allows {most} {what.removeprefix('tool:')}"
+    left = f"{amount_text(what, max(0, most - used))} are left"
+    return f"the capsule {capsule} allows {amount_text(what, most)} in all {counted_text(what)}: {left}"

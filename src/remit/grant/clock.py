@@ -16,12 +16,12 @@ import threading
 import time
 import weakref
 from collections.abc import Callable
-from datetime import datetime
 from pathlib import Path
 from typing import NamedTuple
 
 from remit.grant.errors import GrantError
 from remit.grant.notes import note
+from remit.model import moments
 from remit.store.interface import Transaction
 
 TOLERANCE = 300
@@ -33,14 +33,9 @@ _FRESH = 5.0
 """Seconds for which a process may go without a look at the store, where somebody may have repaired the clock."""
 
 
-def written(seconds: float) -> str:
-    """`2026-11-15T12:00:00Z`."""
-    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(seconds))
-
-
 def seconds_of(moment: str) -> float:
     """The opposite; 0 for the empty text."""
-    return datetime.fromisoformat(moment).timestamp() if moment else 0.0
+    return moments.seconds_of(moment) if moment else 0.0
 
 
 def steady_time() -> float:
@@ -108,7 +103,7 @@ class _Found(NamedTuple):
 
     @property
     def reading(self) -> Reading:
-        return Reading(written(self.at), self.doubt)
+        return Reading(moments.moment(self.at), self.doubt)
 
 
 class Clock:
@@ -205,18 +200,18 @@ class Clock:
             if found.doubt is None:
                 raise GrantError("the clock is not in doubt: there is nothing to repair", code="clock-sound")
             self._latest, self._gap = None, False
-        at, now = found.at, written(found.wall)
+        at, now = found.at, moments.moment(found.wall)
         sql = "UPDATE moment SET seen = ?, era = era + 1, behind = NULL, gap = 0 WHERE one = 1"
         change.run(sql, now)
         change.run("UPDATE boot SET at = at - ?", int((at - found.wall) * 1000))
         self._anchor(change, found.steady, found.wall)
-        about = {"machine": self.boot[:8], "was": written(at), "now": now, "by": by}
+        about = {"machine": self.boot[:8], "was": moments.moment(at), "now": now, "by": by}
         note(change, WRITER, WRITER, {"what": "repaired", "gap": found.doubt.gap, **about})
         return found.reading, at, found.wall
 
     def after(self, moment: str, seconds: float) -> str:
         """The moment so many seconds later."""
-        return written(seconds_of(moment) + seconds)
+        return moments.moment(seconds_of(moment) + seconds)
 
     def _kept(self, view: Transaction) -> _Kept:
         server = f", {view.clock}" if self._shared and view.clock is not None else ""

@@ -17,6 +17,7 @@ from typing import NamedTuple
 
 import msgspec
 
+from remit.model.decoding import Decoding
 from remit.model.errors import RemitError
 from remit.model.moments import exact_moment
 from remit.record.append import append
@@ -61,6 +62,7 @@ class Parameters(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     length: int
 
 
+_STORED = Decoding(dict[str, Parameters])
 NOW = Parameters(n=2**15, r=8, p=1, length=32)
 
 
@@ -231,7 +233,7 @@ def _written(parameters: Parameters) -> str:
 
 def _read(text: str) -> Parameters:
     try:
-        found = msgspec.json.decode(text, type=dict[str, Parameters])["scrypt"]
+        found = _STORED.decode(text)["scrypt"]
     except (msgspec.MsgspecError, KeyError):
         found = Parameters(0, 0, 0, 0)
     usable = 1 < found.n <= 1 << 20 and 0 < found.r <= 32 and 0 < found.p <= 16 and 16 <= found.length <= 64

@@ -12,6 +12,7 @@ import msgspec
 
 from remit.decide.steps import hands_to
 from remit.grant.errors import GrantError
+from remit.grant.sums import argument_of
 from remit.model.policy import Caller, Rule
 from remit.model.rulebook import Book
 from remit.model.task import Task
@@ -44,6 +45,13 @@ def check_issue(book: Book, task: Task, ancestors: tuple[Task, ...], now: str) -
         known = book.aliases.get(strange[0])
         help_ = f"call it by its own name, {known}" if known is not None else None
         raise GrantError(f"the policy has no tool `{strange[0][:80]}` to count", code="unknown-tool", help=help_)
+    for what in task.budget.sum:
+        if not any(argument_of(what, tool) is not None for tool in book.tools.values()):
+            raise GrantError(
+                f"`{what[:120]}` is no argument of a tool that could be added up",
+                code="unknown-argument",
+                help="write tool.argument, such as send_money.amount",
+            )
     unknown = [gate for gate in task.gates if gate not in book.gates and gate != "plan"]
     if unknown:
         raise GrantError(f"the policy has no gate `{unknown[0][:80]}`", code="unknown-gate")

@@ -9,8 +9,9 @@ from typing import NamedTuple
 
 from remit.grant.asks import close
 from remit.grant.capsules import end
-from remit.grant.clock import Clock, seconds_of, written
+from remit.grant.clock import Clock, seconds_of
 from remit.grant.expiry import BY, end_late
+from remit.model.moments import moment
 from remit.store.interface import Transaction
 
 _ENDS = {
@@ -44,12 +45,12 @@ def repair(change: Transaction, clock: Clock, *, by: str, writer: str) -> Repair
     gap = before.doubt is not None and before.doubt.gap
     moved = 0
     if gap:
-        _end_all(change, written(wall), writer)
+        _end_all(change, moment(wall), writer)
     for what, query in _ENDS.items():
         for key, expires in change.rows(query):
-            change.run(_MOVE[what], written(seconds_of(expires) - (at - wall)), key)
+            change.run(_MOVE[what], moment(seconds_of(expires) - (at - wall)), key)
             moved += 1
-    return Repaired(before.now, written(wall), gap, moved)
+    return Repaired(before.now, moment(wall), gap, moved)
 
 
 def _end_all(change: Transaction, now: str, writer: str) -> None:

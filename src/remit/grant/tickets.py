@@ -30,7 +30,7 @@ def make(change: Transaction, capsule: str, *, clock: Clock, writer: str, within
     return text
 
 
-def take(change: Transaction, text: str, *, clock: Clock, writer: str) -> list[CapsuleState]:
+def take(change: Transaction, text: str, *, clock: Clock, writer: str, agent: str | None = None) -> list[CapsuleState]:
     """The capsule that the ticket is for, and those above it; the ticket is used up. Raises GrantError."""
     clock.tick(change)
     now = clock.sure(change)
@@ -43,6 +43,8 @@ def take(change: Transaction, text: str, *, clock: Clock, writer: str) -> list[C
     if expired is not None or expires <= now:
         raise GrantError("this hand-over was not taken in time", code="ticket-expired")
     found = line(change, capsule, now)
+    if agent is not None and found[0].task.capsule.agent != agent:
+        raise GrantError(f"this hand-over is not for {agent[:80]}", code="not-for-agent")
     change.run("UPDATE ticket SET used = ? WHERE digest = ?", now, _digest(text))
     note(change, writer, "capsule", {"what": "entered", "capsule": capsule, "agent": found[0].task.capsule.agent})
     return found

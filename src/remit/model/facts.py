@@ -23,6 +23,7 @@ class Capsule(msgspec.Struct, frozen=True, omit_defaults=True):
     ended: bool = False
     may: tuple[Rule, ...] | None = None
     may_not: tuple[Rule, ...] = ()
+    must_ask: tuple[Rule, ...] = ()
     scope: tuple[str, ...] | None = None
     plan: tuple[Rule, ...] = ()
     grants: tuple[Rule, ...] = ()

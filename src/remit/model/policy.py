@@ -59,7 +59,8 @@ class Tool(msgspec.Struct, frozen=True, omit_defaults=True):
         return frozenset(argument.kind for argument in self.args.values())
 
 
-class Condition(msgspec.Struct, frozen=True, omit_defaults=True):
+# INVARIANT: a limit that nobody knows is refused, never left out: what is read back is at least as narrow as it was.
+class Condition(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
     """What one named argument must be: all parts must hold."""
 
     equals: Scalar | None = None
@@ -77,7 +78,7 @@ class Condition(msgspec.Struct, frozen=True, omit_defaults=True):
         return _written(self)
 
 
-class Scope(msgspec.Struct, frozen=True, omit_defaults=True):
+class Scope(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
     """What the arguments, the effects and the context of a call must be. Parts are joined by and."""
 
     parts: dict[str, Any] = {}
@@ -118,7 +119,7 @@ class Examples(msgspec.Struct, frozen=True, omit_defaults=True):
     deny: tuple[Any, ...] = ()
 
 
-class Rule(msgspec.Struct, frozen=True, omit_defaults=True):
+class Rule(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
     """`may`, `must_ask` or `may_not`, for some tools (none named: any tool), with a scope."""
 
     verb: Verb
@@ -275,6 +276,7 @@ class Policy(msgspec.Struct, frozen=True, omit_defaults=True):
     protect: tuple[str, ...] = ()
     unprotect: tuple[str, ...] = ()
     unsafe_no_credential: bool = False
+    open_questions: int | None = None
     packs: tuple[str, ...] = ()
     places: dict[str, str] = {}
     """Where names were declared that carry no position of their own: `toolsets.look`, `tiers.4`."""

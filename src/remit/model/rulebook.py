@@ -4,7 +4,7 @@ import msgspec
 
 from remit.model.policy import Caller, Grant, Label, Never, Question, Reserved, Tool
 
-FORMAT = 1
+FORMAT = 2
 
 
 class LabelTier(msgspec.Struct, frozen=True):
@@ -33,6 +33,10 @@ class Protected(msgspec.Struct, frozen=True):
     """Globs taken out by `unsafe_unprotect`."""
 
 
+OPEN_QUESTIONS = 20
+"""Per agent, and per task, unless the policy says otherwise."""
+
+
 class Book(msgspec.Struct, frozen=True, omit_defaults=True):
     """What a rulebook says, as data: every name resolved, every default filled in."""
 
@@ -58,6 +62,7 @@ class Book(msgspec.Struct, frozen=True, omit_defaults=True):
     toolsets: dict[str, tuple[str, ...]] = {}
     unsafe: tuple[str, ...] = ()
     """Keys of the policy that weaken enforcement, for `status`."""
+    open_questions: int = OPEN_QUESTIONS
     packs: tuple[str, ...] = ()
     sources: tuple[str, ...] = ()
     root: str = "."

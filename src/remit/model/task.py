@@ -8,19 +8,40 @@ import msgspec
 
 from remit.model.facts import Capsule
 
+SUM = "sum:"
+UNIT = 1_000_000
+"""Sums are counted in millionths."""
+LARGEST_SUM = 9 * 10**12
+
 
 class Budget(msgspec.Struct, frozen=True, omit_defaults=True):
-    """How often a task may act: calls in all, calls that change something, calls of one tool. None: no limit."""
+    """How much a task may do: calls in all, calls that change something, calls of one tool, and what an argument may
+    add up to over all calls (`send_money.amount`, in millionths). None: no limit."""
 
     calls: int | None = None
     writes: int | None = None
     tools: dict[str, int] = {}
+    sum: dict[str, int] = {}
 
     @property
     def limits(self) -> dict[str, int]:
-        """By what is counted: `calls`, `writes`, `tool:NAME`."""
+        """By what is counted: `calls`, `writes`, `tool:NAME`, `sum:NAME.ARGUMENT`."""
         found = {"calls": self.calls, "writes": self.writes, **{f"tool:{n}": m for n, m in self.tools.items()}}
+        found |= {f"{SUM}{name}": most for name, most in self.sum.items()}
         return {what: most for what, most in found.items() if most is not None}
+
+
+def amount_text(what: str, number: int) -> str:
+    """A count, or a sum in whole units: `12.5`."""
+    if not what.startswith(SUM):
+        return str(number)
+    sign, whole = ("-" if number < 0 else ""), abs(number)
+    return f"{sign}{whole // UNIT}.{whole % UNIT:06d}".rstrip("0").rstrip(".")
+
+
+def counted_text(what: str) -> str:
+    """What is counted, for people: `calls of read`, `in send_money.amount`."""
+    return what.replace("tool:", "calls of ", 1) if not what.startswith(SUM) else f"in {what.removeprefix(SUM)}"
 
 
 class Task(msgspec.Struct, frozen=True, omit_defaults=True):

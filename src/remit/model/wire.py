@@ -15,6 +15,7 @@ import msgspec
 
 from remit.model.call import Call, Context, Statement
 from remit.model.decision import Decision
+from remit.model.decoding import Decoding
 from remit.model.errors import CallError
 from remit.model.text import shown_name
 
@@ -112,6 +113,9 @@ def call_from(data: dict[str, Any]) -> Call:
     )
 
 
+_PARTS: dict[Any, Decoding[Any]] = {kind: Decoding(kind) for kind in (Context, Statement)}
+
+
 def _typed(value: Any, kind: Any, name: str) -> Any:
     if value is None:
         return kind()
@@ -121,7 +125,7 @@ def _typed(value: Any, kind: Any, name: str) -> Any:
     if unknown:
         raise CallError(f"`{name}` has no `{shown_name(unknown[0], 60)}`")
     try:
-        found = msgspec.convert(value, kind, strict=True)
+        found = _PARTS[kind].convert(value)
     except (msgspec.ValidationError, TypeError) as error:
         raise CallError(f"`{name}`: {error}") from None
     return found

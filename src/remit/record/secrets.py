@@ -11,6 +11,7 @@ from typing import Any
 
 import msgspec
 
+from remit.model.decoding import Decoding
 from remit.model.pattern import compile_later
 from remit.model.shipped import shipped
 
@@ -41,10 +42,13 @@ class _Secrets(msgspec.Struct, frozen=True):
     entropy: _Entropy
 
 
+_SECRETS = Decoding(_Secrets)
+
+
 @cache
 def _known() -> _Secrets:
     """What secrets look like."""
-    return msgspec.json.decode(shipped("catalog/secrets.json"), type=_Secrets)
+    return _SECRETS.decode(shipped("catalog/secrets.json"))
 
 
 @cache

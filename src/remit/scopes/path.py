@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from remit.model.decoding import Decoding
 from remit.model.errors import NotUnderstood
 from remit.model.pattern import compile_later
 from remit.model.terms import FILES
@@ -143,6 +144,9 @@ class PathScope(msgspec.Struct, frozen=True, omit_defaults=True):
     except_: tuple[str, ...] = msgspec.field(default=(), name="except")
     outside: tuple[str, ...] = ()
     new_only: bool = False
+
+
+_SCOPE = Decoding(PathScope)
 
 
 class PathMatcher(Matcher):
@@ -297,7 +301,7 @@ class PathKind(Kind):
         return Ref("path-scope", lambda: short)
 
     def matcher(self, data: Any) -> Matcher:
-        return PathMatcher(msgspec.convert(data, PathScope))
+        return PathMatcher(_SCOPE.convert(data))
 
     def beyond(self, unit: Unit) -> bool:
         return is_outside(unit)

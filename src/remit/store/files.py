@@ -3,7 +3,8 @@
 write_whole(Path("settings.json"), data)
 
 A crash leaves the old file or the new one, and at most a hidden leftover that `sweep` removes. No symlink is followed:
-one that stands in the file's place is refused. Everything here raises OSError.
+one that stands in the file's place is replaced, or refused where owner and mode are to stay. Everything here raises
+OSError.
 """
 
 from __future__ import annotations
@@ -97,7 +98,7 @@ def _beside(path: Path) -> Path:
 def _created(beside: Path, path: Path, mode: int | None) -> BinaryIO:
     """A new file to write to, with the mode and owner that it is to have."""
     there = os.lstat(path) if os.path.lexists(path) else None
-    if there is not None and not stat.S_ISREG(there.st_mode):
+    if mode is None and there is not None and not stat.S_ISREG(there.st_mode):
         link = stat.S_ISLNK(there.st_mode)
         raise OSError(errno.ELOOP if link else errno.EINVAL, "it is a symlink" if link else "it is no plain file")
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC

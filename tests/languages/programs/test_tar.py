@@ -10,8 +10,7 @@ import subprocess
 import pytest
 
 from remit.languages.bash.reading import Reading, Word
-from remit.languages.programs.tar import read_tar
-from remit.languages.programs.tar_options import LONG, SHORT
+from remit.languages.programs.tar import LONG, SHORT, read_tar
 
 
 def reading(line: str) -> Reading:

@@ -16,6 +16,7 @@ import msgspec
 from remit.adapters.hooks.client import MAGIC, SIDECAR
 from remit.adapters.hosts import registry
 from remit.adapters.hosts.interface import Host
+from remit.model.decoding import Decoding
 from remit.model.errors import RemitError
 from remit.store.files import write_whole
 
@@ -50,6 +51,9 @@ class Installed(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The URL of the store, as REMIT_STORE was then; None: the SQLite file in the state directory."""
 
 
+_INSTALLED = Decoding(Installed)
+
+
 def installed_path(state: Path, host: str) -> Path:
     """Where the record of an installation lies."""
     return state / "hooks" / f"{host}.json"
@@ -72,7 +76,7 @@ def read_installed(state: Path, host: str) -> Installed:
             raise InstallError(f"{path}: others may read or write it", help=f"chmod 600 {shlex.quote(str(path))}")
         data = file.read(_MAX_SIZE)
     try:
-        found = msgspec.json.decode(data, type=Installed)
+        found = _INSTALLED.decode(data)
     except (msgspec.MsgspecError, UnicodeError, RecursionError) as error:
         raise InstallError(f"{path}: can't be read: {error}", help=f"run `remit install {host}` again") from None
     if found.host != host:

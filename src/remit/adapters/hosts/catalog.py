@@ -9,6 +9,7 @@ import msgspec
 from remit import catalog
 from remit.declare.nodes import parse
 from remit.forms.texts import plain
+from remit.model.decoding import Decoding
 from remit.model.errors import RemitError
 
 
@@ -47,7 +48,7 @@ C = TypeVar("C", bound=HostCatalog)
 def load_catalog(text: str, name: str, type_: type[C]) -> C:
     """The data in a host's file. Raises CatalogError, and PolicyError for what is no YAML."""
     try:
-        found = msgspec.convert(plain(parse(text, f"catalog {name}")), type_)
+        found = Decoding(type_).convert(plain(parse(text, f"catalog {name}")))
     except msgspec.ValidationError as error:
         raise CatalogError(f"catalog {name}: {error}") from None
     if found.server_tools is not None and found.server_tools.count("{server}") != 1:

@@ -13,6 +13,7 @@ import msgspec
 
 from remit.adapters.hosts.setup import Setup
 from remit.adapters.install.files import EditError, read_file, remove_file, sha256, write_file
+from remit.model.decoding import Decoding
 from remit.model.errors import RemitError
 from remit.model.text import shown
 
@@ -46,6 +47,9 @@ def originals_path(state: Path, host: str) -> Path:
     return state / "hooks" / f"{host}.originals.json"
 
 
+_ORIGINALS = Decoding(Originals)
+
+
 def read_originals(state: Path, host: str) -> Originals | None:
     """What is kept, None if nothing is installed. Raises EditError."""
     path = originals_path(state, host)
@@ -53,7 +57,7 @@ def read_originals(state: Path, host: str) -> Originals | None:
     if data is None:
         return None
     try:
-        return msgspec.json.decode(data, type=Originals)
+        return _ORIGINALS.decode(data)
     except (msgspec.MsgspecError, UnicodeError, RecursionError) as error:
         raise EditError(f"{shown(path, 300)}: can't be read: {error}") from None
 

@@ -11,7 +11,7 @@ from typing import Annotated, Any
 import msgspec
 
 from remit.cli.capsule.report import ask_data, lasting, seconds_between
-from remit.cli.capsule.words import tier_style
+from remit.cli.capsule.task import tier_style
 from remit.cli.common import FINE
 from remit.cli.living import Living, out_data, to_look
 from remit.cli.options import JsonOption, PolicyOption

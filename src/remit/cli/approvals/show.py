@@ -3,25 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 from remit.cli.approvals.inbox import as_json, head_lines
-from remit.cli.common import FINE, load
-from remit.cli.living import must_look, out_data, to_look
+from remit.cli.common import FINE
+from remit.cli.living import Living, must_look, out_data, to_look
 from remit.cli.options import JsonOption, PolicyOption
 from remit.cli.output import out, paint
 from remit.cli.parameters import Argument, Option
-from remit.cli.understand import in_words
+from remit.compile.load import load_file
 from remit.enforce.in_force import read_in_force
 from remit.explain.matrix import tool_for
+from remit.explain.understanding import understanding_of
 from remit.explain.visible import BAR, MOST_ITEMS, bounded, hidden_in, hints, marked, shown_value
+from remit.grant.asks import AskState
 from remit.model.errors import RemitError
+from remit.model.rulebook import Rulebook
 from remit.record.errors import LedgerError
-
-if TYPE_CHECKING:
-    from remit.cli.living import Living
-    from remit.grant.asks import AskState
-    from remit.model.rulebook import Rulebook
 
 AskArgument = Annotated[str, Argument(metavar="ID", help="Such as A-17.")]
 FullOption = Annotated[bool, Option("--full", help="Long values in full.")]
@@ -88,7 +86,7 @@ def _sealed(living: Living, asked: AskState) -> dict[str, Any] | None:
 def _rulebook(living: Living) -> Rulebook | None:
     """For the kinds of arguments, and labels and tiers; without one there is less to say, and nothing to hide."""
     try:
-        return read_in_force(living.root, living.opened.store).rulebook or load(living.path)
+        return read_in_force(living.root, living.opened.store).rulebook or load_file(living.path)
     except RemitError:
         return None
 
@@ -136,7 +134,7 @@ def _understood(rulebook: Rulebook | None, asked: AskState, args: Any) -> list[s
             continue
         for text in _values(name, args):
             lines.append(f"  what {bounded(name, 100)} does, as {argument.kind} reads it:")
-            found = in_words(rulebook, argument.kind, text, tool.dialect or "sqlite")
+            found = understanding_of(rulebook, argument.kind, text, tool.dialect or "sqlite").lines
             lines += [f"    {line}" for line in found]
     return lines
 

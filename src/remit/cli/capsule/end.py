@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 from remit.cli.capsule.show import IdArgument
-from remit.cli.capsule.words import rule_lines
+from remit.cli.capsule.task import rule_lines
 from remit.cli.common import FINE
 from remit.cli.living import out_data, to_change
 from remit.cli.options import JsonOption, PolicyOption
@@ -14,13 +14,11 @@ from remit.cli.output import out, paint
 from remit.cli.parameters import Option
 from remit.explain.extent import rule_text
 from remit.explain.visible import bounded
+from remit.grant.capsules import CapsuleState
 from remit.grant.errors import GrantError
-from remit.grant.history import all_asks, unused
+from remit.grant.history import Unused, all_asks, unused
+from remit.model.task import amount_text, counted_text
 from remit.model.text import shown
-
-if TYPE_CHECKING:
-    from remit.grant.capsules import CapsuleState
-    from remit.grant.history import Unused
 
 
 def command(
@@ -96,4 +94,5 @@ def unused_lines(state: CapsuleState, left: Unused) -> Iterator[str]:
         yield f"  data tiers never touched: {', '.join(map(str, left.data_tiers))}"
     limits = state.task.budget.limits
     for what, rest in left.budget.items():
-        yield f"  budget left: {rest} of {limits[what]} {bounded(what.replace('tool:', 'calls of '), 200)}"
+        of = f"{amount_text(what, rest)} of {amount_text(what, limits[what])}"
+        yield f"  budget left: {of} {bounded(counted_text(what), 200)}"

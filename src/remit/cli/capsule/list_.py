@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 from remit.cli.common import FINE
 from remit.cli.living import out_data, to_look
@@ -10,9 +10,7 @@ from remit.cli.options import JsonOption, PolicyOption
 from remit.cli.output import out, paint
 from remit.cli.parameters import Option
 from remit.explain.visible import bounded
-
-if TYPE_CHECKING:
-    from remit.grant.capsules import CapsuleState
+from remit.grant.capsules import CapsuleState
 
 
 def command(

@@ -5,33 +5,25 @@ from __future__ import annotations
 import re
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import msgspec
 
-from remit.cli.capsule.words import task_json, task_lines
+from remit.cli.capsule.task import task_json, task_lines
 from remit.cli.common import FINE, InputError
-from remit.cli.living import out_data, to_change
+from remit.cli.living import Living, out_data, to_change
 from remit.cli.options import JsonOption, PolicyOption
 from remit.cli.output import complain, out, paint
 from remit.cli.parameters import Argument, Option
 from remit.compile.tasks import read_task_text
 from remit.declare.files import read_text
 from remit.declare.nodes import MAX_SIZE, parse
-from remit.grant import capsules
+from remit.forms.nodes import Node
 from remit.grant.errors import GrantError
-from remit.grant.issuing import check_issue
 from remit.model.errors import PolicyError, Problem
 from remit.model.moments import read_moment
+from remit.model.task import Task
 from remit.model.text import shown
-
-if TYPE_CHECKING:
-    from remit.cli.living import Living
-    from remit.forms.nodes import Node
-    from remit.grant.errors import GrantError
-    from remit.model.errors import PolicyError
-    from remit.model.rulebook import Rulebook
-    from remit.model.task import Task
 
 _ABOUT = {
     "unknown-agent": ("agent",),
@@ -70,7 +62,10 @@ def command(
             task = read_task_text(rulebook, text, name)
             if expires is not None:
                 task = _until(living, task, expires)
-            _check(living, rulebook, task, parse(text, name))
+            try:
+                living.authority.check_issue(rulebook, task)
+            except GrantError as error:
+                raise _placed(error, parse(text, name)) from None
         except PolicyError as error:
             complain(error)
             raise InputError(f"{name}: nothing was issued", code="bad-task") from None
@@ -126,23 +121,6 @@ def _until(living: Living, task: Task, text: str) -> Task:
             f"--expires: `{shown(text)}` is no moment", help="write 2026-11-15, 2026-11-15T12:00:00Z, or 8h"
         )
     return msgspec.structs.replace(task, capsule=msgspec.structs.replace(task.capsule, expires=found))
-
-
-def _check(living: Living, rulebook: Rulebook, task: Task, node: Node) -> None:
-    """Everything that issuing will check, before anybody is asked. Raises PolicyError with the place in the file."""
-    capsule = task.capsule
-    with living.opened.store.read() as view:
-        now = living.authority.clock.now(view)
-        try:
-            above = capsules.line(view, capsule.parent, now) if capsule.parent is not None else []
-            check_issue(rulebook.book, task, tuple(state.task for state in above), now)
-            if view.row("SELECT 1 FROM capsule WHERE id = ?", capsule.id) is not None:
-                raise GrantError(f"there is a capsule {capsule.id} already", code="capsule-exists")
-            for tool in task.budget.tools:
-                if tool not in rulebook.book.tools and tool not in rulebook.book.callers[capsule.agent].tools:
-                    raise GrantError(f"the policy has no tool `{tool[:80]}`", code="unknown-tool")
-        except GrantError as error:
-            raise _placed(error, node) from None
 
 
 def _placed(error: GrantError, node: Node) -> PolicyError:

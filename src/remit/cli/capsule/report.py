@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from remit.cli.capsule.end import unused_lines
 from remit.cli.capsule.show import IdArgument
@@ -12,13 +12,10 @@ from remit.cli.living import must_look, out_data, to_look
 from remit.cli.options import JsonOption, PolicyOption
 from remit.cli.output import out, paint
 from remit.explain.visible import bounded
-from remit.grant.history import all_asks, calls_of, children, gates, unused
+from remit.grant.asks import AskState
+from remit.grant.capsules import CapsuleState
+from remit.grant.history import Calls, Passed, all_asks, calls_of, children, gates, unused
 from remit.model.moments import seconds_of
-
-if TYPE_CHECKING:
-    from remit.grant.asks import AskState
-    from remit.grant.capsules import CapsuleState
-    from remit.grant.history import Calls, Passed
 
 
 def command(name: IdArgument, policy: PolicyOption = None, json: JsonOption = False) -> int:

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
-from remit.cli.capsule.words import task_json, task_lines
+from remit.cli.capsule.task import task_json, task_lines
 from remit.cli.common import FINE
 from remit.cli.living import must_look, out_data, to_look
 from remit.cli.options import JsonOption, PolicyOption
 from remit.cli.output import out, paint
 from remit.cli.parameters import Argument
 from remit.explain.visible import bounded
-from remit.grant.history import children, gates
-
-if TYPE_CHECKING:
-    from remit.grant.capsules import CapsuleState
-    from remit.grant.history import Passed
+from remit.grant.capsules import CapsuleState
+from remit.grant.history import Passed, children, gates
+from remit.model.task import amount_text
 
 IdArgument = Annotated[str, Argument(metavar="ID", help="The capsule.")]
 
@@ -47,8 +45,8 @@ def _standing(state: CapsuleState, passed: list[Passed], below: list[CapsuleStat
         yield f"  gate {bounded(gate.gate, 100)}: {by}"
     limits = task.budget.limits
     for what, used in sorted(state.spent.items()):
-        of = f" of {limits[what]}" if what in limits else ""
-        yield f"  used {bounded(what, 200)}: {used}{of}"
+        of = f" of {amount_text(what, limits[what])}" if what in limits else ""
+        yield f"  used {bounded(what, 200)}: {amount_text(what, used)}{of}"
     for child in below:
         how = "ended" if child.ended is not None else "open"
         yield f"  handed on to {bounded(child.task.capsule.agent, 100)} as {child.task.capsule.id} ({how})"

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
+from remit.adapters.install.edits import Edits, prepare
+from remit.cli.common import BAD_INPUT, FINE, clock, find_policy
+from remit.cli.install.prompt import at_terminal, check_allowed, confirmed, main_agent
+from remit.cli.install.report import closing, edits_text
 from remit.cli.options import JsonOption, PolicyOption
+from remit.cli.output import err, out, out_json
 from remit.cli.parameters import Argument, Option
-
-if TYPE_CHECKING:
-    from remit.adapters.install.edits import Edits
 
 HostArgument = Annotated[str, Argument(metavar="HOST", help="The host, by its name.")]
 YesOption = Annotated[bool, Option("--yes", help="Write without asking.")]
@@ -29,12 +31,6 @@ def command(
     json: JsonOption = False,
 ) -> int:
     """Put Remit's hooks into a host's settings. Shows the change first, keeps what is there, and can be repeated."""
-    from remit.adapters.install.edits import prepare
-    from remit.cli.common import BAD_INPUT, FINE, clock, find_policy
-    from remit.cli.install.prompt import at_terminal, check_allowed, confirmed, main_agent
-    from remit.cli.install.report import closing, edits_text
-    from remit.cli.output import err, out, out_json
-
     asking = at_terminal() and not json and not yes
     ask = main_agent(host) if asking else None
     edits = prepare(host, find_policy(policy), main=main, local=local, now=clock(), ask=ask)

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from remit.adapters.install.removal import prepare_removal
+from remit.cli.common import BAD_INPUT, FINE, find_policy
 from remit.cli.install.command import DryRunOption, HostArgument, YesOption
+from remit.cli.install.prompt import at_terminal, check_allowed, confirmed
+from remit.cli.install.report import diff_text
 from remit.cli.options import JsonOption, PolicyOption
+from remit.cli.output import out, out_json
 
 
 def command(
@@ -14,12 +19,6 @@ def command(
     json: JsonOption = False,
 ) -> int:
     """Take Remit out of a host. Files are put back as they were; from those changed since, only our parts are taken."""
-    from remit.adapters.install.removal import prepare_removal
-    from remit.cli.common import BAD_INPUT, FINE, find_policy
-    from remit.cli.install.prompt import at_terminal, check_allowed, confirmed
-    from remit.cli.install.report import diff_text
-    from remit.cli.output import out, out_json
-
     removal = prepare_removal(host, find_policy(policy))
     if removal is None:
         if json:

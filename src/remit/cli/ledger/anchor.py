@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from remit.cli.common import FINE, InputError
 from remit.cli.ledger.lines import out_ascii
@@ -15,9 +15,6 @@ from remit.model.text import shown
 from remit.record.anchor import configure, configured
 from remit.record.anchors import open_anchor
 from remit.record.startup import AnchorReply, ask_anchors, compare
-
-if TYPE_CHECKING:
-    from remit.record.startup import AnchorReply
 
 SpecArgument = Annotated[
     str,

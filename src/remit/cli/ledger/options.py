@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from remit.cli.common import InputError, find_policy
 from remit.cli.parameters import Option
 from remit.model.moments import read_moment
 from remit.model.text import shown
 from remit.record.entry import EVENTS
-from remit.record.open import open_log
+from remit.record.open import OpenLog, open_log
 from remit.record.reader import Filter
-
-if TYPE_CHECKING:
-    from remit.record.open import OpenLog
-    from remit.record.reader import Filter
 
 NOT_VERIFIED = 1
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from remit.cli.common import FINE
 from remit.cli.ledger.lines import entry_text, out_line
@@ -22,11 +22,8 @@ from remit.cli.output import out, write
 from remit.cli.parameters import Argument, Option
 from remit.record.append import head_of
 from remit.record.export import as_line
-from remit.record.reader import entries, entry_at, values_of
-
-if TYPE_CHECKING:
-    from remit.record.reader import Filter, Stored
-    from remit.store import Transaction
+from remit.record.reader import Filter, Stored, entries, entry_at, values_of
+from remit.store import Transaction
 
 _CHUNK = 2_000
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 from remit.cli.common import FINE
 from remit.cli.ledger.lines import out_ascii
@@ -15,10 +15,8 @@ from remit.model.text import shown
 from remit.record.anchor import configured
 from remit.record.append import head_of
 from remit.record.log import newest_checkpoint
+from remit.record.open import OpenLog
 from remit.record.stats import count
-
-if TYPE_CHECKING:
-    from remit.record.open import OpenLog
 
 
 def command(

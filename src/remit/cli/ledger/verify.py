@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 from remit.cli.common import FINE, InputError
 from remit.cli.ledger.lines import out_ascii
@@ -13,18 +13,15 @@ from remit.cli.ledger.progress import progress_bar
 from remit.cli.options import JsonOption, PolicyOption
 from remit.cli.output import out, paint
 from remit.cli.parameters import Option
+from remit.model.errors import RemitError
 from remit.model.text import shown
 from remit.record.append import head_of
-from remit.record.audit import audit
+from remit.record.audit import Audit, audit
 from remit.record.errors import LedgerError
 from remit.record.note import MAX_NOTE
+from remit.record.open import OpenLog
 from remit.record.verify import Unusable
 from remit.store.errors import StoreCorrupt
-
-if TYPE_CHECKING:
-    from remit.model.errors import RemitError
-    from remit.record.audit import Audit
-    from remit.record.open import OpenLog
 
 
 def command(

@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from fnmatch import fnmatchcase
+from posixpath import normpath
 
 from remit.languages.bash.reading import Reading, Word
-from remit.languages.programs.aim import AIMS, aim, aim_remote, aim_unnamed, aim_words
 from remit.languages.programs.awk import read_awk
-from remit.languages.programs.beyond import one_word, sent, touch_into, touch_unnamed
 from remit.languages.programs.find import read_find
 from remit.languages.programs.profiles import Option, Profile
 from remit.languages.programs.sed import read_sed
 from remit.languages.programs.tar import read_tar
+from remit.model.pattern import compile_later
 
 _STREAMS = frozenset(("-", "/dev/null", "/dev/stdin", "/dev/stdout", "/dev/stderr"))
+_AIMS = frozenset(("branch", "context"))
+_REMOTE = compile_later(r"[A-Za-z][A-Za-z0-9+.-]*://|[^/\s]+:|[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)*\.[A-Za-z]{2,}/\S")
+"""A URL, `host:path`, or a path that begins with a host name (`example.com/x`)."""
+_HELPER = compile_later(r"[A-Za-z0-9_-]+::")
+_CURRENT = frozenset(("", "HEAD", "@"))
+_HEADER = compile_later(r'"[A-Za-z-]+: ')
 
 
 class Interpreter:
@@ -38,7 +45,7 @@ class Interpreter:
         self._profile(profile, list(words), {})
         base = self.base if self.replaced is None else self.replaced
         self.out.effects |= base
-        aim_unnamed(self.out, self.reaches)
+        _aim_unnamed(self.out, self.reaches)
 
     def _profile(self, profile: Profile, words: list[Word], inherited: dict[str, Option]) -> None:
         if profile.reaches is not None:
@@ -121,7 +128,7 @@ class Interpreter:
 
     def _any(self, profile: Profile, words: list[Word]) -> None:
         kind = profile.any or "text"
-        self.base |= aim_words(self.out, profile.words, words)
+        self.base |= _aim_words(self.out, profile.words, words)
         for word in words:
             if word.text is None and kind == "text" and not profile.options:
                 self.out.loose.append(word.raw)  # `echo $x`: no word of it matters
@@ -239,7 +246,7 @@ class Interpreter:
 
     def _arguments(self, profile: Profile, plain: list[Word], seen: set[str]) -> None:
         kinds = profile.args
-        self.base |= aim_words(self.out, profile.words, plain)
+        self.base |= _aim_words(self.out, profile.words, plain)
         for names, other in profile.args_with:
             if seen & set(names):
                 kinds = other
@@ -257,9 +264,9 @@ class Interpreter:
                 self._module(profile, word, plain[plain.index(word) + 1 :])
                 break
             if kind in ("into", "copy_to"):
-                touch_into(self.out, word, [source for source, _ in pairs if source is not word])
+                _touch_into(self.out, word, [source for source, _ in pairs if source is not word])
             self._value(kind, word)
-        self.replaced = touch_unnamed(self.out, profile.special, plain, seen, self.replaced)
+        self.replaced = _touch_unnamed(self.out, profile.special, plain, seen, self.replaced)
 
     def _joined(self, plain: list[Word]) -> None:
         """Words that are joined by blanks into one shell text, as `eval` does."""
@@ -283,9 +290,9 @@ class Interpreter:
         if kind in ("read", "write", "tree") and word.text in _STREAMS:
             return
         if kind == "data":
-            kind = sent(out, word)
+            kind = _sent(out, word)
         if word.text is None:
-            (out.loose if option and kind == "text" and one_word(word.raw) else out.dynamic).append(word.raw)
+            (out.loose if option and kind == "text" and _one_word(word.raw) else out.dynamic).append(word.raw)
             if kind in ("text", "target", "assignment"):
                 return
             if kind not in ("read", "write", "delete", "move", "tree", "directory", "db", "into"):
@@ -316,9 +323,9 @@ class Interpreter:
         elif kind == "host":
             out.host(word)
         elif kind == "remote":
-            aim_remote(out, word)
-        elif kind in AIMS:
-            aim(out, kind, word)
+            _aim_remote(out, word)
+        elif kind in _AIMS:
+            _aim(out, kind, word)
         elif kind == "program":
             out.unknown.append(f"runs `{word.raw}`")
         elif kind == "command":
@@ -397,3 +404,134 @@ def _assign(kinds: tuple[str, ...], plain: list[Word], out: Reading) -> list[tup
     if tail:
         pairs.extend(zip(plain[-tail:], after, strict=True))
     return pairs
+
+
+def _aim(out: Reading, kind: str, word: Word) -> None:
+    """A word that names a branch, perhaps as the destination of a refspec, or a context."""
+    if kind == "context":
+        out.contexts.append(word if word.text else Word(None, word.raw))
+        return
+    name = _destination(word.text or "")
+    if not name.startswith("refs/tags/"):
+        out.branches.append(Word(None if name in _CURRENT or "*" in name else name, word.raw))
+
+
+def _aim_unnamed(out: Reading, reaches: tuple[str, ...]) -> None:
+    """What a program works on that no word named: it could be any."""
+    if "branch" in reaches and not out.branches:
+        out.branches.append(Word(None, "the current branch"))
+    if "context" in reaches and not out.contexts:
+        out.contexts.append(Word(None, "the current context"))
+
+
+def _aim_words(out: Reading, words: dict[str, tuple[str, ...]], plain: list[Word]) -> frozenset[str]:
+    """The effects that words in a row add, such as `manage.py migrate`; options between them don't count."""
+    if not words:
+        return frozenset()
+    texts = [word.text.rpartition("/")[2] for word in plain if word.text and word.text[0] != "-"]
+    found: set[str] = set()
+    for pattern, effects in words.items():
+        parts = pattern.split()
+        rows = zip(*(texts[index:] for index in range(len(parts))), strict=False)
+        if any(all(map(fnmatchcase, row, parts)) for row in rows):
+            found.update(effects)
+    out.effects |= found
+    return frozenset(found)
+
+
+def _aim_remote(out: Reading, word: Word) -> None:
+    """A path, or a URL, or `host:path`: network unless it is clearly a local path."""
+    text = word.text
+    if text is not None and _HELPER.match(text):
+        out.unknown.append(f"`{text}` names a helper")
+    elif text is not None and _REMOTE.match(text) and not text.startswith(("./", "/", "../")):
+        out.url(word)
+    else:
+        out.touch("read", word, deep=True)
+
+
+def _destination(refspec: str) -> str:
+    """The branch that a refspec changes: `x`, `+x:main`, `HEAD:refs/heads/main`, `:gone`."""
+    name = refspec.removeprefix("+").rpartition(":")[2]
+    return name.removeprefix("refs/heads/").removeprefix("heads/")
+
+
+def _touch_into(out: Reading, target: Word, sources: list[Word]) -> None:
+    """Where the target is a directory, files of the sources' names are written below it."""
+    if target.text is None or (":" in target.text.split("/")[0] and not target.glob):
+        return
+    for source in sources:
+        name = (source.text or "").rstrip("/").rpartition("/")[2]
+        if name in ("", ".", "..") or (source.text or "").endswith("/"):
+            out.touch("write", target, deep=True)  # what the source contains
+            continue
+        # Without dotglob, `*` matches no hidden name: only in the root itself could it hit something protected.
+        if source.glob and name[0] in "*?[" and normpath(target.text) != ".":
+            continue
+        text = f"{target.text.rstrip('/') or '/'}/{name}"
+        out.touch("write", Word(text, target.raw, target.glob or source.glob))
+
+
+def _touch_unnamed(
+    out: Reading, special: str | None, plain: list[Word], seen: set[str], replaced: frozenset[str] | None
+) -> frozenset[str] | None:
+    """What is written or deleted without a word of its own; the effects that replace the base ones."""
+    here = Word(".", ".")
+    if special == "unzip" and replaced is None and "-d" not in seen:
+        out.touch("write", here, deep=True)
+    elif special == "git clean" and not plain and replaced is None:
+        out.touch("delete", here, deep=True)
+    elif special == "cargo fmt" and any(word.text == "--check" for word in plain):
+        return frozenset(("read",))  # behind `--`: an option of rustfmt
+    elif special == "dd":
+        for word in plain:
+            name, _, value = (word.text or "").partition("=")
+            if name in ("if", "of") and value != "/dev/null":
+                out.touch("read" if name == "if" else "write", Word(value, word.raw))
+    elif special == "curl" and not seen.isdisjoint(("-O", "--remote-name", "--remote-name-all")):
+        _downloads(out, sure=seen.isdisjoint(("-J", "--remote-header-name")))
+    elif special == "wget" and seen.isdisjoint(("-O", "--output-document", "-P", "--directory-prefix", "--spider")):
+        _downloads(out, sure=seen.isdisjoint(("-r", "--recursive", "-m", "--mirror", "--content-disposition")))
+    return replaced
+
+
+def _downloads(out: Reading, *, sure: bool) -> None:
+    """Files named as the last part of each URL, or as the other side says."""
+    for url in out.urls:
+        name = (url.text or "").partition("?")[0].rpartition("/")[2]
+        if sure and name and url.text is not None:
+            out.touch("write", Word(name, url.raw))
+        else:
+            out.touch("write", Word(".", "."), deep=True)
+
+
+def _sent(out: Reading, word: Word) -> str:
+    """Text, or with `@path`, `name=@path`, `name=<path`, `name@path` a file that is sent; the kind that it has."""
+    text = word.text
+    if text is None:  # a header is text behind its name
+        return "text" if _HEADER.match(word.raw) and _one_word(word.raw) else "code"
+    name, equals, value = text.partition("=")
+    sent = value[1:] if equals and value[:1] in ("@", "<") else name.partition("@")[2]
+    if text.startswith("@"):
+        sent = text[1:]
+    for part in sent.split(","):
+        path = part.partition(";")[0].strip("\"'")
+        if path and path != "-":
+            out.touch("read", Word(path, word.raw))
+    return "text"
+
+
+def _one_word(raw: str) -> bool:
+    """True if the word stays one word, whatever its variables and substitutions give."""
+    if len(raw) < 2 or raw[0] != '"' or raw[-1] != '"':
+        return False
+    if not set(raw[1:-1]) & set('"@'):
+        return True
+    head, *lines = raw.split("\n")  # "$(cat <<'EOF' … EOF)", in which quotes are text
+    name = head.removeprefix("\"$(cat <<'").removesuffix("'")
+    return (
+        head == f"\"$(cat <<'{name}'"
+        and name.isalpha()
+        and [*lines, name].index(name) == len(lines) - 2
+        and (lines[-1].strip() == ')"')
+    )

@@ -4,6 +4,7 @@ from functools import cache
 
 import msgspec
 
+from remit.model.decoding import Decoding
 from remit.model.shipped import shipped
 
 
@@ -97,10 +98,13 @@ def _lines() -> list[bytes]:
     return shipped("catalog/programs.jsonl").split(b"\n")
 
 
+_PROGRAMS, _PROFILE = Decoding(Programs), Decoding(Profile)
+
+
 @cache
 def programs() -> Programs:
     """The catalog's programs. Reading them parses no YAML."""
-    return msgspec.json.decode(_lines()[0], type=Programs)
+    return _PROGRAMS.decode(_lines()[0])
 
 
 @cache
@@ -110,4 +114,4 @@ def profile_of(name: str) -> Profile | None:
     if name.startswith("python3."):
         name = "python3"
     line = known.programs.get(known.aliases.get(name, name))
-    return msgspec.json.decode(_lines()[line], type=Profile) if line is not None else None
+    return _PROFILE.decode(_lines()[line]) if line is not None else None

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from remit.languages.sql.draft import Cursor, Draft
+from remit.languages.sql.keywords import word_list
 from remit.languages.sql.lexer import NAME, OP, STRING, WORD, plain, refuse
 from remit.languages.sql.query import read_query
 from remit.languages.sql.statement import Reach
-from remit.languages.sql.words import word_list
 
 _TABLES = frozenset(("table", "view", "materialized view", "foreign table"))
 _FOLLOWED = frozenset(("table", "view", "materialized view", "index", "sequence", "schema", "type", "domain"))

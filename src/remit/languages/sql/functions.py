@@ -7,6 +7,7 @@ from functools import cache
 import msgspec
 
 from remit.languages.sql.statement import Reach
+from remit.model.decoding import Decoding
 from remit.model.shipped import shipped
 
 
@@ -20,11 +21,14 @@ class Functions(msgspec.Struct, frozen=True):
     """Tables that are functions in disguise: their arguments may stand in WHERE."""
 
 
+_FUNCTIONS = Decoding(Functions)
+
+
 @cache
 def functions_of(dialect: str) -> Functions:
     """The functions of a dialect; those that have no list of their own share a short one."""
     name = dialect if dialect in ("sqlite", "postgres") else "common"
-    return msgspec.json.decode(shipped(f"catalog/sql/{name}.json"), type=Functions)
+    return _FUNCTIONS.decode(shipped(f"catalog/sql/{name}.json"))
 
 
 def reaches(dialect: str, name: str, argument: str) -> tuple[Reach, ...]:

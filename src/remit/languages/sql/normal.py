@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from remit.languages.sql.keywords import Keywords, keywords_of, places
 from remit.languages.sql.lexer import NAME, NUMBER, OP, PARAM, STRING, WORD, Token, ascii_lower, refuse
-from remit.languages.sql.words import Words, places, words_of
 from remit.model.pattern import compile_later
 
 MAX_DEPTH = 20
@@ -50,7 +50,7 @@ class Normaliser:
         self.tokens = tokens
         self.text = text
         self.dialect = dialect
-        self.words: Words = words_of(dialect)
+        self.words: Keywords = keywords_of(dialect)
         self.places = places()
         self.out: list[str] = []
         self.names: list[str] = []

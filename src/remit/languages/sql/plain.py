@@ -6,10 +6,10 @@ from collections.abc import Callable
 
 from remit.languages.sql import ddl
 from remit.languages.sql.draft import Cursor, Draft
+from remit.languages.sql.keywords import word_list
 from remit.languages.sql.lexer import NAME, NUMBER, STRING, WORD, refuse
 from remit.languages.sql.query import read_query
 from remit.languages.sql.statement import Reach
-from remit.languages.sql.words import word_list
 
 
 def read_plain(cursor: Cursor, draft: Draft) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from remit.languages.sql.keywords import word_list
 from remit.languages.sql.lexer import (
     NAME,
     NUMBER,
@@ -17,7 +18,6 @@ from remit.languages.sql.lexer import (
     refuse,
     strange_character,
 )
-from remit.languages.sql.words import word_list
 from remit.model.pattern import compile_later
 
 _ID = r"A-Za-z0-9_$\x80-\U0010ffff"

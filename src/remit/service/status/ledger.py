@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
+from remit.model.decoding import Decoding
 from remit.model.errors import RemitError
 from remit.record.anchor import configured
 from remit.record.append import head_of
@@ -55,16 +56,18 @@ def ledger_state(opened: OpenLog) -> LedgerState:
         return LedgerState(store, False, str(error), opened.origin)
 
 
+_LINE = Decoding(_Line)
+
+
 def seen(opened: OpenLog, back: int = BACK) -> tuple[dict[str, tuple[Seen, ...]], Looked]:
     """By agent, its calls at each point, and how far back that looks. Raises StoreError and LedgerError."""
     found: dict[tuple[str, str], tuple[int, str]] = {}
-    decoder = msgspec.json.Decoder(_Line)
     with opened.store.read() as view:
         size = head_of(view).size
         first = max(0, size - back)
         for stored in entries(view, first, size):
             try:
-                line = decoder.decode(stored.body)
+                line = _LINE.decode(stored.body)
             except (msgspec.MsgspecError, UnicodeError):
                 continue  # verifying tells what it is; here it only counts for nobody
             if line.type != "intent" or not line.agent or not line.policy or (line.session or "").startswith(PROBE):

@@ -14,6 +14,7 @@ import msgspec
 
 from remit.adapters.hosts.interface import Event, LastResort, Reply
 from remit.model.decision import Decision
+from remit.model.decoding import Decoding
 from remit.model.errors import CallError
 from remit.model.terms import ALLOW, ASK
 from remit.model.wire import decode_json
@@ -64,7 +65,7 @@ class _Report(msgspec.Struct, frozen=True):
     is_interrupt: bool = False
 
 
-_reports = msgspec.json.Decoder(_Report)
+_reports = Decoding(_Report)
 
 
 def _after(name: str, session: object, use: object, interrupted: object) -> Event:

@@ -13,11 +13,11 @@ from remit.explain.visible import bounded, marked, shown_value
 from remit.model.facts import Capsule
 from remit.model.policy import Rule
 from remit.model.rulebook import Rulebook
-from remit.model.task import Task
+from remit.model.task import Task, amount_text, counted_text
 
 MOST_TOOLS = 12
 """Tools of a rule about any tool that are listed one by one."""
-_WORDS = {"may": "may only", "may_not": "may not"}
+_WORDS = {"may": "may only", "may_not": "may not", "must_ask": "must ask before"}
 
 
 def task_lines(rulebook: Rulebook | None, task: Task) -> Iterator[str]:
@@ -32,7 +32,7 @@ def task_lines(rulebook: Rulebook | None, task: Task) -> Iterator[str]:
     yield (
         f"  until {capsule.expires}" if capsule.expires is not None else "  without an end: it lasts until it is ended"
     )
-    for name, rules in (("may", capsule.may), ("may_not", capsule.may_not)):
+    for name, rules in (("may", capsule.may), ("may_not", capsule.may_not), ("must_ask", capsule.must_ask)):
         if rules is not None:
             yield from (f"  {_WORDS[name]}: {bounded(rule_text(rule), 2_000)}" for rule in rules)
     if capsule.may == ():
@@ -117,7 +117,7 @@ def task_json(rulebook: Rulebook | None, task: Task) -> dict[str, Any]:
 
 
 def _limits(limits: dict[str, int]) -> str:
-    return ", ".join(f"{most} {what.replace('tool:', 'calls of ')}" for what, most in limits.items())
+    return ", ".join(f"{amount_text(what, most)} {counted_text(what)}" for what, most in limits.items())
 
 
 def _said(name: str, text: str) -> Iterator[str]:

@@ -6,6 +6,7 @@ from functools import cache
 
 import msgspec
 
+from remit.model.decoding import Decoding
 from remit.model.shipped import shipped
 
 
@@ -17,7 +18,7 @@ class Place(msgspec.Struct, frozen=True):
     """`#` stands for a number."""
 
 
-class Words(msgspec.Struct, frozen=True):
+class Keywords(msgspec.Struct, frozen=True):
     """The words of one dialect."""
 
     query: frozenset[str]
@@ -28,9 +29,9 @@ class Words(msgspec.Struct, frozen=True):
 
 class _Catalog(msgspec.Struct, frozen=True):
     soft: dict[str, Place]
-    sqlite: Words
-    postgres: Words
-    strict: Words
+    sqlite: Keywords
+    postgres: Keywords
+    strict: Keywords
     operators: frozenset[str]
     """Of postgres, those that are built in."""
     kinds_of_server: frozenset[str]
@@ -45,13 +46,16 @@ class _Catalog(msgspec.Struct, frozen=True):
     """Other verbs that are known, though no scope admits them."""
 
 
+_CATALOG = Decoding(_Catalog)
+
+
 @cache
 def _catalog() -> _Catalog:
-    return msgspec.json.decode(shipped("catalog/sql/words.json"), type=_Catalog)
+    return _CATALOG.decode(shipped("catalog/sql/words.json"))
 
 
 @cache
-def words_of(dialect: str) -> Words:
+def keywords_of(dialect: str) -> Keywords:
     """The words of a dialect; those without a lexer of their own share theirs."""
     found = _catalog()
     return found.sqlite if dialect == "sqlite" else found.postgres if dialect == "postgres" else found.strict

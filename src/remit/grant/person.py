@@ -1,0 +1,48 @@
+"""That a person is here, not a program: whoever acts gives the passphrase, unless the policy in force needs none."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from remit.grant.credential import CredentialError, check_passphrase, is_set
+from remit.model.errors import RemitError
+from remit.model.rulebook import Book
+from remit.store.interface import Store
+
+NONE_NEEDED = "unsafe_no_credential"
+"""What a policy calls unsafe when people need no passphrase."""
+
+
+class PersonError(RemitError):
+    """Nobody is there to ask, or nothing that they could prove themselves with."""
+
+    code = "no-person"
+
+
+def prove_person(store: Store, book: Book | None, *, name: str, doing: str, read: Callable[[str], str]) -> str:
+    """Who does it, once they have given the passphrase. Raises PersonError, CredentialError and StoreError.
+
+    `book` is the activated one, or None where there is none that can be trusted: a policy that isn't in force can't
+    say that no passphrase is needed. `read` asks for the passphrase.
+    """
+    if needs_none(book):
+        return without_credential(name)
+    if not is_set(store):
+        raise PersonError(
+            f"to {doing}, a person has to prove who they are, and no passphrase is set",
+            code="no-credential",
+            help="run `remit credential set` in a terminal",
+        )
+    if not check_passphrase(store, read(f"passphrase, to {doing}: "), who=name, doing=doing):
+        raise CredentialError("wrong passphrase", code="wrong-passphrase")
+    return f"{name} (passphrase)"
+
+
+def needs_none(book: Book | None) -> bool:
+    """Whether an activated policy says that people need no credential."""
+    return book is not None and NONE_NEEDED in book.unsafe
+
+
+def without_credential(name: str) -> str:
+    """How entries name somebody who proved nothing."""
+    return f"{name} (no credential)"

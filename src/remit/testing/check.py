@@ -1,0 +1,67 @@
+"""Checking a policy file: does it load, do its examples and `never` statements hold, do its tests pass?
+
+examine(Path("remit.yaml")).fine
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from remit.compile.load import load_file
+from remit.model.errors import PolicyError, Problem
+from remit.model.rulebook import Book, Rulebook
+
+
+class Checked(msgspec.Struct, frozen=True):
+    """What came of a check."""
+
+    path: Path
+    rulebook: Rulebook | None
+    problems: tuple[Problem, ...]
+    tests: tuple[Any, ...] = ()
+
+    def outcomes(self) -> dict[str, int]:
+        """How many tests passed and failed."""
+        found = {"passed": 0, "failed": 0}
+        for test in self.tests:
+            found[test.outcome] += 1
+        return found
+
+    @property
+    def fine(self) -> bool:
+        """True if nothing is wrong."""
+        return not self.problems and not self.outcomes()["failed"]
+
+
+def examine(path: Path) -> Checked:
+    """Everything that can be checked about a policy file. Raises InputError if it isn't there."""
+    try:
+        rulebook = load_file(path)
+    except PolicyError as error:
+        return Checked(path, None, error.problems)
+    if not any(path.parent.glob("*.test.yaml")):
+        return Checked(path, rulebook, ())
+    from remit.testing.policy_tests import run_tests  # here: a policy without tests does without
+
+    try:
+        return Checked(path, rulebook, (), tuple(run_tests(rulebook, path)))
+    except PolicyError as error:
+        return Checked(path, rulebook, error.problems)
+
+
+def counts(book: Book) -> dict[str, int]:
+    """How much there is of everything."""
+    kinds = [caller.kind for caller in book.callers.values()]
+    rules = {(rule.at, rule.verb) for caller in book.callers.values() for rule in caller.rules}
+    return {
+        "agents": kinds.count("agent"),
+        "roles": kinds.count("role"),
+        "runners": kinds.count("runner"),
+        "tools": len(book.tools),
+        "rules": len(rules),
+        "never": len(book.never),
+        "grants": len(book.grants),
+    }
