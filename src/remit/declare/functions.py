@@ -64,11 +64,12 @@ def _compare(known: Tool, tool: Tool, told: Mapping[str, Any], reader: Reader) -
 
 
 def _comparable(there: dict[str, Argument], here: dict[str, Argument]) -> tuple[dict[str, Argument], ...]:
-    """Without what one of them says in more detail: fields of what is json to the other.
+    """Without what one of them says in more detail: what is json to the other, and fields of it.
 
     The policy's word is what calls are judged by, so it may know more. It may know less only of what is harmless.
     """
-    finer = {n for name, a in here.items() if a.kind == "json" for n in _inside(name, there)}
+    plain = [name for name, argument in here.items() if argument.kind == "json"]
+    finer = {one for name in plain for one in _inside(name, there) | ({name} & there.keys())}
     coarser: set[str] = set()
     for name, argument in there.items():
         inside = _inside(name, here)

@@ -24,6 +24,7 @@ from remit.enforce.codec import (
     Codec,
     Coded,
     Flag,
+    Leaf,
     Null,
     Number,
     Plain,
@@ -186,7 +187,12 @@ def _enum(kind: type[enum.Enum]) -> Codec:
 
 def _container(base: Any, args: tuple[Any, ...], seen: tuple[Any, ...]) -> Codec:
     if base is dict or base in _MAPPINGS:
-        return DictOf(codec_of(args[0], seen), codec_of(args[1], seen)) if args else Plain("json", dict)
+        if not args:
+            return Plain("json", dict)
+        key = codec_of(args[0], seen)
+        if not isinstance(key, Leaf) or isinstance(key, Plain | Null):
+            raise NoCodec(f"{_name(args[0])} can't be the key of a dict here", "take text, a number, a path or an Enum")
+        return DictOf(key, codec_of(args[1], seen))
     if base is tuple and args and not (len(args) == 2 and args[1] is Ellipsis):
         return TupleOf([codec_of(one, seen) for one in args if one != ()])
     item = codec_of(args[0], seen) if args else Plain()

@@ -51,6 +51,10 @@ class Carrier:
     knows_task: bool = True
     """The context of its calls names their task and chain; otherwise these are looked up, and hand-overs are kept."""
 
+    def can_reach(self, arg: str, args: dict[str, Any]) -> bool:
+        """Whether it can put another value in the place of an argument, which may be a field such as `edits[].file`."""
+        return arg in args
+
     def calls(self, rulebook: Rulebook) -> Sequence[Call]:
         """The call in the policy's words, once for each chain by which it may have come. Raises RemitError."""
         return (self.call,)

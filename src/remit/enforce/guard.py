@@ -34,7 +34,7 @@ from remit.enforce.errors import CallDenied, CallPending, GuardError, Refused
 from remit.enforce.event_loop import run_async, wait_async
 from remit.enforce.handover import entered
 from remit.enforce.own import OWN, own_tool
-from remit.enforce.paths import facts_at
+from remit.enforce.paths import facts_at, texts_at
 from remit.enforce.schema import tool_schema
 from remit.enforce.webhook import Webhook
 from remit.explain.cells import DENIED
@@ -275,7 +275,7 @@ class Guard:
         acting = acting_for(id(self))
         if acting is None:
             raise GuardError(f"nobody acts here: call `{tool}` within `with guard.agent(…)`", code="no-agent")
-        return Call(acting.agent, tool, copied(args), acting.context, statement)
+        return Call(acting.agent, tool, args, acting.context, statement)
 
     # Calls
 
@@ -305,7 +305,7 @@ class Guard:
         """Without a function it is decided and refused: the policy may know tools that this program doesn't have."""
         declared = self._functions.get(self.rulebook.book.aliases.get(tool, tool))
         if declared is None:
-            return None, self._called(tool, dict(args or {}), statement)
+            return None, self._called(tool, copied(dict(args or {})), statement)  # of others, `Declared` makes the copy
         if declared.is_method:
             help = "call it on its object, or declare the bound method"
             raise GuardError(f"`{tool}` is a method", code="bad-tool", help=help)
@@ -342,6 +342,10 @@ class GuardCarrier(Carrier):
         if self._unfit is not None:
             raise self._unfit
         return (self.call,)
+
+    def can_reach(self, arg: str, args: dict[str, Any]) -> bool:
+        """Also inside of lists and objects."""
+        return bool(texts_at(args, arg.split(".")))
 
     def check(self, judged: Judged) -> None:
         """The policy may know tools that this program doesn't have."""

@@ -20,7 +20,7 @@ from remit.store.base import BaseStore
 from remit.store.errors import StoreCorrupt, StoreError, StoreMisconfigured, StoreMisused
 from remit.store.interface import TIMEOUT
 from remit.store.postgres_link import Link, connect, translate, usable
-from remit.store.statement import Statement
+from remit.store.query import Query
 from remit.store.transaction import BaseTransaction
 
 SCHEMA = "remit"
@@ -46,10 +46,10 @@ class PostgresTransaction(BaseTransaction):
         self._writes = writes
         self._names = itertools.count(1)
 
-    def _cursor(self, query: Statement, values: tuple[Any, ...]) -> psycopg.Cursor[tuple[Any, ...]]:
+    def _cursor(self, query: Query, values: tuple[Any, ...]) -> psycopg.Cursor[tuple[Any, ...]]:
         return self._link.execute(query.numbered.encode(), values)
 
-    def _stream(self, query: Statement, values: tuple[Any, ...]) -> Any:
+    def _stream(self, query: Query, values: tuple[Any, ...]) -> Any:
         cursor = self._link.cursor(name=f"remit_{next(self._names)}")
         try:
             return cursor.execute(query.numbered.encode(), values)
@@ -58,7 +58,7 @@ class PostgresTransaction(BaseTransaction):
                 cursor.close()
             raise
 
-    def _many(self, query: Statement, rows: Iterable[tuple[Any, ...]]) -> None:
+    def _many(self, query: Query, rows: Iterable[tuple[Any, ...]]) -> None:
         with self._link.cursor() as cursor:
             cursor.executemany(query.numbered.encode(), rows)
 

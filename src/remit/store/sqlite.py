@@ -24,8 +24,8 @@ from remit.store.errors import (
     StoreUnavailable,
 )
 from remit.store.interface import TIMEOUT
+from remit.store.query import Query
 from remit.store.sqlite_files import Files, Identity
-from remit.store.statement import Statement
 from remit.store.transaction import BaseTransaction
 
 APPLICATION = 0x52_4D_49_54
@@ -89,12 +89,12 @@ class SqliteTransaction(BaseTransaction):
         self._link = link
         self._writes = writes
 
-    def _cursor(self, query: Statement, values: tuple[Any, ...]) -> sqlite3.Cursor:
+    def _cursor(self, query: Query, values: tuple[Any, ...]) -> sqlite3.Cursor:
         return self._link.connection.execute(query.text, values)
 
     _stream = _cursor
 
-    def _many(self, query: Statement, rows: Iterable[tuple[Any, ...]]) -> None:
+    def _many(self, query: Query, rows: Iterable[tuple[Any, ...]]) -> None:
         self._link.connection.executemany(query.text, rows)
 
     def _translate(self, error: BaseException) -> StoreError:

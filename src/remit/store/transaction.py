@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 from remit.store.errors import StoreError, StoreMisused
 from remit.store.interface import Value
-from remit.store.statement import Statement, checked, statement
+from remit.store.query import Query, checked, read_query
 
 _BATCH = 256
 
@@ -29,27 +29,27 @@ class BaseTransaction(ABC):
         self.failure: StoreError | None = None
 
     @abstractmethod
-    def _cursor(self, query: Statement, values: tuple[Any, ...]) -> Any:
+    def _cursor(self, query: Query, values: tuple[Any, ...]) -> Any:
         """A cursor over the answer."""
 
     @abstractmethod
-    def _stream(self, query: Statement, values: tuple[Any, ...]) -> Any:
+    def _stream(self, query: Query, values: tuple[Any, ...]) -> Any:
         """A cursor that doesn't hold the whole answer in memory."""
 
     @abstractmethod
-    def _many(self, query: Statement, rows: Iterable[tuple[Any, ...]]) -> None: ...
+    def _many(self, query: Query, rows: Iterable[tuple[Any, ...]]) -> None: ...
 
     @abstractmethod
     def _translate(self, error: BaseException) -> StoreError: ...
 
     def rows(self, sql: str, *args: Value) -> list[tuple[Any, ...]]:
         with self.guarded():
-            query = statement(sql)
+            query = read_query(sql)
             return list(self._cursor(query, checked(query, args)).fetchall())
 
     def row(self, sql: str, *args: Value) -> tuple[Any, ...] | None:
         with self.guarded():
-            query = statement(sql)
+            query = read_query(sql)
             cursor = self._cursor(query, checked(query, args))
             found: tuple[Any, ...] | None = cursor.fetchone()
             cursor.close()
@@ -57,17 +57,17 @@ class BaseTransaction(ABC):
 
     def run(self, sql: str, *args: Value) -> int:
         with self.guarded():
-            query = statement(sql)
+            query = read_query(sql)
             return max(0, int(self._cursor(query, checked(query, args)).rowcount))
 
     def run_many(self, sql: str, rows: Iterable[tuple[Value, ...]]) -> None:
         with self.guarded():
-            query = statement(sql)
+            query = read_query(sql)
             self._many(query, (checked(query, row) for row in rows))
 
     def each(self, sql: str, *args: Value) -> Iterator[tuple[Any, ...]]:
         with self.guarded():
-            query = statement(sql)
+            query = read_query(sql)
             cursor = self._stream(query, checked(query, args))
             self._streams.append(cursor)
         return self._rows_of(cursor)

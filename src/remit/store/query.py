@@ -1,4 +1,4 @@
-"""Statements and values that both kinds of store take, checked the same way for both."""
+"""Queries and values that both kinds of store take, checked the same way for both."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _WORDS = frozenset({"SELECT", "INSERT", "UPDATE", "DELETE", "WITH", "VALUES"})
 _MAX_INTEGER = 2**63 - 1
 
 
-class Statement(NamedTuple):
+class Query(NamedTuple):
     """One statement: the text as written, the text with `$1` for `?`, and how many values it takes."""
 
     text: str
@@ -32,7 +32,7 @@ class Statement(NamedTuple):
 
 
 @lru_cache(maxsize=512)
-def statement(sql: str) -> Statement:
+def read_query(sql: str) -> Query:
     """Reads one; raises StoreMisused for what is not one statement of the common subset."""
     numbered: list[str] = []
     values = at = 0
@@ -52,10 +52,10 @@ def statement(sql: str) -> Statement:
             numbered.append(" ")
     if word not in _WORDS:
         raise StoreMisused(f"`{word}` is not a statement of the common subset of SQL")
-    return Statement(sql, "".join(numbered), values)
+    return Query(sql, "".join(numbered), values)
 
 
-def checked(query: Statement, values: tuple[Any, ...]) -> tuple[Any, ...]:
+def checked(query: Query, values: tuple[Any, ...]) -> tuple[Any, ...]:
     """The values, if every kind of store can keep them as they are; raises StoreMisused otherwise."""
     if len(values) != query.values:
         raise StoreMisused(f"{len(values)} values for {query.values} places")
