@@ -8,11 +8,14 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from remit.cli.approvals.difference import differences
 from remit.model.call import Statement
+from remit.model.policy import Argument, Does, Tool
 from remit.record.open import open_log
 from tests.cli.living_kit import POLICY, TASK, Team
 
@@ -342,3 +345,48 @@ def test_wrong_input(free: Team, args: tuple[str, ...], message: str) -> None:
     assert ran.code == 2
     assert message in ran.err
     assert [one["what"] for one in free.ledger("approval")] == ["asked"]
+
+
+def test_what_a_write_would_change_is_shown(free: Team) -> None:
+    (free.root / "docs").mkdir()
+    (free.root / "docs/a.md").write_text("one\ntwo\nthree\n")
+    free.call("write", file="docs/a.md", text="one\n2\x1b[2J\nthree\n")
+    ran = free("approvals", "show", "A-1")
+    assert "  what it would change in docs/a.md, as the file is now\n" in ran.out
+    assert "    │ -two\n    │ +2⟨ESC⟩[2J\n" in ran.out
+    found = json.loads(free("approvals", "show", "A-1", "--json").out)["differences"]
+    assert (found[0]["path"], found[0]["problem"]) == ("docs/a.md", None)
+    free.call("write", file="docs/new.md", text="x\n")
+    ran = free("approvals", "show", "A-2")
+    assert "    │ --- there is no such file yet\n" in ran.out
+    assert "    │ +x\n" in ran.out
+
+
+def test_what_can_t_be_compared_is_said(free: Team) -> None:
+    (free.root / "docs").mkdir()
+    os.mkfifo(free.root / "docs/pipe")
+    (free.root / "docs/image").write_bytes(b"\xff\xfe")
+    for name in ("pipe", "image"):
+        free.call("write", file=f"docs/{name}", text="x")
+    assert "what it would change in docs/pipe can't be shown" in free("approvals", "show", "A-1").out
+    assert "docs/image can't be shown: it is no text in UTF-8" in free("approvals", "show", "A-2").out
+
+
+EDIT = Tool(
+    "edit",
+    {"file_path": Argument("path"), "old_string": Argument("text"), "new_string": Argument("text")},
+    (Does("write", "file_path"),),
+)
+
+
+def test_what_an_edit_would_change(tmp_path: Path) -> None:
+    (tmp_path / "a").write_text("a\nb\na\n")
+    args = {"file_path": "a", "old_string": "a", "new_string": "c"}
+    assert differences(EDIT, args, tmp_path, None)[0].lines[3:] == ("-a", "+c", " b", " a")
+    assert differences(EDIT, args | {"replace_all": True}, tmp_path, None)[0].lines[3:] == (
+        *("-a", "+c", " b", "-a", "+c"),
+    )
+    [missing] = differences(EDIT, args | {"old_string": "x"}, tmp_path, None)
+    assert missing.problem == "the text that it would replace is not in the file"
+    many = {"file_path": "a", "edits": [{"oldString": "b", "newString": "d"}, {"oldString": "d", "newString": "e"}]}
+    assert differences(EDIT, many, tmp_path, None)[0].lines[3:] == (" a", "-b", "+e", " a")

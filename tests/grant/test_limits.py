@@ -17,7 +17,7 @@ from remit.grant.errors import GrantError
 from remit.model.errors import PolicyError
 from remit.model.facts import Facts
 from remit.model.task import amount_text
-from tests.grant.world import authority, call, judge, open_world
+from tests.grant.world import Wall, authority, call, judge, open_world
 
 RULES = build_rulebook(
     {
@@ -130,6 +130,61 @@ def test_amounts_as_text() -> None:
     texts = [amount_text("sum:a.b", n) for n in (0, 1, 1_000_000, 12_500_000, -500_000)]
     assert texts == ["0", "0.000001", "1", "12.5", "-0.5"]
     assert amount_text("calls", 12) == "12"
+
+
+# Sums of a day
+
+DAILY = build_rulebook(
+    {
+        "remit": 1,
+        "tools": {"pay": {"args": {"amount": "number", "to": "text"}, "does": "nothing"}},
+        "agents": {"a": {"may": ["pay"], "daily_sum": {"pay.amount": 10}}},
+    }
+)
+
+
+def pays(one: Authority, amount: float, capsule: str | None = None) -> str:
+    made = call("a", "pay", {"amount": amount, "to": "x"}, capsule)
+    decision, facts = judge(one, DAILY, made)
+    try:
+        one.begin(made, decision, DAILY, facts)
+    except GrantError as error:
+        return error.code
+    return "ran"
+
+
+def test_an_agent_has_so_much_a_day(url: str | None, tmp_path: Path) -> None:
+    store, wall = open_world(url, tmp_path / "state"), Wall()
+    try:
+        one = authority(store, tmp_path / "state", wall)
+        one.issue(DAILY, task_from(DAILY, {"id": "T", "agent": "a", "goal": "g"}))
+        assert [pays(one, 6), pays(one, 3, "T"), pays(one, 2), pays(one, 1)] == ["ran", "ran", "budget-spent", "ran"]
+        wall.jumps(10 * 24 * 3600)
+        assert pays(one, 1) == "budget-spent", "a jump begins no new day"
+        wall.jumps(-10 * 24 * 3600)
+        assert pays(one, 1) == "clock-in-doubt"
+        one.repair_clock(by="ann")
+        assert pays(one, 1) == "budget-spent"
+        wall.goes_on(24 * 3600)
+        assert pays(one, 10) == "ran"
+    finally:
+        store.close()
+
+
+def test_many_callers_never_overspend_a_day(one: Authority) -> None:
+    found: list[str] = []
+    threads = [threading.Thread(target=lambda: found.append(pays(one, 0.75))) for _ in range(20)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(found) == ["budget-spent"] * 7 + ["ran"] * 13
+
+
+def test_a_sum_of_a_day_of_nothing_there_is() -> None:
+    policy = {"remit": 1, "agents": {"a": {"may": [], "daily_sum": {"pay.amount": 10}}}}
+    with pytest.raises(PolicyError, match="is no argument of a tool"):
+        build_rulebook(policy)
 
 
 # Questions that a task asks

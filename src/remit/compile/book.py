@@ -101,6 +101,11 @@ class _Binding:
         rules = self.resolver.resolve(caller.rules, tools)
         for name in (*(caller.delegates_to or ()), *(caller.called_by or ())):
             self._caller(name, caller.at, self.policy.callers)
+        known = [*tools.values(), *self.policy.tools.values()]
+        for what in caller.daily_sum:
+            if not any(what.removeprefix(f"{tool.name}.") in tool.args for tool in known):
+                text = f"`{shown(what)}` is no argument of a tool that could be added up"
+                self.reader.fail(caller.at, "unknown-argument", text, "write tool.argument, such as send_money.amount")
         return msgspec.structs.replace(caller, rules=rules, tools=tools)
 
     def _grant(self, grant: Grant) -> Grant:

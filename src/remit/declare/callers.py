@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
+from remit.declare.amounts import Amount
 from remit.declare.rules import Rules, globs, urls
 from remit.declare.tools import tool
 from remit.forms.nodes import Node
@@ -133,6 +134,9 @@ agent = Record(
     {
         **_record,
         "enabled": Field(Flag(), "false: every call is denied"),
+        "daily_sum": Field(
+            MapOf(Amount(), what="tool and argument"), "what an argument adds up to over all its calls of one UTC day"
+        ),
         "tools": Field(_tools, "declarations of tools for this agent only"),
     },
     _build("agent"),

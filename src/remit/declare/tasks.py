@@ -15,36 +15,17 @@ expires: 2026-11-20
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
+from remit.declare.amounts import Amount
 from remit.declare.nodes import from_python
 from remit.declare.rules import Rules, globs
-from remit.forms.nodes import SCALAR, Node
-from remit.forms.shapes import BAD, JSON, Field, ListOf, MapOf, Number, Reader, Record, Shape, Text
+from remit.forms.nodes import Node
+from remit.forms.shapes import BAD, Field, ListOf, MapOf, Number, Reader, Record, Text
 from remit.forms.texts import Moment, Name, names, plain
 from remit.model.facts import Capsule
-from remit.model.task import LARGEST_SUM, UNIT, Budget, Task
+from remit.model.task import Budget, Task
 
-
-class Amount(Shape):
-    """A positive number as it is written, in millionths."""
-
-    expects = f"a number above 0 and up to {LARGEST_SUM}, with at most 6 decimals"
-
-    def read(self, node: Node, reader: Reader) -> Any:
-        text = str(node.value) if node.kind is SCALAR and node.plain else ""
-        if not _AMOUNT.fullmatch(text):
-            return self.wrong(node, reader)
-        whole, _, part = text.partition(".")
-        found = int(whole) * UNIT + int(part.ljust(6, "0") or 0)
-        return found if 0 < found <= LARGEST_SUM * UNIT else self.wrong(node, reader)
-
-    def schema(self) -> JSON:
-        return {"type": "number", "exclusiveMinimum": 0}
-
-
-_AMOUNT = re.compile(r"[0-9]{1,13}(?:\.[0-9]{1,6})?", re.ASCII)
 _budget = Record(
     {
         "calls": Field(Number(1, 10**9), "calls in all"),

@@ -120,7 +120,11 @@ class Enforcer:
         for _ in range(ROUNDS):
             try:
                 rulebook = self.rulebook()
-                judged = self._strictest(carrier.calls(rulebook), rulebook, carrier.knows_task, quick)
+                calls = carrier.calls(rulebook)
+                if len(calls) == 1:
+                    judged = self.judge(calls[0], rulebook, carrier.knows_task, quick)
+                else:
+                    judged = self._strictest(calls, rulebook, carrier.knows_task)
             except Exception as error:
                 denied = _broken(call, error, "the call can't be read")
                 yield MAY_WAIT
@@ -178,13 +182,11 @@ class Enforcer:
             found = _broken(call, error, "the call could not be judged")
         return Judged(found, call, NO_FACTS, rulebook)
 
-    def _strictest(self, calls: Sequence[Call], rulebook: Rulebook, knows_task: bool, quick: bool) -> Judged:
+    def _strictest(self, calls: Sequence[Call], rulebook: Rulebook, knows_task: bool) -> Judged:
         """The same of a call that may have come by several chains: what the strictest of them says.
 
         Raises ValueError without any.
         """
-        if len(calls) == 1:
-            return self.judge(calls[0], rulebook, knows_task, quick)
         every = [self.judge(call, rulebook, knows_task) for call in calls]
         return max(every, key=lambda judged: judged.decision.verdict)
 
@@ -260,7 +262,9 @@ class Enforcer:
             denied = _denied(decision, _why(error, "the call could not begin"))
             passage.not_run(denied.code)
             return denied
-        if receipt.seq is None and _is_plain(decision):
+        caller = judged.rulebook.book.callers.get(call.agent)
+        counted = caller is not None and caller.daily_sum  # that is counted when a call begins
+        if receipt.seq is None and _is_plain(decision) and not counted:
             self._ground.harmless.add((call.agent, call.tool))
         return passage
 

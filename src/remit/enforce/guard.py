@@ -275,7 +275,7 @@ class Guard:
         acting = acting_for(id(self))
         if acting is None:
             raise GuardError(f"nobody acts here: call `{tool}` within `with guard.agent(…)`", code="no-agent")
-        return Call(acting.agent, tool, copied(args), acting.context, statement)
+        return Call(acting.agent, tool, args, acting.context, statement)
 
     # Calls
 
@@ -305,7 +305,8 @@ class Guard:
         """Without a function it is decided and refused: the policy may know tools that this program doesn't have."""
         declared = self._functions.get(self.rulebook.book.aliases.get(tool, tool))
         if declared is None:
-            return None, self._called(tool, self._about_a_call(tool, dict(args or {})), statement)
+            own = self._about_a_call(tool, copied(dict(args or {})))  # of others, `Declared` makes the copy
+            return None, self._called(tool, own, statement)
         if declared.is_method:
             help = "call it on its object, or declare the bound method"
             raise GuardError(f"`{tool}` is a method", code="bad-tool", help=help)

@@ -19,6 +19,7 @@ from remit.grant.asks import AskState
 from remit.grant.capsules import CapsuleState, Ending
 from remit.grant.chain import chain_of, check_chain
 from remit.grant.clock import Clock
+from remit.grant.daily import spend_daily
 from remit.grant.errors import GrantError
 from remit.grant.expiry import sweep
 from remit.grant.history import Unused, unused
@@ -29,7 +30,7 @@ from remit.model.call import Call
 from remit.model.decision import Decision
 from remit.model.facts import Capsule, Facts
 from remit.model.rulebook import Rulebook
-from remit.model.task import Ask, Task
+from remit.model.task import SUM, Ask, Task
 from remit.record.vault import Vault
 from remit.store.interface import Store
 
@@ -91,19 +92,25 @@ class Authority:
 
         Raises GrantError: then the tool must not run. What is only observed uses nothing up, and nothing stops it.
         """
-        capsule = call.context.capsule
-        if (capsule is None and decision.approval is None) or decision.would is not None:
+        capsule, caller = call.context.capsule, rulebook.book.callers.get(call.agent)
+        daily = caller.daily_sum if caller is not None else {}
+        if (capsule is None and decision.approval is None and not daily) or decision.would is not None:
+            return
+        own = caller.tools.get(decision.tool) if caller is not None else None
+        tool = own or rulebook.book.tools.get(decision.tool)
+        today = sums_of(tool, call.args, (f"{SUM}{what}" for what in daily))
+        if capsule is None and decision.approval is None and not today:
             return
         with self.store.write() as change:
             now = self.clock.tick(change)
+            if today and caller is not None:
+                self.clock.sure(change)
+                spend_daily(change, caller, today, now)
             if capsule is not None:
                 line = capsules.line(change, capsule, now)
                 if any(state.timed for state in line):
                     self.clock.sure(change)
                 check_chain(call.context.chain, line)
-                caller = rulebook.book.callers.get(call.agent)
-                own = caller.tools.get(decision.tool) if caller is not None else None
-                tool = own or rulebook.book.tools.get(decision.tool)
                 sums = sums_of(tool, call.args, (what for state in line for what in state.task.budget.limits))
                 capsules.spend(change, line, dict.fromkeys(_uses(decision, capsule), 1) | sums)
             if decision.approval is not None:

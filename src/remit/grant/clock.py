@@ -19,6 +19,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
+from remit.grant.daily import carry
 from remit.grant.errors import GrantError
 from remit.grant.notes import note
 from remit.model import moments
@@ -177,6 +178,7 @@ class Clock:
             note(change, WRITER, WRITER, {"what": "jumped-forwards", "by": found.forward, **about})
             # Whoever handed work to whom is forgotten after a while, but not because of a jump.
             change.run("UPDATE launch SET at = ?", now)
+            carry(change, moments.moment(found.at - found.forward), now)
         if doubt is not None and kept.behind is None:
             note(change, WRITER, WRITER, {"what": "in-doubt", "by": -doubt.behind, "gap": doubt.gap, **about})
         if doubt is None and kept.behind is not None:
@@ -205,6 +207,7 @@ class Clock:
         change.run(sql, now)
         change.run("UPDATE boot SET at = at - ?", int((at - found.wall) * 1000))
         self._anchor(change, found.steady, found.wall)
+        carry(change, moments.moment(at), now)
         about = {"machine": self.boot[:8], "was": moments.moment(at), "now": now, "by": by}
         note(change, WRITER, WRITER, {"what": "repaired", "gap": found.doubt.gap, **about})
         return found.reading, at, found.wall

@@ -172,6 +172,8 @@ class Caller(msgspec.Struct, frozen=True, omit_defaults=True):
     data_tiers: tuple[int, ...] | None = None
     data_tiers_with_grant: tuple[int, ...] | None = None
     capsule: Literal["required", "optional"] | None = None
+    daily_sum: dict[str, int] = {}
+    """By tool and argument, in millionths: what it may add up to in one UTC day."""
     reviewed: dict[str, str] | None = None
     review: dict[str, str] | None = None
     on_violation: Halting | None = None

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Annotated, Any
 
+from remit.cli.approvals.difference import Difference, differences, lines_of
 from remit.cli.approvals.inbox import as_json, head_lines
 from remit.cli.common import FINE
 from remit.cli.living import Living, must_look, out_data, to_look
@@ -18,6 +19,7 @@ from remit.explain.understanding import understanding_of
 from remit.explain.visible import BAR, MOST_ITEMS, bounded, hidden_in, hints, marked, shown_value
 from remit.grant.asks import AskState
 from remit.model.errors import RemitError
+from remit.model.policy import Tool
 from remit.model.rulebook import Rulebook
 from remit.record.errors import LedgerError
 
@@ -41,7 +43,14 @@ def command(name: AskArgument, full: FullOption = False, policy: PolicyOption = 
 
 def seen_json(living: Living, asked: AskState) -> dict[str, Any]:
     """All of it for programs; `sealed` is null once it was answered."""
-    return {**as_json(asked, living.authority.clock.now()), "sealed": _sealed(living, asked)}
+    sealed = _sealed(living, asked)
+    more: dict[str, Any] = {"sealed": sealed}
+    if sealed is not None:
+        rulebook = _rulebook(living)
+        tool = tool_for(rulebook, asked.ask.agent, asked.ask.tool) if rulebook is not None else None
+        more["differences"] = _differences(living, tool, sealed)
+        more["understood"] = list(_readings(rulebook, tool, sealed.get("args")))
+    return {**as_json(asked, living.authority.clock.now()), **more}
 
 
 def seen(living: Living, asked: AskState, *, full: bool) -> str:
@@ -68,7 +77,10 @@ def seen(living: Living, asked: AskState, *, full: bool) -> str:
     args = sealed.get("args")
     lines += [f"  {line}" for line in shown_value("arguments", args, full=full)]
     lines += _warnings({"tool": ask.tool, "arguments": args, "statement": said, "targets": list(ask.targets)})
-    lines += _understood(_rulebook(living), asked, args)
+    rulebook = _rulebook(living)
+    tool = tool_for(rulebook, ask.agent, ask.tool) if rulebook is not None else None
+    lines += lines_of(_differences(living, tool, sealed), full=full)
+    lines += _understood(rulebook, tool, args)
     lines.append(f"  bound to {asked.digest}")
     return "".join(f"{line}\n" for line in lines)
 
@@ -121,22 +133,32 @@ def _texts(value: Any) -> Iterator[str]:
             waiting += one
 
 
-def _understood(rulebook: Rulebook | None, asked: AskState, args: Any) -> list[str]:
-    """What shell and SQL texts among the arguments do."""
-    tool = None
-    if rulebook is not None:
-        tool = tool_for(rulebook, asked.ask.agent, asked.ask.tool)
+def _differences(living: Living, tool: Tool | None, sealed: dict[str, Any]) -> list[Difference]:
+    """What the call would change in files, as they are now."""
+    cwd = sealed.get("cwd")
+    return differences(tool, sealed.get("args"), living.root, str(cwd) if cwd else None) if tool is not None else []
+
+
+def _understood(rulebook: Rulebook | None, tool: Tool | None, args: Any) -> list[str]:
+    """What shell and SQL texts among the arguments do, and how far they reach."""
     if rulebook is None or tool is None:
         return ["  what its arguments are is not known here: the policy does not declare the tool"]
     lines: list[str] = []
-    for name, argument in tool.args.items():
-        if argument.kind not in _READ:
-            continue
-        for text in _values(name, args):
-            lines.append(f"  what {bounded(name, 100)} does, as {argument.kind} reads it:")
-            found = understanding_of(rulebook, argument.kind, text, tool.dialect or "sqlite").lines
-            lines += [f"    {line}" for line in found]
+    for reading in _readings(rulebook, tool, args):
+        lines.append(f"  what {bounded(reading['arg'], 100)} does, as {reading['kind']} reads it:")
+        lines += [f"    {line}" for line in reading["lines"]]
     return lines
+
+
+def _readings(rulebook: Rulebook | None, tool: Tool | None, args: Any) -> Iterator[dict[str, Any]]:
+    """By argument, what `remit understand` says about it, its blast radius last."""
+    if rulebook is None or tool is None:
+        return
+    for name, argument in tool.args.items():
+        if argument.kind in _READ:
+            for text in _values(name, args):
+                found = understanding_of(rulebook, argument.kind, text, tool.dialect or "sqlite").lines
+                yield {"arg": name, "kind": argument.kind, "lines": found}
 
 
 def _values(name: str, args: Any) -> list[str]:
