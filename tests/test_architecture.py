@@ -71,7 +71,7 @@ ONLY_IN: dict[str, set[str]] = {
 # A decision knows no clock, disk, network or chance: everything it needs is handed in.
 PURE = {"decide", "scopes", "languages"}
 IMPURE = {"asyncio", "io", "os", "pathlib", "random", "secrets", "socket", "subprocess", "threading", "time"}
-EXEMPT = {"languages": {"threading"}}  # a lock around SQLite in memory, and a limit on its time
+EXEMPT = {"languages": {"threading"}}  # a lock around SQLite in memory, and what a thread is reading
 
 # What reading a rulebook and deciding a call with a path must not load: a hook pays for it on each call.
 HEAVY = {

@@ -83,6 +83,22 @@ def test_every_place_to_look_exists() -> None:
     assert [one for one in named if "NAME" not in one and not any((top / one).exists() for top in (SRC, ROOT))] == []
 
 
+def test_the_first_place_to_look_has_the_answer() -> None:
+    """The questions of a newcomer: the first file that the table names, and what to find there."""
+    answers = [
+        ("adapters/hosts/interface.py", r"^class Host\b"),
+        ("scopes/interface.py", r"^class Kind\b"),
+        ("decide/engine.py", r"^def procedure\b"),
+        ("enforce/attempt.py", r'"store-unavailable"'),
+        ("enforce/attempt.py", r'"ledger-unavailable"'),
+        ("enforce/in_force.py", r"^class InForce\b"),
+    ]
+    page = section("Where do I look")
+    for path, answer in answers:
+        assert f"`{path}`" in page
+        assert re.search(answer, (SRC / path).read_text("utf-8"), re.MULTILINE), (path, answer)
+
+
 def test_the_table_of_folders_is_the_one_that_is_tested() -> None:
     rows = re.findall(r"^\| `(\w+)` \| .+ \| (.+) \|$", section("Folders"), re.MULTILINE)
     said = {name: set() if imports == "–" else set(imports.split(", ")) for name, imports in rows[: len(LAYERS)]}

@@ -14,6 +14,7 @@ from remit.model.decision import Decision, Needs, Obligation, Remedy
 from remit.model.facts import Facts
 from remit.model.rulebook import Rulebook
 from remit.model.terms import ALLOW, ASK, DENY
+from remit.model.trace import Covered, Note
 from tests.explain.kit import POLICY
 
 
@@ -39,7 +40,7 @@ ALLOWED = Decision(
     tier=1,
     effects=("write",),
     rule="remit.yaml:28:9",
-    detail=("4 file docs/a: covered by remit.yaml:28:9: may: path docs/**", "7 tier 1 (the tool's floor)"),
+    trace=(Covered("file", "remit.yaml:28:9: may: path docs/**"), Note(7, "tier 1 (the tool's floor)")),
     policy="HASH",
     obligations=(Obligation("create-exclusively", "file"),),
     approval="A-1",
@@ -53,7 +54,11 @@ DENIED = Decision(
     tier=1,
     data_tier=2,
     effects=("write",),
-    detail=("the root does not exist", "4 file src/a: covered by no rule of writer", "4   not by remit.yaml:28:9: may"),
+    trace=(
+        Note(None, "the root does not exist"),
+        Note(4, "file src/a: covered by no rule of writer"),
+        Note(4, "  not by remit.yaml:28:9: may"),
+    ),
     policy="HASH",
     remedy=Remedy('add to `may` of writer: write: {path: "src/a"}', policy="agents: {}"),
 )
@@ -74,7 +79,7 @@ def test_an_allow(rulebook: Rulebook):
         "          > 28 | x\n"
         "\n"
         "steps:\n"
-        "  4 permitted: file docs/a: covered by remit.yaml:28:9: may: path docs/**\n"
+        "  4 permitted: file covered by remit.yaml:28:9: may: path docs/**\n"
         "  7 questions: tier 1 (the tool's floor)\n"
         "  8 allow\n"
         "\n"

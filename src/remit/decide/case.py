@@ -12,6 +12,7 @@ from remit.model.call import Call
 from remit.model.decision import Decision, Needs, Obligation, Remedy, Target
 from remit.model.facts import Capsule, Facts
 from remit.model.terms import DENY, EFFECTS, Verdict
+from remit.model.trace import Line, Note
 from remit.scopes.interface import Unit
 from remit.scopes.kinds import kind_of
 
@@ -60,7 +61,7 @@ class Case:
     def __init__(self, cell: Cell, call: Call, facts: Facts, values: dict[str, list[Any]], units: list[Unit]) -> None:
         self.cell, self.call, self.facts = cell, call, facts
         self.values, self.units = values, units
-        self.trace: list[str] = list(facts.notes)
+        self.trace: list[Line] = [Note(None, said) for said in facts.notes]
         self.capsules: list[Capsule] = []
         self.obligations: dict[str, Obligation] = {}
         self.digest: Callable[[str], str] | None = None
@@ -76,6 +77,10 @@ class Case:
         self.grade = next((grade for grade in _GRADES if grade in grades), _GRADES[-1])
         found = frozenset[str]().union(*(unit.effects for unit in units))
         self.effects = tuple(sorted(found, key=_ORDER.__getitem__))
+
+    def note(self, step: int, said: str) -> None:
+        """A line of the trace that only people read."""
+        self.trace.append(Note(step, said))
 
     def deny(self, step: int, code: str, reason: str, **more: Any) -> Objection:
         """An objection that ends the case."""
@@ -94,7 +99,7 @@ class Case:
             effects=self.effects,
             targets=_targets(self.units, self.call.args),
             grade=self.grade,
-            detail=tuple(self.trace),
+            trace=tuple(self.trace),
             policy=self.cell.rulebook.hash,
             approval=self.approval,
             **more,

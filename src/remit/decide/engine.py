@@ -30,6 +30,9 @@ from remit.model.facts import NO_FACTS, Facts
 from remit.model.rulebook import Rulebook
 from remit.model.terms import ALLOW, ASK, DENY, PROJECT, UNKNOWN, Verdict
 from remit.model.text import shown
+from remit.model.trace import Note
+
+_MEMOS = memo_of.by_id
 
 
 def decide(rulebook: Rulebook, call: Call, facts: Facts = NO_FACTS, *, memo: bool = True) -> Decision:
@@ -39,11 +42,16 @@ def decide(rulebook: Rulebook, call: Call, facts: Facts = NO_FACTS, *, memo: boo
     """
     if memo:
         try:
-            agent, tool = call.agent, call.tool
-            if type(agent) is str and type(tool) is str:
-                found = memo_of.by_id[id(rulebook)].cells[agent][tool].find(call, facts)
-                if found is not None:
-                    return found
+            agent, tool, args = call.agent, call.tool, call.args
+            known = _MEMOS[id(rulebook)].cells[agent][tool]
+            if not args:  # the commonest calls of all, without a step too much
+                context, before, bare = known.bare
+                same = facts is before and call.context is context and call.statement is None and type(args) is dict
+                if same and type(agent) is str and type(tool) is str and bare is not None:
+                    return bare
+            found = known.find(call, facts)
+            if found is not None:
+                return found
         except (KeyError, TypeError, AttributeError):
             pass  # not met before, or not well formed: the procedure answers
     try:
@@ -54,7 +62,9 @@ def decide(rulebook: Rulebook, call: Call, facts: Facts = NO_FACTS, *, memo: boo
         return decision
     except Exception as error:  # a rule that can't be evaluated denies what it could have applied to
         reason = f"the call could not be judged ({type(error).__name__})"
-        return _refusal(rulebook, call, "rule-failed", reason, detail=(f"{type(error).__name__}: {shown(error, 200)}",))
+        return _refusal(
+            rulebook, call, "rule-failed", reason, trace=(Note(None, f"{type(error).__name__}: {shown(error, 200)}"),)
+        )
 
 
 def judged(rulebook: Rulebook, call: Call, seen: Seen) -> Decision:
@@ -114,7 +124,7 @@ def procedure(cell: Cell, seen: Seen) -> Decision:
         strict = next((f for p in (cell, *binding) if (f := data_binds(p, case)) is not None), None)
         if strict is not None:
             return case.decision(strict.verdict, strict.code, strict.reason, rule=strict.rule, remedy=strict.remedy)
-        case.trace.append(f"{objection.step} observed only until {until}: would be {objection.verdict.word}")
+        case.note(objection.step, f"observed only until {until}: would be {objection.verdict.word}")
         return _allow(case, would=objection)
     return case.decision(
         objection.verdict,
@@ -136,7 +146,7 @@ def _obligations(case: Case) -> tuple[Obligation, ...]:
 
 
 def _allow(case: Case, would: Objection | None = None) -> Decision:
-    case.trace.append(f"7 tier {case.tier} ({case.tier_why})")
+    case.note(7, f"tier {case.tier} ({case.tier_why})")
     obligations = _obligations(case)
     if would is None:
         return case.decision(ALLOW, "allowed", "allowed", rule=case.rule, obligations=obligations)
@@ -179,6 +189,6 @@ def _refusal(
         reason=reason,
         tier=cell.tool.tier if cell is not None else 0,
         policy=rulebook.hash,
-        detail=more.pop("detail", (f"1 {reason}",)),  # type: ignore[arg-type]
+        trace=more.pop("trace", (Note(1, reason),)),  # type: ignore[arg-type]
         **more,  # type: ignore[arg-type]
     )

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 
 from remit.decide.index import Index
 from remit.decide.intake import Intake
 from remit.decide.selection import names_tool, selects_caller, selects_tool
+from remit.model.facts import Capsule
 from remit.model.policy import Caller, Reserved, Rule, Tool
 from remit.model.rulebook import Book, Rulebook
+from remit.model.trace import Used
 from remit.scopes.glob import Glob
 from remit.scopes.globset import GlobSet
 from remit.scopes.judge import Judge
@@ -24,12 +26,13 @@ T = TypeVar("T")
 class Bound:
     """A rule with its judge, ready to be asked."""
 
-    __slots__ = ("judge", "line", "origin", "rule", "until")
+    __slots__ = ("judge", "line", "origin", "rule", "until", "used")
 
-    def __init__(self, rule: Rule, *, origin: str = "", until: str | None = None) -> None:
+    def __init__(self, rule: Rule, *, origin: str = "", until: str | None = None, used: Used | None = None) -> None:
         self.rule = rule
         self.judge = Judge(rule.scope)
         self.until = until
+        self.used = used
         self.origin = origin
         scope = self.judge.describe()
         self.line = f"{rule.at}: {rule.verb}{f' ({origin})' if origin else ''}{f': {scope}' if scope else ''}"
@@ -44,6 +47,17 @@ def bind(rules: Iterable[Rule], tool: str, verb: str, *, origin: str = "", until
     """The rules of one verb that are about this tool, or about any tool."""
     mine = [rule for rule in rules if rule.verb == verb and (rule.tools is None or tool in rule.tools)]
     return sorted([Bound(rule, origin=origin, until=until) for rule in mine], key=lambda bound: bound.order)
+
+
+def bind_entries(capsule: Capsule, part: Literal["grants", "plan"], tool: str, *, origin: str = "") -> list[Bound]:
+    """The entries of a capsule's plan or grants that are about this tool, or about any tool."""
+    rules: tuple[Rule, ...] = getattr(capsule, part)
+    mine = [
+        Bound(rule, origin=origin, used=Used(capsule.id, part, index))
+        for index, rule in enumerate(rules)
+        if rule.verb == "may" and (rule.tools is None or tool in rule.tools)
+    ]
+    return sorted(mine, key=lambda bound: bound.order)
 
 
 class Cell:

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 from remit.decide.grid import PerRulebook
 from remit.decide.view import Noted
-from remit.model.call import NO_CONTEXT, Call, Context, Statement
+from remit.model.call import Call, Context, Statement
 from remit.model.decision import Decision
 from remit.model.facts import NO_FACTS, Capsule, Facts
 
@@ -30,7 +30,7 @@ _ATOMS = frozenset((str, int, bool, type(None)))
 _COPIED = ("links", "schema")
 """Facts that are dictionaries. They are compared with a copy, lest somebody changes them."""
 _ONE_BY_ONE = frozenset(("resolved", *_COPIED))
-_ABSENT, _STATED, _GIVEN = object(), object(), object()
+_STATED = object()
 """What no call can contain, so that no two keys are equal by accident."""
 Key = tuple[Any, ...]
 
@@ -62,6 +62,11 @@ class Terms(NamedTuple):
     capsules: dict[str, Capsule | None]
     copies: dict[str, Any]
 
+    @property
+    def lasting(self) -> bool:
+        """It is about nothing in a dictionary, which could change while the facts stay the same object."""
+        return self.resolved is None and not self.capsules and not self.copies
+
     def hold(self, facts: Facts) -> bool:
         """Nothing of it has changed."""
         if self.timed and not _between(facts.now, self.now):
@@ -80,69 +85,131 @@ class Terms(NamedTuple):
         return all(getattr(facts, name) == copy for name, copy in self.copies.items())
 
 
-class Answer(NamedTuple):
+class Answer:
     """A decision, and what it depended on besides its key."""
 
-    decision: Decision
-    facts: tuple[Any, ...]
-    terms: Terms | None
+    __slots__ = ("decision", "facts", "seen", "terms")
+
+    def __init__(self, decision: Decision, facts: Key, terms: Terms | None) -> None:
+        self.decision = decision
+        self.facts = facts
+        """The values of those facts that the shape has."""
+        self.terms = terms
+        self.seen: Facts | None = None
+        """Facts for which it holds, whatever becomes of the dictionaries in them."""
+
+    def holds(self, facts: Facts, values: Key) -> bool:
+        """Nothing that it depended on has changed."""
+        if self.facts is not values and self.facts != values:
+            return False
+        if self.terms is None or self.terms.hold(facts):
+            if self.terms is None or self.terms.lasting:
+                self.seen = facts
+            return True
+        return False
+
+
+class Signature:
+    """Answers to calls whose arguments have the same names and types."""
+
+    __slots__ = ("answers", "types", "valued")
+
+    def __init__(self, types: dict[str, type], shape: Shape) -> None:
+        self.types = types
+        self.valued = tuple(sorted(shape.args & types.keys()))
+        """The arguments whose values matter."""
+        self.answers: dict[object, Answer] = {}
 
 
 class Known:
     """The answers of one cell, all of one shape."""
 
-    __slots__ = ("answers", "context", "facts", "get_context", "get_facts", "shape", "valued")
+    __slots__ = ("bare", "context", "contexts", "facts", "get_context", "get_facts", "last", "shape", "signatures")
 
     def __init__(self, shape: Shape) -> None:
         self.shape = shape
-        self.answers: dict[Key, Answer] = {}
-        self.valued = tuple(sorted(shape.args))
         self.get_context = _getter(shape.context)
         self.get_facts = _getter(shape.facts)
+        self.last = Signature({}, shape)
+        self.signatures: dict[frozenset[tuple[str, type]], Signature] = {frozenset(): self.last}
         # Contexts and facts are mostly those of the call before: what was last taken from which.
-        self.context: tuple[Context, Key] = (NO_CONTEXT, self.get_context(NO_CONTEXT))
+        self.contexts: dict[Key, object] = {}
+        """By what the shape has of a context: what stands for it in keys, since it is quicker to look up."""
+        self.context: tuple[Context | None, object] = (None, None)
         self.facts: tuple[Facts, Key] = (NO_FACTS, self.get_facts(NO_FACTS))
+        self.bare: tuple[Context | None, Facts | None, Decision | None] = (None, None, None)
+        """The last call without arguments: its context, its facts, and an answer that holds for these."""
 
     def find(self, call: Call, facts: Facts) -> Decision | None:
-        """The answer to a call that is not to be told apart from one before. May raise KeyError or TypeError."""
-        answer = self.answers[self.key(call)]
-        before, values = self.facts
-        if facts is not before:
-            values = self.fact_values(facts)
-        if answer.facts is not values and answer.facts != values:
-            return None
-        if answer.terms is not None and not answer.terms.hold(facts):
-            return None
-        return answer.decision
-
-    def key(self, call: Call) -> Key:
-        """All that the answer to a call depends on, but for the facts. Raises TypeError for a malformed call."""
+        """The answer to a call that can't be told apart from one before. Raises KeyError if there is none, and
+        TypeError for a malformed call."""
         context, args = call.context, call.args
         before, key = self.context
         if context is not before:
-            if type(context) is not Context:
-                raise TypeError
-            key = self.get_context(context)
-            self.context = (context, key)
-        if type(args) is not dict:
+            key = self._context_key(context)
+        if type(args) is not dict or type(call.agent) is not str or type(call.tool) is not str:
             raise TypeError
         if call.statement is not None:
-            if type(call.statement) is not Statement or not call.statement.well_formed:
-                raise TypeError
-            if self.shape.stated and call.stated:
-                key = (_STATED, key)
-        if not args:
-            return key
-        # How many there are tells where each part begins.
-        types = (*args, *map(type, args), *map(type, args.values()))
-        return (_GIVEN, key, *types, *[args.get(name, _ABSENT) for name in self.valued])
+            key = self._stated_key(call, key)
+        same = self.last
+        types = same.types
+        if len(args) != len(types):
+            same = self._signature(args)
+        else:
+            for name, value in args.items():
+                if types.get(name) is not type(value) or type(name) is not str:
+                    same = self._signature(args)
+                    break
+        for name in same.valued:
+            key = (key, args[name])
+        answer = same.answers[key]
+        if answer.seen is facts:
+            return answer.decision
+        if not answer.holds(facts, self.fact_values(facts)):
+            return None
+        if not args and call.statement is None and answer.seen is facts:
+            self.bare = (context, facts, answer.decision)
+        return answer.decision
+
+    def keep(self, call: Call, answer: Answer) -> None:
+        """Keeps an answer of this shape to a well-formed call."""
+        args = call.args
+        self.contexts.setdefault(self.get_context(call.context), object())
+        key = self._context_key(call.context)
+        if call.statement is not None:
+            key = self._stated_key(call, key)
+        types = {name: type(value) for name, value in args.items()}
+        same = self.signatures.setdefault(frozenset(types.items()), Signature(types, self.shape))
+        for name in same.valued:
+            key = (key, args[name])
+        same.answers[key] = answer
+
+    def _signature(self, args: dict[str, Any]) -> Signature:
+        if any(type(name) is not str for name in args):
+            raise TypeError
+        found = self.last = self.signatures[frozenset(zip(args, map(type, args.values()), strict=True))]
+        return found
+
+    def _context_key(self, context: Context) -> object:
+        if type(context) is not Context:
+            raise TypeError
+        key = self.contexts[self.get_context(context)]
+        self.context = (context, key)
+        return key
+
+    def _stated_key(self, call: Call, key: object) -> object:
+        if type(call.statement) is not Statement or not call.statement.well_formed:
+            raise TypeError
+        return (_STATED, key) if self.shape.stated and call.stated else key
 
     def fact_values(self, facts: Facts) -> Key:
         """Those facts that the shape has."""
-        values: Key = self.get_facts(facts)
-        if values == self.facts[1]:
-            values = self.facts[1]  # answers share one tuple
-        self.facts = (facts, values)
+        before, values = self.facts
+        if facts is not before:
+            found: Key = self.get_facts(facts)
+            if found != values:
+                values = found  # else answers share one tuple
+            self.facts = (facts, values)
         return values
 
 
@@ -158,8 +225,7 @@ class Memo:
     def find(self, call: Call, facts: Facts) -> Decision | None:
         """The answer to a call that can't be told apart from one before; None if there is none."""
         try:
-            if type(call.agent) is str and type(call.tool) is str:
-                return self.cells[call.agent][call.tool].find(call, facts)
+            return self.cells[call.agent][call.tool].find(call, facts)
         except (KeyError, TypeError, AttributeError):
             pass  # not met before, or not well formed
         return None
@@ -181,7 +247,7 @@ class Memo:
         if sum(len(text) for text in (*args, *values) if type(text) is str) > LONGEST:
             return
         self.count += 1
-        known.answers[known.key(call)] = Answer(decision, known.fact_values(facts), _terms(facts, noted))
+        known.keep(call, Answer(decision, known.fact_values(facts), _terms(facts, noted)))
 
 
 def _terms(facts: Facts, noted: Noted) -> Terms | None:

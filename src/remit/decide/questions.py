@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import msgspec
 
 from remit.decide.case import Case, Objection
-from remit.decide.grid import Bound, Cell, bind
+from remit.decide.grid import Bound, Cell, bind, bind_entries
 from remit.decide.steps import binding_cells, is_before, within
 from remit.model.call import Call
 from remit.model.decision import Needs
@@ -15,6 +15,7 @@ from remit.model.digest import sha256
 from remit.model.facts import Facts
 from remit.model.terms import ASK
 from remit.model.text import shown
+from remit.model.trace import Anticipated, NotAnticipated
 
 HUMAN = "human"
 
@@ -50,10 +51,10 @@ def questions(case: Case) -> Objection | None:
     # What was answered was shown with its statement: nobody can answer while that is missing.
     missing = any(ask.statement for ask in open_asks) and not case.call.stated
     first = open_asks[0]
-    case.trace.append(f"7 {first.reason}")
+    case.note(7, first.reason)
     needs = Needs(first.of, missing=("statement",) if missing else ())
     if case.capsules and case.capsules[0].plan and not covered:
-        case.trace.append("7 not-anticipated: no item of the passed plan covers this call")
+        case.trace.append(NotAnticipated())
     reason = first.reason + ("; say your intent, why, and the consequences" if missing else "")
     return Objection(ASK, first.code, reason, 7, rule=first.rule, needs=needs)
 
@@ -109,11 +110,12 @@ def plan_covers(case: Case) -> bool:
     """The call's capsule has passed its plan gate, and the plan anticipates every unit."""
     if not case.capsules or "plan" not in case.capsules[0].gates:
         return False
-    items = bind(case.capsules[0].plan, case.cell.tool.name, "may")
+    items = bind_entries(case.capsules[0], "plan", case.cell.tool.name)
     if not items or not within(items, case):
         return False
     live = [item for item in items if any(item.judge.covers(unit) for unit in case.units)]
-    case.trace.append(f"7 anticipated by {', '.join(item.rule.at for item in live)}")
+    used = tuple(item.used for item in live if item.used is not None)
+    case.trace.append(Anticipated(tuple(item.rule.at for item in live), used))
     return True
 
 

@@ -6,12 +6,13 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from remit.decide.case import Case, Objection
-from remit.decide.grid import Bound, Cell, bind
+from remit.decide.grid import Bound, Cell, bind, bind_entries
 from remit.decide.reasons import because, limited, limited_text, permit_remedy
 from remit.model.decision import Obligation, Remedy
 from remit.model.policy import Caller, Reserved
 from remit.model.terms import MAX_CHAIN, UNKNOWN
 from remit.model.text import shown
+from remit.model.trace import Covered
 from remit.scopes.interface import FOR_LABELS, Unit
 from remit.scopes.kinds import kind_of
 from remit.scopes.path import forms, is_outside
@@ -43,7 +44,7 @@ def prohibited(cell: Cell, case: Case) -> Objection | None:
         if unit is not None:
             scope = bound.judge.describe()
             what = f" ({scope})" if scope else ""
-            case.trace.append(f"3 prohibited by {bound.line}")
+            case.note(3, f"prohibited by {bound.line}")
             reason = f"{name} may not use {cell.tool.name}{what}"
             return case.deny(3, "may-not", reason, rule=bound.rule.at)
     entry = cell.reserved
@@ -53,11 +54,11 @@ def prohibited(cell: Cell, case: Case) -> Objection | None:
     if entry is None:
         entry = _reserved_command(cell, case)
     if entry is not None:
-        case.trace.append(f"3 reserved: {entry.at} {entry.name}")
+        case.note(3, f"reserved: {entry.at} {entry.name}")
         reason = f"{entry.name} is reserved to {entry.runner}; hand the work to it"
         return case.deny(3, "reserved", reason, rule=entry.at)
     if cell.access is False:
-        case.trace.append(f"3 accessible_by of {cell.tool.name} ({cell.tool.at}) does not name {name}")
+        case.note(3, f"accessible_by of {cell.tool.name} ({cell.tool.at}) does not name {name}")
         remedy = Remedy(f"add {name} to accessible_by of {cell.tool.name}")
         return case.deny(
             3,
@@ -95,7 +96,7 @@ def permitted(cell: Cell, case: Case) -> Objection | None:
             continue
         bound = next((b for b in live if b.judge.covers(unit)), None)
         if bound is not None:
-            case.trace.append(f"4 {unit.arg or unit.kind} covered by {bound.line}")
+            case.trace.append(Covered(unit.arg or unit.kind, bound.line, bound.used))
             if case.rule is None:
                 case.rule = bound.rule.at
             duty = bound.judge.obligation(unit) if bound.judge.obliges else None
@@ -103,14 +104,13 @@ def permitted(cell: Cell, case: Case) -> Objection | None:
                 case.obligations[f"{duty} {unit.arg}"] = Obligation(duty, unit.arg)
             continue
         if cell.access and not is_outside(unit):
-            case.trace.append(
-                f"4 {unit.arg or unit.kind} covered by accessible_by of {cell.tool.name} ({cell.tool.at})"
-            )
+            by = f"accessible_by of {cell.tool.name} ({cell.tool.at})"
+            case.trace.append(Covered(unit.arg or unit.kind, by))
             case.rule = case.rule or cell.tool.at
             continue
-        case.trace.append(f"4 {unit.arg or unit.kind} {shown(unit.text)}: covered by no rule of {cell.caller.name}")
+        case.note(4, f"{unit.arg or unit.kind} {shown(unit.text)}: covered by no rule of {cell.caller.name}")
         for other in bounds:
-            case.trace.append(f"4   not by {other.line}{because(other, unit)}")
+            case.note(4, f"  not by {other.line}{because(other, unit)}")
         if is_outside(unit):
             return case.deny(4, "outside-root", f"{shown(unit.text)} lies outside the root")
         reason = limited_text(cell, bounds, unit) if kind_of(unit.kind).language else limited(cell, bounds)
@@ -133,7 +133,7 @@ def permissions(cell: Cell, case: Case) -> list[Bound]:
             bounds = bounds + bind(grant.rules, tool, "may", origin="grant", until=grant.until)
     for capsule in case.capsules[:1]:
         if capsule.grants and capsule.agent == cell.caller.name:
-            bounds = bounds + bind(capsule.grants, tool, "may", origin=f"capsule {shown(capsule.id)}")
+            bounds = bounds + bind_entries(capsule, "grants", tool, origin=f"capsule {shown(capsule.id)}")
     return bounds + cell.asks if cell.asks else bounds
 
 
@@ -153,7 +153,7 @@ def chained(case: Case) -> Objection | None:
         for cell in binding_cells(case):
             objection = prohibited(cell, case) or permitted(cell, case) or limits(cell, case)
             if objection is not None:
-                case.trace.append(f"5 bound by {cell.caller.name}, who delegates within its chain")
+                case.note(5, f"bound by {cell.caller.name}, who delegates within its chain")
                 return objection
     return _capsules(case)
 
@@ -171,7 +171,7 @@ def _hand_overs(case: Case) -> Objection | None:
         if not hands_to(one, two):
             remedy = Remedy(f"add {taker} to delegates_to of {giver}")
             return case.deny(5, "broken-chain", f"{giver} may not hand work to {taker}", rule=one.at, remedy=remedy)
-    case.trace.append("5 chain " + " → ".join(line))
+    case.note(5, "chain " + " → ".join(line))
     return None
 
 
@@ -269,7 +269,7 @@ def _data(caller: Caller, case: Case) -> Objection | None:
     if not case.facts.store:
         granted = (*granted, *case.call.context.capsule_grants)
     if caller.data_tiers_with_grant is not None and tier in caller.data_tiers_with_grant and tier in granted:
-        case.trace.append(f"6 data tier {tier} granted by the capsule")
+        case.note(6, f"data tier {tier} granted by the capsule")
         return None
     remedy = None
     if caller.data_tiers_with_grant is not None and tier in caller.data_tiers_with_grant:

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from typing import Any, cast
 
-from remit.decide.intake import Intake
+from remit.decide.intake import BadArguments, Intake
 from remit.decide.questions import call_digest
 from remit.model.call import Call, Context
 from remit.model.facts import Capsule, Facts
@@ -131,7 +131,12 @@ class Seen:
             by_type = argument is not None and not argument.one_of and _by_type(argument.kind, value)
             if not by_type:
                 self.noted.args.add(name)
-        return _Values(intake.values(self._whole_call.args), self.noted)
+        try:
+            values = intake.values(self._whole_call.args)
+        except BadArguments:
+            self.noted.once = True  # of several faults it names the first, so that their order matters
+            raise
+        return _Values(values, self.noted)
 
     def digest(self, policy: str) -> str:
         """What an approval would be bound to. It is of the whole call."""
@@ -229,7 +234,7 @@ class _Values(Values):
     def _whole(self, *_: object) -> Any:
         raise TypeError("values are looked up one by one")
 
-    values = items = copy = pop = popitem = setdefault = update = _whole  # type: ignore[assignment]
+    __iter__ = keys = values = items = copy = pop = popitem = setdefault = update = _whole  # type: ignore[assignment]
     __or__ = __ror__ = __eq__ = _whole
 
 

@@ -17,6 +17,7 @@ from remit.model.decision import Decision
 from remit.model.errors import CallError, InputError
 from remit.model.rulebook import Rulebook
 from remit.model.terms import DENY
+from remit.model.trace import Note
 from remit.model.wire import MAX_LINE, decode_call, encode_decision
 
 _CHUNK = 64 * 1024
@@ -58,7 +59,7 @@ def answer(known: CallFacts, line: bytes | None) -> tuple[Decision, str | None]:
 
 def refused(rulebook: Rulebook, code: str, reason: str) -> Decision:
     """The deny for a line that is no call."""
-    return Decision(DENY, "", "", code, reason, policy=rulebook.hash, detail=(f"1 {reason}",))
+    return Decision(DENY, "", "", code, reason, policy=rulebook.hash, trace=(Note(1, reason),))
 
 
 def encoded(decision: Decision, call_id: str | None) -> bytes:

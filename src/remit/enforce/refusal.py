@@ -8,6 +8,7 @@ import sys
 from remit.model.call import Call
 from remit.model.decision import Decision, Remedy
 from remit.model.terms import DENY
+from remit.model.trace import Note
 
 
 def own_places() -> tuple[str, ...]:
@@ -21,5 +22,5 @@ def refusal(
     call: Call, code: str, reason: str, *, detail: str = "", policy: str = "", remedy: Remedy | None = None
 ) -> Decision:
     """A deny that no rule gave: something that the decision needs is missing."""
-    lines = (detail,) if detail else ()
-    return Decision(DENY, call.agent, call.tool, code, reason, detail=lines, policy=policy, remedy=remedy)
+    lines = (Note(None, detail),) if detail else ()
+    return Decision(DENY, call.agent, call.tool, code, reason, trace=lines, policy=policy, remedy=remedy)

@@ -13,14 +13,14 @@ from remit.model.rulebook import Rulebook
 from remit.model.text import shown
 
 MARKS = {"allow": "✅", "ask": "✋", "deny": "❌"}
-STEPS = {
-    "1": "well formed",
-    "2": "halted, protected",
-    "3": "prohibited",
-    "4": "permitted",
-    "5": "the chain",
-    "6": "data",
-    "7": "questions",
+STEPS: dict[int | None, str] = {
+    1: "well formed",
+    2: "halted, protected",
+    3: "prohibited",
+    4: "permitted",
+    5: "the chain",
+    6: "data",
+    7: "questions",
 }
 LIMIT = 600
 MOST = 5
@@ -109,10 +109,10 @@ def reach(decision: Decision) -> list[str]:
 def trace(decision: Decision) -> list[str]:
     """The steps that were taken, in order, each with its name, and the one that settled it."""
     lines = []
-    for text in decision.detail:
-        number = text[:1] if text[1:2] == " " else ""
-        name = f"{number} {STEPS[number]}: {text[2:].strip()}" if number in STEPS else text
-        lines.append(shown(name, LIMIT))
+    for line in decision.trace:
+        step = f"{line.step} "
+        named = f"{step}{STEPS[line.step]}: {line.text.removeprefix(step).strip()}" if line.step in STEPS else line.text
+        lines.append(shown(named, LIMIT))
     if decision.verdict.word == "allow" and not decision.would:
         lines.append("8 allow")
     elif not any(decision.reason in line for line in lines):

@@ -7,7 +7,6 @@ facts = authority.facts(call.context.capsule, base)
 from __future__ import annotations
 
 import os
-import re
 from contextlib import suppress
 from typing import Any, Literal
 
@@ -31,11 +30,9 @@ from remit.model.decision import Decision
 from remit.model.facts import Capsule, Facts
 from remit.model.rulebook import Rulebook
 from remit.model.task import SUM, Ask, Task
+from remit.model.trace import Anticipated, Covered, NotAnticipated
 from remit.record.vault import Vault
 from remit.store.interface import Store
-
-_COVERS = re.compile(r" covered by |7 anticipated by ")
-_USED = re.compile(r"(grants|plan)\[([0-9]+)\] of ([A-Za-z0-9][A-Za-z0-9._-]*)")
 
 
 class Authority:
@@ -270,8 +267,9 @@ def _uses(decision: Decision, capsule: str) -> tuple[str, ...]:
     found = ["calls", f"tool:{decision.tool}", f"tier:{decision.data_tier}"]
     if not {"write", "delete"}.isdisjoint(decision.effects):
         found.append("writes")
-    marks = (match for text in decision.detail if _COVERS.search(text) for match in _USED.finditer(text))
-    found += sorted({f"{match[1]}[{match[2]}]" for match in marks if match[3] == capsule})
+    lines = (line for line in decision.trace if isinstance(line, (Covered, Anticipated)))
+    used = {one for line in lines for one in (line.used if isinstance(line, Anticipated) else (line.used,))}
+    found += sorted({str(one) for one in used if one is not None and one.capsule == capsule})
     return tuple(found)
 
 
@@ -299,4 +297,4 @@ def _shown(call: Call, decision: Decision, facts: Facts, point: str) -> Ask:
 
 
 def _anticipated(decision: Decision) -> bool:
-    return not any(text.startswith("7 not-anticipated") for text in decision.detail)
+    return not any(isinstance(line, NotAnticipated) for line in decision.trace)

@@ -7,6 +7,7 @@ from typing import Any
 import msgspec
 
 from remit.model.terms import Verdict
+from remit.model.trace import Line
 
 
 class Needs(msgspec.Struct, frozen=True):
@@ -68,7 +69,7 @@ class Decision(msgspec.Struct, frozen=True):
     targets: tuple[Target, ...] = ()
     grade: str = "understood"
     rule: str | None = None
-    detail: tuple[str, ...] = ()
+    trace: tuple[Line, ...] = ()
     policy: str = ""
     would: str | None = None
     needs: Needs | None = None
@@ -82,6 +83,11 @@ class Decision(msgspec.Struct, frozen=True):
     def allowed(self) -> bool:
         """True only for an allow."""
         return self.verdict is Verdict.ALLOW
+
+    @property
+    def detail(self) -> tuple[str, ...]:
+        """The trace in words, a line each, for the operator."""
+        return tuple(line.text for line in self.trace)
 
     def for_call(self, args: dict[str, Any]) -> Decision:
         """The decision with the value of each target spelled out, for the call with these arguments."""

@@ -45,7 +45,7 @@ def test_two_hundred_at_once(project: Project):
         # The path of a socket is short; threads can't change the working directory.
         folder = os.open(project.state, os.O_RDONLY)
         place = f"/proc/self/fd/{folder}/{SOCKET}"
-        with ThreadPoolExecutor(16) as pool:
+        with ThreadPoolExecutor(8) as pool:
             answers = [decision_of(one) for one in pool.map(lambda one: asked(place, one), questions)]
             assert answers == ["deny", "allow"] * 100
             reports = [project.report(one, {}) for one in questions[1::2]]
