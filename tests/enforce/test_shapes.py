@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import functools
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ import pytest
 
 from remit.enforce.errors import CallDenied, GuardError
 from remit.enforce.guard import Guard
-from tests.enforce.shapes import REFUSED, SHAPES, Holder, Shape
+from tests.enforce.shapes import REFUSED, SHAPES, Shape
 
 
 def guarded(folder: Path, shape: Shape, *, later: bool = False) -> tuple[Guard, Any]:
@@ -225,5 +226,20 @@ def test_a_name_that_scopes_use_is_refused(tmp_path: Path):
         guard.start()
 
 
-def test_holder_is_what_it_says():
-    assert Holder().method(Path("x")) == (Path("x"),)
+def test_an_approval_that_was_requested_is_of_the_call(tmp_path: Path):
+    """What an agent asks for by `remit_request` is the call that it makes then, with its defaults and dates."""
+    may = ["tool", "remit_request"]
+    guard = Guard(
+        {"remit": 1, "use": ["remit"], "agents": {"a": {"may": may}}}, root=tmp_path, state=tmp_path / ".state"
+    )
+
+    @guard.tool(does={"deploy": "https://prod.example/**"})
+    def tool(at: datetime, note: str | None = None, times: int = 2) -> tuple[Any, ...]:
+        return at, note, times
+
+    said = {"intent": "deploy", "because": "tested", "consequences": "users get it"}
+    args = {"at": "2026-01-02T03:04:05Z", "note": None}
+    with guard, guard.agent("a"):
+        told = guard.call("remit_request", {"tool": "tool", "args": args, **said})
+        guard.authority.answer(told["approval"], "approve", by="ann")
+        assert guard.call("tool", args) == (datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC), None, 2)

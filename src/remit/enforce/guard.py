@@ -305,11 +305,20 @@ class Guard:
         """Without a function it is decided and refused: the policy may know tools that this program doesn't have."""
         declared = self._functions.get(self.rulebook.book.aliases.get(tool, tool))
         if declared is None:
-            return None, self._called(tool, copied(dict(args or {})), statement)  # of others, `Declared` makes the copy
+            own = self._about_a_call(tool, copied(dict(args or {})))  # of others, `Declared` makes the copy
+            return None, self._called(tool, own, statement)
         if declared.is_method:
             help = "call it on its object, or declare the bound method"
             raise GuardError(f"`{tool}` is a method", code="bad-tool", help=help)
         return declared, self._called(tool, declared.received(args or {}), statement)
+
+    def _about_a_call(self, tool: str, args: dict[str, Any]) -> dict[str, Any]:
+        """For Remit's own tools: the call that they are about has its arguments as that call would have them."""
+        aliases, meant = self.rulebook.book.aliases, args.get("tool")
+        found = self._functions.get(aliases.get(meant, meant)) if type(meant) is str else None
+        if aliases.get(tool, tool) in OWN and found is not None and isinstance(args.get("args"), dict):
+            args["args"] = found.received(args["args"])
+        return args
 
     def _call(self, declared: Declared | None, call: Call, unfit: Unfit | None = None) -> Any:
         carrier = GuardCarrier(self, declared, call, unfit)
