@@ -66,9 +66,9 @@ class Paths:
             or form in self.exact
             or form.startswith(self.bases)
             or f"/{form}".endswith(self.tails)
-            or any(inner in f"/{form}" for inner in self.inner)
+            or (bool(self.inner) and any(inner in f"/{form}" for inner in self.inner))
             or not self.folders.isdisjoint(parts)
-            or any(last.endswith(end) and last != end for end in self.ends)
+            or (last.endswith(self.ends) and any(last.endswith(end) and last != end for end in self.ends))
             or (bool(self.rest) and self.rest.matches(form))
         )
 
