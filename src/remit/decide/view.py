@@ -146,10 +146,10 @@ class Seen:
         noted = self.noted
         noted.context |= USUAL_CONTEXT
         noted.facts |= USUAL_FACTS
-        context, behind = cast(ContextSeen, self.call.context), self._whole_call.context
+        context, facts = cast(Any, self.call.context), cast(Any, self.facts)
+        behind, known = self._whole_call.context, self._whole_facts
         context.capsule, context.chain = behind.capsule, behind.chain
         context.data_tier, context.environment = behind.data_tier, behind.environment
-        facts, known = cast(FactsSeen, self.facts), self._whole_facts
         facts.grants, facts.guarded, facts.halts = known.grants, known.guarded, known.halts
         facts.notes, facts.root, facts.sealed = known.notes, known.root, known.sealed
 
