@@ -19,7 +19,7 @@ def protected(case: Case) -> Objection | None:
     """Step 2, second half: no agent changes what governs it."""
     paths = case.cell.index.protected
     above = paths.above_root(case.facts.root)
-    guarded, sealed = case.facts.guarded, _below(case.facts.sealed, case.facts.root)
+    guarded, sealed = case.facts.guarded, case.facts.sealed and _below(case.facts.sealed, case.facts.root)
     moved: list[str] = []
     for unit in case.units:
         if unit.kind == "shell":
