@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
-from remit.cli.common import BAD_POLICY, FINE, find_policy, say_policy
-from remit.cli.options import JsonOption, PolicyOption
+from remit.cli.common import BAD_POLICY, FINE, say_policy
+from remit.cli.options import JsonOption
 from remit.cli.output import out, out_json, paint
 from remit.cli.parameters import Argument, Option
 from remit.enforce.declarations import Publication, find_guard
@@ -19,7 +20,9 @@ def command(
     check: Annotated[
         bool, Option("--check", help="Write nothing; exit with 1 if the file differs from the program.")
     ] = False,
-    policy: PolicyOption = None,
+    policy: Annotated[
+        Path | None, Option("--policy", metavar="FILE", help="The policy; otherwise the one that the guard names.")
+    ] = None,
     json: JsonOption = False,
 ) -> int:
     """Write the tools that a program declares in Python beside the policy; importing the program runs its code.
@@ -28,7 +31,7 @@ def command(
     share the policy in one command. A guard whose functions differ from the file does not start.
     """
     guards = {program: find_guard(program) for program in dict.fromkeys(programs)}
-    found = Publication.of(guards, find_policy(policy) if policy is not None else None)
+    found = Publication.of(guards, policy)
     say_policy(found.path, machine=json)
     if not check and not found.same:
         found.write()

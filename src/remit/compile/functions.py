@@ -1,4 +1,4 @@
-"""Tools that a program declares at its functions: compared with a rulebook that is there, and published beside a policy."""
+"""Tools that a program declares at its functions: compared with a rulebook, and published beside a policy."""
 
 from __future__ import annotations
 

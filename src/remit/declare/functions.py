@@ -71,7 +71,9 @@ def _match(known: Tool, tool: Tool, reader: Reader, published_by: Sequence[str])
         there, here = getattr(known, key), getattr(tool, key)
         if key in ("name", "about", "pack", "published", "at") or _same(there, here):
             continue
-        differ = [name for name in (*here, *there) if not _same(here.get(name), there.get(name))] if key == "args" else ()
+        differ = (
+            [name for name in (*here, *there) if not _same(here.get(name), there.get(name))] if key == "args" else ()
+        )
         what = f"its argument `{differ[0]}`" if differ else f"its `{key}`"
         message = f"the function for tool `{tool.name}` and what was published do not agree on {what}"
         reader.fail(known.at or SOURCE, "not-published", message, update(published_by))

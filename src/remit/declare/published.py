@@ -22,6 +22,7 @@ import yaml
 from remit.declare import format as shape
 from remit.declare.nodes import has_hidden, parse
 from remit.forms.shapes import Field, ListOf, Reader, Record, Text
+from remit.model.errors import PolicyError, Problem
 from remit.model.text import shown
 
 PROGRAM = re.compile(r"(?!-)[A-Za-z0-9_./-]{1,200}:[A-Za-z_][A-Za-z0-9_.]{0,100}")
@@ -107,6 +108,8 @@ def _dumped(data: dict[str, Any], *, readable: bool) -> str:
         text: str = yaml.dump(
             data, Dumper=_Dumper, sort_keys=False, default_flow_style=None, allow_unicode=readable, width=120
         )
-    except yaml.YAMLError as error:
-        raise ValueError(str(error)) from None
+        text.encode()
+    except (yaml.YAMLError, UnicodeEncodeError) as error:
+        what = f"can't be written as YAML: {shown(error, 200)}"
+        raise PolicyError((Problem("bad-value", what, "published tools"),)) from None
     return text
