@@ -99,9 +99,9 @@ def said(cost: ShellCost | None) -> str:
     if cost is None:
         return "Not measured: tree-sitter and tree-sitter-bash were not installed."
     return (
-        f"Deciding on a shell command takes {cost.decision:.0f} × the time of tree-sitter's bare parse of its text. Our own"
-        f" parse takes {cost.reading:.1f} ×; the rest is what each program does with its arguments, and the rules. For a"
-        f" command that was seen before it is {cost.again:.1f} ×. Medians over {cost.commands} everyday commands."
+        f"Deciding on a shell command takes {cost.decision:.0f} × the time of tree-sitter's bare parse of its text. Our"
+        f" own parse takes {cost.reading:.1f} ×; the rest is what each program does with its arguments, and the rules."
+        f" For a command seen before it is {cost.again:.1f} ×. Medians over {cost.commands} everyday commands."
     )
 
 
