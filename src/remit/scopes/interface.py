@@ -64,6 +64,8 @@ class Unit(msgspec.Struct, frozen=True):
     """True for what a command touches: the command's own rule covers it, prohibitions look at its paths and URLs."""
     untold: tuple[Untold, ...] = ()
     """What a command touches where the text doesn't tell the place."""
+    args: tuple[str, ...] = ()
+    """Of the call itself: the arguments that are there and that its effects are on."""
 
 
 class Declared(msgspec.Struct, frozen=True):

@@ -60,9 +60,15 @@ class Judge:
         kind = kind_of(unit.kind)
         if kind.beyond(unit):
             return False
-        if kind.must_be_mentioned and self.on_arguments and unit.arg:
+        return self.mentions(unit)
+
+    def mentions(self, unit: Unit) -> bool:
+        """False where the scope limits arguments, but not those that the unit comes from."""
+        if not self.on_arguments or unit.kind in self.parts:
+            return True
+        if unit.arg and (unit.effects or kind_of(unit.kind).must_be_mentioned):
             return unit.arg in self.mentioned
-        return True
+        return self.mentioned.issuperset(unit.args)
 
     def obligation(self, unit: Unit) -> str | None:
         """What the enforcement point must do for the cover of this unit to hold."""
