@@ -355,7 +355,7 @@ class PolicyDraw:
         return {key: self.some(choices[key], 1, 2) for key in self.some(list(choices), 1, 1)}
 
     def where(self, tool: dict[str, Any]) -> dict[str, Any]:
-        found = {}
+        found: dict[str, Any] = {}
         for name in self.some(list(tool["args"]), 1, 2):
             kind = kind_of(tool["args"][name])
             if kind == "one_of":

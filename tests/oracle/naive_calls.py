@@ -209,6 +209,11 @@ def units_of_value(tool: Tool, name: str, values: Values, value: str, call: Call
         if wide:
             patterns = tuple(f"{{{pattern},{pattern}/**}}" for pattern in spellings)
         found.append(one._replace(effects=under, spellings=patterns, wide=True))
+    if kind == "path" and facts.root is not None and f"{facts.root}/".startswith(spellings[0].rstrip("/") + "/"):
+        if own and spellings[0] != facts.root:
+            found.append(Unit("path", name, own, (".",), root=facts.root))
+        if under and spellings[0] != facts.root:
+            found.append(Unit("path", name, under, ("**",), wide=True, root=facts.root))
     return found
 
 

@@ -9,7 +9,7 @@ from remit.decide.index import Index
 from remit.model.text import shown
 from remit.scopes.glob import Glob, fold
 from remit.scopes.globset import GlobSet
-from remit.scopes.interface import FOR_LABELS, Unit, Untold
+from remit.scopes.interface import Unit, Untold, is_for_labels
 from remit.scopes.path import is_outside
 
 Found = tuple[int, str]
@@ -41,7 +41,7 @@ def _tiers(index: Index, unit: Unit, inside: GlobSet | None, environment: str | 
     tier, grade = index.grade_tier(unit)
     if grade:
         yield tier, f"`{shown(unit.text, 60)}` {words.get(f'grade {grade}', grade)}"
-    if unit.kind not in FOR_LABELS:
+    if not is_for_labels(unit):
         by_effect, effect = index.effect_tier(unit)
         if effect:
             yield by_effect, words.get(f"effect {effect}", effect)

@@ -49,9 +49,9 @@ def parts_of(cell: Cell) -> list[Part]:
     found.extend(Part(unit.kind, "", unit.effects, fixed=unit) for unit in intake.fixed)
     itself = intake.own_effects or frozenset()
     if itself or all(part.optional for part in found):
-        on = intake.acted_on
-        always = tuple(name for name in on if not args[name].optional or args[name].default is not None)
-        found.append(Part("call", "", itself, not itself and bool(found), args=on, always=always))
+        acted = intake.acted_on
+        always = tuple(name for name in acted if not args[name].optional or args[name].default is not None)
+        found.append(Part("call", "", itself, not itself and bool(found), args=acted, always=always))
     return found
 
 

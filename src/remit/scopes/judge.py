@@ -7,7 +7,7 @@ from typing import Any
 from remit.model.call import Context
 from remit.model.policy import Scope
 from remit.model.terms import UNKNOWN
-from remit.scopes.interface import FOR_LABELS, Matcher, Unit
+from remit.scopes.interface import Matcher, Unit, is_for_labels
 from remit.scopes.kinds import kind_of, names
 from remit.scopes.where import ArgumentTest, context_holds
 
@@ -92,7 +92,7 @@ class Judge:
 
     def _acts(self, unit: Unit) -> bool:
         """The unit has one of the effects, or could have any; a label's target does what its command does."""
-        if unit.kind in FOR_LABELS:
+        if is_for_labels(unit) and unit.kind not in self.parts:
             return False
         return self.effects is None or unit.grade == UNKNOWN or not self.effects.isdisjoint(unit.effects)
 
