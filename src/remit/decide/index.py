@@ -93,13 +93,17 @@ class Index:
         self.outside_scope = book.label_tiers.get("outside_scope", LabelTier(4, ("delete",)))
         self.words = book.tier_words
         self._ranked = sorted(EFFECTS, key=lambda effect: -self.effect_tiers.get(effect, 4))
+        self._by_effects: dict[frozenset[str], tuple[int, str] | None] = {}
 
-    def effect_tier(self, unit: Unit) -> tuple[int, str]:
-        """The tier of a unit by its effects alone, and the effect that gives it; empty for a unit without any."""
-        for effect in self._ranked:
-            if effect in unit.effects:
-                return self.effect_tiers[effect], effect
-        return 0, ""
+    def effect_tier(self, unit: Unit) -> tuple[int, str] | None:
+        """The tier of a unit by its effects alone, and why; None for a unit without any."""
+        try:
+            return self._by_effects[unit.effects]
+        except KeyError:
+            effect = next((effect for effect in self._ranked if effect in unit.effects), None)
+            found = (self.effect_tiers[effect], self.words.get(f"effect {effect}", effect)) if effect else None
+            self._by_effects[unit.effects] = found
+            return found
 
     def grade_tier(self, unit: Unit) -> tuple[int, str]:
         """The least tier of a command by its grade, and of a statement that is not understood."""

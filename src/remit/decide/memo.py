@@ -47,6 +47,8 @@ class Shape(NamedTuple):
         """With what was noted in addition."""
         facts = noted.facts - _ONE_BY_ONE
         stated = self.stated or noted.stated
+        if noted.context <= self.context and noted.args <= self.args and facts <= self.facts and stated is self.stated:
+            return self
         return Shape(self.context | noted.context, self.args | noted.args, self.facts | facts, stated)
 
 
@@ -179,7 +181,10 @@ class Known:
         if call.statement is not None:
             key = self._stated_key(call, key)
         types = {name: type(value) for name, value in args.items()}
-        same = self.signatures.setdefault(frozenset(types.items()), Signature(types, self.shape))
+        names = frozenset(types.items())
+        same = self.signatures.get(names)
+        if same is None:
+            same = self.signatures.setdefault(names, Signature(types, self.shape))
         for name in same.valued:
             key = (key, args[name])
         same.answers[key] = answer
@@ -239,12 +244,17 @@ class Memo:
         row, args = self.cells.setdefault(call.agent, {}), call.args
         known = row.get(call.tool)
         shape = (known.shape if known is not None else Shape()).grown(noted)
-        if known is None or known.shape != shape:
+        if known is None or known.shape is not shape:
             known = row[call.tool] = Known(shape)
-        values = [value for name, value in args.items() if name in shape.args]
-        if any(type(value) not in _ATOMS for value in values):
-            return
-        if sum(len(text) for text in (*args, *values) if type(text) is str) > LONGEST:
+        length = 0
+        for name, value in args.items():
+            length += len(name)
+            if name in shape.args:
+                if type(value) not in _ATOMS:
+                    return
+                if type(value) is str:
+                    length += len(value)
+        if length > LONGEST:
             return
         self.count += 1
         known.keep(call, Answer(decision, known.fact_values(facts), _terms(facts, noted)))

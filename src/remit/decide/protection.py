@@ -95,6 +95,8 @@ def _is_guarded(unit: Unit, guarded: Places, lost: bool) -> bool:
             if changes and unit.value.absolute and any(unit.value.matches(place) for place in _upwards(name)):
                 return True
             continue
+        if changes and unit.value == "." and not short.startswith(("/", "..")):
+            return True
         for place in (unit.value, *unit.also):
             for own in (name, short):
                 if place == own or place.startswith(own + "/") or (changes and own.startswith(place.rstrip("/") + "/")):

@@ -24,6 +24,9 @@ BY_TYPE: dict[str, type] = {"text": str, "flag": bool, "number": int}
 """Kinds of arguments that accept every value of one type, so that checking them looks at nothing but the type."""
 EVERY = "json"
 """The kind that accepts whatever there is."""
+USUAL_CONTEXT = frozenset(("capsule", "chain", "data_tier", "environment"))
+USUAL_FACTS = frozenset(("grants", "guarded", "halts", "notes", "root", "sealed"))
+"""What is noted together: nearly every decision looks at all of it."""
 
 
 class Noted:
@@ -137,6 +140,18 @@ class Seen:
             self.noted.once = True  # of several faults it names the first, so that their order matters
             raise
         return _Values(values, self.noted)
+
+    def usual(self) -> None:
+        """Notes at once what nearly every decision looks at, which is quicker than one by one."""
+        noted = self.noted
+        noted.context |= USUAL_CONTEXT
+        noted.facts |= USUAL_FACTS
+        context, facts = cast(Any, self.call.context), cast(Any, self.facts)
+        behind, known = self._whole_call.context, self._whole_facts
+        context.capsule, context.chain = behind.capsule, behind.chain
+        context.data_tier, context.environment = behind.data_tier, behind.environment
+        facts.grants, facts.guarded, facts.halts = known.grants, known.guarded, known.halts
+        facts.notes, facts.root, facts.sealed = known.notes, known.root, known.sealed
 
     def digest(self, policy: str) -> str:
         """What an approval would be bound to. It is of the whole call."""

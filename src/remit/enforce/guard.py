@@ -155,14 +155,25 @@ class Guard:
         acting = acting_for(id(self))
         return self.root / ((acting.context.cwd if acting is not None else None) or ".")
 
+    @property
+    def policy(self) -> Policy:
+        """The policy as it was given: a file, a dict or a rulebook."""
+        return self._policy
+
+    @property
+    def declarations(self) -> dict[str, Mapping[str, Any]]:
+        """The tools of its functions, in the format of a policy's `tools`."""
+        return {name: tool.told for name, tool in self._functions.items()}
+
     def _load(self) -> tuple[Rulebook, Path, Path]:
         """The rulebook, the folder whose state this is (the policy's, as for every command), and the root of paths."""
-        functions = {name: tool.told for name, tool in self._functions.items()}
+        functions = self.declarations
         policy, here = self._policy, Path(self._root or ".").absolute()
         if isinstance(policy, Rulebook):
             missing = sorted(functions.keys() - policy.book.tools.keys())
             if missing:
-                raise GuardError(f"the rulebook has no tool `{missing[0]}`", code="undeclared-tool")
+                help = "declare it in the policy, or run `remit publish` and `remit activate`"
+                raise GuardError(f"the rulebook has no tool `{missing[0]}`", code="undeclared-tool", help=help)
             check_functions(policy, functions)
             return policy, here, here
         if isinstance(policy, Mapping):
