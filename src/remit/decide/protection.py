@@ -24,7 +24,7 @@ def protected(case: Case) -> Objection | None:
     paths = case.cell.index.protected
     above = paths.above_root(case.facts.root)
     guarded = tuple((place, relative_to(place, case.facts.root)) for place in case.facts.guarded)
-    sealed = _below(case.facts.sealed, case.facts.root)
+    sealed = case.facts.sealed and _below(case.facts.sealed, case.facts.root)
     moved: list[str] = []
     for unit in case.units:
         if unit.kind == "shell":
