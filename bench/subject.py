@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from bench.peers.interface import Built
 from bench.policies import policy_of
 from bench.timing import Args, Shot
@@ -15,6 +17,7 @@ from remit.compile.file import rulebook_path, write_rulebook
 from remit.decide import decide as judge
 from remit.declare import load_policy
 from remit.model import Call, Context, Decision, Facts
+from remit.model.facts import Capsule
 from remit.store import open_store
 
 load = load_rulebook
@@ -65,6 +68,45 @@ class HandedOver(Remit):
     context = HANDED
 
 
+class InTask(Remit):
+    """The same inside a task."""
+
+    name = "Remit, in a task"
+    use = "the same; the call belongs to a task of its agent, whose capsule is among the facts"
+    checks = dict.fromkeys(CHECKS, "the same, and the task")
+    grows = False
+
+    def build(self, workload: Workload) -> Built:
+        """The rulebook of the workload's policy, and a capsule for each agent."""
+        rulebook = build_rulebook(policy_of(workload))
+        capsules = {agent: Capsule(agent, agent, expires="2026-12-01T00:00:00Z") for agent in rulebook.book.callers}
+        facts = msgspec.structs.replace(FACTS, capsules=capsules)
+        contexts = {agent: Context(mode="interactive", session="s1", capsule=agent) for agent in capsules}
+
+        def decide(agent: str, tool: str, args: Args) -> Decision:
+            return judge(rulebook, Call(agent, tool, args, contexts[agent]), facts)
+
+        return Built(decide, _allowed)
+
+
+class NeverSeen(Remit):
+    """The same without the memo: what a call costs that is like none before."""
+
+    name = "Remit, never seen before"
+    use = "the same with `memo=False`: a path, a command or a context that was not met before"
+    checks = dict.fromkeys(CHECKS, "the same")
+    grows = False
+
+    def build(self, workload: Workload) -> Built:
+        """The rulebook of the workload's policy."""
+        rulebook = build_rulebook(policy_of(workload))
+
+        def decide(agent: str, tool: str, args: Args) -> Decision:
+            return judge(rulebook, Call(agent, tool, args, ALONE), FACTS, memo=False)
+
+        return Built(decide, _allowed)
+
+
 class AtHand(Remit):
     """The decision alone."""
 
@@ -87,7 +129,7 @@ class AtHand(Remit):
         return Built(decide, _allowed, prepare)
 
 
-ENGINES = (Remit(), HandedOver(), AtHand())
+ENGINES = (Remit(), HandedOver(), InTask(), NeverSeen(), AtHand())
 
 
 def save(policy: Mapping[str, Any], path: Path) -> None:

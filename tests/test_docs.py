@@ -21,6 +21,7 @@ from remit.declare.tasks import read_task
 ROOT = Path(__file__).parent.parent
 PAGES = sorted([ROOT / "README.md", *ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("examples/**/*.md")])
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+LINK = re.compile(r"\]\((?!\w+:)([^)#]*)(?:#([^)]*))?\)")
 
 
 def blocks(language: str, pages: list[Path] = PAGES) -> list[tuple[str, str]]:
@@ -153,8 +154,9 @@ def test_the_page_about_guard_is_a_program_that_runs(tmp_path: Path) -> None:
 def test_the_readme_names_make_targets_that_exist() -> None:
     targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE))
     for page in (ROOT / "README.md", ROOT / "CONTRIBUTING.md"):
-        for target in re.findall(r"\bmake ([a-z-]+)", page.read_text("utf-8")):
-            assert target in targets, f"{page.name}: make {target}"
+        named = re.findall(r"\bmake ([a-z-]+)", page.read_text("utf-8"))
+        assert named
+        assert [target for target in named if target not in targets] == [], page.name
 
 
 def test_ci_runs_what_contributing_says() -> None:
@@ -165,10 +167,19 @@ def test_ci_runs_what_contributing_says() -> None:
     assert re.findall(r"^make ([a-z-]+)$", script, re.MULTILINE) == targets
 
 
+def anchors(page: Path) -> set[str]:
+    """The names under which the headings of a page can be linked to."""
+    headings = re.findall(r"^#+ (.+)$", page.read_text("utf-8"), re.MULTILINE)
+    return {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
 def test_links_lead_somewhere() -> None:
-    for page in dict.fromkeys(PAGES):
-        for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", page.read_text("utf-8")):
-            assert (page.parent / target).exists(), f"{page.relative_to(ROOT)} → {target}"
+    links = [(page, *link) for page in dict.fromkeys(PAGES) for link in LINK.findall(page.read_text("utf-8"))]
+    assert len(links) > 50
+    for page, target, anchor in links:
+        place = page.parent / target if target else page
+        assert place.exists(), f"{page.relative_to(ROOT)} → {target}"
+        assert not anchor or anchor in anchors(place), f"{page.relative_to(ROOT)} → {target}#{anchor}"
 
 
 def test_every_key_of_the_format_is_documented() -> None:
@@ -183,5 +194,6 @@ def test_the_published_schema_is_the_generated_one() -> None:
 
 
 def test_no_page_names_what_is_not_in_the_project() -> None:
+    assert PAGES
     for page in dict.fromkeys(PAGES):
         assert "../shared" not in page.read_text("utf-8"), page

@@ -81,6 +81,6 @@ def test_every_key_of_a_task_is_documented() -> None:
     for key in task.fields:
         assert f"`{key}`" in page, key
     budget = getattr(task.fields["budget"].shape, "fields", {})
-    assert set(budget) == {"calls", "writes", "tools"}
+    assert set(budget) == {"calls", "writes", "tools", "sum"}
     for key in budget:
         assert f"`{key}`" in page, key

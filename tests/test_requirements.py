@@ -35,8 +35,9 @@ def pinned(pins: Path) -> dict[str, list[Requirement]]:
 
 @pytest.mark.parametrize("pins", PINNED, ids=lambda pins: pins.name)
 def test_pins_answer_what_is_asked_for(pins: Path):
-    versions = pinned(pins)
-    for requirement in asked_for(pins):
+    versions, asked = pinned(pins), list(asked_for(pins))
+    assert asked
+    for requirement in asked:
         candidates = versions.get(canonicalize_name(requirement.name), [])
         assert candidates, f"`{requirement.name}` is not pinned: run `make requirements`"
         for candidate in candidates:

@@ -15,7 +15,7 @@ from remit.compile.file import write_rulebook
 from remit.compile.tasks import task_from
 from remit.model.rulebook import Rulebook
 from tests.grant.world import authority, open_world
-from tests.postgres import running
+from tests.postgres import Postgres
 
 CROWD = Path(__file__).with_name("crowd.py")
 RULES: Rulebook = build_rulebook(
@@ -61,10 +61,9 @@ def test_twenty_threads_in_two_processes(tmp_path: Path) -> None:
 
 @pytest.mark.long
 @pytest.mark.parametrize("kind", ["sqlite", "postgres"])
-def test_a_hundred_threads_in_five_processes(tmp_path: Path, kind: str) -> None:
-    if kind == "sqlite":
-        assert _crowd(None, tmp_path / "state", 5, 100, 450) == {"ran": 450, "budget-spent": 50}
-        return
-    with running(durable=True) as server:
+def test_a_hundred_threads_in_five_processes(tmp_path: Path, kind: str, request: pytest.FixtureRequest) -> None:
+    url = None
+    if kind == "postgres":
+        server: Postgres = request.getfixturevalue("postgres")
         url = server.uri_of(server.new_database())
-        assert _crowd(url, tmp_path / "state", 5, 100, 450) == {"ran": 450, "budget-spent": 50}
+    assert _crowd(url, tmp_path / "state", 5, 100, 450) == {"ran": 450, "budget-spent": 50}

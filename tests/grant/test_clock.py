@@ -230,8 +230,8 @@ def test_who_handed_work_to_whom_outlasts_a_jump(site: Site) -> None:
     assert launches(site.store, "s", "dev") == [("lead",)]
 
 
-def test_machines_that_share_a_server_share_its_clock(server: Postgres, tmp_path: Path) -> None:
-    url = server.uri_of(server.new_database())
+def test_machines_that_share_a_server_share_its_clock(postgres: Postgres, tmp_path: Path) -> None:
+    url = postgres.uri_of(postgres.new_database())
     with_store = open_world(url, tmp_path / "state")
     try:
         astray = Clock(lambda: time.time() - YEAR, boot="astray")
@@ -416,8 +416,8 @@ def test_on_sqlite(tmp_path: Path) -> None:
     _run(None, tmp_path, 25, 30)
 
 
-def test_on_postgres(tmp_path: Path, server: Postgres) -> None:
-    _run(server, tmp_path, 8, 30)
+def test_on_postgres(tmp_path: Path, postgres: Postgres) -> None:
+    _run(postgres, tmp_path, 8, 30)
 
 
 @pytest.mark.long
@@ -426,5 +426,5 @@ def test_long_on_sqlite(tmp_path: Path) -> None:
 
 
 @pytest.mark.long
-def test_long_on_postgres(tmp_path: Path, server: Postgres) -> None:
-    _run(server, tmp_path, 500, 60)
+def test_long_on_postgres(tmp_path: Path, postgres: Postgres) -> None:
+    _run(postgres, tmp_path, 500, 60)

@@ -131,6 +131,7 @@ class PolicyDraw:
                     calm = kind == "glob" or below
                     effect = self.one(PATH_EFFECTS) if self.chance(0.25 if calm else 0.9) else self.one(EFFECTS[:4])
                     effect = "read" if calm and self.chance(0.7) else effect
+                    effect = effect if kinds.kind_of(kind).bears(effect) else "read"
                 else:
                     effect = {"url": "network", "agent": "delegate"}.get(kind, "execute")
                     if self.chance(0.15):

@@ -137,6 +137,7 @@ def test_adding_a_must_ask_never_allows(seeds: range) -> None:
 TWO_ARGUMENTS = {"args": {"p": "path", "u": "url"}, "optional": ["u"], "does": {"write": "p", "network": "u"}}
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     "scope",
     [{"path": "docs/**", "except": {"path": "docs/a"}}, {"path": "docs/**", "url": "https://a.example/**"}],

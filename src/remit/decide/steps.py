@@ -72,6 +72,8 @@ def prohibited(cell: Cell, case: Case) -> Objection | None:
 
 def _reserved_command(cell: Cell, case: Case) -> Reserved | None:
     """A reserved program or module anywhere in a shell text; a command that isn't understood could be any."""
+    if not cell.reserved_programs and not cell.reserved_urls:
+        return None
     shells = [unit for unit in case.units if unit.kind == "shell"]
     for entry in cell.reserved_programs:
         for unit in shells:
@@ -90,11 +92,16 @@ def permitted(cell: Cell, case: Case) -> Objection | None:
     context = case.call.context
     live = [b for b in bounds if b.judge.free or b.judge.in_force(context, case.values, case.units)]
     live = [b for b in live if b.rule.verb != "must_ask" or b.judge.touches(context, case.values, case.units)]
-    live.sort(key=lambda bound: bound.judge.obliges)
+    if len(live) > 1:
+        live.sort(key=lambda bound: bound.judge.obliges)
     for unit in case.units:
         if unit.derived:
             continue
-        bound = next((b for b in live if b.judge.covers(unit)), None)
+        for bound in live:
+            if bound.judge.covers(unit):
+                break
+        else:
+            bound = None
         if bound is not None:
             case.trace.append(Covered(unit.arg or unit.kind, bound.line, bound.used))
             if case.rule is None:

@@ -388,7 +388,7 @@ def test_the_store_is_locked(project: Project):
     link = sqlite3.connect(project.state / "remit.db", isolation_level=None)
     link.execute("BEGIN IMMEDIATE")
     patient = project.impatient(DEADLINE=100.0)  # on a busy machine too, it is the store that gives up first
-    project.run(project.question("Read", READ), command=patient).denied("(ledger-unavailable)")
+    project.run(project.question("Read", READ), command=patient).denied("(store-unavailable)")
     link.execute("ROLLBACK")
     link.close()
     assert project.ask("Read", READ).decision == "allow"

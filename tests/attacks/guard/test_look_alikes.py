@@ -11,6 +11,7 @@ import pytest
 from remit.enforce.errors import CallDenied, CallPending
 from remit.enforce.guard import Guard
 
+# No more than the questions that may be open at once.
 ANYTHING: list[Any] = [
     1,
     1.0,
@@ -27,10 +28,7 @@ ANYTHING: list[Any] = [
     [1],
     ["1"],
     {"1": 1},
-    {"1": "1"},
     {"a": 1, "b": None},
-    {"a": 1},
-    "null",
     "\u00e9",
     "e\u0301",
 ]

@@ -24,6 +24,7 @@ def test_every_profile_can_be_read():
 
 
 def test_the_sets_name_programs_that_have_profiles():
+    assert programs().sets
     for name, entries in programs().sets.items():
         matcher = ShellMatcher({"sets": [name]})
         exact = [run.program for runs in matcher.runs.values() for run in runs if run.exact is not None]
