@@ -14,7 +14,7 @@ from remit.model.decision import Decision, Needs, Obligation, Remedy, Target
 from remit.model.facts import Capsule, Facts
 from remit.model.terms import DENY, EFFECTS, Verdict
 from remit.model.trace import Line, Note
-from remit.scopes.interface import Unit
+from remit.scopes.interface import NO_EFFECTS, Unit
 from remit.scopes.kinds import kind_of
 
 FLOOR = "the tool's floor"
@@ -106,12 +106,11 @@ class Case:
 
 def _grade_and_effects(units: list[Unit]) -> tuple[str, tuple[str, ...]]:
     """The worst grade of any unit, and the effects of all."""
-    first = units[0]
     if len(units) == 1:
-        return first.grade, ordered(first.effects)
+        return units[0].grade, ordered(units[0].effects)
     grades = {unit.grade for unit in units}
     grade = next((grade for grade in _GRADES if grade in grades), _GRADES[-1])
-    return grade, ordered(first.effects.union(*[unit.effects for unit in units]))
+    return grade, ordered(NO_EFFECTS.union(*[unit.effects for unit in units]))
 
 
 @functools.lru_cache(maxsize=256)

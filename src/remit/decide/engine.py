@@ -46,8 +46,14 @@ def decide(rulebook: Rulebook, call: Call, facts: Facts = NO_FACTS, *, memo: boo
             known = _MEMOS[id(rulebook)].cells[agent][tool]
             if not args:  # the commonest calls of all, without a step too much
                 context, before, bare = known.bare
-                same = facts is before and call.context is context and call.statement is None and type(args) is dict
-                if same and type(agent) is str and type(tool) is str and bare is not None:
+                if (
+                    facts is before
+                    and call.context is context
+                    and call.statement is None
+                    and type(args) is dict
+                    and type(agent) is str
+                    and type(tool) is str
+                ):
                     return bare
             found = known.find(call, facts)
             if found is not None:

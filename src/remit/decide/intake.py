@@ -12,6 +12,9 @@ from remit.scopes.interface import NO_EFFECTS, Declared, Kind, Unit, Values
 from remit.scopes.kinds import kind_of
 from remit.scopes.reach import reach_unit
 
+BY_TYPE: dict[str, type] = {"text": str, "flag": bool, "number": int, "json": object}
+"""Kinds of arguments that accept every value of one type, so that checking them looks at nothing but the type."""
+
 
 class BadArguments(Exception):
     """The call does not fit the declaration."""
@@ -41,7 +44,7 @@ class _Shape:
 class Intake:
     """Reads the arguments of one tool."""
 
-    __slots__ = ("declared", "fixed", "flat", "own_effects", "required", "shape", "tool")
+    __slots__ = ("by_type", "declared", "defaults", "fixed", "flat", "own_effects", "required", "shape", "tool")
 
     def __init__(self, tool: Tool) -> None:
         self.tool = tool
@@ -50,6 +53,9 @@ class Intake:
         if len(self.flat) != len(tool.args):
             self.flat = {}
         self.required = frozenset(n for n, a in tool.args.items() if not a.optional)
+        self.defaults = {n: a.default for n, a in tool.args.items() if a.default is not None}
+        self.by_type = {n: BY_TYPE[a.kind] for n, a in tool.args.items() if a.kind in BY_TYPE and not a.one_of}
+        """Arguments that accept every value of one type (`object`: of any), so that only the type is looked at."""
         self.declared, self.own_effects = _declared(tool)
         self.fixed = _fixed_units(tool)
 
@@ -68,9 +74,9 @@ class Intake:
                 raise BadArguments("missing-argument", f"the argument `{missing}` is missing", missing)
         else:
             self._object(self.shape, args, "", values)
-        for name, argument in self.tool.args.items():
-            if argument.default is not None and name not in values:
-                values[name] = [argument.default]
+        for name, default in self.defaults.items():
+            if name not in values:
+                values[name] = [default]
         return values
 
     def _object(self, shape: _Shape, value: Any, path: str, values: Values) -> None:

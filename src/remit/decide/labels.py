@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from fnmatch import fnmatchcase
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from remit.model.pattern import compile_later
@@ -212,6 +213,7 @@ UNLABELLED = Labelled(0, 0, None)
 LABELLED = frozenset(("path", "url", "table", "host", "branch", "context"))
 """Kinds of units that labels are about."""
 MOST_WIDE = 1024
+"""Wide units whose result is kept: mostly fixed reaches of tools, the same in all their calls."""
 
 
 class Labels:
@@ -231,21 +233,19 @@ class Labels:
         self.things = [*(things for _, things in self.data), *(things for *_, things in self.named)]
         self._paths = Paths(tuple(text for things in self.things for text in things.paths.texts))
         """Those of all labels together: most paths have none."""
-        self._wide: dict[Unit, Labelled] = {}
+        self._wide = lru_cache(MOST_WIDE)(self._labelled)  # comparing globs takes long
 
     def of(self, unit: Unit) -> Labelled:
         """What they say about a unit."""
         if unit.kind not in LABELLED:
             return UNLABELLED
-        if unit.wide:  # mostly a fixed reach of a tool, the same in all its calls; comparing globs takes long
-            found = self._wide.get(unit)
-            if found is None:
-                if len(self._wide) >= MOST_WIDE:
-                    self._wide.clear()
-                found = self._wide[unit] = Labelled(self._data_tier(unit), *self._tier(unit))
-            return found
+        if unit.wide:
+            return self._wide(unit)
         if unit.kind == "path" and not self._paths.name(unit):
             return UNLABELLED
+        return self._labelled(unit)
+
+    def _labelled(self, unit: Unit) -> Labelled:
         return Labelled(self._data_tier(unit), *self._tier(unit))
 
     def _data_tier(self, unit: Unit) -> int:

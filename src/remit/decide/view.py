@@ -20,10 +20,6 @@ from remit.model.call import Call, Context
 from remit.model.facts import Capsule, Facts
 
 Values = dict[str, list[Any]]
-BY_TYPE: dict[str, type] = {"text": str, "flag": bool, "number": int}
-"""Kinds of arguments that accept every value of one type, so that checking them looks at nothing but the type."""
-EVERY = "json"
-"""The kind that accepts whatever there is."""
 USUAL_CONTEXT = frozenset(("capsule", "chain", "data_tier", "environment"))
 USUAL_FACTS = frozenset(("grants", "guarded", "halts", "notes", "root", "sealed"))
 """What is noted together: nearly every decision looks at all of it."""
@@ -129,10 +125,10 @@ class Seen:
     def values(self, intake: Intake) -> Values:
         """What intake makes of the arguments: it looks at all names and types, and at the values of most kinds."""
         self.whole = True
+        by_type = intake.by_type
         for name, value in self._whole_call.args.items():
-            argument = intake.tool.args.get(name)
-            by_type = argument is not None and not argument.one_of and _by_type(argument.kind, value)
-            if not by_type:
+            kind = by_type.get(name)
+            if kind is not type(value) and kind is not object:
                 self.noted.args.add(name)
         try:
             values = intake.values(self._whole_call.args)
@@ -253,11 +249,6 @@ class _Values(Values):
     __or__ = __ror__ = __eq__ = _whole
 
 
-def _by_type(kind: str, value: object) -> bool:
-    """A value of this kind is good by its type alone."""
-    return kind == EVERY or type(value) is BY_TYPE.get(kind)
-
-
 def _outer(name: str) -> str:
     """The argument that `a[].b` and `a.b` are in."""
-    return name.partition("[")[0].partition(".")[0]
+    return name.partition("[")[0].partition(".")[0] if "[" in name or "." in name else name

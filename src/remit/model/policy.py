@@ -50,6 +50,8 @@ class Tool(msgspec.Struct, frozen=True, omit_defaults=True):
     confirm: bool = False
     interaction: str | None = None
     about: str | None = None
+    version: str | None = None
+    """Of whatever it runs: an approval of a call counts only for the version that it was given for."""
     pack: str | None = None
     published: bool = False
     """A program declares it, and published that: the two must not differ."""

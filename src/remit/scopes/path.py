@@ -280,7 +280,7 @@ class PathKind(Kind):
 
     def units(self, arg: Declared, value: Any, values: Values, call: Call, facts: Facts) -> Iterable[Unit]:
         found = path_units(arg.name, value, arg.effects, arg.below, call.context.cwd, facts)
-        if any(other in values for other in arg.serves):
+        if arg.serves and any(other in values for other in arg.serves):
             return [msgspec.structs.replace(unit, derived=True) for unit in found]
         return found
 
