@@ -24,6 +24,7 @@ import msgspec
 
 from remit.decide import decide
 from remit.decide.grid import grid_of
+from remit.decide.preview import as_judged
 from remit.enforce.carrier import Carrier, Judged
 from remit.enforce.errors import GuardError
 from remit.enforce.in_force import Activated
@@ -165,6 +166,7 @@ class Enforcer:
         `quick` looks for no answers, and leaves out what is needed only to obey the decision.
         """
         try:
+            call = as_judged(rulebook, call)
             if not knows_task:
                 call = with_task(self.authority, rulebook, call)
             facts = self._known(call, rulebook)

@@ -76,6 +76,8 @@ class Condition(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_
     max_length: int | None = None
     parts: dict[str, Any] = {}
     """By kind: what such an argument must be, as the kind's form has read it."""
+    optional: bool = False
+    """True if it holds where the argument is absent."""
 
     def written(self) -> dict[str, Any]:
         """Plain data, as a policy has it."""
