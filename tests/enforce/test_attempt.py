@@ -281,13 +281,15 @@ def test_what_was_harmless_under_another_rulebook_is_begun_like_any_call(setting
 
 def test_a_malformed_call_spoils_nothing_for_the_next(setting: Setting):
     (setting.root / "a").touch()
-    for wrong in ([], "x", None):
+    faulty: list[Any] = [[], "x", None]
+    for wrong in faulty:
         carrier = Queued(Message("worker", "read", {}))
-        carrier.call = msgspec.structs.replace(carrier.call, args=wrong)  # type: ignore[arg-type]
+        carrier.call = msgspec.structs.replace(carrier.call, args=wrong)
         assert setting.queue.carry(carrier) == "malformed-call"
     assert setting.queue.take(Message("worker", "read", {"path": "a"})) == "ran"
-    for agent in ([], {}, None, 1):
-        carrier = Queued(Message(agent, "read", {"path": "a"}))  # type: ignore[arg-type]
+    nobody: list[Any] = [[], {}, None, 1]
+    for agent in nobody:
+        carrier = Queued(Message(agent, "read", {"path": "a"}))
         assert setting.queue.carry(carrier) == "malformed-call"
 
 
