@@ -227,7 +227,7 @@ class Things:
         if kind == "table":
             return bool(self.tables) and (unit.wide or _table(fold(unit.value), self.tables))
         if kind == "host":
-            return bool(self.hosts) and (unit.wide or _host(fold(unit.value), self.hosts))
+            return bool(self.hosts) and (unit.wide or _host(_without_port(fold(unit.value)), self.hosts))
         if kind in ("branch", "context"):
             names = self.branches if kind == "branch" else self.contexts
             name = fold(unit.value)
@@ -331,6 +331,11 @@ def _table(name: str, patterns: tuple[tuple[str, ...], ...]) -> bool:
 
 def _host(host: str, patterns: tuple[str, ...]) -> bool:
     return any(host == p or (p.startswith("*.") and host.endswith(p[1:])) for p in patterns)
+
+
+def _without_port(host: str) -> str:
+    name, _, port = host.rpartition(":")
+    return name if name and port.isdigit() else host
 
 
 def _reaches_host(pattern: UrlPattern, host: str) -> bool:

@@ -10,7 +10,7 @@ from remit.decide.labels import Labelled
 from remit.model.text import shown
 from remit.scopes.glob import Glob, fold
 from remit.scopes.globset import GlobSet
-from remit.scopes.interface import FOR_LABELS, Unit, Untold
+from remit.scopes.interface import Unit, Untold, is_for_labels
 from remit.scopes.path import is_outside
 
 Found = tuple[int, str]
@@ -45,7 +45,7 @@ def _tiers(
     tier, grade = index.grade_tier(unit)
     if grade:
         yield tier, f"`{shown(unit.text, 60)}` {words.get(f'grade {grade}', grade)}"
-    if unit.kind not in FOR_LABELS:
+    if not is_for_labels(unit):
         by_effect = index.effect_tier(unit)
         if by_effect is not None:
             yield by_effect

@@ -276,6 +276,7 @@ tool = Record(
         "confirm": Field(Flag(), "true: every call is asked"),
         "interaction": Field(Choice(*INTERACTIONS)),
         "about": Field(Text()),
+        "version": Field(Text(), "part of what is approved: a new one takes a new approval"),
     },
     _tool,
     what="a tool",

@@ -24,10 +24,11 @@ import msgspec
 
 from remit.decide import decide
 from remit.decide.grid import grid_of
+from remit.decide.preview import as_judged
 from remit.enforce.carrier import Carrier, Judged
 from remit.enforce.errors import GuardError
 from remit.enforce.in_force import Activated
-from remit.enforce.paths import facts_at, look_up
+from remit.enforce.paths import facts_at, look_up, still_there
 from remit.enforce.refusal import refusal
 from remit.enforce.tasks import with_task
 from remit.grant.asks import AskState
@@ -112,6 +113,9 @@ class Enforcer:
         It yields before it does what may take time (see MAY_WAIT); left alone there, it has begun nothing.
         """
         call, ground = carrier.call, self._ground
+        if type(call.agent) is not str or type(call.tool) is not str:
+            yield MAY_WAIT
+            return self.refuse(call, refusal(call, "malformed-call", "the agent and the tool are no names"))
         kind = (call.agent, call.tool)
         quick = kind in ground.harmless and carrier.knows_task and call.context.capsule is None
         if not quick or kind not in ground.pathless:
@@ -120,6 +124,9 @@ class Enforcer:
         for _ in range(ROUNDS):
             try:
                 rulebook = self.rulebook()
+                if quick and ground.rulebook is not rulebook:
+                    quick = False  # harmless under another rulebook
+                    yield MAY_WAIT
                 calls = carrier.calls(rulebook)
                 if len(calls) == 1:
                     judged = self.judge(calls[0], rulebook, carrier.knows_task, quick)
@@ -157,7 +164,7 @@ class Enforcer:
                 except Exception:
                     name = None  # recorded with a wait, it fails again and denies
                 if name is not None:
-                    return Passage(self.ledger, name, decision, call.args)
+                    return self._carried(Passage(self.ledger, name, decision, call.args), carrier, judged)
                 yield MAY_WAIT
             return self._begun(carrier, judged)
         return self.refuse(call, carrier.pending(decision), call_id=carrier.call_id)
@@ -168,6 +175,7 @@ class Enforcer:
         `quick` looks for no answers, and leaves out what is needed only to obey the decision.
         """
         try:
+            call = as_judged(rulebook, call)
             if not knows_task:
                 call = with_task(self.authority, rulebook, call)
             facts = self._known(call, rulebook)
@@ -188,10 +196,18 @@ class Enforcer:
     def _strictest(self, calls: Sequence[Call], rulebook: Rulebook, knows_task: bool) -> Judged:
         """The same of a call that may have come by several chains: what the strictest of them says.
 
-        Raises ValueError without any.
+        Where all of them allow it, the obligations of each hold, and the call begins for each. Raises ValueError
+        without any.
         """
         every = [self.judge(call, rulebook, knows_task) for call in calls]
-        return max(every, key=lambda judged: judged.decision.verdict)
+        found = max(every, key=lambda judged: judged.decision.verdict)
+        if found.decision.verdict is not ALLOW:
+            return found
+        duties = tuple(dict.fromkeys(duty for judged in every for duty in judged.decision.obligations))
+        found = min(every, key=lambda judged: judged.decision.would is not None)  # one that is not only observed
+        decision = msgspec.structs.replace(found.decision, obligations=duties)
+        others = tuple(judged for judged in every if judged is not found)
+        return msgspec.structs.replace(found, decision=decision, others=others)
 
     def ask(self, judged: Judged) -> tuple[Decision, AskState | None]:
         """The decision with the id of the question in the inbox; a deny if nobody can be asked.
@@ -252,17 +268,31 @@ class Enforcer:
             reason = "the decision can't be recorded, so nothing may run; tell the person who runs you"
             return refusal(call, "ledger-unavailable", reason, detail=str(error), policy=decision.policy)
         passage = Passage(self.ledger, receipt.call, receipt.on(decision), call.args)
+        found = self._carried(passage, carrier, judged)
+        if not isinstance(found, Passage):
+            return found
         try:
-            passage.args, passage.undo = carrier.carry_out(judged)
             self._begin(judged, keep=not carrier.knows_task)
         except Exception as error:
-            denied = _denied(decision, _why(error, "the call could not begin"))
-            passage.not_run(denied.code)
-            return denied
+            return passage.refused(error)
+        except BaseException:
+            passage.not_run("interrupted")
+            raise
         caller = judged.rulebook.book.callers.get(call.agent)
         counted = caller is not None and caller.daily_sum  # that is counted when a call begins
         if receipt.seq is None and _is_plain(decision) and not counted:
             self._ground.harmless.add((call.agent, call.tool))
+        return passage
+
+    def _carried(self, passage: Passage, carrier: Carrier, judged: Judged) -> Passage | Decision:
+        """The passage with its obligations carried out; otherwise the deny."""
+        try:
+            passage.args, passage.undo, passage.places = carrier.carry_out(judged)
+        except Exception as error:
+            return passage.refused(error)
+        except BaseException:
+            passage.not_run("interrupted")
+            raise
         return passage
 
     def _begin(self, judged: Judged, *, keep: bool) -> None:
@@ -272,6 +302,8 @@ class Enforcer:
         """
         decision, call = judged.decision, judged.call
         self.authority.begin(call, decision, judged.rulebook, judged.facts)
+        for other in judged.others:
+            self._begin(other, keep=keep)
         if keep and call.context.session is not None and "delegate" in decision.effects:
             tool = judged.rulebook.book.tools.get(decision.tool)
             for target in decision.targets:
@@ -316,7 +348,7 @@ class Enforcer:
         if call.context.capsule is not None:
             facts = self.authority.facts(call.context.capsule, ground.base)
         else:
-            second = int(time.monotonic())
+            second = int(time.time())  # moments are whole seconds of the wall clock, which also counts sleep
             if second != ground.second:
                 ground.now, ground.second = self.authority.facts(None, ground.base), second
             facts = ground.now
@@ -324,7 +356,7 @@ class Enforcer:
         if kind in ground.pathless:
             return facts
         found = look_up(rulebook, call, facts)
-        if found is facts and grid_of(rulebook).knows(*kind):
+        if found is facts and type(call.args) is dict and grid_of(rulebook).knows(*kind):
             ground.pathless.add(kind)
         return found
 
@@ -357,12 +389,30 @@ class _Ground:
 class Passage:
     """One call that has begun. It ends once."""
 
-    __slots__ = ("_began", "_ended", "_ledger", "args", "call", "decision", "undo")
+    __slots__ = ("_began", "_ended", "_ledger", "args", "call", "decision", "places", "undo")
 
     def __init__(self, ledger: Recorder, call: str, decision: Decision, args: dict[str, Any]) -> None:
         self._ledger, self.call, self.decision, self.args = ledger, call, decision, args
         self.undo: Callable[[], None] | None = None
+        self.places: tuple[str, ...] = ()
         self._began, self._ended = time.monotonic(), False
+
+    def checked(self) -> Passage | Decision:
+        """The passage, if its paths lead where they led when the call was decided; otherwise the deny.
+
+        For right before the tool runs.
+        """
+        try:
+            still_there(self.places)
+        except GuardError as error:
+            return self.refused(error)
+        return self
+
+    def refused(self, error: Exception) -> Decision:
+        """The deny in the place of a call that was let and could not begin, which is recorded."""
+        denied = _denied(self.decision, _why(error, "the call could not begin"))
+        self.not_run(denied.code)
+        return denied
 
     def run(self, function: Callable[[dict[str, Any]], T]) -> T:
         """Runs the tool with the arguments that were judged, and records how it ended; its exceptions propagate."""

@@ -50,6 +50,8 @@ class Tool(msgspec.Struct, frozen=True, omit_defaults=True):
     confirm: bool = False
     interaction: str | None = None
     about: str | None = None
+    version: str | None = None
+    """Of whatever it runs: an approval of a call counts only for the version that it was given for."""
     pack: str | None = None
     published: bool = False
     """A program declares it, and published that: the two must not differ."""
@@ -74,6 +76,8 @@ class Condition(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_
     max_length: int | None = None
     parts: dict[str, Any] = {}
     """By kind: what such an argument must be, as the kind's form has read it."""
+    optional: bool = False
+    """True if it holds where the argument is absent."""
 
     def written(self) -> dict[str, Any]:
         """Plain data, as a policy has it."""
