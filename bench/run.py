@@ -92,7 +92,8 @@ def show(results: report.Results) -> None:
     print("  " + (", ".join(name for name in start.modules if name not in start.ours) or "none"))
     print("\nA governed call")
     print(report.terminal(*report.governed_rows(results)))
-    print(f"  {report.durable(results)}")
+    print("\nOthers' governed calls, beside ours that keep their records alike")
+    print(report.terminal(*report.beside_rows(results)))
     print("\nTargets")
     print(report.terminal(*report.target_rows(results)))
 

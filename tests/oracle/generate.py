@@ -73,13 +73,15 @@ class Draw(PolicyDraw):
 
     def args(self, tool: Tool) -> dict[str, Any]:
         flat: dict[str, Any] = {}
+        args: dict[str, Any] = {}
         for name, argument in tool.args.items():
             if argument.optional and self.chance(0.5):
+                if self.chance(0.1):
+                    self.put(args, name, lambda: None)
                 continue
             if self.chance(0.008):
                 continue
             flat[name] = argument
-        args: dict[str, Any] = {}
         for name, argument in flat.items():
             self.put(args, name, lambda a=argument: self.value(a.kind, a.one_of))  # type: ignore[misc]
         if self.chance(0.008):

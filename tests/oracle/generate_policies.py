@@ -122,7 +122,7 @@ class PolicyDraw:
             if (
                 kind == "one_of"
                 or (name == "p" and "gp" in pool and self.chance(0.7))
-                or (kind not in ("path", "glob", "url", "agent") and self.chance(0.85))
+                or (kind not in ("path", "glob", "url", "agent") and self.chance(0.7))
             ):
                 continue
             for _ in range(1 if self.chance(0.85) else self.random.randint(0, 2)):
@@ -131,6 +131,7 @@ class PolicyDraw:
                     calm = kind == "glob" or below
                     effect = self.one(PATH_EFFECTS) if self.chance(0.25 if calm else 0.9) else self.one(EFFECTS[:4])
                     effect = "read" if calm and self.chance(0.7) else effect
+                    effect = effect if kinds.kind_of(kind).bears(effect) else "read"
                 else:
                     effect = {"url": "network", "agent": "delegate"}.get(kind, "execute")
                     if self.chance(0.15):
@@ -355,7 +356,7 @@ class PolicyDraw:
         return {key: self.some(choices[key], 1, 2) for key in self.some(list(choices), 1, 1)}
 
     def where(self, tool: dict[str, Any]) -> dict[str, Any]:
-        found = {}
+        found: dict[str, Any] = {}
         for name in self.some(list(tool["args"]), 1, 2):
             kind = kind_of(tool["args"][name])
             if kind == "one_of":
@@ -375,4 +376,8 @@ class PolicyDraw:
                 found[name] = self.one((1, {"range": [0, 5]}, {"min": 2}, {"max": 3.5}, [1, 2]))
             elif kind == "flag":
                 found[name] = self.one((True, False))
+            if isinstance(found.get(name), dict) and self.chance(0.3):
+                found[name] = {**found[name], "optional": self.chance(0.9)}
+            elif self.chance(0.1):
+                found[name] = {"optional": True}
         return found

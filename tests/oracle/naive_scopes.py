@@ -38,9 +38,11 @@ class Scopes:
             return _within(scope, unit)
         if outside(unit):
             return False
-        if (scope.parts or scope.where) and unit.kind in ("path", "url", "agent") and unit.arg:
+        if not scope.parts and not scope.where:
+            return True
+        if unit.arg and (unit.kind in ("path", "url", "agent") or unit.effects):
             return unit.arg in scope.where
-        return True
+        return all(name in scope.where for name in unit.on)
 
     def touches(self, rule: Rule) -> bool:
         """Whether a rule touches the call."""
@@ -77,6 +79,8 @@ class Scopes:
     def where(self, scope: Scope, every: Callable[..., bool], path: Any, url: Any) -> bool:
         for name, condition in scope.where.items():
             if not self.values.get(name):
+                if condition.optional:
+                    continue
                 return False
             if not every(self.passes(condition, name, value, path, url) for value in self.values[name]):
                 return False

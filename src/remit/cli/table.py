@@ -30,6 +30,10 @@ Entry = Command | Group
 COMMANDS: dict[str, Entry] = {
     "check": Command("check", "Check a policy: it loads, its examples and `never` statements hold, its tests pass"),
     "activate": Command("activate", "Put the policy in force: check it, show what changes, and ask a person"),
+    "publish": Command(
+        "publish",
+        "Write the tools that a program declares in Python beside the policy; importing the program runs its code",
+    ),
     "install": Command(
         "install.command",
         "Put Remit's hooks into a host's settings",

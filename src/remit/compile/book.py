@@ -91,6 +91,7 @@ class _Binding:
             unsafe=self._unsafe(),
             open_questions=policy.open_questions if policy.open_questions is not None else OPEN_QUESTIONS,
             packs=policy.packs,
+            published_by=policy.published_by,
             sources=policy.sources,
             root=policy.root,
             notices=tuple(self.notices),

@@ -7,6 +7,7 @@ from typing import Any
 
 from remit import catalog
 from remit.declare.nodes import parse
+from remit.declare.published import published_name
 from remit.forms.texts import plain
 from remit.model.policy import Label, Policy, Question
 from remit.model.rulebook import Protected
@@ -36,6 +37,7 @@ def protected(policy: Policy) -> Protected:
     """The protected paths: the catalog's, the policy's own files and tests, and what it adds."""
     found = data("protected.yaml")
     sources = policy.sources or ("remit.yaml",)  # a policy built in Python protects the file that others read
+    sources = tuple(dict.fromkeys((*sources, published_name(sources[0]))))  # before it is there, too
     inside = [source for source in sources if not source.startswith("../")]
     tests = {f"{source.rpartition('/')[0]}/*.test.yaml".lstrip("/") for source in inside}
     files = tuple(_literal(source) for source in inside)
@@ -45,7 +47,7 @@ def protected(policy: Policy) -> Protected:
         hidden=tuple(found["hidden"]),
         programs=tuple(found["programs"]),
         words={program: tuple(words) for program, words in found["words"].items()},
-        above=tuple(source for source in policy.sources if source.startswith("../")),
+        above=tuple(source for source in sources if source.startswith("../")),
         lifted=policy.unprotect,
     )
 

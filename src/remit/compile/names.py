@@ -62,7 +62,8 @@ class Names:
         if "*" in name:
             return self._pattern(name, at, own)
         known = {*self.tools, *self.toolsets, *self.aliases, *own}
-        help = known_pack(name) or f"declare it under tools:\n      {shown(name)}: {{args: {{}}, does: nothing}}"
+        declare = f"declare it under tools:\n      {shown(name)}: {{args: {{}}, does: nothing}}"
+        help = known_pack(name) or f"{declare}\n    or, if a Python program has it, run `remit publish app.py:guard`"
         self.reader.fail(at, "undeclared-tool", f"undeclared tool `{shown(name)}`{did_you_mean(name, known)}", help)
         return ()
 

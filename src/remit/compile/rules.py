@@ -102,6 +102,8 @@ class RuleResolver:
 
 def _wanted(kind: Kind, condition: Condition) -> str | None:
     """What a condition on an argument of this kind needs instead; None if it can be tested."""
+    if condition == Condition(optional=True):
+        return None
     if not kind.tests and not kind.conditional:
         return kind.instead
     other = next((part for part in condition.parts if part not in kind.limited_by), None)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -13,7 +14,7 @@ from remit.model.decision import Decision, Needs, Obligation, Remedy, Target
 from remit.model.facts import Capsule, Facts
 from remit.model.terms import DENY, EFFECTS, Verdict
 from remit.model.trace import Line, Note
-from remit.scopes.interface import Unit
+from remit.scopes.interface import NO_EFFECTS, Unit
 from remit.scopes.kinds import kind_of
 
 FLOOR = "the tool's floor"
@@ -61,7 +62,7 @@ class Case:
     def __init__(self, cell: Cell, call: Call, facts: Facts, values: dict[str, list[Any]], units: list[Unit]) -> None:
         self.cell, self.call, self.facts = cell, call, facts
         self.values, self.units = values, units
-        self.trace: list[Line] = [Note(None, said) for said in facts.notes]
+        self.trace: list[Line] = [Note(None, said) for said in facts.notes] if facts.notes else []
         self.capsules: list[Capsule] = []
         self.obligations: dict[str, Obligation] = {}
         self.digest: Callable[[str], str] | None = None
@@ -73,10 +74,7 @@ class Case:
         """What gave the data tier; empty for tier 0."""
         self.tier = cell.tool.tier
         self.tier_why = FLOOR
-        grades = {unit.grade for unit in units}
-        self.grade = next((grade for grade in _GRADES if grade in grades), _GRADES[-1])
-        found = frozenset[str]().union(*(unit.effects for unit in units))
-        self.effects = tuple(sorted(found, key=_ORDER.__getitem__))
+        self.grade, self.effects = _grade_and_effects(units)
 
     def note(self, step: int, said: str) -> None:
         """A line of the trace that only people read."""
@@ -106,6 +104,21 @@ class Case:
         )
 
 
+def _grade_and_effects(units: list[Unit]) -> tuple[str, tuple[str, ...]]:
+    """The worst grade of any unit, and the effects of all."""
+    if len(units) == 1:
+        return units[0].grade, ordered(units[0].effects)
+    grades = {unit.grade for unit in units}
+    grade = next((grade for grade in _GRADES if grade in grades), _GRADES[-1])
+    return grade, ordered(NO_EFFECTS.union(*[unit.effects for unit in units]))
+
+
+@functools.lru_cache(maxsize=256)
+def ordered(effects: frozenset[str]) -> tuple[str, ...]:
+    """Effects in the order of the format."""
+    return tuple(sorted(effects, key=_ORDER.__getitem__))
+
+
 def _targets(units: list[Unit], args: dict[str, Any]) -> tuple[Target, ...]:
     """What the call would reach, each once; commands and statements are shown by what they touch."""
     found: dict[Target, None] = {}
@@ -114,6 +127,6 @@ def _targets(units: list[Unit], args: dict[str, Any]) -> tuple[Target, ...]:
         if value is not None:
             if unit.arg and args.get(unit.arg) == value:
                 value = ""  # as given, so that one decision can serve many calls
-            for effect in sorted(unit.effects, key=_ORDER.__getitem__):
+            for effect in ordered(unit.effects):
                 found[Target(effect, unit.kind, value, unit.arg, unit.wide)] = None
     return tuple(found)

@@ -46,8 +46,14 @@ def decide(rulebook: Rulebook, call: Call, facts: Facts = NO_FACTS, *, memo: boo
             known = _MEMOS[id(rulebook)].cells[agent][tool]
             if not args:  # the commonest calls of all, without a step too much
                 context, before, bare = known.bare
-                same = facts is before and call.context is context and call.statement is None and type(args) is dict
-                if same and type(agent) is str and type(tool) is str and bare is not None:
+                if (
+                    facts is before
+                    and call.context is context
+                    and call.statement is None
+                    and type(args) is dict
+                    and type(agent) is str
+                    and type(tool) is str
+                ):
                     return bare
             found = known.find(call, facts)
             if found is not None:
@@ -100,6 +106,7 @@ def procedure(cell: Cell, seen: Seen) -> Decision:
         return _refusal(cell.rulebook, call, refused.code, str(refused), rule=cell.tool.at, cell=cell)
     if cell.caller.project_code == "deny":
         units = [msgspec.structs.replace(u, grade=UNKNOWN) if u.grade == PROJECT else u for u in units]
+    seen.usual()
     case = Case(cell, call, facts, values, units)
     case.digest = seen.digest
     unknown = known_capsules(case) if call.context.capsule is not None else None
@@ -164,8 +171,11 @@ def _allow(case: Case, would: Objection | None = None) -> Decision:
 
 def malformed(call: Call) -> str | None:
     """What is wrong with the shape of a call; None if nothing is."""
-    if type(call.args) is not dict or not all(type(name) is str for name in call.args):
+    if type(call.args) is not dict:
         return "the arguments are no object"
+    for name in call.args:
+        if type(name) is not str:
+            return "the arguments are no object"
     if type(call.context) is not Context:
         return "the context is no context"
     statement = call.statement

@@ -130,7 +130,7 @@ class Cell:
 class Row:
     """One caller of a rulebook: its rules by tool."""
 
-    __slots__ = ("any_tool", "apis", "book", "by_tool", "caller", "index", "locks", "names")
+    __slots__ = ("any_tool", "apis", "book", "by_tool", "caller", "index", "locks", "names", "tools")
 
     def __init__(self, book: Book, caller: Caller, index: Index) -> None:
         self.book = book
@@ -146,6 +146,8 @@ class Row:
             from remit.scopes.url import UrlPattern, UrlSet  # here: few callers have some, and paths need no URLs
 
             self.apis = UrlSet(UrlPattern.parse(text) for text in caller.apis)
+        self.tools: dict[str, Tool] = {}
+        """Those that were asked for, under whichever of their names."""
         self.any_tool: list[Rule] = []
         self.by_tool: dict[str, list[Rule]] = {}
         for rule in caller.rules:
@@ -161,6 +163,14 @@ class Row:
 
     def tool(self, name: str) -> Tool | None:
         """The declaration that counts for this caller, under whichever of its names."""
+        found = self.tools.get(name)
+        if found is None:
+            found = self._tool(name)
+            if found is not None:
+                self.tools[name] = found
+        return found
+
+    def _tool(self, name: str) -> Tool | None:
         own = self.caller.tools
         if name in own:
             return own[name]

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import cached_property
+from functools import cached_property, lru_cache
 from posixpath import normpath
 
-from remit.decide.labels import Labels, folded, url_set
+from remit.decide.labels import MOST_WIDE, Labels, folded, url_set
 from remit.model.rulebook import Book, LabelTier
 from remit.model.terms import EFFECTS
 from remit.scopes.glob import Glob, fold
 from remit.scopes.globset import GlobSet
 from remit.scopes.interface import Unit
 from remit.scopes.kinds import kind_of
-from remit.scopes.path import forms
 
 
 class ProtectedPaths:
@@ -29,7 +28,9 @@ class ProtectedPaths:
         self.places = frozenset(_above(self.bases))
         self.words = protected.words
         self.above = protected.above
-        self.lifted = GlobSet(Glob.parse(text) for text in protected.lifted)
+        self.lifted = GlobSet(Glob.parse(text) for text in protected.lifted) if protected.lifted else None
+
+        self._wide = lru_cache(MOST_WIDE)(self._names_wide)  # mostly the fixed reach of a tool, in all its calls
 
     @cached_property
     def reach(self) -> GlobSet:
@@ -40,7 +41,7 @@ class ProtectedPaths:
     def above_root(self, root: str | None) -> frozenset[str]:
         """The policy's own files that lie outside the root, as absolute paths."""
         if not self.above or root is None:
-            return frozenset()
+            return _NOWHERE
         return frozenset(normpath(f"{root}/{text}") for text in self.above)
 
     def names_path(self, unit: Unit) -> bool:
@@ -48,15 +49,11 @@ class ProtectedPaths:
         effects = unit.effects
         changes = "write" in effects or "delete" in effects
         if unit.wide:
-            glob = unit.value.folded()
-            if changes and (self.reach.intersects(glob) or any(glob.aims_at(name) for name in self.names)):
-                return True
-            if changes and any(glob.matches(place) for place in self.places):
-                return True
-            return "read" in effects and any(glob.aims_at(name) for name in self.hidden)
-        for spelling, form in zip((unit.value, *unit.also), forms(unit), strict=True):
-            if self.lifted and self.lifted.matches(spelling):
+            return self._wide(unit.value, changes, "read" in effects)
+        for spelling in (unit.value, *unit.also):
+            if self.lifted is not None and self.lifted.matches(spelling):
                 continue
+            form = fold(spelling)
             segments = form.split("/")
             if changes:
                 if not self.names.isdisjoint(segments) or self.paths.matches(form) or form in self.bases:
@@ -67,9 +64,20 @@ class ProtectedPaths:
                 return True
         return False
 
+    def _names_wide(self, value: Glob, changes: bool, reads: bool) -> bool:
+        glob = value.folded()
+        if changes and (self.reach.intersects(glob) or any(glob.aims_at(name) for name in self.names)):
+            return True
+        if changes and any(glob.matches(place) for place in self.places):
+            return True
+        return reads and any(glob.aims_at(name) for name in self.hidden)
+
     def contains(self, form: str) -> bool:
         """A directory with something protected below it: deleting it would delete that too."""
         return form == "." or any(base.startswith(form + "/") for base in self.bases)
+
+
+_NOWHERE: frozenset[str] = frozenset()
 
 
 def _above(bases: tuple[str, ...]) -> Iterator[str]:
@@ -93,13 +101,17 @@ class Index:
         self.outside_scope = book.label_tiers.get("outside_scope", LabelTier(4, ("delete",)))
         self.words = book.tier_words
         self._ranked = sorted(EFFECTS, key=lambda effect: -self.effect_tiers.get(effect, 4))
+        self._by_effects: dict[frozenset[str], tuple[int, str] | None] = {}
 
-    def effect_tier(self, unit: Unit) -> tuple[int, str]:
-        """The tier of a unit by its effects alone, and the effect that gives it; empty for a unit without any."""
-        for effect in self._ranked:
-            if effect in unit.effects:
-                return self.effect_tiers[effect], effect
-        return 0, ""
+    def effect_tier(self, unit: Unit) -> tuple[int, str] | None:
+        """The tier of a unit by its effects alone, and why; None for a unit without any."""
+        try:
+            return self._by_effects[unit.effects]
+        except KeyError:
+            effect = next((effect for effect in self._ranked if effect in unit.effects), None)
+            found = (self.effect_tiers[effect], self.words.get(f"effect {effect}", effect)) if effect else None
+            self._by_effects[unit.effects] = found
+            return found
 
     def grade_tier(self, unit: Unit) -> tuple[int, str]:
         """The least tier of a command by its grade, and of a statement that is not understood."""

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING, Any
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from remit.model.pattern import compile_later
 from remit.model.policy import Label
@@ -61,16 +62,29 @@ class Paths:
         """A folded path is one of them."""
         parts = form.split("/")
         last = parts.pop()
-        return (
-            last in self.names
-            or form in self.exact
-            or form.startswith(self.bases)
-            or f"/{form}".endswith(self.tails)
-            or (bool(self.inner) and any(inner in f"/{form}" for inner in self.inner))
-            or not self.folders.isdisjoint(parts)
-            or (last.endswith(self.ends) and any(last.endswith(end) and last != end for end in self.ends))
-            or (bool(self.rest) and self.rest.matches(form))
-        )
+        if last in self.names or form in self.exact or form.startswith(self.bases):
+            return True
+        if parts and not self.folders.isdisjoint(parts):
+            return True
+        if last.endswith(self.ends) and any(last.endswith(end) and last != end for end in self.ends):
+            return True
+        if self.tails or self.inner:
+            rooted = f"/{form}"
+            if rooted.endswith(self.tails):
+                return True
+            for inner in self.inner:
+                if inner in rooted:
+                    return True
+        return bool(self.rest) and self.rest.matches(form)
+
+    def name(self, unit: Unit) -> bool:
+        """A path unit that is not wide is one of them, or deletes a directory with some in it."""
+        deletes = "delete" in unit.effects
+        for form in forms(unit):
+            inside = form.lstrip("/") or "."  # one outside the root counts as if the root were that of the machine
+            if self.matches(inside) or (deletes and inside in self.above):
+                return True
+        return False
 
     @property
     def above(self) -> frozenset[str]:
@@ -150,12 +164,11 @@ class Things:
             return self.might(unit)
         if not self.paths:
             return False
-        deletes = "delete" in unit.effects
         if unit.wide:
-            return self.paths.aimed(unit.value) or (deletes and any(map(unit.value.folded().matches, self.paths.above)))
-        # One outside the root counts as if the root were that of the machine.
-        inside = [form.lstrip("/") or "." for form in forms(unit)]
-        return any(map(self.paths.matches, inside)) or (deletes and not self.paths.above.isdisjoint(inside))
+            if self.paths.aimed(unit.value):
+                return True
+            return "delete" in unit.effects and any(map(unit.value.folded().matches, self.paths.above))
+        return self.paths.name(unit)
 
     def might(self, unit: Unit) -> bool:
         """The unit is one of them, or might be."""
@@ -171,7 +184,7 @@ class Things:
         if kind == "table":
             return bool(self.tables) and (unit.wide or _table(fold(unit.value), self.tables))
         if kind == "host":
-            return bool(self.hosts) and (unit.wide or _host(fold(unit.value), self.hosts))
+            return bool(self.hosts) and (unit.wide or _host(_without_port(fold(unit.value)), self.hosts))
         if kind in ("branch", "context"):
             names = self.branches if kind == "branch" else self.contexts
             name = fold(unit.value)
@@ -183,6 +196,24 @@ class Things:
             hit = self.urls is not None and self.urls.intersects(value)
             return hit or any(_reaches_host(value, host) for host in self.hosts)
         return (self.urls is not None and self.urls.could_match(value)) or _host(value.host, self.hosts)
+
+
+class Labelled(NamedTuple):
+    """What the labels say about one unit."""
+
+    data_tier: int
+    """The highest data tier that it touches or could reach."""
+    tier: int
+    """The highest tier that a label gives it."""
+    label: str | None
+    """That label."""
+
+
+UNLABELLED = Labelled(0, 0, None)
+LABELLED = frozenset(("path", "url", "table", "host", "branch", "context"))
+"""Kinds of units that labels are about."""
+MOST_WIDE = 1024
+"""Wide units whose result is kept: mostly fixed reaches of tools, the same in all their calls."""
 
 
 class Labels:
@@ -200,12 +231,28 @@ class Labels:
                 self.named.append((name, rule.tier, frozenset(rule.effects), things))
 
         self.things = [*(things for _, things in self.data), *(things for *_, things in self.named)]
+        self._paths = Paths(tuple(text for things in self.things for text in things.paths.texts))
+        """Those of all labels together: most paths have none."""
+        self._wide = lru_cache(MOST_WIDE)(self._labelled)  # comparing globs takes long
 
-    def data_tier(self, unit: Unit) -> int:
+    def of(self, unit: Unit) -> Labelled:
+        """What they say about a unit."""
+        if unit.kind not in LABELLED:
+            return UNLABELLED
+        if unit.wide:
+            return self._wide(unit)
+        if unit.kind == "path" and not self._paths.name(unit):
+            return UNLABELLED
+        return self._labelled(unit)
+
+    def _labelled(self, unit: Unit) -> Labelled:
+        return Labelled(self._data_tier(unit), *self._tier(unit))
+
+    def _data_tier(self, unit: Unit) -> int:
         """The highest data tier that the unit touches or could reach."""
         return next((tier for tier, things in self.data if things.might(unit)), 0)
 
-    def tier(self, unit: Unit) -> tuple[int, str | None]:
+    def _tier(self, unit: Unit) -> tuple[int, str | None]:
         """The highest tier that a label gives the unit, and that label."""
         for name, tier, effects, things in self.named:
             if not effects.isdisjoint(unit.effects) and things.meets(unit):
@@ -241,6 +288,11 @@ def _table(name: str, patterns: tuple[tuple[str, ...], ...]) -> bool:
 
 def _host(host: str, patterns: tuple[str, ...]) -> bool:
     return any(host == p or (p.startswith("*.") and host.endswith(p[1:])) for p in patterns)
+
+
+def _without_port(host: str) -> str:
+    name, _, port = host.rpartition(":")
+    return name if name and port.isdigit() else host
 
 
 def _reaches_host(pattern: UrlPattern, host: str) -> bool:

@@ -6,10 +6,11 @@ from collections.abc import Iterator
 
 from remit.decide.case import FLOOR, Case
 from remit.decide.index import Index
+from remit.decide.labels import Labelled
 from remit.model.text import shown
 from remit.scopes.glob import Glob, fold
 from remit.scopes.globset import GlobSet
-from remit.scopes.interface import FOR_LABELS, Unit, Untold
+from remit.scopes.interface import Unit, Untold, is_for_labels
 from remit.scopes.path import is_outside
 
 Found = tuple[int, str]
@@ -23,10 +24,11 @@ def measure(case: Case) -> None:
     inside = GlobSet(Glob.parse(text) for text in scope) if scope is not None else None
     environment = case.call.context.environment
     for unit in case.units:
-        for tier, why in _tiers(index, unit, inside, environment):
+        labelled = index.labels.of(unit)
+        for tier, why in _tiers(index, unit, labelled, inside, environment):
             if tier > case.tier or (tier == case.tier and case.tier_why is FLOOR and unit.effects):
                 case.tier, case.tier_why = tier, why
-        tier = index.labels.data_tier(unit)
+        tier = labelled.data_tier
         if tier > case.data_tier:
             how = "could reach" if unit.wide else "is"
             case.data_tier, case.data_why = tier, f"{unit.kind} {shown(unit.text)} {how} data of tier {tier}"
@@ -36,20 +38,22 @@ def measure(case: Case) -> None:
             case.data_why = f"the text doesn't tell where {raw} lies: it could reach data of tier {case.data_tier}"
 
 
-def _tiers(index: Index, unit: Unit, inside: GlobSet | None, environment: str | None) -> Iterator[Found]:
+def _tiers(
+    index: Index, unit: Unit, labelled: Labelled, inside: GlobSet | None, environment: str | None
+) -> Iterator[Found]:
     words = index.words
     tier, grade = index.grade_tier(unit)
     if grade:
         yield tier, f"`{shown(unit.text, 60)}` {words.get(f'grade {grade}', grade)}"
-    if unit.kind not in FOR_LABELS:
-        by_effect, effect = index.effect_tier(unit)
-        if effect:
-            yield by_effect, words.get(f"effect {effect}", effect)
-        by_place, effect = index.environment_tier(unit, environment)
+    if not is_for_labels(unit):
+        by_effect = index.effect_tier(unit)
+        if by_effect is not None:
+            yield by_effect
+        by_place, effect = index.environment_tier(unit, environment) if environment else (0, "")
         if effect:
             because = words.get(f"environment {fold(environment or '')}", "")
             yield by_place, f"{effect} in {shown(environment, 40)}: {because}"
-    tier, label = index.labels.tier(unit)
+    _, tier, label = labelled
     if label is not None:
         how = "could reach what is labelled" if unit.wide else "is labelled"
         yield tier, f"{shown(unit.text)} {how} {label}: {words.get(f'label {label}', '')}"

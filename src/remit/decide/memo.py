@@ -20,6 +20,7 @@ from remit.decide.view import Noted
 from remit.model.call import Call, Context, Statement
 from remit.model.decision import Decision
 from remit.model.facts import NO_FACTS, Capsule, Facts
+from remit.model.terms import DENY
 
 MOST = 8192
 """Answers for one rulebook. When there are so many, all are dropped."""
@@ -30,6 +31,8 @@ _ATOMS = frozenset((str, int, bool, type(None)))
 _COPIED = ("links", "schema")
 """Facts that are dictionaries. They are compared with a copy, lest somebody changes them."""
 _ONE_BY_ONE = frozenset(("resolved", *_COPIED))
+_NONE = object()
+_NO_DECISION = Decision(DENY, "", "", "", "")
 _STATED = object()
 """What no call can contain, so that no two keys are equal by accident."""
 Key = tuple[Any, ...]
@@ -47,6 +50,8 @@ class Shape(NamedTuple):
         """With what was noted in addition."""
         facts = noted.facts - _ONE_BY_ONE
         stated = self.stated or noted.stated
+        if noted.context <= self.context and noted.args <= self.args and facts <= self.facts and stated is self.stated:
+            return self
         return Shape(self.context | noted.context, self.args | noted.args, self.facts | facts, stated)
 
 
@@ -64,8 +69,8 @@ class Terms(NamedTuple):
 
     @property
     def lasting(self) -> bool:
-        """It is about nothing in a dictionary, which could change while the facts stay the same object."""
-        return self.resolved is None and not self.capsules and not self.copies
+        """But for capsules it is about nothing in a dictionary, which could change while the facts stay the same."""
+        return self.resolved is None and not self.copies
 
     def hold(self, facts: Facts) -> bool:
         """Nothing of it has changed."""
@@ -88,15 +93,16 @@ class Terms(NamedTuple):
 class Answer:
     """A decision, and what it depended on besides its key."""
 
-    __slots__ = ("decision", "facts", "seen", "terms")
+    __slots__ = ("capsules", "decision", "facts", "seen", "terms")
 
     def __init__(self, decision: Decision, facts: Key, terms: Terms | None) -> None:
         self.decision = decision
+        self.capsules = tuple(terms.capsules.items()) if terms is not None else ()
         self.facts = facts
         """The values of those facts that the shape has."""
         self.terms = terms
         self.seen: Facts | None = None
-        """Facts for which it holds, whatever becomes of the dictionaries in them."""
+        """Facts for which it holds as long as they have these very capsules, whatever becomes of them otherwise."""
 
     def holds(self, facts: Facts, values: Key) -> bool:
         """Nothing that it depended on has changed."""
@@ -137,7 +143,7 @@ class Known:
         """By what the shape has of a context: what stands for it in keys, since it is quicker to look up."""
         self.context: tuple[Context | None, object] = (None, None)
         self.facts: tuple[Facts, Key] = (NO_FACTS, self.get_facts(NO_FACTS))
-        self.bare: tuple[Context | None, Facts | None, Decision | None] = (None, None, None)
+        self.bare: tuple[object, object, Decision] = (_NONE, _NONE, _NO_DECISION)
         """The last call without arguments: its context, its facts, and an answer that holds for these."""
 
     def find(self, call: Call, facts: Facts) -> Decision | None:
@@ -152,22 +158,32 @@ class Known:
         if call.statement is not None:
             key = self._stated_key(call, key)
         same = self.last
-        types = same.types
-        if len(args) != len(types):
-            same = self._signature(args)
-        else:
-            for name, value in args.items():
-                if types.get(name) is not type(value) or type(name) is not str:
+        if args or same.types:
+            types = same.types
+            if len(args) != len(types):
+                same = self._signature(args)
+            else:
+                try:
+                    for name in args:
+                        if types[name] is not type(args[name]) or type(name) is not str:
+                            same = self._signature(args)
+                            break
+                except KeyError:
                     same = self._signature(args)
-                    break
         for name in same.valued:
             key = (key, args[name])
-        answer = same.answers[key]
+        answer = same.answers.get(key)
+        if answer is None:
+            return None
         if answer.seen is facts:
-            return answer.decision
+            for name, capsule in answer.capsules:
+                if facts.capsules.get(name) is not capsule:
+                    break
+            else:
+                return answer.decision
         if not answer.holds(facts, self.fact_values(facts)):
             return None
-        if not args and call.statement is None and answer.seen is facts:
+        if not args and call.statement is None and answer.seen is facts and not answer.capsules:
             self.bare = (context, facts, answer.decision)
         return answer.decision
 
@@ -179,7 +195,10 @@ class Known:
         if call.statement is not None:
             key = self._stated_key(call, key)
         types = {name: type(value) for name, value in args.items()}
-        same = self.signatures.setdefault(frozenset(types.items()), Signature(types, self.shape))
+        names = frozenset(types.items())
+        same = self.signatures.get(names)
+        if same is None:
+            same = self.signatures.setdefault(names, Signature(types, self.shape))
         for name in same.valued:
             key = (key, args[name])
         same.answers[key] = answer
@@ -239,12 +258,17 @@ class Memo:
         row, args = self.cells.setdefault(call.agent, {}), call.args
         known = row.get(call.tool)
         shape = (known.shape if known is not None else Shape()).grown(noted)
-        if known is None or known.shape != shape:
+        if known is None or known.shape is not shape:
             known = row[call.tool] = Known(shape)
-        values = [value for name, value in args.items() if name in shape.args]
-        if any(type(value) not in _ATOMS for value in values):
-            return
-        if sum(len(text) for text in (*args, *values) if type(text) is str) > LONGEST:
+        length = 0
+        for name, value in args.items():
+            length += len(name)
+            if name in shape.args:
+                if type(value) not in _ATOMS:
+                    return
+                if type(value) is str:
+                    length += len(value)
+        if length > LONGEST:
             return
         self.count += 1
         known.keep(call, Answer(decision, known.fact_values(facts), _terms(facts, noted)))

@@ -13,7 +13,7 @@ from remit.model.policy import Caller, Reserved
 from remit.model.terms import MAX_CHAIN, UNKNOWN
 from remit.model.text import shown
 from remit.model.trace import Covered
-from remit.scopes.interface import FOR_LABELS, Unit
+from remit.scopes.interface import Unit, is_for_labels
 from remit.scopes.kinds import kind_of
 from remit.scopes.path import forms, is_outside
 
@@ -49,7 +49,7 @@ def prohibited(cell: Cell, case: Case) -> Objection | None:
             return case.deny(3, "may-not", reason, rule=bound.rule.at)
     entry = cell.reserved
     if entry is None and cell.reserved_urls:
-        urls = [unit for unit in case.units if unit.kind == "url"]
+        urls = [unit for unit in case.units if unit.kind in ("url", "host") and not is_for_labels(unit)]
         entry = next((e for e, patterns in cell.reserved_urls for unit in urls if _meets(patterns, unit)), None)
     if entry is None:
         entry = _reserved_command(cell, case)
@@ -72,6 +72,8 @@ def prohibited(cell: Cell, case: Case) -> Objection | None:
 
 def _reserved_command(cell: Cell, case: Case) -> Reserved | None:
     """A reserved program or module anywhere in a shell text; a command that isn't understood could be any."""
+    if not cell.reserved_programs and not cell.reserved_urls:
+        return None
     shells = [unit for unit in case.units if unit.kind == "shell"]
     for entry in cell.reserved_programs:
         for unit in shells:
@@ -90,11 +92,16 @@ def permitted(cell: Cell, case: Case) -> Objection | None:
     context = case.call.context
     live = [b for b in bounds if b.judge.free or b.judge.in_force(context, case.values, case.units)]
     live = [b for b in live if b.rule.verb != "must_ask" or b.judge.touches(context, case.values, case.units)]
-    live.sort(key=lambda bound: bound.judge.obliges)
+    if len(live) > 1:
+        live.sort(key=lambda bound: bound.judge.obliges)
     for unit in case.units:
         if unit.derived:
             continue
-        bound = next((b for b in live if b.judge.covers(unit)), None)
+        for bound in live:
+            if bound.judge.covers(unit):
+                break
+        else:
+            bound = None
         if bound is not None:
             case.trace.append(Covered(unit.arg or unit.kind, bound.line, bound.used))
             if case.rule is None:
@@ -305,7 +312,7 @@ def _names(cell: Cell, case: Case) -> Objection | None:
             return case.deny(6, "not-understood", f"{caller.name} may not run what is not understood")
         if cell.apis is not None and caller.apis is not None and "network" in unit.effects:
             apis = cell.apis
-            if unit.kind in FOR_LABELS or (unit.kind == "shell" and _only_urls(unit)):
+            if is_for_labels(unit) or (unit.kind == "shell" and _only_urls(unit)):
                 continue  # each of its URLs is a unit of its own
             inside = unit.kind == "url" and (apis.includes(unit.value) if unit.wide else apis.matches(unit.value))
             if not inside:
@@ -332,4 +339,8 @@ def _list(names: tuple[str, ...]) -> str:
 
 
 def _meets(patterns: UrlSet, unit: Unit) -> bool:
+    if unit.kind == "host":
+        from remit.scopes.host import bare_host  # here: few arguments are hosts
+
+        return any(pattern.has_host(bare_host(unit.value)) for pattern in patterns)
     return patterns.intersects(unit.value) if unit.wide else patterns.could_match(unit.value)

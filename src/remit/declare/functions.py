@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -19,13 +19,21 @@ _FIELDS = {"args": "args", "optional": "args", "does": "does"}
 
 
 def with_functions(
-    tools: dict[str, Tool], functions: Mapping[str, Mapping[str, Any]], reader: Reader
+    tools: dict[str, Tool],
+    functions: Mapping[str, Mapping[str, Any]],
+    reader: Reader,
+    published_by: Sequence[str] = (),
 ) -> dict[str, Tool]:
-    """The tools with those of the functions; what contradicts is told to the reader."""
+    """The tools with those of the functions; what contradicts is told to the reader.
+
+    A published tool must be exactly what the function says. Where programs have published their tools, a function that
+    isn't among them is a difference too; so is a tool without a function, if only one program has published.
+    """
     if not functions:
         return tools
     silent: dict[str, Any] = {"does": "nothing"}  # for what the policy says; only what is told is compared
-    data = {"remit": 1, "tools": {n: (silent if n in tools else {}) | dict(told) for n, told in functions.items()}}
+    own = {name for name, tool in tools.items() if not tool.published}
+    data = {"remit": 1, "tools": {n: (silent if n in own else {}) | dict(told) for n, told in functions.items()}}
     found = shape.included.read(from_python(data, SOURCE), reader)
     if found is BAD:
         return tools
@@ -38,9 +46,38 @@ def with_functions(
         known = tools.get(name)
         if known is None:
             joined[name] = tool
+            if published_by:
+                reader.fail(SOURCE, "not-published", f"tool `{name}` is not published", update(published_by))
+        elif known.published:
+            _match(known, tool, reader, published_by)
         else:
             _compare(known, tool, functions[name], reader)
+    for name, tool in tools.items():
+        if tool.published and name not in functions and len(published_by) == 1:
+            message = f"tool `{name}` is published, but the program has no function for it"
+            reader.fail(tool.at or SOURCE, "not-published", message, update(published_by))
     return joined
+
+
+def update(published_by: Sequence[str]) -> str:
+    """Words for how the published tools are brought up to date."""
+    command = f"remit publish {' '.join(published_by) or 'app.py:guard'}"
+    return f"run `{command}`; in an activated project, then `remit activate`"
+
+
+def _match(known: Tool, tool: Tool, reader: Reader, published_by: Sequence[str]) -> None:
+    """Everything counts, in both directions, except words for people."""
+    for key in Tool.__struct_fields__:
+        there, here = getattr(known, key), getattr(tool, key)
+        if key in ("name", "about", "pack", "published", "at") or _same(there, here):
+            continue
+        differ = (
+            [name for name in (*here, *there) if not _same(here.get(name), there.get(name))] if key == "args" else ()
+        )
+        what = f"its argument `{differ[0]}`" if differ else f"its `{key}`"
+        message = f"the function for tool `{tool.name}` and what was published do not agree on {what}"
+        reader.fail(known.at or SOURCE, "not-published", message, update(published_by))
+        return
 
 
 def _compare(known: Tool, tool: Tool, told: Mapping[str, Any], reader: Reader) -> None:
@@ -61,6 +98,12 @@ def _compare(known: Tool, tool: Tool, told: Mapping[str, Any], reader: Reader) -
         reader.fail(
             known.at or SOURCE, "tool-contradicts", message, "make them the same, or leave it out at the function"
         )
+
+
+def _same(there: Any, here: Any) -> bool:
+    """Also in type: to Python, 1 is True."""
+    encode = msgspec.json.Encoder(order="deterministic").encode
+    return encode(there) == encode(here)
 
 
 def _comparable(there: dict[str, Argument], here: dict[str, Argument]) -> tuple[dict[str, Argument], ...]:

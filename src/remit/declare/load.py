@@ -13,8 +13,10 @@ from remit import catalog
 from remit.declare import format as shape
 from remit.declare.callers import enforcement, halting
 from remit.declare.files import read_text
-from remit.declare.functions import with_functions
+from remit.declare.functions import update, with_functions
 from remit.declare.nodes import from_python, parse
+from remit.declare.published import published_name
+from remit.declare.published import record as published
 from remit.declare.rules import rule_keys
 from remit.forms.nodes import LIST, Node
 from remit.forms.shapes import BAD, Reader
@@ -29,11 +31,17 @@ Functions = Mapping[str, Mapping[str, Any]]
 """Tools that a program declares at its functions, in the format of `tools`."""
 
 
-def load_policy(path: str | os.PathLike[str], *, functions: Functions | None = None) -> Policy:
-    """The policy of a file with its includes. Raises PolicyError with everything that is wrong."""
+def load_policy(
+    path: str | os.PathLike[str], *, functions: Functions | None = None, published: str | None = None
+) -> Policy:
+    """The policy of a file with its includes and published tools. Raises PolicyError with everything that is wrong.
+
+    `published` is read in the place of the file of published tools; empty, there are none.
+    """
     file = Path(path)
     loading = _Loading(file.parent, functions)
     loading.file(file, file.name)
+    loading.publication(file, published)
     return loading.finish(default_name=file.absolute().parent.name)
 
 
@@ -65,6 +73,8 @@ class _Loading:
         self.lists: dict[str, list[Any]] = {k: [] for k in ("never", "grants", "protect", "labels", "use")}
         self.where: dict[tuple[str, str], str] = {}
         self.sources: list[str] = []
+        self.published: dict[str, Tool] = {}
+        self.published_by: tuple[str, ...] = ()
         self.stack: list[Path] = []
 
     def file(self, path: Path, name: str) -> None:
@@ -78,6 +88,23 @@ class _Loading:
         self.stack.append(path.resolve())
         self.document(node, main=len(self.stack) == 1)
         self.stack.pop()
+
+    def publication(self, policy: Path, text: str | None) -> None:
+        """Read the tools that programs published beside the policy, if there are any."""
+        name = published_name(policy.name)
+        if text == "" or (text is None and not os.path.lexists(policy.with_name(name))):
+            return
+        self.sources.append(name)
+        try:
+            found = text if text is not None else read_text(policy.with_name(name), shown(name))
+            values = published.read(parse(found, shown(name)), self.reader)
+        except PolicyError as error:
+            self.reader.problems.extend(error.problems)
+            return
+        if values is not BAD:
+            self.published_by = values["published_by"]
+            tools = values["tools"].items()
+            self.published = {n: msgspec.structs.replace(tool, name=n, published=True) for n, tool in tools}
 
     def document(self, node: Node, *, main: bool) -> None:
         """Read one document into what has been collected."""
@@ -200,7 +227,8 @@ class _Loading:
     def finish(self, default_name: str) -> Policy:
         """The policy. Raises PolicyError with every problem."""
         tools, packs = self._packs()
-        tools = with_functions({**tools, **self.merged["tools"]}, self.functions, self.reader)
+        tools = self._with_published({**tools, **self.merged["tools"]})
+        tools = with_functions(tools, self.functions, self.reader, self.published_by)
         self.reader.finish()
         main = self.main
         callers: dict[str, Caller] = self.merged["callers"]
@@ -231,10 +259,21 @@ class _Loading:
             open_questions=main.get("open_questions"),
             unsafe_no_credential=main.get("unsafe_no_credential", False),
             packs=packs,
+            published_by=self.published_by,
             places={f"{group}.{name}": at for (group, name), at in self.where.items()},
             root=main.get("root", "."),
             sources=self._relative_sources(),
         )
+
+    def _with_published(self, tools: dict[str, Tool]) -> dict[str, Tool]:
+        for name, tool in self.published.items():
+            if name in rule_keys():
+                self.reader.fail(tool.at, "bad-name", f"`{name}` is a word of scopes and can't name a tool")
+            elif name in tools:
+                first = tools[name].at if tools[name].pack is None else f"pack {tools[name].pack}"
+                message = f"tool `{name}` is declared twice, first at {first}"
+                self.reader.fail(tool.at, "duplicate-name", message, update(self.published_by))
+        return {**self.published, **tools}
 
     def _relative_sources(self) -> tuple[str, ...]:
         if self.directory is None or self.root is None:

@@ -41,6 +41,11 @@ def parse(text: str, source: str) -> Node:
     return root
 
 
+def has_hidden(text: str) -> bool:
+    """True if the text holds a character that nobody sees: no policy may, except escaped in quotes."""
+    return _HIDDEN.search(text) is not None
+
+
 def from_python(value: Any, source: str = "policy", depth: int = 0) -> Node:
     """The same tree from a policy built in Python: dicts, lists, text, numbers, booleans."""
     if depth > MAX_DEPTH:

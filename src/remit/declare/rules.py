@@ -13,6 +13,7 @@ from remit.forms.shapes import (
     Choice,
     Either,
     Field,
+    Flag,
     ListOf,
     MapOf,
     Number,
@@ -40,7 +41,7 @@ effects = ListOf(Choice(*EFFECTS), single=True, some=True)
 def _condition(values: dict[str, Any], node: Node, reader: Reader) -> Any:
     if "range" in values and ("min" in values or "max" in values):
         return reader.fail(node.at, "bad-value", "a condition has a range, or min and max, not both")
-    if not values:
+    if not values or values == {"optional": False}:
         return reader.fail(node.at, "bad-value", "a condition says what the argument must be")
     low, high = values.pop("range", (None, None))
     low, high = values.pop("min", low), values.pop("max", high)
@@ -83,6 +84,7 @@ class _ConditionShape(Shape):
             "min": Field(Number(real=True)),
             "max": Field(Number(real=True)),
             "length": Field(Either(scalar=Number(0, 10**9), map=lengths)),
+            "optional": Field(Flag(), "it also holds where the argument is absent; alone, for every value"),
             **{kind.name: Field(kind.form()) for kind in kinds if kind.conditional},
         }
         self.long = Record(fields, _condition, what="a condition")

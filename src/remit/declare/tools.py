@@ -206,6 +206,8 @@ def unjudged(effect: str, name: str, argument: Argument) -> tuple[str, str]:
         return message, f'declare `{name}` as url, or name what it reaches: {{network: "https://api.example/**"}}'
     if effect == "delegate":
         return message, f"declare `{name}` as agent"
+    if argument.kind == "glob":
+        return message, f"take the files themselves: `{name}[]: path`; links that a glob matches lead anywhere"
     files = (
         f"declare `{name}` as path if it names a file; otherwise say what it works on: {{{effect}: {{records: NAME}}}}"
     )
@@ -274,6 +276,7 @@ tool = Record(
         "confirm": Field(Flag(), "true: every call is asked"),
         "interaction": Field(Choice(*INTERACTIONS)),
         "about": Field(Text()),
+        "version": Field(Text(), "part of what is approved: a new one takes a new approval"),
     },
     _tool,
     what="a tool",

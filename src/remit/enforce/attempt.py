@@ -24,10 +24,11 @@ import msgspec
 
 from remit.decide import decide
 from remit.decide.grid import grid_of
+from remit.decide.preview import as_judged
 from remit.enforce.carrier import Carrier, Judged
 from remit.enforce.errors import GuardError
 from remit.enforce.in_force import Activated
-from remit.enforce.paths import facts_at, look_up
+from remit.enforce.paths import facts_at, look_up, still_there
 from remit.enforce.refusal import refusal
 from remit.enforce.tasks import with_task
 from remit.grant.asks import AskState
@@ -153,7 +154,7 @@ class Enforcer:
                 return self.refuse(call, denied, call_id=carrier.call_id)
             name = self._queued(call, decision) if quick else None
             if name is not None:
-                return Passage(self.ledger, name, decision, call.args)
+                return self._carried(Passage(self.ledger, name, decision, call.args), carrier, judged)
             if quick:
                 yield MAY_WAIT
             return self._begun(carrier, judged)
@@ -165,6 +166,7 @@ class Enforcer:
         `quick` looks for no answers, and leaves out what is needed only to obey the decision.
         """
         try:
+            call = as_judged(rulebook, call)
             if not knows_task:
                 call = with_task(self.authority, rulebook, call)
             facts = self._known(call, rulebook)
@@ -255,17 +257,25 @@ class Enforcer:
             reason = "the decision can't be recorded, so nothing may run; tell the person who runs you"
             return refusal(call, "ledger-unavailable", reason, detail=str(error), policy=decision.policy)
         passage = Passage(self.ledger, receipt.call, receipt.on(decision), call.args)
+        found = self._carried(passage, carrier, judged)
+        if not isinstance(found, Passage):
+            return found
         try:
-            passage.args, passage.undo = carrier.carry_out(judged)
             self._begin(judged, keep=not carrier.knows_task)
         except Exception as error:
-            denied = _denied(decision, _why(error, "the call could not begin"))
-            passage.not_run(denied.code)
-            return denied
+            return passage.refused(error)
         caller = judged.rulebook.book.callers.get(call.agent)
         counted = caller is not None and caller.daily_sum  # that is counted when a call begins
         if receipt.seq is None and _is_plain(decision) and not counted:
             self._ground.harmless.add((call.agent, call.tool))
+        return passage
+
+    def _carried(self, passage: Passage, carrier: Carrier, judged: Judged) -> Passage | Decision:
+        """The passage with its obligations carried out; otherwise the deny."""
+        try:
+            passage.args, passage.undo, passage.places = carrier.carry_out(judged)
+        except Exception as error:
+            return passage.refused(error)
         return passage
 
     def _begin(self, judged: Judged, *, keep: bool) -> None:
@@ -360,12 +370,30 @@ class _Ground:
 class Passage:
     """One call that has begun. It ends once."""
 
-    __slots__ = ("_began", "_ended", "_ledger", "args", "call", "decision", "undo")
+    __slots__ = ("_began", "_ended", "_ledger", "args", "call", "decision", "places", "undo")
 
     def __init__(self, ledger: Recorder, call: str, decision: Decision, args: dict[str, Any]) -> None:
         self._ledger, self.call, self.decision, self.args = ledger, call, decision, args
         self.undo: Callable[[], None] | None = None
+        self.places: tuple[str, ...] = ()
         self._began, self._ended = time.monotonic(), False
+
+    def checked(self) -> Passage | Decision:
+        """The passage, if its paths lead where they led when the call was decided; otherwise the deny.
+
+        For right before the tool runs.
+        """
+        try:
+            still_there(self.places)
+        except GuardError as error:
+            return self.refused(error)
+        return self
+
+    def refused(self, error: Exception) -> Decision:
+        """The deny in the place of a call that was let and could not begin, which is recorded."""
+        denied = _denied(self.decision, _why(error, "the call could not begin"))
+        self.not_run(denied.code)
+        return denied
 
     def run(self, function: Callable[[dict[str, Any]], T]) -> T:
         """Runs the tool with the arguments that were judged, and records how it ended; its exceptions propagate."""

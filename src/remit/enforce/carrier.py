@@ -33,6 +33,8 @@ class Carried(NamedTuple):
 
     args: dict[str, Any]
     undo: Callable[[], None] | None = None
+    places: tuple[str, ...] = ()
+    """Where the paths in them lead: looked at again right before the tool runs."""
 
 
 class Carrier:

@@ -26,15 +26,15 @@ from remit.compile import build_rulebook, load_rulebook
 from remit.compile.functions import check_functions
 from remit.enforce.acting import Acting, acting_for, current
 from remit.enforce.attempt import Enforcer, Passage, wait
-from remit.enforce.carrier import Carried, Carrier, Judged, copied
-from remit.enforce.codec import Unfit
+from remit.enforce.carrier import Carried, Carrier, Judged
+from remit.enforce.codec import Unfit, plain_copy
 from remit.enforce.declared import Declared, name_of
 from remit.enforce.duties import CAN, Duties
 from remit.enforce.errors import CallDenied, CallPending, GuardError, Refused
 from remit.enforce.event_loop import run_async, wait_async
 from remit.enforce.handover import entered
 from remit.enforce.own import OWN, own_tool
-from remit.enforce.paths import facts_at, texts_at
+from remit.enforce.paths import facts_at, place, texts_at
 from remit.enforce.schema import tool_schema
 from remit.enforce.webhook import Webhook
 from remit.explain.cells import DENIED
@@ -82,6 +82,7 @@ class Guard:
         self._functions: dict[str, Declared] = {}
         self._opened: Opened | None = None
         self._enforcer: Enforcer | None = None
+        self._paths = Path()
         self._seen: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
         self._lock = threading.RLock()
 
@@ -92,13 +93,22 @@ class Guard:
         with self._lock:
             if self._enforcer is None:
                 rulebook, home, root = self._load()
+                self._check_names(rulebook)
                 self._opened = open_ledger(home, point=self.point, state=self._state, url=self._store, keep=True)
                 facts = facts_at(root, self._opened.state)
+                self._paths = Path(facts.root or root)
                 authority = Authority(self._opened.store, self._opened.vault)
                 self._enforcer = Enforcer(authority, self._opened.ledger, lambda: rulebook, lambda _: facts)
                 if isinstance(self.on_question, Webhook):
                     self.on_question.attach(authority.arguments)
         return self
+
+    def _check_names(self, rulebook: Rulebook) -> None:
+        """Raises GuardError for a function whose name is another name of another tool."""
+        for name in self._functions:
+            other = rulebook.book.aliases.get(name, name)
+            if other != name:
+                raise GuardError(f"`{name}` is declared twice: it is an alias of `{other}`", code="bad-tool")
 
     def close(self) -> None:
         """Everything that was recorded is on disk. Raises LedgerUnavailable if it isn't."""
@@ -133,14 +143,37 @@ class Guard:
         """Capsules, asks and hand-overs, for the program itself."""
         return self.enforcer.authority
 
+    @property
+    def root(self) -> Path:
+        """Where paths begin. A function gets absolute paths: `path.relative_to(guard.root)` is short again."""
+        self.enforcer  # noqa: B018 - it may have to be opened
+        return self._paths
+
+    @property
+    def directory(self) -> Path:
+        """Where relative paths of the agent that acts begin: for tools that run commands, `run(…, cwd=…)`."""
+        acting = acting_for(id(self))
+        return self.root / ((acting.context.cwd if acting is not None else None) or ".")
+
+    @property
+    def policy(self) -> Policy:
+        """The policy as it was given: a file, a dict or a rulebook."""
+        return self._policy
+
+    @property
+    def declarations(self) -> dict[str, Mapping[str, Any]]:
+        """The tools of its functions, in the format of a policy's `tools`."""
+        return {name: tool.told for name, tool in self._functions.items()}
+
     def _load(self) -> tuple[Rulebook, Path, Path]:
         """The rulebook, the folder whose state this is (the policy's, as for every command), and the root of paths."""
-        functions = {name: tool.told for name, tool in self._functions.items()}
+        functions = self.declarations
         policy, here = self._policy, Path(self._root or ".").absolute()
         if isinstance(policy, Rulebook):
             missing = sorted(functions.keys() - policy.book.tools.keys())
             if missing:
-                raise GuardError(f"the rulebook has no tool `{missing[0]}`", code="undeclared-tool")
+                help = "declare it in the policy, or run `remit publish` and `remit activate`"
+                raise GuardError(f"the rulebook has no tool `{missing[0]}`", code="undeclared-tool", help=help)
             check_functions(policy, functions)
             return policy, here, here
         if isinstance(policy, Mapping):
@@ -165,6 +198,7 @@ class Guard:
         confirm: bool | None = None,
         interaction: str | None = None,
         dialect: str | None = None,
+        version: str | None = None,
     ) -> Callable[[Callable[P, R]], Callable[P, R]]:
         """Declares a function as a tool; calling it then passes the guard. Raises GuardError for what can't be one."""
         declaration = {
@@ -177,6 +211,7 @@ class Guard:
             "confirm": confirm,
             "interaction": interaction,
             "dialect": dialect,
+            "version": version,
         }
 
         def declare(function: Callable[P, R]) -> Callable[P, R]:
@@ -305,7 +340,7 @@ class Guard:
         """Without a function it is decided and refused: the policy may know tools that this program doesn't have."""
         declared = self._functions.get(self.rulebook.book.aliases.get(tool, tool))
         if declared is None:
-            own = self._about_a_call(tool, copied(dict(args or {})))  # of others, `Declared` makes the copy
+            own = self._about_a_call(tool, plain_copy(dict(args or {})))  # of others, `Declared` makes the copy
             return None, self._called(tool, own, statement)
         if declared.is_method:
             help = "call it on its object, or declare the bound method"
@@ -323,11 +358,15 @@ class Guard:
     def _call(self, declared: Declared | None, call: Call, unfit: Unfit | None = None) -> Any:
         carrier = GuardCarrier(self, declared, call, unfit)
         found = wait((self._enforcer or self.enforcer).attempt(carrier))
+        if isinstance(found, Passage) and found.places:
+            found = found.checked()
         return found.run(carrier.run) if isinstance(found, Passage) else self._refused(found)
 
     async def _acall(self, declared: Declared | None, call: Call, unfit: Unfit | None = None) -> Any:
         carrier = GuardCarrier(self, declared, call, unfit)
         found = await wait_async(self.enforcer.attempt(carrier))
+        if isinstance(found, Passage) and found.places:
+            found = found.checked()
         return await run_async(found, carrier.run_async) if isinstance(found, Passage) else self._refused(found)
 
     def _refused(self, decision: Decision) -> Refused:
@@ -362,18 +401,14 @@ class GuardCarrier(Carrier):
             raise GuardError(f"this program has no tool `{self.call.tool[:80]}`", code="undeclared-tool")
 
     def carry_out(self, judged: Judged) -> Carried:
-        """Creates files exclusively, and replaces paths by those that were judged."""
-        call, facts = judged.call, judged.facts
-        if not judged.decision.obligations:
-            return Carried(call.args)
-        base = os.path.join(facts.root or ".", call.context.cwd or "")
-        try:
-            duties = Duties(judged.decision, call.args, base, facts.resolved or {})
-        except GuardError:
-            if judged.decision.would is None:
-                raise
-            return Carried(call.args)  # nothing stops what is only observed
-        return Carried(duties.args, duties.undo)
+        """Makes every path the absolute one that was judged, and creates files exclusively."""
+        call, observed = judged.call, judged.decision.would is not None
+        fill = self._declared.fields if self._declared is not None else ()
+        args, places = place(judged.rulebook, call, judged.facts, fill=fill, observed=observed)
+        if observed:
+            return Carried(args)  # nothing stops what is only observed
+        duties = Duties(judged.decision, args) if judged.decision.obligations else None
+        return Carried(args, duties.undo if duties is not None else None, places)
 
     def on_question(self, question: AskState, call: Call) -> None:
         """Tells the program, which may answer at once; what it raises is no answer."""

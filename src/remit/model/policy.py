@@ -50,7 +50,11 @@ class Tool(msgspec.Struct, frozen=True, omit_defaults=True):
     confirm: bool = False
     interaction: str | None = None
     about: str | None = None
+    version: str | None = None
+    """Of whatever it runs: an approval of a call counts only for the version that it was given for."""
     pack: str | None = None
+    published: bool = False
+    """A program declares it, and published that: the two must not differ."""
     at: str = ""
 
     @property
@@ -72,6 +76,8 @@ class Condition(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_
     max_length: int | None = None
     parts: dict[str, Any] = {}
     """By kind: what such an argument must be, as the kind's form has read it."""
+    optional: bool = False
+    """True if it holds where the argument is absent."""
 
     def written(self) -> dict[str, Any]:
         """Plain data, as a policy has it."""
@@ -280,6 +286,8 @@ class Policy(msgspec.Struct, frozen=True, omit_defaults=True):
     unsafe_no_credential: bool = False
     open_questions: int | None = None
     packs: tuple[str, ...] = ()
+    published_by: tuple[str, ...] = ()
+    """The programs whose tools are published: `app.py:guard`."""
     places: dict[str, str] = {}
     """Where names were declared that carry no position of their own: `toolsets.look`, `tiers.4`."""
     root: str = "."

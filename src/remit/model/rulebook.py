@@ -64,6 +64,8 @@ class Book(msgspec.Struct, frozen=True, omit_defaults=True):
     """Keys of the policy that weaken enforcement, for `status`."""
     open_questions: int = OPEN_QUESTIONS
     packs: tuple[str, ...] = ()
+    published_by: tuple[str, ...] = ()
+    """The programs whose tools are published: `app.py:guard`."""
     sources: tuple[str, ...] = ()
     root: str = "."
     notices: tuple[str, ...] = ()

@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     from remit.model.policy import Tool
 
 FOR_LABELS = frozenset(("table", "host", "branch", "context"))
-"""Kinds of derived units that only labels look at; rules look at the command or statement itself."""
+"""Kinds of derived units that only labels look at; rules look at the command or statement itself. (Of hosts, a
+prohibition on hosts does too.)"""
 NO_EFFECTS: frozenset[str] = frozenset()
 Values = dict[str, list[Any]]
 """The values of a call by declared argument."""
@@ -64,6 +65,13 @@ class Unit(msgspec.Struct, frozen=True):
     """True for what a command touches: the command's own rule covers it, prohibitions look at its paths and URLs."""
     untold: tuple[Untold, ...] = ()
     """What a command touches where the text doesn't tell the place."""
+    args: tuple[str, ...] = ()
+    """Of the call itself: the arguments that are there and that its effects are on."""
+
+
+def is_for_labels(unit: Unit) -> bool:
+    """True for what a command or statement works on, where rules look at that itself."""
+    return unit.derived and unit.kind in FOR_LABELS
 
 
 class Declared(msgspec.Struct, frozen=True):

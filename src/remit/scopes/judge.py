@@ -7,7 +7,7 @@ from typing import Any
 from remit.model.call import Context
 from remit.model.policy import Scope
 from remit.model.terms import UNKNOWN
-from remit.scopes.interface import FOR_LABELS, Matcher, Unit
+from remit.scopes.interface import Matcher, Unit, is_for_labels
 from remit.scopes.kinds import kind_of, names
 from remit.scopes.where import ArgumentTest, context_holds
 
@@ -60,9 +60,15 @@ class Judge:
         kind = kind_of(unit.kind)
         if kind.beyond(unit):
             return False
-        if kind.must_be_mentioned and self.on_arguments and unit.arg:
+        return self.mentions(unit)
+
+    def mentions(self, unit: Unit) -> bool:
+        """False where the scope limits arguments, but not those that the unit comes from."""
+        if not self.on_arguments or unit.kind in self.parts:
+            return True
+        if unit.arg and (unit.effects or kind_of(unit.kind).must_be_mentioned):
             return unit.arg in self.mentioned
-        return True
+        return self.mentioned.issuperset(unit.args)
 
     def obligation(self, unit: Unit) -> str | None:
         """What the enforcement point must do for the cover of this unit to hold."""
@@ -86,7 +92,7 @@ class Judge:
 
     def _acts(self, unit: Unit) -> bool:
         """The unit has one of the effects, or could have any; a label's target does what its command does."""
-        if unit.kind in FOR_LABELS:
+        if is_for_labels(unit) and unit.kind not in self.parts:
             return False
         return self.effects is None or unit.grade == UNKNOWN or not self.effects.isdisjoint(unit.effects)
 

@@ -280,7 +280,7 @@ class PathKind(Kind):
 
     def units(self, arg: Declared, value: Any, values: Values, call: Call, facts: Facts) -> Iterable[Unit]:
         found = path_units(arg.name, value, arg.effects, arg.below, call.context.cwd, facts)
-        if any(other in values for other in arg.serves):
+        if arg.serves and any(other in values for other in arg.serves):
             return [msgspec.structs.replace(unit, derived=True) for unit in found]
         return found
 
@@ -340,6 +340,8 @@ class GlobKind(PathKind):
 
     name, noun = "glob", "glob"
     about = ""
+    # Nobody looks up where the links lead that it could match: a change would follow them out of every limit.
+    judges = frozenset(("read",))
     on_disk = False
     goes_below = False
     conditional = False

@@ -94,6 +94,6 @@ KINDS = (
     NumberKind(),
     FlagKind(),
     JsonKind(),
-    *(DerivedKind(name) for name in ("table", "host", "branch", "context", "records")),
+    *(DerivedKind(name) for name in ("table", "branch", "context", "records")),
     CallKind("call"),
 )

@@ -14,10 +14,10 @@ from remit.scopes.kinds import kind_of
 class ArgumentTest:
     """One condition on one argument: for `may` every value must pass, for prohibitions any value does."""
 
-    __slots__ = ("arg", "matchers", "obliges", "tests")
+    __slots__ = ("arg", "matchers", "obliges", "optional", "tests")
 
     def __init__(self, arg: str, condition: Condition) -> None:
-        self.arg = arg
+        self.arg, self.optional = arg, condition.optional
         self.tests = _value_tests(condition)
         self.matchers = [kind_of(kind).matcher(data) for kind, data in sorted(condition.parts.items())]
         self.obliges = any(matcher.obliges for matcher in self.matchers)
@@ -27,9 +27,11 @@ class ArgumentTest:
         return self.matchers if unit.arg == self.arg else []
 
     def holds_for_all(self, values: dict[str, list[Any]], units: list[Unit]) -> bool:
-        """True only if the argument is there and each of its values passes."""
+        """True only if the argument is there, or may be absent, and each of its values passes."""
         mine = values.get(self.arg)
-        if not mine or not all(test(value) for value in mine for test in self.tests):
+        if not mine:
+            return self.optional
+        if not all(test(value) for value in mine for test in self.tests):
             return False
         own = [unit for unit in units if unit.arg == self.arg]
         return all(matcher.covers(unit) for matcher in self.matchers for unit in own)
@@ -37,7 +39,9 @@ class ArgumentTest:
     def holds_for_any(self, values: dict[str, list[Any]], units: list[Unit]) -> bool:
         """False only if no value of the argument could pass."""
         mine = values.get(self.arg)
-        if not mine or not any(all(test(value) for test in self.tests) for value in mine):
+        if not mine:
+            return self.optional
+        if not any(all(test(value) for test in self.tests) for value in mine):
             return False
         own = [unit for unit in units if unit.arg == self.arg]
         return not self.matchers or any(all(m.touches(unit) for m in self.matchers) for unit in own)
