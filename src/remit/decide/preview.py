@@ -41,6 +41,9 @@ __all__ = [
 ]
 
 
+_SCALARS = frozenset((str, int, float, bool))
+
+
 class Preview(msgspec.Struct, frozen=True):
     """What units would do, how far that reaches, and why."""
 
@@ -87,6 +90,8 @@ def as_judged(rulebook: Rulebook, call: Call) -> Call:
     """The call without arguments that are null and so count as absent: what the tool must get."""
     if type(call.agent) is not str or type(call.tool) is not str or type(call.args) is not dict:
         return call
+    if _SCALARS.issuperset(map(type, call.args.values())):
+        return call  # nothing is null, nor holds anything that is
     cell = cell_of(rulebook, call.agent, call.tool)
     given = cell.intake.given(call.args) if cell is not None else call.args
     return call if given is call.args else msgspec.structs.replace(call, args=given)

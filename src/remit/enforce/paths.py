@@ -89,6 +89,9 @@ def place(
     tool = row.tool(call.tool) if row is not None else None
     if tool is None or facts.root is None:
         return call.args, ()
+    placed = [(n, a) for n, a in tool.args.items() if a.kind == "glob" or kind_of(a.kind).on_disk]
+    if not placed:
+        return call.args, ()
     base = os.path.normpath(os.path.join(facts.root, call.context.cwd or "."))
     places: dict[str, str] = {}
 
@@ -103,13 +106,10 @@ def place(
         return os.path.join(glob.escape(base), text)
 
     args = call.args
-    for name, argument in tool.args.items():
-        on_disk = kind_of(argument.kind).on_disk
-        if not on_disk and argument.kind != "glob":
-            continue
+    for name, argument in placed:
         if argument.default is not None and name not in args and name in fill:
             args = {**args, name: argument.default}
-        if on_disk:
+        if kind_of(argument.kind).on_disk:
             args = with_texts(args, name.split("."), of_path)
         elif argument.base is None or not texts_at(call.args, argument.base.split(".")):
             args = with_texts(args, name.split("."), of_glob)
