@@ -158,12 +158,15 @@ class Enforcer:
                 denied = _denied(decision, _why(error, "the call can't run here"))
                 yield MAY_WAIT
                 return self.refuse(call, denied, call_id=carrier.call_id)
-            name = self._queued(call, decision) if quick else None
-            if name is not None:
-                passage = Passage(self.ledger, name, decision, call.args)
-                same = call.args is carrier.call.args and kind in ground.pathless
-                return passage if same else self._carried(passage, carrier, judged)
             if quick:
+                try:
+                    name = self.ledger.queue_intent(call, decision)
+                except Exception:
+                    name = None  # recorded with a wait, it fails again and denies
+                if name is not None:
+                    passage = Passage(self.ledger, name, decision, call.args)
+                    same = call.args is carrier.call.args and kind in ground.pathless
+                    return passage if same else self._carried(passage, carrier, judged)
                 yield MAY_WAIT
             return self._begun(carrier, judged)
         return self.refuse(call, carrier.pending(decision), call_id=carrier.call_id)
@@ -253,12 +256,6 @@ class Enforcer:
             reached = duty.value is None or carrier.can_reach(duty.arg, judged.call.args)
             if duty.do not in carrier.can or not reached:
                 raise GuardError(f"{self.ledger.point} can't carry out `{duty.do}`", code="obligation-unsupported")
-
-    def _queued(self, call: Call, decision: Decision) -> str | None:
-        try:
-            return self.ledger.queue_intent(call, decision)
-        except Exception:
-            return None  # recorded with a wait, it fails again and denies
 
     def _begun(self, carrier: Carrier, judged: Judged) -> Passage | Decision:
         """Recorded, obligations carried out, and begun; otherwise the deny."""
