@@ -41,7 +41,8 @@ __all__ = [
 ]
 
 
-_SCALARS = frozenset((str, int, float, bool))
+_HOLDERS = (dict, list, tuple)
+"""Values with others in them, of which some may be null."""
 
 
 class Preview(msgspec.Struct, frozen=True):
@@ -90,8 +91,8 @@ def as_judged(rulebook: Rulebook, call: Call) -> Call:
     """The call without arguments that are null and so count as absent: what the tool must get."""
     if type(call.agent) is not str or type(call.tool) is not str or type(call.args) is not dict:
         return call
-    if _SCALARS.issuperset(map(type, call.args.values())):
-        return call  # nothing is null, nor holds anything that is
+    if not any(value is None or type(value) in _HOLDERS for value in call.args.values()):
+        return call
     cell = cell_of(rulebook, call.agent, call.tool)
     given = cell.intake.given(call.args) if cell is not None else call.args
     return call if given is call.args else msgspec.structs.replace(call, args=given)

@@ -28,7 +28,7 @@ from remit.decide.preview import as_judged
 from remit.enforce.carrier import Carrier, Judged
 from remit.enforce.errors import GuardError
 from remit.enforce.in_force import Activated
-from remit.enforce.paths import facts_at, look_up, still_there
+from remit.enforce.paths import facts_at, look_up, placed_arguments, still_there
 from remit.enforce.refusal import refusal
 from remit.enforce.tasks import with_task
 from remit.grant.asks import AskState
@@ -164,7 +164,9 @@ class Enforcer:
                 except Exception:
                     name = None  # recorded with a wait, it fails again and denies
                 if name is not None:
-                    return self._carried(Passage(self.ledger, name, decision, call.args), carrier, judged)
+                    passage = Passage(self.ledger, name, decision, call.args)
+                    same = call.args is carrier.call.args and kind in ground.pathless
+                    return passage if same else self._carried(passage, carrier, judged)
                 yield MAY_WAIT
             return self._begun(carrier, judged)
         return self.refuse(call, carrier.pending(decision), call_id=carrier.call_id)
@@ -356,7 +358,8 @@ class Enforcer:
         if kind in ground.pathless:
             return facts
         found = look_up(rulebook, call, facts)
-        if found is facts and type(call.args) is dict and grid_of(rulebook).knows(*kind):
+        known = found is facts and type(call.args) is dict and grid_of(rulebook).knows(*kind)
+        if known and not placed_arguments(rulebook, call):
             ground.pathless.add(kind)
         return found
 
@@ -383,7 +386,7 @@ class _Ground:
         self.harmless: set[tuple[str, str]] = set()
         """Agents and tools whose last call was allowed without more, and only queued for the ledger."""
         self.pathless: set[tuple[str, str]] = set()
-        """Agents and tools whose arguments name no path: nothing is to be looked up for these."""
+        """Agents and tools whose arguments name no path and are no glob: nothing is to be looked up or put in place."""
 
 
 class Passage:
