@@ -70,6 +70,18 @@ class Judge:
             return unit.arg in self.mentioned
         return self.mentioned.issuperset(unit.args)
 
+    def unmet(self, unit: Unit, context: Context, values: dict[str, list[Any]], units: list[Unit]) -> list[str]:
+        """What would have to be otherwise about the arguments for the unit to be covered; empty: nothing, or more."""
+        if self.when and not context_holds(self.when, context):
+            return []
+        failed = [test.must() for test in self.where if not test.holds_for_all(values, units)]
+        if self.covers(unit):
+            return failed
+        if not self.mentions(unit):
+            open_ = [name for name in ((unit.arg,) if unit.arg else unit.args) if name not in self.mentioned]
+            return [*failed, *(f"{name} must be left out, since no limit is set for it" for name in open_)]
+        return []
+
     def obligation(self, unit: Unit) -> str | None:
         """What the enforcement point must do for the cover of this unit to hold."""
         own = self.parts.get(unit.kind)
@@ -122,7 +134,7 @@ class Judge:
         if self.effects is not None:
             parts.append(f"effect {', '.join(self.scope.effect)}")
         parts.extend(f"{key} {'/'.join(map(str, wanted))}" for key, wanted in self.when)
-        parts.extend(f"argument {test.arg}" for test in self.where)
+        parts.extend(test.describe() for test in self.where)
         return "; ".join(parts)
 
 
