@@ -16,6 +16,7 @@ from remit.model.trace import Covered
 from remit.scopes.interface import Unit, is_for_labels
 from remit.scopes.kinds import kind_of
 from remit.scopes.path import forms, is_outside
+from remit.scopes.where import same
 
 if TYPE_CHECKING:
     from remit.scopes.url import UrlSet
@@ -255,6 +256,10 @@ def known_capsules(case: Case) -> Objection | None:
         seen.add(name)
         case.capsules.append(capsule)
         name = capsule.parent
+    top = case.capsules[-1]
+    for key, value in top.parameters.items():
+        if all(same(one.parameters.get(key, value), value) for one in case.capsules):
+            case.values[f"task:{key}"] = [value]
     return None
 
 

@@ -85,9 +85,8 @@ def explanation(rulebook: Rulebook, call: Call, facts: Facts, decision: Decision
         lines.append(f"must      {obligation.do} {shown(obligation.arg)}{value}")
     if decision.approval is not None:
         lines.append(f"approval  {shown(decision.approval)}")
-    covering = {
-        place for note in decision.trace if isinstance(note, Covered) for place in quotes if _is_at(note, place)
-    }
+    covers = [note.by for note in decision.trace if isinstance(note, Covered)]
+    covering = {place for place in quotes if any(by.startswith(f"{place}:") for by in covers)}
     for place, quoted in quotes.items():
         word = "rule      " if place == decision.rule else "covers    " if place in covering else "not by    "
         lines += [f"{word}{place}", *(f"          {line}" for line in quoted)]

@@ -48,7 +48,7 @@ class Judge:
         """For `may`: the conditions on context and single arguments certainly hold."""
         if self.when and not context_holds(self.when, context):
             return False
-        return all(test.holds_for_all(values, units) for test in self.where)
+        return all(test.holds_for_all(values, units, context) for test in self.where)
 
     def covers(self, unit: Unit) -> bool:
         """For `may`, once in force: the unit certainly lies within the whole scope."""
@@ -74,7 +74,7 @@ class Judge:
         """What would have to be otherwise about the arguments for the unit to be covered; empty: nothing, or more."""
         if self.when and not context_holds(self.when, context):
             return []
-        failed = [test.must() for test in self.where if not test.holds_for_all(values, units)]
+        failed = [test.must() for test in self.where if not test.holds_for_all(values, units, context)]
         if self.covers(unit):
             return failed
         if not self.mentions(unit):
@@ -92,7 +92,7 @@ class Judge:
         """For `may_not` and `must_ask`: the unit by which the rule holds, or might; None if it can't."""
         if self.when and not context_holds(self.when, context):
             return None
-        if not all(test.holds_for_any(values, units) for test in self.where):
+        if not all(test.holds_for_any(values, units, context) for test in self.where):
             return None
         rest = units if self.exception is None else [u for u in units if not self._excepted(u, context, values, units)]
         found: Unit | None = None

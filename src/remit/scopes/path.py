@@ -275,8 +275,8 @@ class PathKind(Kind):
     tests = frozenset(("length",))
     instead = "`path:`"
 
-    def check_default(self, text: str) -> None:
-        normalise(text)
+    def check_default(self, value: Any) -> None:
+        normalise(value)
 
     def units(self, arg: Declared, value: Any, values: Values, call: Call, facts: Facts) -> Iterable[Unit]:
         found = path_units(arg.name, value, arg.effects, arg.below, call.context.cwd, facts)
@@ -346,8 +346,8 @@ class GlobKind(PathKind):
     goes_below = False
     conditional = False
 
-    def check_default(self, text: str) -> None:
-        glob_argument(text, None)
+    def check_default(self, value: Any) -> None:
+        glob_argument(value, None)
 
     def units(self, arg: Declared, value: Any, values: Values, call: Call, facts: Facts) -> Iterable[Unit]:
         glob = self._glob(arg, value, values, call.context.cwd, facts)

@@ -46,21 +46,37 @@ class ArgumentTest:
         limits = " and ".join(found) or "anything"
         return f"{limits} or absent" if self.optional else limits
 
-    def holds_for_all(self, values: dict[str, list[Any]], units: list[Unit]) -> bool:
+    def _bound(self, values: dict[str, list[Any]], context: Context) -> Scalar | None:
+        """What the task or the context says that the argument must be; None: nothing."""
+        whose, _, name = (self.condition.same_as or "").partition(":")
+        if whose == "context":
+            found: Scalar | None = getattr(context, name)
+            return found
+        said = values.get(self.condition.same_as or "")
+        return said[0] if said else None
+
+    def holds_for_all(self, values: dict[str, list[Any]], units: list[Unit], context: Context) -> bool:
         """True only if the argument is there, or may be absent, and each of its values passes."""
         mine = values.get(self.arg)
         if not mine:
             return self.optional
         if not all(test(value) for value in mine for test in self.tests):
             return False
+        if self.condition.same_as is not None:
+            wanted = self._bound(values, context)
+            if wanted is None or not all(same(value, wanted) for value in mine):
+                return False
         own = [unit for unit in units if unit.arg == self.arg]
         return all(matcher.covers(unit) for matcher in self.matchers for unit in own)
 
-    def holds_for_any(self, values: dict[str, list[Any]], units: list[Unit]) -> bool:
+    def holds_for_any(self, values: dict[str, list[Any]], units: list[Unit], context: Context) -> bool:
         """False only if no value of the argument could pass."""
         mine = values.get(self.arg)
         if not mine:
             return self.optional
+        if self.condition.same_as is not None:
+            wanted = self._bound(values, context)  # where nobody says what it is, it could be any
+            mine = [value for value in mine if wanted is None or same(value, wanted)]
         if not any(all(test(value) for test in self.tests) for value in mine):
             return False
         own = [unit for unit in units if unit.arg == self.arg]
@@ -100,6 +116,9 @@ def _limits(condition: Condition) -> list[str]:
     found: list[str] = []
     if condition.equals is not None:
         found.append(_shown(condition.equals))
+    if condition.same_as is not None:
+        whose, _, name = condition.same_as.partition(":")
+        found.append(f"the {name} of the {whose}")
     if condition.one_of is not None:
         found.append(" or ".join(map(_shown, condition.one_of)))
     if condition.regex is not None:
