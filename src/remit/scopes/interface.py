@@ -257,6 +257,6 @@ class Kind:
 
 def in_quotes(text: str, *, ascii: bool = True) -> str:
     """The text in double quotes, for a policy."""
-    import json  # here: only what is refused gets a remedy
+    from json import encoder  # here: only what is refused gets a remedy
 
-    return json.dumps(text, ensure_ascii=ascii)
+    return encoder.encode_basestring_ascii(text) if ascii else encoder.encode_basestring(text)

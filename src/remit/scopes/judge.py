@@ -16,6 +16,7 @@ class Judge:
     """Parts of a scope are joined by and; lists within a part by or."""
 
     __slots__ = (
+        "_text",
         "effects",
         "exception",
         "free",
@@ -30,6 +31,7 @@ class Judge:
 
     def __init__(self, scope: Scope) -> None:
         self.scope = scope
+        self._text: str | None = None
         self.on_arguments = scope.on_arguments
         self.effects = frozenset(scope.effect) if scope.effect else None
         self.when = tuple(sorted(scope.when.items()))
@@ -124,7 +126,9 @@ class Judge:
 
     def describe(self) -> str:
         """For people, such as `path research/*.yaml`; empty for a rule without scope."""
-        return self._described([f"{kind} {part.describe()}" for kind, part in self.parts.items()])
+        if self._text is None:
+            self._text = self._described([f"{kind} {part.describe()}" for kind, part in self.parts.items()])
+        return self._text
 
     def brief(self) -> str:
         """The same in fewer words, for a table."""

@@ -50,7 +50,9 @@ def is_plain(text: str) -> bool:
 
 def normalise(text: str, cwd: str | None = None, root: str | None = None) -> str:
     """The normal path that `text` names by its text alone. Raises NotUnderstood."""
-    if cwd is None and is_plain(text):
+    if (cwd is None or cwd == ".") and is_plain(text):
+        return text
+    if text == "." and (cwd is None or cwd == "."):
         return text
     refuse(text)
     absolute = text.startswith("/")
