@@ -24,6 +24,7 @@ from bench import (  # noqa: E402
     loading,
     peers,
     report,
+    shell,
     sql,
     startup,
     subject,
@@ -65,12 +66,14 @@ def measure(quick: bool) -> report.Results:
     hooked = hook.measure(rounds=5 if quick else 21)
     say("timing SQL beside the bare parse")
     queried = sql.measure(rounds=12 if quick else 120)
+    say("timing shell commands beside the bare parse")
+    read = shell.measure(rounds=3 if quick else 20)
     say("timing the ledger, on this disk")
     written = ledger.measure(rounds=3 if quick else 9)
     say("timing Guard around a function, beside other governed calls")
     guarded = guard.measure(rounds=5 if quick else 30)
     return report.Results(
-        ours, engines, absent, columns, curves, loaded, started, queried, written, guarded, hooked, quick
+        ours, engines, absent, columns, curves, loaded, started, queried, read, written, guarded, hooked, quick
     )
 
 

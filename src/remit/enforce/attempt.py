@@ -29,7 +29,7 @@ from remit.decide.preview import as_judged
 from remit.enforce.carrier import Carrier, Judged
 from remit.enforce.errors import CallDenied, GuardError
 from remit.enforce.in_force import Activated
-from remit.enforce.paths import facts_at, look_up, still_there
+from remit.enforce.paths import facts_at, look_up, placed_arguments, still_there
 from remit.enforce.refusal import refusal
 from remit.enforce.tasks import with_task
 from remit.grant.asks import AskState
@@ -119,7 +119,11 @@ class Enforcer:
         """
         call, ground = carrier.call, self._ground
         if self.left:
+            yield MAY_WAIT
             self.record_left()
+        if type(call.agent) is not str or type(call.tool) is not str:
+            yield MAY_WAIT
+            return self.refuse(call, refusal(call, "malformed-call", "the agent and the tool are no names"))
         kind = (call.agent, call.tool)
         quick = kind in ground.harmless and carrier.knows_task and call.context.capsule is None
         if not quick or kind not in ground.pathless:
@@ -128,6 +132,9 @@ class Enforcer:
         for _ in range(ROUNDS):
             try:
                 rulebook = self.rulebook()
+                if quick and ground.rulebook is not rulebook:
+                    quick = False  # harmless under another rulebook
+                    yield MAY_WAIT
                 calls = carrier.calls(rulebook)
                 if len(calls) == 1:
                     judged = self.judge(calls[0], rulebook, carrier.knows_task, quick)
@@ -159,10 +166,15 @@ class Enforcer:
                 denied = _denied(decision, _why(error, "the call can't run here"))
                 yield MAY_WAIT
                 return self.refuse(call, denied, call_id=carrier.call_id)
-            name = self._queued(call, decision) if quick else None
-            if name is not None:
-                return self._carried(Passage(self.ledger, name, decision, call.args), carrier, judged)
             if quick:
+                try:
+                    name = self.ledger.queue_intent(call, decision)
+                except Exception:
+                    name = None  # recorded with a wait, it fails again and denies
+                if name is not None:
+                    passage = Passage(self.ledger, name, decision, call.args)
+                    same = call.args is carrier.call.args and kind in ground.pathless
+                    return passage if same else self._carried(passage, carrier, judged)
                 yield MAY_WAIT
             return self._begun(carrier, judged)
         return self.refuse(call, carrier.pending(decision), call_id=carrier.call_id)
@@ -194,10 +206,18 @@ class Enforcer:
     def _strictest(self, calls: Sequence[Call], rulebook: Rulebook, knows_task: bool) -> Judged:
         """The same of a call that may have come by several chains: what the strictest of them says.
 
-        Raises ValueError without any.
+        Where all of them allow it, the obligations of each hold, and the call begins for each. Raises ValueError
+        without any.
         """
         every = [self.judge(call, rulebook, knows_task) for call in calls]
-        return max(every, key=lambda judged: judged.decision.verdict)
+        found = max(every, key=lambda judged: judged.decision.verdict)
+        if found.decision.verdict is not ALLOW:
+            return found
+        duties = tuple(dict.fromkeys(duty for judged in every for duty in judged.decision.obligations))
+        found = min(every, key=lambda judged: judged.decision.would is not None)  # one that is not only observed
+        decision = msgspec.structs.replace(found.decision, obligations=duties)
+        others = tuple(judged for judged in every if judged is not found)
+        return msgspec.structs.replace(found, decision=decision, others=others)
 
     def ask(self, judged: Judged) -> tuple[Decision, AskState | None]:
         """The decision with the id of the question in the inbox; a deny if nobody can be asked.
@@ -245,12 +265,6 @@ class Enforcer:
             if duty.do not in carrier.can or not reached:
                 raise GuardError(f"{self.ledger.point} can't carry out `{duty.do}`", code="obligation-unsupported")
 
-    def _queued(self, call: Call, decision: Decision) -> str | None:
-        try:
-            return self.ledger.queue_intent(call, decision)
-        except Exception:
-            return None  # recorded with a wait, it fails again and denies
-
     def _begun(self, carrier: Carrier, judged: Judged) -> Passage | Decision:
         """Recorded, obligations carried out, and begun; otherwise the deny."""
         decision, call = judged.decision, judged.call
@@ -271,6 +285,9 @@ class Enforcer:
             self._begin(judged, keep=not carrier.knows_task)
         except Exception as error:
             return passage.refused(error)
+        except BaseException:
+            passage.not_run("interrupted")
+            raise
         caller = judged.rulebook.book.callers.get(call.agent)
         counted = caller is not None and caller.daily_sum  # that is counted when a call begins
         if receipt.seq is None and _is_plain(decision) and not counted:
@@ -283,6 +300,9 @@ class Enforcer:
             passage.args, passage.undo, passage.places = carrier.carry_out(judged)
         except Exception as error:
             return passage.refused(error)
+        except BaseException:
+            passage.not_run("interrupted")
+            raise
         return passage
 
     def _begin(self, judged: Judged, *, keep: bool) -> None:
@@ -292,12 +312,14 @@ class Enforcer:
         """
         decision, call = judged.decision, judged.call
         self.authority.begin(call, decision, judged.rulebook, judged.facts)
+        for other in judged.others:
+            self._begin(other, keep=keep)
         if keep and call.context.session is not None and "delegate" in decision.effects:
             tool = judged.rulebook.book.tools.get(decision.tool)
             for target in decision.targets:
                 if target.effect == "delegate" and target.kind == "agent":
                     argument = tool.args.get(target.arg) if tool is not None else None
-                    name = target.value or (argument.default if argument is not None else None) or ""
+                    name = target.value or str((argument.default if argument is not None else None) or "")
                     chain = (*call.context.chain, call.agent)
                     add_launch(self.authority.store, self.authority.clock, call.context.session, name, chain)
 
@@ -361,7 +383,7 @@ class Enforcer:
         if call.context.capsule is not None:
             facts = self.authority.facts(call.context.capsule, ground.base)
         else:
-            second = int(time.monotonic())
+            second = int(time.time())  # moments are whole seconds of the wall clock, which also counts sleep
             if second != ground.second:
                 ground.now, ground.second = self.authority.facts(None, ground.base), second
             facts = ground.now
@@ -369,7 +391,8 @@ class Enforcer:
         if kind in ground.pathless:
             return facts
         found = look_up(rulebook, call, facts)
-        if found is facts and grid_of(rulebook).knows(*kind):
+        known = found is facts and type(call.args) is dict and grid_of(rulebook).knows(*kind)
+        if known and not placed_arguments(rulebook, call):
             ground.pathless.add(kind)
         return found
 
@@ -396,7 +419,7 @@ class _Ground:
         self.harmless: set[tuple[str, str]] = set()
         """Agents and tools whose last call was allowed without more, and only queued for the ledger."""
         self.pathless: set[tuple[str, str]] = set()
-        """Agents and tools whose arguments name no path: nothing is to be looked up for these."""
+        """Agents and tools whose arguments name no path and are no glob: nothing is to be looked up or put in place."""
 
 
 class Passage:

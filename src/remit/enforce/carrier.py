@@ -26,6 +26,8 @@ class Judged(msgspec.Struct, frozen=True):
     call: Call
     facts: Facts
     rulebook: Rulebook
+    others: tuple[Judged, ...] = ()
+    """The same call as it came by other chains; it begins for these too."""
 
 
 class Carried(NamedTuple):
