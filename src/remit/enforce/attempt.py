@@ -311,7 +311,7 @@ class Enforcer:
             for target in decision.targets:
                 if target.effect == "delegate" and target.kind == "agent":
                     argument = tool.args.get(target.arg) if tool is not None else None
-                    name = target.value or (argument.default if argument is not None else None) or ""
+                    name = target.value or str((argument.default if argument is not None else None) or "")
                     chain = (*call.context.chain, call.agent)
                     add_launch(self.authority.store, self.authority.clock, call.context.session, name, chain)
 

@@ -250,7 +250,8 @@ class Declared:
                 whole = len(found) == len(args) + len(named)
                 if not whole or not self._required <= found.keys() <= self.fields.keys():
                     self.signature.bind(*args, **named)
-        fields, judged, name = self.fields, dict[str, Any](), ""
+        judged: dict[str, Any] = {}
+        fields, name = self.fields, ""
         try:
             for name, value in found.items():
                 field = fields[name]
