@@ -86,7 +86,7 @@ def show(results: report.Results) -> None:
     print(report.terminal(*report.growth_rows(results)))
     seconds = results.curves[results.ours[0].name].load_seconds
     print(f"  making a rulebook of {max(seconds):,} cells: {seconds[max(seconds)]:.1f} s")
-    print(f"  the first call of a cell, which makes its plan: {report.first_call(results):,.0f} × B1, once")
+    print(f"  the first call of a cell, which prepares it: {report.first_call(results):,.0f} × B1, once")
     start = results.startup
     times = f"{start.milliseconds:.0f} ms beside {start.bare_milliseconds:.0f} ms"
     print(f"\nStart, read a rulebook, decide: {start.ratio:.1f} × a bare interpreter's CPU time ({times})")

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import os
 import time
+from collections import deque
 from collections.abc import Callable, Generator, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
@@ -26,7 +27,7 @@ from remit.decide import decide
 from remit.decide.grid import grid_of
 from remit.decide.preview import as_judged
 from remit.enforce.carrier import Carrier, Judged
-from remit.enforce.errors import GuardError
+from remit.enforce.errors import CallDenied, GuardError
 from remit.enforce.in_force import Activated
 from remit.enforce.paths import facts_at, look_up, placed_arguments, still_there
 from remit.enforce.refusal import refusal
@@ -96,6 +97,12 @@ class Enforcer:
         self.authority, self.ledger, self.rulebook = authority, ledger, rulebook
         self._facts = facts
         self._ground = _Ground(None, NO_FACTS)
+        self.reads = False
+        """The store has to be read to know what is in force."""
+        self.closed = False
+        """Nothing goes on any more that began here."""
+        self.left: deque[Passage] = deque()
+        """Calls whose results were dropped before they ended; the next attempt records that."""
 
     @classmethod
     def of_project(cls, root: Path, state: Path, store: Store, ledger: Recorder) -> Enforcer:
@@ -113,12 +120,15 @@ class Enforcer:
         It yields before it does what may take time (see MAY_WAIT); left alone there, it has begun nothing.
         """
         call, ground = carrier.call, self._ground
+        if self.left:
+            yield MAY_WAIT
+            self.record_left()
         if type(call.agent) is not str or type(call.tool) is not str:
             yield MAY_WAIT
             return self.refuse(call, refusal(call, "malformed-call", "the agent and the tool are no names"))
         kind = (call.agent, call.tool)
         quick = kind in ground.harmless and carrier.knows_task and call.context.capsule is None
-        if not quick or kind not in ground.pathless:
+        if not quick or kind not in ground.pathless or self.reads:
             yield MAY_WAIT
         end: float | None = None
         for _ in range(ROUNDS):
@@ -311,9 +321,28 @@ class Enforcer:
             for target in decision.targets:
                 if target.effect == "delegate" and target.kind == "agent":
                     argument = tool.args.get(target.arg) if tool is not None else None
-                    name = target.value or (argument.default if argument is not None else None) or ""
+                    name = target.value or str((argument.default if argument is not None else None) or "")
                     chain = (*call.context.chain, call.agent)
                     add_launch(self.authority.store, self.authority.clock, call.context.session, name, chain)
+
+    def still(self, call: Call, decision: Decision, seen: list[Any]) -> None:
+        """Raises CallDenied if a call that has begun may not go on: its task ended, or it would be denied now.
+
+        `seen` is what this remembers from one resumption to the next; an empty list at first.
+        """
+        try:
+            if self.closed:
+                raise GuardError("the guard was closed", code="guard-closed")
+            rulebook, second = self.rulebook(), int(time.monotonic())
+            mark = [rulebook, second, call.context.capsule and self.authority.store.version()]
+            if mark == seen and mark[2] != -1:
+                return
+            found = self.judge(call, rulebook).decision
+            seen[:] = mark
+        except Exception as error:
+            found = _broken(call, error, "nobody can tell whether the call may go on")
+        if found.verdict is DENY and decision.would is None:
+            raise CallDenied(found)
 
     def refuse(self, call: Call, decision: Decision, *, call_id: str | None = None) -> Decision:
         """The decision by which a call does not run, recorded; one that can't be recorded is still a refusal."""
@@ -322,6 +351,12 @@ class Enforcer:
             return self.ledger.intent(call, decision, call_id=call_id).on(decision)
         except Exception:
             return decision
+
+    def record_left(self) -> None:
+        """Records the calls whose results were dropped."""
+        with suppress(IndexError):
+            while True:
+                self.left.popleft().abandoned()
 
     # Calls that run elsewhere, and whose carrier reports how they ended
 
@@ -417,13 +452,18 @@ class Passage:
         self.not_run(denied.code)
         return denied
 
-    def run(self, function: Callable[[dict[str, Any]], T]) -> T:
-        """Runs the tool with the arguments that were judged, and records how it ended; its exceptions propagate."""
+    def run(self, function: Callable[[dict[str, Any]], T], later: Callable[[T, Passage], T | None] | None = None) -> T:
+        """Runs the tool with the arguments that were judged, and records how it ended; its exceptions propagate.
+
+        `later` gives what to return for a result that runs on, which then ends the passage; None for any other.
+        """
         try:
             result = function(self.args)
         except BaseException as error:
             self.failed(error)
             raise
+        if later is not None and (running := later(result, self)) is not None:
+            return running
         if not self.done_at_once():
             self.done()
         return result
@@ -442,6 +482,10 @@ class Passage:
         """The tool has raised."""
         self._undo()
         self._end("failed", type(error).__name__)
+
+    def abandoned(self) -> None:
+        """What the tool returned was not run to its end."""
+        self._end("abandoned", None)
 
     def not_run(self, code: str) -> None:
         """It was allowed, and then could not begin."""

@@ -42,8 +42,8 @@ class Declared:
         if inspect.isclass(function) or not callable(function):
             help = "declare a function that makes one"
             raise GuardError(f"`{name}` is {type(function).__name__}: no function", code="bad-tool", help=help)
-        if inspect.isgeneratorfunction(inner) or inspect.isasyncgenfunction(inner):
-            raise GuardError(f"`{name}` yields: a tool returns", code="bad-tool", help="return a list")
+        self.streams = False
+        self.yields_async = inspect.isasyncgenfunction(inner)
         self.is_async = inspect.iscoroutinefunction(inner)
         try:
             signature = inspect.signature(function)

@@ -200,8 +200,8 @@ class Kind:
         """A value that could do no harm."""
         return "x"
 
-    def check_default(self, text: str) -> None:
-        """Raises ValueError for a text that can't be the default of such an argument."""
+    def check_default(self, value: Any) -> None:
+        """Raises ValueError for a value of this kind that can't be the default of such an argument."""
 
     def units(self, arg: Declared, value: Any, values: Values, call: Call, facts: Facts) -> Iterable[Unit]:
         """The units of one value; never empty. Raises NotUnderstood for one that can't be read."""
