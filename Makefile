@@ -94,6 +94,18 @@ bench: .venv-bench/.stamp  ## measure, beside the peers (an environment of its o
 	@.venv-bench/bin/python -m pip $(PIP_PROJECT)
 	@touch $@
 
+.PHONY: mutants
+mutants: .venv-mutants/.stamp  ## change what decides in small ways, and see whether a test notices; ARGS='decide/view' narrows
+	@.venv-mutants/bin/python tests/mutants/run.py $(ARGS)
+
+.venv-mutants/.stamp: pyproject.toml requirements/mutants.txt requirements/dev.txt
+	$(call venv,.venv-mutants)
+	@echo "installing requirements/mutants.txt and the project into .venv-mutants"
+	@.venv-mutants/bin/python -m pip $(PIP_HASHED) -r requirements/mutants.txt
+	@.venv-mutants/bin/python -m pip $(PIP_HASHED) -r requirements/dev.txt
+	@.venv-mutants/bin/python -m pip $(PIP_PROJECT)
+	@touch $@
+
 # $(call pin,NAME,SOURCE AND OPTIONS): requirements/NAME.txt for Python 3.11 and newer on every platform, with
 # hashes, and without the address of an index. A pin moves only with `make requirements UPGRADE=1`.
 UV := .venv-uv/bin/uv
@@ -110,6 +122,7 @@ requirements: .venv-uv/.stamp  ## resolve and hash the pins again; UPGRADE=1 mov
 	$(call pin,dev,pyproject.toml --group dev)
 	$(call pin,long,requirements/long.in)
 	$(call pin,hosts,requirements/hosts.in)
+	$(call pin,mutants,requirements/mutants.in)
 	$(if $(wildcard requirements/bench.in),$(call pin,bench,requirements/bench.in --emit-build-options))
 
 .venv-uv/.stamp: requirements/uv.txt
@@ -119,5 +132,5 @@ requirements: .venv-uv/.stamp  ## resolve and hash the pins again; UPGRADE=1 mov
 
 .PHONY: clean
 clean:  ## remove what these commands made: environments, caches, builds
-	rm -rf .venv .venv-bench .venv-hosts .venv-uv .pytest_cache .mypy_cache .ruff_cache .hypothesis build dist
+	rm -rf .venv .venv-bench .venv-hosts .venv-mutants .venv-uv .pytest_cache .mypy_cache .ruff_cache .hypothesis build dist
 	find src tests -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -37,6 +37,8 @@ class Governed:
 
     name: str
     keeps: str
+    written: bool
+    """What it records is in a file before the call returns, so that it outlives the process."""
     search: Search
 
 
@@ -49,7 +51,7 @@ def _agt(folder: Path) -> Iterator[Governed]:
 
     governed = govern(work, policy=AGT_POLICY, agent_id="researcher")
     _must_refuse(lambda: governed(action="drop", query="x"), GovernanceDenied)
-    yield Governed("AGT", "in memory", lambda query: governed(action="search", query=query))
+    yield Governed("AGT", "in memory", False, lambda query: governed(action="search", query=query))
 
 
 @contextmanager
@@ -70,7 +72,9 @@ def _ctrlrun(folder: Path) -> Iterator[Governed]:
 
     with ctrlrun.context(agent="researcher"):
         _must_refuse(lambda: drop(query="x"), ctrlrun.ActionDenied)
-        yield Governed("CTRLRun", "in SQLite, before it returns", lambda query: search(query=query))
+        yield Governed(
+            "CTRLRun", "written before it returns, not flushed to the disk", True, lambda query: search(query=query)
+        )
 
 
 def _must_refuse(call: Callable[[], object], refusal: type[Exception]) -> None:

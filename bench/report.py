@@ -13,13 +13,16 @@ from string import Template
 from bench import plot
 from bench.decisions import Column
 from bench.growth import FLOOR, Curve
-from bench.guard import PEER_TARGET, GuardCost
 from bench.guard import TARGET as GUARD_TARGET
+from bench.guard import GuardCost
 from bench.hook import WITH_TARGET, WITHOUT_TARGET, Hook
 from bench.ledger import CALLERS, DURABLE_TARGET, QUEUED_TARGET, LedgerCost
 from bench.loading import RULES, TARGET, Loading
 from bench.peers import Absent
 from bench.peers.interface import PROBED, Engine
+from bench.shell import TARGET as SHELL_TARGET
+from bench.shell import ShellCost
+from bench.shell import said as shell_said
 from bench.sql import TARGET as SQL_TARGET
 from bench.sql import SqlCost
 from bench.startup import Startup
@@ -43,6 +46,7 @@ class Results:
     loading: Loading
     startup: Startup
     sql: SqlCost
+    shell: ShellCost | None
     ledger: LedgerCost
     guard: GuardCost
     hook: Hook
@@ -101,6 +105,10 @@ def target_rows(results: Results) -> tuple[Row, list[Row]]:
             verdict(cost, SQL_TARGET),
         ]
     )
+    if results.shell is not None:
+        cost = results.shell.decision
+        what = "a decision on a shell command, beside tree-sitter's bare parse"
+        rows.append([what, f"≤ {SHELL_TARGET:g} ×", f"{show(cost)} ×", verdict(cost, SHELL_TARGET)])
     grouped, queued = results.ledger.ratio, results.ledger.queued_to_b1
     held = "ok" if grouped >= DURABLE_TARGET else f"short by {show(DURABLE_TARGET - grouped)} ×"
     what = f"durable ledger entries of {CALLERS} callers, beside a transaction each"
@@ -127,36 +135,34 @@ def target_rows(results: Results) -> tuple[Row, list[Row]]:
 
 
 def _guard_targets(found: GuardCost) -> list[Row]:
-    batched = found.batched
-    what = "Guard around an allowed tier-0 call, batched, over the bare function"
-    held = verdict(batched, GUARD_TARGET)
-    rows: list[Row] = [[what, f"≤ {GUARD_TARGET:g} × B1", f"{show(batched)} × B1", held]]
-    for name, ratio in found.peers.items():
-        held = "ok" if ratio >= PEER_TARGET else f"short by {show(PEER_TARGET - ratio)} ×"
-        what = f"{name}'s governed call, beside the same call under Guard"
-        rows.append([what, f"≥ {PEER_TARGET:g} ×", f"{show(ratio)} ×", held])
-    return rows
+    what = "Guard around an allowed tier-0 call, batched, over the bare function, for its caller"
+    held = verdict(found.batched, GUARD_TARGET)
+    return [[what, f"≤ {GUARD_TARGET:g} × B1", f"{show(found.batched)} × B1", held]]
 
 
 def governed_rows(results: Results) -> tuple[Row, list[Row]]:
-    """What a governed call costs, for its caller's thread and in all."""
+    """What a governed call costs: for its caller's thread, in all, and by the wall clock."""
     found = results.guard
-    whole = found.batched * found.call
     rows: list[Row] = [
-        ["Guard, batched", show(whole), show(found.everything), "queued before it runs, on disk within 20 ms"],
-        ["Guard, batched, async", show(found.batched_async), "", "the same"],
+        [name, show(cost.caller), *(_shown(one) for one in (cost.everything, cost.wall)), found.keeps[name]]
+        for name, cost in found.costs.items()
     ]
-    for name, ratio in found.peers.items():
-        theirs = show(ratio * whole)
-        rows.append([name, theirs, theirs, found.keeps[name]])
-    rows += [[peer.name, "–", "–", f"absent: {peer.why}"] for peer in found.absent]
-    return ["call", "× B1, its caller", "× B1, all threads", "what it records is"], rows
+    rows += [[peer.name, "–", "–", "–", f"absent: {peer.why}"] for peer in found.absent]
+    head = ["call", "× B1, its caller", "× B1, all threads", "× a commit, wall clock", "what it records is"]
+    return head, rows
 
 
-def durable(results: Results) -> str:
-    """What waiting for the disk costs."""
-    ratio = show(results.guard.durable)
-    return f"A call whose intent waits for the disk takes {ratio} × the time of a bare commit of SQLite, wall clock."
+def beside_rows(results: Results) -> tuple[Row, list[Row]]:
+    """Others' calls in multiples of ours that keep their records alike."""
+    rows: list[Row] = [
+        [pair.peer, pair.ours, f"{show(pair.cpu)} ×", f"{show(pair.wall)} ×" if pair.wall is not None else "–"]
+        for pair in results.guard.beside
+    ]
+    return ["call", "beside", "CPU, all threads", "wall clock"], rows
+
+
+def _shown(ratio: float | None) -> str:
+    return "–" if ratio is None else show(ratio)
 
 
 def growth_rows(results: Results) -> tuple[Row, list[Row]]:
@@ -264,7 +270,8 @@ def page(results: Results, picture_name: str) -> str:
         ours=len(start.ours),
         others=", ".join(f"{n} of {name}" for name, n in start.others.items()) or "no others",
         governed=_markdown(*governed_rows(results)),
-        durable=durable(results),
+        beside=_markdown(*beside_rows(results)),
+        shell=shell_said(results.shell),
         checks=_markdown(*check_rows(results)),
         pool=f"{POOL:,}",
     )

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from remit.enforce.declared import Agent, FilePath, Glob, Shell, Skill, Sql, Url
     from remit.enforce.errors import CallDenied, CallPending, GuardError, Refused
     from remit.enforce.guard import Guard
+    from remit.enforce.safe_path import SafePath
     from remit.enforce.webhook import Webhook, is_genuine
     from remit.grant.authority import Authority
     from remit.model.call import Call, Context, Statement
@@ -63,6 +64,7 @@ __all__ = [
     "Refused",
     "RemitError",
     "Rulebook",
+    "SafePath",
     "Shell",
     "Skill",
     "Sql",
@@ -102,6 +104,7 @@ _HOMES = {
         "Refused",
     ),
     "remit.enforce.guard": ("Guard",),
+    "remit.enforce.safe_path": ("SafePath",),
     "remit.enforce.webhook": (
         "Webhook",
         "is_genuine",

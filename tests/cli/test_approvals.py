@@ -14,10 +14,12 @@ from typing import Any
 import pytest
 
 from remit.cli.approvals.difference import differences
+from remit.enforce.codec import MAX_DEPTH
+from remit.enforce.errors import CallRefused
 from remit.model.call import Statement
 from remit.model.policy import Argument, Does, Tool
 from remit.record.open import open_log
-from tests.cli.living_kit import POLICY, TASK, Team
+from tests.cli.living_kit import POLICY, SAID, TASK, Team
 
 APPROVE = "passphrase, to approve A-1: "
 
@@ -235,14 +237,27 @@ def test_commands_and_queries_are_read(free: Team) -> None:
     assert "DDL: delete, migrate\n         ddl customers\n" in sql.out
 
 
-def test_depth_does_not_break_it(free: Team) -> None:
+def nested(levels: int) -> Any:
     deep: Any = "end\u202e"
-    for _ in range(200):
+    for _ in range(levels):
         deep = [deep]
-    ask(free, "1", notes=deep)
-    out = shown(free)
-    assert "nested deeper, as JSON" in out
-    assert "look again: hidden character: U+202E" in out
+    return deep
+
+
+def test_depth_does_not_break_it(free: Team) -> None:
+    ask(free, "1", notes=nested(MAX_DEPTH))
+    for out in (shown(free), shown(free, "--full")):
+        assert "nested deeper, as JSON" in out
+        assert "look again: hidden character: U+202E" in out
+
+
+@pytest.mark.parametrize("levels", [MAX_DEPTH + 1, 5000])
+def test_a_value_that_is_too_deep_is_refused_with_the_reason(free: Team, levels: int) -> None:
+    with free.guard() as guard, guard.agent("dev"), pytest.raises(CallRefused) as refused:
+        guard.call("deploy", {"version": "1", "notes": nested(levels)}, statement=SAID)
+    assert refused.value.code == "mistyped-argument"
+    assert f"`notes` is more than {MAX_DEPTH} levels deep" in str(refused.value)
+    assert free("approvals", "--json").json == []
 
 
 def test_once_answered_the_arguments_are_gone_and_it_says_so(free: Team) -> None:

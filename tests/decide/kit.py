@@ -24,6 +24,8 @@ TOOLS: dict[str, Any] = {
     "search_web": {"args": {"query": "text"}, "does": {"network": "https://**"}},
     "delegate": {"args": {"to": "agent"}, "does": {"delegate": "to"}},
     "invoke": {"args": {"name": "skill"}, "does": {"execute": "name"}},
+    "pay": {"args": {"amount": "number"}, "does": {"pay": "amount"}},
+    "message": {"args": {"to": "email"}, "does": {"message": "to"}},
     "run": {"args": {"command": "shell"}, "tier": 2},
     "query": {"args": {"sql": "sql"}, "dialect": "sqlite"},
     "deploy": {"args": {}, "does": {"deploy": "**"}, "tier": 4},

@@ -71,7 +71,7 @@ def test_an_unknown_tool(name):
         ({}, "allow"),
         ({"text": ""}, "allow"),
         ({"text": 1}, "mistyped-argument"),
-        ({"text": None}, "mistyped-argument"),
+        ({"text": None}, "allow"),  # it is optional: null is absent
         ({"text": ["x"]}, "mistyped-argument"),
         ({"number": 1}, "allow"),
         ({"number": 1.5}, "allow"),

@@ -22,6 +22,8 @@ ARGUMENT = {
     "fetch": "url",
     "delegate": "to",
     "invoke": "name",
+    "pay": "amount",
+    "message": "to",
     "query": "sql",
 }
 LABELS = {"production": {"host": ["*.prod.example"]}}

@@ -56,21 +56,25 @@ class Team:
     def _declare(self) -> None:
         guard, mark = self.guard, self.mark
 
+        def name(path: Path) -> str:
+            """Functions get absolute paths."""
+            return str(path.relative_to(self.root.resolve()))
+
         @guard.tool(does={"read": "path"})
         def read(path: Path) -> str:
-            mark("read", str(path))
-            return str(path)
+            mark("read", name(path))
+            return name(path)
 
         @guard.tool(does={"write": "path"}, tier=1)
         def write(path: Path, content: str = "") -> str:
-            mark("write", str(path))
-            return str(path)
+            mark("write", name(path))
+            return name(path)
 
         @guard.tool(does={"write": "path"}, tier=1)
         def create(path: Path, content: str = "x") -> str:
-            mark("create", str(path), content)
+            mark("create", name(path), content)
             (self.root / path).write_text(content)
-            return str(path)
+            return name(path)
 
         @guard.tool(does={"deploy": "https://prod.example/**"})
         def deploy(version: str) -> str:
@@ -84,8 +88,8 @@ class Team:
 
         @guard.tool(does={"read": "path"})
         async def aread(path: Path) -> str:
-            mark("aread", str(path))
-            return str(path)
+            mark("aread", name(path))
+            return name(path)
 
         @guard.tool(does="nothing")
         def outer(version: str) -> str:
@@ -94,7 +98,7 @@ class Team:
 
         @guard.tool(does={"write": "path"}, tier=1)
         def fail(path: Path) -> None:
-            mark("fail", str(path))
+            mark("fail", name(path))
             raise RuntimeError("it does")
 
         self.read, self.write, self.create, self.deploy, self.outer = read, write, create, deploy, outer

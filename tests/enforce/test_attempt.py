@@ -208,6 +208,91 @@ def test_the_strictest_of_several_chains_counts(setting: Setting):
     assert setting.queue.carry(Several(message)) == "ran"
 
 
+def test_of_several_chains_all_obligations_hold_and_each_begins(setting: Setting, monkeypatch: pytest.MonkeyPatch):
+    """Whichever chain comes first: one of them lets the call create new files only."""
+    agents = {
+        "free": {"may": ["create"], "delegates_to": ["maker"], "delegate_within": "chain"},
+        "careful": {
+            "may": [{"create": {"path": {"allow": ["new/**"], "new_only": True}}}],
+            "delegates_to": ["maker"],
+            "delegate_within": "chain",
+        },
+        "maker": {"may": ["create"]},
+    }
+    setting.books.append(build_rulebook({**POLICY, "agents": agents}))
+    begun: list[tuple[str, ...]] = []
+    begin = setting.queue.enforcer.authority.begin
+
+    def counted(call: Call, *rest: Any) -> None:
+        begun.append(call.context.chain)
+        begin(call, *rest)
+
+    monkeypatch.setattr(setting.queue.enforcer.authority, "begin", counted)
+
+    class Several(Queued):
+        can = frozenset(("create-exclusively",))
+        chains: tuple[tuple[str, ...], ...] = ()
+        seen: tuple[str, ...] = ()
+
+        def calls(self, rulebook: Rulebook) -> list[Call]:
+            return [msgspec.structs.replace(self.call, context=Context(chain=chain)) for chain in self.chains]
+
+        def carry_out(self, judged: Judged) -> Carried:
+            self.seen = tuple(duty.do for duty in judged.decision.obligations)
+            return Carried(judged.call.args)
+
+    for chains in ((("free",), ("careful",)), (("careful",), ("free",))):
+        carrier = Several(Message("maker", "create", {"path": "new/a"}))
+        carrier.chains = chains
+        assert setting.queue.carry(carrier) == "ran"
+        assert carrier.seen == ("create-exclusively",)
+        assert set(begun) == set(chains)
+        begun.clear()
+
+
+@pytest.mark.parametrize("interruption", [KeyboardInterrupt, SystemExit, GeneratorExit])
+def test_an_interruption_while_it_begins_is_recorded(
+    setting: Setting, monkeypatch: pytest.MonkeyPatch, interruption: type[BaseException]
+):
+    begin = setting.queue.enforcer.authority.begin
+
+    def interrupted(*given: Any) -> None:
+        begin(*given)
+        raise interruption
+
+    monkeypatch.setattr(setting.queue.enforcer.authority, "begin", interrupted)
+    with pytest.raises(interruption):
+        setting.queue.take(Message("worker", "read", {"path": "a"}))
+    assert setting.queue.ran == []
+    assert setting.outcomes() == ["not-run"]
+
+
+def test_what_was_harmless_under_another_rulebook_is_begun_like_any_call(setting: Setting):
+    """A sum a day is counted when a call begins, also for the first call after the policy has changed."""
+    tools = {"pay": {"args": {"amount": "number"}, "does": "nothing"}}
+    before = {"remit": 1, "tools": tools, "agents": {"worker": {"may": ["pay"]}}}
+    after = {"remit": 1, "tools": tools, "agents": {"worker": {"may": ["pay"], "daily_sum": {"pay.amount": 100}}}}
+    setting.books.append(build_rulebook(before))
+    for _ in range(3):
+        assert setting.queue.take(Message("worker", "pay", {"amount": 5000})) == "ran"
+    setting.books.append(build_rulebook(after))
+    assert setting.queue.take(Message("worker", "pay", {"amount": 5000})) == "budget-spent"
+
+
+def test_a_malformed_call_spoils_nothing_for_the_next(setting: Setting):
+    (setting.root / "a").touch()
+    faulty: list[Any] = [[], "x", None]
+    for wrong in faulty:
+        carrier = Queued(Message("worker", "read", {}))
+        carrier.call = msgspec.structs.replace(carrier.call, args=wrong)
+        assert setting.queue.carry(carrier) == "malformed-call"
+    assert setting.queue.take(Message("worker", "read", {"path": "a"})) == "ran"
+    nobody: list[Any] = [[], {}, None, 1]
+    for agent in nobody:
+        carrier = Queued(Message(agent, "read", {"path": "a"}))
+        assert setting.queue.carry(carrier) == "malformed-call"
+
+
 def test_what_is_in_force_is_asked_again_after_an_answer(setting: Setting):
     """Another policy was activated while the call waited: the answer was given under the old one."""
     authority = setting.queue.enforcer.authority

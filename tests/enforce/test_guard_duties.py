@@ -86,7 +86,7 @@ def test_the_tool_gets_the_path_that_was_judged(team: Team):
     (team.root / "real").mkdir()
     (team.root / "link").symlink_to("real")
     with team.guard.agent("worker"):
-        assert team.write(Path("link/a")) == str(team.root.resolve() / "real/a")
+        assert team.write(Path("link/a")) == "real/a"
         assert team.write(Path("real/a")) == "real/a"
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -18,20 +18,12 @@ from tests.enforce.team import POLICY, Team
 ODD: Any = object()
 
 
-def yields(path: Path) -> Iterator[int]:
-    yield 1
-
-
-async def yields_later(path: Path) -> AsyncIterator[int]:
-    yield 1
-
-
 def unknown(path) -> None: ...
 def of_a_class(path: Guard) -> None: ...
 def odd_default(path: str = ODD) -> None: ...
 
 
-@pytest.mark.parametrize("function", [yields, yields_later, unknown, of_a_class, odd_default])
+@pytest.mark.parametrize("function", [unknown, of_a_class, odd_default])
 def test_what_cannot_be_a_tool(function: Callable[..., Any]):
     guard = Guard(POLICY)
     with pytest.raises(GuardError) as caught:
@@ -148,7 +140,7 @@ def test_defaults_are_decided_on(tmp_path: Path):
                 call()
             assert caught.value.code == "not-permitted"
         save("x", Path("ok/a"))
-    assert ran == ["ok/a"]
+    assert ran == [str(tmp_path.resolve() / "ok/a")]
 
 
 def test_none_by_default_is_left_out(tmp_path: Path):
@@ -160,8 +152,9 @@ def test_none_by_default_is_left_out(tmp_path: Path):
         return path, depth, tags
 
     with guard, guard.agent("worker"):
-        assert look(Path("a")) == (Path("a"), None, None)
-        assert guard.call("look", {"path": "a", "depth": 2, "tags": ["x"]}) == (Path("a"), 2, ["x"])
+        a = tmp_path.resolve() / "a"
+        assert look(Path("a")) == (a, None, None)
+        assert guard.call("look", {"path": "a", "depth": 2, "tags": ["x"]}) == (a, 2, ["x"])
 
 
 def test_what_an_agent_sees_is_its_own_copy(team: Team):

@@ -33,6 +33,7 @@ from tests.oracle.words import (
     STRANGE_PATHS,
 )
 
+PARAMETERS: tuple[str | int | bool, ...] = ("x", "x", "y", 1, True, "fast", *SKILLS)
 Digest = Callable[[Call, str, Facts], str]
 
 
@@ -73,13 +74,15 @@ class Draw(PolicyDraw):
 
     def args(self, tool: Tool) -> dict[str, Any]:
         flat: dict[str, Any] = {}
+        args: dict[str, Any] = {}
         for name, argument in tool.args.items():
             if argument.optional and self.chance(0.5):
+                if self.chance(0.1):
+                    self.put(args, name, lambda: None)
                 continue
             if self.chance(0.008):
                 continue
             flat[name] = argument
-        args: dict[str, Any] = {}
         for name, argument in flat.items():
             self.put(args, name, lambda a=argument: self.value(a.kind, a.one_of))  # type: ignore[misc]
         if self.chance(0.008):
@@ -236,6 +239,7 @@ class Draw(PolicyDraw):
                 grants=tuple(self.rule("may", tool) for _ in range(rules)) if self.chance(0.5) else (),
                 data_tiers=tuple(self.some((1, 2, 3), 0, 3)) if self.chance(0.4) else (),
                 gates=("plan",) if self.chance(0.6) else (),
+                parameters={key: self.one(PARAMETERS) for key in self.some(("x", "y"), 0, 2)},
             )
         return found
 

@@ -122,7 +122,7 @@ class PolicyDraw:
             if (
                 kind == "one_of"
                 or (name == "p" and "gp" in pool and self.chance(0.7))
-                or (kind not in ("path", "glob", "url", "agent") and self.chance(0.85))
+                or (kind not in ("path", "glob", "url", "agent") and self.chance(0.7))
             ):
                 continue
             for _ in range(1 if self.chance(0.85) else self.random.randint(0, 2)):
@@ -246,7 +246,10 @@ class PolicyDraw:
         return labels
 
     def tiers(self) -> dict[str, Any]:
-        return {str(tier): self.question() for tier in self.some((0, 1, 2, 3, 4), 1, 3)}
+        tiers: dict[str, Any] = {str(tier): self.question() for tier in self.some((0, 1, 2, 3, 4), 1, 3)}
+        if self.chance(0.2):
+            tiers["tools"] = {name: self.random.randint(0, 4) for name in self.some(list(self.tools), 1, 2)}
+        return tiers
 
     def question(self) -> Any:
         if self.chance(0.3):
@@ -356,7 +359,7 @@ class PolicyDraw:
         return {key: self.some(choices[key], 1, 2) for key in self.some(list(choices), 1, 1)}
 
     def where(self, tool: dict[str, Any]) -> dict[str, Any]:
-        found = {}
+        found: dict[str, Any] = {}
         for name in self.some(list(tool["args"]), 1, 2):
             kind = kind_of(tool["args"][name])
             if kind == "one_of":
@@ -376,4 +379,11 @@ class PolicyDraw:
                 found[name] = self.one((1, {"range": [0, 5]}, {"min": 2}, {"max": 3.5}, [1, 2]))
             elif kind == "flag":
                 found[name] = self.one((True, False))
+            if kind in ("text", "number", "flag", "one_of", "skill", "agent") and self.chance(0.15):
+                bound = {"task": self.one(("x", "y"))} if self.chance(0.8) else {"context": "session"}
+                found[name] = {"equals": bound}
+            if isinstance(found.get(name), dict) and self.chance(0.3):
+                found[name] = {**found[name], "optional": self.chance(0.9)}
+            elif self.chance(0.1):
+                found[name] = {"optional": True}
         return found

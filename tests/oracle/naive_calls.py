@@ -49,6 +49,7 @@ def values_of(tool: Tool, args: dict[str, Any]) -> tuple[Values, set[str]]:
     """The values of each declared argument, and the codes of all that is wrong with them."""
     wrong: set[str] = set()
     found: Values = {}
+    args = without_nulls(args, "", tool)
     _look(args, "", tool, found, wrong)
     for name, argument in tool.args.items():
         inner = "[" not in name and "." not in name
@@ -61,6 +62,23 @@ def values_of(tool: Tool, args: dict[str, Any]) -> tuple[Values, set[str]]:
         if not all(_right(tool.args[name], value) for value in values):
             wrong.add("mistyped-argument")
     return found, wrong
+
+
+def without_nulls(value: dict[str, Any], prefix: str, tool: Tool) -> dict[str, Any]:
+    """An object without what is null and optional, which counts as absent; null is a value only to json."""
+    kept = {}
+    for key, item in value.items():
+        name = prefix + key
+        within = {n: a for n, a in tool.args.items() if n == name or n.startswith((name + "[]", name + "."))}
+        plain_json = name in within and within[name].kind == "json"
+        if item is None and within and not plain_json and all(a.optional for a in within.values()):
+            continue
+        if isinstance(item, dict):
+            item = without_nulls(item, name + ".", tool)
+        elif isinstance(item, list):
+            item = [without_nulls(one, name + "[].", tool) if isinstance(one, dict) else one for one in item]
+        kept[key] = item
+    return kept
 
 
 def _look(value: dict[str, Any], prefix: str, tool: Tool, found: Values, wrong: set[str]) -> None:
@@ -121,6 +139,8 @@ def _right(argument: Argument, value: Any) -> bool:
 
 # Units
 
+_WITH_UNITS = ("path", "glob", "url", "agent", "skill")
+
 
 def units_of(tool: Tool, values: Values, call: Call, facts: Facts) -> tuple[list[Unit], set[str]]:
     """The units of a call, and the codes of the values that can't be one."""
@@ -146,10 +166,11 @@ def units_of(tool: Tool, values: Values, call: Call, facts: Facts) -> tuple[list
     for does in tool.does:
         if does.reach is not None and does.effect == "delegate":
             others.add(does.effect)
-        if does.arg is not None and tool.args[does.arg].kind not in ("path", "glob", "url", "agent", "skill"):
+        if does.arg is not None and tool.args[does.arg].kind not in _WITH_UNITS:
             others.add(does.effect)
     if others or not found:
-        found.append(Unit("call", None, frozenset(others)))
+        plain = [d.arg for d in tool.does if d.arg is not None and tool.args[d.arg].kind not in _WITH_UNITS]
+        found.append(Unit("call", None, frozenset(others), on=tuple(arg for arg in plain if values.get(arg))))
     return found, wrong
 
 
@@ -188,6 +209,11 @@ def units_of_value(tool: Tool, name: str, values: Values, value: str, call: Call
         if wide:
             patterns = tuple(f"{{{pattern},{pattern}/**}}" for pattern in spellings)
         found.append(one._replace(effects=under, spellings=patterns, wide=True))
+    if kind == "path" and facts.root is not None and f"{facts.root}/".startswith(spellings[0].rstrip("/") + "/"):
+        if own and spellings[0] != facts.root:
+            found.append(Unit("path", name, own, (".",), root=facts.root))
+        if under and spellings[0] != facts.root:
+            found.append(Unit("path", name, under, ("**",), wide=True, root=facts.root))
     return found
 
 

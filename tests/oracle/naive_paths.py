@@ -29,6 +29,8 @@ class Unit(NamedTuple):
     wide: bool = False
     widest: bool = False
     root: str | None = None
+    on: tuple[str, ...] = ()
+    """Of the call itself: the arguments that are there and that its effects are on."""
 
 
 # Normal paths

@@ -14,7 +14,7 @@ SKILLS = ("plan", "test", "ship")
 MOMENTS = ("2026-01-01T00:00:00Z", "2026-06-01T00:00:00Z", "2027-01-01T00:00:00Z")
 EFFECTS = (
     *("read", "write", "delete", "execute", "network", "install"),
-    *("migrate", "publish", "deploy", "system", "delegate"),
+    *("migrate", "publish", "deploy", "system", "pay", "message", "delegate"),
 )
 PATH_EFFECTS = ("read", "read", "write", "write", "delete")
 

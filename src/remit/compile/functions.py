@@ -10,7 +10,7 @@ import msgspec
 
 from remit.compile.load import compile_policy
 from remit.declare.files import read_text
-from remit.declare.functions import with_functions
+from remit.declare.functions import SOURCE, update, with_functions
 from remit.declare.load import Functions, load_policy
 from remit.declare.published import PROGRAM, published_name, published_text
 from remit.forms.shapes import Reader
@@ -19,8 +19,10 @@ from remit.model.rulebook import Rulebook
 
 
 def check_functions(rulebook: Rulebook, functions: Mapping[str, Mapping[str, Any]]) -> None:
-    """Raises PolicyError if a function contradicts the tool of its name, or is not what was published."""
+    """Raises PolicyError if a function has no tool, contradicts the one of its name, or is not what was published."""
     reader, book = Reader(), rulebook.book
+    for name in sorted(functions.keys() - book.tools.keys()) if not book.published_by else ():
+        reader.fail(SOURCE, "undeclared-tool", f"the rulebook has no tool `{name}`", update(()))
     tools = {name: _declared(tool, functions.get(name, {})) for name, tool in book.tools.items()}
     with_functions(tools, functions, reader, book.published_by)
     reader.finish()

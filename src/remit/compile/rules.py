@@ -102,11 +102,13 @@ class RuleResolver:
 
 def _wanted(kind: Kind, condition: Condition) -> str | None:
     """What a condition on an argument of this kind needs instead; None if it can be tested."""
+    if condition == Condition(optional=True):
+        return None
     if not kind.tests and not kind.conditional:
         return kind.instead
     other = next((part for part in condition.parts if part not in kind.limited_by), None)
     used = {
-        "value": condition.equals is not None or condition.one_of is not None,
+        "value": condition.equals is not None or condition.one_of is not None or condition.same_as is not None,
         "regex": condition.regex is not None,
         "range": condition.min is not None or condition.max is not None,
         "length": bool(condition.min_length) or condition.max_length is not None,

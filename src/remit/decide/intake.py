@@ -40,11 +40,49 @@ class _Shape:
             return self.argument.optional
         return all(field.optional() for field in self.fields.values())
 
+    def absent_if_null(self) -> bool:
+        """True if null stands for an absent argument; to json it is a value like any other."""
+        is_json = self.argument is not None and self.argument.kind == "json" and not self.many
+        return not is_json and self.optional()
+
+    def given(self, value: Any) -> Any:
+        """An object without the fields that are null and so count as absent; the same one if there are none."""
+        if type(value) is not dict:
+            return value
+        found: dict[str, Any] = {}
+        same = True
+        for key, item in value.items():
+            field = self.fields.get(key)
+            if field is not None and item is None and field.absent_if_null():
+                same = False
+                continue
+            kept = item
+            if field is not None and field.fields:
+                if not field.many:
+                    kept = field.given(item)
+                elif type(item) in (list, tuple):
+                    items = [field.given(one) for one in item]
+                    kept = item if all(one is other for one, other in zip(items, item, strict=True)) else items
+            same = same and kept is item
+            found[key] = kept
+        return value if same else found
+
 
 class Intake:
     """Reads the arguments of one tool."""
 
-    __slots__ = ("by_type", "declared", "defaults", "fixed", "flat", "own_effects", "required", "shape", "tool")
+    __slots__ = (
+        "acted_on",
+        "by_type",
+        "declared",
+        "defaults",
+        "fixed",
+        "flat",
+        "own_effects",
+        "required",
+        "shape",
+        "tool",
+    )
 
     def __init__(self, tool: Tool) -> None:
         self.tool = tool
@@ -57,11 +95,15 @@ class Intake:
         self.by_type = {n: BY_TYPE[a.kind] for n, a in tool.args.items() if a.kind in BY_TYPE and not a.one_of}
         """Arguments that accept every value of one type (`object`: of any), so that only the type is looked at."""
         self.declared, self.own_effects = _declared(tool)
+        own = {arg.name for arg, _ in self.declared}
+        self.acted_on = tuple(sorted({does.arg for does in tool.does if does.arg is not None} - own))
+        """Arguments with effects whose values fall into no units of their own."""
         self.fixed = _fixed_units(tool)
 
     def values(self, args: dict[str, Any]) -> Values:
         """The values of each declared argument. Raises BadArguments for anything undeclared, missing or mistyped."""
         values: Values = {}
+        args = self.given(args)
         if self.flat or not self.tool.args:
             for name, value in args.items():
                 argument = self.flat.get(name)
@@ -78,6 +120,13 @@ class Intake:
             if name not in values:
                 values[name] = [default]
         return values
+
+    def given(self, args: dict[str, Any]) -> dict[str, Any]:
+        """The arguments that count as there, which are those that the tool gets; the same object if all do."""
+        if self.flat and None not in args.values():
+            return args
+        found: dict[str, Any] = self.shape.given(args)
+        return found
 
     def _object(self, shape: _Shape, value: Any, path: str, values: Values) -> None:
         if not isinstance(value, dict):
@@ -123,7 +172,8 @@ class Intake:
                 units.extend(kind.units(arg, value, values, call, facts))
         units.extend(self.fixed)
         if not units or self.own_effects is not None:
-            units.append(Unit("call", "", "", self.own_effects or NO_EFFECTS))
+            on = tuple(name for name in self.acted_on if name in values)
+            units.append(Unit("call", "", "", self.own_effects or NO_EFFECTS, args=on))
         return units
 
 

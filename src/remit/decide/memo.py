@@ -147,15 +147,15 @@ class Known:
         self.bare: tuple[object, object, Decision] = (_NONE, _NONE, _NO_DECISION)
         """The last call without arguments: its context, its facts, and an answer that holds for these."""
 
-    def find(self, call: Call, facts: Facts) -> Decision | None:
-        """The answer to a call that can't be told apart from one before. Raises KeyError if there is none, and
-        TypeError for a malformed call."""
-        context, args = call.context, call.args
+    def find(self, call: Call, args: dict[str, Any], facts: Facts) -> Decision | None:
+        """The answer to a call of this cell, with these arguments, that can't be told apart from one before.
+
+        None or KeyError if there is none, TypeError for a malformed call.
+        """
+        context = call.context
         before, key = self.context
         if context is not before:
             key = self._context_key(context)
-        if type(args) is not dict or type(call.agent) is not str or type(call.tool) is not str:
-            raise TypeError
         if call.statement is not None:
             key = self._stated_key(call, key)
         same = self.last
@@ -246,7 +246,8 @@ class Memo:
     def find(self, call: Call, facts: Facts) -> Decision | None:
         """The answer to a call that can't be told apart from one before; None if there is none."""
         try:
-            return self.cells[call.agent][call.tool].find(call, facts)
+            if type(call.agent) is str and type(call.tool) is str and type(call.args) is dict:
+                return self.cells[call.agent][call.tool].find(call, call.args, facts)
         except (KeyError, TypeError, AttributeError):
             pass  # not met before, or not well formed
         return None

@@ -26,7 +26,23 @@ from remit.model.rulebook import Rulebook
 from remit.model.terms import ALLOW
 from remit.scopes.interface import Unit
 
-__all__ = ["Bound", "Cell", "Grid", "Preview", "cell_of", "grid_of", "hands_to", "objection", "preview", "preview_call"]
+__all__ = [
+    "Bound",
+    "Cell",
+    "Grid",
+    "Preview",
+    "as_judged",
+    "cell_of",
+    "grid_of",
+    "hands_to",
+    "objection",
+    "preview",
+    "preview_call",
+]
+
+
+_HOLDERS = (dict, list, tuple)
+"""Values with others in them, of which some may be null."""
 
 
 class Preview(msgspec.Struct, frozen=True):
@@ -69,6 +85,17 @@ def preview_call(cell: Cell, call: Call, facts: Facts) -> Preview:
         known_capsules(case)
     measure(case)
     return _of(case)
+
+
+def as_judged(rulebook: Rulebook, call: Call) -> Call:
+    """The call without arguments that are null and so count as absent: what the tool must get."""
+    if type(call.agent) is not str or type(call.tool) is not str or type(call.args) is not dict:
+        return call
+    if not any(value is None or type(value) in _HOLDERS for value in call.args.values()):
+        return call
+    cell = cell_of(rulebook, call.agent, call.tool)
+    given = cell.intake.given(call.args) if cell is not None else call.args
+    return call if given is call.args else msgspec.structs.replace(call, args=given)
 
 
 def objection(cell: Cell, units: Sequence[Unit]) -> Objection | None:

@@ -12,6 +12,10 @@ from remit.scopes.interface import Unit
 from remit.scopes.path import forms, is_outside, relative_to
 
 MAX_GUESSES = 64
+_NO_PLACE = frozenset("~$`*?[{")
+"""A text without any of these is the path that it says."""
+Places = tuple[tuple[str, str], ...]
+"""Directories, each absolute and as it is written below the root."""
 MOVES = frozenset({"cd", "pushd"})
 
 
@@ -19,7 +23,8 @@ def protected(case: Case) -> Objection | None:
     """Step 2, second half: no agent changes what governs it."""
     paths = case.cell.index.protected
     above = paths.above_root(case.facts.root)
-    guarded, sealed = case.facts.guarded, case.facts.sealed and _below(case.facts.sealed, case.facts.root)
+    guarded = tuple((place, relative_to(place, case.facts.root)) for place in case.facts.guarded)
+    sealed = case.facts.sealed and _below(case.facts.sealed, case.facts.root)
     moved: list[str] = []
     for unit in case.units:
         if unit.kind == "shell":
@@ -34,7 +39,7 @@ def protected(case: Case) -> Objection | None:
                 moved += [text for _, text in unit.value.lost]
             for touch, text in unit.value.lost:
                 text = "/".join((*moved, text))
-                if any(_is_protected(paths, guess, guarded) for guess in _guesses(unit, touch.effect, text)):
+                if any(_is_protected(paths, guess, guarded, lost=True) for guess in _guesses(unit, touch.effect, text)):
                     reason = (
                         f"{shown(touch.path.raw)} may be protected, and its place can't be told; name it below the root"
                     )
@@ -49,8 +54,8 @@ def protected(case: Case) -> Objection | None:
     return None
 
 
-def _is_protected(paths: ProtectedPaths, unit: Unit, guarded: tuple[str, ...]) -> bool:
-    return paths.names_path(unit) or (bool(guarded) and _is_guarded(unit, guarded))
+def _is_protected(paths: ProtectedPaths, unit: Unit, guarded: Places, *, lost: bool = False) -> bool:
+    return paths.names_path(unit) or (bool(guarded) and _is_guarded(unit, guarded, lost))
 
 
 def _guesses(unit: Unit, effect: str, text: str) -> Iterator[Unit]:
@@ -76,22 +81,26 @@ def _names_above(unit: Unit, above: frozenset[str]) -> bool:
     return any(path == unit.value or path.startswith(unit.value + "/") for path in above)
 
 
-def _is_guarded(unit: Unit, guarded: tuple[str, ...]) -> bool:
+def _is_guarded(unit: Unit, guarded: Places, lost: bool) -> bool:
     """A path in a directory that nobody may look into, or above it if that is changed; a search sweeps over it.
 
     Where the text alone doesn't tell the place (`~/x`, `cd $DIR && cat x`), the directory is known by its name.
     """
     changes = not unit.effects.isdisjoint(("write", "delete"))
-    for name in guarded:
-        if any(mark in f"/{unit.text}/" for mark in _marks(name)):
+    lost = lost or unit.wide or not _NO_PLACE.isdisjoint(unit.text)
+    for name, short in guarded:
+        if lost and any(mark in f"/{unit.text}/" for mark in _marks(name)):
             return True
         if unit.wide:
             if changes and unit.value.absolute and any(unit.value.matches(place) for place in _upwards(name)):
                 return True
             continue
+        if changes and unit.value == "." and not short.startswith(("/", "..")):
+            return True
         for place in (unit.value, *unit.also):
-            if place == name or place.startswith(name + "/") or (changes and name.startswith(place.rstrip("/") + "/")):
-                return True
+            for own in (name, short):
+                if place == own or place.startswith(own + "/") or (changes and own.startswith(place.rstrip("/") + "/")):
+                    return True
     return False
 
 

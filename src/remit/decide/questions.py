@@ -121,9 +121,10 @@ def plan_covers(case: Case) -> bool:
 
 def _answers(case: Case) -> tuple[Objection | None, bool, set[str]]:
     """Whether a person approved exactly this call, and which agents did; or the objection that somebody refused."""
-    person, names = False, set[str]()
     if not case.facts.approvals:
-        return None, person, names
+        return None, False, set()
+    person = False
+    names: set[str] = set()
     if case.digest is None:
         raise ValueError("nobody can tell which approvals are of this call")
     digest = case.digest(case.cell.rulebook.hash)
@@ -150,13 +151,31 @@ def _answered(ask: AskReason, answers: set[str], planned: bool, case: Case) -> b
     return by_agent or by_plan
 
 
+def _check_json(value: object) -> None:
+    """Raises TypeError for what JSON could not tell from something else: a tuple, a key that is no text."""
+    if type(value) is dict:
+        for key, one in value.items():
+            if type(key) is not str:
+                raise TypeError("an object has a key that is no text")
+            _check_json(one)
+    elif type(value) is list:
+        for one in value:
+            _check_json(one)
+    elif value is not None and type(value) not in (str, int, float, bool):
+        raise TypeError(f"{type(value).__name__} is no JSON")
+
+
 def call_digest(call: Call, policy: str, facts: Facts) -> str:
-    """What an approval is bound to: the agent, the context with task and session, tool, arguments, paths, policy."""
+    """What an approval is bound to: the agent, the context with task and session, tool, arguments, paths, policy.
+
+    Raises TypeError for arguments that are not plain JSON: no two calls share a digest.
+    """
     import json  # here: few calls have an approval to look for
 
     resolved = sorted((*facts.resolved.items(), *facts.links.items())) if facts.resolved is not None else None
     context = call.context
     about = [context.mode, context.environment, context.chain, context.data_tier]
     parts = [call.agent, context.capsule, context.session, context.cwd, about, call.tool, call.args, resolved, policy]
+    _check_json(call.args)
     text = json.dumps(parts, sort_keys=True, allow_nan=False, separators=(",", ":"))
     return "sha256:" + sha256(text.encode("utf-8", "surrogatepass")).hexdigest()

@@ -35,6 +35,7 @@ from remit.enforce.codec import (
 )
 from remit.enforce.compound import ABSENT, DictOf, Field, ListOf, Record, TupleOf, Union
 from remit.enforce.errors import GuardError
+from remit.enforce.safe_path import SafePath
 from remit.model.decoding import Decoding
 from remit.scopes import kinds
 
@@ -244,15 +245,15 @@ def _class(kind: type, args: tuple[Any, ...], seen: tuple[Any, ...]) -> Codec:
 
 def _is_path(kind: Any) -> bool:
     base = get_origin(kind) or kind
-    return base is os.PathLike or (inspect.isclass(base) and issubclass(base, PurePath))
+    return base in (os.PathLike, SafePath) or (inspect.isclass(base) and issubclass(base, PurePath))
 
 
 def path_codec(kind: Any, *, with_text: bool = False) -> Codec:
     """A path, given to the function as this class."""
-    made: Any = kind if inspect.isclass(kind) and issubclass(kind, PurePath) else Path
+    made: Any = kind if inspect.isclass(kind) and issubclass(kind, PurePath | SafePath) else Path
     if issubclass(made, PureWindowsPath):
         raise NoCodec("a Windows path can't be judged here", "take a Path")
-    accepted: tuple[type, ...] = (PurePath, str) if with_text else (PurePath,)
+    accepted: tuple[type, ...] = (PurePath, SafePath, str) if with_text or made is SafePath else (PurePath,)
 
     def build(text: str) -> Any:
         path = made(text)

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import os
 import time
+from collections import deque
 from collections.abc import Callable, Generator, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
@@ -24,10 +25,11 @@ import msgspec
 
 from remit.decide import decide
 from remit.decide.grid import grid_of
+from remit.decide.preview import as_judged
 from remit.enforce.carrier import Carrier, Judged
-from remit.enforce.errors import GuardError
+from remit.enforce.errors import CallDenied, GuardError
 from remit.enforce.in_force import Activated
-from remit.enforce.paths import facts_at, look_up
+from remit.enforce.paths import facts_at, look_up, placed_arguments, still_there
 from remit.enforce.refusal import refusal
 from remit.enforce.tasks import with_task
 from remit.grant.asks import AskState
@@ -95,6 +97,12 @@ class Enforcer:
         self.authority, self.ledger, self.rulebook = authority, ledger, rulebook
         self._facts = facts
         self._ground = _Ground(None, NO_FACTS)
+        self.reads = False
+        """The store has to be read to know what is in force."""
+        self.closed = False
+        """Nothing goes on any more that began here."""
+        self.left: deque[Passage] = deque()
+        """Calls whose results were dropped before they ended; the next attempt records that."""
 
     @classmethod
     def of_project(cls, root: Path, state: Path, store: Store, ledger: Recorder) -> Enforcer:
@@ -112,14 +120,23 @@ class Enforcer:
         It yields before it does what may take time (see MAY_WAIT); left alone there, it has begun nothing.
         """
         call, ground = carrier.call, self._ground
+        if self.left:
+            yield MAY_WAIT
+            self.record_left()
+        if type(call.agent) is not str or type(call.tool) is not str:
+            yield MAY_WAIT
+            return self.refuse(call, refusal(call, "malformed-call", "the agent and the tool are no names"))
         kind = (call.agent, call.tool)
         quick = kind in ground.harmless and carrier.knows_task and call.context.capsule is None
-        if not quick or kind not in ground.pathless:
+        if not quick or kind not in ground.pathless or self.reads:
             yield MAY_WAIT
         end: float | None = None
         for _ in range(ROUNDS):
             try:
                 rulebook = self.rulebook()
+                if quick and ground.rulebook is not rulebook:
+                    quick = False  # harmless under another rulebook
+                    yield MAY_WAIT
                 calls = carrier.calls(rulebook)
                 if len(calls) == 1:
                     judged = self.judge(calls[0], rulebook, carrier.knows_task, quick)
@@ -151,10 +168,15 @@ class Enforcer:
                 denied = _denied(decision, _why(error, "the call can't run here"))
                 yield MAY_WAIT
                 return self.refuse(call, denied, call_id=carrier.call_id)
-            name = self._queued(call, decision) if quick else None
-            if name is not None:
-                return Passage(self.ledger, name, decision, call.args)
             if quick:
+                try:
+                    name = self.ledger.queue_intent(call, decision)
+                except Exception:
+                    name = None  # recorded with a wait, it fails again and denies
+                if name is not None:
+                    passage = Passage(self.ledger, name, decision, call.args)
+                    same = call.args is carrier.call.args and kind in ground.pathless
+                    return passage if same else self._carried(passage, carrier, judged)
                 yield MAY_WAIT
             return self._begun(carrier, judged)
         return self.refuse(call, carrier.pending(decision), call_id=carrier.call_id)
@@ -165,6 +187,7 @@ class Enforcer:
         `quick` looks for no answers, and leaves out what is needed only to obey the decision.
         """
         try:
+            call = as_judged(rulebook, call)
             if not knows_task:
                 call = with_task(self.authority, rulebook, call)
             facts = self._known(call, rulebook)
@@ -185,10 +208,18 @@ class Enforcer:
     def _strictest(self, calls: Sequence[Call], rulebook: Rulebook, knows_task: bool) -> Judged:
         """The same of a call that may have come by several chains: what the strictest of them says.
 
-        Raises ValueError without any.
+        Where all of them allow it, the obligations of each hold, and the call begins for each. Raises ValueError
+        without any.
         """
         every = [self.judge(call, rulebook, knows_task) for call in calls]
-        return max(every, key=lambda judged: judged.decision.verdict)
+        found = max(every, key=lambda judged: judged.decision.verdict)
+        if found.decision.verdict is not ALLOW:
+            return found
+        duties = tuple(dict.fromkeys(duty for judged in every for duty in judged.decision.obligations))
+        found = min(every, key=lambda judged: judged.decision.would is not None)  # one that is not only observed
+        decision = msgspec.structs.replace(found.decision, obligations=duties)
+        others = tuple(judged for judged in every if judged is not found)
+        return msgspec.structs.replace(found, decision=decision, others=others)
 
     def ask(self, judged: Judged) -> tuple[Decision, AskState | None]:
         """The decision with the id of the question in the inbox; a deny if nobody can be asked.
@@ -236,12 +267,6 @@ class Enforcer:
             if duty.do not in carrier.can or not reached:
                 raise GuardError(f"{self.ledger.point} can't carry out `{duty.do}`", code="obligation-unsupported")
 
-    def _queued(self, call: Call, decision: Decision) -> str | None:
-        try:
-            return self.ledger.queue_intent(call, decision)
-        except Exception:
-            return None  # recorded with a wait, it fails again and denies
-
     def _begun(self, carrier: Carrier, judged: Judged) -> Passage | Decision:
         """Recorded, obligations carried out, and begun; otherwise the deny."""
         decision, call = judged.decision, judged.call
@@ -255,17 +280,31 @@ class Enforcer:
             reason = "the decision can't be recorded, so nothing may run; tell the person who runs you"
             return refusal(call, "ledger-unavailable", reason, detail=str(error), policy=decision.policy)
         passage = Passage(self.ledger, receipt.call, receipt.on(decision), call.args)
+        found = self._carried(passage, carrier, judged)
+        if not isinstance(found, Passage):
+            return found
         try:
-            passage.args, passage.undo = carrier.carry_out(judged)
             self._begin(judged, keep=not carrier.knows_task)
         except Exception as error:
-            denied = _denied(decision, _why(error, "the call could not begin"))
-            passage.not_run(denied.code)
-            return denied
+            return passage.refused(error)
+        except BaseException:
+            passage.not_run("interrupted")
+            raise
         caller = judged.rulebook.book.callers.get(call.agent)
         counted = caller is not None and caller.daily_sum  # that is counted when a call begins
         if receipt.seq is None and _is_plain(decision) and not counted:
             self._ground.harmless.add((call.agent, call.tool))
+        return passage
+
+    def _carried(self, passage: Passage, carrier: Carrier, judged: Judged) -> Passage | Decision:
+        """The passage with its obligations carried out; otherwise the deny."""
+        try:
+            passage.args, passage.undo, passage.places = carrier.carry_out(judged)
+        except Exception as error:
+            return passage.refused(error)
+        except BaseException:
+            passage.not_run("interrupted")
+            raise
         return passage
 
     def _begin(self, judged: Judged, *, keep: bool) -> None:
@@ -275,14 +314,35 @@ class Enforcer:
         """
         decision, call = judged.decision, judged.call
         self.authority.begin(call, decision, judged.rulebook, judged.facts)
+        for other in judged.others:
+            self._begin(other, keep=keep)
         if keep and call.context.session is not None and "delegate" in decision.effects:
             tool = judged.rulebook.book.tools.get(decision.tool)
             for target in decision.targets:
                 if target.effect == "delegate" and target.kind == "agent":
                     argument = tool.args.get(target.arg) if tool is not None else None
-                    name = target.value or (argument.default if argument is not None else None) or ""
+                    name = target.value or str((argument.default if argument is not None else None) or "")
                     chain = (*call.context.chain, call.agent)
                     add_launch(self.authority.store, self.authority.clock, call.context.session, name, chain)
+
+    def still(self, call: Call, decision: Decision, seen: list[Any]) -> None:
+        """Raises CallDenied if a call that has begun may not go on: its task ended, or it would be denied now.
+
+        `seen` is what this remembers from one resumption to the next; an empty list at first.
+        """
+        try:
+            if self.closed:
+                raise GuardError("the guard was closed", code="guard-closed")
+            rulebook, second = self.rulebook(), int(time.monotonic())
+            mark = [rulebook, second, call.context.capsule and self.authority.store.version()]
+            if mark == seen and mark[2] != -1:
+                return
+            found = self.judge(call, rulebook).decision
+            seen[:] = mark
+        except Exception as error:
+            found = _broken(call, error, "nobody can tell whether the call may go on")
+        if found.verdict is DENY and decision.would is None:
+            raise CallDenied(found)
 
     def refuse(self, call: Call, decision: Decision, *, call_id: str | None = None) -> Decision:
         """The decision by which a call does not run, recorded; one that can't be recorded is still a refusal."""
@@ -291,6 +351,12 @@ class Enforcer:
             return self.ledger.intent(call, decision, call_id=call_id).on(decision)
         except Exception:
             return decision
+
+    def record_left(self) -> None:
+        """Records the calls whose results were dropped."""
+        with suppress(IndexError):
+            while True:
+                self.left.popleft().abandoned()
 
     # Calls that run elsewhere, and whose carrier reports how they ended
 
@@ -319,7 +385,7 @@ class Enforcer:
         if call.context.capsule is not None:
             facts = self.authority.facts(call.context.capsule, ground.base)
         else:
-            second = int(time.monotonic())
+            second = int(time.time())  # moments are whole seconds of the wall clock, which also counts sleep
             if second != ground.second:
                 ground.now, ground.second = self.authority.facts(None, ground.base), second
             facts = ground.now
@@ -327,7 +393,8 @@ class Enforcer:
         if kind in ground.pathless:
             return facts
         found = look_up(rulebook, call, facts)
-        if found is facts and grid_of(rulebook).knows(*kind):
+        known = found is facts and type(call.args) is dict and grid_of(rulebook).knows(*kind)
+        if known and not placed_arguments(rulebook, call):
             ground.pathless.add(kind)
         return found
 
@@ -354,26 +421,49 @@ class _Ground:
         self.harmless: set[tuple[str, str]] = set()
         """Agents and tools whose last call was allowed without more, and only queued for the ledger."""
         self.pathless: set[tuple[str, str]] = set()
-        """Agents and tools whose arguments name no path: nothing is to be looked up for these."""
+        """Agents and tools whose arguments name no path and are no glob: nothing is to be looked up or put in place."""
 
 
 class Passage:
     """One call that has begun. It ends once."""
 
-    __slots__ = ("_began", "_ended", "_ledger", "args", "call", "decision", "undo")
+    __slots__ = ("_began", "_ended", "_ledger", "args", "call", "decision", "places", "undo")
 
     def __init__(self, ledger: Recorder, call: str, decision: Decision, args: dict[str, Any]) -> None:
         self._ledger, self.call, self.decision, self.args = ledger, call, decision, args
         self.undo: Callable[[], None] | None = None
+        self.places: tuple[str, ...] = ()
         self._began, self._ended = time.monotonic(), False
 
-    def run(self, function: Callable[[dict[str, Any]], T]) -> T:
-        """Runs the tool with the arguments that were judged, and records how it ended; its exceptions propagate."""
+    def checked(self) -> Passage | Decision:
+        """The passage, if its paths lead where they led when the call was decided; otherwise the deny.
+
+        For right before the tool runs.
+        """
+        try:
+            still_there(self.places)
+        except GuardError as error:
+            return self.refused(error)
+        return self
+
+    def refused(self, error: Exception) -> Decision:
+        """The deny in the place of a call that was let and could not begin, which is recorded."""
+        denied = _denied(self.decision, _why(error, "the call could not begin"))
+        self.not_run(denied.code)
+        return denied
+
+    def run(self, function: Callable[[dict[str, Any]], T], later: Callable[[T, Passage], T | None] | None = None) -> T:
+        """Runs the tool with the arguments that were judged, and records how it ended; its exceptions propagate.
+
+        `later` gives what to return for a result that runs on, which then ends the passage; None for any other.
+        """
         try:
             result = function(self.args)
         except BaseException as error:
             self.failed(error)
             raise
+        if later is not None and (running := later(result, self)) is not None:
+            return running
         if not self.done_at_once():
             self.done()
         return result
@@ -392,6 +482,10 @@ class Passage:
         """The tool has raised."""
         self._undo()
         self._end("failed", type(error).__name__)
+
+    def abandoned(self) -> None:
+        """What the tool returned was not run to its end."""
+        self._end("abandoned", None)
 
     def not_run(self, code: str) -> None:
         """It was allowed, and then could not begin."""

@@ -26,6 +26,8 @@ class Judged(msgspec.Struct, frozen=True):
     call: Call
     facts: Facts
     rulebook: Rulebook
+    others: tuple[Judged, ...] = ()
+    """The same call as it came by other chains; it begins for these too."""
 
 
 class Carried(NamedTuple):
@@ -33,6 +35,8 @@ class Carried(NamedTuple):
 
     args: dict[str, Any]
     undo: Callable[[], None] | None = None
+    places: tuple[str, ...] = ()
+    """Where the paths in them lead: looked at again right before the tool runs."""
 
 
 class Carrier:

@@ -248,7 +248,8 @@ class Choice(Leaf):
         self.types = frozenset(names[type(data)] for data in values)
 
     def become(self, kind: str) -> bool:
-        if kind != "text" and self.types == {"string"} and is_text(kind):
+        # A path is handed over as another text, absolute; one of these values could not be.
+        if kind != "text" and self.types == {"string"} and is_text(kind) and not kind_of(kind).on_disk:
             self.kind, self.one_of = kind, ()
         return self.kind == kind
 

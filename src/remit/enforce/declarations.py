@@ -137,11 +137,9 @@ def _module(place: str, name: str) -> ModuleType:
     sys.modules[spec.name] = module
     try:
         spec.loader.exec_module(module)
-    except PolicyError as error:
+    except RemitError as error:
         if not _is_unpublished(error) or not hasattr(module, name.split(".")[0]):
             raise
-    except RemitError:
-        raise
     except (Exception, SystemExit) as error:
         what = f"{shown(place)} can't be imported: {type(error).__name__}: {shown(error, 300)}"
         raise InputError(what, code="bad-program") from error
@@ -161,8 +159,9 @@ def _spec(place: str) -> Any:
         return None
 
 
-def _is_unpublished(error: PolicyError) -> bool:
-    return any(problem.code in ("not-published", "undeclared-tool") for problem in error.problems)
+def _is_unpublished(error: RemitError) -> bool:
+    codes = [problem.code for problem in error.problems] if isinstance(error, PolicyError) else [error.code]
+    return not {"not-published", "undeclared-tool"}.isdisjoint(codes)
 
 
 @contextmanager

@@ -15,26 +15,31 @@ from __future__ import annotations
 import copy
 import functools
 import os
+import sys
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+import warnings
+import weakref
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal, ParamSpec, Self, TypeVar
 
 from remit.compile import build_rulebook, load_rulebook
 from remit.compile.functions import check_functions
-from remit.enforce.acting import Acting, acting_for, current
+from remit.enforce.acting import Acting, acting_for, process
 from remit.enforce.attempt import Enforcer, Passage, wait
-from remit.enforce.carrier import Carried, Carrier, Judged, copied
-from remit.enforce.codec import Unfit
+from remit.enforce.carrier import Carried, Carrier, Judged
+from remit.enforce.codec import Unfit, plain_copy
 from remit.enforce.declared import Declared, name_of
 from remit.enforce.duties import CAN, Duties
-from remit.enforce.errors import CallDenied, CallPending, GuardError, Refused
+from remit.enforce.errors import CallDenied, CallPending, GuardError, NotActivated, Refused
 from remit.enforce.event_loop import run_async, wait_async
 from remit.enforce.handover import entered
+from remit.enforce.in_force import Activated, activated_above, may_be_activated, read_in_force
+from remit.enforce.later import AsyncStream, runs_later
 from remit.enforce.own import OWN, own_tool
-from remit.enforce.paths import facts_at, texts_at
+from remit.enforce.paths import facts_at, place, texts_at
 from remit.enforce.schema import tool_schema
 from remit.enforce.webhook import Webhook
 from remit.explain.cells import DENIED
@@ -44,6 +49,7 @@ from remit.grant.authority import Authority
 from remit.grant.errors import GrantError
 from remit.model.call import NO_CONTEXT, Call, Statement
 from remit.model.decision import Decision
+from remit.model.errors import RemitError
 from remit.model.rulebook import Rulebook
 from remit.model.terms import ASK
 from remit.record.open import Opened, open_ledger
@@ -69,12 +75,14 @@ class Guard:
         answer: Answerer | None = None,
         on_question: Callable[[AskState], None] | None = None,
         refusals: Literal["raise", "return"] = "raise",
+        unsafe_no_activation: bool = False,
     ) -> None:
         """`wait`: seconds that a call waits for an answer. `answer`: the program answers itself; None leaves it open.
 
         `on_question` is called with every question, to pass it on (`Webhook` is one). Nothing is
-        opened yet.
+        opened yet. `unsafe_no_activation`: the policy counts as it is written, below a directory with an activated one.
         """
+        self._unsafe = unsafe_no_activation
         self._policy, self._root, self._store = policy, root, store
         self._state = Path(state) if state is not None else None
         self.point, self.wait, self.answer, self.refusals = point, wait, answer, refusals
@@ -82,8 +90,11 @@ class Guard:
         self._functions: dict[str, Declared] = {}
         self._opened: Opened | None = None
         self._enforcer: Enforcer | None = None
+        self._paths = Path()
         self._seen: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
         self._lock = threading.RLock()
+        self._of_parent: list[Opened] = []
+        _guards.add(self)
 
     # Beginning and ending
 
@@ -91,21 +102,33 @@ class Guard:
         """Loads the policy with the functions' tools and opens the ledger. Raises PolicyError and RemitError."""
         with self._lock:
             if self._enforcer is None:
-                rulebook, home, root = self._load()
-                self._opened = open_ledger(home, point=self.point, state=self._state, url=self._store, keep=True)
-                facts = facts_at(root, self._opened.state)
-                authority = Authority(self._opened.store, self._opened.vault)
-                self._enforcer = Enforcer(authority, self._opened.ledger, lambda: rulebook, lambda _: facts)
-                if isinstance(self.on_question, Webhook):
-                    self.on_question.attach(authority.arguments)
+                self._open()
         return self
+
+    def _forked(self) -> None:
+        """In a child everything is opened anew, at its first use. The parent's connections are left alone."""
+        self._lock = threading.RLock()
+        if self._opened is not None:
+            self._of_parent.append(self._opened)
+        self._opened = self._enforcer = None
+
+    def _check_names(self, rulebook: Rulebook) -> None:
+        """Raises GuardError for a function whose name is another name of another tool."""
+        for name in self._functions:
+            other = rulebook.book.aliases.get(name, name)
+            if other != name:
+                raise GuardError(f"`{name}` is declared twice: it is an alias of `{other}`", code="bad-tool")
 
     def close(self) -> None:
         """Everything that was recorded is on disk. Raises LedgerUnavailable if it isn't."""
         with self._lock:
-            opened, self._opened, self._enforcer = self._opened, None, None
-            if opened is not None:
-                opened.close()
+            enforcer, opened = self._enforcer, self._opened
+            self._opened = self._enforcer = None
+        if enforcer is not None:
+            enforcer.closed = True
+            enforcer.record_left()
+        if opened is not None:
+            opened.close()
 
     def __enter__(self) -> Self:
         return self.start()
@@ -115,6 +138,7 @@ class Guard:
 
     def flush(self) -> None:
         """Everything that was recorded until now is on disk. Raises LedgerUnavailable if it isn't."""
+        self.enforcer.record_left()
         self.enforcer.ledger.flush()
 
     @property
@@ -134,6 +158,18 @@ class Guard:
         return self.enforcer.authority
 
     @property
+    def root(self) -> Path:
+        """Where paths begin. A function gets absolute paths: `path.relative_to(guard.root)` is short again."""
+        self.enforcer  # noqa: B018 - it may have to be opened
+        return self._paths
+
+    @property
+    def directory(self) -> Path:
+        """Where relative paths of the agent that acts begin: for tools that run commands, `run(…, cwd=…)`."""
+        acting = acting_for(id(self))
+        return self.root / ((acting.context.cwd if acting is not None else None) or ".")
+
+    @property
     def policy(self) -> Policy:
         """The policy as it was given: a file, a dict or a rulebook."""
         return self._policy
@@ -143,22 +179,74 @@ class Guard:
         """The tools of its functions, in the format of a policy's `tools`."""
         return {name: tool.told for name, tool in self._functions.items()}
 
-    def _load(self) -> tuple[Rulebook, Path, Path]:
-        """The rulebook, the folder whose state this is (the policy's, as for every command), and the root of paths."""
-        functions = self.declarations
+    def _open(self) -> None:
         policy, here = self._policy, Path(self._root or ".").absolute()
+        is_file = not isinstance(policy, Rulebook | Mapping)
+        home = Path(policy).absolute().parent if is_file else here  # type: ignore[arg-type]
+        written: Rulebook | None = None
+        try:
+            written = self._written()
+        except RemitError:
+            if not is_file or not may_be_activated(home, self._state, self._store):
+                raise  # with nothing opened
+        opened = open_ledger(home, point=self.point, state=self._state, url=self._store, keep=True)
+        try:
+            source = Activated(home, opened.store)
+            if is_file and not self._unsafe and read_in_force(home, opened.store).activation is not None:
+                rulebook = self._activated(source, opened, written)
+                in_force = source.current
+            else:
+                above = activated_above(home) or activated_above(here)
+                if above is not None:
+                    self._without_activation(above)
+                rulebook = written if written is not None else self._written()
+                in_force = lambda: rulebook  # noqa: E731 - one or the other
+            self._check_names(rulebook)
+            root = here if self._root is not None or not is_file else home / rulebook.book.root
+            facts = facts_at(root, opened.state)
+        except BaseException:
+            opened.close()
+            raise
+        self._paths = Path(facts.root or root)
+        authority = Authority(opened.store, opened.vault)
+        self._opened = opened
+        self._enforcer = Enforcer(authority, opened.ledger, in_force, lambda _: facts)
+        self._enforcer.reads = in_force == source.current and opened.store.version() == -1
+        if isinstance(self.on_question, Webhook):
+            self.on_question.attach(authority.arguments)
+
+    def _written(self) -> Rulebook:
+        """The policy as it was handed over. Raises PolicyError and GuardError."""
+        functions, policy = self.declarations, self._policy
         if isinstance(policy, Rulebook):
             missing = sorted(functions.keys() - policy.book.tools.keys())
             if missing:
                 help = "declare it in the policy, or run `remit publish` and `remit activate`"
                 raise GuardError(f"the rulebook has no tool `{missing[0]}`", code="undeclared-tool", help=help)
             check_functions(policy, functions)
-            return policy, here, here
+            return policy
         if isinstance(policy, Mapping):
-            return build_rulebook(policy, functions=functions), here, here
-        home = Path(policy).absolute().parent
-        rulebook = load_rulebook(policy, functions=functions)
-        return rulebook, home, here if self._root is not None else home / rulebook.book.root
+            return build_rulebook(policy, functions=functions)
+        return load_rulebook(policy, functions=functions)
+
+    def _activated(self, source: Activated, opened: Opened, written: Rulebook | None) -> Rulebook:
+        """The rulebook that a person activated; says so if the file is another policy. Raises RemitError."""
+        found = source.rulebook()
+        if written is None or written.hash != found.hash:
+            what = f"{self._policy} is not the policy that was activated, which stays in force: run `remit activate`"
+            opened.ledger.event("start", {"what": "not-activated", "point": self.point})
+            warnings.warn(NotActivated(what), stacklevel=5)
+        check_functions(found, self.declarations)
+        return found
+
+    def _without_activation(self, above: Path) -> None:
+        """Records that a policy nobody activated is used. Raises GuardError unless the program says that it may be."""
+        if not self._unsafe:
+            what = f"a policy is activated for {above}, and this guard would use another one"
+            help = "use that policy's file, or say Guard(…, unsafe_no_activation=True); in tests `remit.testing.guard`"
+            raise GuardError(what, code="not-activated", help=help)
+        with open_ledger(above, point=self.point) as opened:
+            opened.ledger.event("unsafe", {"what": "unsafe-no-activation", "point": self.point})
 
     # Tools
 
@@ -176,8 +264,13 @@ class Guard:
         confirm: bool | None = None,
         interaction: str | None = None,
         dialect: str | None = None,
+        version: str | None = None,
+        streams: bool = False,
     ) -> Callable[[Callable[P, R]], Callable[P, R]]:
-        """Declares a function as a tool; calling it then passes the guard. Raises GuardError for what can't be one."""
+        """Declares a function as a tool; calling it then passes the guard. Raises GuardError for what can't be one.
+
+        With `streams` an iterator that it returns is part of the call, as generators always are.
+        """
         declaration = {
             "does": does,
             "accessible_by": accessible_by,
@@ -188,24 +281,44 @@ class Guard:
             "confirm": confirm,
             "interaction": interaction,
             "dialect": dialect,
+            "version": version,
         }
 
         def declare(function: Callable[P, R]) -> Callable[P, R]:
             if isinstance(function, staticmethod | classmethod):
-                inner = self._declare(function.__func__, name or name_of(function.__func__), declaration, kinds or {})
+                inner = self._declare(
+                    function.__func__, name or name_of(function.__func__), declaration, kinds or {}, streams
+                )
                 return type(function)(inner)
-            return self._declare(function, name or name_of(function), declaration, kinds or {})
+            return self._declare(function, name or name_of(function), declaration, kinds or {}, streams)
 
         return declare
 
     def _declare(
-        self, function: Callable[P, R], name: str, declaration: Mapping[str, Any], kinds: Mapping[str, str]
+        self,
+        function: Callable[P, R],
+        name: str,
+        declaration: Mapping[str, Any],
+        kinds: Mapping[str, str],
+        streams: bool,
     ) -> Callable[P, R]:
         if self._enforcer is not None:
             raise GuardError(f"`{name}` is declared after the guard was started", code="bad-tool")
         if name in self._functions:
             raise GuardError(f"`{name}` is declared twice", code="bad-tool")
         tool = self._functions[name] = Declared(function, name, declaration, kinds)
+        tool.streams = streams
+        if tool.yields_async:
+
+            @functools.wraps(function)
+            def streaming(*args: P.args, **named: P.kwargs) -> Any:
+                try:
+                    on, judged = tool.taken(args, named)
+                except Unfit as unfit:
+                    return self._stream(tool, self._called(name, {}), unfit)
+                return self._stream(on, self._called(name, judged))
+
+            return streaming
         if tool.is_async:
 
             @functools.wraps(function)
@@ -252,7 +365,6 @@ class Guard:
 
     # Who acts
 
-    @contextmanager
     def agent(
         self,
         name: str,
@@ -264,23 +376,14 @@ class Guard:
         environment: str | None = None,
         cwd: str | None = None,
         data_tier: int | None = None,
-    ) -> Iterator[Acting]:
+    ) -> AbstractContextManager[Acting]:
         """Whatever is called within is called by this agent. Within another one it is a hand-over.
 
         A hand-over gets a capsule of its own below the giver's, which ends with the block, and takes over what is not
         said here: session, mode, environment, cwd, data tier. Raises GrantError.
         """
         more = {"session": session, "mode": mode, "environment": environment, "cwd": cwd, "data_tier": data_tier}
-        outer = acting_for(id(self))
-        before = outer.context if outer is not None else NO_CONTEXT
-        more = {key: value if value is not None else getattr(before, key) for key, value in more.items()}
-        with entered(self.enforcer, outer, name, capsule, ticket, more) as context:
-            acting = Acting(id(self), name, context, current.get())
-            token = current.set(acting)
-            try:
-                yield acting
-            finally:
-                current.reset(token)
+        return _Block(self, name, capsule, ticket, more)
 
     def _called(self, tool: str, args: dict[str, Any], statement: Statement | None = None) -> Call:
         acting = acting_for(id(self))
@@ -316,7 +419,7 @@ class Guard:
         """Without a function it is decided and refused: the policy may know tools that this program doesn't have."""
         declared = self._functions.get(self.rulebook.book.aliases.get(tool, tool))
         if declared is None:
-            own = self._about_a_call(tool, copied(dict(args or {})))  # of others, `Declared` makes the copy
+            own = self._about_a_call(tool, plain_copy(dict(args or {})))  # of others, `Declared` makes the copy
             return None, self._called(tool, own, statement)
         if declared.is_method:
             help = "call it on its object, or declare the bound method"
@@ -334,18 +437,71 @@ class Guard:
     def _call(self, declared: Declared | None, call: Call, unfit: Unfit | None = None) -> Any:
         carrier = GuardCarrier(self, declared, call, unfit)
         found = wait((self._enforcer or self.enforcer).attempt(carrier))
-        return found.run(carrier.run) if isinstance(found, Passage) else self._refused(found)
+        if isinstance(found, Passage) and found.places:
+            found = found.checked()
+        return found.run(carrier.run, carrier.later) if isinstance(found, Passage) else self._refused(found)
 
     async def _acall(self, declared: Declared | None, call: Call, unfit: Unfit | None = None) -> Any:
         carrier = GuardCarrier(self, declared, call, unfit)
         found = await wait_async(self.enforcer.attempt(carrier))
-        return await run_async(found, carrier.run_async) if isinstance(found, Passage) else self._refused(found)
+        if isinstance(found, Passage) and found.places:
+            found = found.checked()
+        if not isinstance(found, Passage):
+            return self._refused(found)
+        return await run_async(found, carrier.run_async, carrier.later)
+
+    async def _stream(self, declared: Declared, call: Call, unfit: Unfit | None = None) -> AsyncIterator[Any]:
+        """An async generator's call: attempted when its first value is asked for, so that the loop is not held up."""
+        found = await self._acall(declared, call, unfit)
+        if not isinstance(found, AsyncStream):
+            return  # refused, by a guard that returns refusals
+        try:
+            async for one in found:
+                yield one
+        finally:
+            await found.aclose()
 
     def _refused(self, decision: Decision) -> Refused:
         """Raises CallDenied or CallPending, unless the program prefers to get it returned."""
         if self.refusals == "return":
             return Refused(decision)
         raise CallPending(decision) if decision.verdict is ASK else CallDenied(decision)
+
+
+_guards: weakref.WeakSet[Guard] = weakref.WeakSet()
+
+
+def _in_child() -> None:
+    for guard in list(_guards):
+        guard._forked()
+
+
+os.register_at_fork(after_in_child=_in_child)
+
+
+class _Block(AbstractContextManager[Acting]):
+    """`with guard.agent(…)`."""
+
+    def __init__(self, guard: Guard, name: str, capsule: str | None, ticket: str | None, more: dict[str, Any]) -> None:
+        self._guard, self._name, self._capsule, self._ticket, self._more = guard, name, capsule, ticket, more
+        self._entered: list[tuple[AbstractContextManager[Any], Acting]] = []
+
+    def __enter__(self) -> Acting:
+        guard = self._guard
+        outer = acting_for(id(guard))
+        before = outer.context if outer is not None else NO_CONTEXT
+        more = {key: value if value is not None else getattr(before, key) for key, value in self._more.items()}
+        handed = entered(guard.enforcer, outer, self._name, self._capsule, self._ticket, more)
+        acting = Acting(id(guard), self._name, handed.__enter__())
+        acting.enter(sys._getframe(1))
+        self._entered.append((handed, acting))
+        return acting
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        handed, acting = self._entered.pop()
+        acting.leave()
+        if acting.process == process[0]:  # a hand-over of the parent ends there
+            handed.__exit__(None, None, None)
 
 
 class GuardCarrier(Carrier):
@@ -373,18 +529,14 @@ class GuardCarrier(Carrier):
             raise GuardError(f"this program has no tool `{self.call.tool[:80]}`", code="undeclared-tool")
 
     def carry_out(self, judged: Judged) -> Carried:
-        """Creates files exclusively, and replaces paths by those that were judged."""
-        call, facts = judged.call, judged.facts
-        if not judged.decision.obligations:
-            return Carried(call.args)
-        base = os.path.join(facts.root or ".", call.context.cwd or "")
-        try:
-            duties = Duties(judged.decision, call.args, base, facts.resolved or {})
-        except GuardError:
-            if judged.decision.would is None:
-                raise
-            return Carried(call.args)  # nothing stops what is only observed
-        return Carried(duties.args, duties.undo)
+        """Makes every path the absolute one that was judged, and creates files exclusively."""
+        call, observed = judged.call, judged.decision.would is not None
+        fill = self._declared.fields if self._declared is not None else ()
+        args, places = place(judged.rulebook, call, judged.facts, fill=fill, observed=observed)
+        if observed:
+            return Carried(args)  # nothing stops what is only observed
+        duties = Duties(judged.decision, args) if judged.decision.obligations else None
+        return Carried(args, duties.undo if duties is not None else None, places)
 
     def on_question(self, question: AskState, call: Call) -> None:
         """Tells the program, which may answer at once; what it raises is no answer."""
@@ -396,6 +548,15 @@ class GuardCarrier(Carrier):
         if answer is not None:
             with suppress(GrantError):  # somebody was quicker
                 guard.authority.answer(question.id, answer, by=f"{guard.point} (program)", kind="human")
+
+    def later(self, result: Any, passage: Passage) -> Any:
+        """What to return for a result that runs on: it stays within the passage. None for any other."""
+        kind = runs_later(result, self._declared is not None and self._declared.streams)
+        if kind is None:
+            return None
+        enforcer, call, seen = self._guard.enforcer, self.call, list[Any]()
+        acting = Acting(id(self._guard), call.agent, call.context)
+        return kind(result, passage, acting, lambda: enforcer.still(call, passage.decision, seen), enforcer.left)
 
     def run(self, args: dict[str, Any]) -> Any:
         """Calls the function."""

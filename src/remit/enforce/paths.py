@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Container, Iterable
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from remit.decide.grid import grid_of
+from remit.enforce.errors import GuardError
 from remit.enforce.refusal import own_places
 from remit.model.call import Call
 from remit.model.errors import RemitError
 from remit.model.facts import Facts
+from remit.model.policy import Argument
 from remit.model.rulebook import Rulebook
 from remit.scopes.interface import Kind
 from remit.scopes.kinds import kind_of
@@ -65,13 +68,78 @@ def look_up(rulebook: Rulebook, call: Call, facts: Facts) -> Facts:
         return facts
     resolved: dict[str, str] = {}
     base = os.path.join(root, call.context.cwd or ".")
-    defaults = [argument.default for argument in tool.args.values() if argument.default is not None]
+    defaults = [argument.default for argument in tool.args.values() if isinstance(argument.default, str)]
     texts = [*defaults, *(text for name in names for text in texts_at(call.args, name.split(".")))]
     for text in texts[:MAX_PATHS]:
         where = _real(os.path.join(base, text))
         if where is not None:
             resolved[text] = where
     return msgspec.structs.replace(facts, resolved=resolved)
+
+
+def place(
+    rulebook: Rulebook, call: Call, facts: Facts, *, fill: Container[str] = (), observed: bool = False
+) -> tuple[dict[str, Any], tuple[str, ...]]:
+    """The arguments with every path and glob absolute, and the places that the paths lead to.
+
+    INVARIANT: each path is where the decision saw it lead, so the function depends on no working directory and on no
+    link. Raises GuardError for a path whose place nobody knows; of what is only `observed`, it is made absolute.
+    An absent argument that is in `fill`, and that the policy judges by a default, gets that.
+    """
+    placed = placed_arguments(rulebook, call)
+    if not placed or facts.root is None:
+        return call.args, ()
+    base = os.path.normpath(os.path.join(facts.root, call.context.cwd or "."))
+    places: dict[str, str] = {}
+
+    def of_path(text: str) -> str:
+        if text not in places:
+            places[text] = _place(text, base, facts, observed)
+        return places[text]
+
+    def of_glob(text: str) -> str:
+        import glob  # here: few calls have one
+
+        return os.path.join(glob.escape(base), text)
+
+    args = call.args
+    for name, argument in placed.items():
+        if argument.default is not None and name not in args and name in fill:
+            args = {**args, name: argument.default}
+        if argument.kind != "glob":
+            args = with_texts(args, name.split("."), of_path)
+        elif argument.base is None or not texts_at(call.args, argument.base.split(".")):
+            args = with_texts(args, name.split("."), of_glob)
+    return args, tuple(dict.fromkeys(places.values()))
+
+
+def placed_arguments(rulebook: Rulebook, call: Call) -> dict[str, Argument]:
+    """The declared arguments of the call that are paths or globs; none of a tool that nobody knows."""
+    row = grid_of(rulebook).row(call.agent)
+    tool = row.tool(call.tool) if row is not None else None
+    args = tool.args.items() if tool is not None else ()
+    return {name: argument for name, argument in args if argument.kind == "glob" or kind_of(argument.kind).on_disk}
+
+
+def _place(text: str, base: str, facts: Facts, observed: bool) -> str:
+    """Where a path led when it was decided; where the root is not there yet, by its text as the decision took it."""
+    if facts.resolved is None:
+        root, found = str(facts.root), os.path.normpath(os.path.join(base, text))
+        return os.path.realpath(root) + found[len(root) :] if f"{found}/".startswith(f"{root}/") else found
+    found = facts.resolved.get(text, "")
+    if not found and observed:
+        return os.path.normpath(os.path.join(base, text))
+    if not found:
+        raise GuardError("nobody can tell where the path leads", code="path-changed")
+    return found
+
+
+def still_there(places: Iterable[str]) -> None:
+    """Raises GuardError if a place that the call was decided on has a link on its way by now."""
+    for place in places:
+        parts = place.split("/")
+        if any(os.path.islink("/".join(parts[:count])) for count in range(2, len(parts) + 1)):
+            raise GuardError("the path leads elsewhere than when it was decided", code="path-changed")
 
 
 def _links(call: Call, kinds: dict[str, Kind], root: str) -> dict[str, str]:
@@ -104,3 +172,17 @@ def texts_at(value: Any, parts: list[str]) -> list[str]:
     if not head.endswith("[]"):
         return texts_at(found, rest)
     return [text for item in found for text in texts_at(item, rest)] if isinstance(found, list) else []
+
+
+def with_texts(value: Any, parts: list[str], turn: Callable[[str], str]) -> Any:
+    """A copy of the arguments with each text at such a name replaced by what `turn` makes of it."""
+    if not parts:
+        return turn(value) if isinstance(value, str) else value
+    head, rest = parts[0], parts[1:]
+    key = head.removesuffix("[]")
+    if not isinstance(value, dict) or key not in value:
+        return value
+    found = value[key]
+    if not head.endswith("[]"):
+        return {**value, key: with_texts(found, rest, turn)}
+    return {**value, key: [with_texts(one, rest, turn) for one in found]} if isinstance(found, list) else value

@@ -21,23 +21,34 @@ from remit.model.task import Task
 def with_task(authority: Authority, rulebook: Rulebook, call: Call) -> Call:
     """The call in its agent's task, with the chain by which that came. Raises GrantError and StoreError."""
     context = call.context
-    giver = context.chain[-1] if context.chain else None
-    line = _one(authority, call.agent, giver)
-    if line is None and giver is not None and (theirs := _one(authority, giver, None)) is not None:
-        line = _handed_on(authority, rulebook, theirs, giver, call.agent)
-    if line is None:
+    giver, task = None, None
+    for name in (*context.chain, call.agent):
+        own = _own(authority, name, giver, task)
+        if own is None and giver is not None and task is not None:
+            own = _handed_on(authority, rulebook, task, giver, name)
+        giver, task = name, own
+    if task is None:
         return call
-    chain = authority.chain(line)
+    chain = authority.chain(task)
     _check_bound(rulebook, context.chain, chain, call.agent)
-    return msgspec.structs.replace(call, context=msgspec.structs.replace(context, capsule=line, chain=chain))
+    return msgspec.structs.replace(call, context=msgspec.structs.replace(context, capsule=task, chain=chain))
 
 
-def _one(authority: Authority, agent: str, giver: str | None) -> str | None:
-    """The living capsule of an agent; of those that came from the giver, if some did."""
+def _own(authority: Authority, agent: str, giver: str | None, theirs: str | None) -> str | None:
+    """The living capsule that the agent works on. INVARIANT: one that was handed work by a giver with a task works on
+    a part of that task, or not at all; nobody works on a part of a task that somebody else has."""
     found = authority.living(agent)
-    if len(found) > 1 and giver is not None:
-        mine = {state.task.capsule.id for state in authority.living(giver)}
-        found = [state for state in found if state.task.capsule.parent in mine] or found
+    if theirs is not None:
+        parts = [state for state in found if state.task.capsule.parent == theirs]
+        own = [state for state in found if state.task.capsule.parent is None]
+        if own and not parts:
+            name = own[0].task.capsule.id
+            what = f"the task {name} of {agent} is no part of {theirs}, the task of {giver} who handed it work"
+            help_ = f"hand it over as a part (`parent: {theirs}`), or end one of them: remit capsule end ID"
+            raise GrantError(what, code="broken-chain", help=help_)
+        found = parts
+    elif giver is not None:
+        found = [state for state in found if state.task.capsule.parent is None]
     if len(found) > 1:
         names = ", ".join(state.task.capsule.id for state in found[:3])
         what = f"{agent} has several tasks ({names}), and nobody can tell which this is for"

@@ -23,6 +23,10 @@ class Part(msgspec.Struct, frozen=True):
     effects: frozenset[str]
     optional: bool = False
     fixed: Unit | None = None
+    args: tuple[str, ...] = ()
+    """Of the call itself: arguments that its effects are on."""
+    always: tuple[str, ...] = ()
+    """Those of them that each call has."""
 
     @property
     def runs(self) -> bool:
@@ -45,7 +49,9 @@ def parts_of(cell: Cell) -> list[Part]:
     found.extend(Part(unit.kind, "", unit.effects, fixed=unit) for unit in intake.fixed)
     itself = intake.own_effects or frozenset()
     if itself or all(part.optional for part in found):
-        found.append(Part("call", "", itself, optional=not itself and bool(found)))
+        acted = intake.acted_on
+        always = tuple(name for name in acted if not args[name].optional or args[name].default is not None)
+        found.append(Part("call", "", itself, not itself and bool(found), args=acted, always=always))
     return found
 
 
@@ -58,7 +64,8 @@ def covers_all(bound: Bound, part: Part) -> bool:
         return judge.covers(part.fixed)
     if part.runs and judge.effects is not None:
         return False
-    return part.kind not in judge.parts and covers_some(bound, part)
+    open_to_any = judge.mentions(Unit(part.kind, part.arg, "", part.effects, args=part.args))
+    return part.kind not in judge.parts and open_to_any and covers_some(bound, part)
 
 
 def covers_some(bound: Bound, part: Part) -> bool:
@@ -68,9 +75,7 @@ def covers_some(bound: Bound, part: Part) -> bool:
         return judge.covers(part.fixed)
     if judge.effects is not None and not part.runs and (not part.effects or not part.effects <= judge.effects):
         return False
-    if part.kind in judge.parts or not kind_of(part.kind).must_be_mentioned or not judge.on_arguments:
-        return True
-    return part.arg in judge.mentioned
+    return judge.mentions(Unit(part.kind, part.arg, "", part.effects, args=part.always))
 
 
 def touches_some(bound: Bound, cell: Cell, parts: list[Part]) -> bool:

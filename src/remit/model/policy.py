@@ -20,7 +20,7 @@ class Argument(msgspec.Struct, frozen=True, omit_defaults=True):
     kind: str
     one_of: tuple[Scalar, ...] = ()
     optional: bool = False
-    default: str | None = None
+    default: Scalar | None = None
     base: str | None = None
     """For a glob: the path argument that it is relative to."""
 
@@ -43,6 +43,8 @@ class Tool(msgspec.Struct, frozen=True, omit_defaults=True):
     args: dict[str, Argument] = NOTHING
     does: tuple[Does, ...] = ()
     tier: int = 0
+    effect_tier: int | None = None
+    """The tier that the policy gives to its effects, in the place of its own floor and the usual tiers."""
     aliases: tuple[str, ...] = ()
     dialect: str | None = None
     accessible_by: tuple[str, ...] | None = None
@@ -52,6 +54,8 @@ class Tool(msgspec.Struct, frozen=True, omit_defaults=True):
     confirm: bool = False
     interaction: str | None = None
     about: str | None = None
+    version: str | None = None
+    """Of whatever it runs: an approval of a call counts only for the version that it was given for."""
     pack: str | None = None
     published: bool = False
     """A program declares it, and published that: the two must not differ."""
@@ -79,13 +83,21 @@ class Condition(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_
     max_length: int | None = None
     parts: dict[str, Any] = NOTHING
     """By kind: what such an argument must be, as the kind's form has read it."""
+    optional: bool = False
+    """True if it holds where the argument is absent."""
+    same_as: str | None = None
+    """What it must be equal to, that only the call's task or context tells: `task:customer`, `context:session`."""
 
     def __post_init__(self) -> None:
         freeze_fields(self, "parts", "one_of")
 
     def written(self) -> dict[str, Any]:
         """Plain data, as a policy has it."""
-        return _written(self)
+        found = _written(self)
+        if self.same_as is not None:
+            whose, _, name = found.pop("same_as").partition(":")
+            found["equals"] = {whose: name}
+        return found
 
 
 class Scope(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
@@ -283,6 +295,7 @@ class Policy(msgspec.Struct, frozen=True, omit_defaults=True):
     tiers: dict[int, Question] = {}
     effect_tiers: dict[str, TierOf] = {}
     label_tiers: dict[str, TierOf] = {}
+    tool_tiers: dict[str, TierOf] = {}
     gates: tuple[str, ...] = ()
     grants: tuple[Grant, ...] = ()
     layer_access: dict[str, tuple[str, ...]] = {}
@@ -295,6 +308,7 @@ class Policy(msgspec.Struct, frozen=True, omit_defaults=True):
     unprotect: tuple[str, ...] = ()
     unsafe_no_credential: bool = False
     open_questions: int | None = None
+    unused_lists: tuple[str, ...] = ()
     packs: tuple[str, ...] = ()
     published_by: tuple[str, ...] = ()
     """The programs whose tools are published: `app.py:guard`."""

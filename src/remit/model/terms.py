@@ -15,6 +15,8 @@ EFFECTS = (
     "publish",
     "deploy",
     "system",
+    "pay",
+    "message",
     "delegate",
 )
 """What a unit does."""

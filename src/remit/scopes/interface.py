@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     from remit.model.policy import Tool
 
 FOR_LABELS = frozenset(("table", "host", "branch", "context"))
-"""Kinds of derived units that only labels look at; rules look at the command or statement itself."""
+"""Kinds of derived units that only labels look at; rules look at the command or statement itself. (Of hosts, a
+prohibition on hosts does too.)"""
 NO_EFFECTS: frozenset[str] = frozenset()
 Values = dict[str, list[Any]]
 """The values of a call by declared argument."""
@@ -64,6 +65,13 @@ class Unit(msgspec.Struct, frozen=True):
     """True for what a command touches: the command's own rule covers it, prohibitions look at its paths and URLs."""
     untold: tuple[Untold, ...] = ()
     """What a command touches where the text doesn't tell the place."""
+    args: tuple[str, ...] = ()
+    """Of the call itself: the arguments that are there and that its effects are on."""
+
+
+def is_for_labels(unit: Unit) -> bool:
+    """True for what a command or statement works on, where rules look at that itself."""
+    return unit.derived and unit.kind in FOR_LABELS
 
 
 class Declared(msgspec.Struct, frozen=True):
@@ -192,8 +200,8 @@ class Kind:
         """A value that could do no harm."""
         return "x"
 
-    def check_default(self, text: str) -> None:
-        """Raises ValueError for a text that can't be the default of such an argument."""
+    def check_default(self, value: Any) -> None:
+        """Raises ValueError for a value of this kind that can't be the default of such an argument."""
 
     def units(self, arg: Declared, value: Any, values: Values, call: Call, facts: Facts) -> Iterable[Unit]:
         """The units of one value; never empty. Raises NotUnderstood for one that can't be read."""
@@ -249,6 +257,6 @@ class Kind:
 
 def in_quotes(text: str, *, ascii: bool = True) -> str:
     """The text in double quotes, for a policy."""
-    import json  # here: only what is refused gets a remedy
+    from json import encoder  # here: only what is refused gets a remedy
 
-    return json.dumps(text, ensure_ascii=ascii)
+    return encoder.encode_basestring_ascii(text) if ascii else encoder.encode_basestring(text)

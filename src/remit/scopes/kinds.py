@@ -18,19 +18,22 @@ _MODULES = {
     "skill": "names",
     "shell": "shell.kind",
     "sql": "sql.kind",
+    "email": "email",
+    "account": "account",
+    "host": "host",
+    "date": "date",
     "text": "plain",
     "number": "plain",
     "flag": "plain",
     "json": "plain",
     "table": "plain",
-    "host": "plain",
     "branch": "plain",
     "context": "plain",
     "records": "plain",
     "call": "plain",
 }
 """By name, the module of this folder that has it among its `KINDS`."""
-_ARGUMENTS = tuple(_MODULES)[:11]
+_ARGUMENTS = tuple(_MODULES)[:15]
 _added: dict[str, Kind] = {}
 _loaded: dict[str, Kind] = {}
 

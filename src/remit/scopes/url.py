@@ -96,7 +96,7 @@ class UrlPattern(msgspec.Struct, frozen=True):
 
     def matches(self, url: Url) -> bool:
         """Whether the pattern has this URL, however a server reads its path."""
-        if url.scheme != self.scheme or not self._has_host(url.host) or self.port not in (None, url.port):
+        if url.scheme != self.scheme or not self.has_host(url.host) or self.port not in (None, url.port):
             return False
         if self.any_path:
             return True
@@ -110,7 +110,7 @@ class UrlPattern(msgspec.Struct, frozen=True):
 
         Like `matches`, but an ambiguous path could be any, query and fragment don't help, nor a final slash.
         """
-        if url.scheme != self.scheme or not self._has_host(url.host) or self.port not in (None, url.port):
+        if url.scheme != self.scheme or not self.has_host(url.host) or self.port not in (None, url.port):
             return False
         if self.any_path or url.ambiguous_path:
             return True
@@ -145,7 +145,8 @@ class UrlPattern(msgspec.Struct, frozen=True):
         path = "/" if plain == "." else "/" + quote(plain, safe="/!$&'()*+,;=:@~")
         return f"{self.scheme}://{host}{port}{path}{'' if self.file or path == '/' else '/'}"
 
-    def _has_host(self, host: str) -> bool:
+    def has_host(self, host: str) -> bool:
+        """Whether it has URLs at this host."""
         if self.host[0] != "*":
             return host == self.host
         # The bare domain has no label before the dot; an address never ends in a domain.
@@ -330,6 +331,14 @@ class UrlKind(Kind):
 
     def matcher(self, data: Any) -> Matcher:
         return UrlMatcher(data)
+
+    def might(self, unit: Unit, part: str, matcher: Any) -> bool:
+        if part != "host":
+            return False
+        if not unit.wide:
+            return bool(matcher.has(unit.value.host))
+        host = unit.value.host
+        return bool(matcher.patterns) if host[0] == "*" else bool(matcher.has(host))
 
     def target(self, unit: Unit) -> str | None:
         """Without its query, which could hold secrets."""

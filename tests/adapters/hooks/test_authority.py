@@ -183,3 +183,57 @@ def test_of_several_that_could_have_started_it_each_counts(tmp_path: Path):
         assert start(project, who, by) == "allow"
     project.ask("Write", DRAFT, "asker").denied()  # watcher, who delegates within its own rights, may not write
     assert project.ask("Write", DRAFT, "asker", session_id="another").decision == "deny"
+
+
+TWO_GIVERS: dict[str, Any] = {
+    **NESTED,
+    "agents": {
+        "lead": {"may": ["Read", "Agent"], "delegates_to": ["researcher", "watcher"]},
+        "researcher": {"may": ["Read", "Agent"], "delegates_to": ["asker"]},
+        "watcher": {"may": ["Read", "Agent"], "delegates_to": ["asker"]},
+        "asker": {"may": ["Read", "Write"]},
+    },
+}
+
+
+def launched(project: Project, by: str, session: str) -> None:
+    for who, giver in ((by, None), ("asker", by)):
+        args = {"description": "d", "prompt": "p", "subagent_type": who}
+        assert project.ask("Agent", args, giver, session_id=session).decision == "allow"
+
+
+def test_the_part_of_another_task_frees_nobody(tmp_path: Path):
+    """Whoever was handed work by an agent with a task works on a part of that task, whatever other task lives."""
+    project = Project(tmp_path, TWO_GIVERS)
+    hand(project, id="T-free", agent="researcher")
+    hand(project, id="T-tight", agent="watcher", may_not=["Write"])
+    launched(project, "researcher", "s1")
+    assert project.ask("Write", DRAFT, "asker", session_id="s1").decision == "allow"
+    assert project.intent()["capsule"] == "T-free.asker"
+    launched(project, "watcher", "s2")
+    project.ask("Write", DRAFT, "asker", session_id="s2").denied("(capsule-constraint)")
+    assert project.intent()["capsule"] == "T-tight.asker"
+
+
+def test_a_task_of_its_own_does_not_free_an_agent_of_its_givers_task(tmp_path: Path):
+    project = Project(tmp_path, TWO_GIVERS)
+    hand(project, id="T-tight", agent="watcher", may_not=["Write"])
+    hand(project, id="T-own", agent="asker")
+    launched(project, "watcher", "s1")
+    project.ask("Write", DRAFT, "asker", session_id="s1").denied("no part of T-tight", "(broken-chain)")
+    with authority(project) as found:
+        found.end("T-own", by="ann")
+    hand(project, id="T-part", agent="asker", parent="T-tight")
+    project.ask("Write", DRAFT, "asker", session_id="s1").denied("(capsule-constraint)")
+    assert project.ask("Read", {"file_path": "README.md"}, "asker", session_id="s1").decision == "allow"
+    assert project.intent()["capsule"] == "T-part"
+
+
+def test_a_part_of_a_task_is_for_those_who_got_it_from_there(tmp_path: Path):
+    project = Project(tmp_path, TWO_GIVERS)
+    hand(project, id="T-free", agent="researcher")
+    launched(project, "researcher", "s1")
+    assert project.ask("Write", DRAFT, "asker", session_id="s1").decision == "allow"
+    launched(project, "watcher", "s2")
+    assert project.ask("Write", DRAFT, "asker", session_id="s2").decision == "allow"
+    assert project.intent()["capsule"] is None  # watcher has no task

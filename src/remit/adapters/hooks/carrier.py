@@ -153,6 +153,10 @@ class HookCarrier(Carrier):
     def check(self, judged: Judged) -> None:
         """Looks whether files are new; while a person is asked, no arguments can be changed."""
         decision = judged.decision
+        fixed = decision.verdict is ASK or not self.answerer.host.can_change_args
+        if judged.call.args is not self.call.args and fixed and decision.would is None:
+            reason = f"{self.answerer.host.name} can't leave out arguments that are null"
+            raise GuardError(reason, code="obligation-unsupported")
         for duty in decision.obligations if decision.would is None else ():
             if duty.do == "create-exclusively":
                 _check_new(str(self.event.args.get(duty.arg, "")), self.event.cwd)
@@ -165,7 +169,9 @@ class HookCarrier(Carrier):
         """The host is handed the paths that were judged."""
         duties = judged.decision.obligations if judged.decision.would is None else ()
         found = {duty.arg: duty.value for duty in duties if duty.do == "use-resolved-path"}
-        self.changed = {**self.event.args, **found} if found else None
+        same = judged.call.args is self.call.args  # otherwise something was null, and counts as absent
+        args = self.event.args if same else judged.call.args
+        self.changed = {**args, **found} if found or not same else None
         return Carried(judged.call.args)
 
     def pending(self, decision: Decision) -> Decision:

@@ -30,7 +30,7 @@ class ShellKind(Kind):
     graded = True
     tests = frozenset()
     instead = "`shell:`"
-    touched = frozenset(("path", "url", "shell", "sql"))
+    touched = frozenset(("path", "url", "host", "shell", "sql"))
     no_scope = "let a person run it, or name a command that is understood in the shell scope of {caller}"
 
     def units(self, arg: Declared, value: Any, values: Values, call: Call, facts: Facts) -> Iterable[Unit]:
@@ -56,7 +56,7 @@ class ShellKind(Kind):
     def might(self, unit: Unit, part: str, matcher: Any) -> bool:
         if part == "sql":
             return unit.grade == UNKNOWN or any(matcher.meets(statement) for statement in unit.value.act.statements)
-        return part in ("path", "url") and (unit.grade == UNKNOWN or bool(unit.untold))
+        return part in ("path", "url", "host") and (unit.grade == UNKNOWN or bool(unit.untold))
 
     def grade(self, unit: Unit) -> str | None:
         grade: str = unit.value.act.grade
