@@ -468,12 +468,14 @@ def test_what_looks_alike_is_not_the_same(one, other):
 
 def test_what_was_remembered_can_not_be_changed_from_within():
     rulebook, known = may("write"), in_a_task(1)
-    scope = known.capsules["T"].may[0].scope
-    for inside in (scope.where, scope.parts, rulebook.book.callers, rulebook.book.tools, Scope().where):
+    rules: Any = known.capsules["T"].may
+    scope = rules[0].scope
+    insides: list[Any] = [scope.where, scope.parts, rulebook.book.callers, rulebook.book.tools, Scope().where]
+    for inside in insides:
         with pytest.raises(TypeError, match="can't be changed"):
             inside["n"] = None
     with pytest.raises(TypeError, match="are tuples"):
-        Capsule("T", "a", may=list(limited(1)))
+        Capsule("T", "a", may=[*rules])  # type: ignore[arg-type]
 
 
 class Hostile(str):
