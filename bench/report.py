@@ -20,6 +20,9 @@ from bench.ledger import CALLERS, DURABLE_TARGET, QUEUED_TARGET, LedgerCost
 from bench.loading import RULES, TARGET, Loading
 from bench.peers import Absent
 from bench.peers.interface import PROBED, Engine
+from bench.shell import TARGET as SHELL_TARGET
+from bench.shell import ShellCost
+from bench.shell import said as shell_said
 from bench.sql import TARGET as SQL_TARGET
 from bench.sql import SqlCost
 from bench.startup import Startup
@@ -43,6 +46,7 @@ class Results:
     loading: Loading
     startup: Startup
     sql: SqlCost
+    shell: ShellCost | None
     ledger: LedgerCost
     guard: GuardCost
     hook: Hook
@@ -101,6 +105,10 @@ def target_rows(results: Results) -> tuple[Row, list[Row]]:
             verdict(cost, SQL_TARGET),
         ]
     )
+    if results.shell is not None:
+        cost = results.shell.decision
+        what = "a decision on a shell command, beside tree-sitter's bare parse"
+        rows.append([what, f"≤ {SHELL_TARGET:g} ×", f"{show(cost)} ×", verdict(cost, SHELL_TARGET)])
     grouped, queued = results.ledger.ratio, results.ledger.queued_to_b1
     held = "ok" if grouped >= DURABLE_TARGET else f"short by {show(DURABLE_TARGET - grouped)} ×"
     what = f"durable ledger entries of {CALLERS} callers, beside a transaction each"
@@ -263,6 +271,7 @@ def page(results: Results, picture_name: str) -> str:
         others=", ".join(f"{n} of {name}" for name, n in start.others.items()) or "no others",
         governed=_markdown(*governed_rows(results)),
         beside=_markdown(*beside_rows(results)),
+        shell=shell_said(results.shell),
         checks=_markdown(*check_rows(results)),
         pool=f"{POOL:,}",
     )

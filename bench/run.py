@@ -24,6 +24,7 @@ from bench import (  # noqa: E402
     loading,
     peers,
     report,
+    shell,
     sql,
     startup,
     subject,
@@ -65,12 +66,14 @@ def measure(quick: bool) -> report.Results:
     hooked = hook.measure(rounds=5 if quick else 21)
     say("timing SQL beside the bare parse")
     queried = sql.measure(rounds=12 if quick else 120)
+    say("timing shell commands beside the bare parse")
+    read = shell.measure(rounds=3 if quick else 20)
     say("timing the ledger, on this disk")
     written = ledger.measure(rounds=3 if quick else 9)
     say("timing Guard around a function, beside other governed calls")
     guarded = guard.measure(rounds=5 if quick else 30)
     return report.Results(
-        ours, engines, absent, columns, curves, loaded, started, queried, written, guarded, hooked, quick
+        ours, engines, absent, columns, curves, loaded, started, queried, read, written, guarded, hooked, quick
     )
 
 
@@ -83,7 +86,7 @@ def show(results: report.Results) -> None:
     print(report.terminal(*report.growth_rows(results)))
     seconds = results.curves[results.ours[0].name].load_seconds
     print(f"  making a rulebook of {max(seconds):,} cells: {seconds[max(seconds)]:.1f} s")
-    print(f"  the first call of a cell, which makes its plan: {report.first_call(results):,.0f} × B1, once")
+    print(f"  the first call of a cell, which prepares it: {report.first_call(results):,.0f} × B1, once")
     start = results.startup
     times = f"{start.milliseconds:.0f} ms beside {start.bare_milliseconds:.0f} ms"
     print(f"\nStart, read a rulebook, decide: {start.ratio:.1f} × a bare interpreter's CPU time ({times})")

@@ -42,14 +42,14 @@ def test_waiting_blocks_nobody(team: Team):
     async def main() -> tuple[str, int]:
         with team.guard.agent("worker"):
             waiting = asyncio.create_task(team.guard.acall("adeploy", {"version": "1"}))
-        ticks = 0
-        while not waiting.done():
-            await asyncio.sleep(0.01)
-            ticks += 1
-            if ticks % 10 == 0:
-                for asked in await asyncio.to_thread(team.guard.authority.waiting):
-                    await asyncio.to_thread(team.guard.authority.answer, asked.id, "approve", by="ann")
-        return await waiting, ticks
+            ticks = 0
+            while not waiting.done():
+                await asyncio.sleep(0.01)
+                ticks += 1
+                if ticks % 10 == 0:
+                    for asked in await asyncio.to_thread(team.guard.authority.waiting):
+                        await asyncio.to_thread(team.guard.authority.answer, asked.id, "approve", by="ann")
+            return await waiting, ticks
 
     result, ticks = asyncio.run(main())
     assert result == "deployed 1"

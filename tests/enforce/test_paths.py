@@ -4,11 +4,14 @@
 # mypy: disable-error-code="arg-type"
 
 import os
+from pathlib import Path
 
 import msgspec
 import pytest
 
 from remit.decide import decide
+from remit.enforce.declared import Glob
+from remit.enforce.guard import Guard
 from remit.enforce.paths import look_up, open_root
 from remit.model import Call, Context, Facts, RemitError
 from tests.decide.kit import TOOLS, book
@@ -182,3 +185,18 @@ def test_other_facts_stay(root):
     facts = Facts(now="2026-11-15T12:00:00Z", halts=frozenset({"b"}))
     _, found = open_root(root, root / "remit.yaml", facts)
     assert msgspec.structs.replace(found, root=None, resolved=None) == facts
+
+
+def test_a_glob_is_put_in_place_in_every_call(tmp_path: Path):
+    """Also when the call is one of those that are let through quickly."""
+    seen: list[str] = []
+    guard = Guard({"remit": 1, "agents": {"a": {"may": ["search"]}}}, root=tmp_path, state=tmp_path.parent / "state")
+
+    @guard.tool(does={"read": "pattern"})
+    def search(pattern: Glob) -> None:
+        seen.append(pattern)
+
+    with guard, guard.agent("a"):
+        for _ in range(4):
+            search("*.md")
+    assert seen == [f"{tmp_path}/*.md"] * 4

@@ -436,13 +436,18 @@ def test_row_25_no_cycle_and_no_depth_without_end(local: Team):
         ({"by": "boss", "agent": "boss", "parent": None}, "self-issue"),
         ({"parent": None, "grants": ("x",)}, "beyond-issuer"),
         ({"parent": None, "data_tiers": [1]}, "beyond-issuer"),
+        ({"parameters": {"customer": "C-2"}}, "beyond-parent"),
+        ({"parameters": {"customer": True}}, "beyond-parent"),
+        ({"parameters": {"order": "C-1"}}, "beyond-parent"),
+        ({"parent": None, "parameters": {"customer": "C-1"}}, "beyond-issuer"),
+        ({"by": "ann", "issuer": "human", "parameters": {"customer": "C-2"}}, "beyond-parent"),
         ({"by": "nobody"}, "unknown-agent"),
         ({"parent": "N"}, "unknown-capsule"),
         ({"agent": "aide", "by": "boss", "data_tiers": [3]}, "beyond-record"),
     ],
 )
 def test_row_25_nobody_hands_on_more_than_it_has(local: Team, more: dict[str, Any], code: str):
-    local.issue("T", grants=("x",), data_tiers=[1, 3])
+    local.issue("T", grants=("x",), data_tiers=[1, 3], parameters={"customer": "C-1"})
     given = {"agent": "lead", "by": "boss", "issuer": "agent", "parent": "T"} | more
     if given["parent"] is None:
         del given["parent"]

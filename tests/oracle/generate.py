@@ -33,6 +33,7 @@ from tests.oracle.words import (
     STRANGE_PATHS,
 )
 
+PARAMETERS: tuple[str | int | bool, ...] = ("x", "x", "y", 1, True, "fast", *SKILLS)
 Digest = Callable[[Call, str, Facts], str]
 
 
@@ -238,6 +239,7 @@ class Draw(PolicyDraw):
                 grants=tuple(self.rule("may", tool) for _ in range(rules)) if self.chance(0.5) else (),
                 data_tiers=tuple(self.some((1, 2, 3), 0, 3)) if self.chance(0.4) else (),
                 gates=("plan",) if self.chance(0.6) else (),
+                parameters={key: self.one(PARAMETERS) for key in self.some(("x", "y"), 0, 2)},
             )
         return found
 

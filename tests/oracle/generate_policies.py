@@ -246,7 +246,10 @@ class PolicyDraw:
         return labels
 
     def tiers(self) -> dict[str, Any]:
-        return {str(tier): self.question() for tier in self.some((0, 1, 2, 3, 4), 1, 3)}
+        tiers: dict[str, Any] = {str(tier): self.question() for tier in self.some((0, 1, 2, 3, 4), 1, 3)}
+        if self.chance(0.2):
+            tiers["tools"] = {name: self.random.randint(0, 4) for name in self.some(list(self.tools), 1, 2)}
+        return tiers
 
     def question(self) -> Any:
         if self.chance(0.3):
@@ -376,6 +379,9 @@ class PolicyDraw:
                 found[name] = self.one((1, {"range": [0, 5]}, {"min": 2}, {"max": 3.5}, [1, 2]))
             elif kind == "flag":
                 found[name] = self.one((True, False))
+            if kind in ("text", "number", "flag", "one_of", "skill", "agent") and self.chance(0.15):
+                bound = {"task": self.one(("x", "y"))} if self.chance(0.8) else {"context": "session"}
+                found[name] = {"equals": bound}
             if isinstance(found.get(name), dict) and self.chance(0.3):
                 found[name] = {**found[name], "optional": self.chance(0.9)}
             elif self.chance(0.1):

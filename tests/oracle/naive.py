@@ -311,9 +311,10 @@ class _Decision(Scopes):
     # Step 7
 
     def tier_of_call(self) -> int:
-        tiers = [self.tool.tier]
+        own = self.tool.effect_tier
+        tiers = [self.tool.tier if own is None else own]
         for unit in self.units:
-            tiers += [self.book.effect_tiers[effect] for effect in unit.effects]
+            tiers += [self.book.effect_tiers[effect] for effect in unit.effects if own is None]
             for label in self.book.labels:
                 raised = self.book.label_tiers.get(label.name)
                 if raised is not None and unit.effects & set(raised.effects) and labelled(label, unit, paths.labelled):

@@ -82,9 +82,34 @@ class Scopes:
                 if condition.optional:
                     continue
                 return False
-            if not every(self.passes(condition, name, value, path, url) for value in self.values[name]):
+            if not every(
+                self.passes(condition, name, value, path, url) and self.bound(condition, value, every is any)
+                for value in self.values[name]
+            ):
                 return False
         return True
+
+    def bound(self, condition: Condition, value: Any, unsure: bool) -> bool:
+        """Whether a value is what the task or the context says; where they say nothing, `unsure`."""
+        if condition.same_as is None:
+            return True
+        whose, name = condition.same_as.split(":", 1)
+        said = self.parameters().get(name) if whose == "task" else getattr(self.call.context, name)
+        return unsure if said is None else _same(value, said)
+
+    def parameters(self) -> dict[str, Any]:
+        """The parameters of the call's task: those of the topmost capsule that no other contradicts."""
+        line, name = [], self.call.context.capsule
+        while name is not None:
+            capsule = self.facts.capsules.get(name)
+            if capsule is None or capsule in line:
+                return {}
+            line.append(capsule)
+            name = capsule.parent
+        if not line or line[0].agent != self.call.agent:
+            return {}
+        said = line[-1].parameters
+        return {k: v for k, v in said.items() if all(_same(one.parameters.get(k, v), v) for one in line)}
 
     def passes(self, condition: Condition, name: str, value: Any, path: Any, url: Any) -> bool:
         """Whether one value of an argument passes; `path` and `url` judge surely or perhaps."""

@@ -39,6 +39,9 @@ class FaultyStore:
         self.failed = 0
         self.release = threading.Event()
 
+    def version(self) -> int:
+        return -1
+
     @contextmanager
     def write(self) -> Iterator[Transaction]:
         fault = self.fault

@@ -9,7 +9,7 @@ from remit.compile.hashing import content_hash
 from remit.compile.inherit import inherit
 from remit.compile.names import Names
 from remit.compile.rules import RuleResolver
-from remit.compile.tiers import refined
+from remit.compile.tiers import refined, with_tool_tiers
 from remit.forms.shapes import Reader
 from remit.model.policy import Caller, Grant, Policy, Tool
 from remit.model.rulebook import OPEN_QUESTIONS, Book, Rulebook
@@ -67,7 +67,9 @@ class _Binding:
                     self.notices.append(f"{entry.at}: `{pattern}` matches no declared tool; unknown tools are denied")
             reserved.append(entry)
         self._check_names()
+        self.notices.extend(f"lists: no rule uses the list `{name}`" for name in policy.unused_lists)
         tiers = refined(policy, self.reader, self.notices)
+        self.tools = with_tool_tiers(self.policy, tiers, self.reader, self.notices)
         self.reader.finish()
         return Book(
             name=policy.name,

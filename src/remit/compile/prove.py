@@ -8,6 +8,7 @@ import msgspec
 
 from remit.analyze.candidates import favourable, nest, plain_value
 from remit.analyze.never import describe, examine
+from remit.analyze.widening import widening
 from remit.decide import decide
 from remit.decide.grid import Cell, grid_of
 from remit.forms.shapes import Reader
@@ -42,6 +43,7 @@ def prove(rulebook: Rulebook) -> Rulebook:
         else:
             notices.extend(f"{statement.at}: proved, assuming that {text}" for text in finding.assumptions)
     reader.finish()
+    notices.extend(widening(rulebook))
     if len(notices) == len(rulebook.book.notices):
         return rulebook
     return Rulebook(msgspec.structs.replace(rulebook.book, notices=tuple(notices)), rulebook.hash)

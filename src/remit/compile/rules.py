@@ -108,7 +108,7 @@ def _wanted(kind: Kind, condition: Condition) -> str | None:
         return kind.instead
     other = next((part for part in condition.parts if part not in kind.limited_by), None)
     used = {
-        "value": condition.equals is not None or condition.one_of is not None,
+        "value": condition.equals is not None or condition.one_of is not None or condition.same_as is not None,
         "regex": condition.regex is not None,
         "range": condition.min is not None or condition.max is not None,
         "length": bool(condition.min_length) or condition.max_length is not None,

@@ -8,10 +8,11 @@ import msgspec
 
 from remit.compile.defaults import data
 from remit.forms.shapes import Reader
-from remit.model.policy import Policy, TierOf
+from remit.model.policy import Policy, TierOf, Tool
 from remit.model.rulebook import LabelTier
 from remit.model.text import did_you_mean, shown
 from remit.scopes.glob import fold
+from remit.scopes.kinds import kind_of
 
 
 class Tiers(msgspec.Struct, frozen=True):
@@ -40,6 +41,25 @@ def refined(policy: Policy, reader: Reader, notices: list[str]) -> Tiers:
         _because(tiers, f"effect {effect}", f"{table['effects'][effect]['does']}: ", entry)
     _labels(policy, tiers, reader, notices)
     return tiers
+
+
+def with_tool_tiers(policy: Policy, tiers: Tiers, reader: Reader, notices: list[str]) -> dict[str, Tool]:
+    """The tools of the policy, each with the tier that it gives to their effects; what it lowers is a notice."""
+    tools = dict(policy.tools)
+    for name, entry in policy.tool_tiers.items():
+        tool = tools.get(name)
+        if tool is None:
+            reader.fail(entry.at, "undeclared-tool", f"undeclared tool `{shown(name)}`{did_you_mean(name, tools)}")
+            continue
+        language = next((kind for kind in sorted(tool.kinds) if kind_of(kind).language), None)
+        if language is not None:
+            help = "limit what it may do by rules, or set the tier of an effect"
+            reader.fail(entry.at, "bad-value", f"the tier of a {language} text comes from what it does", help)
+            continue
+        _lowered(notices, f"tool {name}", max(tool.tier, *(tiers.effects[does.effect] for does in tool.does), 0), entry)
+        tiers.words[f"tool {name}"] = entry.because or "it says so"
+        tools[name] = msgspec.structs.replace(tool, effect_tier=entry.tier)
+    return tools
 
 
 def _labels(policy: Policy, tiers: Tiers, reader: Reader, notices: list[str]) -> None:

@@ -22,6 +22,14 @@ _SIMPLE = compile_later(r"(\*\*/)?(\*?)([A-Za-z0-9._/-]+?)(/\*\*)?")
 """`**/name`, `**/*.end`, `**/name/**`, `a/name` and the like: most globs of labels, which need no matcher."""
 
 
+WAYS = ("bases", "ends", "exact", "folders", "inner", "names", "rest", "tails")
+"""How a glob can be looked up; `rest`: by matching it."""
+
+
+SHORT = 3
+"""Endings are known by so many characters."""
+
+
 def folded(texts: tuple[str, ...]) -> GlobSet:
     """Globs that ignore case and Unicode form."""
     return GlobSet(Glob.parse(text).folded() for text in texts)
@@ -39,11 +47,28 @@ def url_set(texts: tuple[str, ...]) -> UrlSet | None:
 class Paths:
     """The path globs of a label, ignoring case and Unicode form; made so that the first call finds them quickly."""
 
-    __slots__ = ("_above", "_all", "bases", "ends", "exact", "folders", "inner", "names", "rest", "tails", "texts")
+    __slots__ = (
+        "_above",
+        "_all",
+        "_base_names",
+        "_endings",
+        "_inner_names",
+        "_others",
+        "_tail_names",
+        "bases",
+        "ends",
+        "exact",
+        "folders",
+        "inner",
+        "names",
+        "rest",
+        "tails",
+        "texts",
+    )
 
     def __init__(self, texts: tuple[str, ...]) -> None:
         self.texts = texts
-        simple: dict[str, list[str]] = {way: [] for way in self.__slots__[2:-1]}
+        simple: dict[str, list[str]] = {way: [] for way in WAYS}
         for text in texts:
             way, value = _way(text)
             simple[way].append(value)
@@ -52,6 +77,12 @@ class Paths:
         self.ends, self.tails = tuple(simple["ends"]), tuple(f"/{tail}" for tail in simple["tails"])
         self.inner = tuple(f"/{inner}/" for inner in simple["inner"])
         self.rest = folded(tuple(simple["rest"]))
+        # Most paths have none of these, so that nothing else needs to be compared.
+        self._endings = frozenset(end[-SHORT:] for end in self.ends)
+        self._base_names = frozenset(base.partition("/")[0] for base in self.bases)
+        self._tail_names = frozenset(tail.rpartition("/")[2] for tail in self.tails)
+        self._inner_names = frozenset(inner.split("/")[-2] for inner in self.inner)
+        self._others = bool(self.rest)
         self._above: frozenset[str] | None = None
         self._all: GlobSet | None = None
 
@@ -62,20 +93,30 @@ class Paths:
         """A folded path is one of them."""
         parts = form.split("/")
         last = parts.pop()
-        if last in self.names or form in self.exact or form.startswith(self.bases):
+        if last in self.names or form in self.exact:
             return True
-        if parts and not self.folders.isdisjoint(parts):
+        if parts and self._in_folder(form, parts):
             return True
-        if last.endswith(self.ends) and any(last.endswith(end) and last != end for end in self.ends):
+        if (
+            last[-SHORT:] in self._endings
+            and last.endswith(self.ends)
+            and any(last.endswith(end) and last != end for end in self.ends)
+        ):
             return True
-        if self.tails or self.inner:
-            rooted = f"/{form}"
-            if rooted.endswith(self.tails):
-                return True
-            for inner in self.inner:
-                if inner in rooted:
-                    return True
-        return bool(self.rest) and self.rest.matches(form)
+        if last in self._tail_names and f"/{form}".endswith(self.tails):
+            return True
+        return self._others and self.rest.matches(form)
+
+    def _in_folder(self, form: str, parts: list[str]) -> bool:
+        """It lies in one of the folders, which are known by one of their names."""
+        if not self.folders.isdisjoint(parts):
+            return True
+        if parts[0] in self._base_names and form.startswith(self.bases):
+            return True
+        if self._inner_names.isdisjoint(parts):
+            return False
+        rooted = f"/{form}"
+        return any(inner in rooted for inner in self.inner)
 
     def name(self, unit: Unit) -> bool:
         """A path unit that is not wide is one of them, or deletes a directory with some in it."""
@@ -123,6 +164,8 @@ def _way(text: str) -> tuple[str, str]:
     if found is None:
         return "rest", text
     deep, star, name, below = found.groups()
+    if star and len(fold(name)) < SHORT:
+        return "rest", text
     single = "/" not in name
     if deep and single and not (star and below):
         return ("ends" if star else "folders" if below else "names"), fold(name)

@@ -23,9 +23,13 @@ def measure(case: Case) -> None:
     scope = case.capsules[0].scope if case.capsules else None
     inside = GlobSet(Glob.parse(text) for text in scope) if scope is not None else None
     environment = case.call.context.environment
+    tool = case.cell.tool
+    if tool.effect_tier is not None:
+        case.tier = tool.effect_tier
+        case.tier_why = f"the policy sets the tier of {tool.name}: {index.words.get(f'tool {tool.name}', 'it says so')}"
     for unit in case.units:
         labelled = index.labels.of(unit)
-        for tier, why in _tiers(index, unit, labelled, inside, environment):
+        for tier, why in _tiers(index, unit, labelled, inside, environment, by_tool=tool.effect_tier is not None):
             if tier > case.tier or (tier == case.tier and case.tier_why is FLOOR and unit.effects):
                 case.tier, case.tier_why = tier, why
         tier = labelled.data_tier
@@ -39,14 +43,14 @@ def measure(case: Case) -> None:
 
 
 def _tiers(
-    index: Index, unit: Unit, labelled: Labelled, inside: GlobSet | None, environment: str | None
+    index: Index, unit: Unit, labelled: Labelled, inside: GlobSet | None, environment: str | None, *, by_tool: bool
 ) -> Iterator[Found]:
     words = index.words
     tier, grade = index.grade_tier(unit)
     if grade:
         yield tier, f"`{shown(unit.text, 60)}` {words.get(f'grade {grade}', grade)}"
     if not is_for_labels(unit):
-        by_effect = index.effect_tier(unit)
+        by_effect = None if by_tool else index.effect_tier(unit)
         if by_effect is not None:
             yield by_effect
         by_place, effect = index.environment_tier(unit, environment) if environment else (0, "")

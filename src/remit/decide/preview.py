@@ -41,6 +41,10 @@ __all__ = [
 ]
 
 
+_HOLDERS = (dict, list, tuple)
+"""Values with others in them, of which some may be null."""
+
+
 class Preview(msgspec.Struct, frozen=True):
     """What units would do, how far that reaches, and why."""
 
@@ -86,6 +90,8 @@ def preview_call(cell: Cell, call: Call, facts: Facts) -> Preview:
 def as_judged(rulebook: Rulebook, call: Call) -> Call:
     """The call without arguments that are null and so count as absent: what the tool must get."""
     if type(call.agent) is not str or type(call.tool) is not str or type(call.args) is not dict:
+        return call
+    if not any(value is None or type(value) in _HOLDERS for value in call.args.values()):
         return call
     cell = cell_of(rulebook, call.agent, call.tool)
     given = cell.intake.given(call.args) if cell is not None else call.args

@@ -121,9 +121,10 @@ def plan_covers(case: Case) -> bool:
 
 def _answers(case: Case) -> tuple[Objection | None, bool, set[str]]:
     """Whether a person approved exactly this call, and which agents did; or the objection that somebody refused."""
-    person, names = False, set[str]()
     if not case.facts.approvals:
-        return None, person, names
+        return None, False, set()
+    person = False
+    names: set[str] = set()
     if case.digest is None:
         raise ValueError("nobody can tell which approvals are of this call")
     digest = case.digest(case.cell.rulebook.hash)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from remit.decide.case import Case
 from remit.decide.grid import Bound, Cell
 from remit.model.decision import Remedy
 from remit.model.pattern import compile_later
@@ -24,8 +25,24 @@ def limited(cell: Cell, bounds: list[Bound]) -> str:
     return f"{tool} is limited to {' or '.join(text.removeprefix('path ') for text in texts)} for {name}"
 
 
-def because(bound: Bound, unit: Unit) -> str:
-    """Why a scope does not cover a unit, for the trace, where its kind has more to say than the scope itself."""
+def unmet_limits(bounds: list[Bound], unit: Unit, case: Case) -> tuple[str, Bound] | None:
+    """What the arguments would have to be, where only limits on them are in the way, and whose limits these are."""
+    found = [(bound, unmet) for bound in bounds if (unmet := _unmet(bound, unit, case))]
+    if not found:
+        return None
+    texts = dict.fromkeys(" and ".join(unmet) for _, unmet in found)
+    return shown("; or ".join(texts), 400), found[0][0]
+
+
+def _unmet(bound: Bound, unit: Unit, case: Case) -> list[str]:
+    return bound.judge.unmet(unit, case.call.context, case.values, case.units)
+
+
+def because(bound: Bound, unit: Unit, case: Case) -> str:
+    """Why a scope does not cover a unit, for the trace, where there is more to say than the scope itself."""
+    unmet = _unmet(bound, unit, case)
+    if unmet:
+        return f": {shown(' and '.join(unmet), 400)}"
     matcher = bound.judge.parts.get(unit.kind)
     reason = matcher.refuses(unit) if matcher is not None else None
     return f": {shown(reason)}" if reason else ""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from remit.decide.case import Case, Objection
 from remit.decide.grid import Bound, Cell, bind, bind_entries
-from remit.decide.reasons import because, limited, limited_text, permit_remedy
+from remit.decide.reasons import because, limited, limited_text, permit_remedy, unmet_limits
 from remit.model.decision import Obligation, Remedy
 from remit.model.policy import Caller, Reserved
 from remit.model.terms import MAX_CHAIN, UNKNOWN
@@ -16,6 +16,7 @@ from remit.model.trace import Covered
 from remit.scopes.interface import Unit, is_for_labels
 from remit.scopes.kinds import kind_of
 from remit.scopes.path import forms, is_outside
+from remit.scopes.where import same
 
 if TYPE_CHECKING:
     from remit.scopes.url import UrlSet
@@ -117,9 +118,15 @@ def permitted(cell: Cell, case: Case) -> Objection | None:
             continue
         case.note(4, f"{unit.arg or unit.kind} {shown(unit.text)}: covered by no rule of {cell.caller.name}")
         for other in bounds:
-            case.note(4, f"  not by {other.line}{because(other, unit)}")
+            case.note(4, f"  not by {other.line}{because(other, unit, case)}")
         if is_outside(unit):
             return case.deny(4, "outside-root", f"{shown(unit.text)} lies outside the root")
+        unmet = unmet_limits(bounds, unit, case)
+        if unmet is not None:
+            demand, bound = unmet
+            reason = f"{cell.tool.name} is not permitted for {cell.caller.name}: {demand}"
+            remedy = Remedy(f"other arguments, or a person changes the limit at {bound.rule.at}")
+            return case.deny(4, "not-permitted", reason, remedy=remedy)
         reason = limited_text(cell, bounds, unit) if kind_of(unit.kind).language else limited(cell, bounds)
         return case.deny(4, "not-permitted", reason, remedy=permit_remedy(cell, unit))
     return None
@@ -249,6 +256,10 @@ def known_capsules(case: Case) -> Objection | None:
         seen.add(name)
         case.capsules.append(capsule)
         name = capsule.parent
+    top = case.capsules[-1]
+    for key, value in top.parameters.items():
+        if all(same(one.parameters.get(key, value), value) for one in case.capsules):
+            case.values[f"task:{key}"] = [value]
     return None
 
 

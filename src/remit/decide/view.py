@@ -12,6 +12,7 @@ tell apart two calls that agree in what was noted, so one decision serves both. 
 
 from __future__ import annotations
 
+from operator import attrgetter
 from typing import Any, cast
 
 from remit.decide.intake import BadArguments, Intake
@@ -49,7 +50,7 @@ class Noted:
 
 
 class _Seen:
-    """Reads like what stands behind it. Each field is fetched and noted when it is first read, then kept."""
+    """Reads like what stands behind it. Each field is noted when it is read."""
 
     __slots__ = ("_behind", "_noted")
 
@@ -60,7 +61,7 @@ class _Seen:
 class ContextSeen(_Seen):
     """A context."""
 
-    __slots__ = Context.__struct_fields__
+    __slots__ = tuple(USUAL_CONTEXT)  # kept once they are read
 
     def __getattr__(self, name: str) -> Any:
         value = getattr(self._behind, name)
@@ -69,25 +70,65 @@ class ContextSeen(_Seen):
         return value
 
 
+def _of_context(name: str) -> property:
+    get = attrgetter(name)
+
+    def read(seen: ContextSeen) -> Any:
+        seen._noted.context.add(name)
+        return get(seen._behind)
+
+    return property(read)
+
+
+for _name in Context.__struct_fields__:
+    if _name not in USUAL_CONTEXT:
+        setattr(ContextSeen, _name, _of_context(_name))
+
+
 class FactsSeen(_Seen):
     """Facts."""
 
-    __slots__ = Facts.__struct_fields__
+    __slots__ = tuple(USUAL_FACTS)
 
     def __getattr__(self, name: str) -> Any:
-        value, noted = getattr(self._behind, name), self._noted
-        if name == "now":
-            noted.now = True
-            value = Now(value, noted) if value is not None else None
-        elif name == "capsules":
-            value = _Capsules(value, noted)
-        elif name == "resolved":
-            noted.facts.add(name)
-            value = _Resolved(value, noted) if value is not None else None
-        else:
-            noted.facts.add(name)
+        value = getattr(self._behind, name)
+        self._noted.facts.add(name)
         setattr(self, name, value)
         return value
+
+    @property
+    def now(self) -> Now | None:
+        """The time."""
+        noted, value = self._noted, self._behind.now
+        noted.now = True
+        return Now(value, noted) if value is not None else None
+
+    @property
+    def capsules(self) -> _Capsules:
+        """Capsules by name."""
+        return _Capsules(self._behind.capsules, self._noted)
+
+    @property
+    def resolved(self) -> _Resolved | None:
+        """Where texts lead."""
+        noted, value = self._noted, self._behind.resolved
+        noted.facts.add("resolved")
+        return _Resolved(value, noted) if value is not None else None
+
+
+def _of_facts(name: str) -> property:
+    get = attrgetter(name)
+
+    def read(seen: FactsSeen) -> Any:
+        seen._noted.facts.add(name)
+        return get(seen._behind)
+
+    return property(read)
+
+
+for _name in Facts.__struct_fields__:
+    if _name not in (*USUAL_FACTS, "now", "capsules", "resolved"):
+        setattr(FactsSeen, _name, _of_facts(_name))
 
 
 class CallSeen(_Seen):
@@ -191,7 +232,8 @@ class _Resolved(_Seen):
 
     def __init__(self, behind: dict[str, str], noted: Noted) -> None:
         super().__init__(behind, noted)
-        noted.resolved = {}
+        if noted.resolved is None:
+            noted.resolved = {}
 
     def get(self, text: str) -> str | None:
         """Where it leads; None if nobody knows."""

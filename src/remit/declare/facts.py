@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from remit.declare.rules import Rules, globs
+from remit.declare.rules import Rules, globs, parameters
 from remit.forms.nodes import Node
 from remit.forms.shapes import Choice, Field, Flag, ListOf, MapOf, Number, Reader, Record, Text
 from remit.forms.texts import Moment, Name, names
@@ -28,6 +28,7 @@ _capsule = Record(
         "grants": Field(Rules("may"), "extra permission for this task"),
         "data_tiers": Field(ListOf(Number(0, 3)), "data tiers granted for this task"),
         "gates": Field(names, "gates that people have passed"),
+        "parameters": Field(parameters, "what the task is about, as its issuer said"),
     },
     lambda values, node, reader: Capsule(**{"id": "", **values}),
     what="a capsule",

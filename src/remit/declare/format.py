@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from remit.declare.callers import agent, enforce, on_violation, project_code, review, role, runner
-from remit.declare.labels import effect_tiers, label_tiers, labels
+from remit.declare.labels import effect_tiers, label_tiers, labels, tool_tiers
 from remit.declare.rules import Rules, definitions, globs, urls
 from remit.declare.tools import tool
 from remit.forms.nodes import Node
@@ -23,6 +23,7 @@ from remit.forms.shapes import (
     Reader,
     Record,
     Ref,
+    Scalar,
     Text,
 )
 from remit.forms.texts import Moment, Name, NamePattern, names
@@ -126,6 +127,9 @@ policy = Record(
     {
         **SHARED,
         "name": Field(Text()),
+        "lists": Field(
+            MapOf(ListOf(Scalar(), some=True), keys=NAME, what="list"), "values that rules name: {one_of: {list: NAME}}"
+        ),
         "defaults": Field(
             Record(
                 {
@@ -142,6 +146,7 @@ policy = Record(
                     **{str(tier): Field(_tier) for tier in range(5)},
                     "effects": Field(effect_tiers, "the tier of each effect, where it is not the usual one"),
                     "labels": Field(label_tiers, "the tier of things with a label"),
+                    "tools": Field(tool_tiers, "the tier of a tool's effects, where it is not the usual one"),
                 },
                 what="tiers",
             )

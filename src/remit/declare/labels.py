@@ -99,6 +99,11 @@ effect_tiers = Record(
     },
     what="the tiers of effects",
 )
+tool_tiers = MapOf(
+    Either(scalar=_JustTier(0, 4), map=Record({"tier": _tier, "because": _because}, _tier_of, what="a tier")),
+    keys=NAME,
+    what="tool",
+)
 label_tiers = MapOf(
     Either(
         scalar=_JustTier(0, 4),

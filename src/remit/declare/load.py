@@ -18,7 +18,7 @@ from remit.declare.nodes import from_python, parse
 from remit.declare.published import published_name
 from remit.declare.published import record as published
 from remit.declare.rules import rule_keys
-from remit.forms.nodes import LIST, Node
+from remit.forms.nodes import LIST, MAP, Node
 from remit.forms.shapes import BAD, Reader
 from remit.model.errors import PolicyError
 from remit.model.policy import Caller, Policy, Question, Tool
@@ -115,6 +115,8 @@ class _Loading:
             for key in [key for key in node.value if key in shape.policy.fields and key not in shape.SHARED]:
                 self.reader.fail(node.at_key(key), "misplaced-key", f"`{key}` belongs in the main file")
                 del node.value[key]
+        if main and "lists" in node.value and node.value["lists"].kind is MAP:
+            self.reader.lists = dict(node.value["lists"].value)
         record = shape.policy if main else shape.included
         before = len(self.reader.problems)
         found = record.read(node, self.reader)
@@ -246,6 +248,7 @@ class _Loading:
             tiers=tiers,
             effect_tiers=table.get("effects", {}),
             label_tiers=table.get("labels", {}),
+            tool_tiers=table.get("tools", {}),
             gates=main.get("gates", ()),
             grants=tuple(self.lists["grants"]),
             layer_access=main.get("defaults", {}).get("accessible_by", {}).get("layer", {}),
@@ -257,6 +260,7 @@ class _Loading:
             protect=tuple(self.lists["protect"]),
             unprotect=main.get("unsafe_unprotect", ()),
             open_questions=main.get("open_questions"),
+            unused_lists=tuple(sorted(self.reader.lists.keys() - self.reader.used_lists)),
             unsafe_no_credential=main.get("unsafe_no_credential", False),
             packs=packs,
             published_by=self.published_by,

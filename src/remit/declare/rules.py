@@ -10,10 +10,12 @@ from remit.forms.nodes import LIST, MAP, SCALAR, Node
 from remit.forms.shapes import (
     BAD,
     JSON,
+    NAME,
     Choice,
     Either,
     Field,
     Flag,
+    Listed,
     ListOf,
     MapOf,
     Number,
@@ -22,6 +24,7 @@ from remit.forms.shapes import (
     Ref,
     Scalar,
     Shape,
+    Text,
 )
 from remit.forms.texts import Anything, Name, NamePattern, Parsed
 from remit.model.policy import Condition, Examples, Rule, Scope, Verb
@@ -36,6 +39,7 @@ from remit.scopes.url import url_texts
 globs = glob_texts()
 urls = url_texts()
 effects = ListOf(Choice(*EFFECTS), single=True, some=True)
+parameters = MapOf(Scalar(), keys=NAME, what="parameter")
 
 
 def _condition(values: dict[str, Any], node: Node, reader: Reader) -> Any:
@@ -50,9 +54,23 @@ def _condition(values: dict[str, Any], node: Node, reader: Reader) -> Any:
     length = values.pop("length", {})
     if isinstance(length, int):
         length = {"min": length, "max": length}
+    if isinstance(values.get("equals"), dict):
+        bound = values.pop("equals")
+        if len(bound) != 1:
+            return reader.fail(node.at, "bad-value", "`equals` names a parameter of the task or a key of the context")
+        values["same_as"] = ":".join(next(iter(bound.items())))
     parts = {kind.name: values.pop(kind.name) for kind in scoped() if kind.name in values}
     lengths = {"min_length": length.get("min"), "max_length": length.get("max")}
     return Condition(min=low, max=high, parts=parts, **lengths, **values)
+
+
+_BOUND = Record(
+    {
+        "task": Field(Text(NAME.pattern, "the name of a parameter"), "a parameter of the call's task"),
+        "context": Field(Choice(*CONTEXT_KEYS), "a key of the trusted context"),
+    },
+    what="what an argument is equal to",
+)
 
 
 class _Range(ListOf):
@@ -77,15 +95,15 @@ class _ConditionShape(Shape):
         regex = Parsed(compile_regex, "a regular expression", "bad-regex", quote=True, format="regex")
         lengths = Record({"min": Field(Number(0, 10**9)), "max": Field(Number(0, 10**9))}, what="a length")
         fields = {
-            "equals": Field(Scalar()),
-            "one_of": Field(ListOf(Scalar(), some=True)),
+            "equals": Field(Either(scalar=Scalar(), map=_BOUND), "a value, or what the task or the context says"),
+            "one_of": Field(Listed(ListOf(Scalar(), some=True), bare=True), "values, or a list by its name"),
             "regex": Field(regex, "matches the whole value, in linear time"),
             "range": Field(_Range()),
             "min": Field(Number(real=True)),
             "max": Field(Number(real=True)),
             "length": Field(Either(scalar=Number(0, 10**9), map=lengths)),
             "optional": Field(Flag(), "it also holds where the argument is absent; alone, for every value"),
-            **{kind.name: Field(kind.form()) for kind in kinds if kind.conditional},
+            **{kind.name: Field(_form(kind)) for kind in kinds if kind.conditional},
         }
         self.long = Record(fields, _condition, what="a condition")
 
@@ -100,6 +118,12 @@ class _ConditionShape(Shape):
 
     def schema(self) -> JSON:
         return {"anyOf": [Scalar().schema(), self.one_of.schema(), self.long.schema()]}
+
+
+def _form(kind: Kind) -> Shape:
+    """How a part of a scope is written; where it is a plain list, also by the name of one."""
+    form = kind.form()
+    return Listed(form) if isinstance(form, ListOf) else form
 
 
 class _When(MapOf):
@@ -176,7 +200,7 @@ class _Format:
     """The shapes of scopes: a part for each kind, conditions, effects, and what is taken out again."""
 
     def __init__(self, kinds: tuple[Kind, ...]) -> None:
-        self.parts = {kind.name: Field(kind.form(), kind.about) for kind in kinds}
+        self.parts = {kind.name: Field(_form(kind), kind.about) for kind in kinds}
         fields = {
             **self.parts,
             "where": Field(MapOf(_ConditionShape(kinds), what="argument"), "conditions on single arguments"),

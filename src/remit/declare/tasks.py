@@ -19,7 +19,7 @@ from typing import Any
 
 from remit.declare.amounts import Amount
 from remit.declare.nodes import from_python
-from remit.declare.rules import Rules, globs
+from remit.declare.rules import Rules, globs, parameters
 from remit.forms.nodes import Node
 from remit.forms.shapes import BAD, Field, ListOf, MapOf, Number, Reader, Record, Text
 from remit.forms.texts import Moment, Name, names, plain
@@ -36,7 +36,20 @@ _budget = Record(
     lambda values, node, reader: Budget(**values),
     what="a budget",
 )
-_CAPSULE = ("id", "agent", "parent", "expires", "may", "may_not", "must_ask", "scope", "plan", "grants", "data_tiers")
+_CAPSULE = (
+    "id",
+    "agent",
+    "parent",
+    "expires",
+    "may",
+    "may_not",
+    "must_ask",
+    "scope",
+    "plan",
+    "grants",
+    "data_tiers",
+    "parameters",
+)
 
 
 def _task(values: dict[str, Any], node: Node, reader: Reader) -> Any:
@@ -64,6 +77,7 @@ task = Record(
         "grants": Field(Rules("may"), "extra permission for this task"),
         "data_tiers": Field(ListOf(Number(0, 3)), "data tiers granted for this task"),
         "gates": Field(names, "gates that people pass in the course of it"),
+        "parameters": Field(parameters, "what it is about: {customer: C-17}; rules can name it"),
         "budget": Field(_budget),
     },
     _task,

@@ -244,16 +244,22 @@ def _reaches(does: tuple[tuple[Does, str], ...], reader: Reader) -> bool:
     return bad
 
 
-def _defaults(args: dict[str, Argument], defaults: dict[str, str], node: Node, reader: Reader) -> bool:
+def _defaults(args: dict[str, Argument], defaults: dict[str, Any], node: Node, reader: Reader) -> bool:
     bad = False
-    for name, text in defaults.items():
+    for name, value in defaults.items():
         if name not in args:
             continue
         argument = args[name]
         try:
-            if argument.one_of and text not in argument.one_of:
-                raise ValueError("it is none of its values")
-            kind_of(argument.kind).check_default(text)
+            if argument.one_of:
+                if not any(type(value) is type(one) and value == one for one in argument.one_of):
+                    raise ValueError("it is none of its values")
+                continue
+            kind = kind_of(argument.kind)
+            wanted = kind.problem(value)
+            if wanted is not None:
+                raise ValueError(f"it must be {wanted}")
+            kind.check_default(value)
         except ValueError as error:
             bad = True
             reader.fail(node.value["defaults"].at, "bad-value", f"the default of `{name}`: {error}")
@@ -264,7 +270,7 @@ tool = Record(
     {
         "args": Field(MapOf(_Kind(), keys=ARGUMENT, what="argument"), "arguments and their kinds; the list is closed"),
         "optional": Field(ListOf(Text()), "arguments that may be absent"),
-        "defaults": Field(MapOf(Text(), what="argument"), "what an absent argument is judged as"),
+        "defaults": Field(MapOf(Scalar(), what="argument"), "what an absent argument is judged as"),
         "does": Field(_DoesShape(), "which argument or records it reads, writes, deletes, fetches; or `nothing`"),
         "tier": Field(Number(0, 4), "the least blast radius of a call"),
         "aliases": Field(ListOf(Name), "other names of the same tool"),

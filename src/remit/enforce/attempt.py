@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import os
 import time
+from collections import deque
 from collections.abc import Callable, Generator, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
@@ -26,9 +27,9 @@ from remit.decide import decide
 from remit.decide.grid import grid_of
 from remit.decide.preview import as_judged
 from remit.enforce.carrier import Carrier, Judged
-from remit.enforce.errors import GuardError
+from remit.enforce.errors import CallDenied, GuardError
 from remit.enforce.in_force import Activated
-from remit.enforce.paths import facts_at, look_up, still_there
+from remit.enforce.paths import facts_at, look_up, placed_arguments, still_there
 from remit.enforce.refusal import refusal
 from remit.enforce.tasks import with_task
 from remit.grant.asks import AskState
@@ -96,6 +97,10 @@ class Enforcer:
         self.authority, self.ledger, self.rulebook = authority, ledger, rulebook
         self._facts = facts
         self._ground = _Ground(None, NO_FACTS)
+        self.closed = False
+        """Nothing goes on any more that began here."""
+        self.left: deque[Passage] = deque()
+        """Calls whose results were dropped before they ended; the next attempt records that."""
 
     @classmethod
     def of_project(cls, root: Path, state: Path, store: Store, ledger: Recorder) -> Enforcer:
@@ -113,6 +118,9 @@ class Enforcer:
         It yields before it does what may take time (see MAY_WAIT); left alone there, it has begun nothing.
         """
         call, ground = carrier.call, self._ground
+        if self.left:
+            yield MAY_WAIT
+            self.record_left()
         if type(call.agent) is not str or type(call.tool) is not str:
             yield MAY_WAIT
             return self.refuse(call, refusal(call, "malformed-call", "the agent and the tool are no names"))
@@ -158,10 +166,15 @@ class Enforcer:
                 denied = _denied(decision, _why(error, "the call can't run here"))
                 yield MAY_WAIT
                 return self.refuse(call, denied, call_id=carrier.call_id)
-            name = self._queued(call, decision) if quick else None
-            if name is not None:
-                return self._carried(Passage(self.ledger, name, decision, call.args), carrier, judged)
             if quick:
+                try:
+                    name = self.ledger.queue_intent(call, decision)
+                except Exception:
+                    name = None  # recorded with a wait, it fails again and denies
+                if name is not None:
+                    passage = Passage(self.ledger, name, decision, call.args)
+                    same = call.args is carrier.call.args and kind in ground.pathless
+                    return passage if same else self._carried(passage, carrier, judged)
                 yield MAY_WAIT
             return self._begun(carrier, judged)
         return self.refuse(call, carrier.pending(decision), call_id=carrier.call_id)
@@ -252,12 +265,6 @@ class Enforcer:
             if duty.do not in carrier.can or not reached:
                 raise GuardError(f"{self.ledger.point} can't carry out `{duty.do}`", code="obligation-unsupported")
 
-    def _queued(self, call: Call, decision: Decision) -> str | None:
-        try:
-            return self.ledger.queue_intent(call, decision)
-        except Exception:
-            return None  # recorded with a wait, it fails again and denies
-
     def _begun(self, carrier: Carrier, judged: Judged) -> Passage | Decision:
         """Recorded, obligations carried out, and begun; otherwise the deny."""
         decision, call = judged.decision, judged.call
@@ -312,9 +319,28 @@ class Enforcer:
             for target in decision.targets:
                 if target.effect == "delegate" and target.kind == "agent":
                     argument = tool.args.get(target.arg) if tool is not None else None
-                    name = target.value or (argument.default if argument is not None else None) or ""
+                    name = target.value or str((argument.default if argument is not None else None) or "")
                     chain = (*call.context.chain, call.agent)
                     add_launch(self.authority.store, self.authority.clock, call.context.session, name, chain)
+
+    def still(self, call: Call, decision: Decision, seen: list[Any]) -> None:
+        """Raises CallDenied if a call that has begun may not go on: its task ended, or it would be denied now.
+
+        `seen` is what this remembers from one resumption to the next; an empty list at first.
+        """
+        try:
+            if self.closed:
+                raise GuardError("the guard was closed", code="guard-closed")
+            rulebook, second = self.rulebook(), int(time.monotonic())
+            mark = [rulebook, second, call.context.capsule and self.authority.store.version()]
+            if mark == seen and mark[2] != -1:
+                return
+            found = self.judge(call, rulebook).decision
+            seen[:] = mark
+        except Exception as error:
+            found = _broken(call, error, "nobody can tell whether the call may go on")
+        if found.verdict is DENY and decision.would is None:
+            raise CallDenied(found)
 
     def refuse(self, call: Call, decision: Decision, *, call_id: str | None = None) -> Decision:
         """The decision by which a call does not run, recorded; one that can't be recorded is still a refusal."""
@@ -323,6 +349,12 @@ class Enforcer:
             return self.ledger.intent(call, decision, call_id=call_id).on(decision)
         except Exception:
             return decision
+
+    def record_left(self) -> None:
+        """Records the calls whose results were dropped."""
+        with suppress(IndexError):
+            while True:
+                self.left.popleft().abandoned()
 
     # Calls that run elsewhere, and whose carrier reports how they ended
 
@@ -359,7 +391,8 @@ class Enforcer:
         if kind in ground.pathless:
             return facts
         found = look_up(rulebook, call, facts)
-        if found is facts and type(call.args) is dict and grid_of(rulebook).knows(*kind):
+        known = found is facts and type(call.args) is dict and grid_of(rulebook).knows(*kind)
+        if known and not placed_arguments(rulebook, call):
             ground.pathless.add(kind)
         return found
 
@@ -386,7 +419,7 @@ class _Ground:
         self.harmless: set[tuple[str, str]] = set()
         """Agents and tools whose last call was allowed without more, and only queued for the ledger."""
         self.pathless: set[tuple[str, str]] = set()
-        """Agents and tools whose arguments name no path: nothing is to be looked up for these."""
+        """Agents and tools whose arguments name no path and are no glob: nothing is to be looked up or put in place."""
 
 
 class Passage:
@@ -417,13 +450,18 @@ class Passage:
         self.not_run(denied.code)
         return denied
 
-    def run(self, function: Callable[[dict[str, Any]], T]) -> T:
-        """Runs the tool with the arguments that were judged, and records how it ended; its exceptions propagate."""
+    def run(self, function: Callable[[dict[str, Any]], T], later: Callable[[T, Passage], T | None] | None = None) -> T:
+        """Runs the tool with the arguments that were judged, and records how it ended; its exceptions propagate.
+
+        `later` gives what to return for a result that runs on, which then ends the passage; None for any other.
+        """
         try:
             result = function(self.args)
         except BaseException as error:
             self.failed(error)
             raise
+        if later is not None and (running := later(result, self)) is not None:
+            return running
         if not self.done_at_once():
             self.done()
         return result
@@ -442,6 +480,10 @@ class Passage:
         """The tool has raised."""
         self._undo()
         self._end("failed", type(error).__name__)
+
+    def abandoned(self) -> None:
+        """What the tool returned was not run to its end."""
+        self._end("abandoned", None)
 
     def not_run(self, code: str) -> None:
         """It was allowed, and then could not begin."""

@@ -42,8 +42,8 @@ class Declared:
         if inspect.isclass(function) or not callable(function):
             help = "declare a function that makes one"
             raise GuardError(f"`{name}` is {type(function).__name__}: no function", code="bad-tool", help=help)
-        if inspect.isgeneratorfunction(inner) or inspect.isasyncgenfunction(inner):
-            raise GuardError(f"`{name}` yields: a tool returns", code="bad-tool", help="return a list")
+        self.streams = False
+        self.yields_async = inspect.isasyncgenfunction(inner)
         self.is_async = inspect.iscoroutinefunction(inner)
         try:
             signature = inspect.signature(function)
@@ -244,18 +244,20 @@ class Declared:
         if self._by_place or self._keyword or len(args) > len(self._names):
             found = dict(self.signature.bind(*args, **named).arguments)
         else:
-            found = dict(zip(self._names, args, strict=False))
-            found.update(named)
-            whole = len(found) == len(args) + len(named)
-            if not whole or not self._required <= found.keys() <= self.fields.keys():
-                self.signature.bind(*args, **named)
+            found = dict(zip(self._names, args))  # noqa: B905 (there may be fewer; the keyword doubles its cost)
+            if named or len(args) < len(self._names):
+                found.update(named)
+                whole = len(found) == len(args) + len(named)
+                if not whole or not self._required <= found.keys() <= self.fields.keys():
+                    self.signature.bind(*args, **named)
         judged: dict[str, Any] = {}
-        for name, value in found.items():
-            field = self.fields[name]
-            if value is None and field.nullable:
-                judged[name] = None
-            else:
-                judged[name] = self._fit(field.codec.judged, name, value)
+        fields, name = self.fields, ""
+        try:
+            for name, value in found.items():
+                field = fields[name]
+                judged[name] = None if value is None and field.nullable else field.codec.judged(value)
+        except (Unfit, RecursionError) as error:
+            raise _unfit(name, error) from None
         return self._filled(judged)
 
     def received(self, args: Mapping[str, Any]) -> dict[str, Any]:
@@ -280,15 +282,12 @@ class Declared:
     def _fit(self, turn: Callable[[Any], Any], name: str, value: Any) -> Any:
         try:
             return turn(value)
-        except Unfit as unfit:
-            joint = "" if str(unfit).startswith((".", "[")) else " "
-            raise Unfit(f"`{name}`{joint}{unfit}") from None
-        except RecursionError:
-            raise Unfit(f"`{name}` is nested too deeply") from None
+        except (Unfit, RecursionError) as error:
+            raise _unfit(name, error) from None
 
     def _filled(self, args: dict[str, Any]) -> dict[str, Any]:
         """With the function's own defaults, which are decided on and recorded like the rest; without None."""
-        if not self._defaults.keys() <= args.keys():
+        if self._defaults and not self._defaults.keys() <= args.keys():
             args = (copy.deepcopy(self._defaults) if self._deep else self._defaults) | args
         if None in args.values() or self._starred:
             return {name: value for name, value in args.items() if not self._is_left_out(name, value)}
@@ -340,6 +339,14 @@ class _Whole(Codec):
 
     def declared(self, name: str, fits: Callable[[str], bool]) -> dict[str, Leaf]:
         return {name: self._leaf}
+
+
+def _unfit(name: str, error: Unfit | RecursionError) -> Unfit:
+    """What is wrong with an argument, by its name."""
+    if isinstance(error, RecursionError):
+        return Unfit(f"`{name}` is nested too deeply")
+    joint = "" if str(error).startswith((".", "[")) else " "
+    return Unfit(f"`{name}`{joint}{error}")
 
 
 def name_of(function: Any) -> str:

@@ -21,13 +21,20 @@ async def wait_async(attempt: Attempt) -> Passage | Decision:
     return found
 
 
-async def run_async(passage: Passage, function: Callable[[dict[str, Any]], Coroutine[Any, Any, Any]]) -> Any:
+async def run_async(
+    passage: Passage,
+    function: Callable[[dict[str, Any]], Coroutine[Any, Any, Any]],
+    later: Callable[[Any, Passage], Any],
+) -> Any:
     """Runs an async tool as `Passage.run` runs a plain one; the ledger does not hold up the loop."""
     try:
         result = await function(passage.args)
     except BaseException as error:
         await asyncio.shield(asyncio.to_thread(passage.failed, error))
         raise
+    running = later(result, passage)
+    if running is not None:
+        return running
     if not passage.done_at_once():
         await asyncio.shield(asyncio.to_thread(passage.done))
     return result

@@ -15,16 +15,18 @@ from __future__ import annotations
 import copy
 import functools
 import os
+import sys
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+import weakref
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal, ParamSpec, Self, TypeVar
 
 from remit.compile import build_rulebook, load_rulebook
 from remit.compile.functions import check_functions
-from remit.enforce.acting import Acting, acting_for, current
+from remit.enforce.acting import Acting, acting_for, process
 from remit.enforce.attempt import Enforcer, Passage, wait
 from remit.enforce.carrier import Carried, Carrier, Judged
 from remit.enforce.codec import Unfit, plain_copy
@@ -33,6 +35,7 @@ from remit.enforce.duties import CAN, Duties
 from remit.enforce.errors import CallDenied, CallPending, GuardError, Refused
 from remit.enforce.event_loop import run_async, wait_async
 from remit.enforce.handover import entered
+from remit.enforce.later import AsyncStream, runs_later
 from remit.enforce.own import OWN, own_tool
 from remit.enforce.paths import facts_at, place, texts_at
 from remit.enforce.schema import tool_schema
@@ -85,6 +88,8 @@ class Guard:
         self._paths = Path()
         self._seen: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
         self._lock = threading.RLock()
+        self._of_parent: list[Opened] = []
+        _guards.add(self)
 
     # Beginning and ending
 
@@ -103,6 +108,13 @@ class Guard:
                     self.on_question.attach(authority.arguments)
         return self
 
+    def _forked(self) -> None:
+        """In a child everything is opened anew, at its first use. The parent's connections are left alone."""
+        self._lock = threading.RLock()
+        if self._opened is not None:
+            self._of_parent.append(self._opened)
+        self._opened = self._enforcer = None
+
     def _check_names(self, rulebook: Rulebook) -> None:
         """Raises GuardError for a function whose name is another name of another tool."""
         for name in self._functions:
@@ -113,9 +125,13 @@ class Guard:
     def close(self) -> None:
         """Everything that was recorded is on disk. Raises LedgerUnavailable if it isn't."""
         with self._lock:
-            opened, self._opened, self._enforcer = self._opened, None, None
-            if opened is not None:
-                opened.close()
+            enforcer, opened = self._enforcer, self._opened
+            self._opened = self._enforcer = None
+        if enforcer is not None:
+            enforcer.closed = True
+            enforcer.record_left()
+        if opened is not None:
+            opened.close()
 
     def __enter__(self) -> Self:
         return self.start()
@@ -125,6 +141,7 @@ class Guard:
 
     def flush(self) -> None:
         """Everything that was recorded until now is on disk. Raises LedgerUnavailable if it isn't."""
+        self.enforcer.record_left()
         self.enforcer.ledger.flush()
 
     @property
@@ -199,8 +216,12 @@ class Guard:
         interaction: str | None = None,
         dialect: str | None = None,
         version: str | None = None,
+        streams: bool = False,
     ) -> Callable[[Callable[P, R]], Callable[P, R]]:
-        """Declares a function as a tool; calling it then passes the guard. Raises GuardError for what can't be one."""
+        """Declares a function as a tool; calling it then passes the guard. Raises GuardError for what can't be one.
+
+        With `streams` an iterator that it returns is part of the call, as generators always are.
+        """
         declaration = {
             "does": does,
             "accessible_by": accessible_by,
@@ -216,20 +237,39 @@ class Guard:
 
         def declare(function: Callable[P, R]) -> Callable[P, R]:
             if isinstance(function, staticmethod | classmethod):
-                inner = self._declare(function.__func__, name or name_of(function.__func__), declaration, kinds or {})
+                inner = self._declare(
+                    function.__func__, name or name_of(function.__func__), declaration, kinds or {}, streams
+                )
                 return type(function)(inner)
-            return self._declare(function, name or name_of(function), declaration, kinds or {})
+            return self._declare(function, name or name_of(function), declaration, kinds or {}, streams)
 
         return declare
 
     def _declare(
-        self, function: Callable[P, R], name: str, declaration: Mapping[str, Any], kinds: Mapping[str, str]
+        self,
+        function: Callable[P, R],
+        name: str,
+        declaration: Mapping[str, Any],
+        kinds: Mapping[str, str],
+        streams: bool,
     ) -> Callable[P, R]:
         if self._enforcer is not None:
             raise GuardError(f"`{name}` is declared after the guard was started", code="bad-tool")
         if name in self._functions:
             raise GuardError(f"`{name}` is declared twice", code="bad-tool")
         tool = self._functions[name] = Declared(function, name, declaration, kinds)
+        tool.streams = streams
+        if tool.yields_async:
+
+            @functools.wraps(function)
+            def streaming(*args: P.args, **named: P.kwargs) -> Any:
+                try:
+                    on, judged = tool.taken(args, named)
+                except Unfit as unfit:
+                    return self._stream(tool, self._called(name, {}), unfit)
+                return self._stream(on, self._called(name, judged))
+
+            return streaming
         if tool.is_async:
 
             @functools.wraps(function)
@@ -276,7 +316,6 @@ class Guard:
 
     # Who acts
 
-    @contextmanager
     def agent(
         self,
         name: str,
@@ -288,23 +327,14 @@ class Guard:
         environment: str | None = None,
         cwd: str | None = None,
         data_tier: int | None = None,
-    ) -> Iterator[Acting]:
+    ) -> AbstractContextManager[Acting]:
         """Whatever is called within is called by this agent. Within another one it is a hand-over.
 
         A hand-over gets a capsule of its own below the giver's, which ends with the block, and takes over what is not
         said here: session, mode, environment, cwd, data tier. Raises GrantError.
         """
         more = {"session": session, "mode": mode, "environment": environment, "cwd": cwd, "data_tier": data_tier}
-        outer = acting_for(id(self))
-        before = outer.context if outer is not None else NO_CONTEXT
-        more = {key: value if value is not None else getattr(before, key) for key, value in more.items()}
-        with entered(self.enforcer, outer, name, capsule, ticket, more) as context:
-            acting = Acting(id(self), name, context, current.get())
-            token = current.set(acting)
-            try:
-                yield acting
-            finally:
-                current.reset(token)
+        return _Block(self, name, capsule, ticket, more)
 
     def _called(self, tool: str, args: dict[str, Any], statement: Statement | None = None) -> Call:
         acting = acting_for(id(self))
@@ -360,20 +390,69 @@ class Guard:
         found = wait((self._enforcer or self.enforcer).attempt(carrier))
         if isinstance(found, Passage) and found.places:
             found = found.checked()
-        return found.run(carrier.run) if isinstance(found, Passage) else self._refused(found)
+        return found.run(carrier.run, carrier.later) if isinstance(found, Passage) else self._refused(found)
 
     async def _acall(self, declared: Declared | None, call: Call, unfit: Unfit | None = None) -> Any:
         carrier = GuardCarrier(self, declared, call, unfit)
         found = await wait_async(self.enforcer.attempt(carrier))
         if isinstance(found, Passage) and found.places:
             found = found.checked()
-        return await run_async(found, carrier.run_async) if isinstance(found, Passage) else self._refused(found)
+        if not isinstance(found, Passage):
+            return self._refused(found)
+        return await run_async(found, carrier.run_async, carrier.later)
+
+    async def _stream(self, declared: Declared, call: Call, unfit: Unfit | None = None) -> AsyncIterator[Any]:
+        """An async generator's call: attempted when its first value is asked for, so that the loop is not held up."""
+        found = await self._acall(declared, call, unfit)
+        if not isinstance(found, AsyncStream):
+            return  # refused, by a guard that returns refusals
+        try:
+            async for one in found:
+                yield one
+        finally:
+            await found.aclose()
 
     def _refused(self, decision: Decision) -> Refused:
         """Raises CallDenied or CallPending, unless the program prefers to get it returned."""
         if self.refusals == "return":
             return Refused(decision)
         raise CallPending(decision) if decision.verdict is ASK else CallDenied(decision)
+
+
+_guards: weakref.WeakSet[Guard] = weakref.WeakSet()
+
+
+def _in_child() -> None:
+    for guard in list(_guards):
+        guard._forked()
+
+
+os.register_at_fork(after_in_child=_in_child)
+
+
+class _Block(AbstractContextManager[Acting]):
+    """`with guard.agent(…)`."""
+
+    def __init__(self, guard: Guard, name: str, capsule: str | None, ticket: str | None, more: dict[str, Any]) -> None:
+        self._guard, self._name, self._capsule, self._ticket, self._more = guard, name, capsule, ticket, more
+        self._entered: list[tuple[AbstractContextManager[Any], Acting]] = []
+
+    def __enter__(self) -> Acting:
+        guard = self._guard
+        outer = acting_for(id(guard))
+        before = outer.context if outer is not None else NO_CONTEXT
+        more = {key: value if value is not None else getattr(before, key) for key, value in self._more.items()}
+        handed = entered(guard.enforcer, outer, self._name, self._capsule, self._ticket, more)
+        acting = Acting(id(guard), self._name, handed.__enter__())
+        acting.enter(sys._getframe(1))
+        self._entered.append((handed, acting))
+        return acting
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        handed, acting = self._entered.pop()
+        acting.leave()
+        if acting.process == process[0]:  # a hand-over of the parent ends there
+            handed.__exit__(None, None, None)
 
 
 class GuardCarrier(Carrier):
@@ -420,6 +499,15 @@ class GuardCarrier(Carrier):
         if answer is not None:
             with suppress(GrantError):  # somebody was quicker
                 guard.authority.answer(question.id, answer, by=f"{guard.point} (program)", kind="human")
+
+    def later(self, result: Any, passage: Passage) -> Any:
+        """What to return for a result that runs on: it stays within the passage. None for any other."""
+        kind = runs_later(result, self._declared is not None and self._declared.streams)
+        if kind is None:
+            return None
+        enforcer, call, seen = self._guard.enforcer, self.call, list[Any]()
+        acting = Acting(id(self._guard), call.agent, call.context)
+        return kind(result, passage, acting, lambda: enforcer.still(call, passage.decision, seen), enforcer.left)
 
     def run(self, args: dict[str, Any]) -> Any:
         """Calls the function."""

@@ -14,6 +14,7 @@ from remit.enforce.refusal import own_places
 from remit.model.call import Call
 from remit.model.errors import RemitError
 from remit.model.facts import Facts
+from remit.model.policy import Argument
 from remit.model.rulebook import Rulebook
 from remit.scopes.interface import Kind
 from remit.scopes.kinds import kind_of
@@ -67,7 +68,7 @@ def look_up(rulebook: Rulebook, call: Call, facts: Facts) -> Facts:
         return facts
     resolved: dict[str, str] = {}
     base = os.path.join(root, call.context.cwd or ".")
-    defaults = [argument.default for argument in tool.args.values() if argument.default is not None]
+    defaults = [argument.default for argument in tool.args.values() if isinstance(argument.default, str)]
     texts = [*defaults, *(text for name in names for text in texts_at(call.args, name.split(".")))]
     for text in texts[:MAX_PATHS]:
         where = _real(os.path.join(base, text))
@@ -85,9 +86,8 @@ def place(
     link. Raises GuardError for a path whose place nobody knows; of what is only `observed`, it is made absolute.
     An absent argument that is in `fill`, and that the policy judges by a default, gets that.
     """
-    row = grid_of(rulebook).row(call.agent)
-    tool = row.tool(call.tool) if row is not None else None
-    if tool is None or facts.root is None:
+    placed = placed_arguments(rulebook, call)
+    if not placed or facts.root is None:
         return call.args, ()
     base = os.path.normpath(os.path.join(facts.root, call.context.cwd or "."))
     places: dict[str, str] = {}
@@ -103,17 +103,22 @@ def place(
         return os.path.join(glob.escape(base), text)
 
     args = call.args
-    for name, argument in tool.args.items():
-        on_disk = kind_of(argument.kind).on_disk
-        if not on_disk and argument.kind != "glob":
-            continue
+    for name, argument in placed.items():
         if argument.default is not None and name not in args and name in fill:
             args = {**args, name: argument.default}
-        if on_disk:
+        if argument.kind != "glob":
             args = with_texts(args, name.split("."), of_path)
         elif argument.base is None or not texts_at(call.args, argument.base.split(".")):
             args = with_texts(args, name.split("."), of_glob)
     return args, tuple(dict.fromkeys(places.values()))
+
+
+def placed_arguments(rulebook: Rulebook, call: Call) -> dict[str, Argument]:
+    """The declared arguments of the call that are paths or globs; none of a tool that nobody knows."""
+    row = grid_of(rulebook).row(call.agent)
+    tool = row.tool(call.tool) if row is not None else None
+    args = tool.args.items() if tool is not None else ()
+    return {name: argument for name, argument in args if argument.kind == "glob" or kind_of(argument.kind).on_disk}
 
 
 def _place(text: str, base: str, facts: Facts, observed: bool) -> str:

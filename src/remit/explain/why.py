@@ -11,6 +11,7 @@ from remit.model.errors import NotUnderstood
 from remit.model.facts import Facts
 from remit.model.rulebook import Rulebook
 from remit.model.text import shown
+from remit.model.trace import Covered
 
 MARKS = {"allow": "✅", "ask": "✋", "deny": "❌"}
 STEPS: dict[int | None, str] = {
@@ -84,8 +85,10 @@ def explanation(rulebook: Rulebook, call: Call, facts: Facts, decision: Decision
         lines.append(f"must      {obligation.do} {shown(obligation.arg)}{value}")
     if decision.approval is not None:
         lines.append(f"approval  {shown(decision.approval)}")
+    covers = [note.by for note in decision.trace if isinstance(note, Covered)]
+    covering = {place for place in quotes if any(by.startswith(f"{place}:") for by in covers)}
     for place, quoted in quotes.items():
-        word = "rule      " if place == decision.rule else "not by    "
+        word = "rule      " if place == decision.rule else "covers    " if place in covering else "not by    "
         lines += [f"{word}{place}", *(f"          {line}" for line in quoted)]
     lines += ["", "steps:", *(f"  {line}" for line in trace(decision))]
     found = remedies(decision)

@@ -31,6 +31,9 @@ class Reader:
 
     def __init__(self) -> None:
         self.problems: list[Problem] = []
+        self.lists: dict[str, Node] = {}
+        """Lists that the policy has named, for `{list: NAME}`."""
+        self.used_lists: set[str] = set()
 
     def fail(self, at: str, code: str, message: str, help: str | None = None) -> _Bad:
         """Note a problem; returns BAD."""
@@ -372,3 +375,34 @@ def _brace_help(node: Node) -> str | None:
 NAME_HELP = "names are ASCII letters, digits and . _ : / - without spaces"
 NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.:/-]{0,127}")
 """Names of agents, roles, runners, tools and toolsets: ASCII only, so that none can look like another."""
+
+
+class Listed(Shape):
+    """A list as it is, or by its name: `{list: team}`; with `bare`, the name alone."""
+
+    def __init__(self, shape: Shape, *, bare: bool = False) -> None:
+        self.shape, self.bare, self.expects = shape, bare, shape.expects
+
+    def read(self, node: Node, reader: Reader) -> Any:
+        name = node
+        if node.kind is MAP and list(node.value) == ["list"]:
+            name = node.value["list"]
+        elif not self.bare or node.kind is not SCALAR:
+            return self.shape.read(node, reader)
+        if name.kind is not SCALAR or name.value not in reader.lists:
+            hint = did_you_mean(str(name.value), reader.lists) if name.kind is SCALAR else ""
+            help = "lists are named once, at the top of the policy: lists: {NAME: […]}"
+            shown_ = shown(name.value) if name.kind is SCALAR else "this"
+            return reader.fail(name.at, "unknown-list", f"no list is named `{shown_}`{hint}", help)
+        reader.used_lists.add(name.value)
+        return self.shape.read(reader.lists[name.value], reader)
+
+    def schema(self) -> JSON:
+        named = {
+            "type": "object",
+            "properties": {"list": {"type": "string"}},
+            "required": ["list"],
+            "additionalProperties": False,
+        }
+        bare = [{"type": "string"}] if self.bare else []
+        return {"anyOf": [self.shape.schema(), named, *bare]}

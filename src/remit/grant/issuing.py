@@ -65,6 +65,7 @@ def check_issue(book: Book, task: Task, ancestors: tuple[Task, ...], now: str) -
     elif ancestors:
         _handed(book, ancestors[0].capsule.agent, recipient)
         _at_most(task, ancestors[0])
+        _same_parameters(task, ancestors[0])
 
 
 def _within_record(recipient: Caller, task: Task) -> None:
@@ -88,6 +89,10 @@ def _by_agent(book: Book, task: Task, ancestors: tuple[Task, ...]) -> None:
     parent = ancestors[0] if ancestors else None
     if parent is not None and parent.capsule.agent != task.by:
         raise GrantError(f"the capsule {parent.capsule.id} was not handed to {task.by}", code="unknown-capsule")
+    if task.capsule.parameters and parent is None:
+        raise GrantError(f"{task.by} has no capsule whose parameters it could hand on", code="beyond-issuer")
+    if parent is not None:
+        _same_parameters(task, parent)
     if not task.capsule.grants and not task.capsule.data_tiers:
         return
     rights = issuer.may_issue or {}
@@ -100,6 +105,15 @@ def _by_agent(book: Book, task: Task, ancestors: tuple[Task, ...]) -> None:
     beyond = [tier for tier in task.capsule.data_tiers if tier not in issuable]
     if beyond:
         raise GrantError(f"{task.by} may not grant data tier {beyond[0]}", code="beyond-issuer")
+
+
+def _same_parameters(task: Task, parent: Task) -> None:
+    """What the child's task is about is what its parent's is about."""
+    theirs = parent.capsule.parameters
+    for name, value in task.capsule.parameters.items():
+        if name not in theirs or type(theirs[name]) is not type(value) or theirs[name] != value:
+            what = f"the capsule {parent.capsule.id} has no such parameter `{name[:80]}`"
+            raise GrantError(what, code="beyond-parent")
 
 
 def _handed(book: Book, giver: str, taker: Caller) -> None:

@@ -10,7 +10,7 @@ from typing import Literal
 
 import msgspec
 
-from remit.model.policy import Grant, Rule
+from remit.model.policy import Grant, Rule, Scalar
 
 
 class Capsule(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -29,6 +29,8 @@ class Capsule(msgspec.Struct, frozen=True, omit_defaults=True):
     grants: tuple[Rule, ...] = ()
     data_tiers: tuple[int, ...] = ()
     gates: tuple[str, ...] = ()
+    parameters: dict[str, Scalar] = {}
+    """What the task is about, as its issuer said: `{customer: C-17}`."""
 
 
 class Approval(msgspec.Struct, frozen=True, omit_defaults=True):

@@ -18,7 +18,7 @@ class Argument(msgspec.Struct, frozen=True, omit_defaults=True):
     kind: str
     one_of: tuple[Scalar, ...] = ()
     optional: bool = False
-    default: str | None = None
+    default: Scalar | None = None
     base: str | None = None
     """For a glob: the path argument that it is relative to."""
 
@@ -41,6 +41,8 @@ class Tool(msgspec.Struct, frozen=True, omit_defaults=True):
     args: dict[str, Argument] = {}
     does: tuple[Does, ...] = ()
     tier: int = 0
+    effect_tier: int | None = None
+    """The tier that the policy gives to its effects, in the place of its own floor and the usual tiers."""
     aliases: tuple[str, ...] = ()
     dialect: str | None = None
     accessible_by: tuple[str, ...] | None = None
@@ -78,10 +80,16 @@ class Condition(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_
     """By kind: what such an argument must be, as the kind's form has read it."""
     optional: bool = False
     """True if it holds where the argument is absent."""
+    same_as: str | None = None
+    """What it must be equal to, that only the call's task or context tells: `task:customer`, `context:session`."""
 
     def written(self) -> dict[str, Any]:
         """Plain data, as a policy has it."""
-        return _written(self)
+        found = _written(self)
+        if self.same_as is not None:
+            whose, _, name = found.pop("same_as").partition(":")
+            found["equals"] = {whose: name}
+        return found
 
 
 class Scope(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
@@ -273,6 +281,7 @@ class Policy(msgspec.Struct, frozen=True, omit_defaults=True):
     tiers: dict[int, Question] = {}
     effect_tiers: dict[str, TierOf] = {}
     label_tiers: dict[str, TierOf] = {}
+    tool_tiers: dict[str, TierOf] = {}
     gates: tuple[str, ...] = ()
     grants: tuple[Grant, ...] = ()
     layer_access: dict[str, tuple[str, ...]] = {}
@@ -285,6 +294,7 @@ class Policy(msgspec.Struct, frozen=True, omit_defaults=True):
     unprotect: tuple[str, ...] = ()
     unsafe_no_credential: bool = False
     open_questions: int | None = None
+    unused_lists: tuple[str, ...] = ()
     packs: tuple[str, ...] = ()
     published_by: tuple[str, ...] = ()
     """The programs whose tools are published: `app.py:guard`."""

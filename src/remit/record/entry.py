@@ -48,8 +48,11 @@ EVENTS = (
 _ALWAYS = frozenset(("v", "type", "at", "writer"))
 ASKED_OF_HOST = "host"
 """In place of an approval's id: the host asks its own user, and the tool may run without another word to us."""
-RESULTS = ("done", "failed", "not-run", "unknown")
-"""`unknown`: the process ended between intent and outcome. Written, never guessed."""
+RESULTS = ("done", "failed", "abandoned", "not-run", "unknown")
+"""`abandoned`: what the tool returned was not run to its end. `unknown`: the process ended between intent and outcome.
+
+Written, never guessed.
+"""
 
 
 class Entry(NamedTuple):

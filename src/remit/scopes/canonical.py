@@ -50,8 +50,8 @@ class CanonicalKind(Kind):
         """What a text in a scope stands for. Raises ValueError."""
         raise NotImplementedError
 
-    def check_default(self, text: str) -> None:
-        self.read(text)
+    def check_default(self, value: Any) -> None:
+        self.read(value)
 
     def units(self, arg: Declared, value: Any, values: Values, call: Call, facts: Facts) -> Iterable[Unit]:
         try:

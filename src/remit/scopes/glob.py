@@ -25,6 +25,7 @@ from remit.scopes.glob_syntax import ANY, CharSet, GlobError, Token, Tokens, Wil
 __all__ = ["Glob", "GlobError", "fold"]
 
 MAX_LOOSENED = 64
+_ESCAPES = {ord(char): f"[{char}]" for char in "*?[]{}"}
 
 _HALF = ANY.size() // 2
 _CANDIDATES = "xabcdefghijklmnopqrstuvwyz0123456789_-ABCDEFGHIJKLMNOPQRSTUVWXYZ+=,@~#%."
@@ -271,7 +272,7 @@ def _run(atoms: Iterable[Token]) -> Iterable[str]:
 
 
 def _escaped(path: str) -> str:
-    return "".join(f"[{char}]" if char in "*?[]{}" else char for char in path)
+    return path.translate(_ESCAPES)
 
 
 def _fold_tokens(tokens: Tokens) -> Tokens:

@@ -61,8 +61,9 @@ def _guarded(alternatives: Sequence[Alternative], lead: str) -> Matcher:
     ends = [(_tail(alternative), _head(alternative)) for alternative in alternatives]
     if not all(tail or head for tail, head in ends):
         return test
-    tails = tuple(tail for tail, _ in ends if tail)
-    heads = tuple(head for tail, head in ends if not tail)
+    # Each by the longer of the two, which fewer paths have.
+    tails = tuple({tail for tail, head in ends if len(tail) > len(head)})
+    heads = tuple({head for tail, head in ends if len(tail) <= len(head)})
     if not heads:
         return lambda path: path.endswith(tails) and test(path)
     return lambda path: (path.endswith(tails) or path.startswith(heads, path.rfind("/") + 1)) and test(path)

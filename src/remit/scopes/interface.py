@@ -200,8 +200,8 @@ class Kind:
         """A value that could do no harm."""
         return "x"
 
-    def check_default(self, text: str) -> None:
-        """Raises ValueError for a text that can't be the default of such an argument."""
+    def check_default(self, value: Any) -> None:
+        """Raises ValueError for a value of this kind that can't be the default of such an argument."""
 
     def units(self, arg: Declared, value: Any, values: Values, call: Call, facts: Facts) -> Iterable[Unit]:
         """The units of one value; never empty. Raises NotUnderstood for one that can't be read."""
@@ -257,6 +257,6 @@ class Kind:
 
 def in_quotes(text: str, *, ascii: bool = True) -> str:
     """The text in double quotes, for a policy."""
-    import json  # here: only what is refused gets a remedy
+    from json import encoder  # here: only what is refused gets a remedy
 
-    return json.dumps(text, ensure_ascii=ascii)
+    return encoder.encode_basestring_ascii(text) if ascii else encoder.encode_basestring(text)

@@ -16,6 +16,7 @@ class Judge:
     """Parts of a scope are joined by and; lists within a part by or."""
 
     __slots__ = (
+        "_text",
         "effects",
         "exception",
         "free",
@@ -30,6 +31,7 @@ class Judge:
 
     def __init__(self, scope: Scope) -> None:
         self.scope = scope
+        self._text: str | None = None
         self.on_arguments = scope.on_arguments
         self.effects = frozenset(scope.effect) if scope.effect else None
         self.when = tuple(sorted(scope.when.items()))
@@ -48,7 +50,7 @@ class Judge:
         """For `may`: the conditions on context and single arguments certainly hold."""
         if self.when and not context_holds(self.when, context):
             return False
-        return all(test.holds_for_all(values, units) for test in self.where)
+        return all(test.holds_for_all(values, units, context) for test in self.where)
 
     def covers(self, unit: Unit) -> bool:
         """For `may`, once in force: the unit certainly lies within the whole scope."""
@@ -70,6 +72,18 @@ class Judge:
             return unit.arg in self.mentioned
         return self.mentioned.issuperset(unit.args)
 
+    def unmet(self, unit: Unit, context: Context, values: dict[str, list[Any]], units: list[Unit]) -> list[str]:
+        """What would have to be otherwise about the arguments for the unit to be covered; empty: nothing, or more."""
+        if self.when and not context_holds(self.when, context):
+            return []
+        failed = [test.must() for test in self.where if not test.holds_for_all(values, units, context)]
+        if self.covers(unit):
+            return failed
+        if not self.mentions(unit):
+            open_ = [name for name in ((unit.arg,) if unit.arg else unit.args) if name not in self.mentioned]
+            return [*failed, *(f"{name} must be left out, since no limit is set for it" for name in open_)]
+        return []
+
     def obligation(self, unit: Unit) -> str | None:
         """What the enforcement point must do for the cover of this unit to hold."""
         own = self.parts.get(unit.kind)
@@ -80,7 +94,7 @@ class Judge:
         """For `may_not` and `must_ask`: the unit by which the rule holds, or might; None if it can't."""
         if self.when and not context_holds(self.when, context):
             return None
-        if not all(test.holds_for_any(values, units) for test in self.where):
+        if not all(test.holds_for_any(values, units, context) for test in self.where):
             return None
         rest = units if self.exception is None else [u for u in units if not self._excepted(u, context, values, units)]
         found: Unit | None = None
@@ -112,7 +126,9 @@ class Judge:
 
     def describe(self) -> str:
         """For people, such as `path research/*.yaml`; empty for a rule without scope."""
-        return self._described([f"{kind} {part.describe()}" for kind, part in self.parts.items()])
+        if self._text is None:
+            self._text = self._described([f"{kind} {part.describe()}" for kind, part in self.parts.items()])
+        return self._text
 
     def brief(self) -> str:
         """The same in fewer words, for a table."""
@@ -122,7 +138,7 @@ class Judge:
         if self.effects is not None:
             parts.append(f"effect {', '.join(self.scope.effect)}")
         parts.extend(f"{key} {'/'.join(map(str, wanted))}" for key, wanted in self.when)
-        parts.extend(f"argument {test.arg}" for test in self.where)
+        parts.extend(test.describe() for test in self.where)
         return "; ".join(parts)
 
 

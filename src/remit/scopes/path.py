@@ -50,7 +50,9 @@ def is_plain(text: str) -> bool:
 
 def normalise(text: str, cwd: str | None = None, root: str | None = None) -> str:
     """The normal path that `text` names by its text alone. Raises NotUnderstood."""
-    if cwd is None and is_plain(text):
+    if (cwd is None or cwd == ".") and is_plain(text):
+        return text
+    if text == "." and (cwd is None or cwd == "."):
         return text
     refuse(text)
     absolute = text.startswith("/")
@@ -275,8 +277,8 @@ class PathKind(Kind):
     tests = frozenset(("length",))
     instead = "`path:`"
 
-    def check_default(self, text: str) -> None:
-        normalise(text)
+    def check_default(self, value: Any) -> None:
+        normalise(value)
 
     def units(self, arg: Declared, value: Any, values: Values, call: Call, facts: Facts) -> Iterable[Unit]:
         found = path_units(arg.name, value, arg.effects, arg.below, call.context.cwd, facts)
@@ -346,25 +348,30 @@ class GlobKind(PathKind):
     goes_below = False
     conditional = False
 
-    def check_default(self, text: str) -> None:
-        glob_argument(text, None)
+    def check_default(self, value: Any) -> None:
+        glob_argument(value, None)
 
     def units(self, arg: Declared, value: Any, values: Values, call: Call, facts: Facts) -> Iterable[Unit]:
-        glob = self._glob(arg, value, values, call.context.cwd, facts)
-        return (Unit("path", arg.name, glob, arg.effects | arg.below, wide=True, text=value),)
+        globs = self._globs(arg, value, values, call.context.cwd, facts)
+        one = Unit("path", arg.name, globs[0], arg.effects | arg.below, wide=True, text=value)
+        return [one, *(msgspec.structs.replace(one, value=glob, derived=True) for glob in globs[1:])]
 
-    def _glob(self, arg: Declared, text: str, values: Values, cwd: str | None, facts: Facts) -> Glob:
-        """A glob argument: relative to its base, or else to the root and to the working directory alike."""
+    def _globs(self, arg: Declared, text: str, values: Values, cwd: str | None, facts: Facts) -> list[Glob]:
+        """A glob argument: relative to its base, or else to the root and to the working directory alike.
+
+        After the first one the same below other spellings of the base, which prohibitions and labels look at."""
         below = bool(arg.below)
         texts = values.get(arg.base) if arg.base is not None else None
         if texts:
-            where = str(path_units(arg.name, texts[0], NO_EFFECTS, NO_EFFECTS, cwd, facts)[0].value)
-            return glob_argument(text, facts.root, base=where, below=below)
+            base = path_units(arg.name, texts[0], NO_EFFECTS, NO_EFFECTS, cwd, facts)[0]
+            first = glob_argument(text, facts.root, base=str(base.value), below=below)
+            inside = [other for other in base.also if other[0] != "/"]
+            return [first, *(glob_argument(text, facts.root, base=other, below=below) for other in inside)]
         glob = glob_argument(text, facts.root, below=below)
         if cwd in (None, "", "."):
-            return glob
+            return [glob]
         here = normalise(str(cwd), None, facts.root)
-        return glob.or_else(glob_argument(text, facts.root, base=here, below=below))
+        return [glob.or_else(glob_argument(text, facts.root, base=here, below=below))]
 
 
 KINDS = (PathKind(), GlobKind())

@@ -30,9 +30,6 @@ class NumberKind(Kind):
     def harmless(self) -> Any:
         return 1
 
-    def check_default(self, text: str) -> None:
-        _no_text(self)
-
 
 class FlagKind(Kind):
     """True or false."""
@@ -46,9 +43,6 @@ class FlagKind(Kind):
 
     def harmless(self) -> Any:
         return False
-
-    def check_default(self, text: str) -> None:
-        _no_text(self)
 
 
 class JsonKind(Kind):
@@ -65,12 +59,8 @@ class JsonKind(Kind):
     def harmless(self) -> Any:
         return {}
 
-    def check_default(self, text: str) -> None:
-        _no_text(self)
-
-
-def _no_text(kind: Kind) -> None:
-    raise ValueError(f"a default is text, and it is of kind {kind.name}")
+    def check_default(self, value: Any) -> None:
+        raise ValueError("an argument of kind json has no default")
 
 
 class DerivedKind(Kind):

@@ -80,6 +80,10 @@ class BaseStore(ABC, Generic[C, T]):
         with self._transaction(self._readers, self._begin_read) as transaction:
             yield transaction
 
+    def version(self) -> int:
+        """Another number once anybody has written; -1 where only reading tells."""
+        return -1
+
     def close(self) -> None:
         self._readers.shut()
         self._writers.shut()

@@ -54,6 +54,9 @@ class Store(Protocol):
     def read(self) -> AbstractContextManager[Transaction]:
         """The state at one moment, whoever writes meanwhile."""
 
+    def version(self) -> int:
+        """Another number once anybody has written, for little; -1 where only reading tells."""
+
     def close(self) -> None:
         """Gives back everything; the store can't be used afterwards."""
 

@@ -108,9 +108,15 @@ class Pool(Generic[C]):
             self.rest()
 
     def _before_fork(self) -> None:
+        """Whoever uses a connection gets a moment to give it back: a child can't open what was in use."""
+        end = time.monotonic() + PATIENCE
         self._mutex.acquire()
         if self._process != os.getpid():
             return
+        while self._used and time.monotonic() < end:
+            self._mutex.release()
+            time.sleep(0.001)
+            self._mutex.acquire()
         while self._idle:
             with suppress(Exception):
                 self._close(self._idle.pop())
@@ -131,6 +137,8 @@ class Pool(Generic[C]):
         self._process = os.getpid()
 
 
+PATIENCE = 0.5
+"""Seconds that a fork waits for connections in use."""
 _POOLS: weakref.WeakSet[Pool[Any]] = weakref.WeakSet()
 _KEPT: list[Any] = []
 _forking: list[Pool[Any]] = []

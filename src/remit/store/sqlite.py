@@ -24,6 +24,7 @@ from remit.store.errors import (
     StoreUnavailable,
 )
 from remit.store.interface import TIMEOUT
+from remit.store.pool import Pool
 from remit.store.query import Query
 from remit.store.sqlite_files import Files, Identity
 from remit.store.transaction import BaseTransaction
@@ -128,6 +129,8 @@ class SqliteStore(BaseStore[Link, SqliteTransaction]):
         if sqlite3.sqlite_version_info < OLDEST:
             raise StoreMisconfigured(f"SQLite {sqlite3.sqlite_version} is too old; 3.37 or newer is needed")
         self._files = Files(path)
+        self._watched = 0
+        self._watchers = Pool(1, open=self._open_reader, close=self._close, inherited=self._inherited)
         deadline = time.monotonic() + timeout
         try:
             with self._files.opening(deadline) as alone:
@@ -147,8 +150,23 @@ class SqliteStore(BaseStore[Link, SqliteTransaction]):
     def describe(self) -> str:
         return f"SQLite in {self._files.path}"
 
+    def version(self) -> int:
+        """Of a connection that never writes: SQLite tells it what others did."""
+        watch, new = self._watchers.take(time.monotonic() + self.timeout)
+        self._watched += new  # the numbers of two connections say nothing about each other
+        broken = True
+        try:
+            found = int(watch.connection.execute("PRAGMA data_version").fetchone()[0])
+            broken = False
+        except _FOREIGN as error:
+            raise translate(error) from error
+        finally:
+            self._watchers.give(watch, broken=broken)
+        return (self._watched << 40) + found
+
     def close(self) -> None:
         super().close()
+        self._watchers.shut()
         self._files.release()
 
     def _inherited(self) -> None:

@@ -31,6 +31,19 @@ def test_the_main_agent(either: Project):
     assert found["session"] == question["session_id"]
 
 
+def test_arguments_that_are_null_count_as_absent(either: Project):
+    said = either.ask("Read", {**READ, "offset": None, "limit": 3, "pages": None})
+    assert said.answer["hookSpecificOutput"]["updatedInput"] == {**READ, "limit": 3}
+    either.ask("Read", {"file_path": None}).denied("(mistyped-argument)")
+
+
+def test_null_needs_a_host_that_can_change_arguments(tmp_path: Path):
+    """Otherwise the tool would get what was not judged."""
+    project = Project(tmp_path, host=TOY)
+    project.ask("Read", {**READ, "limit": None}).denied("(obligation-unsupported)")
+    assert project.ask("Read", {**READ, "limit": 3}).decision == "allow"
+
+
 def test_a_subagent(shared: Project):
     assert shared.ask("Write", draft("research/one.md"), "researcher").decision == "allow"
     found = shared.intent()

@@ -127,6 +127,11 @@ def understand(text: str) -> Understanding:
     return found
 
 
+def forget() -> None:
+    """Drops what is remembered, to measure what a new text costs."""
+    _cache.clear()
+
+
 def _understand(text: str) -> Understanding:
     try:
         return Understanding(text, tuple(_acts(text, 0, (), (".",))))

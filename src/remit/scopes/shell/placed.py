@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from remit.languages.bash.reading import Touch, Word
 from remit.languages.programs.client import FILED, MEMORY
@@ -30,9 +30,9 @@ class Placed:
         self.spelled: dict[str, str] = {}
         """Where a path leads by symlinks → as it was spelled."""
         self.bases = [_normal(base, cwd, root) for base in act.bases]
-        self.touches = list(_placed(act.touches, act, cwd, root))
-        self.redirected = list(_placed(act.redirected, act, cwd, root))
-        self.databases = list(_databases(act, cwd, root))
+        self.touches = list(_placed(act.touches, act, self.bases, root)) if act.touches else []
+        self.redirected = list(_placed(act.redirected, act, self.bases, root)) if act.redirected else []
+        self.databases = list(_databases(act, self.bases, root)) if act.databases else []
         if links:
             self.touches = [(touch, self._followed(path, links)) for touch, path in self.touches]
             self.redirected = [(touch, self._followed(path, links)) for touch, path in self.redirected]
@@ -48,11 +48,10 @@ class Placed:
 
 
 def _placed(
-    touches: Iterable[Touch], act: Act, cwd: str | None, root: str | None
+    touches: Iterable[Touch], act: Act, bases: Sequence[str | None], root: str | None
 ) -> Iterable[tuple[Touch, str | Glob | None]]:
     for touch in touches:
-        for base in act.bases:
-            where = _normal(base, cwd, root)
+        for where in bases:
             yield touch, _locate(touch, where, root, act.program not in EXPANDED) if where is not None else None
 
 
@@ -62,14 +61,14 @@ def _texts(touch: Touch, act: Act) -> Iterable[str]:
         yield f"{base or ''}/{touch.path.text or touch.path.raw}"
 
 
-def _databases(act: Act, cwd: str | None, root: str | None) -> Iterable[tuple[Word, str | None]]:
+def _databases(act: Act, bases: Sequence[str | None], root: str | None) -> Iterable[tuple[Word, str | None]]:
     """The databases: files by their normal path, those of a server by their name, None where it can't be told."""
     profile = profile_of((act.program or "").rpartition("/")[2])
     for word in act.databases:
         if profile is not None and profile.special not in FILED:
             yield word, word.text
             continue
-        for _, path in _placed([Touch("read", word)], act, cwd, root):
+        for _, path in _placed([Touch("read", word)], act, bases, root):
             sure = isinstance(path, str) and word.text not in MEMORY and not (word.text or "").endswith("/")
             yield word, path if sure and isinstance(path, str) else None
 

@@ -254,9 +254,12 @@ class ShellMatcher(Matcher):
         if self._is_input(act):
             return None
         runs = self.runs.get(act.program, ())
-        reasons = [run.refuses(placed, loose=self.loose) for run in runs]
-        if None in reasons:
-            return None
+        reasons: list[str] = []
+        for run in runs:
+            reason = run.refuses(placed, loose=self.loose)
+            if reason is None:
+                return None
+            reasons.append(reason)
         near = [(run.excess(act), reason) for run, reason in zip(runs, reasons, strict=True) if run.is_about(act)]
         if near:
             return min(near, key=lambda pair: pair[0])[1]
