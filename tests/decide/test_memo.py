@@ -283,6 +283,19 @@ def test_capsules_that_are_exchanged_in_place_are_noticed():
         capsules["C"] = open_
 
 
+def test_a_decision_that_looks_at_more_facts_is_kept_by_these_too():
+    rulebook = may({"write": {"path": "docs/**"}})
+    call = Call("a", "write", {"path": "docs/x"})
+    digest = call_digest(call, rulebook.hash, Facts())
+    refused = Facts(now=NOW, approvals=(Approval(id="A", digest=digest, of="human", by="ann", answer="refuse"),))
+    for path, known, expected in (
+        ("src/x", Facts(now=NOW), "not-permitted"),  # ends before anybody looks for answers
+        ("docs/x", Facts(now=NOW), "allowed"),
+        ("docs/x", refused, "refused"),
+    ) * 2:
+        assert code(rulebook, "write", path, known) == expected
+
+
 def test_answers_that_depend_on_the_same_stay():
     rulebook = may({"write": {"path": "docs/**"}}, "think")
     calls = [
@@ -351,11 +364,12 @@ def test_what_a_condition_looks_at_is_not_shared():
         Call(Text("a"), "write", {"path": "x"}),
         Call("a", Text("write"), {"path": "x"}),
         Call("a", "write", Args(path="x")),
+        Call("a", "write", {Text("path"): "x"}),
         Call("a", "write", {"path": "x"}, None),  # type: ignore[arg-type]
         Call("a", "write", {"path": "x"}, statement="words"),  # type: ignore[arg-type]
         Call("a", "write", {"path": "x"}, statement=Statement(intent=1)),  # type: ignore[arg-type]
     ],
-    ids=["agent", "tool", "args", "context", "statement", "intent"],
+    ids=["agent", "tool", "args", "name", "context", "statement", "intent"],
 )
 def test_a_malformed_twin_of_a_known_call_is_refused(call):
     rulebook = may("write")
