@@ -336,6 +336,15 @@ def test_a_plan_answers_no_rule_above_tier_3(path, tier, expected):
     assert outcome(rulebook, "write", {"path": path}, facts=known, capsule="C").split()[0] == expected
 
 
+def test_a_plan_answers_what_a_tier_below_3_asks():
+    rulebook = book(agents={"a": {"may": ["write"]}}, tiers={1: {"ask": "human"}})
+    known = facts(rulebook, capsules={"C": {"agent": "a", "plan": [{"write": {"path": "docs/**"}}], "gates": ["plan"]}})
+    assert outcome(rulebook, "write", {"path": "docs/x"}, facts=known, capsule="C") == "allow"
+    asked = ask(rulebook, "write", {"path": "src/x"}, facts=known, capsule="C")
+    assert asked.code == "tier-asks"
+    assert f"7 {asked.reason}" in [line.text for line in asked.trace]
+
+
 def test_a_plan_never_answers_what_the_tier_asks():
     rulebook = may("write")
     plan = [{"write": {"path": "**"}}]
