@@ -113,6 +113,41 @@ def test_a_call_that_is_cancelled_while_it_passes(team: Team, monkeypatch: pytes
     assert team.ran == []
 
 
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+def test_a_call_that_is_dropped_with_its_loop(team: Team, monkeypatch: pytest.MonkeyPatch):
+    """Nobody cancels it: the loop is closed and forgotten while the call is just about to begin."""
+    began, go_on = threading.Event(), threading.Event()
+    begin = team.guard.enforcer._begin
+
+    def slowly(*args: Any, **named: Any) -> Any:
+        found = begin(*args, **named)
+        began.set()
+        go_on.wait(20)
+        return found
+
+    monkeypatch.setattr(team.guard.enforcer, "_begin", slowly)
+    loop = asyncio.new_event_loop()
+
+    async def main() -> None:
+        with team.guard.agent("worker"):
+            kept.append(loop.create_task(team.aread(Path("a"))))
+        while not began.is_set():
+            await asyncio.sleep(0.01)
+
+    kept: list[asyncio.Task[Any]] = []
+    loop.run_until_complete(main())
+    kept[0]._log_destroy_pending = False  # type: ignore[attr-defined]
+    coroutine = kept[0].get_coro()
+    kept.clear()
+    assert coroutine is not None
+    coroutine.close()
+    go_on.set()
+    loop.run_until_complete(loop.shutdown_default_executor())
+    loop.close()
+    assert team.outcomes() == ["not-run"]
+    assert team.ran == []
+
+
 def test_a_deadline_passes(team: Team):
     team.guard.wait = 0.3
 

@@ -43,23 +43,17 @@ def decide(rulebook: Rulebook, call: Call, facts: Facts = NO_FACTS, *, memo: boo
     if memo:
         try:
             agent, tool, args = call.agent, call.tool, call.args
-            known = _MEMOS[id(rulebook)].cells[agent][tool]
-            if not args:  # the commonest calls of all, without a step too much
-                context, before, bare = known.bare
-                if (
-                    facts is before
-                    and call.context is context
-                    and call.statement is None
-                    and type(args) is dict
-                    and type(agent) is str
-                    and type(tool) is str
-                ):
-                    return bare
-            found = known.find(call, facts)
-            if found is not None:
-                return found
-        except (KeyError, TypeError, AttributeError):
-            pass  # not met before, or not well formed: the procedure answers
+            if type(args) is dict and type(agent) is str and type(tool) is str:
+                known = _MEMOS[id(rulebook)].cells[agent][tool]
+                if not args:  # the commonest calls of all, without a step too much
+                    context, before, bare = known.bare
+                    if facts is before and call.context is context and call.statement is None:
+                        return bare
+                found = known.find(call, args, facts)
+                if found is not None:
+                    return found
+        except Exception:  # noqa: S110 - not met before, or not well formed, whatever that raised: the procedure answers
+            pass
     try:
         seen = Seen(call, facts)
         decision = judged(rulebook, call, seen)

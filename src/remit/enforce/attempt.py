@@ -97,6 +97,8 @@ class Enforcer:
         self.authority, self.ledger, self.rulebook = authority, ledger, rulebook
         self._facts = facts
         self._ground = _Ground(None, NO_FACTS)
+        self.reads = False
+        """The store has to be read to know what is in force."""
         self.closed = False
         """Nothing goes on any more that began here."""
         self.left: deque[Passage] = deque()
@@ -126,7 +128,7 @@ class Enforcer:
             return self.refuse(call, refusal(call, "malformed-call", "the agent and the tool are no names"))
         kind = (call.agent, call.tool)
         quick = kind in ground.harmless and carrier.knows_task and call.context.capsule is None
-        if not quick or kind not in ground.pathless:
+        if not quick or kind not in ground.pathless or self.reads:
             yield MAY_WAIT
         end: float | None = None
         for _ in range(ROUNDS):

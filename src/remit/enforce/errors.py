@@ -49,3 +49,7 @@ class GuardError(RemitError):
     """A guard that is used in a way that it can't be."""
 
     code = "bad-guard"
+
+
+class NotActivated(UserWarning):
+    """A policy file was edited, and nobody has activated it: the one that was activated stays in force."""

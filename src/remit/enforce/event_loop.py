@@ -29,6 +29,9 @@ async def run_async(
     """Runs an async tool as `Passage.run` runs a plain one; the ledger does not hold up the loop."""
     try:
         result = await function(passage.args)
+    except GeneratorExit as error:  # the loop was dropped with its tasks: nothing can be awaited any more
+        passage.failed(error)
+        raise
     except BaseException as error:
         await asyncio.shield(asyncio.to_thread(passage.failed, error))
         raise
@@ -59,7 +62,7 @@ class _HandOff:
     async def made(self) -> float | Passage | Decision:
         try:
             return await asyncio.to_thread(self._run)
-        except asyncio.CancelledError:
+        except BaseException:  # cancelled, or dropped with its loop
             with self._lock:
                 self._gone, found = True, self._found
             _let_go(found)

@@ -17,6 +17,7 @@ import functools
 import os
 import sys
 import threading
+import warnings
 import weakref
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
@@ -32,9 +33,10 @@ from remit.enforce.carrier import Carried, Carrier, Judged
 from remit.enforce.codec import Unfit, plain_copy
 from remit.enforce.declared import Declared, name_of
 from remit.enforce.duties import CAN, Duties
-from remit.enforce.errors import CallDenied, CallPending, GuardError, Refused
+from remit.enforce.errors import CallDenied, CallPending, GuardError, NotActivated, Refused
 from remit.enforce.event_loop import run_async, wait_async
 from remit.enforce.handover import entered
+from remit.enforce.in_force import Activated, activated_above, may_be_activated, read_in_force
 from remit.enforce.later import AsyncStream, runs_later
 from remit.enforce.own import OWN, own_tool
 from remit.enforce.paths import facts_at, place, texts_at
@@ -47,6 +49,7 @@ from remit.grant.authority import Authority
 from remit.grant.errors import GrantError
 from remit.model.call import NO_CONTEXT, Call, Statement
 from remit.model.decision import Decision
+from remit.model.errors import RemitError
 from remit.model.rulebook import Rulebook
 from remit.model.terms import ASK
 from remit.record.open import Opened, open_ledger
@@ -72,12 +75,14 @@ class Guard:
         answer: Answerer | None = None,
         on_question: Callable[[AskState], None] | None = None,
         refusals: Literal["raise", "return"] = "raise",
+        unsafe_no_activation: bool = False,
     ) -> None:
         """`wait`: seconds that a call waits for an answer. `answer`: the program answers itself; None leaves it open.
 
         `on_question` is called with every question, to pass it on (`Webhook` is one). Nothing is
-        opened yet.
+        opened yet. `unsafe_no_activation`: the policy counts as it is written, below a directory with an activated one.
         """
+        self._unsafe = unsafe_no_activation
         self._policy, self._root, self._store = policy, root, store
         self._state = Path(state) if state is not None else None
         self.point, self.wait, self.answer, self.refusals = point, wait, answer, refusals
@@ -97,15 +102,7 @@ class Guard:
         """Loads the policy with the functions' tools and opens the ledger. Raises PolicyError and RemitError."""
         with self._lock:
             if self._enforcer is None:
-                rulebook, home, root = self._load()
-                self._check_names(rulebook)
-                self._opened = open_ledger(home, point=self.point, state=self._state, url=self._store, keep=True)
-                facts = facts_at(root, self._opened.state)
-                self._paths = Path(facts.root or root)
-                authority = Authority(self._opened.store, self._opened.vault)
-                self._enforcer = Enforcer(authority, self._opened.ledger, lambda: rulebook, lambda _: facts)
-                if isinstance(self.on_question, Webhook):
-                    self.on_question.attach(authority.arguments)
+                self._open()
         return self
 
     def _forked(self) -> None:
@@ -182,22 +179,74 @@ class Guard:
         """The tools of its functions, in the format of a policy's `tools`."""
         return {name: tool.told for name, tool in self._functions.items()}
 
-    def _load(self) -> tuple[Rulebook, Path, Path]:
-        """The rulebook, the folder whose state this is (the policy's, as for every command), and the root of paths."""
-        functions = self.declarations
+    def _open(self) -> None:
         policy, here = self._policy, Path(self._root or ".").absolute()
+        is_file = not isinstance(policy, Rulebook | Mapping)
+        home = Path(policy).absolute().parent if is_file else here  # type: ignore[arg-type]
+        written: Rulebook | None = None
+        try:
+            written = self._written()
+        except RemitError:
+            if not is_file or not may_be_activated(home, self._state, self._store):
+                raise  # with nothing opened
+        opened = open_ledger(home, point=self.point, state=self._state, url=self._store, keep=True)
+        try:
+            source = Activated(home, opened.store)
+            if is_file and not self._unsafe and read_in_force(home, opened.store).activation is not None:
+                rulebook = self._activated(source, opened, written)
+                in_force = source.current
+            else:
+                above = activated_above(home) or activated_above(here)
+                if above is not None:
+                    self._without_activation(above)
+                rulebook = written if written is not None else self._written()
+                in_force = lambda: rulebook  # noqa: E731 - one or the other
+            self._check_names(rulebook)
+            root = here if self._root is not None or not is_file else home / rulebook.book.root
+            facts = facts_at(root, opened.state)
+        except BaseException:
+            opened.close()
+            raise
+        self._paths = Path(facts.root or root)
+        authority = Authority(opened.store, opened.vault)
+        self._opened = opened
+        self._enforcer = Enforcer(authority, opened.ledger, in_force, lambda _: facts)
+        self._enforcer.reads = in_force == source.current and opened.store.version() == -1
+        if isinstance(self.on_question, Webhook):
+            self.on_question.attach(authority.arguments)
+
+    def _written(self) -> Rulebook:
+        """The policy as it was handed over. Raises PolicyError and GuardError."""
+        functions, policy = self.declarations, self._policy
         if isinstance(policy, Rulebook):
             missing = sorted(functions.keys() - policy.book.tools.keys())
             if missing:
                 help = "declare it in the policy, or run `remit publish` and `remit activate`"
                 raise GuardError(f"the rulebook has no tool `{missing[0]}`", code="undeclared-tool", help=help)
             check_functions(policy, functions)
-            return policy, here, here
+            return policy
         if isinstance(policy, Mapping):
-            return build_rulebook(policy, functions=functions), here, here
-        home = Path(policy).absolute().parent
-        rulebook = load_rulebook(policy, functions=functions)
-        return rulebook, home, here if self._root is not None else home / rulebook.book.root
+            return build_rulebook(policy, functions=functions)
+        return load_rulebook(policy, functions=functions)
+
+    def _activated(self, source: Activated, opened: Opened, written: Rulebook | None) -> Rulebook:
+        """The rulebook that a person activated; says so if the file is another policy. Raises RemitError."""
+        found = source.rulebook()
+        if written is None or written.hash != found.hash:
+            what = f"{self._policy} is not the policy that was activated, which stays in force: run `remit activate`"
+            opened.ledger.event("start", {"what": "not-activated", "point": self.point})
+            warnings.warn(NotActivated(what), stacklevel=5)
+        check_functions(found, self.declarations)
+        return found
+
+    def _without_activation(self, above: Path) -> None:
+        """Records that a policy nobody activated is used. Raises GuardError unless the program says that it may be."""
+        if not self._unsafe:
+            what = f"a policy is activated for {above}, and this guard would use another one"
+            help = "use that policy's file, or say Guard(…, unsafe_no_activation=True); in tests `remit.testing.guard`"
+            raise GuardError(what, code="not-activated", help=help)
+        with open_ledger(above, point=self.point) as opened:
+            opened.ledger.event("unsafe", {"what": "unsafe-no-activation", "point": self.point})
 
     # Tools
 

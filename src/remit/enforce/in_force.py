@@ -92,12 +92,50 @@ def look_up_in_force(root: Path) -> InForce:
         return InForce()
 
 
+def may_be_activated(root: Path, state: Path | None, url: str | None) -> bool:
+    """Whether there is a store in which an activation could stand; nothing is opened."""
+    from remit.store.open import FILE, store_url
+    from remit.store.place import known_state
+
+    place = state if state is not None else known_state(root)
+    return url is not None or store_url() is not None or (place is not None and os.path.lexists(place / FILE))
+
+
+def activated_above(place: Path) -> Path | None:
+    """The nearest directory at or above `place` for which a policy was activated. Raises LedgerError and StoreError."""
+    from remit.store.open import FILE, store_url
+    from remit.store.place import known_state
+
+    real = type(place)(os.path.realpath(place))
+    for folder in (real, *real.parents):
+        state = known_state(folder)
+        kept = state is not None and os.path.lexists(state / FILE)
+        shared = store_url() is not None and rulebook_path(folder).exists()
+        if (kept or shared) and look_up_in_force(folder).activation is not None:
+            return folder
+    return None
+
+
 class Activated:
     """The activated rulebook of a project, read again when it changes. Safe to use from many threads."""
 
     def __init__(self, root: Path, store: Store) -> None:
         self.path, self.store = rulebook_path(root), store
         self._seen: _Seen | None = None
+        self._known: tuple[int, Rulebook] | None = None
+
+    def current(self) -> Rulebook:
+        """The same, for programs that run on: where the store can say so cheaply, only after somebody has written.
+
+        Raises RulebookError and StoreError.
+        """
+        version = self.store.version()
+        known = self._known
+        if known is not None and version != -1 and known[0] == version:
+            return known[1]
+        rulebook = self.rulebook()
+        self._known = (version, rulebook)
+        return rulebook
 
     def rulebook(self) -> Rulebook:
         """What is in force now. Raises RulebookError and StoreError."""

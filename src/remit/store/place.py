@@ -11,6 +11,15 @@ from remit.model.digest import sha256
 from remit.store.errors import StoreMisconfigured, StoreUnsafe, from_os_error
 
 
+def known_state(root: Path) -> Path | None:
+    """The state directory of a project if there is one; nothing is made."""
+    try:
+        place = Path(os.path.realpath(_home())) / "remit" / _name(Path(os.path.realpath(root)))
+        return place if place.is_dir() else None
+    except (OSError, ValueError, StoreUnsafe, StoreMisconfigured):
+        return None
+
+
 def state_directory(root: Path) -> Path:
     """Where the state of the project with this policy root is kept; made if it is not there yet.
 

@@ -1,0 +1,138 @@
+"""Policies that nobody activated: an edit changes nothing, and another policy takes an explicit word."""
+
+from __future__ import annotations
+
+import asyncio
+import warnings
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import remit.testing
+from remit.enforce.errors import CallDenied, GuardError, NotActivated
+from remit.enforce.guard import Guard
+from tests.activated import activate
+
+TOOLS = "tools: {refund: {args: {amount: number}, does: nothing}}\n"
+
+
+def policy(*may: str, enabled: bool = True) -> str:
+    return f"remit: 1\n{TOOLS}agents:\n  a: {{may: [{', '.join(may)}], enabled: {str(enabled).lower()}}}\n"
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "xdg"))
+    monkeypatch.delenv("REMIT_STORE", raising=False)
+    (tmp_path / "project/sub").mkdir(parents=True)
+    (tmp_path / "project/remit.yaml").write_text(policy())
+    return tmp_path / "project"
+
+
+def guarded(given: Any, **more: Any) -> tuple[Guard, Any]:
+    guard = Guard(given, **more)
+    return guard, declared(guard)
+
+
+def declared(guard: Guard) -> Any:
+    @guard.tool()
+    def refund(amount: int) -> int:
+        return amount
+
+    return refund
+
+
+@pytest.mark.parametrize("edit", [policy("refund"), "remit: 1\nnonsense: [\n"])
+def test_an_edit_changes_nothing_and_is_said(project: Path, edit: str):
+    activate(project / "remit.yaml")
+    (project / "remit.yaml").write_text(edit)
+    guard, refund = guarded(project / "remit.yaml")
+    with pytest.warns(NotActivated, match="stays in force"):
+        guard.start()
+    with guard, guard.agent("a"), pytest.raises(CallDenied) as denied:
+        refund(50)
+    assert denied.value.code == "not-permitted"
+
+
+def test_an_activation_reaches_a_running_guard(project: Path):
+    file = project / "remit.yaml"
+    file.write_text(policy("refund"))
+    activate(file)
+    guard, refund = guarded(file)
+
+    async def later() -> Any:
+        return await guard.acall("refund", {"amount": 2})
+
+    with warnings.catch_warnings(), guard, guard.agent("a"):
+        warnings.simplefilter("error")
+        for _ in range(4):
+            assert refund(1) == 1
+        assert asyncio.run(later()) == 2
+        file.write_text(policy("refund", enabled=False))
+        assert refund(1) == 1
+        activate(file)
+        with pytest.raises(CallDenied):
+            refund(1)
+        with pytest.raises(CallDenied):
+            asyncio.run(later())
+        file.write_text(policy("refund"))
+        activate(file)
+        assert refund(1) == 1
+
+
+@pytest.mark.parametrize("where", [".", "sub", "../link/sub"])
+def test_another_policy_takes_a_word(project: Path, where: str):
+    activate(project / "remit.yaml")
+    (project.parent / "link").symlink_to(project)
+    own = {
+        "remit": 1,
+        "agents": {"a": {"may": ["refund"]}},
+        "tools": {"refund": {"args": {"amount": "number"}, "does": "nothing"}},
+    }
+    place = project / where
+    guard, refund = guarded(own, root=place, state=project.parent / "state")
+    with pytest.raises(GuardError) as refused:
+        guard.start()
+    assert refused.value.code == "not-activated"
+    guard, refund = guarded(own, root=place, state=project.parent / "state", unsafe_no_activation=True)
+    with guard, guard.agent("a"):
+        assert refund(1) == 1
+
+
+def test_another_state_is_another_policy(project: Path):
+    """Who points the guard to an empty store would escape the activation."""
+    activate(project / "remit.yaml")
+    (project / "remit.yaml").write_text(policy("refund"))
+    guard, _ = guarded(project / "remit.yaml", state=project.parent / "state")
+    with pytest.raises(GuardError) as refused:
+        guard.start()
+    assert refused.value.code == "not-activated"
+
+
+def test_outside_of_any_project_it_takes_one_line(project: Path):
+    activate(project / "remit.yaml")
+    (project.parent / "other").mkdir()
+    guard, refund = guarded(
+        {
+            "remit": 1,
+            "agents": {"a": {"may": ["refund"]}},
+            "tools": {"refund": {"args": {"amount": "number"}, "does": "nothing"}},
+        },
+        root=project.parent / "other",
+    )
+    with guard, guard.agent("a"):
+        assert refund(3) == 3
+
+
+def test_a_guard_for_tests(project: Path, monkeypatch: pytest.MonkeyPatch):
+    activate(project / "remit.yaml")
+    (project / "remit.yaml").write_text(policy("refund"))
+    with remit.testing.guard(project / "remit.yaml") as guard:
+        refund = declared(guard)
+        with guard.agent("a"):
+            assert refund(4) == 4
+    monkeypatch.delenv("PYTEST_CURRENT_TEST")
+    with remit.testing.guard(project / "remit.yaml") as guard, pytest.raises(GuardError) as refused:
+        guard.start()
+    assert refused.value.code == "not-a-test"
