@@ -271,6 +271,57 @@ def test_facts_that_are_changed_in_place_are_noticed():
     assert code(rulebook, "write", "x", known) == "bad-path"
 
 
+def test_capsules_that_are_exchanged_in_place_are_noticed():
+    rulebook = may("write")
+    capsules = dict(facts(rulebook, capsules={"C": {"agent": "a", "may": [{"write": {"path": "docs/**"}}]}}).capsules)
+    ended = facts(rulebook, capsules={"C": {"agent": "a", "ended": True}}).capsules["C"]
+    known = Facts(now=NOW, capsules=capsules)
+    open_ = known.capsules["C"]
+    for _ in range(3):
+        assert [code(rulebook, "write", "docs/x", known, capsule="C") for _ in range(3)] == ["allowed"] * 3
+        capsules["C"] = ended
+        assert code(rulebook, "write", "docs/x", known, capsule="C") == "capsule-ended"
+        capsules["C"] = open_
+
+
+def test_a_decision_that_looks_at_more_facts_is_kept_by_these_too():
+    rulebook = may({"write": {"path": "docs/**"}})
+    call = Call("a", "write", {"path": "docs/x"})
+    digest = call_digest(call, rulebook.hash, Facts())
+    refused = Facts(now=NOW, approvals=(Approval(id="A", digest=digest, of="human", by="ann", answer="refuse"),))
+    for path, known, expected in (
+        ("src/x", Facts(now=NOW), "not-permitted"),  # ends before anybody looks for answers
+        ("docs/x", Facts(now=NOW), "allowed"),
+        ("docs/x", refused, "refused"),
+    ) * 2:
+        assert code(rulebook, "write", path, known) == expected
+
+
+def test_answers_that_depend_on_the_same_stay():
+    rulebook = may({"write": {"path": "docs/**"}}, "think")
+    calls = [
+        Call("a", "write", {"path": f"docs/{n}"}, Context(environment=e)) for n in range(3) for e in ("dev", "live")
+    ]
+    calls += [Call("a", "think", {"text": "x"}), Call("a", "think", {})]
+    for call in calls:
+        decide(rulebook, call)
+    assert [call for call in calls if not remembered(rulebook, call)] == []
+
+
+def test_a_call_without_arguments_is_answered_for_the_facts_as_they_are():
+    tools = {"tidy": {"args": {}, "does": {"write": "docs/notes"}}, "look": {"args": {}, "does": "nothing"}}
+    rulebook = book(tools=tools, agents={"a": {"may": ["tidy", "look"]}})
+    resolved, links = {"docs/notes": "/p/notes"}, dict[str, str]()
+    known, context = Facts(root="/p", resolved=resolved, links=links), Context()
+    for tool in ("tidy", "look"):
+        call = Call("a", tool, {}, context)
+        for target in ("/p/notes", "/p/.git/x") * 2:
+            resolved["docs/notes"] = target
+            links["docs/notes"] = target.removeprefix("/p/")
+            for _ in range(3):
+                assert decide(rulebook, call, known) == decide(rulebook, call, known, memo=False)
+
+
 @pytest.mark.parametrize("values", [{"halts": {"b"}}, {"registry": {"b"}}, {"grants": []}, {"notes": ["n"]}])
 def test_facts_that_could_change_are_refused(values):
     with pytest.raises(TypeError):
@@ -314,11 +365,12 @@ def test_what_a_condition_looks_at_is_not_shared():
         Call(Text("a"), "write", {"path": "x"}),
         Call("a", Text("write"), {"path": "x"}),
         Call("a", "write", Args(path="x")),
+        Call("a", "write", {Text("path"): "x"}),
         Call("a", "write", {"path": "x"}, None),  # type: ignore[arg-type]
         Call("a", "write", {"path": "x"}, statement="words"),  # type: ignore[arg-type]
         Call("a", "write", {"path": "x"}, statement=Statement(intent=1)),  # type: ignore[arg-type]
     ],
-    ids=["agent", "tool", "args", "context", "statement", "intent"],
+    ids=["agent", "tool", "args", "name", "context", "statement", "intent"],
 )
 def test_a_malformed_twin_of_a_known_call_is_refused(call):
     rulebook = may("write")
