@@ -92,7 +92,7 @@ HEAVY = {
     ),
     *("remit.store",),
 }
-MOST = 120
+MOST = 121
 """Modules, of which msgspec brings half: with what it imports, and that can't be changed here."""
 
 FILES = sorted(SRC.rglob("*.py"))

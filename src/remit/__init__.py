@@ -30,11 +30,12 @@ if TYPE_CHECKING:
     from remit.compile.tasks import task_from
     from remit.decide import decide as decide_call
     from remit.enforce.declared import Agent, FilePath, Glob, Shell, Skill, Sql, Url
-    from remit.enforce.errors import CallDenied, CallPending, GuardError, Refused
+    from remit.enforce.errors import CallDenied, CallPending, CallRefused, GuardError, Refused
     from remit.enforce.guard import Guard
     from remit.enforce.safe_path import SafePath
     from remit.enforce.webhook import Webhook, is_genuine
     from remit.grant.authority import Authority
+    from remit.grant.errors import GrantError
     from remit.model.call import Call, Context, Statement
     from remit.model.decision import Decision
     from remit.model.errors import PolicyError, RemitError
@@ -53,11 +54,13 @@ __all__ = [
     "Call",
     "CallDenied",
     "CallPending",
+    "CallRefused",
     "Context",
     "Decision",
     "Facts",
     "FilePath",
     "Glob",
+    "GrantError",
     "Guard",
     "GuardError",
     "PolicyError",
@@ -100,6 +103,7 @@ _HOMES = {
     "remit.enforce.errors": (
         "CallDenied",
         "CallPending",
+        "CallRefused",
         "GuardError",
         "Refused",
     ),
@@ -110,6 +114,7 @@ _HOMES = {
         "is_genuine",
     ),
     "remit.grant.authority": ("Authority",),
+    "remit.grant.errors": ("GrantError",),
     "remit.model.call": (
         "Call",
         "Context",

@@ -10,7 +10,7 @@ import msgspec
 import pytest
 
 from remit.compile import load_rulebook
-from remit.compile.file import read_rulebook, rulebook_path, write_rulebook
+from remit.compile.file import read_rulebook, rulebook_path, stage_rulebook, write_rulebook
 from remit.decide import decide
 from remit.model import Call, Context, Facts, RulebookError
 from remit.model.rulebook import FORMAT
@@ -227,3 +227,14 @@ print(sorted(name for name in ("yaml", "_yaml", "typer", "rich", "re2", "pickle"
 """
     done = subprocess.run([sys.executable, "-I", "-c", code, str(path)], capture_output=True, text=True, check=True)
     assert done.stdout.splitlines() == ["allow", "[]"]
+
+
+def test_a_link_in_the_place_of_the_folder(tmp_path: Path):
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir(mode=0o755)
+    elsewhere.chmod(0o755)
+    (tmp_path / ".remit").symlink_to(elsewhere)
+    with pytest.raises(RulebookError, match="symlink"):
+        stage_rulebook(b"x", rulebook_path(tmp_path))
+    assert elsewhere.stat().st_mode & 0o777 == 0o755
+    assert list(elsewhere.iterdir()) == []

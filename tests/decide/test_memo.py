@@ -21,7 +21,8 @@ from remit.decide.questions import call_digest
 from remit.declare.cases import read_tests
 from remit.model import Call, Context, Facts, Rulebook, Statement
 from remit.model.decision import Needs
-from remit.model.facts import NO_FACTS, Approval
+from remit.model.facts import NO_FACTS, Approval, Capsule
+from remit.model.policy import Condition, Grant, Rule, Scope
 from tests.decide.kit import NOW, book, facts, may
 
 EXAMPLES = sorted((Path(__file__).parents[2] / "examples").glob("*/remit.yaml"))
@@ -270,6 +271,57 @@ def test_facts_that_are_changed_in_place_are_noticed():
     assert code(rulebook, "write", "x", known) == "bad-path"
 
 
+def test_capsules_that_are_exchanged_in_place_are_noticed():
+    rulebook = may("write")
+    capsules = dict(facts(rulebook, capsules={"C": {"agent": "a", "may": [{"write": {"path": "docs/**"}}]}}).capsules)
+    ended = facts(rulebook, capsules={"C": {"agent": "a", "ended": True}}).capsules["C"]
+    known = Facts(now=NOW, capsules=capsules)
+    open_ = known.capsules["C"]
+    for _ in range(3):
+        assert [code(rulebook, "write", "docs/x", known, capsule="C") for _ in range(3)] == ["allowed"] * 3
+        capsules["C"] = ended
+        assert code(rulebook, "write", "docs/x", known, capsule="C") == "capsule-ended"
+        capsules["C"] = open_
+
+
+def test_a_decision_that_looks_at_more_facts_is_kept_by_these_too():
+    rulebook = may({"write": {"path": "docs/**"}})
+    call = Call("a", "write", {"path": "docs/x"})
+    digest = call_digest(call, rulebook.hash, Facts())
+    refused = Facts(now=NOW, approvals=(Approval(id="A", digest=digest, of="human", by="ann", answer="refuse"),))
+    for path, known, expected in (
+        ("src/x", Facts(now=NOW), "not-permitted"),  # ends before anybody looks for answers
+        ("docs/x", Facts(now=NOW), "allowed"),
+        ("docs/x", refused, "refused"),
+    ) * 2:
+        assert code(rulebook, "write", path, known) == expected
+
+
+def test_answers_that_depend_on_the_same_stay():
+    rulebook = may({"write": {"path": "docs/**"}}, "think")
+    calls = [
+        Call("a", "write", {"path": f"docs/{n}"}, Context(environment=e)) for n in range(3) for e in ("dev", "live")
+    ]
+    calls += [Call("a", "think", {"text": "x"}), Call("a", "think", {})]
+    for call in calls:
+        decide(rulebook, call)
+    assert [call for call in calls if not remembered(rulebook, call)] == []
+
+
+def test_a_call_without_arguments_is_answered_for_the_facts_as_they_are():
+    tools = {"tidy": {"args": {}, "does": {"write": "docs/notes"}}, "look": {"args": {}, "does": "nothing"}}
+    rulebook = book(tools=tools, agents={"a": {"may": ["tidy", "look"]}})
+    resolved, links = {"docs/notes": "/p/notes"}, dict[str, str]()
+    known, context = Facts(root="/p", resolved=resolved, links=links), Context()
+    for tool in ("tidy", "look"):
+        call = Call("a", tool, {}, context)
+        for target in ("/p/notes", "/p/.git/x") * 2:
+            resolved["docs/notes"] = target
+            links["docs/notes"] = target.removeprefix("/p/")
+            for _ in range(3):
+                assert decide(rulebook, call, known) == decide(rulebook, call, known, memo=False)
+
+
 @pytest.mark.parametrize("values", [{"halts": {"b"}}, {"registry": {"b"}}, {"grants": []}, {"notes": ["n"]}])
 def test_facts_that_could_change_are_refused(values):
     with pytest.raises(TypeError):
@@ -313,11 +365,12 @@ def test_what_a_condition_looks_at_is_not_shared():
         Call(Text("a"), "write", {"path": "x"}),
         Call("a", Text("write"), {"path": "x"}),
         Call("a", "write", Args(path="x")),
+        Call("a", "write", {Text("path"): "x"}),
         Call("a", "write", {"path": "x"}, None),  # type: ignore[arg-type]
         Call("a", "write", {"path": "x"}, statement="words"),  # type: ignore[arg-type]
         Call("a", "write", {"path": "x"}, statement=Statement(intent=1)),  # type: ignore[arg-type]
     ],
-    ids=["agent", "tool", "args", "context", "statement", "intent"],
+    ids=["agent", "tool", "args", "name", "context", "statement", "intent"],
 )
 def test_a_malformed_twin_of_a_known_call_is_refused(call):
     rulebook = may("write")
@@ -424,3 +477,73 @@ OF_TYPES = book(
     tools={"take": {"args": {kind: kind for kind in ("text", "number", "flag", "json")}, "does": "nothing"}},
     agents={"a": {"may": ["take"]}},
 )
+
+
+LOOK_ALIKES = (1, True, 1.0, "1", 2, 0, False, -0.0, 0.0)
+
+
+def limited(value: Any) -> tuple[Rule, ...]:
+    return (Rule("may", ("pay",), Scope(where={"n": Condition(equals=value)})),)
+
+
+def in_a_task(value: Any) -> Facts:
+    return Facts(now=NOW, capsules={"T": Capsule("T", "a", may=limited(value))}, store=True)
+
+
+def granted(value: Any) -> Facts:
+    return Facts(now=NOW, grants=(Grant("b", limited(value), "2099-01-01T00:00:00Z"),))
+
+
+@pytest.mark.parametrize(("agent", "context", "known"), [("a", {"capsule": "T"}, in_a_task), ("b", {}, granted)])
+@given(asked=st.sampled_from(LOOK_ALIKES), limits=st.lists(st.sampled_from(LOOK_ALIKES), min_size=2, max_size=6))
+def test_facts_that_only_look_alike(agent, context, known, asked, limits):
+    rulebook = book(
+        tools={"pay": {"args": {"n": "number"}, "does": "nothing"}}, agents={"a": {"may": ["pay"]}, "b": {"may": []}}
+    )
+    call = Call(agent, "pay", {"n": asked}, Context(**context))
+    assert differing(rulebook, [(call, known(value)) for value in limits]) == []
+
+
+def test_a_capsule_with_true_is_not_one_with_1():
+    rulebook = book(tools={"pay": {"args": {"n": "number"}, "does": "nothing"}}, agents={"a": {"may": ["pay"]}})
+    call = Call("a", "pay", {"n": 1}, Context(capsule="T"))
+    found = [decide(rulebook, call, in_a_task(value)).verdict.word for value in (1, 1, True)]
+    assert found == ["allow", "allow", "deny"]
+
+
+@pytest.mark.parametrize(
+    ("one", "other"), [((1,), [1]), ({"a": 1}, {"a": True}), (0.0, -0.0), ("a", Text("a")), (frozenset("a"), {"a"})]
+)
+def test_what_looks_alike_is_not_the_same(one, other):
+    assert not memo.same(one, other)
+
+
+def test_what_was_remembered_can_not_be_changed_from_within():
+    rulebook, known = may("write"), in_a_task(1)
+    rules: Any = known.capsules["T"].may
+    scope = rules[0].scope
+    insides: list[Any] = [scope.where, scope.parts, rulebook.book.callers, rulebook.book.tools, Scope().where]
+    for inside in insides:
+        with pytest.raises(TypeError, match="can't be changed"):
+            inside["n"] = None
+    with pytest.raises(TypeError, match="are tuples"):
+        Capsule("T", "a", may=[*rules])  # type: ignore[arg-type]
+
+
+class Hostile(str):
+    """A name that nobody can compare."""
+
+    __slots__ = ()
+    __hash__ = str.__hash__
+
+    def __eq__(self, other: object) -> bool:
+        raise ValueError("no")
+
+
+def test_a_name_that_raises_when_compared():
+    rulebook = may("write")
+    for _ in range(2):
+        decide(rulebook, Call("a", "write", {"path": "docs/x"}))
+    call = Call("a", "write", {Hostile("path"): "docs/x"})
+    assert decide(rulebook, call).code == decide(rulebook, call, memo=False).code == "malformed-call"
+    assert decide(rulebook, Call(Hostile("a"), "write", {"path": "docs/x"})).code == "unknown-agent"

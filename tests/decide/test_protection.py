@@ -17,6 +17,7 @@ remit: 1
 use: [claude-code]
 agents:
   coder: {may: [Bash, Read, Write]}
+  observed: {may: [Bash, Read, Write], enforce: {observe: {until: 2027-01-01}}}
   reader: {may: [Bash: {shell: {run: [cat], path: {read: ["docs/**"]}}}]}
 """
 
@@ -35,7 +36,7 @@ def project(tmp_path: Path) -> Path:
 
 def judged(project: Path, command: str, agent: str = "coder") -> Decision:
     rulebook = load_rulebook(project / "remit.yaml")
-    known = Facts(guarded=(STATE,), sealed=(f"{project}/.venv", "/opt/remit"))
+    known = Facts(now="2026-11-15T12:00:00Z", guarded=(STATE,), sealed=(f"{project}/.venv", "/opt/remit"))
     facts = open_root(None, project / "remit.yaml", known)[1]
     call = Call(agent, "Bash", {"command": command}, Context(cwd=str(project)))
     return decide(rulebook, call, look_up(rulebook, call, facts))
@@ -87,8 +88,9 @@ def judged(project: Path, command: str, agent: str = "coder") -> Decision:
     ],
 )
 def test_out_of_reach(project: Path, command: str):
-    decision = judged(project, command)
-    assert (decision.verdict.word, decision.code) == ("deny", "protected"), decision.reason
+    for agent in ("coder", "observed"):
+        decision = judged(project, command, agent)
+        assert (decision.verdict.word, decision.code) == ("deny", "protected"), decision.reason
 
 
 @pytest.mark.parametrize(

@@ -327,6 +327,24 @@ def test_a_plan_answers_up_to_tier_3_what_a_rule_asks(gates, path, expected):
     assert outcome(rulebook, "save", {"path": path}, facts=known, capsule="C").split()[0] == expected
 
 
+@pytest.mark.parametrize(("path", "tier", "expected"), [("package.json", 3, "allow"), (".env", 4, "ask")])
+def test_a_plan_answers_no_rule_above_tier_3(path, tier, expected):
+    record = {"may": ["write"], "must_ask": [{"write": {"path": "**"}}]}
+    rulebook = book(agents={"a": record}, tiers={3: "allow", 4: "allow"})
+    known = facts(rulebook, capsules={"C": {"agent": "a", "plan": [{"write": {"path": "**"}}], "gates": ["plan"]}})
+    assert ask(rulebook, "write", {"path": path}, facts=known, capsule="C").tier == tier
+    assert outcome(rulebook, "write", {"path": path}, facts=known, capsule="C").split()[0] == expected
+
+
+def test_a_plan_answers_what_a_tier_below_3_asks():
+    rulebook = book(agents={"a": {"may": ["write"]}}, tiers={1: {"ask": "human"}})
+    known = facts(rulebook, capsules={"C": {"agent": "a", "plan": [{"write": {"path": "docs/**"}}], "gates": ["plan"]}})
+    assert outcome(rulebook, "write", {"path": "docs/x"}, facts=known, capsule="C") == "allow"
+    asked = ask(rulebook, "write", {"path": "src/x"}, facts=known, capsule="C")
+    assert asked.code == "tier-asks"
+    assert f"7 {asked.reason}" in [line.text for line in asked.trace]
+
+
 def test_a_plan_never_answers_what_the_tier_asks():
     rulebook = may("write")
     plan = [{"write": {"path": "**"}}]

@@ -141,3 +141,25 @@ def test_values_can_not_be_looked_at_as_a_whole():
         values == {}  # noqa: B015
     assert values["text"] == ["x"]
     assert one.noted.args == {"text"}
+
+
+def test_what_is_inside_an_argument_is_noted_as_that_argument():
+    from remit.decide.view import _Values
+
+    inside = {"a": "a", "b[]": "b", "c.d": "c", "e[].f": "e", "g.h[]": "g", "i.j[].k": "i"}
+    for name, whole in inside.items():
+        for look in (_Values.__getitem__, _Values.get):
+            noted = Noted()
+            assert look(_Values({name: [1]}, noted), name) == [1]
+            assert noted.args == {whole}
+
+
+def test_a_call_with_faults_is_good_for_nobody_else():
+    """Of two faults the first is named, and the memo does not know the order of arguments."""
+    from remit.decide import decide
+    from tests.decide.kit import may
+
+    rulebook = may("write")
+    for names in (("y", "z"), ("z", "y")) * 2:
+        call = Call("a", "write", {"path": "x", **dict.fromkeys(names, 1)})
+        assert decide(rulebook, call) == decide(rulebook, call, memo=False)

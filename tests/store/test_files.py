@@ -127,3 +127,9 @@ def test_what_a_killed_write_left_is_swept_and_nothing_else(tmp_path: Path):
     assert not left.exists()
     assert all(other.exists() for other in others)
     sweep(tmp_path / "missing" / "a")
+
+
+def test_the_longest_name_in_bytes(tmp_path):
+    path = tmp_path / ("é" * 127)
+    write_whole(path, b"x")
+    assert path.read_bytes() == b"x"

@@ -49,6 +49,8 @@ def stage_rulebook(data: bytes, path: Path) -> Path:
 
     try:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if path.parent.is_symlink():
+            raise RulebookError(f"{path.parent}: it is a symlink, and leads elsewhere", help="remove the link")
         os.chmod(path.parent, 0o700)
         return stage(path, data)
     except OSError as error:

@@ -52,8 +52,8 @@ def decide(rulebook: Rulebook, call: Call, facts: Facts = NO_FACTS, *, memo: boo
                 found = known.find(call, args, facts)
                 if found is not None:
                     return found
-        except (KeyError, TypeError, AttributeError):
-            pass  # not met before, or not well formed: the procedure answers
+        except Exception:  # noqa: S110 - not met before, or not well formed, whatever that raised: the procedure answers
+            pass
     try:
         seen = Seen(call, facts)
         decision = judged(rulebook, call, seen)

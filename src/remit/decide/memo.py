@@ -15,6 +15,8 @@ from __future__ import annotations
 from operator import attrgetter
 from typing import Any, NamedTuple
 
+import msgspec
+
 from remit.decide.grid import PerRulebook
 from remit.decide.view import Noted
 from remit.model.call import Call, Context, Statement
@@ -81,13 +83,12 @@ class Terms(NamedTuple):
             if resolved is None or before is None:
                 if resolved is not before:
                     return False
-            elif any(resolved.get(text) != real for text, real in before.items()):
+            elif not all(same(resolved.get(text), real) for text, real in before.items()):
                 return False
         for name, capsule in self.capsules.items():
-            found = facts.capsules.get(name)
-            if found is not capsule and found != capsule:
+            if not same(facts.capsules.get(name), capsule):
                 return False
-        return all(getattr(facts, name) == copy for name, copy in self.copies.items())
+        return all(same(getattr(facts, name), copy) for name, copy in self.copies.items())
 
 
 class Answer:
@@ -106,7 +107,7 @@ class Answer:
 
     def holds(self, facts: Facts, values: Key) -> bool:
         """Nothing that it depended on has changed."""
-        if self.facts is not values and self.facts != values:
+        if not same(self.facts, values):
             return False
         if self.terms is None or self.terms.hold(facts):
             if self.terms is None or self.terms.lasting:
@@ -165,7 +166,8 @@ class Known:
             else:
                 try:
                     for name in args:
-                        if types[name] is not type(args[name]) or type(name) is not str:
+                        # first of all its own type: another kind of name could raise anything when it is compared
+                        if type(name) is not str or types[name] is not type(args[name]):
                             same = self._signature(args)
                             break
                 except KeyError:
@@ -226,7 +228,7 @@ class Known:
         before, values = self.facts
         if facts is not before:
             found: Key = self.get_facts(facts)
-            if found != values:
+            if not same(found, values):
                 values = found  # else answers share one tuple
             self.facts = (facts, values)
         return values
@@ -282,6 +284,26 @@ def _terms(facts: Facts, noted: Noted) -> Terms | None:
         return None
     now = (noted.since, noted.until) if facts.now is not None else None
     return Terms(now, noted.now, noted.resolved, placed, noted.capsules, copies)
+
+
+def same(one: Any, other: Any) -> bool:
+    """Whether nobody can tell the two apart. INVARIANT: `1`, `True` and `1.0` are equal, and not the same."""
+    if one is other:
+        return True  # facts are made of what can't be changed; dictionaries are compared with copies
+    kind = type(one)
+    if kind is not type(other):
+        return False
+    if kind in _ATOMS:
+        return bool(one == other)
+    if kind is tuple:
+        return len(one) == len(other) and all(map(same, one, other))
+    if issubclass(kind, dict):
+        return same(tuple(one.items()), tuple(other.items()))
+    if issubclass(kind, msgspec.Struct):
+        return all(same(getattr(one, name), getattr(other, name)) for name in kind.__struct_fields__)
+    if kind is frozenset:
+        return bool(one == other) and all(type(text) is str for part in (one, other) for text in part)
+    return kind is float and repr(one) == repr(other)
 
 
 def _copy(value: dict[str, str] | None) -> dict[str, str] | None:

@@ -32,6 +32,14 @@ class Capsule(msgspec.Struct, frozen=True, omit_defaults=True):
     parameters: dict[str, Scalar] = {}
     """What the task is about, as its issuer said: `{customer: C-17}`."""
 
+    def __post_init__(self) -> None:
+        # What decisions are remembered by must not change under them.
+        if not all(type(getattr(self, name)) in (tuple, type(None)) for name in _TUPLES):
+            raise TypeError(f"{', '.join(_TUPLES)} are tuples")
+
+
+_TUPLES = ("may", "may_not", "must_ask", "scope", "plan", "grants", "data_tiers", "gates")
+
 
 class Approval(msgspec.Struct, frozen=True, omit_defaults=True):
     """An answer to one ask, bound by `digest` to exactly one call."""

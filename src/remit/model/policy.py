@@ -5,6 +5,8 @@ from typing import Any, Literal
 
 import msgspec
 
+from remit.model.frozen import NOTHING, freeze_fields
+
 # Annotations are evaluated where they stand: msgspec reads them at each start, and would compile those that are texts.
 Scalar = str | int | float | bool
 Verb = Literal["may", "must_ask", "may_not"]
@@ -38,7 +40,7 @@ class Tool(msgspec.Struct, frozen=True, omit_defaults=True):
     """Something callable with named arguments. The list of arguments is closed."""
 
     name: str
-    args: dict[str, Argument] = {}
+    args: dict[str, Argument] = NOTHING
     does: tuple[Does, ...] = ()
     tier: int = 0
     effect_tier: int | None = None
@@ -59,6 +61,9 @@ class Tool(msgspec.Struct, frozen=True, omit_defaults=True):
     """A program declares it, and published that: the two must not differ."""
     at: str = ""
 
+    def __post_init__(self) -> None:
+        freeze_fields(self, "args")
+
     @property
     def kinds(self) -> frozenset[str]:
         """The kinds of its arguments."""
@@ -76,12 +81,15 @@ class Condition(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_
     max: float | None = None
     min_length: int | None = None
     max_length: int | None = None
-    parts: dict[str, Any] = {}
+    parts: dict[str, Any] = NOTHING
     """By kind: what such an argument must be, as the kind's form has read it."""
     optional: bool = False
     """True if it holds where the argument is absent."""
     same_as: str | None = None
     """What it must be equal to, that only the call's task or context tells: `task:customer`, `context:session`."""
+
+    def __post_init__(self) -> None:
+        freeze_fields(self, "parts", "one_of")
 
     def written(self) -> dict[str, Any]:
         """Plain data, as a policy has it."""
@@ -95,12 +103,15 @@ class Condition(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_
 class Scope(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
     """What the arguments, the effects and the context of a call must be. Parts are joined by and."""
 
-    parts: dict[str, Any] = {}
+    parts: dict[str, Any] = NOTHING
     """By kind (`path`, `shell` …): what arguments of that kind must be, as the kind's form has read it."""
-    where: dict[str, Condition] = {}
-    when: dict[str, tuple[Scalar, ...]] = {}
+    where: dict[str, Condition] = NOTHING
+    when: dict[str, tuple[Scalar, ...]] = NOTHING
     effect: tuple[str, ...] = ()
     except_: "Scope | None" = msgspec.field(default=None, name="except")
+
+    def __post_init__(self) -> None:
+        freeze_fields(self, "parts", "where", "when")
 
     @property
     def on_arguments(self) -> bool:
@@ -174,7 +185,7 @@ class Caller(msgspec.Struct, frozen=True, omit_defaults=True):
     rules: tuple[Rule, ...] = ()
     says_may: bool = False
     enabled: bool = True
-    tools: dict[str, Tool] = {}
+    tools: dict[str, Tool] = NOTHING
     delegates_to: tuple[str, ...] | None = None
     delegate_within: Literal["own", "chain"] | None = None
     called_by: tuple[str, ...] | None = None
@@ -186,7 +197,7 @@ class Caller(msgspec.Struct, frozen=True, omit_defaults=True):
     data_tiers: tuple[int, ...] | None = None
     data_tiers_with_grant: tuple[int, ...] | None = None
     capsule: Literal["required", "optional"] | None = None
-    daily_sum: dict[str, int] = {}
+    daily_sum: dict[str, int] = NOTHING
     """By tool and argument, in millionths: what it may add up to in one UTC day."""
     reviewed: dict[str, str] | None = None
     review: dict[str, str] | None = None
@@ -194,6 +205,9 @@ class Caller(msgspec.Struct, frozen=True, omit_defaults=True):
     enforce: Enforce | None = None
     project_code: Literal["allow", "deny"] | None = None
     at: str = ""
+
+    def __post_init__(self) -> None:
+        freeze_fields(self, "tools", "may_issue", "daily_sum", "reviewed", "review")
 
 
 class Reserved(msgspec.Struct, frozen=True, omit_defaults=True):

@@ -2,6 +2,7 @@
 
 import msgspec
 
+from remit.model.frozen import NOTHING, freeze_fields
 from remit.model.policy import Caller, Grant, Label, Never, Question, Reserved, Tool
 
 FORMAT = 2
@@ -25,12 +26,15 @@ class Protected(msgspec.Struct, frozen=True):
     """Names that may not be read either."""
     programs: tuple[str, ...] = ()
     """Programs that only people may run."""
-    words: dict[str, tuple[str, ...]] = {}
+    words: dict[str, tuple[str, ...]] = NOTHING
     """By program, words by which no agent may change something."""
     above: tuple[str, ...] = ()
     """Files of the policy that lie outside the root, relative to it (`../remit.yaml`)."""
     lifted: tuple[str, ...] = ()
     """Globs taken out by `unsafe_unprotect`."""
+
+    def __post_init__(self) -> None:
+        freeze_fields(self, "words")
 
 
 OPEN_QUESTIONS = 20
@@ -47,19 +51,19 @@ class Book(msgspec.Struct, frozen=True, omit_defaults=True):
     reserved: tuple[Reserved, ...] = ()
     never: tuple[Never, ...] = ()
     labels: tuple[Label, ...] = ()
-    label_tiers: dict[str, LabelTier] = {}
-    effect_tiers: dict[str, int] = {}
-    grade_tiers: dict[str, int] = {}
-    environment_tiers: dict[str, LabelTier] = {}
+    label_tiers: dict[str, LabelTier] = NOTHING
+    effect_tiers: dict[str, int] = NOTHING
+    grade_tiers: dict[str, int] = NOTHING
+    environment_tiers: dict[str, LabelTier] = NOTHING
     """By the name of an environment, folded: the tier of these effects in a call that runs there."""
-    tier_words: dict[str, str] = {}
+    tier_words: dict[str, str] = NOTHING
     """For people, why something has its tier: `effect install`, `grade not understood`, `label ci`."""
-    tiers: dict[int, Question] = {}
+    tiers: dict[int, Question] = NOTHING
     gates: tuple[str, ...] = ()
     grants: tuple[Grant, ...] = ()
     protected: Protected = Protected()
-    hosts: dict[str, dict[str, str]] = {}
-    toolsets: dict[str, tuple[str, ...]] = {}
+    hosts: dict[str, dict[str, str]] = NOTHING
+    toolsets: dict[str, tuple[str, ...]] = NOTHING
     unsafe: tuple[str, ...] = ()
     """Keys of the policy that weaken enforcement, for `status`."""
     open_questions: int = OPEN_QUESTIONS
@@ -70,6 +74,12 @@ class Book(msgspec.Struct, frozen=True, omit_defaults=True):
     root: str = "."
     notices: tuple[str, ...] = ()
     """What the author should know, though it is no error."""
+
+    def __post_init__(self) -> None:
+        freeze_fields(self, *_DICTIONARIES)
+
+
+_DICTIONARIES = tuple(name for name, kind in Book.__annotations__.items() if getattr(kind, "__origin__", None) is dict)
 
 
 class Rulebook(msgspec.Struct, frozen=True, eq=False, weakref=True):

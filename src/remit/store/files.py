@@ -22,7 +22,8 @@ PRIVATE = 0o600
 
 
 def write_whole(path: Path, data: bytes, *, mode: int | None = PRIVATE, durable: bool = True) -> None:
-    """Afterwards the file holds the data; if this raises, it is as it was.
+    """Afterwards the file holds the data; if this raises, it is as it was, or, where only the folder could not be put
+    on the disk, whole and new.
 
     `mode` is what the file gets, less the umask; None keeps owner and mode of the file that is there. Many files that
     are not `durable` are written faster, and the caller puts all of them on the disk.
@@ -88,7 +89,7 @@ def sync_folder(folder: Path) -> None:
 
 
 def _start(path: Path) -> str:
-    return f".{path.name[:100]}-"
+    return os.fsdecode(b".%b-" % os.fsencode(path.name)[:100])
 
 
 def _beside(path: Path) -> Path:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import resource
 import shutil
 import signal
@@ -15,7 +16,9 @@ from pathlib import Path
 
 import pytest
 
-from remit.adapters.hooks.installed import client_path, installed_path
+from remit.adapters.hooks import client as client_module
+from remit.adapters.hooks.installed import client_file, client_path, installed_path
+from remit.adapters.hosts.registry import find
 from remit.compile import load_rulebook
 from remit.compile.file import encode_rulebook, rulebook_path
 from tests.adapters.hooks.project import POLICY, Project, Said
@@ -123,6 +126,47 @@ def test_told_to_stop(quiet: Project, number):
     assert quiet.host.understood(process.returncode, out, (err or b"").decode())[0] == "deny"
 
 
+def test_code_that_never_lets_go_of_the_interpreter(quiet: Project):
+    """Not even the hook's own watch can run: its parent ends it, and with 2."""
+    client = Path(client_module.__file__).read_text()
+    harmed = client.replace("DEADLINE = 15.0", "DEADLINE = -1.0").replace(
+        "    failed = None\n", "    while pow(7, 3**17): pass\n    failed = None\n"
+    )
+    assert harmed.count("pow(7") == 1
+    path = quiet.folder / "harmed.py"
+    path.write_text(harmed.replace("time.sleep(DEADLINE)", "time.sleep(99)"))
+    command = quiet.command.replace(client_module.__file__, str(path))
+    assert (quiet.run(quiet.question("Read", READ), command=command).code) == 2
+
+
+@pytest.mark.parametrize("act", ["posix.kill(posix.getpid(), 9)", "posix.kill(posix.getpid(), 11)", "posix.abort()"])
+def test_a_hook_that_crashes(quiet: Project, act):
+    client = Path(client_module.__file__).read_text()
+    path = quiet.folder / "harmed.py"
+    path.write_text(client.replace("    failed = None\n", f"    {act}\n    failed = None\n"))
+    command = quiet.command.replace(client_module.__file__, str(path))
+    assert quiet.run(quiet.question("Read", READ), command=command).code == 2
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b'{"tool_input":{"hook_event_name":"PostToolUse"},"hook_event_name" : "PreToolUse"}',
+        b'{"hook_event_name" : "PreToolUse","tool_input":{"hook_event_name":"PostToolUse"}}',
+        b'{"hook_event_name" : "PreToolUse","a":[{"hook_event_name":"PostToolUse"}]}',
+    ],
+)
+def test_arguments_that_read_like_a_report(tmp_path: Path, data):
+    path = tmp_path / "claude-code.client"
+    path.write_bytes(client_file(find("claude-code")))
+    path.chmod(0o600)
+    found = client_module.LastResort()
+    found.read(str(path))
+    assert found.known
+    assert b'"permissionDecision":"deny"' in found.answer(data, "x")[0]
+    assert found.answer(b'{"hook_event_name":"PostToolUse","tool_response":{}}', "x") == (b"{}", b"", 0)
+
+
 # --- where the answer goes ---
 
 
@@ -183,11 +227,24 @@ SPOILT: dict[str, Callable[[Path], object]] = {
     "gone": lambda path: path.unlink(),
     "empty": lambda path: path.write_bytes(b""),
     "cut": lambda path: path.write_bytes(path.read_bytes()[:-20]),
-    "another version": lambda path: path.write_bytes(path.read_bytes().replace(b"client 1", b"client 2")),
+    "another version": lambda path: path.write_bytes(path.read_bytes().replace(b"client 2", b"client 1")),
     "without the code": lambda path: path.write_bytes(path.read_bytes().replace(b"refusal.code", b"refusal.odd")),
     "a code that is no number": lambda path: path.write_bytes(path.read_bytes().replace(b"code 0", b"code none")),
     "open to others": lambda path: path.chmod(0o644),
+    "cut after a line": lambda path: path.write_bytes(b"".join(path.read_bytes().splitlines(keepends=True)[:7])),
+    "a line twice": lambda path: path.write_bytes(path.read_bytes().replace(b"silence.out", b"refusal.out", 1)),
+    "refuses nothing": lambda path: _change(path, out=b"{}", code=b"0"),
+    "a code that wraps": lambda path: _change(path, out=b"", code=b"256"),
+    "a code that is signed": lambda path: _change(path, out=b"", code=b"+3"),
+    "a mark that is in everything": lambda path: path.write_bytes(
+        re.sub(rb"(?m)^report .*$", b"report ", path.read_bytes())
+    ),
 }
+
+
+def _change(path: Path, *, out: bytes, code: bytes) -> None:
+    data = re.sub(rb"(?m)^refusal.out .*$", b"refusal.out " + out, path.read_bytes())
+    path.write_bytes(re.sub(rb"(?m)^refusal.code .*$", b"refusal.code " + code, data))
 
 
 @pytest.mark.parametrize("spoil", SPOILT.values(), ids=list(SPOILT))
@@ -415,7 +472,9 @@ def test_no_memory_left(calm: Project):
     """From the moment when the question comes: with or without words, it is a no that the host obeys."""
     process = calm.reading()
     size = int(Path(f"/proc/{process.pid}/statm").read_text().split()[0]) * os.sysconf("SC_PAGE_SIZE")
-    resource.prlimit(process.pid, resource.RLIMIT_AS, (size, size))
+    child = int(Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text())
+    for one in (process.pid, child):
+        resource.prlimit(one, resource.RLIMIT_AS, (size, size))
     out, _ = process.communicate(json.dumps(calm.question("Read", READ)).encode(), timeout=60)
     if process.returncode != 2:
         Said(process.returncode, out, "").denied("the hook failed")

@@ -1,7 +1,8 @@
 """`remit-hook HOST STATE`: what a host runs before and after each tool call. It always answers, and never lets go.
 
 It asks the daemon of the project over its socket; where none is listening, it decides by itself (`local.py`). Whatever
-breaks, the answer is a deny that the host understands, within DEADLINE, which lies below the host's own limit. How the
+breaks, the answer is a deny that the host understands, within DEADLINE, which lies below the host's own limit. A child
+does the work, and its parent only waits: a child that is killed, crashes or hangs ends the hook with 2. How the
 host is refused stands in a file of the state directory that `remit install` wrote (`installed.py`); without that file
 the hook ends with 2, which every known host takes for a deny.
 
@@ -23,7 +24,8 @@ PATIENCE = 6.0
 LIMIT = 32 * 1024 * 1024
 SOCKET = "serve.sock"
 SIDECAR = "hooks/%s.client"
-MAGIC = b"remit-client 1"
+MAGIC = b"remit-client 2"
+_MANY = (b"question", b"report")
 
 Reply = tuple[bytes, bytes, int]
 """What goes to stdout, what goes to stderr, and the exit code."""
@@ -59,14 +61,20 @@ class LastResort:
             finally:
                 posix.close(descriptor)
             head, *lines = data.split(b"\n")
-            if head != MAGIC or lines[-1:] != [b""]:
+            if head != MAGIC or lines[-2:] != [b"end %d" % len(lines), b""]:
                 return
             found: dict[bytes, list[bytes]] = {}
-            for line in lines[:-1]:
+            for line in lines[:-2]:
                 key, _, value = line.partition(b" ")
+                if key not in _MANY and key in found:
+                    return
                 found.setdefault(key, []).append(value.replace(b"%0A", b"\n").replace(b"%25", b"%"))
             refusal, silence = _reply(found, b"refusal"), _reply(found, b"silence")
             unattended = found.get(b"unattended")
+            if refusal[2] == 0 and b"{why}" not in refusal[0]:
+                return  # it would refuse nothing
+            if b"" in found.get(b"question", []) or b"" in found.get(b"report", []):
+                return  # every text contains it
         except (OSError, KeyError, ValueError):
             return
         self.refusal, self.silence = refusal, silence
@@ -86,17 +94,43 @@ class LastResort:
 
     def answer(self, data: bytes, why: str) -> Reply:
         """A deny; for a report, which changes nothing any more, silence."""
-        after = any(mark in data for mark in self.reports) and not any(mark in data for mark in self.questions)
-        if after:
+        if self._is_report(data):
             return self.silence
         out, err, code = self.refusal
         reason = why.encode()  # it has nothing in it that JSON would escape
         return out.replace(b"{why}", reason), err.replace(b"{why}", reason), code
 
+    def _is_report(self, data: bytes) -> bool:
+        """Only what is surely one: its own fields say so, not what an agent could have put into its arguments."""
+        if any(mark in data for mark in self.questions):
+            return False
+        own = _own_fields(data[: 64 * 1024])
+        return any(mark in own for mark in self.reports)
+
+
+def _own_fields(data: bytes) -> bytes:
+    """What of an object in JSON stands in none that is inside of it."""
+    depth, text, escaped, kept = 0, False, False, bytearray()
+    for byte in data:
+        if text:
+            text, escaped = escaped or byte != 0x22, byte == 0x5C and not escaped
+        elif byte == 0x22:
+            text = True
+        elif byte in b"{[":
+            depth += 1
+        elif byte in b"}]":
+            depth -= 1
+        if depth == 1:
+            kept.append(byte)
+    return bytes(kept)
+
 
 def _reply(found: dict[bytes, list[bytes]], name: bytes) -> Reply:
     """Raises KeyError and ValueError."""
-    return found[name + b".out"][0], found[name + b".err"][0], int(found[name + b".code"][0])
+    code = found[name + b".code"][0]
+    if not code.isdigit() or not 0 <= int(code) <= 255:
+        raise ValueError
+    return found[name + b".out"][0], found[name + b".err"][0], int(code)
 
 
 _host = LastResort()
@@ -116,13 +150,10 @@ def main() -> None:
         posix.close(nowhere)
         if len(sys.argv) == 3:
             _host.read(f"{sys.argv[2]}/{SIDECAR % sys.argv[1]}")
+        _wait_for_child()
         _thread.start_new_thread(_watch, (data,))
         for number in (_signal.SIGTERM, _signal.SIGHUP):
             _signal.signal(number, lambda *_: None if _answering.locked() else _end(data, "the hook was told to stop"))
-        import faulthandler
-
-        # Where even the watch above can't run, this ends the process; the host blocks what it gets no answer for.
-        faulthandler.dump_traceback_later(DEADLINE + 3, exit=True, file=2)
         if len(sys.argv) != 3:
             _end(data, "remit-hook is run by a host: `remit install` writes the command")
         host, state = sys.argv[1:]
@@ -136,6 +167,32 @@ def main() -> None:
             _end(data, f"the hook failed ({type(error).__name__})")
         finally:
             posix._exit(2)  # not even that can be said, as without memory: 2 blocks, and 1 would not
+
+
+def _wait_for_child() -> None:
+    """Goes on in a child. Its parent ends as the child does, and with 2, which blocks, if that gave no answer in time.
+
+    The parent runs nothing that could keep it from hearing a signal: where the child's own watch can't run, as in C
+    code that never lets go of the interpreter, it kills the child.
+    """
+    passed_on = (_signal.SIGTERM, _signal.SIGHUP, _signal.SIGINT)
+    _signal.pthread_sigmask(_signal.SIG_BLOCK, passed_on)  # none is lost before somebody waits for it
+    child = posix.fork()
+    if child == 0:
+        _signal.pthread_sigmask(_signal.SIG_UNBLOCK, passed_on)
+        return
+    code = 2
+    try:
+        _signal.signal(_signal.SIGALRM, lambda *_: posix.kill(child, _signal.SIGKILL))
+        _signal.setitimer(_signal.ITIMER_REAL, DEADLINE + 2)
+        for number in passed_on:
+            _signal.signal(number, lambda number, _: posix.kill(child, number))
+        _signal.pthread_sigmask(_signal.SIG_UNBLOCK, passed_on)
+        _, status = posix.waitpid(child, 0)
+        if posix.WIFEXITED(status):
+            code = posix.WEXITSTATUS(status)
+    finally:
+        posix._exit(code)
 
 
 def _ensure_open() -> None:

@@ -100,6 +100,7 @@ def client_file(host: Host) -> bytes:
     lines += [_line("report", mark.encode()) for mark in found.reports]
     if found.unattended is not None:
         lines.append(_line("unattended", "=".join(found.unattended).encode()))
+    lines.append(b"end %d" % (len(lines) + 1))
     return b"".join(line + b"\n" for line in lines)
 
 

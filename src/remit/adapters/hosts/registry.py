@@ -6,6 +6,7 @@ A package adds a host by an entry point in the group `remit.hosts`, whose name i
 
 from __future__ import annotations
 
+import re
 from importlib import import_module
 
 from remit.adapters.hosts.interface import Host
@@ -15,6 +16,7 @@ from remit.model.text import did_you_mean, shown
 BUILT_IN = {"claude-code": "remit.adapters.hosts.claude_code"}
 """By name: the module that has it as `HOST`."""
 GROUP = "remit.hosts"
+_PLAIN = re.compile(r"[a-z][a-z0-9-]{0,39}")
 
 
 class UnknownHost(RemitError):
@@ -41,7 +43,7 @@ def find(name: str) -> Host:
         found = getattr(import_module(module), attribute)
     except Exception as error:
         raise UnknownHost(f"the host `{name}` can't be loaded: {type(error).__name__}: {shown(error, 200)}") from None
-    if found.name != name:
+    if getattr(found, "name", None) != name:
         raise UnknownHost(f"the host `{name}` says that it is another")
     return found
 
@@ -50,4 +52,5 @@ def _added() -> dict[str, str]:
     """By name: where installed packages have a host."""
     from importlib.metadata import entry_points
 
-    return {one.name: one.value for one in entry_points(group=GROUP)}
+    # a name becomes part of paths and commands: one that is not plain names no host
+    return {one.name: one.value for one in entry_points(group=GROUP) if _PLAIN.fullmatch(one.name)}
