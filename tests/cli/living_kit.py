@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from remit.compile.file import read_rulebook, rulebook_path
 from remit.enforce.errors import CallRefused
 from remit.enforce.guard import Guard
 from remit.grant.credential import set_passphrase
@@ -93,7 +92,7 @@ class Team:
 
     def guard(self) -> Guard:
         """The program that runs the agents, under what is in force."""
-        guard = Guard(read_rulebook(rulebook_path(self.root)), root=self.root)
+        guard = Guard(self.root / "remit.yaml")
 
         @guard.tool("read", does={"read": "file"})
         def read(file: Path) -> str:

@@ -1,5 +1,19 @@
 """Helpers for users' tests and for adapters: policy tests, a guard for tests, and later the conformance suite."""
 
-from remit.testing.scratch import guard
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from remit.testing.scratch import guard
 
 __all__ = ["guard"]
+
+
+def __getattr__(name: str) -> Any:
+    """Loads the guard when it is asked for: `remit check` does without."""
+    if name != "guard":
+        raise AttributeError(f"module 'remit.testing' has no attribute {name!r}")
+    from remit.testing.scratch import guard
+
+    return guard
