@@ -14,7 +14,7 @@ import remit
 from remit.compile import build_rulebook
 from remit.enforce.attempt import Enforcer, Passage, wait
 from remit.enforce.carrier import Carried, Carrier, Judged, copied
-from remit.enforce.errors import CallDenied
+from remit.enforce.errors import CallDenied, GuardError
 from remit.enforce.paths import facts_at
 from remit.grant.authority import Authority
 from remit.model.call import Call, Context
@@ -314,6 +314,9 @@ def test_a_passage_ends_once(setting: Setting):
     found.done()
     found.failed(ValueError())
     found.not_run("cancelled")
+    with pytest.raises(GuardError):
+        found.run(setting.queue.ran.append)
+    assert setting.queue.ran == []
     assert setting.outcomes() == ["done"]
 
 

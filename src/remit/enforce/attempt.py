@@ -457,6 +457,8 @@ class Passage:
 
         `later` gives what to return for a result that runs on, which then ends the passage; None for any other.
         """
+        if self._ended:
+            raise GuardError("the call has ended, and runs only once", code="call-ended")
         try:
             result = function(self.args)
         except BaseException as error:
