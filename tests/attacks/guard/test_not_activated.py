@@ -13,6 +13,7 @@ import remit.testing
 from remit.enforce.errors import CallDenied, GuardError, NotActivated
 from remit.enforce.guard import Guard
 from tests.activated import activate
+from tests.cli.kit import program
 
 TOOLS = "tools: {refund: {args: {amount: number}, does: nothing}}\n"
 
@@ -98,6 +99,8 @@ def test_another_policy_takes_a_word(project: Path, where: str):
     guard, refund = guarded(own, root=place, state=project.parent / "state", unsafe_no_activation=True)
     with guard, guard.agent("a"):
         assert refund(1) == 1
+    said = program("status", cwd=project).stdout.decode()
+    assert "guard used a policy that nobody activated (unsafe_no_activation), last on 20" in said
 
 
 def test_another_state_is_another_policy(project: Path):

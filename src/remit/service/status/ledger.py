@@ -16,6 +16,8 @@ from remit.service.status.model import LedgerState, Looked, Seen
 BACK = 100_000
 """So many entries are looked through, from the newest back."""
 MAX_NAMES = 10_000
+NO_ACTIVATION = "unsafe-no-activation"
+"""What a guard records that uses another policy than the activated one."""
 PROBE = "remit-probe-"
 """How the sessions of probes begin: they are no agent's work."""
 
@@ -28,6 +30,7 @@ class _Line(msgspec.Struct):
     agent: str | None = None
     point: str | None = None
     session: str | None = None
+    what: str | None = None
     policy: str | None = None
     """Empty where nothing was decided: what the call needs was missing."""
 
@@ -62,6 +65,7 @@ _LINE = Decoding(_Line)
 def seen(opened: OpenLog, back: int = BACK) -> tuple[dict[str, tuple[Seen, ...]], Looked]:
     """By agent, its calls at each point, and how far back that looks. Raises StoreError and LedgerError."""
     found: dict[tuple[str, str], tuple[int, str]] = {}
+    unsafe: dict[str, tuple[int, str]] = {}
     with opened.store.read() as view:
         size = head_of(view).size
         first = max(0, size - back)
@@ -70,6 +74,9 @@ def seen(opened: OpenLog, back: int = BACK) -> tuple[dict[str, tuple[Seen, ...]]
                 line = _LINE.decode(stored.body)
             except (msgspec.MsgspecError, UnicodeError):
                 continue  # verifying tells what it is; here it only counts for nobody
+            if line.type == "unsafe" and line.what == NO_ACTIVATION and len(unsafe) < MAX_NAMES:
+                point = line.point or "?"
+                unsafe[point] = (unsafe.get(point, (0, ""))[0] + 1, line.at)
             if line.type != "intent" or not line.agent or not line.policy or (line.session or "").startswith(PROBE):
                 continue
             key = (line.agent, line.point or "?")
@@ -78,4 +85,6 @@ def seen(opened: OpenLog, back: int = BACK) -> tuple[dict[str, tuple[Seen, ...]]
     by: dict[str, list[Seen]] = {}
     for (agent, point), (number, last) in sorted(found.items()):
         by.setdefault(agent, []).append(Seen(point, number, last))
-    return {agent: tuple(list_) for agent, list_ in by.items()}, Looked(size - first, first == 0)
+    return {agent: tuple(list_) for agent, list_ in by.items()}, Looked(
+        size - first, first == 0, tuple(Seen(point, *times) for point, times in sorted(unsafe.items()))
+    )

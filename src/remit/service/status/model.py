@@ -117,6 +117,8 @@ class Looked(msgspec.Struct, frozen=True):
 
     entries: int
     all: bool
+    without_activation: tuple[Seen, ...] = ()
+    """Guards that used another policy than the activated one (`unsafe_no_activation`), by point."""
 
 
 class Status(msgspec.Struct, frozen=True):
