@@ -166,10 +166,14 @@ def _is_unpublished(error: RemitError) -> bool:
 
 @contextmanager
 def _import_path(folder: str) -> Iterator[None]:
-    """The program finds its own modules, as it does when Python runs it."""
-    before = list(sys.path)
+    """The program finds its own modules, as it does when Python runs it.
+
+    No bytecode is kept: of a file that is edited twice within a second, Python would take the older code.
+    """
+    before, bytecode = list(sys.path), sys.dont_write_bytecode
     sys.path.insert(0, folder)
+    sys.dont_write_bytecode = True
     try:
         yield
     finally:
-        sys.path[:] = before
+        sys.path[:], sys.dont_write_bytecode = before, bytecode
