@@ -29,9 +29,8 @@ _MODULES_JQ = compile_later(r"\b(?:import|include|modulemeta|get_search_list)\b"
 _STRINGS_JQ = compile_later(r'"(?:[^"\\]|\\[^(])*"')
 
 
-def untold(what: str) -> Word:
-    """A path that the text does not tell."""
-    return Word(None, what)
+UNTOLD = Word(None, "")
+"""A path that the text does not tell."""
 
 
 def touch_into(out: Reading, target: Word, sources: list[Word], *, deep: bool = False) -> None:
@@ -54,7 +53,7 @@ def touch_backups(out: Reading, suffix: Word, paths: list[Word]) -> None:
     """Copies that are kept beside files that are written: `x~`, `x.bak`; of sed, `dir/*` and `old-*` too."""
     for path in paths:
         if suffix.text is None or path.text is None:
-            out.touch("write", untold(f"a copy of {path.raw}"))
+            out.touch("write", UNTOLD)
             continue
         folder, slash, name = path.text.rpartition("/")
         copy = suffix.text.replace("*", name) if "*" in suffix.text else name + suffix.text
@@ -71,14 +70,18 @@ def touch_edited(out: Reading, path: Word, names: tuple[str, ...]) -> None:
     if folder != ".":
         out.touch("write", path)
     if not names:
-        out.touch("write", untold("what it formats") if folder == "." else path, deep=folder != ".")
+        out.touch("write", UNTOLD if folder == "." else path, deep=folder != ".")
+        return
+    if folder == ".":  # hidden folders too, so that it could be anything
+        out.touch("write", UNTOLD)
+        return
     if "." in folder.rpartition("/")[2].strip("."):
         return  # `src/x.py`: a file
     if _MAGIC & set(folder):  # no pattern
         out.touch("write", path, deep=True)
         return
     for name in names:
-        out.touch("write", Word(f"**/{name}" if folder == "." else f"{folder}/**/{name}", path.raw, glob=True))
+        out.touch("write", Word(f"{folder}/**/{name}", path.raw, glob=True))
 
 
 def pathspec(word: Word) -> Word | None:
@@ -89,18 +92,18 @@ def pathspec(word: Word) -> Word | None:
     if text.startswith((":!", ":^")) or (text.startswith(":(") and "exclude" in text.partition(")")[0]):
         return None
     if text.startswith((":/", ":(")):
-        return untold(word.raw)
+        return UNTOLD
     at = min((text.find(sign) for sign in _MAGIC if sign in text), default=-1)
     if at >= 0:
         folder = text[:at].rpartition("/")[0]
-        return Word(folder, word.raw) if folder else untold(word.raw)
+        return Word(folder or ".", word.raw)
     return word
 
 
 def touch_pathspec(out: Reading, effect: str, word: Word) -> None:
     """What git changes for a pathspec: all below it; the whole tree is untold, for which files change it doesn't say."""
     whole = word.text is not None and normpath(word.text) == "."
-    out.touch(effect, untold(word.raw) if whole and effect == "write" else word, deep=not (whole and effect == "write"))
+    out.touch(effect, UNTOLD if whole and effect == "write" else word, deep=not (whole and effect == "write"))
 
 
 def touch_unnamed(
@@ -132,7 +135,7 @@ def touch_unnamed(
     elif special == "compiler":
         _compiled(out, plain, seen)
     elif special == "ar" and _extracts(plain, seen):
-        out.touch("write", untold("the members of the archive"))
+        out.touch("write", UNTOLD)
     elif special == "ln" and len(plain) == 1 and seen.isdisjoint(("-t", "--target-directory")):
         touch_into(out, HERE, plain)
     elif special == "format-patch" and seen.isdisjoint(("-o", "--output-directory", "--stdout", "--output")):
@@ -148,7 +151,7 @@ def _packed(out: Reading, special: str, plain: list[Word], seen: set[str]) -> No
     odd = not seen.isdisjoint(("-N", "--name", "-S", "--suffix", "-F", "--format"))
     for word in plain:
         if word.text is None or word.glob or odd:
-            out.touch("write", untold(f"what {word.raw} becomes"))
+            out.touch("write", UNTOLD)
             continue
         unpacked = [word.text.removesuffix(end) + new for end, new in _PACKED.items() if word.text.endswith(end)]
         for text in unpacked or [f"{word.text}.out"]:
@@ -160,7 +163,7 @@ def _packed(out: Reading, special: str, plain: list[Word], seen: set[str]) -> No
 def _pieces(out: Reading, prefix: Word) -> None:
     """Files whose names begin with the prefix."""
     if prefix.text is None or _MAGIC & set(prefix.text):
-        out.touch("write", untold(prefix.raw))
+        out.touch("write", UNTOLD)
     else:
         out.touch("write", Word(f"./{prefix.text}*" if "/" not in prefix.text else f"{prefix.text}*", prefix.raw, glob=True))
 
@@ -175,7 +178,7 @@ def _compiled(out: Reading, plain: list[Word], seen: set[str]) -> None:
     for word in plain:
         name = (word.text or "").rpartition("/")[2]
         if not name or word.glob:
-            out.touch("write", untold(f"what {word.raw} becomes"))
+            out.touch("write", UNTOLD)
             continue
         stem = name.rpartition(".")[0] or name
         for end in ("o", "s"):

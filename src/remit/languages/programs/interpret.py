@@ -19,7 +19,6 @@ from remit.languages.programs.derived import (
     touch_into,
     touch_pathspec,
     touch_unnamed,
-    untold,
 )
 from remit.languages.programs.find import read_find
 from remit.languages.programs.profiles import Option, Profile
@@ -335,7 +334,7 @@ class Interpreter:
 
     def _writes(self) -> bool:
         """True if it writes, by the options that were given."""
-        return self.written or "write" in (self.base if self.replaced is None else self.replaced)
+        return self.written or "write" in (self.profile.effects if self.replaced is None else self.replaced)
 
     def _joined(self, plain: list[Word]) -> None:
         """Words that are joined by blanks into one shell text, as `eval` does."""
@@ -367,6 +366,8 @@ class Interpreter:
             if kind in ("write", "delete"):
                 touch_pathspec(out, kind, found)
                 return
+            if found is not word and kind == "read":
+                kind = "tree"
             word = found
         if word.text is None:
             (out.loose if option and kind == "text" and _one_word(word.raw) else out.dynamic).append(word.raw)
