@@ -36,14 +36,14 @@ POLICY = {
 
 DEVELOPER = frozenset(
     """
-    ansible apt awk aws az bash black brew bun bundle cargo cat chmod clang cmake composer conda cp curl cut deno diff
-    docker dotnet du echo env eslint find flake8 flask gcc gcloud gem gh git glab go gofmt gpg gradle grep gunzip gzip
-    head helm http isort jest jq kill kubectl ln ls make mkdir mv mvn mypy mysql mysqldump nc ninja node npm npx nvm
-    openssl patch perl pg pip pipenv pipx pnpm podman poetry pre prettier ps psql pulumi pyenv pylint pytest python
-    python3 rails rake redis rename rg rm rsync ruby ruff rustc rustup scp sed sh sort split sqlite3 ssh stat
-    systemctl tail tar tee terraform tmux touch tox tr tree tsc twine uniq unzip uv vagrant vim wc wget which xargs
-    yarn yq zip
-    """.split()
+    ansible apt awk aws az bash black brew bun bundle cargo cat chmod clang cmake composer conda cp curl cut
+    deno diff docker dotnet du echo env eslint find flake8 flask gcc gcloud gem gh git glab go gofmt gpg
+    gradle grep gunzip gzip head helm http isort jest jq kill kubectl ln ls make mkdir mv mvn mypy mysql
+    mysqldump nc ninja node npm npx nvm openssl patch perl pg pip pipenv pipx pnpm podman poetry pre prettier
+    ps psql pulumi pyenv pylint pytest python python3 rails rake redis rename rg rm rsync ruby ruff rustc
+    rustup scp sed sh sort split sqlite3 ssh stat systemctl tail tar tee terraform tmux touch tox tr tree tsc
+    twine uniq unzip uv vagrant vim wc wget which xargs yarn yq zip
+    """.split()  # noqa: SIM905  a list of names reads better so
 )
 """First parts of the names of tldr's pages that are about a developer's work."""
 
@@ -161,7 +161,7 @@ def action_commands(repository: Path) -> Iterator[str]:
     for path in _paths(repository, ".github/"):
         if path.endswith((".yml", ".yaml")) and ("/workflows/" in path or "/actions/" in path):
             try:
-                data = yaml.load(_show(repository, path), Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+                data = yaml.safe_load(_show(repository, path))
             except yaml.YAMLError:
                 continue
             for text in _runs(data):

@@ -96,6 +96,9 @@ _KEYS = frozenset(
 )
 
 
+_PLAIN = ("grade", "special", "stdin", "abbreviates", "dashes", "plus", "numbers", "shared", "at_files", "pathspecs")
+"""Keys whose values are taken as they are."""
+
 _PROFILE = Decoding(Profile)
 
 
@@ -147,7 +150,18 @@ class _Compiler:
                 fields[key] = {**getattr(base, key), **mine}
         if "bare" in data:
             fields["bare"] = self.profile(f"{where} (bare)", data["bare"], above)
-        for key in ("grade", "special", "stdin", "abbreviates", "dashes", "plus", "numbers", "shared", "at_files", "pathspecs"):
+        for key in (
+            "grade",
+            "special",
+            "stdin",
+            "abbreviates",
+            "dashes",
+            "plus",
+            "numbers",
+            "shared",
+            "at_files",
+            "pathspecs",
+        ):
             if key in data:
                 fields[key] = data[key]
         for key in ("settings", "edits"):

@@ -1,4 +1,4 @@
-"""Names that a program derives from its words: `cp a/x dir` writes `dir/x`, `gunzip x.gz` writes `x`, `gcc a.c` `a.out`."""
+"""Names that a program derives from its words: `cp a/x dir` writes `dir/x`, `gunzip x.gz` writes `x`, …."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ HERE = Word(".", ".")
 _MAGIC = frozenset("*?[")
 _PACKED = {
     ".tgz": ".tar", ".taz": ".tar", ".txz": ".tar", ".tlz": ".tar", ".tbz2": ".tar", ".tbz": ".tar", ".tzst": ".tar",
-    ".gz": "", ".z": "", ".Z": "", "-gz": "", "-z": "", "_z": "", ".xz": "", ".lzma": "", ".zst": "", ".bz2": "", ".bz": "",
-    ".lz4": "", ".br": "",
+    ".gz": "", ".z": "", ".Z": "", "-gz": "", "-z": "", "_z": "", ".xz": "", ".lzma": "", ".zst": "", ".bz2": "",
+    ".bz": "", ".lz4": "", ".br": "",
 }  # fmt: skip
 """What the compressors take off a name, or put in its place."""
 _ENDINGS = {"gzip": ".gz", "bzip2": ".bz2", "xz": ".xz", "zstd": ".zst", "lz4": ".lz4", "brotli": ".br"}
@@ -101,7 +101,7 @@ def pathspec(word: Word) -> Word | None:
 
 
 def touch_pathspec(out: Reading, effect: str, word: Word) -> None:
-    """What git changes for a pathspec: all below it; the whole tree is untold, for which files change it doesn't say."""
+    """What git changes for a pathspec: all below it; of the whole tree it doesn't tell which files."""
     whole = word.text is not None and normpath(word.text) == "."
     out.touch(effect, UNTOLD if whole and effect == "write" else word, deep=not (whole and effect == "write"))
 
@@ -165,7 +165,9 @@ def _pieces(out: Reading, prefix: Word) -> None:
     if prefix.text is None or _MAGIC & set(prefix.text):
         out.touch("write", UNTOLD)
     else:
-        out.touch("write", Word(f"./{prefix.text}*" if "/" not in prefix.text else f"{prefix.text}*", prefix.raw, glob=True))
+        out.touch(
+            "write", Word(f"./{prefix.text}*" if "/" not in prefix.text else f"{prefix.text}*", prefix.raw, glob=True)
+        )
 
 
 def _compiled(out: Reading, plain: list[Word], seen: set[str]) -> None:
@@ -239,7 +241,7 @@ def resources(text: str) -> list[str]:
     for part in text.split(","):
         name = part.partition("/")[0].partition(".")[0].casefold()
         name = _SHORT_KINDS.get(name, name)
-        if name.endswith("sses") or name.endswith("ies"):
+        if name.endswith(("sses", "ies")):
             name = name[:-2] if name.endswith("sses") else name[:-3] + "y"
         elif name.endswith("s") and not name.endswith(("ss", "endpoints")):
             name = name[:-1]
