@@ -79,6 +79,7 @@ def just_before(moment: str) -> str:
     return moment[:-1] + chr(ord(moment[-1]) - 1) + "z"
 
 
+@pytest.mark.sample(2)
 @parts
 def test_what_was_not_noted_makes_no_difference(seeds: range) -> None:
     tried = shared = 0
