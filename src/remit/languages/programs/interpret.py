@@ -21,7 +21,7 @@ from remit.languages.programs.derived import (
     touch_unnamed,
 )
 from remit.languages.programs.find import read_find
-from remit.languages.programs.profiles import Option, Profile
+from remit.languages.programs.profiles import Option, Profile, profile_of
 from remit.languages.programs.sed import read_sed
 from remit.languages.programs.tar import read_tar
 from remit.model.pattern import compile_later
@@ -164,6 +164,9 @@ class Interpreter:
     def _any(self, profile: Profile, words: list[Word]) -> None:
         kind = profile.any or "text"
         self.base |= _aim_words(self.out, profile.words, words)
+        looked = _looked(profile, words)
+        if looked is not None:
+            self.replaced = looked
         for word in words:
             if word.text is None and kind == "text" and not profile.options:
                 self.out.loose.append(word.raw)  # `echo $x`: no word of it matters
@@ -373,7 +376,19 @@ class Interpreter:
             (out.loose if option and kind == "text" and _one_word(word.raw) else out.dynamic).append(word.raw)
             if kind in ("text", "target", "assignment"):
                 return
-            if kind not in ("read", "write", "delete", "move", "tree", "directory", "db", "into", "edit", "write_tree"):
+            if kind not in (
+                "read",
+                "write",
+                "delete",
+                "move",
+                "tree",
+                "directory",
+                "db",
+                "into",
+                "edit",
+                "write_tree",
+                "attributes",
+            ):
                 out.unknown.append(f"`{word.raw}` is not literal")
         if kind == "read":
             out.touch("read", word)
@@ -393,6 +408,15 @@ class Interpreter:
             out.touch("delete", word)
         elif kind == "tree":
             out.touch("read", word, deep=True)
+        elif kind == "attributes":
+            recursive = not self.seen.isdisjoint(("-R", "--recursive"))
+            out.touch("write", word, deep=recursive)
+            if (
+                recursive
+                and word.text is not None
+                and (word.text in ("~", "/") or (word.text[0] == "/" and word.text.rstrip("/*").count("/") <= 1))
+            ):
+                out.effects.add("system")  # the machine's own folders
         elif kind == "write_tree":
             out.touch("write", word, deep=True)
         elif kind == "edit":
@@ -458,8 +482,15 @@ class Interpreter:
             self.out.unknown.append(f"runs `{word.raw}`")
         else:
             self.out.project = True
+            self.script_named(word)
         if text is not None and text != "-":
             self.out.touch("read", word)
+
+    def script_named(self, word: Word) -> None:
+        """A script does what its name says: `deploy.sh` deploys."""
+        shell = profile_of("bash")
+        if shell is not None:
+            self.base |= _aim_words(self.out, shell.words, [word])
 
 
 def _names(option: str, text: str) -> bool:
@@ -538,6 +569,21 @@ def _aim_words(out: Reading, words: dict[str, tuple[str, ...]], plain: list[Word
             found.update(effects)
     out.effects |= found
     return frozenset(found)
+
+
+def _looked(profile: Profile, words: list[Word]) -> frozenset[str] | None:
+    """The effects by the words before the options; None if the program's own hold."""
+    texts: list[str] = []
+    for word in words if profile.looks else ():
+        if word.text is None or word.text[:1] == "-":
+            break
+        texts.append(word.text)
+    if profile.verb is not None:
+        texts = texts[profile.verb : profile.verb + 1]
+    found = [effects for pattern, effects in profile.looks.items() if any(fnmatchcase(t, pattern) for t in texts)]
+    if None in found or not found:
+        return None
+    return frozenset(effect for effects in found for effect in effects or ())
 
 
 def _aim_remote(out: Reading, word: Word) -> None:
