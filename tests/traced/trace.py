@@ -10,11 +10,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 STRACE = shutil.which("strace")
-CALLS = "trace=open,openat,creat,unlink,unlinkat,rename,renameat,renameat2,mkdir,mkdirat,rmdir,link,linkat,symlink,symlinkat,truncate,chmod,fchmodat,connect"
+CALLS = (
+    "trace=open,openat,creat,unlink,unlinkat,rename,renameat,renameat2,mkdir,mkdirat,rmdir,link,linkat,symlink,symlinkat,"
+    "truncate,chmod,fchmodat,connect"
+)
 _LINE = re.compile(r"^(?:\[pid +\d+\] |\d+ +)?(\w+)\((.*)\) += +(-?\d+)")
 _TEXT = re.compile(r'"((?:[^"\\]|\\.)*)"')
 _NETWORK = re.compile(r"sa_family=AF_INET6?")
-_SECONDS = 10
+_SECONDS = "3"
+"""Some never end: `tail -f`."""
 
 
 @dataclass(slots=True)
@@ -33,14 +37,13 @@ def trace(command: str, folder: Path) -> Traced:
     log = folder.parent / "strace.log"
     env = {"PATH": os.environ["PATH"], "HOME": str(folder.parent / "home"), "LC_ALL": "C", "GIT_PAGER": "cat"}
     (folder.parent / "home").mkdir(exist_ok=True)
-    words = [str(STRACE), "-f", "-y", "-e", CALLS, "-o", str(log), "bash", "-c", command]
+    words = [str(STRACE), "-f", "-y", "-e", CALLS, "-o", str(log), "timeout", _SECONDS, "bash", "-c", command]
     subprocess.run(
         words,
         cwd=folder,
         env=env,
         stdin=subprocess.DEVNULL,
         capture_output=True,
-        timeout=_SECONDS,
         check=False,
     )
     found = Traced()

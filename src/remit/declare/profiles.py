@@ -54,6 +54,7 @@ KINDS = frozenset(
         "git_format",
         "jq",
         "plugin",
+        "prefix",
         "resource",
         "setting",
         "suffix",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fnmatch import fnmatchcase
+from posixpath import normpath
 
 from remit.languages.bash.reading import Reading, Word
 from remit.languages.programs.awk import read_awk
@@ -17,7 +18,9 @@ from remit.languages.programs.derived import (
     touch_backups,
     touch_edited,
     touch_into,
+    touch_numbered,
     touch_pathspec,
+    touch_pieces,
     touch_unnamed,
 )
 from remit.languages.programs.find import read_find
@@ -325,6 +328,8 @@ class Interpreter:
         if self.suffix is not None:
             written = [touch.path for touch in self.out.touches if touch.effect == "write" and not touch.deep]
             touch_backups(self.out, self.suffix, written)
+            if "--backup" in seen:
+                touch_numbered(self.out, written)
         self.replaced = touch_unnamed(self.out, profile.special, plain, seen, self.replaced)
 
     def _into(self, target: Word, sources: list[Word], seen: set[str]) -> None:
@@ -332,7 +337,10 @@ class Interpreter:
         deep = not seen.isdisjoint(("-r", "-R", "-a", "--recursive", "--archive"))
         if seen.isdisjoint(("-T", "--no-target-directory")):
             touch_into(self.out, target, sources, deep=deep)
-        elif deep:
+            whole = deep and target.text is not None and normpath(target.text) != "."  # it may not be there yet
+        else:
+            whole = deep
+        if whole or "--parents" in seen:
             self.out.touch("write", target, deep=True)
 
     def _writes(self) -> bool:
@@ -417,6 +425,8 @@ class Interpreter:
                 and (word.text in ("~", "/") or (word.text[0] == "/" and word.text.rstrip("/*").count("/") <= 1))
             ):
                 out.effects.add("system")  # the machine's own folders
+        elif kind == "prefix":
+            touch_pieces(out, word)
         elif kind == "write_tree":
             out.touch("write", word, deep=True)
         elif kind == "edit":
