@@ -61,7 +61,7 @@ class Reach:
         files = dict.fromkeys(item.nodeid.partition("::")[0] for item in items)
         return [file for file in files if not self._kept(file).exists()]
 
-    def measure(self, file: str, items: Iterable[pytest.Item]) -> str:
+    def measure(self, file: str, items: Iterable[pytest.Item]) -> None:
         """Runs a file's tests under coverage, and keeps what they reach."""
         import coverage
 
@@ -88,7 +88,6 @@ class Reach:
         kept = self._kept(file)
         kept.parent.mkdir(parents=True, exist_ok=True)
         kept.write_text(json.dumps({"seconds": seconds, "lines": lines, "failed": failed}))
-        return ""
 
     def load(self, files: Iterable[str]) -> None:
         for file in files:
