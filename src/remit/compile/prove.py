@@ -8,6 +8,7 @@ import msgspec
 
 from remit.analyze.candidates import favourable, nest, plain_value
 from remit.analyze.never import describe, examine
+from remit.analyze.shadowed import shadows
 from remit.analyze.widening import widening
 from remit.decide import decide
 from remit.decide.grid import Cell, grid_of
@@ -42,6 +43,11 @@ def prove(rulebook: Rulebook) -> Rulebook:
             reader.fail(statement.at, code, f"`{describe(statement)}` does not hold: {what}")
         else:
             notices.extend(f"{statement.at}: proved, assuming that {text}" for text in finding.assumptions)
+    for shadow in shadows(rulebook):
+        if shadow.own:
+            reader.fail(shadow.at, shadow.code, shadow.text, shadow.help)
+        else:
+            notices.append(f"{shadow.at}: {shadow.text}")
     reader.finish()
     notices.extend(widening(rulebook))
     if len(notices) == len(rulebook.book.notices):
