@@ -43,16 +43,27 @@ def prove(rulebook: Rulebook) -> Rulebook:
             reader.fail(statement.at, code, f"`{describe(statement)}` does not hold: {what}")
         else:
             notices.extend(f"{statement.at}: proved, assuming that {text}" for text in finding.assumptions)
+    reader.finish()
+    notices.extend(widening(rulebook))
+    if len(notices) == len(rulebook.book.notices):
+        return rulebook
+    return Rulebook(msgspec.structs.replace(rulebook.book, notices=tuple(notices)), rulebook.hash)
+
+
+def without_dead_rules(rulebook: Rulebook) -> Rulebook:
+    """The rulebook with notices about rules that do nothing. Raises PolicyError where two in one list are at odds."""
+    reader = Reader()
+    notices = []
     for shadow in shadows(rulebook):
         if shadow.own:
             reader.fail(shadow.at, shadow.code, shadow.text, shadow.help)
         else:
             notices.append(f"{shadow.at}: {shadow.text}")
     reader.finish()
-    notices.extend(widening(rulebook))
-    if len(notices) == len(rulebook.book.notices):
+    if not notices:
         return rulebook
-    return Rulebook(msgspec.structs.replace(rulebook.book, notices=tuple(notices)), rulebook.hash)
+    book = msgspec.structs.replace(rulebook.book, notices=(*rulebook.book.notices, *notices))
+    return Rulebook(book, rulebook.hash)
 
 
 def _examples(rulebook: Rulebook, caller: Caller, rule: Rule, reader: Reader) -> None:
