@@ -144,6 +144,7 @@ def _declare(cursor: Cursor, draft: Draft) -> None:
 def _prepare(cursor: Cursor, draft: Draft) -> None:
     """A prepared statement does nothing by itself; what it will do is looked into all the same."""
     draft.unknown.append("what PREPARE runs isn't followed")
+    draft.reaches.append(Reach("system", "server", "", "PREPARE"))
     while not cursor.done and not cursor.take("as"):
         cursor.at += 1
     if not cursor.done and cursor.dialect == "postgres":

@@ -21,6 +21,10 @@ if TYPE_CHECKING:
 _ODD_TABLE = ("catalog", "pivots", "version", "hints", "laterals", "when", "changes", "format", "pattern", "partition")
 _SKIPPED = frozenset(("with_", "alias"))
 _KEYWORDS = frozenset(("ROW", "GROUPING"))
+_FILE_ENDINGS = frozenset(
+    ("arrow", "avro", "csv", "db", "duckdb", "geojson", "gz", "ipc", "json", "jsonl", "ndjson", "parquet", "shp")
+    + ("sqlite", "tsv", "txt", "xlsx", "zst")
+)
 
 
 class Walker:
@@ -497,6 +501,8 @@ class Walker:
             scope.sources.append((alias or self._name(node.this.this) or "", None))
             self._function(node.this, scope, node.args.get("db"))
             return None
+        if self.dialect == "duckdb" and self._file(node, alias, scope, verb):
+            return None
         name = self._table_name(node)
         bare = name.rpartition(".")[2]
         scope_alias = alias or bare
@@ -527,6 +533,27 @@ class Walker:
             source.columns = read.columns = None
         scope.sources.append((scope_alias, read))
         return source
+
+    def _file(self, node: exp.Table, alias: str, scope: Scope, verb: str) -> bool:
+        """duckdb reads `FROM 'x.csv'`, `"x.csv"` and `x.csv` from a file, if there is no such table; noted as that."""
+        name = self._name(node.this) if isinstance(node.this, exp.Identifier | exp.Literal) else None
+        if name is None:
+            return False
+        outer = self._name(node.args.get("db"))
+        quoted = isinstance(node.this, exp.Literal) or node.this.this[:1] == "s" or not name.isidentifier()
+        whole = f"{outer}.{name}" if outer else name
+        if not quoted and not (outer and name.lower() in _FILE_ENDINGS):
+            return False
+        if verb != "select":
+            raise refuse("a change of a file in the place of a table")
+        if "://" in whole:
+            self.reaches.append(Reach("network", "url", whole, "FROM a URL"))
+        told = "" if any(char in whole for char in "*?[{") or "://" in whole else whole
+        self.reaches.append(Reach("read", "path", told, "FROM a file"))
+        if not quoted:
+            self.sources.append(Source("select", whole))
+        scope.sources.append((alias or name, None))
+        return True
 
     def _function(self, node: exp.Func, scope: Scope, schema: Any) -> None:
         if not isinstance(node, exp.Anonymous):
