@@ -154,9 +154,13 @@ def _prepare(cursor: Cursor, draft: Draft) -> None:
 def _set(cursor: Cursor, draft: Draft) -> None:
     """Whoever takes another role has what that may do."""
     cursor.take_any("session", "local", "global")
-    if cursor.word() in ("role", "authorization", "session_authorization", "password", "session") or cursor.take("default", "role"):
+    if cursor.word() in ("role", "authorization", "session_authorization", "password", "session") or cursor.take(
+        "default", "role"
+    ):
         draft.reaches.append(Reach("system", "server", "", "SET ROLE"))
-    elif cursor.tokens[1].value in ("global", "persist", "persist_only") or "global" in {token.value for token in cursor.tokens if token.kind == WORD}:
+    elif cursor.tokens[1].value in ("global", "persist", "persist_only") or "global" in {
+        token.value for token in cursor.tokens if token.kind == WORD
+    }:
         draft.reaches.append(Reach("system", "server", "", "SET GLOBAL"))
 
 

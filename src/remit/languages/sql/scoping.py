@@ -70,7 +70,7 @@ class Scope:
                 self._bare(name)
 
     def calls(self) -> Iterator[str]:
-        """`alias.name` where the alias is that of a function: for postgres a call of `name`, if no column is so named."""
+        """`alias.name` where the alias is that of a function: for postgres a call of `name`, unless a column has it."""
         for qualifier, name in self.columns:
             scope: Scope | None = self
             while scope is not None:
