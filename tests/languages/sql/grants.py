@@ -3,7 +3,7 @@
 `python -m tests.languages.sql.grants --count 20000 --seed 1 [--sqlite]`
 """
 
-# ruff: noqa: S311, S608: random statements are what this is about
+# ruff: noqa: S311, S608
 
 from __future__ import annotations
 

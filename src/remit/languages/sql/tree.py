@@ -22,7 +22,26 @@ _ODD_TABLE = ("catalog", "pivots", "version", "hints", "laterals", "when", "chan
 _SKIPPED = frozenset(("with_", "alias"))
 _KEYWORDS = frozenset(("ROW", "GROUPING"))
 _FILE_ENDINGS = frozenset(
-    "arrow avro csv db duckdb geojson gz ipc json jsonl ndjson parquet shp sqlite tsv txt xlsx zst".split()
+    [
+        "arrow",
+        "avro",
+        "csv",
+        "db",
+        "duckdb",
+        "geojson",
+        "gz",
+        "ipc",
+        "json",
+        "jsonl",
+        "ndjson",
+        "parquet",
+        "shp",
+        "sqlite",
+        "tsv",
+        "txt",
+        "xlsx",
+        "zst",
+    ]
 )
 
 
