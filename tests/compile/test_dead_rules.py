@@ -79,7 +79,9 @@ def test_a_permission_with_something_left_loads(record):
 def test_of_two_permissions_in_one_list_the_narrower_is_moot():
     assert refused({"may": ["write", {"write": {"path": "src/**"}}]}) == {"moot-rule"}
     wide = {"may": ["write"]}
-    assert any("moot" in text for text in load({"roles": ["r"], "may": [{"write": {"path": "x/**"}}]}, roles={"r": wide}))
+    assert any(
+        "moot" in text for text in load({"roles": ["r"], "may": [{"write": {"path": "x/**"}}]}, roles={"r": wide})
+    )
 
 
 def test_across_roles_it_is_a_notice():
