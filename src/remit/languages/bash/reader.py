@@ -566,7 +566,8 @@ class _Reader(Scanner):
             self.arithmetic(found[2])
         if self.text.startswith("(", self.at) and not rest:
             value = self.array()
-        elif found[0].endswith("+=") or (declares and len(self.lexed(raw)) != 1):
+            value = value if found[0] == f"{found[1]}=" else Word(None, f"{found[0]}{value.raw}")
+        elif found[0] != f"{found[1]}=" or (declares and len(self.lexed(raw)) != 1):
             value = Word(None, raw)
         else:
             value = lex_value(rest)
@@ -589,7 +590,7 @@ class _Reader(Scanner):
             rest = word.text[assign.end() :]
             if rest.startswith("(") or assign[2]:
                 raise NotUnderstood("shell", "a quoted array, which is evaluated")
-            value = Word(None if assign[0].endswith("+=") else rest, word.raw)
+            value = Word(None, f"{assign[1]}=…") if assign[0].endswith("+=") else Word(rest, word.raw)
             draft.assigns.append((assign[1], value))
             self.found.numbers.assign(assign[1], value)
         draft.words = words

@@ -21,6 +21,15 @@ class Word(NamedTuple):
     deep: bool = False
 
 
+class Names(NamedTuple):
+    """Names of files, as `find src -print0` writes them."""
+
+    words: tuple[Word, ...]
+    """What they are: a path, a pattern, something below a path."""
+    ends: str = "line"
+    """What ends each: `line`, or `nul`, which no name can contain."""
+
+
 class Touch(NamedTuple):
     """A path that is read, written or deleted; `deep` with all below it; `glob` where it is a pattern."""
 

@@ -58,7 +58,7 @@ class Step(NamedTuple):
 
     kind: str
     place: int = -1
-    parts: tuple[tuple["Step", ...], ...] = ()
+    parts: tuple[tuple[Step, ...], ...] = ()
     name: str = ""
     words: tuple[str, ...] | None = None
 

@@ -15,6 +15,10 @@ from remit.languages.programs.tar import read_tar
 from remit.model.pattern import compile_later
 
 _STREAMS = frozenset(("-", "/dev/null", "/dev/stdin", "/dev/stdout", "/dev/stderr"))
+_PATHS = frozenset(
+    ("read", "write", "delete", "into", "copy_from", "copy_to", "move", "tree", "directory", "script", "command")
+)
+"""Kinds of words that are paths, or whose readers look at that themselves."""
 _AIMS = frozenset(("branch", "context"))
 _REMOTE = compile_later(r"[A-Za-z][A-Za-z0-9+.-]*://|[^/\s]+:|[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)*\.[A-Za-z]{2,}/\S")
 """A URL, `host:path`, or a path that begins with a host name (`example.com/x`)."""
@@ -53,10 +57,10 @@ class Interpreter:
         if not profile.sub:
             self._enter(profile)
         if profile.special == "find":
-            read_find(words, self.out)
+            read_find([_told(word) for word in words], self.out)
             return
         if profile.special == "tar":
-            read_tar(words, self.out)
+            read_tar([_told(word) for word in words], self.out)
             return
         if profile.any is not None:
             self._any(profile, words)
@@ -77,6 +81,9 @@ class Interpreter:
                 ended = True
             elif not ended and _is_option(text, profile):
                 at = self._option(profile, options, words, at, text, seen)
+            elif profile.sub and not ended and word.deep:
+                self._unsure(profile, _told(word), ended)
+                plain.append(_told(word))
             elif profile.sub and not ended:
                 self._subcommand(profile, text, words[at:], options if profile.shared else {})
                 return
@@ -228,9 +235,9 @@ class Interpreter:
                 self.out.commands.append([word, *words[at:]])
                 return len(words)
             if option.kind == "module":
-                self._module(profile, word, words[at:])
+                self._module(profile, _told(word), words[at:])
                 return len(words)
-            self._known(name, option, word.text)
+            self._known(name, option, _told(word).text)
             self._value(option.kind, word, option=True)
         elif value is not None:
             if option.kind == "module":
@@ -261,7 +268,7 @@ class Interpreter:
                 self.out.commands.append(plain[plain.index(word) :])
                 break
             if kind == "module" and word.text is not None:
-                self._module(profile, word, plain[plain.index(word) + 1 :])
+                self._module(profile, _told(word), plain[plain.index(word) + 1 :])
                 break
             if kind in ("into", "copy_to"):
                 _touch_into(self.out, word, [source for source, _ in pairs if source is not word])
@@ -270,7 +277,7 @@ class Interpreter:
 
     def _joined(self, plain: list[Word]) -> None:
         """Words that are joined by blanks into one shell text, as `eval` does."""
-        texts = [word.text for word in plain]
+        texts = [_told(word, glob=True).text for word in plain]
         literal = None if None in texts else " ".join(str(text) for text in texts)
         self._value("shell", Word(literal, " ".join(word.raw for word in plain)))
 
@@ -287,6 +294,10 @@ class Interpreter:
 
     def _value(self, kind: str, word: Word, *, option: bool = False) -> None:
         out = self.out
+        if kind == "db" and "PWD" in word.raw:
+            word = Word(None, word.raw)  # a database must be named by itself
+        if kind not in _PATHS:
+            word = _told(word, glob=kind == "shell")
         if kind in ("read", "write", "tree") and word.text in _STREAMS:
             return
         if kind == "data":
@@ -359,6 +370,11 @@ class Interpreter:
             self.out.project = True
         if text is not None and text != "-":
             self.out.touch("read", word)
+
+
+def _told(word: Word, *, glob: bool = False) -> Word:
+    """A word that stands for all below a path is no text to be read; nor is a pattern, where `glob` says so."""
+    return Word(None, word.raw) if word.deep or (glob and word.glob) else word
 
 
 def _names(option: str, text: str) -> bool:
@@ -462,7 +478,7 @@ def _touch_into(out: Reading, target: Word, sources: list[Word]) -> None:
         return
     for source in sources:
         name = (source.text or "").rstrip("/").rpartition("/")[2]
-        if name in ("", ".", "..") or (source.text or "").endswith("/"):
+        if source.deep or name in ("", ".", "..") or (source.text or "").endswith("/"):
             out.touch("write", target, deep=True)  # what the source contains
             continue
         # Without dotglob, `*` matches no hidden name: only in the root itself could it hit something protected.
@@ -477,6 +493,7 @@ def _touch_unnamed(
 ) -> frozenset[str] | None:
     """What is written or deleted without a word of its own; the effects that replace the base ones."""
     here = Word(".", ".")
+    plain = [_told(word) for word in plain]
     if special == "unzip" and replaced is None and "-d" not in seen:
         out.touch("write", here, deep=True)
     elif special == "git clean" and not plain and replaced is None:
