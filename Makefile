@@ -17,6 +17,9 @@ PIP_FLAGS := --quiet --disable-pip-version-check --no-input
 PIP_HASHED := install $(PIP_FLAGS) --require-hashes --only-binary :all:
 PIP_PROJECT := install $(PIP_FLAGS) --no-build-isolation --no-deps -e .
 
+# Tests start many processes: each module is compiled once, whatever the environment says.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: help
 help:  ## list these commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)

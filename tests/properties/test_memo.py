@@ -17,7 +17,7 @@ from remit.decide.engine import judged, malformed
 from remit.decide.memo import memo_of
 from remit.decide.view import Noted, Seen
 from remit.model import Call, Context, Decision, Facts, Statement
-from tests.properties.test_properties import PARTS, Case, cases
+from tests.properties.test_properties import PARTS, Case, cases, parts
 
 replace = msgspec.structs.replace
 EARLIEST, LATEST = "0000-01-01T00:00:00Z", "9999-12-31T23:59:59Z"
@@ -79,7 +79,8 @@ def just_before(moment: str) -> str:
     return moment[:-1] + chr(ord(moment[-1]) - 1) + "z"
 
 
-@pytest.mark.parametrize("seeds", PARTS, ids=["one", "two"])
+@pytest.mark.sample(2)
+@parts
 def test_what_was_not_noted_makes_no_difference(seeds: range) -> None:
     tried = shared = 0
     for case in cases(seeds):

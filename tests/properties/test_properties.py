@@ -17,8 +17,8 @@ from remit.model.policy import Enforce
 from tests.oracle.compare import EARLY, RANK, digest
 from tests.oracle.generate import Draw
 
-PARTS = [range(start, start + 40) for start in (20_000, 30_000)]
-parts = pytest.mark.parametrize("seeds", PARTS, ids=["one", "two"])
+PARTS = [range(start, start + 20) for start in (20_000, 20_020, 30_000, 30_020)]
+parts = pytest.mark.parametrize("seeds", PARTS, ids=["one", "two", "three", "four"])
 pytestmark = pytest.mark.sample(1)
 
 

@@ -776,7 +776,7 @@ def test_what_is_not_understood_asks_a_person_by_default():
         (
             {"run": [{"git": ["diff"]}]},
             "git -c core.pager=id diff",
-            "`git -c core.pager=id diff`: `-c`: a configuration can name programs that git runs",
+            "`git -c core.pager=id diff`: `core.pager`: a setting can name programs that git runs",
         ),
         ({"run": ["cat"]}, "cat ../x", "`cat ../x`: ../x lies outside the root, or can't be told"),
         ({"run": ["cat"]}, "cat $X", "`cat $X`: `$X` is not literal: write out what it stands for"),

@@ -155,6 +155,7 @@ def test_a_host_whose_package_is_gone_is_a_fault(
 # Probes
 
 
+@pytest.mark.more  # as in test_probe.py
 def test_a_healthy_project_denies_every_probe(project: Hooked) -> None:
     results = project.status("--probe", code=0)["probes"]["results"]
     assert {one["host"] for one in results} == {project.host.name}
@@ -164,6 +165,7 @@ def test_a_healthy_project_denies_every_probe(project: Hooked) -> None:
 
 
 @pytest.mark.parametrize("command", ["true", "exit 1", "exit 3", "echo '{}'", "echo junk >&2", "/nowhere/hook"])
+@pytest.mark.sample(4)
 def test_a_hook_that_lets_go_is_an_alarm(project: Hooked, command: str) -> None:
     if project.host is CLAUDE:
         project.change(lambda data: data["hooks"]["PreToolUse"][0]["hooks"][0].update(command=command))
@@ -180,6 +182,7 @@ def test_no_hook_at_all_is_an_alarm(project: Hooked) -> None:
     assert project.status("--probe", code=1)["probes"]["problem"] is not None
 
 
+@pytest.mark.more  # as in test_probe.py
 def test_a_deny_because_nothing_works_is_told_apart(project: Hooked) -> None:
     (project.root / ".remit" / "rulebook").unlink()
     found = {one["verdict"] for one in project.status("--probe", code=1)["probes"]["results"]}
@@ -187,6 +190,7 @@ def test_a_deny_because_nothing_works_is_told_apart(project: Hooked) -> None:
     assert "ALARM" not in found
 
 
+@pytest.mark.more
 def test_two_hosts_in_one_project_are_both_probed(make: Make) -> None:
     both = PROTECTED.replace(
         "hosts: {claude-code: {main: lead}}", "hosts: {claude-code: {main: lead}, toy: {main: lead}}"

@@ -30,8 +30,9 @@ SHORT = 3
 """Endings are known by so many characters."""
 
 
+@lru_cache(maxsize=256)
 def folded(texts: tuple[str, ...]) -> GlobSet:
-    """Globs that ignore case and Unicode form."""
+    """Globs that ignore case and Unicode form. Shared, since most rulebooks have the same shipped ones."""
     return GlobSet(Glob.parse(text).folded() for text in texts)
 
 

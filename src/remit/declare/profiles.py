@@ -49,6 +49,15 @@ KINDS = frozenset(
         "data",
         "branch",
         "context",
+        "edit",
+        "git_format",
+        "jq",
+        "plugin",
+        "resource",
+        "setting",
+        "suffix",
+        "target_dir",
+        "write_tree",
     }
 )
 META_KINDS = frozenset(("show", "data", "shell", "script", "output", "write", "copy", "import", "refuse"))
@@ -79,9 +88,16 @@ _KEYS = frozenset(
         "alone",
         "reaches",
         "words",
+        "at_files",
+        "pathspecs",
+        "settings",
+        "edits",
     }
 )
 
+
+_PLAIN = ("grade", "special", "stdin", "abbreviates", "dashes", "plus", "numbers", "shared", "at_files", "pathspecs")
+"""Keys whose values are taken as they are."""
 
 _PROFILE = Decoding(Profile)
 
@@ -134,9 +150,23 @@ class _Compiler:
                 fields[key] = {**getattr(base, key), **mine}
         if "bare" in data:
             fields["bare"] = self.profile(f"{where} (bare)", data["bare"], above)
-        for key in ("grade", "special", "stdin", "abbreviates", "dashes", "plus", "numbers", "shared"):
+        for key in (
+            "grade",
+            "special",
+            "stdin",
+            "abbreviates",
+            "dashes",
+            "plus",
+            "numbers",
+            "shared",
+            "at_files",
+            "pathspecs",
+        ):
             if key in data:
                 fields[key] = data[key]
+        for key in ("settings", "edits"):
+            if key in data:
+                fields[key] = tuple(str(text) for text in data[key])
         try:
             return _PROFILE.convert(fields)
         except msgspec.ValidationError as error:

@@ -64,8 +64,9 @@ git tag -s v1                               | read write (?)
 git stash                                   | read write
 git stash list                              | read
 git config --get x.y                        | read
-git config x.y z                            | execute read write
-git config --global x.y z                   | execute read system write
+git config user.name Ann                    | read write
+git config x.y z                            | read write (?)
+git config --global user.name Ann           | execute read system write
 git push                                    | network publish read
 git fetch                                   | network read write
 git clean -fd                               | delete read

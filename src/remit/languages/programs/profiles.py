@@ -46,6 +46,14 @@ class Profile(msgspec.Struct, frozen=True, omit_defaults=True):
     """Effects that these arguments add wherever they stand: `deploy` of `make deploy`."""
     reaches: tuple[str, ...] | None = None
     """`branch`, `context`: what it works on even where no word names it; None: as above it."""
+    at_files: bool = False
+    """`@file` among its words is replaced by options from that file."""
+    pathspecs: bool = False
+    """Its paths are git's patterns, with magic such as `:/x`."""
+    settings: tuple[str, ...] = ()
+    """Settings that can name no program, as patterns."""
+    edits: tuple[str, ...] | None = None
+    """Names of the files that it writes below a folder that it is given, as patterns; none: any file."""
     alone: tuple[str, ...] | None = None
     """Its effects when it is given no arguments: `git branch` only lists."""
 

@@ -296,6 +296,8 @@ class ShellMatcher(Matcher):
         if self.inside is not None and not all(isinstance(at, str) and self.inside.matches(at) for at in places):
             return f"it runs outside {self.inside.text}"
         for touch, path in placed.touches:
+            if touch.path.text is None and not touch.path.raw and self.paths is None:
+                continue  # no word tells it, and nothing limits it
             if path is None or (isinstance(path, str) and path.startswith("/")):
                 return f"{touch.path.raw} lies outside the root, or can't be told"
             allowed = self.paths.get(touch.effect) if self.paths is not None else None
