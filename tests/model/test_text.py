@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+import re
 import sys
 import unicodedata
 
@@ -77,8 +79,42 @@ def test_it_is_one_line_within_its_bound_and_cuts_no_escape(text: str, limit: in
         assert show(text, 10_000).startswith(whole)
         rest = show(text, 10_000)[len(whole) :]
         assert not rest or len(whole) + 10 >= limit  # an escape has up to ten characters and is never cut
-        pieces = [show(c) for c in text]
-        assert any("".join(pieces[:n]) == whole for n in range(len(pieces) + 1))
+
+
+ESCAPES = st.sampled_from(["\\", "n", "x", "u", "U", "202e", "00", "\u202e", "\n", "\u0301", "a", "\U000e0041"])
+
+
+@given(st.lists(ESCAPES, max_size=12).map("".join), st.lists(ESCAPES, max_size=12).map("".join))
+@example("\\u202e", "\u202e")
+@example("\\\\u202e", "\\\u202e")
+@example("\\\\n", "\\n")
+@example("C:\\new", "C:\new")
+def test_different_texts_are_shown_differently(one: str, two: str):
+    for show in (shown, shown_name):
+        assert (show(one, 1000) == show(two, 1000)) == (one == two)
+        assert read_back(show(one, 1000)) == one
+
+
+def read_back(text: str) -> str:
+    """What was shown, read as the docstring says."""
+    form = r"n|r|t|x[0-9a-f]{2}|u[0-9a-f]{4}|U[0-9a-f]{8}"
+
+    def read(found: re.Match[str]) -> str:
+        literal, odd = divmod(len(found[1]), 2)
+        last = ast.literal_eval(f"'\\{found[2]}'") if odd else found[2]
+        return "\\" * literal + last
+
+    return re.sub(rf"(\\+)({form})", read, text)
+
+
+def test_a_backslash_that_starts_no_escape_stays_single():
+    assert shown("C:\\docs \\d+ \\\\host") == "C:\\docs \\d+ \\\\host"
+    assert shown("\\u202e") == "\\\\u202e"
+
+
+def test_a_run_of_combining_marks_is_bounded():
+    assert shown("e" + "\u0301" * 6 + "!") == "e" + "\u0301" * 4 + "\\u0301" * 2 + "!"
+    assert shown("नि\u0301") == "नि\u0301"
 
 
 @given(st.text(st.characters()))

@@ -266,6 +266,7 @@ def compile_programs() -> tuple[Programs, list[bytes]]:
     raw: dict[str, dict[str, Any]] = {}
     sets: dict[str, list[object]] = {}
     environment: list[str] = []
+    harmless_names: list[str] = []
     harmless: dict[str, tuple[str, ...]] = {}
     metas: dict[str, dict[str, Meta]] = {}
     problems: list[Problem] = []
@@ -278,6 +279,7 @@ def compile_programs() -> tuple[Programs, list[bytes]]:
             continue
         if entry.name == "environment.yaml":
             environment = list(data["names"])
+            harmless_names = list(data["plain"])
             harmless = {str(name): tuple(values) for name, values in data["harmless"].items()}
             continue
         if entry.name == "meta.yaml":
@@ -299,7 +301,8 @@ def compile_programs() -> tuple[Programs, list[bytes]]:
         if first.setdefault(data, name) != name:
             aliases[name] = first[data]
     places = {name: line for line, name in enumerate(first.values(), start=1)}
-    return Programs(places, aliases, sets, tuple(environment), harmless, metas), list(first)
+    names = tuple(environment), harmless, tuple(harmless_names)
+    return Programs(places, aliases, sets, *names, metas), list(first)
 
 
 def _metas(client: str, commands: dict[str, Any], problems: list[Problem]) -> dict[str, Meta]:

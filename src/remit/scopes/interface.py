@@ -40,6 +40,15 @@ class Untold(NamedTuple):
     """What it stands for, as far as that is literal."""
 
 
+class Misnamed(NamedTuple):
+    """A name in a scope that nothing known has."""
+
+    problem: str
+    near: str | None
+    """The known name that it is probably meant to be: then it is a slip, and the policy does not load."""
+    help: str = ""
+
+
 class Unit(msgspec.Struct, frozen=True):
     """What a call falls into: one path, one URL, one name, one reach, or the call itself."""
 
@@ -218,6 +227,10 @@ class Kind:
     def matcher(self, data: Any) -> Matcher:
         """The matcher of a part of a scope, from what its form has read."""
         raise NotImplementedError
+
+    def misnamed(self, data: Any) -> Iterable[Misnamed]:
+        """Names in a part of a scope that nothing known has."""
+        return ()
 
     def callers(self, data: Any) -> Sequence[str]:
         """Agents, roles and runners that a part of a scope names: the policy must know them."""

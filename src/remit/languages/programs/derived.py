@@ -39,7 +39,7 @@ def touch_into(out: Reading, target: Word, sources: list[Word], *, deep: bool = 
         return
     for source in sources:
         name = (source.text or "").rstrip("/").rpartition("/")[2]
-        if name in ("", ".", "..") or (source.text or "").endswith("/"):
+        if source.deep or name in ("", ".", "..") or (source.text or "").endswith("/"):
             out.touch("write", target, deep=True)  # what the source contains
             continue
         # Without dotglob, `*` matches no hidden name: only in the root itself could it hit something protected.
@@ -70,7 +70,7 @@ def touch_numbered(out: Reading, paths: list[Word]) -> None:
 
 def touch_edited(out: Reading, path: Word, names: tuple[str, ...]) -> None:
     """A formatter writes the file that is named, or below a folder what has these names; without them anything."""
-    if path.text is None or path.glob:
+    if path.text is None or path.glob or path.deep:
         out.touch("write", path, deep=True)
         return
     folder = normpath(path.text)

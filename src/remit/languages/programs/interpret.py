@@ -30,6 +30,24 @@ from remit.languages.programs.tar import read_tar
 from remit.model.pattern import compile_later
 
 _STREAMS = frozenset(("-", "/dev/null", "/dev/stdin", "/dev/stdout", "/dev/stderr"))
+_PATHS = frozenset(
+    (
+        "read",
+        "write",
+        "delete",
+        "into",
+        "copy_from",
+        "copy_to",
+        "move",
+        "tree",
+        "directory",
+        "script",
+        "command",
+        "edit",
+        "write_tree",
+    )
+)
+"""Kinds of words that are paths, or whose readers look at that themselves."""
 _AIMS = frozenset(("branch", "context"))
 _REMOTE = compile_later(r"[A-Za-z][A-Za-z0-9+.-]*://|[^/\s]+:|[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)*\.[A-Za-z]{2,}/\S")
 """A URL, `host:path`, or a path that begins with a host name (`example.com/x`)."""
@@ -83,10 +101,10 @@ class Interpreter:
         if not profile.sub:
             self._enter(profile)
         if profile.special == "find":
-            read_find(words, self.out)
+            read_find([_told(word) for word in words], self.out)
             return
         if profile.special == "tar":
-            read_tar(words, self.out)
+            read_tar([_told(word) for word in words], self.out)
             return
         if profile.any is not None:
             self._any(profile, words)
@@ -107,6 +125,9 @@ class Interpreter:
                 ended = True
             elif not ended and _is_option(text, profile):
                 at = self._option(profile, options, words, at, text, seen)
+            elif profile.sub and not ended and word.deep:
+                self._unsure(profile, _told(word), ended)
+                plain.append(_told(word))
             elif profile.sub and not ended:
                 self.seen |= seen
                 self._subcommand(profile, text, words[at:], options if profile.shared else {})
@@ -275,9 +296,9 @@ class Interpreter:
                 self.out.commands.append([word, *words[at:]])
                 return len(words)
             if option.kind == "module":
-                self._module(profile, word, words[at:])
+                self._module(profile, _told(word), words[at:])
                 return len(words)
-            self._known(name, option, word.text)
+            self._known(name, option, _told(word).text)
             self._value(option.kind, word, option=True)
         elif value is not None:
             if option.kind == "module":
@@ -308,7 +329,7 @@ class Interpreter:
                 self.out.commands.append(plain[plain.index(word) :])
                 break
             if kind == "module" and word.text is not None:
-                self._module(profile, word, plain[plain.index(word) + 1 :])
+                self._module(profile, _told(word), plain[plain.index(word) + 1 :])
                 break
             if kind in ("into", "copy_to"):
                 self._into(word, [source for source, _ in pairs if source is not word], seen)
@@ -330,7 +351,8 @@ class Interpreter:
             touch_backups(self.out, self.suffix, written)
             if "--backup" in seen:
                 touch_numbered(self.out, written)
-        self.replaced = touch_unnamed(self.out, profile.special, plain, seen, self.replaced)
+        told = [_told(word) for word in plain]
+        self.replaced = touch_unnamed(self.out, profile.special, told, seen, self.replaced)
 
     def _into(self, target: Word, sources: list[Word], seen: set[str]) -> None:
         """Sources that go to a target: below it, unless `-T` says that it is no directory."""
@@ -349,7 +371,7 @@ class Interpreter:
 
     def _joined(self, plain: list[Word]) -> None:
         """Words that are joined by blanks into one shell text, as `eval` does."""
-        texts = [word.text for word in plain]
+        texts = [_told(word, glob=True).text for word in plain]
         literal = None if None in texts else " ".join(str(text) for text in texts)
         self._value("shell", Word(literal, " ".join(word.raw for word in plain)))
 
@@ -366,6 +388,10 @@ class Interpreter:
 
     def _value(self, kind: str, word: Word, *, option: bool = False) -> None:
         out = self.out
+        if kind == "db" and "PWD" in word.raw:
+            word = Word(None, word.raw)  # a database must be named by itself
+        if kind not in _PATHS:
+            word = _told(word, glob=kind == "shell")
         if kind in ("read", "write", "tree") and word.text in _STREAMS:
             return
         if kind == "data":
@@ -501,6 +527,11 @@ class Interpreter:
         shell = profile_of("bash")
         if shell is not None:
             self.base |= _aim_words(self.out, shell.words, [word])
+
+
+def _told(word: Word, *, glob: bool = False) -> Word:
+    """A word that stands for all below a path is no text to be read; nor is a pattern, where `glob` says so."""
+    return Word(None, word.raw) if word.deep or (glob and word.glob) else word
 
 
 def _names(option: str, text: str) -> bool:

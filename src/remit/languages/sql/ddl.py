@@ -228,6 +228,9 @@ def _calls(cursor: Cursor, draft: Draft, level: int, stop: bool = False) -> None
 def _maybe_call(cursor: Cursor, draft: Draft, depth: int) -> None:
     """Notes the call of a function at the cursor."""
     token = cursor.tokens[cursor.at]
+    if cursor.dialect == "postgres" and cursor.word() == "." and cursor.word(-1) in (")", "]"):
+        draft.call(plain(cursor.tokens[cursor.at + 1].value) if cursor.at + 1 < len(cursor.tokens) else "?")
+        return  # `(x).f` is f(x)
     if token.kind not in (WORD, NAME, STRING) or cursor.word(1) != "(":
         return
     if token.kind == WORD and token.value in word_list("not_called"):

@@ -11,6 +11,17 @@ from remit.languages.sql.statement import Reach, SqlStatement, Use
 DEFAULT_SCHEMA = {"sqlite": "main", "postgres": "public"}
 
 
+_CATALOG_SCHEMAS = frozenset(("pg_catalog", "information_schema", "mysql", "performance_schema", "sys"))
+
+
+def is_catalog(dialect: str, table: str) -> bool:
+    """True for a table in which the database keeps its own roles, settings and objects."""
+    schema, _, name = table.rpartition(".")
+    if schema:
+        return schema in _CATALOG_SCHEMAS
+    return dialect == "postgres" and name.startswith("pg_")
+
+
 @dataclass
 class Draft:
     """What has been found of one statement."""
@@ -48,6 +59,9 @@ class Draft:
 
     def done(self, text: str) -> SqlStatement:
         """The statement."""
+        for use in self.uses:
+            if use.verb != "select" and is_catalog(self.dialect, use.table):
+                self.reaches.append(Reach("system", "server", "", f"a change of {use.table}"))
         return SqlStatement(
             text,
             self.verb,

@@ -19,6 +19,10 @@ class Functions(msgspec.Struct, frozen=True):
     """Effect and kind of each thing that a function reaches. Its first argument says which."""
     tables: frozenset[str] = frozenset()
     """Tables that are functions in disguise: their arguments may stand in WHERE."""
+    of_rows: frozenset[str] = frozenset()
+    """Functions that take a whole row, which `alias.name` hands them in postgres; of those that tell what is in it."""
+    columns: frozenset[str] = frozenset()
+    """Columns of functions that stand in the place of tables."""
 
 
 _FUNCTIONS = Decoding(Functions)

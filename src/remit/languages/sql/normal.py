@@ -157,7 +157,7 @@ class Normaliser:
             return self._type(at + 1)
         elif value == ":":
             raise refuse("a slice or a path that isn't followed")
-        self.out.append("-" if _REPLACED.fullmatch(value) else value)
+        self.out.append("-" if value == "+" or _REPLACED.fullmatch(value) else value)  # the parser loses a sign of plus
         return at + 1
 
     def _bracket(self, at: int) -> int:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from remit.model.pattern import compile_later
 from remit.model.terms import PROJECT, UNKNOWN
-from remit.scopes.interface import Declared, Kind, Matcher, Unit, Values, in_quotes
+from remit.scopes.interface import Declared, Kind, Matcher, Misnamed, Unit, Values, in_quotes
 
 if TYPE_CHECKING:
     from remit.forms.shapes import Shape
@@ -47,6 +47,11 @@ class ShellKind(Kind):
         from remit.scopes.shell.form import shell_scope
 
         return shell_scope
+
+    def misnamed(self, data: Any) -> Iterable[Misnamed]:
+        from remit.scopes.shell.names import misnamed
+
+        return misnamed(data)
 
     def matcher(self, data: Any) -> Matcher:
         from remit.scopes.shell.scope import ShellMatcher
