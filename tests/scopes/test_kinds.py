@@ -13,7 +13,7 @@ from tests.scopes.test_new_kind import ColourKind
 
 POLICY = {
     "remit": 1,
-    "tools": {"paint": {"args": {"colour": "colour"}, "does": {"write": "colour"}}},
+    "tools": {"paint": {"args": {"colour": "colour"}, "does": {"execute": "colour"}}},
     "agents": {"painter": {"may": [{"paint": {"colour": ["red"]}}]}},
 }
 
@@ -26,7 +26,7 @@ def test_one_line_is_enough_wherever_it_stands(monkeypatch, first):
 
 
 def test_a_kind_of_the_table_is_read_and_decided(monkeypatch):
-    """Its line in the table, and a module that has it among its KINDS: then a policy can limit it, and calls are judged."""
+    """A line in the table and a module with it among its KINDS: then policies can limit it, and calls are judged."""
     module = ModuleType("remit.scopes.colours")
     module.KINDS = (ColourKind(),)
     monkeypatch.setitem(sys.modules, module.__name__, module)

@@ -36,9 +36,8 @@ def find(name: str) -> Host:
         found: Host = import_module(BUILT_IN[name]).HOST
         return found
     if _PLAIN.fullmatch(name) is None:
-        raise UnknownHost(
-            f"unknown host `{shown(name)}`: a host's name has at most 40 of a-z, 0-9 and -, a letter first"
-        )
+        form = "a host's name has at most 40 of a-z, 0-9 and -, a letter first"
+        raise UnknownHost(f"unknown host `{shown(name)}`: {form}{did_you_mean(name, names())}")
     target = _added().get(name)
     if target is None:
         raise UnknownHost(f"unknown host `{shown(name)}`{did_you_mean(name, names())}")
