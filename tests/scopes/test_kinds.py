@@ -28,7 +28,7 @@ def test_one_line_is_enough_wherever_it_stands(monkeypatch, first):
 def test_a_kind_of_the_table_is_read_and_decided(monkeypatch):
     """A line in the table and a module with it among its KINDS: then policies can limit it, and calls are judged."""
     module = ModuleType("remit.scopes.colours")
-    module.KINDS = (ColourKind(),)
+    vars(module)["KINDS"] = (ColourKind(),)
     monkeypatch.setitem(sys.modules, module.__name__, module)
     monkeypatch.setattr(kinds, "_ARGUMENTS", kinds._ARGUMENTS | {"colour": "colours"})
     monkeypatch.setattr(kinds, "_loaded", dict(kinds._loaded))
