@@ -87,6 +87,23 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
     return f"; did you mean `{shown(near[0])}`?" if near else ""
 
 
+def near_miss(word: str, known: Iterable[str], *, cutoff: float = 0.8) -> str | None:
+    """The known name that this one is most probably a slip of: letters swapped, or one wrong, missing or too many.
+
+    A name that goes on where another ends (`pipx`, `pip`) is another name."""
+    import difflib
+
+    names = [name for name in known if not word.startswith(name)]
+    swapped = {word[:i] + word[i + 1] + word[i] + word[i + 2 :] for i in range(len(word) - 1)} - {word}
+    for name in names:
+        if name in swapped or (name != word and name.lower() == word.lower()):
+            return name
+    if len(word) < 4:
+        return None
+    near = difflib.get_close_matches(word, names, n=1, cutoff=cutoff)
+    return near[0] if near else None
+
+
 def _pieces(text: str, is_plain: Callable[[str], bool]) -> Iterator[str]:
     """Each character of the text as itself or escaped, so that the text could be read back from the pieces."""
     at = marks = 0

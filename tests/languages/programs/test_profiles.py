@@ -76,7 +76,7 @@ git commit -m x                             | read write
 find . -name x                              | read
 find . -delete                              | delete read
 find . -fprint x                            | read write
-find . -exec rm {} +                        | delete read (?)
+find . -exec rm {} +                        | delete read
 sort x                                      | read
 sort -o y x                                 | read write
 sort --compress-program=x y                 | read (?)

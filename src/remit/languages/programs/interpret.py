@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fnmatch import fnmatchcase
+from posixpath import normpath
 
 from remit.languages.bash.reading import Reading, Word
 from remit.languages.programs.awk import read_awk
@@ -17,16 +18,36 @@ from remit.languages.programs.derived import (
     touch_backups,
     touch_edited,
     touch_into,
+    touch_numbered,
     touch_pathspec,
+    touch_pieces,
     touch_unnamed,
 )
 from remit.languages.programs.find import read_find
-from remit.languages.programs.profiles import Option, Profile
+from remit.languages.programs.profiles import Option, Profile, profile_of
 from remit.languages.programs.sed import read_sed
 from remit.languages.programs.tar import read_tar
 from remit.model.pattern import compile_later
 
 _STREAMS = frozenset(("-", "/dev/null", "/dev/stdin", "/dev/stdout", "/dev/stderr"))
+_PATHS = frozenset(
+    (
+        "read",
+        "write",
+        "delete",
+        "into",
+        "copy_from",
+        "copy_to",
+        "move",
+        "tree",
+        "directory",
+        "script",
+        "command",
+        "edit",
+        "write_tree",
+    )
+)
+"""Kinds of words that are paths, or whose readers look at that themselves."""
 _AIMS = frozenset(("branch", "context"))
 _REMOTE = compile_later(r"[A-Za-z][A-Za-z0-9+.-]*://|[^/\s]+:|[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)*\.[A-Za-z]{2,}/\S")
 """A URL, `host:path`, or a path that begins with a host name (`example.com/x`)."""
@@ -80,10 +101,10 @@ class Interpreter:
         if not profile.sub:
             self._enter(profile)
         if profile.special == "find":
-            read_find(words, self.out)
+            read_find([_told(word) for word in words], self.out)
             return
         if profile.special == "tar":
-            read_tar(words, self.out)
+            read_tar([_told(word) for word in words], self.out)
             return
         if profile.any is not None:
             self._any(profile, words)
@@ -104,6 +125,9 @@ class Interpreter:
                 ended = True
             elif not ended and _is_option(text, profile):
                 at = self._option(profile, options, words, at, text, seen)
+            elif profile.sub and not ended and word.deep:
+                self._unsure(profile, _told(word), ended)
+                plain.append(_told(word))
             elif profile.sub and not ended:
                 self.seen |= seen
                 self._subcommand(profile, text, words[at:], options if profile.shared else {})
@@ -164,6 +188,9 @@ class Interpreter:
     def _any(self, profile: Profile, words: list[Word]) -> None:
         kind = profile.any or "text"
         self.base |= _aim_words(self.out, profile.words, words)
+        looked = _looked(profile, words)
+        if looked is not None:
+            self.replaced = looked
         for word in words:
             if word.text is None and kind == "text" and not profile.options:
                 self.out.loose.append(word.raw)  # `echo $x`: no word of it matters
@@ -269,9 +296,9 @@ class Interpreter:
                 self.out.commands.append([word, *words[at:]])
                 return len(words)
             if option.kind == "module":
-                self._module(profile, word, words[at:])
+                self._module(profile, _told(word), words[at:])
                 return len(words)
-            self._known(name, option, word.text)
+            self._known(name, option, _told(word).text)
             self._value(option.kind, word, option=True)
         elif value is not None:
             if option.kind == "module":
@@ -302,7 +329,7 @@ class Interpreter:
                 self.out.commands.append(plain[plain.index(word) :])
                 break
             if kind == "module" and word.text is not None:
-                self._module(profile, word, plain[plain.index(word) + 1 :])
+                self._module(profile, _told(word), plain[plain.index(word) + 1 :])
                 break
             if kind in ("into", "copy_to"):
                 self._into(word, [source for source, _ in pairs if source is not word], seen)
@@ -322,14 +349,20 @@ class Interpreter:
         if self.suffix is not None:
             written = [touch.path for touch in self.out.touches if touch.effect == "write" and not touch.deep]
             touch_backups(self.out, self.suffix, written)
-        self.replaced = touch_unnamed(self.out, profile.special, plain, seen, self.replaced)
+            if "--backup" in seen:
+                touch_numbered(self.out, written)
+        told = [_told(word) for word in plain]
+        self.replaced = touch_unnamed(self.out, profile.special, told, seen, self.replaced)
 
     def _into(self, target: Word, sources: list[Word], seen: set[str]) -> None:
         """Sources that go to a target: below it, unless `-T` says that it is no directory."""
         deep = not seen.isdisjoint(("-r", "-R", "-a", "--recursive", "--archive"))
         if seen.isdisjoint(("-T", "--no-target-directory")):
             touch_into(self.out, target, sources, deep=deep)
-        elif deep:
+            whole = deep and target.text is not None and normpath(target.text) != "."  # it may not be there yet
+        else:
+            whole = deep
+        if whole or "--parents" in seen:
             self.out.touch("write", target, deep=True)
 
     def _writes(self) -> bool:
@@ -338,7 +371,7 @@ class Interpreter:
 
     def _joined(self, plain: list[Word]) -> None:
         """Words that are joined by blanks into one shell text, as `eval` does."""
-        texts = [word.text for word in plain]
+        texts = [_told(word, glob=True).text for word in plain]
         literal = None if None in texts else " ".join(str(text) for text in texts)
         self._value("shell", Word(literal, " ".join(word.raw for word in plain)))
 
@@ -355,6 +388,10 @@ class Interpreter:
 
     def _value(self, kind: str, word: Word, *, option: bool = False) -> None:
         out = self.out
+        if kind == "db" and "PWD" in word.raw:
+            word = Word(None, word.raw)  # a database must be named by itself
+        if kind not in _PATHS:
+            word = _told(word, glob=kind == "shell")
         if kind in ("read", "write", "tree") and word.text in _STREAMS:
             return
         if kind == "data":
@@ -373,7 +410,19 @@ class Interpreter:
             (out.loose if option and kind == "text" and _one_word(word.raw) else out.dynamic).append(word.raw)
             if kind in ("text", "target", "assignment"):
                 return
-            if kind not in ("read", "write", "delete", "move", "tree", "directory", "db", "into", "edit", "write_tree"):
+            if kind not in (
+                "read",
+                "write",
+                "delete",
+                "move",
+                "tree",
+                "directory",
+                "db",
+                "into",
+                "edit",
+                "write_tree",
+                "attributes",
+            ):
                 out.unknown.append(f"`{word.raw}` is not literal")
         if kind == "read":
             out.touch("read", word)
@@ -393,6 +442,17 @@ class Interpreter:
             out.touch("delete", word)
         elif kind == "tree":
             out.touch("read", word, deep=True)
+        elif kind == "attributes":
+            recursive = not self.seen.isdisjoint(("-R", "--recursive"))
+            out.touch("write", word, deep=recursive)
+            if (
+                recursive
+                and word.text is not None
+                and (word.text in ("~", "/") or (word.text[0] == "/" and word.text.rstrip("/*").count("/") <= 1))
+            ):
+                out.effects.add("system")  # the machine's own folders
+        elif kind == "prefix":
+            touch_pieces(out, word)
         elif kind == "write_tree":
             out.touch("write", word, deep=True)
         elif kind == "edit":
@@ -458,8 +518,20 @@ class Interpreter:
             self.out.unknown.append(f"runs `{word.raw}`")
         else:
             self.out.project = True
+            self.script_named(word)
         if text is not None and text != "-":
             self.out.touch("read", word)
+
+    def script_named(self, word: Word) -> None:
+        """A script does what its name says: `deploy.sh` deploys."""
+        shell = profile_of("bash")
+        if shell is not None:
+            self.base |= _aim_words(self.out, shell.words, [word])
+
+
+def _told(word: Word, *, glob: bool = False) -> Word:
+    """A word that stands for all below a path is no text to be read; nor is a pattern, where `glob` says so."""
+    return Word(None, word.raw) if word.deep or (glob and word.glob) else word
 
 
 def _names(option: str, text: str) -> bool:
@@ -538,6 +610,21 @@ def _aim_words(out: Reading, words: dict[str, tuple[str, ...]], plain: list[Word
             found.update(effects)
     out.effects |= found
     return frozenset(found)
+
+
+def _looked(profile: Profile, words: list[Word]) -> frozenset[str] | None:
+    """The effects by the words before the options; None if the program's own hold."""
+    texts: list[str] = []
+    for word in words if profile.looks else ():
+        if word.text is None or word.text[:1] == "-":
+            break
+        texts.append(word.text)
+    if profile.verb is not None:
+        texts = texts[profile.verb : profile.verb + 1]
+    found = [effects for pattern, effects in profile.looks.items() if any(fnmatchcase(t, pattern) for t in texts)]
+    if None in found or not found:
+        return None
+    return frozenset(effect for effects in found for effect in effects or ())
 
 
 def _aim_remote(out: Reading, word: Word) -> None:
