@@ -11,12 +11,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from remit.model import PolicyError
+from remit.scopes import email, host
 from remit.scopes.account import read_account
 from remit.scopes.date import read_date
 from remit.scopes.email import read_address
 from remit.scopes.host import read_host
 from remit.scopes.interface import Unit
 from remit.scopes.kinds import kind_of
+from tests.decide.kit import book, outcome
 
 REFUSED: list[tuple[Callable[[str], str], str]] = [
     *(
@@ -268,7 +271,13 @@ def test_a_range_is_that_of_time_itself(one: date, two: date, moment: datetime) 
         ("account", "DE89 3704 0044 0532 0130 00", ["DE89370400440532013000"], ["DE89-3704-0044-0532-0130-00"], ["DE"]),
         ("account", "acme-1", ["acme-1"], ["ACME_1", "acme1"], ["acme-2"]),
         ("host", "x.example", ["x.example"], ["x.example:22"], ["a.x.example"]),
-        ("host", "*.x.example:*", ["a.x.example", "a.b.x.example:1"], [], ["x.example", "ax.example"]),
+        (
+            "host",
+            "*.x.example:*",
+            ["a.x.example", "a.b.x.example:1"],
+            [],
+            ["x.example", "ax.example", "a.quite.other.example"],
+        ),
         ("host", "[::1]:80", ["[::1]:80"], ["[::1]"], ["[::2]:80"]),
     ],
 )
@@ -286,3 +295,81 @@ def test_a_prohibition_reaches_further(
     assert answers(touched) <= {(False, True)}
     assert answers(neither) == {(False, False)}
     assert scope in matcher.describe()
+
+
+@pytest.mark.parametrize(
+    ("read", "text"),
+    [
+        (email.read_pattern, "x.example"),
+        (email.read_pattern, "a*@x.example"),
+        (email.read_pattern, "a b@x.example"),
+        (email.read_pattern, "**@x.example"),
+        (email.read_pattern, "@x.example"),
+        (email.read_pattern, "a" * 65 + "@x.example"),
+        (email.read_pattern, "a@*"),
+        (email.read_pattern, "a@*.*.x.example"),
+        (email.read_pattern, "a@x*.example"),
+        (host.read_pattern, "*.2.3.4"),
+        (host.read_pattern, "*"),
+        (host.read_pattern, "*.*.x.example"),
+        (host.read_pattern, "x.*.example"),
+        (host.read_pattern, "x.example:0"),
+        (host.read_pattern, "x.example:**"),
+    ],
+)
+def test_patterns_that_are_refused(read: Callable[[str], tuple[str, str]], text: str) -> None:
+    with pytest.raises(ValueError, match=r".+"):
+        read(text)
+
+
+@pytest.mark.parametrize(
+    ("read", "text", "found"),
+    [
+        (email.read_pattern, "a" * 64 + "@X.example", ("a" * 64, "x.example")),
+        (email.read_pattern, "*@*.X.example", ("*", "*.x.example")),
+        (host.read_pattern, "*.X.example", ("*.x.example", "")),
+        (host.read_pattern, "1.2.3.4", ("1.2.3.4", "")),
+        (host.read_pattern, "x.example:*", ("x.example", "*")),
+        (host.read_pattern, "x.example:8080", ("x.example", "8080")),
+    ],
+)
+def test_patterns(read: Callable[[str], tuple[str, str]], text: str, found: tuple[str, str]) -> None:
+    assert read(text) == found
+
+
+def books(scope: object) -> str:
+    """The outcome of booking the second of March with this scope of dates."""
+    tools = {"book": {"args": {"day": "date"}, "does": {"pay": "day"}}}
+    agents = {"a": {"may": [{"book": {"date": scope}}]}}
+    return outcome(book(tools=tools, agents=agents, tiers={"4": "allow", "3": "allow"}), "book", {"day": "2027-03-02"})
+
+
+@pytest.mark.parametrize(
+    ("scope", "expected"),
+    [
+        ({"from": "2027-03-01", "until": "2027-03-03"}, "allow"),
+        ({"from": "2027-03-02", "until": "2027-03-03"}, "allow"),
+        ({"from": "2027-03-02"}, "allow"),
+        ({"until": "2027-03-03"}, "allow"),
+        (["2027-03-01", {"from": "2027-03-02"}], "allow"),
+        ({"from": "2027-03-03"}, "deny not-permitted"),
+        ({"until": "2027-03-02"}, "deny not-permitted"),
+        ({"from": "2027-03-02T12:00Z"}, "deny not-permitted"),  # it stands for the whole day
+        ("2027-03-01", "deny not-permitted"),
+    ],
+)
+def test_ranges_of_dates(scope: object, expected: str) -> None:
+    assert books(scope) == expected
+
+
+@pytest.mark.parametrize(
+    ("scope", "message"),
+    [
+        ({}, "a range has `from`, `until` or both"),
+        ({"from": "2027-03-02", "until": "2027-03-02"}, "no date lies in this range"),
+        ({"from": "2027-03-03", "until": "2027-03-02"}, "no date lies in this range"),
+    ],
+)
+def test_a_range_without_a_date_is_refused(scope: object, message: str) -> None:
+    with pytest.raises(PolicyError, match=message):
+        books(scope)

@@ -254,6 +254,17 @@ def test_does_not_match(text: str, path: str) -> None:
     assert not GlobSet([Glob.parse(text), Glob.parse("zz"), *(Glob.parse(f"y{n}/*") for n in range(9))]).matches(path)
 
 
+def test_ranges_of_a_class_that_overlap_are_one_range_each() -> None:
+    glob = Glob.parse("[a-bx-zy0-12]")
+    assert "".join(char for char in map(chr, range(128)) if glob.matches(char)) == "012abxyz"
+
+
+def test_a_set_of_absolute_globs_matches_files_and_directories() -> None:
+    both = GlobSet([Glob.parse(text, absolute=True) for text in ("/etc/hosts", "/usr/**", "/opt/x/**")])
+    found = [both.matches(path) for path in ("/etc/hosts", "/usr/a", "/usr/a/b", "/opt/x/y", "/usr", "/opt/y", "usr/a")]
+    assert found == [True, True, True, True, False, False, False]
+
+
 def test_absolute_globs_match_absolute_paths_only() -> None:
     tmp = Glob.parse("/tmp/**", absolute=True)
     everything = Glob.parse("/**", absolute=True)

@@ -581,3 +581,22 @@ def test_paths_in_scope(scope: str, arguments: list[str]) -> None:
 )
 def test_paths_out_of_scope(scope: str, arguments: list[str]) -> None:
     assert [argument for argument in arguments if _allowed(scope, argument)] == []
+
+
+@pytest.mark.parametrize(
+    ("one", "two", "answer"),
+    [
+        ("https://x.example/a/**", "https://x.example/**", True),
+        ("https://*.x.example/**", "https://a.x.example/b", True),
+        ("https://x.example/a", "https://x.example/b", False),
+        ("https://x.example/**", "http://x.example/**", False),
+        ("https://x.example/**", "https://y.example/**", False),
+        ("https://x.example:8443/**", "https://x.example/**", False),
+        ("https://x.example:8443/**", "https://x.example:*/**", True),
+        ("https://x.example:8443/a", "https://y.example:8443/a", False),
+        ("http://x.example/a", "https://x.example/a", False),
+    ],
+)
+def test_intersects(one: str, two: str, answer: bool) -> None:
+    assert UrlPattern.parse(one).intersects(UrlPattern.parse(two)) is answer
+    assert UrlPattern.parse(two).intersects(UrlPattern.parse(one)) is answer
