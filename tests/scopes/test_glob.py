@@ -239,6 +239,12 @@ NO = [
     ("src/**/*.py", "src/a/.py"),
     ("dir/**/name", "dir/xname"),
     ("dir/**/dir", "dir"),
+    ("ab*ba", "aba"),
+    ("ab*ba", "abba"),
+    ("d/ab*ba", "d/aba"),
+    ("**/ab*ba", "d/aba"),
+    ("d/**/ab*ba", "d/e/abba"),
+    ("a/b/**/b", "a/b"),
 ]
 
 
@@ -263,6 +269,13 @@ def test_a_set_of_absolute_globs_matches_files_and_directories() -> None:
     both = GlobSet([Glob.parse(text, absolute=True) for text in ("/etc/hosts", "/usr/**", "/opt/x/**")])
     found = [both.matches(path) for path in ("/etc/hosts", "/usr/a", "/usr/a/b", "/opt/x/y", "/usr", "/opt/y", "usr/a")]
     assert found == [True, True, True, True, False, False, False]
+
+
+@pytest.mark.parametrize("depth", [1, 2, 7, 8])
+def test_braces_may_be_nested_eight_deep(depth: int) -> None:
+    assert Glob.parse("{a," * depth + "b" + "}" * depth).matches("b")
+    with pytest.raises(GlobError, match="nested too deeply"):
+        Glob.parse("{a," * 9 + "b" + "}" * 9)
 
 
 def test_absolute_globs_match_absolute_paths_only() -> None:
