@@ -451,6 +451,14 @@ def test_the_alternatives_of_one_glob_may_lie_in_different_members() -> None:
     assert not union.includes(Glob.parse("**"))
 
 
+def test_either_of_two_globs() -> None:
+    both = Glob.parse("a/*").or_else(Glob.parse("b"))
+    assert [both.matches(path) for path in ("a/x", "b", "c")] == [True, True, False]
+    for other in (Glob.parse("/b", absolute=True), Glob.parse("b", fold=True)):
+        with pytest.raises(ValueError, match="different kinds"):
+            both.or_else(other)
+
+
 def test_an_empty_set_has_nothing() -> None:
     empty = GlobSet(())
     assert (bool(empty), empty.matches("a"), empty.first("a")) == (False, False, None)
