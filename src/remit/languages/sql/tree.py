@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 _ODD_TABLE = ("catalog", "pivots", "version", "hints", "laterals", "when", "changes", "format", "pattern", "partition")
 _SKIPPED = frozenset(("with_", "alias"))
-_KEYWORDS = frozenset(("ROW", "GROUPING"))
+_KEYWORDS = frozenset(("ROW", "GROUPING", "VALUES"))
 _FILE_ENDINGS = frozenset(
     [
         "arrow",
@@ -164,7 +164,7 @@ class Walker:
         if node.args.get("method") == "NATURAL":
             scope.everything = True
         for column in node.args.get("using") or ():
-            name = self._name(column if isinstance(column, exp.Identifier) else column.this)
+            name = self._column_name(column if isinstance(column, exp.Identifier) else column.this)
             scope.columns.append(("", name or "?"))
         self._rest(node, scope, "this", "using")
 
@@ -188,7 +188,7 @@ class Walker:
         source = self._table(target, inner, "insert")
         inner.sources.append(("excluded", None))
         if source is not None:
-            source.columns = {self._name(item) or "?" for item in listed} or None
+            source.columns = {self._column_name(item) or "?" for item in listed} or None
         rows = node.args.get("expression")
         literal = rows is not None and not node.args.get("with_") and self._is_literal(rows)
         self.source = "values" if literal and self.source != "select" else "select"
@@ -246,13 +246,13 @@ class Walker:
         """A column that is set: `a`, `t.a`, `'a'` of sqlite; `a.field` and `a[1]` of postgres."""
         target = scope.target
         if isinstance(left, exp.Literal):
-            names = [self._name(left)]
+            names = [self._column_name(left)]
         else:
             columns = list(left.find_all(exp.Column))
-            names = [self._name(column.this) for column in columns]
+            names = [self._column_name(column.this) for column in columns]
             aliases = [alias for alias, source in scope.sources if source is not None and source.own]
             for column in columns:
-                qualifier = self._name(column.args.get("table"))
+                qualifier = self._column_name(column.args.get("table"))
                 if qualifier is not None and qualifier not in aliases:
                     names.append(qualifier)
             if not isinstance(left, exp.Column):
@@ -322,13 +322,15 @@ class Walker:
         if isinstance(node.this, exp.Star):
             name: str | None = "*"
         else:
-            name = self._name(node.this)
+            name = self._column_name(node.this)
         if name is None:
             if node.name == "DEFAULT":
                 return
             name = node.name.lower()  # a keyword in the place of a column
-        of = (self._name(qualifier) or "?") if qualifier else ""
+        of = (self._column_name(qualifier) or "?") if qualifier else ""
         scope.columns.append((of, name))
+        if name[0] == '"' and self.dialect == "snowflake":
+            scope.columns.append((of, name[1:-1].lower()))  # a prohibition means it, however it is written
         if of and name in self.catalog.of_rows:  # `t.to_json`: a call with the row
             scope.columns.append((of, "*"))
             self._call(name, "")
@@ -410,6 +412,16 @@ class Walker:
             return ascii_lower(value) if self.dialect == "sqlite" else value
         return None
 
+    def _column_name(self, node: Any) -> str | None:
+        """The same for a column or an alias, which has no case in mysql."""
+        name = self._name(node)
+        return name.lower() if name is not None and self.dialect == "mysql" else name
+
+    def _literal(self, node: exp.Literal, scope: Scope) -> None:
+        """A string in double quotes is a column, if the server was told so."""
+        if node.is_string and int(node.this[1:]) in self.normal.quoted:
+            scope.columns.append(("", self.normal.strings[int(node.this[1:])].lower()))
+
     def _with(self, node: exp.Expr, scope: Scope) -> frozenset[str]:
         """Walks the CTEs of a statement; the names that its main part sees."""
         clause = node.args.get("with_")
@@ -433,7 +445,7 @@ class Walker:
         this = alias.this if isinstance(alias, exp.TableAlias) else alias
         if isinstance(alias, exp.TableAlias) and alias.args.get("columns"):
             self._counts_as_called(this)
-        return self._name(this) or ""
+        return self._column_name(this) or ""
 
     def _counts_as_called(self, node: Any) -> None:
         text = node.this if isinstance(node, exp.Identifier) else node
@@ -490,8 +502,8 @@ class Walker:
 
     def _in_schema(self, schema: Any, name: str) -> str:
         plain(name)
-        if self.dialect == "mysql" and name != name.lower():
-            raise refuse("a table name with capital letters")
+        if name[0] == '"' and self.dialect == "snowflake":
+            raise refuse("a quoted table name with small letters")
         if not schema:
             return name
         qualifier = self._name(schema)
@@ -523,7 +535,7 @@ class Walker:
             return None
         name = self._table_name(node)
         bare = name.rpartition(".")[2]
-        scope_alias = alias or bare
+        scope_alias = alias or (bare.lower() if self.dialect == "mysql" else bare)
         if verb == "select":
             if not node.args.get("db") and name in scope.ctes:
                 scope.sources.append((scope_alias, None))
@@ -585,7 +597,7 @@ class Walker:
                 raise refuse(f"the function {node.this} isn't followed")
         else:
             self.called[node.this] += 1
-            plain(name)
+            name = plain(name.lower() if self.dialect == "mysql" else name)
             if schema:
                 name = f"{self._name(schema) or '?'}.{name}"
             first = node.expressions[0] if node.expressions else None
@@ -633,6 +645,7 @@ _VISITS: dict[type, Any] = {
     exp.Returning: Walker._returning,
     exp.Column: Walker._column,
     exp.In: Walker._in,
+    exp.Literal: Walker._literal,
     exp.Anonymous: Walker._anonymous,
     exp.Dot: Walker._dot,
 }
