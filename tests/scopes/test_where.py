@@ -40,7 +40,8 @@ def test_values(condition: dict[str, Any], passes: list[Any], fails: list[Any]) 
 @pytest.mark.parametrize("optional", [True, False])
 def test_an_absent_argument_passes_only_if_it_may_be_absent(optional: bool) -> None:
     test = ArgumentTest("x", Condition(max=1, optional=optional))
-    for values in ({}, {"x": []}):
+    absent: list[dict[str, list[Any]]] = [{}, {"x": []}]
+    for values in absent:
         assert test.holds_for_all(values, [], Context()) is optional
         assert test.holds_for_any(values, [], Context()) is optional
 
