@@ -98,8 +98,8 @@ bench: .venv-bench/.stamp  ## measure, beside the peers (an environment of its o
 	@touch $@
 
 .PHONY: mutants
-mutants: .venv-mutants/.stamp  ## change what decides in small ways, and see whether a test notices; ARGS='decide/view' narrows
-	@.venv-mutants/bin/python tests/mutants/run.py $(ARGS)
+mutants: .venv-mutants/.stamp  ## change what decides in small ways, and see whether a test notices; SAMPLE=600 takes so many
+	@.venv-mutants/bin/python tests/mutants/run.py $(if $(SAMPLE),--sample $(SAMPLE)) $(ARGS)
 
 .venv-mutants/.stamp: pyproject.toml requirements/mutants.txt requirements/dev.txt
 	$(call venv,.venv-mutants)

@@ -55,8 +55,10 @@ def empty_list(value: Any) -> bool:
     return isinstance(value, list) and (not value or any(empty_list(item) for item in value))
 
 
-def test_cells_agree_with_decisions_on_random_policies():
-    assert sum(compare(seed) for seed in range(150)) > 2_000
+@pytest.mark.sample(1)
+@pytest.mark.parametrize("first", [0, 50, 100])
+def test_cells_agree_with_decisions_on_random_policies(first: int):
+    assert sum(compare(seed) for seed in range(first, first + 50)) > 600
 
 
 @pytest.mark.long

@@ -103,7 +103,7 @@ def test_what_was_not_noted_makes_no_difference(seeds: range) -> None:
                 remembered = memo_of(case.rulebook).find(twin, facts_of_twin)
                 assert remembered in (None, decision), where
                 shared += remembered is not None
-    assert tried > 1000
+    assert tried > 500
     assert shared > tried * 0.4  # the memo is as wide as what was noted, or its shape is
 
 

@@ -103,6 +103,7 @@ SETTINGS: dict[Callable[[Hooked], object], str] = {
 
 
 @pytest.mark.parametrize("harm", SETTINGS, ids=lambda harm: harm.__name__)
+@pytest.mark.sample(4)
 def test_settings_that_do_not_hold_are_a_fault(project: Hooked, harm: Callable[[Hooked], object]) -> None:
     harm(project)
     assert project.faults() == {SETTINGS[harm]}
@@ -118,6 +119,7 @@ DEFINITIONS: list[Callable[[Hooked], object]] = [
 
 
 @pytest.mark.parametrize("harm", DEFINITIONS, ids=["changed", "gone", "twice", "hidden"])
+@pytest.mark.sample(4)
 def test_a_definition_that_was_not_pinned_is_a_fault(project: Hooked, harm: Callable[[Hooked], object]) -> None:
     harm(project)
     assert project.faults() == {"definition-changed"}
@@ -135,6 +137,7 @@ def test_a_record_that_others_could_write_is_a_fault(project: Hooked) -> None:
     [lambda path: path.unlink(), lambda path: path.chmod(0o644), lambda path: path.write_bytes(b"")],
     ids=["gone", "open", "empty"],
 )
+@pytest.mark.sample(2)
 def test_a_client_that_does_not_know_its_host_is_a_fault(project: Hooked, harm: Callable[[Path], object]) -> None:
     harm(project.state / "hooks" / f"{project.host.name}.client")
     assert project.faults() == {"client-file"}
@@ -247,6 +250,7 @@ def test_a_host_obeys_the_hook(make: Make) -> None:
 
 
 @pytest.mark.parametrize("harm", ["rulebook", "client", "state", "store"])
+@pytest.mark.sample(2)
 def test_whatever_breaks_a_host_that_runs_on_failure_does_not_run(make: Make, harm: str) -> None:
     """The toy host runs the tool whenever its hook fails, or ends with a code that it does not know."""
     project = make(TOY).activated().installed()

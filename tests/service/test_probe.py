@@ -124,6 +124,7 @@ def test_a_hook_that_hangs_is_an_alarm(project: Hooked) -> None:
     assert {one["text"] for one in found} == {"no answer in 1 seconds"}
 
 
+@pytest.mark.more
 def test_a_hook_that_is_asked_about_some_tools_only(project: Hooked) -> None:
     project.change(lambda data: data["hooks"]["PreToolUse"][0].update(matcher="Write|Edit"))
     found = verdicts(project.status("--probe", code=1))

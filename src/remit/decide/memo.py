@@ -165,9 +165,9 @@ class Known:
                 same = self._signature(args)
             else:
                 try:
-                    for name in args:
+                    for name, value in args.items():
                         # first of all its own type: another kind of name could raise anything when it is compared
-                        if type(name) is not str or types[name] is not type(args[name]):
+                        if type(name) is not str or types[name] is not type(value):
                             same = self._signature(args)
                             break
                 except KeyError:

@@ -128,7 +128,7 @@ def permitted(cell: Cell, case: Case) -> Objection | None:
             remedy = Remedy(f"other arguments, or a person changes the limit at {bound.rule.at}")
             return case.deny(4, "not-permitted", reason, remedy=remedy)
         reason = limited_text(cell, bounds, unit) if kind_of(unit.kind).language else limited(cell, bounds)
-        return case.deny(4, "not-permitted", reason, remedy=permit_remedy(cell, unit))
+        return case.deny(4, "not-permitted", reason, remedy=permit_remedy(cell, unit, bounds, case))
     return None
 
 

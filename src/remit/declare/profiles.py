@@ -49,10 +49,12 @@ KINDS = frozenset(
         "data",
         "branch",
         "context",
+        "attributes",
         "edit",
         "git_format",
         "jq",
         "plugin",
+        "prefix",
         "resource",
         "setting",
         "suffix",
@@ -92,11 +94,25 @@ _KEYS = frozenset(
         "pathspecs",
         "settings",
         "edits",
+        "looks",
+        "verb",
     }
 )
 
 
-_PLAIN = ("grade", "special", "stdin", "abbreviates", "dashes", "plus", "numbers", "shared", "at_files", "pathspecs")
+_PLAIN = (
+    "grade",
+    "special",
+    "stdin",
+    "abbreviates",
+    "dashes",
+    "plus",
+    "numbers",
+    "shared",
+    "at_files",
+    "pathspecs",
+    "verb",
+)
 """Keys whose values are taken as they are."""
 
 _PROFILE = Decoding(Profile)
@@ -140,6 +156,11 @@ class _Compiler:
             fields["alone"] = self._effects(where, data["alone"])
         if "words" in data:
             fields["words"] = {str(word): self._effects(where, value) for word, value in data["words"].items()}
+        if "looks" in data:
+            fields["looks"] = {
+                str(word): None if value is None else self._effects(where, value)
+                for word, value in data["looks"].items()
+            }
         if "reaches" in data:
             fields["reaches"] = self._reaches(where, data["reaches"])
         if "any" in data:
@@ -150,18 +171,7 @@ class _Compiler:
                 fields[key] = {**getattr(base, key), **mine}
         if "bare" in data:
             fields["bare"] = self.profile(f"{where} (bare)", data["bare"], above)
-        for key in (
-            "grade",
-            "special",
-            "stdin",
-            "abbreviates",
-            "dashes",
-            "plus",
-            "numbers",
-            "shared",
-            "at_files",
-            "pathspecs",
-        ):
+        for key in _PLAIN:
             if key in data:
                 fields[key] = data[key]
         for key in ("settings", "edits"):

@@ -1,6 +1,6 @@
 """The ledger's keys: one that signs, those before it, and what is needed to check signatures.
 
-They lie in a folder that nobody else may read, one file a key in the text form of signed notes:
+They lie in a folder that nobody else may read, one file for each key in the text form of signed notes:
 
     ledger-0001.key     PRIVATE+KEY+name+hash+…     (mode 0600)
     ledger-0001.vkey    name+hash+…                 (for everybody)

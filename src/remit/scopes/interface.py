@@ -252,9 +252,9 @@ class Kind:
         """The unit as a decision shows it; None for what is shown by what it touches."""
         return str(unit.value.text) if unit.wide and type(unit.value) is not str else str(unit.value)
 
-    def scope_for(self, unit: Unit) -> str | None:
+    def scope_for(self, unit: Unit, beside: Any = None) -> str | None:
         """The smallest part of a scope that covers the unit, as a policy has it; empty: none is needed or there is
-        none; None: no scope could."""
+        none; None: no scope could, or only one that gives up a limit of `beside`, the part that refused it."""
         return ""
 
     def samples(self) -> list[Any]:

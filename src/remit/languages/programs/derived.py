@@ -61,6 +61,13 @@ def touch_backups(out: Reading, suffix: Word, paths: list[Word]) -> None:
         out.touch("write", Word(text, path.raw, path.glob))
 
 
+def touch_numbered(out: Reading, paths: list[Word]) -> None:
+    """Numbered copies: `x.~1~` and so on."""
+    for path in paths:
+        odd = path.text is None or _MAGIC & set(path.text)
+        out.touch("write", UNTOLD if odd else Word(f"{path.text}.~*~", path.raw, glob=True))
+
+
 def touch_edited(out: Reading, path: Word, names: tuple[str, ...]) -> None:
     """A formatter writes the file that is named, or below a folder what has these names; without them anything."""
     if path.text is None or path.glob or path.deep:
@@ -129,9 +136,9 @@ def touch_unnamed(
         _packed(out, special, plain, seen)
     elif special == "split":
         prefix = plain[1] if len(plain) > 1 else Word("x", "x")
-        _pieces(out, prefix)
+        touch_pieces(out, prefix)
     elif special == "csplit" and seen.isdisjoint(("-f", "--prefix")):
-        _pieces(out, Word("xx", "xx"))
+        touch_pieces(out, Word("xx", "xx"))
     elif special == "compiler":
         _compiled(out, plain, seen)
     elif special == "ar" and _extracts(plain, seen):
@@ -160,7 +167,7 @@ def _packed(out: Reading, special: str, plain: list[Word], seen: set[str]) -> No
             out.touch("write", Word(word.text + _ENDINGS[special], word.raw))
 
 
-def _pieces(out: Reading, prefix: Word) -> None:
+def touch_pieces(out: Reading, prefix: Word) -> None:
     """Files whose names begin with the prefix."""
     if prefix.text is None or _MAGIC & set(prefix.text):
         out.touch("write", UNTOLD)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fnmatch import fnmatchcase
+from posixpath import normpath
 
 from remit.languages.bash.reading import Reading, Word
 from remit.languages.programs.awk import read_awk
@@ -17,11 +18,13 @@ from remit.languages.programs.derived import (
     touch_backups,
     touch_edited,
     touch_into,
+    touch_numbered,
     touch_pathspec,
+    touch_pieces,
     touch_unnamed,
 )
 from remit.languages.programs.find import read_find
-from remit.languages.programs.profiles import Option, Profile
+from remit.languages.programs.profiles import Option, Profile, profile_of
 from remit.languages.programs.sed import read_sed
 from remit.languages.programs.tar import read_tar
 from remit.model.pattern import compile_later
@@ -185,6 +188,9 @@ class Interpreter:
     def _any(self, profile: Profile, words: list[Word]) -> None:
         kind = profile.any or "text"
         self.base |= _aim_words(self.out, profile.words, words)
+        looked = _looked(profile, words)
+        if looked is not None:
+            self.replaced = looked
         for word in words:
             if word.text is None and kind == "text" and not profile.options:
                 self.out.loose.append(word.raw)  # `echo $x`: no word of it matters
@@ -343,6 +349,8 @@ class Interpreter:
         if self.suffix is not None:
             written = [touch.path for touch in self.out.touches if touch.effect == "write" and not touch.deep]
             touch_backups(self.out, self.suffix, written)
+            if "--backup" in seen:
+                touch_numbered(self.out, written)
         told = [_told(word) for word in plain]
         self.replaced = touch_unnamed(self.out, profile.special, told, seen, self.replaced)
 
@@ -351,7 +359,10 @@ class Interpreter:
         deep = not seen.isdisjoint(("-r", "-R", "-a", "--recursive", "--archive"))
         if seen.isdisjoint(("-T", "--no-target-directory")):
             touch_into(self.out, target, sources, deep=deep)
-        elif deep:
+            whole = deep and target.text is not None and normpath(target.text) != "."  # it may not be there yet
+        else:
+            whole = deep
+        if whole or "--parents" in seen:
             self.out.touch("write", target, deep=True)
 
     def _writes(self) -> bool:
@@ -399,7 +410,19 @@ class Interpreter:
             (out.loose if option and kind == "text" and _one_word(word.raw) else out.dynamic).append(word.raw)
             if kind in ("text", "target", "assignment"):
                 return
-            if kind not in ("read", "write", "delete", "move", "tree", "directory", "db", "into", "edit", "write_tree"):
+            if kind not in (
+                "read",
+                "write",
+                "delete",
+                "move",
+                "tree",
+                "directory",
+                "db",
+                "into",
+                "edit",
+                "write_tree",
+                "attributes",
+            ):
                 out.unknown.append(f"`{word.raw}` is not literal")
         if kind == "read":
             out.touch("read", word)
@@ -419,6 +442,17 @@ class Interpreter:
             out.touch("delete", word)
         elif kind == "tree":
             out.touch("read", word, deep=True)
+        elif kind == "attributes":
+            recursive = not self.seen.isdisjoint(("-R", "--recursive"))
+            out.touch("write", word, deep=recursive)
+            if (
+                recursive
+                and word.text is not None
+                and (word.text in ("~", "/") or (word.text[0] == "/" and word.text.rstrip("/*").count("/") <= 1))
+            ):
+                out.effects.add("system")  # the machine's own folders
+        elif kind == "prefix":
+            touch_pieces(out, word)
         elif kind == "write_tree":
             out.touch("write", word, deep=True)
         elif kind == "edit":
@@ -484,8 +518,15 @@ class Interpreter:
             self.out.unknown.append(f"runs `{word.raw}`")
         else:
             self.out.project = True
+            self.script_named(word)
         if text is not None and text != "-":
             self.out.touch("read", word)
+
+    def script_named(self, word: Word) -> None:
+        """A script does what its name says: `deploy.sh` deploys."""
+        shell = profile_of("bash")
+        if shell is not None:
+            self.base |= _aim_words(self.out, shell.words, [word])
 
 
 def _told(word: Word, *, glob: bool = False) -> Word:
@@ -569,6 +610,21 @@ def _aim_words(out: Reading, words: dict[str, tuple[str, ...]], plain: list[Word
             found.update(effects)
     out.effects |= found
     return frozenset(found)
+
+
+def _looked(profile: Profile, words: list[Word]) -> frozenset[str] | None:
+    """The effects by the words before the options; None if the program's own hold."""
+    texts: list[str] = []
+    for word in words if profile.looks else ():
+        if word.text is None or word.text[:1] == "-":
+            break
+        texts.append(word.text)
+    if profile.verb is not None:
+        texts = texts[profile.verb : profile.verb + 1]
+    found = [effects for pattern, effects in profile.looks.items() if any(fnmatchcase(t, pattern) for t in texts)]
+    if None in found or not found:
+        return None
+    return frozenset(effect for effects in found for effect in effects or ())
 
 
 def _aim_remote(out: Reading, word: Word) -> None:

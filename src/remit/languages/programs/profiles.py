@@ -46,6 +46,11 @@ class Profile(msgspec.Struct, frozen=True, omit_defaults=True):
     """Effects that these arguments add wherever they stand: `deploy` of `make deploy`."""
     reaches: tuple[str, ...] | None = None
     """`branch`, `context`: what it works on even where no word names it; None: as above it."""
+    looks: dict[str, tuple[str, ...] | None] = {}
+    """Effects that replace its own where one of these words stands before the options: `list`, `describe-*`; None:
+    the word keeps them, whatever others there are."""
+    verb: int | None = None
+    """Which of these words counts; None: any."""
     at_files: bool = False
     """`@file` among its words is replaced by options from that file."""
     pathspecs: bool = False

@@ -373,6 +373,7 @@ def _path_program(command: Command, out: Reading, reader: Interpreter) -> None:
         out.refused.clear()
     if "/" in program and not program.startswith(("/", "~")) and ".." not in program.split("/"):
         out.project = True
+        reader.script_named(command.words[0])
         out.touch("read", Word(program, program))
         out.effects.add("execute")
     else:

@@ -44,6 +44,7 @@ class Draft:
 
     def call(self, name: str, argument: str = "") -> None:
         """Notes a function that is called."""
+        name = name.lower() if self.dialect == "mysql" else name
         self.functions.add(name)
         if not is_harmless(self.dialect, name):
             self.strange.add(name)
@@ -53,8 +54,6 @@ class Draft:
         """Notes a table that is used as a whole."""
         if self.dialect == "sqlite" and verb != "select" and table.rpartition(".")[2].startswith("sqlite_"):
             raise refuse(f"a change of {table}, which is SQLite's own")
-        if self.dialect == "mysql" and table != table.lower():
-            raise refuse("a table name with capital letters")
         self.uses.append(Use(verb, table))
 
     def done(self, text: str) -> SqlStatement:

@@ -30,8 +30,18 @@ _FUNCTIONS = Decoding(Functions)
 
 @cache
 def functions_of(dialect: str) -> Functions:
-    """The functions of a dialect; those that have no list of their own share a short one."""
-    name = dialect if dialect in ("sqlite", "postgres") else "common"
+    """The functions of a dialect: its own list, with those of the dialects that it takes after."""
+    if dialect in ("sqlite", "postgres"):
+        return _read(dialect)
+    own, common = _read(dialect), _read("common")
+    harmless = own.harmless | common.harmless
+    if dialect == "duckdb":
+        harmless |= _read("postgres").harmless
+    reaching = {**common.reaching, **own.reaching}
+    return Functions(harmless - reaching.keys(), reaching, own.tables)
+
+
+def _read(name: str) -> Functions:
     return _FUNCTIONS.decode(shipped(f"catalog/sql/{name}.json"))
 
 

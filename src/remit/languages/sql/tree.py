@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 _ODD_TABLE = ("catalog", "pivots", "version", "hints", "laterals", "when", "changes", "format", "pattern", "partition")
 _SKIPPED = frozenset(("with_", "alias"))
-_KEYWORDS = frozenset(("ROW", "GROUPING"))
+_KEYWORDS = frozenset(("ROW", "GROUPING", "VALUES"))
 _FILE_ENDINGS = frozenset(
     [
         "arrow",
@@ -83,6 +83,7 @@ class Walker:
             else:
                 self._children(node, scope)
         for each in self.scopes:
+            self._pin(each)
             each.resolve()
             if self.dialect == "postgres":
                 for name in each.calls():
@@ -108,12 +109,53 @@ class Walker:
         for item in node.expressions:
             if isinstance(item, exp.Star):
                 inner.everything = True
+        inner.where = node.args.get("where")
+        inner.outputs = frozenset(
+            self._column_name(item.args["alias"]) or "?" for item in node.expressions if isinstance(item, exp.Alias)
+        )
         self._rest(node, inner, "into", "locks", "order")
         if node.args.get("locks"):
             self.verbs.add("update")
             for table in node.find_all(exp.Table):
                 if isinstance(table.parent, exp.From | exp.Join) and isinstance(table.this, exp.Identifier):
                     self.sources.append(Source("update", self._table_name(table), set()))
+
+    def _pin(self, scope: Scope) -> None:
+        """Conditions `column = literal` and `column IN (literals)` that are joined by AND, and by nothing else."""
+        parts = [scope.where.this] if scope.where is not None else []
+        while parts:
+            part = parts.pop()
+            if isinstance(part, exp.And):
+                parts += [part.this, part.expression]
+            elif isinstance(part, exp.Paren):
+                parts.append(part.this)
+            elif isinstance(part, exp.EQ):
+                self._pin_one(part.this, [part.expression], scope)
+                self._pin_one(part.expression, [part.this], scope)
+            elif isinstance(part, exp.In) and set(_given(part)) == {"this", "expressions"}:
+                self._pin_one(part.this, part.expressions, scope)
+        scope.pinned()
+
+    def _pin_one(self, column: exp.Expr, values: list[Any], scope: Scope) -> None:
+        name = self._column_name(column.this) if isinstance(column, exp.Column) else None
+        if name is None or set(_given(column)) - {"this", "table"}:
+            return
+        qualifier = column.args.get("table")
+        found = [self._constant(value) for value in values]
+        whose = self._column_name(qualifier) if qualifier else ""
+        if found and None not in found and whose is not None:
+            scope.pin(whose, name, frozenset(value for value in found if value is not None))
+
+    def _constant(self, node: Any) -> int | str | None:
+        """The whole number or text that stands there as it is: without a type, a sign, an escape or a fraction."""
+        if not isinstance(node, exp.Literal):
+            return None
+        if node.is_string:
+            index = int(node.this[1:])
+            text = self.normal.strings[index]
+            return None if index in self.normal.typed | self.normal.quoted or "\\" in text else text
+        numeral = self.normal.numerals[int(node.this[1:])] if len(node.this) > 1 else ""
+        return int(numeral) if numeral.isascii() and numeral.isdigit() and len(numeral) < 19 else None
 
     def _created(self, into: exp.Expr) -> None:
         table = into.this
@@ -164,7 +206,7 @@ class Walker:
         if node.args.get("method") == "NATURAL":
             scope.everything = True
         for column in node.args.get("using") or ():
-            name = self._name(column if isinstance(column, exp.Identifier) else column.this)
+            name = self._column_name(column if isinstance(column, exp.Identifier) else column.this)
             scope.columns.append(("", name or "?"))
         self._rest(node, scope, "this", "using")
 
@@ -188,7 +230,9 @@ class Walker:
         source = self._table(target, inner, "insert")
         inner.sources.append(("excluded", None))
         if source is not None:
-            source.columns = {self._name(item) or "?" for item in listed} or None
+            names = [self._column_name(item) or "?" for item in listed]
+            source.columns = set(names) or None
+            source.inserted = self._inserted(names, node.args.get("expression"))
         rows = node.args.get("expression")
         literal = rows is not None and not node.args.get("with_") and self._is_literal(rows)
         self.source = "values" if literal and self.source != "select" else "select"
@@ -197,6 +241,18 @@ class Walker:
         else:
             self._push(rows, self._scope(scope, ctes))
         self._rest(node, inner, "this", "expression")
+
+    def _inserted(self, names: list[str], rows: Any) -> list[dict[str, frozenset[int | str]]]:
+        """For each row the columns that the text gives a plain value."""
+        if not isinstance(rows, exp.Values) or len(set(names)) != len(names):
+            return [{}]
+        found = []
+        for row in rows.expressions:
+            items = row.expressions if isinstance(row, exp.Tuple) else [row]
+            values = [self._constant(item) for item in items]
+            pairs = zip(names, values, strict=True) if len(items) == len(names) else ()
+            found.append({name: frozenset((value,)) for name, value in pairs if value is not None})
+        return found or [{}]
 
     def _is_literal(self, rows: exp.Expr) -> bool:
         if not isinstance(rows, exp.Values):
@@ -229,6 +285,7 @@ class Walker:
         source = self._table(node.this, inner, "update")
         if source is not None and self.normal.replaces_rows:
             self.sources.append(Source("delete", source.table))
+        inner.where = node.args.get("where")
         self._set(node.expressions, inner)
         self._rest(node, inner, "this", "expressions")
 
@@ -246,13 +303,13 @@ class Walker:
         """A column that is set: `a`, `t.a`, `'a'` of sqlite; `a.field` and `a[1]` of postgres."""
         target = scope.target
         if isinstance(left, exp.Literal):
-            names = [self._name(left)]
+            names = [self._column_name(left)]
         else:
             columns = list(left.find_all(exp.Column))
-            names = [self._name(column.this) for column in columns]
+            names = [self._column_name(column.this) for column in columns]
             aliases = [alias for alias, source in scope.sources if source is not None and source.own]
             for column in columns:
-                qualifier = self._name(column.args.get("table"))
+                qualifier = self._column_name(column.args.get("table"))
                 if qualifier is not None and qualifier not in aliases:
                     names.append(qualifier)
             if not isinstance(left, exp.Column):
@@ -270,6 +327,7 @@ class Walker:
         source = self._table(node.this, inner, "delete")
         if source is not None:
             source.columns = None
+        inner.where = node.args.get("where")
         self._rest(node, inner, "this", "using")
         for item in node.args.get("using") or ():
             self._item(item, inner)
@@ -322,13 +380,15 @@ class Walker:
         if isinstance(node.this, exp.Star):
             name: str | None = "*"
         else:
-            name = self._name(node.this)
+            name = self._column_name(node.this)
         if name is None:
             if node.name == "DEFAULT":
                 return
             name = node.name.lower()  # a keyword in the place of a column
-        of = (self._name(qualifier) or "?") if qualifier else ""
+        of = (self._column_name(qualifier) or "?") if qualifier else ""
         scope.columns.append((of, name))
+        if name[0] == '"' and self.dialect == "snowflake":
+            scope.columns.append((of, name[1:-1].lower()))  # a prohibition means it, however it is written
         if of and name in self.catalog.of_rows:  # `t.to_json`: a call with the row
             scope.columns.append((of, "*"))
             self._call(name, "")
@@ -410,6 +470,16 @@ class Walker:
             return ascii_lower(value) if self.dialect == "sqlite" else value
         return None
 
+    def _column_name(self, node: Any) -> str | None:
+        """The same for a column or an alias, which has no case in mysql."""
+        name = self._name(node)
+        return name.lower() if name is not None and self.dialect == "mysql" else name
+
+    def _literal(self, node: exp.Literal, scope: Scope) -> None:
+        """A string in double quotes is a column, if the server was told so."""
+        if node.is_string and int(node.this[1:]) in self.normal.quoted:
+            scope.columns.append(("", self.normal.strings[int(node.this[1:])].lower()))
+
     def _with(self, node: exp.Expr, scope: Scope) -> frozenset[str]:
         """Walks the CTEs of a statement; the names that its main part sees."""
         clause = node.args.get("with_")
@@ -433,7 +503,7 @@ class Walker:
         this = alias.this if isinstance(alias, exp.TableAlias) else alias
         if isinstance(alias, exp.TableAlias) and alias.args.get("columns"):
             self._counts_as_called(this)
-        return self._name(this) or ""
+        return self._column_name(this) or ""
 
     def _counts_as_called(self, node: Any) -> None:
         text = node.this if isinstance(node, exp.Identifier) else node
@@ -490,8 +560,8 @@ class Walker:
 
     def _in_schema(self, schema: Any, name: str) -> str:
         plain(name)
-        if self.dialect == "mysql" and name != name.lower():
-            raise refuse("a table name with capital letters")
+        if name[0] == '"' and self.dialect == "snowflake":
+            raise refuse("a quoted table name with small letters")
         if not schema:
             return name
         qualifier = self._name(schema)
@@ -523,7 +593,7 @@ class Walker:
             return None
         name = self._table_name(node)
         bare = name.rpartition(".")[2]
-        scope_alias = alias or bare
+        scope_alias = alias or (bare.lower() if self.dialect == "mysql" else bare)
         if verb == "select":
             if not node.args.get("db") and name in scope.ctes:
                 scope.sources.append((scope_alias, None))
@@ -585,7 +655,7 @@ class Walker:
                 raise refuse(f"the function {node.this} isn't followed")
         else:
             self.called[node.this] += 1
-            plain(name)
+            name = plain(name.lower() if self.dialect == "mysql" else name)
             if schema:
                 name = f"{self._name(schema) or '?'}.{name}"
             first = node.expressions[0] if node.expressions else None
@@ -606,6 +676,11 @@ class Walker:
     def _pragma(self, name: str) -> None:
         self.verbs.add("pragma")
         self.pragmas.append(name.removeprefix("pragma_"))
+
+
+def _given(node: exp.Expr) -> list[str]:
+    """The parts that a node has."""
+    return [key for key, value in node.args.items() if value]
 
 
 def _text_of(node: exp.Expr, normal: Normal) -> str:
@@ -633,6 +708,7 @@ _VISITS: dict[type, Any] = {
     exp.Returning: Walker._returning,
     exp.Column: Walker._column,
     exp.In: Walker._in,
+    exp.Literal: Walker._literal,
     exp.Anonymous: Walker._anonymous,
     exp.Dot: Walker._dot,
 }
