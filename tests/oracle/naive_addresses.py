@@ -71,7 +71,7 @@ def _date(text: str) -> str | None:
     day = r"[0-9]{4}-[0-9]{2}-[0-9]{2}"
     try:
         if re.fullmatch(day, text):
-            datetime.strptime(text, "%Y-%m-%d")  # noqa: DTZ007 - only whether there is such a day
+            datetime.strptime(text, "%Y-%m-%d")
             return text
         if re.fullmatch(
             rf"{day}T[0-9]{{2}}:[0-9]{{2}}(:[0-9]{{2}}(\.[0-9]{{1,6}})?)?(Z|[+-][0-9]{{2}}:[0-9]{{2}})", text
