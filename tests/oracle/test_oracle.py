@@ -54,7 +54,7 @@ def check(tally: Tally, least: int) -> None:
 def test_the_engine_decides_as_the_page_says(seeds: range) -> None:
     tally = compare(seeds)
     assert tally.pairs >= 20_000 / len(PARTS)
-    check(tally, 3)
+    check(tally, 1)
 
 
 @pytest.mark.long

@@ -137,3 +137,15 @@ def test_a_task_names_the_lists_of_the_policy() -> None:
     assert codes == ["allowed", "capsule-constraint"]
     with pytest.raises(PolicyError, match="no list is named `payes`"):
         task_from(found, {"id": "T", "agent": "a", "goal": "g", "may": [{"pay": {"account": {"list": "payes"}}}]})
+
+
+def test_a_link_into_an_exception_is_judged_by_its_own_place_too() -> None:
+    """`?/**` names the link itself; that it leads into `**/a` does not take it out again."""
+    tools = {"save": {"args": {"p": "path"}, "does": {"write": "p"}}}
+    rules = {"may": ["save"], "may_not": [{"save": {"path": {"allow": ["?/**"], "except": ["**/a"]}}}]}
+    found = build_rulebook({"remit": 1, "tools": tools, "agents": {"a": rules}})
+    for leads, wanted in (("/w/a", "may-not"), ("/w/x/a", "may-not")):
+        facts = Facts(root="/w", resolved={"x/link": leads})
+        assert decide(found, Call("a", "save", {"p": "x/link"}), facts).code == wanted
+    facts = Facts(root="/w", resolved={"x/a": "/w/x/a"})
+    assert decide(found, Call("a", "save", {"p": "x/a"}), facts).code != "may-not"
