@@ -6,7 +6,7 @@ from typing import Any
 
 from remit.languages.bash.reading import Word
 from remit.languages.programs.meta import meta_of
-from remit.languages.programs.profiles import profile_of, programs
+from remit.languages.programs.profiles import is_plain, profile_of, programs
 from remit.languages.programs.understand import Act
 from remit.model.terms import UNKNOWN
 from remit.model.text import shown
@@ -235,7 +235,7 @@ class ShellMatcher(Matcher):
 
     def _assigned(self, act: Act) -> str | None:
         for name, _ in act.command.assigns:
-            if name not in self.env:
+            if name not in self.env and not is_plain(name):
                 allowed = f"; only {', '.join(sorted(self.env))} may" if self.env else ""
                 return f"{name} may not be set before a command{allowed}"
         return None
@@ -296,6 +296,8 @@ class ShellMatcher(Matcher):
         if self.inside is not None and not all(isinstance(at, str) and self.inside.matches(at) for at in places):
             return f"it runs outside {self.inside.text}"
         for touch, path in placed.touches:
+            if touch.path.text is None and not touch.path.raw and self.paths is None:
+                continue  # no word tells it, and nothing limits it
             if path is None or (isinstance(path, str) and path.startswith("/")):
                 return f"{touch.path.raw} lies outside the root, or can't be told"
             allowed = self.paths.get(touch.effect) if self.paths is not None else None
