@@ -293,6 +293,7 @@ class _Loading:
             protect=tuple(self.lists["protect"]),
             unprotect=main.get("unsafe_unprotect", ()),
             open_questions=main.get("open_questions"),
+            lists=main.get("lists", {}),
             unused_lists=tuple(sorted(self.reader.lists.keys() - self.reader.used_lists)),
             unsafe_no_credential=main.get("unsafe_no_credential", False),
             packs=packs,
