@@ -27,7 +27,7 @@ from types import TracebackType
 from typing import Any, Literal, ParamSpec, Self, TypeVar
 
 from remit.compile import build_rulebook, load_rulebook
-from remit.compile.functions import check_functions
+from remit.compile.functions import check_functions, is_word_of_scopes
 from remit.enforce.acting import Acting, acting_for, process
 from remit.enforce.attempt import Enforcer, Passage, wait
 from remit.enforce.carrier import Carried, Carrier, Judged
@@ -355,6 +355,9 @@ class Guard:
             raise GuardError(f"`{name}` is declared after the guard was started", code="bad-tool")
         if name in self._functions:
             raise GuardError(f"`{name}` is declared twice", code="bad-tool")
+        if is_word_of_scopes(name):
+            help = f'give the tool another name: @guard.tool("run_{name}")'
+            raise GuardError(f"`{name}` is a word of scopes and can't name a tool", code="bad-tool", help=help)
         tool = self._functions[name] = Declared(function, name, declaration, kinds)
         tool.streams = streams
         if tool.yields_async:

@@ -47,6 +47,8 @@ class Tool(msgspec.Struct, frozen=True, omit_defaults=True):
     """The tier that the policy gives to its effects, in the place of its own floor and the usual tiers."""
     aliases: tuple[str, ...] = ()
     dialect: str | None = None
+    schema: str | None = None
+    """The CREATE statements of its database: SQLite itself is asked what a statement does there."""
     accessible_by: tuple[str, ...] | None = None
     layer: str | None = None
     category: str | None = None
