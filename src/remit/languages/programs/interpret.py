@@ -37,6 +37,8 @@ class Interpreter:
         self.replaced: frozenset[str] | None = None
         self.reaches: tuple[str, ...] = ()
         """What it works on, whether or not a word names it: a branch, a context."""
+        self.implied: dict[str, tuple[str, ...] | None] = {}
+        """Where effects on files go that no word of the command tells, as the profile says."""
         self.written = False
         """An option such as `-i` makes the files that are read written too."""
 
@@ -50,6 +52,7 @@ class Interpreter:
     def _profile(self, profile: Profile, words: list[Word], inherited: dict[str, Option]) -> None:
         if profile.reaches is not None:
             self.reaches = profile.reaches
+        self.implied = {**self.implied, **profile.touches}
         if not profile.sub:
             self._enter(profile)
         if profile.special == "find":
@@ -104,6 +107,7 @@ class Interpreter:
     def _bare(self, profile: Profile) -> None:
         if profile.bare is not None:
             self._enter(profile.bare)
+            self.implied = {**self.implied, **profile.bare.touches}
         elif profile.effects or any(name in ("--version", "--help") for name in profile.options):
             self.base = frozenset(profile.effects)
         else:
@@ -210,6 +214,7 @@ class Interpreter:
         if option.refuse:
             self.out.refused.append(f"`{name}`: {option.refuse}")
         self.out.effects |= set(option.adds)
+        self.implied = {**self.implied, **option.touches}
         if "write" in option.adds:
             self.written = True
         if option.sets is not None:
@@ -263,7 +268,7 @@ class Interpreter:
             if kind == "module" and word.text is not None:
                 self._module(profile, word, plain[plain.index(word) + 1 :])
                 break
-            if kind in ("into", "copy_to"):
+            if kind in ("into", "copy_to") and seen.isdisjoint(("-T", "--no-target-directory")):
                 _touch_into(self.out, word, [source for source, _ in pairs if source is not word])
             self._value(kind, word)
         self.replaced = _touch_unnamed(self.out, profile.special, plain, seen, self.replaced)
@@ -469,7 +474,7 @@ def _touch_into(out: Reading, target: Word, sources: list[Word]) -> None:
         if source.glob and name[0] in "*?[" and normpath(target.text) != ".":
             continue
         text = f"{target.text.rstrip('/') or '/'}/{name}"
-        out.touch("write", Word(text, target.raw, target.glob or source.glob))
+        out.touch("write", Word(text, target.raw, target.glob or source.glob), nested=True)
 
 
 def _touch_unnamed(
