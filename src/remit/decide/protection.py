@@ -67,7 +67,7 @@ def unknown_target(case: Case) -> Unit | None:
             changed = case.facts.changes.get(unit.text) if unit.implied else None
             if changed is None or _any_protected(case, unit, changed):
                 return unit
-        elif case.facts.guarded and not unit.implied and "read" in unit.effects:
+        elif case.facts.guarded and not unit.literal:
             return unit
     return None
 

@@ -77,7 +77,9 @@ def _target(case: Case) -> AskReason | None:
     if unit is None:
         return None
     what = "change" if unit.effects != {"read"} else "read"
-    reason = f"the text doesn't tell which files `{shown(unit.text, 60)}` would {what}: something protected could be one"
+    reason = (
+        f"the text doesn't tell which files `{shown(unit.text, 60)}` would {what}: something protected could be one"
+    )
     return AskReason(HUMAN, "target-unknown", reason, by_person=True)
 
 

@@ -62,6 +62,8 @@ class Unit(msgspec.Struct, frozen=True):
     what is written, as far as it goes."""
     implied: bool = False
     """True for a target that no word of the command stands for, as the work tree of `git stash`."""
+    literal: bool = True
+    """False where a word of the command stands for it that is not literal at all, as `$f`."""
     nested: bool = False
     """True for a file that is only touched if another target turns out to be a directory: `b/a` of `mv a b`."""
     args: tuple[str, ...] = ()

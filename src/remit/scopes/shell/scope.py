@@ -17,6 +17,7 @@ from remit.scopes.shell.placed import Placed
 from remit.scopes.sql.scope import SqlMatcher
 from remit.scopes.url import UrlError, UrlPattern, UrlSet, parse_url
 
+EVERYTHING = Glob.parse("**")
 PROJECT_CODE = "project_code"
 JOINED_BY = ("and", "or", "then", "pipe")
 
@@ -376,9 +377,9 @@ class ShellMatcher(Matcher):
 
 
 def _lies_in(allowed: GlobSet, path: str | Glob | None) -> bool:
-    """The path is certainly one of these; what the text doesn't tell is never."""
+    """The path is certainly one of these; what a program does in the workspace unsaid, only if all of it is."""
     if path is None:
-        return False
+        return allowed.includes(EVERYTHING)
     return allowed.matches(path) if isinstance(path, str) else allowed.includes(path)
 
 

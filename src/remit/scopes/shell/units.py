@@ -92,6 +92,7 @@ def _touched(name: str, placed: Placed, touch: Touch, path: str | Glob | None) -
         derived=True,
         untold="place" if placeless else "target",
         implied=touch.implied,
+        literal=touch.path.text is not None or touch.implied,
     )
 
 
