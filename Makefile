@@ -17,6 +17,9 @@ PIP_FLAGS := --quiet --disable-pip-version-check --no-input
 PIP_HASHED := install $(PIP_FLAGS) --require-hashes --only-binary :all:
 PIP_PROJECT := install $(PIP_FLAGS) --no-build-isolation --no-deps -e .
 
+# Tests start many processes: each module is compiled once, whatever the environment says.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: help
 help:  ## list these commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -95,8 +98,8 @@ bench: .venv-bench/.stamp  ## measure, beside the peers (an environment of its o
 	@touch $@
 
 .PHONY: mutants
-mutants: .venv-mutants/.stamp  ## change what decides in small ways, and see whether a test notices; ARGS='decide/view' narrows
-	@.venv-mutants/bin/python tests/mutants/run.py $(ARGS)
+mutants: .venv-mutants/.stamp  ## change what decides in small ways, and see whether a test notices; SAMPLE=600 takes so many
+	@.venv-mutants/bin/python tests/mutants/run.py $(if $(SAMPLE),--sample $(SAMPLE)) $(ARGS)
 
 .venv-mutants/.stamp: pyproject.toml requirements/mutants.txt requirements/dev.txt
 	$(call venv,.venv-mutants)

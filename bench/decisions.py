@@ -39,3 +39,17 @@ def measure(workload: Workload, engines: Sequence[Engine], rounds: int) -> Colum
                 column.wrong[engine.name] = wrong
     column.costs = compare(built, floor=(floor(workload.table), workload.pool), rounds=rounds)
     return column
+
+
+def main() -> None:
+    """Print Remit's own figures alone: `python -m bench.decisions`."""
+    from bench import subject, workloads  # here: they import this module's neighbours
+
+    for workload in workloads.all_of_them():
+        column = measure(workload, subject.ENGINES, rounds=31)
+        for name, cost in column.costs.items():
+            print(f"{workload.key} {name}: {cost} × B1 ({cost.low:.1f} to {cost.high:.1f}), {cost.nanoseconds:.0f} ns")
+
+
+if __name__ == "__main__":
+    main()

@@ -10,7 +10,6 @@ import pytest
 
 from remit.analyze import reach as ways
 from remit.analyze.reach import Way, ways_from
-from remit.compile import build_rulebook
 from remit.decide import decide
 from remit.decide.steps import hands_to
 from remit.explain.reach import reach_of
@@ -18,6 +17,7 @@ from remit.model.call import Call, Context
 from remit.model.facts import Facts
 from remit.model.rulebook import Book, Rulebook
 from remit.model.terms import DENY, MAX_CHAIN
+from tests.drawn import rulebook_of
 
 TOOLS = {
     f"t{i}": {"args": {}, "does": {effect: f"https://h{i}.example/**"}}
@@ -49,7 +49,7 @@ def team(seed: int) -> Rulebook:
     policy["agents"], policy["runners"] = agents, {"R": runner}
     if chance.random() < 0.3:
         policy["reserved"] = {"op": {"tools": ["t2"], "runner": "R"}}
-    return build_rulebook(policy)
+    return rulebook_of(policy)
 
 
 def chains(book: Book, start: str) -> Iterator[tuple[str, ...]]:
@@ -119,7 +119,7 @@ def test_two_ways_that_bind_different_agents_both_count() -> None:
         "m": {"may": ["t0", "t1"], "delegates_to": ["t"], "delegate_within": "chain"},
         "t": {"may": ["t0", "t1"]},
     }
-    book = build_rulebook({"remit": 1, "tools": TOOLS, "agents": agents}).book
+    book = rulebook_of({"remit": 1, "tools": TOOLS, "agents": agents}).book
     found = {frozenset(way.bound) for way in ways_from(book, "a").by_name["t"]}
     assert found == {frozenset("abm"), frozenset("acm")}
 
@@ -128,7 +128,7 @@ def test_no_chain_is_longer_than_a_chain_may_be() -> None:
     count = MAX_CHAIN + 4
     agents: dict[str, Any] = {f"a{i}": {"may": [], "delegates_to": [f"a{i + 1}"]} for i in range(count)}
     agents[f"a{count}"] = {"may": ["t0"]}
-    rulebook = build_rulebook({"remit": 1, "tools": TOOLS, "agents": agents})
+    rulebook = rulebook_of({"remit": 1, "tools": TOOLS, "agents": agents})
     found = ways_from(rulebook.book, "a0")
     assert set(found.by_name) == {f"a{i}" for i in range(1, MAX_CHAIN + 1)}
     assert len(found.by_name[f"a{MAX_CHAIN}"][0].chain) == MAX_CHAIN
@@ -140,7 +140,7 @@ def test_too_many_ways_overstate_and_say_so(monkeypatch: pytest.MonkeyPatch) -> 
     names = [f"a{i}" for i in range(10)]
     agents: dict[str, Any] = {name: {"may": [], "delegates_to": names} for name in names}
     agents["a3"]["delegate_within"] = "chain"
-    book = build_rulebook({"remit": 1, "tools": TOOLS, "agents": agents}).book
+    book = rulebook_of({"remit": 1, "tools": TOOLS, "agents": agents}).book
     exact = ways_from(book, "a0")
     assert exact.complete
     monkeypatch.setattr(ways, "MOST_WAYS", 5)
@@ -152,7 +152,7 @@ def test_too_many_ways_overstate_and_say_so(monkeypatch: pytest.MonkeyPatch) -> 
 
 def test_a_start_that_binds_binds_all_even_where_it_is_overstated(monkeypatch: pytest.MonkeyPatch) -> None:
     agents = {"a0": {"may": [], "delegates_to": ["a1"], "delegate_within": "chain"}, "a1": {"may": ["t0"]}}
-    book = build_rulebook({"remit": 1, "tools": TOOLS, "agents": agents}).book
+    book = rulebook_of({"remit": 1, "tools": TOOLS, "agents": agents}).book
     monkeypatch.setattr(ways, "MOST_WAYS", 0)
     assert ways_from(book, "a0").by_name == {"a1": (Way("a1", ("a0",), ("a0",)),)}
 
@@ -163,14 +163,14 @@ def test_many_who_all_hand_to_all_take_no_time() -> None:
         name: {"may": [], "delegates_to": names, **({"delegate_within": "chain"} if i % 3 == 0 else {})}
         for i, name in enumerate(names)
     }
-    found = ways_from(build_rulebook({"remit": 1, "tools": TOOLS, "agents": agents}).book, "a1")
+    found = ways_from(rulebook_of({"remit": 1, "tools": TOOLS, "agents": agents}).book, "a1")
     assert len(found.by_name) == 39
     assert all(mine[0].bound == () for mine in found.by_name.values())
 
 
 def test_somebody_who_is_disabled_hands_on_nothing() -> None:
     agents: dict[str, Any] = {"a": {"may": [], "delegates_to": ["b"], "enabled": False}, "b": {"may": ["t0"]}}
-    assert ways_from(build_rulebook({"remit": 1, "tools": TOOLS, "agents": agents}).book, "a").by_name == {}
+    assert ways_from(rulebook_of({"remit": 1, "tools": TOOLS, "agents": agents}).book, "a").by_name == {}
 
 
 def test_limits_that_differ_are_further() -> None:
@@ -182,7 +182,7 @@ def test_limits_that_differ_are_further() -> None:
         "free": {"may": ["write"], "locks": {"may": ["docs/**"]}},
     }
     found = {
-        one.name: one for one in reach_of(build_rulebook({"remit": 1, "tools": tools, "agents": agents}), "a").through
+        one.name: one for one in reach_of(rulebook_of({"remit": 1, "tools": tools, "agents": agents}), "a").through
     }
     assert found["same"].adds == ()
     [other] = found["other"].adds

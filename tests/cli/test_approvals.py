@@ -83,6 +83,7 @@ def test_all_shows_what_was_answered_too(free: Team) -> None:
 
 
 @pytest.mark.parametrize("as_json", [False, True])
+@pytest.mark.sample(1)
 def test_watching_a_pipe_gives_one_line_a_change(free: Team, as_json: bool) -> None:
     ask(free)
     command = [sys.executable, "-m", "remit", "approvals", "--watch", *(["--json"] if as_json else [])]

@@ -281,7 +281,7 @@ def killed_after(writes: int, patch: pytest.MonkeyPatch) -> None:
     patch.setattr(originals, "write_file", write)
 
 
-@pytest.mark.sample(8)
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("writes", range(5))
 @pytest.mark.parametrize("again", [False, True])
 @pytest.mark.parametrize("updating", [False, True])

@@ -161,6 +161,7 @@ WORDS = st.sampled_from(
 @settings(max_examples=25, deadline=None)
 @given(st.data())
 @pytest.mark.parametrize("path", ALL, ids=" ".join)
+@pytest.mark.sample(12)
 def test_what_is_read_plainly_typer_reads_the_same(path: tuple[str, ...], data: st.DataObject):
     function = function_of(ALL[path])
     names = [name for hint in function.__annotations__.values() for name in _names(hint)]

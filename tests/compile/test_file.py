@@ -51,6 +51,7 @@ def calls(rulebook):
 
 
 @pytest.mark.parametrize("policy", EXAMPLES, ids=lambda path: path.parent.name)
+@pytest.mark.sample(2)
 def test_a_rulebook_comes_back_as_it_was(policy, tmp_path):
     written = load_rulebook(policy)
     write_rulebook(written, tmp_path / ".remit" / "rulebook")

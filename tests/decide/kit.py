@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from remit.compile import build_rulebook
 from remit.compile.facts import facts_from
 from remit.decide import decide
 from remit.declare.nodes import from_python
 from remit.model import Call, Context, Decision, Facts, Rulebook, Statement
+from tests.drawn import rulebook_of
 
 NOW = "2026-11-15T12:00:00Z"
 
@@ -36,7 +36,7 @@ TOOLS: dict[str, Any] = {
 
 def book(**sections: Any) -> Rulebook:
     """The rulebook of a policy with these sections; the tools above unless it says otherwise."""
-    return build_rulebook({"remit": 1, "tools": TOOLS, **sections})
+    return rulebook_of({"remit": 1, "tools": TOOLS, **sections})
 
 
 def may(*rules: Any, **record: Any) -> Rulebook:

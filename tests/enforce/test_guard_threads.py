@@ -131,7 +131,7 @@ def test_a_fork_while_others_look_at_the_clock(team: Team):
     for thread in threads:
         thread.start()
     try:
-        for _ in range(20):
+        for _ in range(10):
             child = os.fork()
             if child == 0:
                 team.guard.authority.clock.now()

@@ -39,7 +39,7 @@ def test_it_is_judged_and_rebuilt(tmp_path: Path, name: str):
     shape = SHAPES[name]
     guard, tool = guarded(tmp_path, shape)
     declared = guard._functions["tool"]
-    assert declared.told["args"] == shape.declared
+    assert declared.declaration["args"] == shape.declared
     assert declared.taken(shape.args, shape.named)[1] == shape.judged
     expected = shape.function(*shape.args, **shape.named)
     with guard, guard.agent("a"):

@@ -7,12 +7,13 @@ from pathlib import Path
 import pytest
 
 from remit.analyze.candidates import candidates
-from remit.compile import build_rulebook, load_rulebook
+from remit.compile import load_rulebook
 from remit.decide import decide
 from remit.decide.grid import grid_of
 from remit.explain.cells import ALLOWED, ASKED, DENIED, SCOPED, matrix_cell
 from remit.explain.matrix import callers_of, cell_for, make_matrix, tools_of
 from remit.model.rulebook import Rulebook
+from tests.drawn import rulebook_of
 from tests.explain.kit import POLICY
 
 EXAMPLES = sorted((Path(__file__).parents[2] / "examples").glob("*/remit.yaml"))
@@ -169,14 +170,14 @@ LS = {"run": {"shell": {"run": ["ls"]}}}
 )
 def test_a_cell_is_effective(tools: dict, record: dict, more: dict, symbol: str):
     policy = {"remit": 1, "tools": tools, "agents": {"a": record, "b": {"may": []}}, **more}
-    rulebook = build_rulebook(policy)
+    rulebook = rulebook_of(policy)
     assert cell_for(rulebook, "a", next(iter(tools))).symbol == symbol
 
 
 def test_a_standing_grant_counts_until_its_end():
     grant = {"agent": "a", "may": ["put"], "adr": "ADR-1", "approved_by": "x", "until": "2027-01-01"}
     policy = {"remit": 1, "tools": PUT, "agents": {"a": {"may": []}}, "grants": [grant]}
-    rulebook = build_rulebook(policy)
+    rulebook = rulebook_of(policy)
     cells = [cell_for(rulebook, "a", "put", now) for now in (None, "2026-12-31T23:59:59Z", "2027-01-01T00:00:00Z")]
     assert [cell.symbol for cell in cells] == [DENIED, SCOPED, DENIED]
     assert cells[1].scopes == ("(granted until 2027-01-01T00:00:00Z)",)
@@ -188,7 +189,7 @@ def test_observing_is_said():
         "tools": PUT,
         "agents": {"a": {"may": [], "enforce": {"observe": {"until": "2027-01-01"}}}, "b": {"may": []}},
     }
-    rulebook = build_rulebook(policy)
+    rulebook = rulebook_of(policy)
     said = "a is only observed until 2027-01-01T00:00:00Z: what is denied here is let through"
     assert make_matrix(rulebook, now="2026-12-01T00:00:00Z").notes == (said,)
     assert make_matrix(rulebook, now="2027-12-01T00:00:00Z").notes == ()

@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from remit.compile import build_rulebook
 from remit.decide import decide
 from remit.explain.cells import ALLOWED, DENIED
 from remit.explain.matrix import cell_for
 from remit.model.errors import PolicyError
 from remit.model.facts import Facts
+from tests.drawn import rulebook_of
 from tests.oracle.compare import digest
 from tests.oracle.generate import Draw
 
@@ -24,7 +24,7 @@ def compare(seed: int) -> int:
     """How many calls of one random policy were compared."""
     draw = Draw(seed)
     try:
-        rulebook = build_rulebook(draw.policy())
+        rulebook = rulebook_of(draw.policy())
     except PolicyError:
         return 0
     compared = 0
@@ -55,8 +55,10 @@ def empty_list(value: Any) -> bool:
     return isinstance(value, list) and (not value or any(empty_list(item) for item in value))
 
 
-def test_cells_agree_with_decisions_on_random_policies():
-    assert sum(compare(seed) for seed in range(150)) > 2_000
+@pytest.mark.sample(1)
+@pytest.mark.parametrize("first", [0, 50, 100])
+def test_cells_agree_with_decisions_on_random_policies(first: int):
+    assert sum(compare(seed) for seed in range(first, first + 50)) > 600
 
 
 @pytest.mark.long

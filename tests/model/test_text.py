@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+import re
 import sys
 import unicodedata
 
@@ -25,7 +27,8 @@ IGNORABLE = [
     *(range(0xFFF0, 0xFFF9), range(0x1BCA0, 0x1BCA4), range(0x1D173, 0x1D17B), range(0xE0000, 0xE1000)),
 ]
 BLANK = "\u2800\U0001d159\ufffc\U00016fe4"
-UNSEEN = {chr(code) for part in IGNORABLE for code in part} | set(BLANK)
+IGNORED = [chr(code) for part in IGNORABLE for code in part]
+UNSEEN = {*IGNORED, *BLANK}
 
 
 def hidden(c: str) -> bool:
@@ -37,10 +40,17 @@ def _odd_space(c: str) -> bool:
     return c != " " and (unicodedata.category(c) == "Zs" or c.isspace())
 
 
-def test_no_hidden_character_of_unicode_is_shown():
-    assert [f"U+{ord(c):04X}" for c in ALL if hidden(c) and is_visible(c)] == []
+EMPTY = [c for c in ALL if unicodedata.category(c) in ("Cn", "Co")]
+"""Unassigned and private: nine tenths of what is hidden, and all alike."""
+
+
+@pytest.mark.parametrize("step", [41, pytest.param(1, marks=pytest.mark.more)])
+def test_no_hidden_character_of_unicode_is_shown(step: int):
+    unseen = {*filter(hidden, ALL)}
+    assert [f"U+{ord(c):04X}" for c in sorted(unseen) if is_visible(c)] == []
+    tried = sorted((unseen - set(EMPTY)) | set(EMPTY[::step]) | UNSEEN)
     for show in (shown, shown_name, escaped, marked, bounded, quoted):
-        wrong = [f"U+{ord(c):04X}" for c in ALL if hidden(c) and c in show(c)]
+        wrong = [f"U+{ord(c):04X}" for c in tried if c in show(c)]
         assert wrong == [], show
 
 
@@ -69,8 +79,42 @@ def test_it_is_one_line_within_its_bound_and_cuts_no_escape(text: str, limit: in
         assert show(text, 10_000).startswith(whole)
         rest = show(text, 10_000)[len(whole) :]
         assert not rest or len(whole) + 10 >= limit  # an escape has up to ten characters and is never cut
-        pieces = [show(c) for c in text]
-        assert any("".join(pieces[:n]) == whole for n in range(len(pieces) + 1))
+
+
+ESCAPES = st.sampled_from(["\\", "n", "x", "u", "U", "202e", "00", "\u202e", "\n", "\u0301", "a", "\U000e0041"])
+
+
+@given(st.lists(ESCAPES, max_size=12).map("".join), st.lists(ESCAPES, max_size=12).map("".join))
+@example("\\u202e", "\u202e")
+@example("\\\\u202e", "\\\u202e")
+@example("\\\\n", "\\n")
+@example("C:\\new", "C:\new")
+def test_different_texts_are_shown_differently(one: str, two: str):
+    for show in (shown, shown_name):
+        assert (show(one, 1000) == show(two, 1000)) == (one == two)
+        assert read_back(show(one, 1000)) == one
+
+
+def read_back(text: str) -> str:
+    """What was shown, read as the docstring says."""
+    form = r"n|r|t|x[0-9a-f]{2}|u[0-9a-f]{4}|U[0-9a-f]{8}"
+
+    def read(found: re.Match[str]) -> str:
+        literal, odd = divmod(len(found[1]), 2)
+        last = ast.literal_eval(f"'\\{found[2]}'") if odd else found[2]
+        return "\\" * literal + last
+
+    return re.sub(rf"(\\+)({form})", read, text)
+
+
+def test_a_backslash_that_starts_no_escape_stays_single():
+    assert shown("C:\\docs \\d+ \\\\host") == "C:\\docs \\d+ \\\\host"
+    assert shown("\\u202e") == "\\\\u202e"
+
+
+def test_a_run_of_combining_marks_is_bounded():
+    assert shown("e" + "\u0301" * 6 + "!") == "e" + "\u0301" * 4 + "\\u0301" * 2 + "!"
+    assert shown("नि\u0301") == "नि\u0301"
 
 
 @given(st.text(st.characters()))

@@ -2,13 +2,17 @@
 
 Of the operators that only swap one sign for another, those are left out whose mutants die with any other's
 (`==` to `<`, `+` to `**`): they would cost time and tell nothing.
+
+Changes that can't alter behaviour are no mutants: to annotations, to what only the type checker reads (`if
+TYPE_CHECKING:`, `@override`, `@abstractmethod`), and to whether and how much a function caches (`@lru_cache(1024)`).
+Texts are never changed, so neither are docstrings, `__slots__` and messages.
 """
 
 from __future__ import annotations
 
 import ast
 import hashlib
-import random
+import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -97,7 +101,7 @@ class Membership(_Ours):
 
 
 class Mutant(NamedTuple):
-    """One change to one module."""
+    """One change to one module: `text` in place of what stands from `start` to `end`."""
 
     module: str
     """`decide/view`"""
@@ -105,65 +109,118 @@ class Mutant(NamedTuple):
     operator: str
     before: str
     after: str
-    source: str
+    start: int
+    end: int
+    text: str
+    original: str
+    """A digest of the module without the change."""
 
     @property
     def digest(self) -> str:
-        """Of the whole mutated module: the same only while the module is the same."""
-        return hashlib.sha256(f"{self.module}\n{self.source}".encode()).hexdigest()[:16]
+        """The same only while the module is the same."""
+        key = (self.module, self.original, self.start, self.end, self.text)
+        return hashlib.sha256(repr(key).encode()).hexdigest()[:16]
+
+    def source(self, original: str) -> str:
+        """The mutated module."""
+        return original[: self.start] + self.text + original[self.end :]
 
 
-def mutants(module: str, path: Path, most: int | None, seed: int) -> Iterator[Mutant]:
-    """The mutants of a module that differ from it in more than an annotation; at most so many, drawn at random."""
+def all_mutants(module: str, path: Path, kept: Path) -> list[Mutant]:
+    """Every mutant of a module. Making them takes up to a minute, so they are kept in a folder."""
     source = path.read_text(encoding="utf-8")
+    key = source + Path(__file__).read_text(encoding="utf-8")
+    file = kept / f"{module.replace('/', '-')}-{hashlib.sha256(key.encode()).hexdigest()[:16]}.json"
+    if not file.exists():
+        kept.mkdir(parents=True, exist_ok=True)
+        file.write_text(json.dumps(list(_made(module, source))))
+    return [Mutant(*row) for row in json.loads(file.read_text())]
+
+
+def _made(module: str, source: str) -> Iterator[Mutant]:
+    original = hashlib.sha256(source.encode()).hexdigest()[:16]
     nodes = list(ast_nodes(get_ast(source)))
     operators = {name: get_operator(f"core/{name}")() for name in CORE}
     operators |= {cls.__name__: cls() for cls in (NeverTrue, DropTerm, DropCall, Membership)}
-    places = [
-        (name, number)
-        for name, operator in operators.items()
-        for number, _ in enumerate(place for node in nodes for place in operator.mutation_positions(node))
-    ]
-    random.Random(f"{seed} {module}").shuffle(places)  # noqa: S311
-    seen = {_meaning(source)}
-    for name, number in places:
-        if most is not None and len(seen) > most:
-            return
-        mutated = mutate_code(source, operators[name], number)
-        try:
-            meaning = _meaning(mutated)
-        except SyntaxError:
-            continue
-        if meaning not in seen:
-            seen.add(meaning)
-            yield Mutant(module, *_changed(source, mutated, name), mutated)
+    seen = {meaning(source)}
+    for name, operator in operators.items():
+        for number, _ in enumerate(place for node in nodes for place in operator.mutation_positions(node)):
+            mutated = mutate_code(source, operator, number)
+            try:
+                means = meaning(mutated)
+            except SyntaxError:
+                continue
+            if means not in seen:
+                seen.add(means)
+                yield Mutant(module, *_changed(source, mutated, name), original)
 
 
-def _changed(source: str, mutated: str, operator: str) -> tuple[int, str, str, str]:
+def _changed(source: str, mutated: str, operator: str) -> tuple[int, str, str, str, int, int, str]:
     old, new = source.split("\n"), mutated.split("\n")
     at = next(number for number, pair in enumerate(zip(old, new, strict=False)) if pair[0] != pair[1])
-    return at + 1, operator, old[at].strip(), new[at].strip()
+    start = next(number for number, pair in enumerate(zip(source, mutated, strict=False)) if pair[0] != pair[1])
+    same = 0
+    while same < min(len(source), len(mutated)) - start and source[-1 - same] == mutated[-1 - same]:
+        same += 1
+    return (
+        at + 1,
+        operator,
+        old[at].strip(),
+        new[at].strip(),
+        start,
+        len(source) - same,
+        mutated[start : len(mutated) - same],
+    )
 
 
-class _NoAnnotations(ast.NodeTransformer):
-    """Annotations of functions and variables are never evaluated; those of fields, msgspec reads."""
+INERT = frozenset({"lru_cache", "cache", "override", "overload", "abstractmethod", "final", "runtime_checkable"})
+"""Decorators without which a function does the same: more slowly, or for the type checker only."""
+
+
+class _Behaviour(ast.NodeTransformer):
+    """Takes away what can't alter behaviour."""
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.FunctionDef:
         node.returns = None
+        node.decorator_list = [one for one in node.decorator_list if _name(one) not in INERT]
         self.generic_visit(node)
-        node.body = [_bare(one) for one in node.body]
         return node
 
     def visit_arg(self, node: ast.arg) -> ast.arg:
         node.annotation = None
         return node
 
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.AnnAssign:
+        """An annotation is never evaluated here; msgspec would, but no Struct is in these modules."""
+        node.annotation = ast.Constant(None)
+        self.generic_visit(node)
+        return node
 
-def _bare(statement: ast.stmt) -> ast.stmt:
-    if isinstance(statement, ast.AnnAssign):
-        statement.annotation = ast.Constant(None)
-    return statement
+    def visit_If(self, node: ast.If) -> ast.stmt:
+        if any(_name(one) == "TYPE_CHECKING" for one in ast.walk(node.test)) or _only_imports(node):
+            return ast.Pass()
+        self.generic_visit(node)
+        return node
+
+    def visit_Call(self, node: ast.Call) -> ast.Call:
+        if _name(node) == "lru_cache":
+            return ast.Call(node.func, [], [])
+        self.generic_visit(node)
+        return node
 
 
-def _meaning(source: str) -> str:
-    return ast.dump(_NoAnnotations().visit(ast.parse(source)))
+def _name(node: ast.AST) -> str | None:
+    """`lru_cache`, of `@functools.lru_cache(maxsize=1024)`."""
+    while isinstance(node, ast.Call):
+        node = node.func
+    return node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else None
+
+
+def _only_imports(node: ast.If) -> bool:
+    """`if TYPE_CHECKING:`, whatever its condition has become."""
+    return not node.orelse and all(isinstance(one, ast.Import | ast.ImportFrom) for one in node.body)
+
+
+def meaning(source: str) -> str:
+    """What stays the same while behaviour does, or at least while the text does."""
+    return ast.dump(_Behaviour().visit(ast.parse(source)))

@@ -1,11 +1,14 @@
 """Mutation testing of what decides: changes the code in small ways, and sees whether a test notices.
 
-    make mutants                                    # what fits into half an hour
-    make mutants ARGS='decide/view --most 500'      # every mutant of one module
+    make mutants                                     # every mutant of every module
+    make mutants SAMPLE=600                          # so many of them, drawn at random from all
+    make mutants ARGS='decide/view scopes/judge'     # every mutant of two modules
 
-A mutant is run on the tests that reach its line (in-process ones, the quickest first) until one fails. It is applied
-to a warm process, forked with everything imported, by giving the live functions the mutated code. What survives
-that, or is run by an import already, is run again in a fresh process that imports the mutated module.
+A mutant is run on the tests that reach its line, the quickest first, until one fails. It is applied to a warm
+process, forked with everything imported, by giving the live functions the mutated code. What survives that, or is
+run by an import already, is run again in a process that imports the mutated module.
+
+Each run first checks itself: two mutants that must die and two that must survive, one of each in either stage.
 
 Results are kept in `build/mutants`: a second run goes on where the first stopped, and runs survivors again.
 `survivors.md` lists the survivors that are known, with what each would change.
@@ -16,12 +19,13 @@ from __future__ import annotations
 import argparse
 import contextlib
 import gc
-import hashlib
 import importlib.abc
 import importlib.machinery
 import inspect
 import json
+import math
 import os
+import random
 import resource
 import signal
 import sys
@@ -38,24 +42,29 @@ from typing import Any, NoReturn
 import pytest
 
 ROOT = Path(__file__).parents[2]
-SOURCE = ROOT / "src" / "remit"
-KEPT = ROOT / "build" / "mutants"
-# Those first whose mistakes cost most.
+sys.path.insert(0, str(ROOT))
+
+from tests.mutants.operators import Mutant, all_mutants  # noqa: E402
+from tests.mutants.reach import KEPT, SOURCE, Reach, first_failure  # noqa: E402
+
 MODULES = (
-    *("decide/view", "decide/memo", "decide/steps", "decide/questions", "decide/protection", "decide/engine"),
-    *("decide/measure", "decide/labels", "scopes/judge", "scopes/path", "scopes/where", "scopes/globset"),
-    *("decide/grid", "decide/index", "decide/intake", "decide/selection", "decide/reasons", "decide/preview"),
-    *("decide/case", "scopes/url", "scopes/url_grammar", "scopes/glob", "scopes/glob_match", "scopes/glob_algebra"),
-    *("scopes/glob_syntax", "scopes/names", "scopes/plain", "scopes/regex", "scopes/reach", "scopes/kinds"),
+    *("decide/case", "decide/engine", "decide/grid", "decide/index", "decide/intake", "decide/labels"),
+    *("decide/measure", "decide/memo", "decide/preview", "decide/protection", "decide/questions", "decide/reasons"),
+    *("decide/selection", "decide/steps", "decide/view"),
+    *("scopes/account", "scopes/canonical", "scopes/date", "scopes/email", "scopes/glob", "scopes/glob_algebra"),
+    *("scopes/glob_match", "scopes/glob_syntax", "scopes/globset", "scopes/host", "scopes/interface", "scopes/judge"),
+    *("scopes/kinds", "scopes/names", "scopes/path", "scopes/plain", "scopes/reach", "scopes/regex", "scopes/url"),
+    *("scopes/url_grammar", "scopes/where"),
 )
 TESTS = (
     *("tests/mutants/oracle_slices.py", "tests/decide", "tests/scopes", "tests/test_cases.py", "tests/properties"),
-    "tests/oracle/test_found.py",
+    *("tests/oracle/test_found.py", "tests/analyze", "tests/compile", "tests/declare", "tests/explain"),
 )
-ELSEWHERE = ("command line", "real_hook", "test_sql", "test_shell", "test_no_step_looks_behind", "polynomial_time")
-"""Tests that start programs, judge other modules, read the sources, or judge speed."""
-QUICK, WHOLE = 4.0, 60.0
-"""Seconds of CPU that the tests of one mutant may have taken unmutated: warm, and fresh."""
+ELSEWHERE = ("command line", "real_hook", "in_every_process", "test_no_step_looks_behind", "polynomial_time")
+"""Tests that start programs, read the sources, or judge speed."""
+WARM, AGAIN, FRESH = 6.0, 3.0, 8.0
+"""Seconds of CPU that the tests of one mutant take unmutated, at most: warm; fresh after that; only fresh."""
+DEAD = ("killed", "timeout")
 
 
 class Results:
@@ -69,14 +78,13 @@ class Results:
             rows = map(json.loads, self.path.read_text().splitlines())
             self.known = {row["digest"]: row for row in rows}
 
-    def add(self, mutant: Any, outcome: str, by: str) -> None:
+    def add(self, mutant: Mutant, outcome: str, by: str) -> None:
         row = {"digest": mutant.digest, **mutant._asdict(), "outcome": outcome, "by": by}
-        del row["source"]
         self.known[mutant.digest] = row
-        with self.path.open("a") as file:
+        with self.path.open("a") as file:  # other workers write there too, each a line at a time
             file.write(json.dumps(row) + "\n")
 
-    def outcome(self, mutant: Any) -> str | None:
+    def outcome(self, mutant: Mutant) -> str | None:
         return self.known[mutant.digest]["outcome"] if mutant.digest in self.known else None
 
 
@@ -84,7 +92,10 @@ class Results:
 
 
 def in_child(does: Callable[[], str], seconds: float) -> tuple[str, str]:
-    """What a forked process answers: `killed` by a test, `survived`, or `timeout` after so many seconds of CPU."""
+    """What a forked process answers: `killed` by a test, `survived`, or `timeout` after so many seconds of CPU.
+
+    `stalled` says nothing about the mutant: the machine had no time or memory for it.
+    """
     reading, writing = os.pipe()
     child = os.fork()
     if child:
@@ -93,7 +104,8 @@ def in_child(does: Callable[[], str], seconds: float) -> tuple[str, str]:
             by = file.read()
         _, status = os.waitpid(child, 0)
         if os.WIFSIGNALED(status):
-            return "timeout", signal.Signals(os.WTERMSIG(status)).name
+            name = signal.Signals(os.WTERMSIG(status)).name
+            return ("stalled" if name in ("SIGALRM", "SIGKILL") else "timeout"), name
         return ("survived" if os.WEXITSTATUS(status) == 0 else "killed"), by
     _child(does, writing, int(seconds) + 1)
 
@@ -104,44 +116,23 @@ def _child(does: Callable[[], str], writing: int, seconds: int) -> NoReturn:
         null = os.open(os.devnull, os.O_WRONLY)
         os.dup2(null, 1)
         os.dup2(null, 2)
-        resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
+        resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 5))
         resource.setrlimit(resource.RLIMIT_AS, (4 << 30, 4 << 30))
         signal.signal(signal.SIGALRM, signal.SIG_DFL)
-        signal.alarm(30 * seconds)
+        signal.alarm(60 * seconds)
         by = does()
         os.write(writing, by.encode())
         code = 1 if by else 0
     except BaseException as error:
-        os.write(writing, repr(error).encode()[:200])
+        os.write(writing, repr(error).encode()[:300])
     finally:
         os._exit(code)
 
 
-def first_failure(items: list[pytest.Item]) -> str:
-    """The test that fails first; empty if none does."""
-    from _pytest.runner import runtestprotocol
-
-    for item, after in zip(items, [*items[1:], None], strict=True):
-        for report in runtestprotocol(item, log=False, nextitem=after):
-            if report.failed:
-                return item.nodeid
-    return ""
-
-
 def options() -> list[str]:
-    marks = "not more and not long and not hosts"
-    given = [
-        "-q",
-        "--assert=plain",
-        "-p",
-        "no:cacheprovider",
-        "-p",
-        "no:xdist",
-        "-m",
-        marks,
-        "--hypothesis-profile=mutants",
-    ]
-    return [*given, f"--rootdir={ROOT}", f"--basetemp={tempfile.mkdtemp(prefix='mutants-')}"]
+    given = ["-q", "--assert=plain", "-p", "no:cacheprovider", "-p", "no:xdist", "--hypothesis-profile=mutants"]
+    chosen = ["-m", "not more and not long and not hosts"]
+    return [*given, *chosen, f"--rootdir={ROOT}", f"--basetemp={tempfile.mkdtemp(prefix='mutants-')}"]
 
 
 class Plugin:
@@ -159,8 +150,7 @@ class Plugin:
         settings.register_profile("mutants", settings.get_profile("default"), phases=phases, database=None)
 
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
-        items = {item.nodeid: item for item in session.items if not any(word in item.nodeid for word in ELSEWHERE)}
-        self.loop(items)
+        self.loop({item.nodeid: item for item in session.items if not any(word in item.nodeid for word in ELSEWHERE)})
         return True
 
 
@@ -171,74 +161,27 @@ def with_tests(loop: Callable[[dict[str, pytest.Item]], None], paths: Iterable[s
         raise RuntimeError(f"pytest: {code}")
 
 
-# Which tests reach a line
-
-
-class Reach:
-    """The seconds that each test takes, and the lines that it reaches; measured once for the sources as they are."""
-
-    def __init__(self) -> None:
-        self.path = KEPT / f"reach-{_state()}.json"
-        self.seconds: dict[str, float] = {}
-        self.lines: dict[str, dict[int, list[str]]] = {}
-        self.kills: Counter[str] = Counter()
-
-    def load(self) -> bool:
-        if self.path.exists():
-            data = json.loads(self.path.read_text())
-            self.seconds = data["seconds"]
-            for one in data["failed"]:
-                print(f"left out, since it fails without any mutant: {one}")
-            names = list(self.seconds)
-            self.lines = {
-                m: {int(n): [names[i] for i in at] for n, at in of.items()} for m, of in data["lines"].items()
-            }
-        return self.path.exists()
-
-    def measure(self, items: dict[str, pytest.Item]) -> str:
-        import coverage
-
-        seconds: dict[str, float] = {}
-        lines: dict[str, dict[int, list[int]]] = {}
-        measured = coverage.Coverage(data_file=None, include=[f"{SOURCE}/*"], config_file=False)
-        measured.start()
-        for nodeid, item in items.items():
-            measured.switch_context(nodeid)
-            start = time.process_time()
-            if not first_failure([item]):
-                seconds[nodeid] = time.process_time() - start
-        measured.stop()
-        data = measured.get_data()
-        numbers = {one: number for number, one in enumerate(seconds)}
-        for module in MODULES:
-            found = data.contexts_by_lineno(str(SOURCE / f"{module}.py"))
-            lines[module] = {line: [numbers[one] for one in tests if one in numbers] for line, tests in found.items()}
-        failed = [one for one in items if one not in seconds]
-        self.path.write_text(json.dumps({"seconds": seconds, "lines": lines, "failed": failed}))
-        return ""
-
-    def tests(self, mutant: Any, most: float) -> tuple[list[str], float]:
-        """Those that reach it, the module's own and then the most promising first, and the seconds that they take."""
-        found = self.lines[mutant.module].get(mutant.line, [])
-        if not found:
-            found = sorted({one for tests in self.lines[mutant.module].values() for one in tests})
-        chosen: list[str] = []
-        total = 0.0
-        own = f"/test_{mutant.module.partition('/')[2]}.py"
-        for one in sorted(found, key=lambda test: (own not in test, self.seconds[test] / (1 + self.kills[test]))):
-            if total + self.seconds[one] <= most or not chosen:
-                chosen.append(one)
-                total += self.seconds[one]
-        return chosen, total
-
-
-def _state() -> str:
-    """Of the modules and the tests."""
-    digest = hashlib.sha256()
-    tests = [path for name in TESTS for path in ((ROOT / name).rglob("*.py") if "." not in name else [ROOT / name])]
-    for path in sorted([*(SOURCE / f"{module}.py" for module in MODULES), *tests]):
-        digest.update(str(path.relative_to(ROOT)).encode() + path.read_bytes())
-    return digest.hexdigest()[:16]
+def in_forks(shards: list[Callable[[], None]]) -> None:
+    """Each in a process of its own, so that this one stays as it is; exits if one fails."""
+    children = []
+    for does in shards:
+        sys.stdout.flush()
+        child = os.fork()
+        if not child:
+            code = 1
+            try:
+                does()
+                code = 0
+            except BaseException:
+                traceback.print_exc()
+            finally:
+                sys.stdout.flush()
+                sys.stderr.flush()
+                os._exit(code)
+        children.append(child)
+    statuses = [os.waitpid(child, 0)[1] for child in children]
+    if any(statuses):
+        sys.exit("mutants: the tests don't run")
 
 
 # Warm
@@ -268,7 +211,7 @@ def changed(old: types.CodeType, new: types.CodeType) -> list[tuple[types.CodeTy
 
 
 class Warm:
-    """All live functions and caches, by the code that they run."""
+    """All live functions, by the code that they run, and the caches of what decides."""
 
     def __init__(self) -> None:
         self.functions: dict[tuple[str, str, int], list[types.FunctionType]] = {}
@@ -277,15 +220,15 @@ class Warm:
             if isinstance(one, types.FunctionType):
                 code = one.__code__
                 self.functions.setdefault((code.co_filename, code.co_qualname, code.co_firstlineno), []).append(one)
-            elif isinstance(one, _lru_cache_wrapper):
+            elif isinstance(one, _lru_cache_wrapper) and str(one.__module__).startswith(("remit.decide", "remit.sc")):
                 self.caches.append(one)
         gc.freeze()
 
-    def apply(self, mutant: Any) -> Callable[[], None] | None:
-        """What puts the mutant into force in this process; None if only an import could."""
-        path = str(SOURCE / f"{mutant.module}.py")
+    def apply(self, module: str, source: str) -> Callable[[], None] | None:
+        """What puts a mutant into force in this process; None if only an import could."""
+        path = str(SOURCE / f"{module}.py")
         old = compile(Path(path).read_text(encoding="utf-8"), path, "exec", dont_inherit=True)
-        pairs = changed(old, compile(mutant.source, path, "exec", dont_inherit=True))
+        pairs = changed(old, compile(source, path, "exec", dont_inherit=True))
         if not pairs:
             return None
         found = []
@@ -303,33 +246,58 @@ class Warm:
 
         return swap
 
+    def run(self, mutant: Mutant, items: dict[str, pytest.Item], reach: Reach) -> tuple[str, str]:
+        """`open` for what this process can't settle."""
+        swap = self.apply(mutant.module, mutated(mutant))
+        chosen, total = reach.tests(mutant, WARM)
+        if swap is None or not chosen:
+            return "open", ""
 
-def run_warm(mutants: list[Any], results: Results, reach: Reach, until: float) -> None:
+        def does() -> str:
+            swap()
+            return first_failure([items[one] for one in chosen])
+
+        outcome, by = in_child(does, 3 * total + 5)
+        reach.kills[by] += outcome == "killed"
+        if outcome in ("survived", "stalled"):
+            return "open", outcome
+        return outcome, by
+
+
+def mutated(mutant: Mutant) -> str:
+    return mutant.source((SOURCE / f"{mutant.module}.py").read_text(encoding="utf-8"))
+
+
+def run_warm(mutants: list[Mutant], until: float, jobs: int) -> None:
     """Settles what a warm process can settle; the rest is `open`."""
 
     def loop(items: dict[str, pytest.Item]) -> None:
-        if not reach.load():
-            print(f"measuring what {len(items)} tests reach", flush=True)
-            what = in_child(lambda: reach.measure(items), 3600)
-            if not reach.load():
-                raise RuntimeError(what)
+        first_failure([item for name, item in items.items() if "oracle_slices" in name])  # fills the oracle's own cache
+        reach = Reach(MODULES)
+
+        def measure(files: list[str]) -> None:
+            for file in files:
+                print(f"measuring what {file} reaches", flush=True)
+                reach.measure(file, [item for name, item in items.items() if name.startswith(f"{file}::")])
+
+        unknown = reach.unknown(items.values())
+        in_forks([lambda at=at: measure(unknown[at::jobs]) for at in range(jobs if unknown else 0)])  # type: ignore[misc]
+        files = list(dict.fromkeys(name.partition("::")[0] for name in items))
+        (KEPT / "files.json").write_text(json.dumps(files))
+        reach.load(files)
+        for one in reach.failed:
+            print(f"left out, since it fails without any mutant: {one}")
         warm = Warm()
-        for mutant in mutants:
-            if time.time() > until:
-                return
-            swap = warm.apply(mutant)
-            chosen, total = reach.tests(mutant, QUICK)
-            if swap is None or not chosen:
-                results.add(mutant, "open", "")
-                continue
+        for bad, mutant in itself(at_import=False):
+            must_be("killed" if bad else "open", mutant, warm.run(mutant, items, reach))
 
-            def does(swap: Callable[[], None] = swap, chosen: list[str] = chosen) -> str:
-                swap()
-                return first_failure([items[one] for one in chosen])
+        def work(shard: list[Mutant]) -> None:
+            results = Results()
+            for mutant in shard:
+                if time.time() < until:
+                    results.add(mutant, *warm.run(mutant, items, reach))
 
-            outcome, by = in_child(does, 3 * total + 5)
-            reach.kills[by] += outcome == "killed"
-            results.add(mutant, "open" if outcome == "survived" else outcome, by)
+        in_forks([lambda at=at: work(mutants[at::jobs]) for at in range(jobs)])  # type: ignore[misc]
 
     with_tests(loop, TESTS)
 
@@ -340,9 +308,9 @@ def run_warm(mutants: list[Any], results: Results, reach: Reach, until: float) -
 class Mutated(importlib.abc.MetaPathFinder, importlib.abc.Loader):
     """Imports one module with other source."""
 
-    def __init__(self, mutant: Any) -> None:
+    def __init__(self, mutant: Mutant) -> None:
         self.name = "remit." + mutant.module.replace("/", ".")
-        self.path, self.source = str(SOURCE / f"{mutant.module}.py"), mutant.source
+        self.path, self.source = str(SOURCE / f"{mutant.module}.py"), mutated(mutant)
 
     def find_spec(self, name: str, path: Any, target: Any = None) -> importlib.machinery.ModuleSpec | None:
         return importlib.machinery.ModuleSpec(name, self, origin=self.path) if name == self.name else None
@@ -352,9 +320,9 @@ class Mutated(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         exec(compile(self.source, self.path, "exec", dont_inherit=True), module.__dict__)  # noqa: S102
 
 
-def run_fresh(mutant: Any, reach: Reach) -> tuple[str, str]:
+def run_fresh(mutant: Mutant, reach: Reach, most: float) -> tuple[str, str]:
     """The last word on a mutant: imported as if it were the module."""
-    chosen, total = reach.tests(mutant, WHOLE)
+    chosen, total = reach.tests(mutant, most)
     if not chosen:
         return "survived", "no test reaches it"
 
@@ -363,7 +331,8 @@ def run_fresh(mutant: Any, reach: Reach) -> tuple[str, str]:
         failed: list[str] = ["the tests can't be collected"]
 
         def loop(items: dict[str, pytest.Item]) -> None:
-            failed[0] = first_failure([items[one] for one in chosen if one in items])
+            missing = [one for one in chosen if one not in items]
+            failed[0] = f"not collected: {missing[0]}" if missing else first_failure([items[one] for one in chosen])
 
         with_tests(loop, sorted({one.partition("::")[0] for one in chosen}))
         return failed[0]
@@ -371,69 +340,120 @@ def run_fresh(mutant: Any, reach: Reach) -> tuple[str, str]:
     return in_child(does, 3 * total + 60)
 
 
+def run_all_fresh(mutants: list[Mutant], until: float, jobs: int) -> None:
+    reach = Reach(MODULES)
+    reach.load(json.loads((KEPT / "files.json").read_text()))
+    for bad, mutant in itself(at_import=True):
+        must_be("killed" if bad else "survived", mutant, run_fresh(mutant, reach, AGAIN))
+
+    def work(shard: list[Mutant]) -> None:
+        results = Results()
+        for mutant in shard:
+            if time.time() < until:
+                survived = results.known[mutant.digest]["by"] == "survived"
+                results.add(mutant, *run_fresh(mutant, reach, AGAIN if survived else FRESH))
+
+    in_forks([lambda at=at: work(mutants[at::jobs]) for at in range(jobs)])  # type: ignore[misc]
+
+
+def preload() -> None:
+    """What tests import, but for Remit itself: fresh processes are forked with it."""
+    for name in ("hypothesis.strategies", "msgspec", "yaml", "re2", "sqlglot.dialects", "rich", "jsonschema"):
+        with contextlib.suppress(ImportError):
+            importlib.import_module(name)
+
+
+# The check of itself
+
+
+def itself(*, at_import: bool) -> Iterator[tuple[bool, Mutant]]:
+    """A mutant that must die, for it lets every unit be covered, and one that must survive, for it does nothing."""
+    module = "scopes/judge"
+    source = (SOURCE / f"{module}.py").read_text(encoding="utf-8")
+    head = "def covers(self, unit: Unit) -> bool:\n"
+    for bad in (True, False):
+        if at_import:
+            at, text = (
+                len(source),
+                "\nJudge.covers = lambda self, unit: True\n" if bad else "\nJudge.covers = Judge.covers\n",
+            )
+        else:
+            at, text = source.index(head) + len(head), "        return True\n" if bad else "        unit = unit\n"
+        yield bad, Mutant(module, source[:at].count("\n"), "itself", "", text.strip(), at, at, text, "")
+
+
+def must_be(expected: str, mutant: Mutant, found: tuple[str, str]) -> None:
+    stage = "a warm process" if mutant.text.startswith(" ") else "a fresh process"
+    print(f"check: in {stage}, `{mutant.after}` is {found[0]} {found[1]}".rstrip(), flush=True)
+    if found[0] != expected:
+        sys.exit(f"mutants: it should be {expected}; no figure of this run would mean anything")
+
+
+# The whole
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(prog="make mutants", description=__doc__.split("\n")[0] if __doc__ else "")
     parser.add_argument("modules", nargs="*", default=MODULES, metavar="MODULE", help="such as decide/view")
-    parser.add_argument("--most", type=int, default=40, help="mutants for each module, drawn at random (40)")
+    parser.add_argument("--sample", type=int, metavar="N", help="so many mutants, drawn at random from all")
     parser.add_argument("--seed", type=int, default=12)
-    parser.add_argument("--minutes", type=float, default=30, help="after which it stops; a second run goes on")
+    parser.add_argument("--minutes", type=float, default=1e6, help="after which it stops; a second run goes on")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="processes")
     asked = parser.parse_args()
     unknown = sorted(set(asked.modules) - set(MODULES))
     if unknown:
         parser.error(f"no module `{unknown[0]}`; there are {', '.join(MODULES)}")
     os.nice(5)
     os.chdir(ROOT)
-    sys.path.insert(0, str(ROOT))
     until = time.time() + 60 * asked.minutes
-    from tests.mutants.operators import mutants
-
-    chosen = [one for name in asked.modules for one in mutants(name, SOURCE / f"{name}.py", asked.most, asked.seed)]
+    everything = [one for name in asked.modules for one in all_mutants(name, SOURCE / f"{name}.py", KEPT / "made")]
+    chosen = everything
+    if asked.sample is not None and asked.sample < len(everything):
+        chosen = random.Random(asked.seed).sample(everything, asked.sample)  # noqa: S311
     results = Results()
-    todo = [one for one in chosen if results.outcome(one) in (None, "open", "survived")]
-    print(f"{len(chosen)} mutants, {len(todo)} to run", flush=True)
+    todo = [one for one in chosen if results.outcome(one) not in DEAD]
+    print(f"{len(everything)} mutants, {len(chosen)} chosen, {len(todo)} to run", flush=True)
     if todo:
-        _in_fork(lambda: run_warm(todo, results, Reach(), until))
-    results, reach = Results(), Reach()
-    reach.load()
-    for one in chosen:
-        if time.time() < until and results.outcome(one) == "open":
-            results.add(one, *run_fresh(one, reach))
-    return report(chosen, results)
+        in_forks([lambda: run_warm(todo, until, asked.jobs)])
+        results = Results()
+        left = [one for one in todo if results.outcome(one) == "open"]
+        print(f"{len(left)} of them need a fresh process", flush=True)
+        preload()
+        run_all_fresh(left, until, asked.jobs)
+    return report(chosen, Results(), len(everything))
 
 
-def _in_fork(does: Callable[[], None]) -> None:
-    """Keeps this process free of the modules under test."""
-    child = os.fork()
-    if not child:
-        code = 1
-        try:
-            does()
-            code = 0
-        except BaseException:
-            traceback.print_exc()
-        finally:
-            sys.stdout.flush()
-            sys.stderr.flush()
-            os._exit(code)
-    if os.waitpid(child, 0)[1]:
-        sys.exit("mutants: the tests don't run")
+def interval(dead: int, run: int) -> tuple[float, float]:
+    """Wilson's, of 95 %: within it lies the share of all mutants that such a sample was drawn from."""
+    z, share = 1.96, dead / run
+    middle = share + z * z / (2 * run)
+    half = z * math.sqrt(share * (1 - share) / run + z * z / (4 * run * run))
+    return (middle - half) / (1 + z * z / run), (middle + half) / (1 + z * z / run)
 
 
-def report(chosen: list[Any], results: Results) -> int:
+def report(chosen: list[Mutant], results: Results, everything: int) -> int:
     """Prints a line for each module and the survivors; 1 if fewer than 95 % of what was run are dead."""
     for row in _rows(chosen, results):
         print(row)
-    survivors = [one for one in chosen if results.outcome(one) == "survived"]
-    for one in survivors:
-        print(f"\n{one.module}:{one.line} {one.operator} {one.digest}\n  - {one.before}\n  + {one.after}")
+    for one in sorted(chosen):
+        if results.outcome(one) == "survived":
+            print(f"\n{one.module}:{one.line} {one.operator} {one.digest}\n  - {one.before}\n  + {one.after}")
     counts = Counter(results.outcome(one) for one in chosen)
     dead = counts["killed"] + counts["timeout"]
-    return int(dead < 0.95 * (dead + counts["survived"]))
+    run = dead + counts["survived"]
+    if not run:
+        return 1
+    print(f"\n{dead} of {run} killed: {100 * dead / run:.1f} %", end="")
+    if run < everything:
+        low, high = interval(dead, run)
+        print(f"; of all {everything}, with 95 % confidence, between {100 * low:.1f} and {100 * high:.1f} %", end="")
+    print(f"; {len(chosen) - run} not run" if run < len(chosen) else "")
+    return int(dead < 0.95 * run)
 
 
-def _rows(chosen: list[Any], results: Results) -> Iterator[str]:
+def _rows(chosen: list[Mutant], results: Results) -> Iterator[str]:
     yield f"{'module':24}{'run':>6}{'killed':>8}{'timeout':>9}{'survived':>10}{'':>4}%"
-    names = [*dict.fromkeys(one.module for one in chosen), "all"]
+    names = [*sorted({one.module for one in chosen}), "all"]
     for name in names:
         counts = Counter(results.outcome(one) for one in chosen if name in (one.module, "all"))
         run = counts["killed"] + counts["timeout"] + counts["survived"]

@@ -21,12 +21,12 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
-from remit.compile import build_rulebook
 from remit.decide import decide
 from remit.decide.memo import memo_of
 from remit.decide.questions import call_digest
 from remit.model import Book, Call, Decision, Facts, PolicyError
 from remit.model.policy import Tool
+from tests.drawn import rulebook_of
 from tests.oracle.generate import Draw
 from tests.oracle.naive import Answer, naive_decide
 from tests.oracle.naive_globs import Unfit
@@ -109,7 +109,7 @@ def compare(seeds: Iterable[int], calls: int = CALLS) -> Tally:
         draw = Draw(seed)
         data = draw.policy()
         try:
-            rulebook = build_rulebook(data)
+            rulebook = rulebook_of(data)
         except PolicyError:
             tally.unloadable += 1
             continue
@@ -169,7 +169,7 @@ def replay(seed: int, turn: int) -> tuple[dict[str, Any], Call, Facts]:
     """The policy and call of a difference, to look at."""
     draw = Draw(seed)
     data = draw.policy()
-    rulebook = build_rulebook(data)
+    rulebook = rulebook_of(data)
     for _ in range(turn):
         draw.call(rulebook, digest)
     return (data, *draw.call(rulebook, digest))

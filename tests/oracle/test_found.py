@@ -7,15 +7,15 @@ from typing import Any
 import msgspec
 import pytest
 
-from remit.compile import build_rulebook
 from remit.decide import decide
 from remit.model import Approval, Call, Context, Decision, Facts, Statement
 from remit.model.policy import Grant, Rule
+from tests.drawn import rulebook_of
 from tests.oracle.compare import digest
 
 
 def policy(tool: dict[str, Any], agent: dict[str, Any], **more: Any) -> Any:
-    return build_rulebook({"remit": 1, "tools": {"t": tool}, "agents": {"ann": agent}, **more})
+    return rulebook_of({"remit": 1, "tools": {"t": tool}, "agents": {"ann": agent}, **more})
 
 
 def ask(rulebook: Any, args: dict[str, Any], facts: Facts | None = None, **context: Any) -> Decision:
@@ -153,6 +153,6 @@ def test_a_call_of_the_wrong_shape(more: dict[str, Any]) -> None:
 def test_an_unknown_name_in_the_chain_of_what_is_only_observed() -> None:
     observing = {"may": [], "enforce": {"observe": {"until": "2030-01-01"}}}
     binding = {"may": [], "delegates_to": ["ann"], "delegate_within": "chain"}
-    rulebook = build_rulebook({"remit": 1, "tools": {"t": READ}, "agents": {"ann": observing, "bob": binding}})
+    rulebook = rulebook_of({"remit": 1, "tools": {"t": READ}, "agents": {"ann": observing, "bob": binding}})
     decision = ask(rulebook, {"p": "a"}, Facts(now="2026-01-01T00:00:00Z"), chain=("nobody", "bob"))
     assert (decision.code, decision.would) == ("not-permitted", "deny")

@@ -29,8 +29,8 @@ ELSEWHERE = frozenset({"rule-failed", "not-understood", "bad-email", "bad-accoun
 MARKS = frozenset({"not-anticipated"})  # of the trace
 OTHER_WORDS = OBLIGATIONS | ELSEWHERE | MARKS
 
-# Six parts of about 3,700 calls, so that two workers share them evenly.
-PARTS = [range(start, start + 100) for start in range(0, 600, 100)]
+# Twelve parts of about 1,850 calls: each is enough to meet every code, and workers share them evenly.
+PARTS = [range(start, start + 50) for start in range(0, 600, 50)]
 
 
 def check(tally: Tally, least: int) -> None:
@@ -54,7 +54,7 @@ def check(tally: Tally, least: int) -> None:
 def test_the_engine_decides_as_the_page_says(seeds: range) -> None:
     tally = compare(seeds)
     assert tally.pairs >= 20_000 / len(PARTS)
-    check(tally, 3)
+    check(tally, 1)
 
 
 @pytest.mark.long

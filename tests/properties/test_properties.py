@@ -10,15 +10,15 @@ from typing import Any, NamedTuple
 import msgspec
 import pytest
 
-from remit.compile import build_rulebook
 from remit.decide import decide
 from remit.model import Call, Decision, Facts, PolicyError, Rulebook
 from remit.model.policy import Enforce
+from tests.drawn import rulebook_of
 from tests.oracle.compare import EARLY, RANK, digest
 from tests.oracle.generate import Draw
 
-PARTS = [range(start, start + 40) for start in (20_000, 30_000)]
-parts = pytest.mark.parametrize("seeds", PARTS, ids=["one", "two"])
+PARTS = [range(start, start + 20) for start in (20_000, 20_020, 30_000, 30_020)]
+parts = pytest.mark.parametrize("seeds", PARTS, ids=["one", "two", "three", "four"])
 pytestmark = pytest.mark.sample(1)
 
 
@@ -39,7 +39,7 @@ class Case(NamedTuple):
         data = copy.deepcopy(self.data)
         change(self.draw, data)
         try:
-            return build_rulebook(data)
+            return rulebook_of(data)
         except PolicyError:
             return None
 
@@ -50,7 +50,7 @@ def cases(seeds: range) -> Iterator[Case]:
         draw = Draw(seed)
         data = draw.policy()
         try:
-            rulebook = build_rulebook(data)
+            rulebook = rulebook_of(data)
         except PolicyError:
             continue
         loaded += 1
@@ -147,9 +147,9 @@ def test_a_must_ask_that_does_not_ask_does_not_permit(scope: dict[str, Any]) -> 
     agent: dict[str, Any] = {"may": []}
     policy: dict[str, Any] = {"remit": 1, "tools": {"t": TWO_ARGUMENTS}, "agents": {"ann": agent}}
     call = Call("ann", "t", {"p": "docs/a"})
-    assert decide(build_rulebook(policy), call).code == "not-permitted"
+    assert decide(rulebook_of(policy), call).code == "not-permitted"
     agent["must_ask"] = [{"t": scope}]
-    assert decide(build_rulebook(policy), call).verdict.word != "allow"
+    assert decide(rulebook_of(policy), call).verdict.word != "allow"
 
 
 @parts
@@ -254,7 +254,7 @@ def test_data_tier_three_binds_while_observing_whatever_else_would_deny() -> Non
     agent = {"may": [], "data_tiers": [0], "enforce": {"observe": {"until": "2030-01-01"}}}
     tool = {"args": {"p": "path"}, "does": {"read": "p"}}
     labels = {"data": {"3": {"path": "secrets/**"}}}
-    rulebook = build_rulebook({"remit": 1, "tools": {"t": tool}, "labels": labels, "agents": {"ann": agent}})
+    rulebook = rulebook_of({"remit": 1, "tools": {"t": tool}, "labels": labels, "agents": {"ann": agent}})
     decision = decide(rulebook, Call("ann", "t", {"p": "secrets/a"}), Facts(now="2026-01-01T00:00:00Z"))
     assert decision.verdict.word == "deny"
 
@@ -262,7 +262,7 @@ def test_data_tier_three_binds_while_observing_whatever_else_would_deny() -> Non
 @parts
 def test_deciding_is_deterministic_and_changes_no_input(seeds: range) -> None:
     for case in cases(seeds):
-        again = build_rulebook(case.data)
+        again = rulebook_of(case.data)
         assert again.hash == case.rulebook.hash
         book = msgspec.json.encode(case.rulebook.book)
         for call, facts in case.calls():

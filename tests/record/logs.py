@@ -10,14 +10,14 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from remit.record.canonical import encode
 from remit.record.checkpoint import Checkpoint
-from remit.record.note import Kind, Signer
+from remit.record.note import KeyKind, Signer
 from remit.record.tiles import write_tiles
 from remit.record.tree import CompactRange, leaf_hash
 
 ORIGIN = "ledger.example/main"
 SIGNER = Signer(ORIGIN, Ed25519PrivateKey.from_private_bytes(bytes(range(32))))
 OTHER = Signer(ORIGIN, Ed25519PrivateKey.from_private_bytes(b"o" * 32))
-WITNESS = Signer("witness.example/w1", Ed25519PrivateKey.from_private_bytes(b"w" * 32), Kind.COSIGNATURE)
+WITNESS = Signer("witness.example/w1", Ed25519PrivateKey.from_private_bytes(b"w" * 32), KeyKind.COSIGNATURE)
 VKEY = SIGNER.verifier.vkey
 
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from remit.record.checkpoint import Checkpoint, CheckpointError, open_checkpoint, parse_number
-from remit.record.note import Kind, NoteError, Signer, add_lines, cosign, sign
+from remit.record.note import KeyKind, NoteError, Signer, add_lines, cosign, sign
 from remit.record.tree import EMPTY_ROOT
 from tests.record.logs import ORIGIN, OTHER, SIGNER, WITNESS, b64
 
@@ -114,7 +114,7 @@ def test_numbers_have_one_spelling():
 
 
 def test_a_witness_named_as_the_log_is_still_a_witness():
-    namesake = Signer(ORIGIN, WITNESS.private_key, Kind.COSIGNATURE)
+    namesake = Signer(ORIGIN, WITNESS.private_key, KeyKind.COSIGNATURE)
     note = f"{CHECKPOINT.text}\n{namesake.line(CHECKPOINT.text, 12)}"
     with pytest.raises(CheckpointError, match="its own log"):
         open_checkpoint(note, [namesake.verifier])

@@ -12,7 +12,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from remit.record.canonical import encode
 from remit.record.checkpoint import Checkpoint
-from remit.record.note import Kind, Signer, Verifier, add_lines, cosign, open_note
+from remit.record.note import KeyKind, Signer, Verifier, add_lines, cosign, open_note
 from remit.record.proof import Proof, verify_proof
 from remit.record.tiles import read_tiles, write_tiles
 from remit.record.tree import CompactRange, inclusion_proof, leaf_hash
@@ -20,7 +20,7 @@ from remit.record.verify import parse_keys, verify_export
 
 PAGES = Path(__file__).parents[2] / "docs" / "formats"
 LOG = Signer("ledger.example/main", Ed25519PrivateKey.from_private_bytes(bytes(range(32))))
-WITNESS = Signer("witness.example/w1", Ed25519PrivateKey.from_private_bytes(bytes(range(32, 64))), Kind.COSIGNATURE)
+WITNESS = Signer("witness.example/w1", Ed25519PrivateKey.from_private_bytes(bytes(range(32, 64))), KeyKind.COSIGNATURE)
 ENTRIES = tuple(
     encode({"agent": "researcher", "kind": kind, "n": number, "tool": "read_file"})
     for number, kind in enumerate(["intent", "outcome", "intent"])

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from remit.record.note import (
     MAX_NOTE,
-    Kind,
+    KeyKind,
     NoteError,
     Signer,
     Verifier,
@@ -69,7 +69,7 @@ def test_a_witness_adds_its_time():
 def test_a_kind_of_key_is_not_taken_for_another():
     """The same key as a log's and as a witness's has two ids, and signs two messages."""
     plain = Signer("same.example", WITNESS.private_key)
-    stamped = Signer("same.example", WITNESS.private_key, Kind.COSIGNATURE)
+    stamped = Signer("same.example", WITNESS.private_key, KeyKind.COSIGNATURE)
     assert plain.verifier.key_id != stamped.verifier.key_id
     with pytest.raises(NoteError, match="known"):
         open_note(sign(TEXT, plain), [stamped.verifier])

@@ -157,6 +157,7 @@ def test_hostile_texts_take_no_time(text: str):
 @pytest.mark.parametrize("kind", _known().shapes)
 @settings(max_examples=40, deadline=None)
 @given(data=st.data())
+@pytest.mark.sample(4)
 def test_whatever_has_a_shape_has_a_mark(kind: str, data: st.DataObject):
     shape = re.compile(_known().shapes[kind], re.ASCII)
     text = data.draw(st.from_regex(shape, alphabet=st.characters(max_codepoint=0x7F)))

@@ -21,7 +21,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from remit.record import witness_server
 from remit.record.checkpoint import Checkpoint
 from remit.record.errors import LedgerError
-from remit.record.note import Kind, NoteError, Signer, Verifier, add_lines, open_note
+from remit.record.note import KeyKind, NoteError, Signer, Verifier, add_lines, open_note
 from remit.record.tree import HashSource, consistency_proof, leaf_hash, root_at
 from remit.record.witness import Witness
 from remit.record.witness_server import WitnessServer
@@ -89,7 +89,7 @@ def test_a_log_that_grows_is_cosigned(served: Served, log: Log):
         status, _, body = served.post(log.request(old, new))
         assert status == 200
         note = open_note(add_lines(log.note(new), [body]), [Verifier.parse(served.witness.vkey)])
-        assert [(s.by.kind, s.time) for s in note.signatures] == [(Kind.COSIGNATURE, 1_700_000_000)]
+        assert [(s.by.kind, s.time) for s in note.signatures] == [(KeyKind.COSIGNATURE, 1_700_000_000)]
         assert served.witness.last(log.signer.name) == Checkpoint.parse(note.text)
 
 

@@ -2,6 +2,7 @@
 
 import contextlib
 import copy
+import functools
 import itertools
 import pickle
 import re
@@ -32,6 +33,7 @@ def naive(text: str, path: str) -> bool:
     return any(_segments(one.removeprefix("/").split("/"), names) for one in _braces(text))
 
 
+@functools.cache
 def _braces(text: str) -> list[str]:
     inner = re.search(r"\{([^{}]*)\}", text)
     if inner is None:
@@ -53,6 +55,7 @@ def _rest(pattern: list[str], names: list[str]) -> bool:
     return bool(names) and _name(pattern[0], names[0]) and _rest(pattern[1:], names[1:])
 
 
+@functools.cache
 def _name(pattern: str, name: str) -> bool:
     if not pattern:
         return not name

@@ -87,7 +87,7 @@ class ColourKind(Kind):
     def matcher(self, data: Any) -> Matcher:
         return ColourMatcher(data)
 
-    def scope_for(self, unit: Unit) -> str | None:
+    def scope_for(self, unit: Unit, beside: Any = None) -> str | None:
         return f'colour: "{unit.value}"'
 
     def samples(self) -> list[Any]:

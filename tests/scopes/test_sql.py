@@ -75,7 +75,7 @@ def test_admitted(scope: dict[str, Any], text: str) -> None:
         (REVIEWER, "INSERT INTO r VALUES ((SELECT 1))", "literal values only"),
         (REVIEWER, "INSERT INTO r VALUES (random())", "literal values only"),
         (REVIEWER, "INSERT INTO r VALUES (?)", "literal values only"),
-        (REVIEWER, "INSERT INTO r VALUES (1) RETURNING *", "RETURNING reads r"),
+        (REVIEWER, "INSERT INTO r VALUES (1) RETURNING *", "it would also read r"),
         (ORCHESTRATOR, "CREATE TRIGGER x AFTER INSERT ON t BEGIN DELETE FROM t; END", ""),
         (ORCHESTRATOR, "CREATE VIRTUAL TABLE x USING csv(filename='x')", ""),
         (ORCHESTRATOR, "WITH x AS (SELECT 1) DELETE FROM runs", "DELETE is not among"),
@@ -86,7 +86,7 @@ def test_admitted(scope: dict[str, Any], text: str) -> None:
         (ANALYST, "SELECT 1 WHERE EXISTS (SELECT 1 FROM secrets)", "secrets"),
         (WRITER, "INSERT OR REPLACE INTO t VALUES (1)", "not OR REPLACE"),
         (WRITER, "UPDATE t SET a = (SELECT max(b) FROM u)", "it would also read u"),
-        (WRITER, "UPDATE t SET a = 1 RETURNING *", "RETURNING reads t"),
+        (WRITER, "UPDATE t SET a = 1 RETURNING *", "it would also read t"),
         (WRITER, "DELETE FROM u", "it may delete from only t"),
     ],
 )

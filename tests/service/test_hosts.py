@@ -103,6 +103,7 @@ SETTINGS: dict[Callable[[Hooked], object], str] = {
 
 
 @pytest.mark.parametrize("harm", SETTINGS, ids=lambda harm: harm.__name__)
+@pytest.mark.sample(4)
 def test_settings_that_do_not_hold_are_a_fault(project: Hooked, harm: Callable[[Hooked], object]) -> None:
     harm(project)
     assert project.faults() == {SETTINGS[harm]}
@@ -118,6 +119,7 @@ DEFINITIONS: list[Callable[[Hooked], object]] = [
 
 
 @pytest.mark.parametrize("harm", DEFINITIONS, ids=["changed", "gone", "twice", "hidden"])
+@pytest.mark.sample(4)
 def test_a_definition_that_was_not_pinned_is_a_fault(project: Hooked, harm: Callable[[Hooked], object]) -> None:
     harm(project)
     assert project.faults() == {"definition-changed"}
@@ -135,6 +137,7 @@ def test_a_record_that_others_could_write_is_a_fault(project: Hooked) -> None:
     [lambda path: path.unlink(), lambda path: path.chmod(0o644), lambda path: path.write_bytes(b"")],
     ids=["gone", "open", "empty"],
 )
+@pytest.mark.sample(2)
 def test_a_client_that_does_not_know_its_host_is_a_fault(project: Hooked, harm: Callable[[Path], object]) -> None:
     harm(project.state / "hooks" / f"{project.host.name}.client")
     assert project.faults() == {"client-file"}
@@ -155,6 +158,7 @@ def test_a_host_whose_package_is_gone_is_a_fault(
 # Probes
 
 
+@pytest.mark.more  # as in test_probe.py
 def test_a_healthy_project_denies_every_probe(project: Hooked) -> None:
     results = project.status("--probe", code=0)["probes"]["results"]
     assert {one["host"] for one in results} == {project.host.name}
@@ -164,6 +168,7 @@ def test_a_healthy_project_denies_every_probe(project: Hooked) -> None:
 
 
 @pytest.mark.parametrize("command", ["true", "exit 1", "exit 3", "echo '{}'", "echo junk >&2", "/nowhere/hook"])
+@pytest.mark.sample(4)
 def test_a_hook_that_lets_go_is_an_alarm(project: Hooked, command: str) -> None:
     if project.host is CLAUDE:
         project.change(lambda data: data["hooks"]["PreToolUse"][0]["hooks"][0].update(command=command))
@@ -180,6 +185,7 @@ def test_no_hook_at_all_is_an_alarm(project: Hooked) -> None:
     assert project.status("--probe", code=1)["probes"]["problem"] is not None
 
 
+@pytest.mark.more  # as in test_probe.py
 def test_a_deny_because_nothing_works_is_told_apart(project: Hooked) -> None:
     (project.root / ".remit" / "rulebook").unlink()
     found = {one["verdict"] for one in project.status("--probe", code=1)["probes"]["results"]}
@@ -187,6 +193,7 @@ def test_a_deny_because_nothing_works_is_told_apart(project: Hooked) -> None:
     assert "ALARM" not in found
 
 
+@pytest.mark.more
 def test_two_hosts_in_one_project_are_both_probed(make: Make) -> None:
     both = PROTECTED.replace(
         "hosts: {claude-code: {main: lead}}", "hosts: {claude-code: {main: lead}, toy: {main: lead}}"
@@ -243,6 +250,7 @@ def test_a_host_obeys_the_hook(make: Make) -> None:
 
 
 @pytest.mark.parametrize("harm", ["rulebook", "client", "state", "store"])
+@pytest.mark.sample(2)
 def test_whatever_breaks_a_host_that_runs_on_failure_does_not_run(make: Make, harm: str) -> None:
     """The toy host runs the tool whenever its hook fails, or ends with a code that it does not know."""
     project = make(TOY).activated().installed()

@@ -116,6 +116,7 @@ def test_a_command_that_only_looks_like_ours_is_found(project: Hooked) -> None:
     assert set(verdicts(project.status("--probe", code=1))) == {"ALARM"}
 
 
+@pytest.mark.more  # waits for the host's time limit
 def test_a_hook_that_hangs_is_an_alarm(project: Hooked) -> None:
     hook(project, "sleep 100")
     project.change(lambda data: data["hooks"]["PreToolUse"][0]["hooks"][0].update(timeout=1))
@@ -123,6 +124,7 @@ def test_a_hook_that_hangs_is_an_alarm(project: Hooked) -> None:
     assert {one["text"] for one in found} == {"no answer in 1 seconds"}
 
 
+@pytest.mark.more
 def test_a_hook_that_is_asked_about_some_tools_only(project: Hooked) -> None:
     project.change(lambda data: data["hooks"]["PreToolUse"][0].update(matcher="Write|Edit"))
     found = verdicts(project.status("--probe", code=1))

@@ -107,6 +107,7 @@ def test_a_server_that_is_killed_and_comes_back(own: Own, state: Path):
     store.close()
 
 
+@pytest.mark.more  # waits for three time limits
 def test_a_server_that_hangs(own: Own, state: Path):
     store = open_store(own.server.uri, state, timeout=1)
     put(store, "a")

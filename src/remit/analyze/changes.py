@@ -5,6 +5,7 @@ Whatever changes a book's hash is a change here. Where something stands, and wha
 
 from __future__ import annotations
 
+import functools
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -165,13 +166,16 @@ def flow(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
+_struct_fields = functools.cache(msgspec.structs.fields)
+
+
 def _plain(value: Any, field: str = "") -> Any:
     """As plain data, what is absent left out and lists sorted: their order means nothing."""
     if isinstance(value, Scope):
         return {key: _plain(item) for key, item in value.written().items()}
     if isinstance(value, msgspec.Struct):
         found = {}
-        for about in msgspec.structs.fields(value):
+        for about in _struct_fields(type(value)):
             item = getattr(value, about.name)
             default = about.default if about.default_factory is msgspec.NODEFAULT else about.default_factory()
             if about.name not in NO_MATTER and (item != default or type(item) is not type(default)):

@@ -53,8 +53,8 @@ def _only_by(cell: Cell, ask: Bound) -> str:
 def _permits_alone(cell: Cell, ask: Bound, call: Call, facts: Facts) -> bool:
     values = cell.intake.values(call.args)
     units = cell.intake.units(values, call, facts)
-    if not ask.judge.in_force(call.context, values, units) or not ask.judge.touches(call.context, values, units):
+    if not ask.judge.applies(call.context, values, units) or not ask.judge.touches(call.context, values, units):
         return False
-    live = [may.judge for may in cell.may if may.judge.in_force(call.context, values, units)]
+    live = [may.judge for may in cell.may if may.judge.applies(call.context, values, units)]
     own = [unit for unit in units if not unit.derived]
     return any(ask.judge.covers(unit) and not any(judge.covers(unit) for judge in live) for unit in own)

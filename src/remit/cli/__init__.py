@@ -1,1 +1,1 @@
-"""The command line: one file a command. Only this folder knows typer and rich."""
+"""The command line: one file for each command. Only this folder knows typer and rich."""

@@ -42,7 +42,7 @@ def command(
     call: CallOption = None,
     calls: Annotated[
         str | None,
-        Option("--calls", metavar="FILE|-", help="Calls as JSON, one a line; - is stdin. One decision a line."),
+        Option("--calls", metavar="FILE|-", help="Calls as JSON, one a line; - is stdin. One decision per line."),
     ] = None,
     policy: PolicyOption = None,
     root: RootOption = None,

@@ -30,8 +30,8 @@ class _Binding:
         self.tools = {name: self._with_access(tool, policy) for name, tool in policy.tools.items()}
         self.policy = msgspec.structs.replace(policy, tools=self.tools)
         self.names = Names(self.policy, self.reader)
-        self.resolver = RuleResolver(self.names, policy.callers, self.reader)
         self.notices: list[str] = []
+        self.resolver = RuleResolver(self.names, policy.callers, self.reader, self.notices)
 
     def _with_access(self, tool: Tool, policy: Policy) -> Tool:
         access = tool.accessible_by

@@ -35,7 +35,7 @@ def resolve_facts(rulebook: Rulebook, facts: Facts) -> Facts:
     """The same facts with toolsets and patterns in their rules expanded. Raises PolicyError."""
     book, reader = rulebook.book, Reader()
     policy = Policy(book.name, tools=book.tools, toolsets=book.toolsets, callers=book.callers)
-    resolver = RuleResolver(Names(policy, reader), book.callers, reader)
+    resolver = RuleResolver(Names(policy, reader), book.callers, reader, [])
 
     def rules(found: tuple[Rule, ...], agent: str) -> tuple[Rule, ...]:
         caller = book.callers.get(agent)

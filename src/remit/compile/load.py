@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from remit.compile.book import make_rulebook
-from remit.compile.prove import prove
+from remit.compile.prove import prove, without_dead_rules
 from remit.declare import build_policy, load_policy
 from remit.declare.load import Functions
 from remit.model.errors import InputError
@@ -18,8 +18,10 @@ from remit.model.text import shown
 
 
 def compile_policy(policy: Policy) -> Rulebook:
-    """The rulebook, with its examples decided and its `never` statements proved. Raises PolicyError."""
-    return prove(make_rulebook(policy))
+    """The rulebook, without rules that do nothing, its examples decided, its `never` statements proved.
+
+    Raises PolicyError."""
+    return prove(without_dead_rules(make_rulebook(policy)))
 
 
 def load_file(path: Path) -> Rulebook:

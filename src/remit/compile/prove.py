@@ -8,6 +8,7 @@ import msgspec
 
 from remit.analyze.candidates import favourable, nest, plain_value
 from remit.analyze.never import describe, examine
+from remit.analyze.shadowed import shadows
 from remit.analyze.widening import widening
 from remit.decide import decide
 from remit.decide.grid import Cell, grid_of
@@ -47,6 +48,22 @@ def prove(rulebook: Rulebook) -> Rulebook:
     if len(notices) == len(rulebook.book.notices):
         return rulebook
     return Rulebook(msgspec.structs.replace(rulebook.book, notices=tuple(notices)), rulebook.hash)
+
+
+def without_dead_rules(rulebook: Rulebook) -> Rulebook:
+    """The rulebook with notices about rules that do nothing. Raises PolicyError where two in one list are at odds."""
+    reader = Reader()
+    notices = []
+    for shadow in shadows(rulebook):
+        if shadow.own:
+            reader.fail(shadow.at, shadow.code, shadow.text, shadow.help)
+        else:
+            notices.append(f"{shadow.at}: {shadow.text}")
+    reader.finish()
+    if not notices:
+        return rulebook
+    book = msgspec.structs.replace(rulebook.book, notices=(*rulebook.book.notices, *notices))
+    return Rulebook(book, rulebook.hash)
 
 
 def _examples(rulebook: Rulebook, caller: Caller, rule: Rule, reader: Reader) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import msgspec
 
 from remit.compile.names import Names
@@ -18,8 +20,8 @@ _ASKABLE = ("human", "chain")
 class RuleResolver:
     """Turns the rules of one caller into rules about tools."""
 
-    def __init__(self, names: Names, callers: dict[str, Caller], reader: Reader) -> None:
-        self.names, self.callers, self.reader = names, callers, reader
+    def __init__(self, names: Names, callers: dict[str, Caller], reader: Reader, notices: list[str]) -> None:
+        self.names, self.callers, self.reader, self.notices = names, callers, reader, notices
 
     def resolve(self, rules: tuple[Rule, ...], own: dict[str, Tool]) -> tuple[Rule, ...]:
         """Each rule with its tools expanded."""
@@ -32,6 +34,7 @@ class RuleResolver:
                 for name in kind_of(kind).callers(data):
                     if name not in self.callers:
                         self._unknown_caller(rule.at, name)
+                self._check_names(rule, kind, data)
             if rule.tools is None:
                 self._check_toolless(rule)
                 found.append(rule)
@@ -48,6 +51,15 @@ class RuleResolver:
     def _unknown_caller(self, at: str, name: str) -> None:
         hint = did_you_mean(name, self.callers)
         self.reader.fail(at, "unknown-agent", f"unknown agent, role or runner `{shown(name)}`{hint}")
+
+    def _check_names(self, rule: Rule, kind: str, data: Any) -> None:
+        """What a scope names must be known, or the rule would silently do nothing."""
+        for found in kind_of(kind).misnamed(data):
+            if found.near is not None:
+                hint = f"; did you mean `{shown(found.near)}`?"
+                self.reader.fail(rule.at, "unknown-name", f"{found.problem}{hint}", found.help or None)
+            elif rule.verb == "may":
+                self.notices.append(f"{rule.at}: {found.problem}: it is not understood, so this `may` never applies")
 
     def _check_toolless(self, rule: Rule) -> None:
         if rule.verb == "may" and not rule.scope.effect:

@@ -26,12 +26,18 @@ WAYS = ("bases", "ends", "exact", "folders", "inner", "names", "rest", "tails")
 """How a glob can be looked up; `rest`: by matching it."""
 
 
+ROOTS = frozenset(
+    ["api", "app", "backend", "etc", "internal", "lib", "packages", "pkg", "project", "server", "services", "src"]
+)
+"""Roots of whole trees: nearly all that they hold is something else."""
+
 SHORT = 3
 """Endings are known by so many characters."""
 
 
+@lru_cache(maxsize=256)
 def folded(texts: tuple[str, ...]) -> GlobSet:
-    """Globs that ignore case and Unicode form."""
+    """Globs that ignore case and Unicode form. Shared, since most rulebooks have the same shipped ones."""
     return GlobSet(Glob.parse(text).folded() for text in texts)
 
 
@@ -52,6 +58,8 @@ class Paths:
         "_all",
         "_base_names",
         "_endings",
+        "_held_names",
+        "_held_tails",
         "_inner_names",
         "_others",
         "_tail_names",
@@ -62,12 +70,15 @@ class Paths:
         "inner",
         "names",
         "rest",
+        "spared",
         "tails",
         "texts",
     )
 
     def __init__(self, texts: tuple[str, ...]) -> None:
-        self.texts = texts
+        self.spared = frozenset(fold(text.removeprefix("!**/")) for text in texts if text[0] == "!")
+        """Names that are none of them: `!**/.env.example`."""
+        self.texts = texts = tuple(text for text in texts if text[0] != "!")
         simple: dict[str, list[str]] = {way: [] for way in WAYS}
         for text in texts:
             way, value = _way(text)
@@ -83,6 +94,12 @@ class Paths:
         self._tail_names = frozenset(tail.rpartition("/")[2] for tail in self.tails)
         self._inner_names = frozenset(inner.split("/")[-2] for inner in self.inner)
         self._others = bool(self.rest)
+        # Folders of such names hold some of them, wherever they lie.
+        paths = (*simple["inner"], *simple["tails"])
+        deep = [f"/{parent}" for path in paths for parent in _above(path) if parent not in ROOTS]
+        deep.extend(f"/{inner}" for inner in simple["inner"])
+        self._held_names = frozenset((*self.folders, *(path[1:] for path in deep if path.count("/") == 1)))
+        self._held_tails = tuple(path for path in deep if path.count("/") > 1)
         self._above: frozenset[str] | None = None
         self._all: GlobSet | None = None
 
@@ -93,6 +110,8 @@ class Paths:
         """A folded path is one of them."""
         parts = form.split("/")
         last = parts.pop()
+        if last in self.spared:
+            return False
         if last in self.names or form in self.exact:
             return True
         if parts and self._in_folder(form, parts):
@@ -123,9 +142,15 @@ class Paths:
         deletes = "delete" in unit.effects
         for form in forms(unit):
             inside = form.lstrip("/") or "."  # one outside the root counts as if the root were that of the machine
-            if self.matches(inside) or (deletes and inside in self.above):
+            if self.matches(inside) or (deletes and self.holds(inside)):
                 return True
         return False
+
+    def holds(self, folder: str) -> bool:
+        """A folded path is a folder that some of them may lie in: who deletes or moves it does so with them."""
+        if folder in self.above or folder.rpartition("/")[2] in self._held_names:
+            return True
+        return bool(self._held_tails) and f"/{folder}".endswith(self._held_tails)
 
     @property
     def above(self) -> frozenset[str]:
@@ -210,7 +235,10 @@ class Things:
         if unit.wide:
             if self.paths.aimed(unit.value):
                 return True
-            return "delete" in unit.effects and any(map(unit.value.folded().matches, self.paths.above))
+            if "delete" not in unit.effects:
+                return False
+            glob = unit.value.folded()
+            return self.paths.holds(glob.base) or any(map(glob.matches, self.paths.above))
         return self.paths.name(unit)
 
     def might(self, unit: Unit) -> bool:
@@ -317,9 +345,10 @@ class Labels:
         for name, tier, effects, things in self.named:
             if best is not None and tier <= best[0]:
                 break
-            if not effects.isdisjoint(unit.effects) and things.paths:
-                if any(parts and things.paths.matches(fold("/".join(parts))) for parts in written):
-                    return tier, name
+            if effects.isdisjoint(unit.effects) or not things.paths:
+                continue
+            if any(parts and things.paths.matches(fold("/".join(parts))) for parts in written):
+                return tier, name
         return best or (0, None)
 
 

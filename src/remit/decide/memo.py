@@ -91,7 +91,7 @@ class Terms(NamedTuple):
         return all(same(getattr(facts, name), copy) for name, copy in self.copies.items())
 
 
-class Answer:
+class Remembered:
     """A decision, and what it depended on besides its key."""
 
     __slots__ = ("capsules", "decision", "facts", "seen", "terms")
@@ -125,7 +125,7 @@ class Signature:
         self.types = types
         self.valued = tuple(sorted(shape.args & types.keys()))
         """The arguments whose values matter."""
-        self.answers: dict[object, Answer] = {}
+        self.answers: dict[object, Remembered] = {}
 
 
 class Known:
@@ -165,9 +165,9 @@ class Known:
                 same = self._signature(args)
             else:
                 try:
-                    for name in args:
+                    for name, value in args.items():
                         # first of all its own type: another kind of name could raise anything when it is compared
-                        if type(name) is not str or types[name] is not type(args[name]):
+                        if type(name) is not str or types[name] is not type(value):
                             same = self._signature(args)
                             break
                 except KeyError:
@@ -189,7 +189,7 @@ class Known:
             self.bare = (context, facts, answer.decision)
         return answer.decision
 
-    def keep(self, call: Call, answer: Answer) -> None:
+    def keep(self, call: Call, answer: Remembered) -> None:
         """Keeps an answer of this shape to a well-formed call."""
         args = call.args
         self.contexts.setdefault(self.get_context(call.context), object())
@@ -274,7 +274,7 @@ class Memo:
         if length > LONGEST:
             return
         self.count += 1
-        known.keep(call, Answer(decision, known.fact_values(facts), _terms(facts, noted)))
+        known.keep(call, Remembered(decision, known.fact_values(facts), _terms(facts, noted)))
 
 
 def _terms(facts: Facts, noted: Noted) -> Terms | None:

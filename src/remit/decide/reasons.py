@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from remit.decide.case import Case
 from remit.decide.grid import Bound, Cell
 from remit.model.decision import Remedy
@@ -58,16 +60,43 @@ def limited_text(cell: Cell, bounds: list[Bound], unit: Unit) -> str:
     return f"`{shown(unit.text, 60)}` is not permitted for {cell.caller.name}: {shown(reason, 240)}"
 
 
-def permit_remedy(cell: Cell, unit: Unit) -> Remedy:
-    """The smallest rule that would permit the unit."""
+def permit_remedy(cell: Cell, unit: Unit, bounds: list[Bound], case: Case) -> Remedy:
+    """The smallest rule that would permit the unit: it keeps every other limit of the rule that came nearest.
+
+    Where nothing but a limit is in the way, the remedy says where that stands, since only a person can weigh it."""
     tool, caller, kind = cell.tool.name, cell.caller, kind_of(unit.kind)
-    scope = kind.scope_for(unit)
+    limits = [bound for bound in bounds if not bound.judge.free]
+    near = next((b for b in limits if _would_apply(b, unit, case)), None)
+    scope = None
+    if near is not None or not limits:
+        scope = kind.scope_for(unit, near.rule.scope.parts.get(unit.kind) if near is not None else None)
+    if limits and not scope:
+        return Remedy(f"other arguments, or a person changes the limit at {(near or limits[0]).rule.at}")
     if scope is None:
         return Remedy(kind.no_scope.format(caller=caller.name))
-    entry = f"{tool}: {{{scope}}}" if scope else tool
+    kept = [f"{key}: {_flow(value)}" for key, value in _other_limits(near, unit.kind)]
+    inside = ", ".join(text for text in (scope, *kept) if text)
+    entry = f"{tool}: {{{inside}}}" if inside else tool
     section = {"agent": "agents", "role": "roles", "runner": "runners"}[caller.kind]
     line = f"{section}: {{{caller.name}: {{may: [{entry}]}}}}"
     return Remedy(f"add to `may` of {caller.name}: {entry}", policy=line)
+
+
+def _would_apply(bound: Bound, unit: Unit, case: Case) -> bool:
+    """A rule about such units, whose conditions on other things this call meets."""
+    judge = bound.judge
+    return unit.kind in judge.parts and judge.applies(case.call.context, case.values, case.units)
+
+
+def _other_limits(bound: Bound | None, kind: str) -> list[tuple[str, Any]]:
+    return [(key, value) for key, value in bound.rule.scope.written().items() if key != kind] if bound else []
+
+
+def _flow(value: Any) -> str:
+    """Plain data in one line, as YAML reads it."""
+    import json  # here: only what is refused gets a remedy
+
+    return json.dumps(value, ensure_ascii=False)
 
 
 def declare_remedy(tool: str) -> Remedy:

@@ -107,7 +107,7 @@ def permitted(cell: Cell, case: Case) -> Objection | None:
     """Step 4: every unit is covered by some `may` or `must_ask`, or by being in `accessible_by`."""
     bounds = permissions(cell, case)
     context = case.call.context
-    live = [b for b in bounds if b.judge.free or b.judge.in_force(context, case.values, case.units)]
+    live = [b for b in bounds if b.judge.free or b.judge.applies(context, case.values, case.units)]
     live = [b for b in live if b.rule.verb != "must_ask" or b.judge.touches(context, case.values, case.units)]
     if len(live) > 1:
         live.sort(key=lambda bound: bound.judge.obliges)
@@ -144,7 +144,7 @@ def permitted(cell: Cell, case: Case) -> Objection | None:
             remedy = Remedy(f"other arguments, or a person changes the limit at {bound.rule.at}")
             return case.deny(4, "not-permitted", reason, remedy=remedy)
         reason = limited_text(cell, bounds, unit) if kind_of(unit.kind).language else limited(cell, bounds)
-        return case.deny(4, "not-permitted", reason, remedy=permit_remedy(cell, unit))
+        return case.deny(4, "not-permitted", reason, remedy=permit_remedy(cell, unit, bounds, case))
     return None
 
 
@@ -255,7 +255,7 @@ def _capsules(case: Case) -> Objection | None:
 
 def within(bounds: list[Bound], case: Case) -> bool:
     """Every unit of the call is covered by one of these rules."""
-    live = [b for b in bounds if b.judge.in_force(case.call.context, case.values, case.units)]
+    live = [b for b in bounds if b.judge.applies(case.call.context, case.values, case.units)]
     return all(any(b.judge.covers(unit) for b in live) for unit in case.units if not unit.derived)
 
 

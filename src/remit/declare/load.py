@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 from collections.abc import Mapping
 from pathlib import Path
@@ -54,8 +55,13 @@ def build_policy(data: Mapping[str, Any], *, name: str = "policy", functions: Fu
 
 def read_pack(name: str) -> dict[str, Tool]:
     """The tools of one pack, by name."""
+    return dict(_read_pack(name, catalog.text(f"packs/{name}.yaml")))
+
+
+@functools.lru_cache(maxsize=32)
+def _read_pack(name: str, text: str) -> dict[str, Tool]:
     reader = Reader()
-    data = shape.pack.read(parse(catalog.text(f"packs/{name}.yaml"), f"pack {name}"), reader)
+    data = shape.pack.read(parse(text, f"pack {name}"), reader)
     reader.finish()
     label = f"{data['pack']} {data['version']}"
     return {n: msgspec.structs.replace(tool, name=n, pack=label) for n, tool in data["tools"].items()}

@@ -50,6 +50,17 @@ KINDS = frozenset(
         "data",
         "branch",
         "context",
+        "attributes",
+        "edit",
+        "git_format",
+        "jq",
+        "plugin",
+        "prefix",
+        "resource",
+        "setting",
+        "suffix",
+        "target_dir",
+        "write_tree",
     }
 )
 META_KINDS = frozenset(("show", "data", "shell", "script", "output", "write", "copy", "import", "refuse"))
@@ -81,9 +92,30 @@ _KEYS = frozenset(
         "reaches",
         "touches",
         "words",
+        "at_files",
+        "pathspecs",
+        "settings",
+        "edits",
+        "looks",
+        "verb",
     }
 )
 
+
+_PLAIN = (
+    "grade",
+    "special",
+    "stdin",
+    "abbreviates",
+    "dashes",
+    "plus",
+    "numbers",
+    "shared",
+    "at_files",
+    "pathspecs",
+    "verb",
+)
+"""Keys whose values are taken as they are."""
 
 _PROFILE = Decoding(Profile)
 
@@ -133,6 +165,11 @@ class _Compiler:
             fields["alone"] = self._effects(where, data["alone"])
         if "words" in data:
             fields["words"] = {str(word): self._effects(where, value) for word, value in data["words"].items()}
+        if "looks" in data:
+            fields["looks"] = {
+                str(word): None if value is None else self._effects(where, value)
+                for word, value in data["looks"].items()
+            }
         if "reaches" in data:
             fields["reaches"] = self._reaches(where, data["reaches"])
         fields["touches"] = {**base.touches, **self._implied(where)}
@@ -146,9 +183,12 @@ class _Compiler:
                 fields[key] = {**getattr(base, key), **mine}
         if "bare" in data:
             fields["bare"] = self.profile(f"{where} (bare)", data["bare"], above)
-        for key in ("grade", "special", "stdin", "abbreviates", "dashes", "plus", "numbers", "shared"):
+        for key in _PLAIN:
             if key in data:
                 fields[key] = data[key]
+        for key in ("settings", "edits"):
+            if key in data:
+                fields[key] = tuple(str(text) for text in data[key])
         try:
             return _PROFILE.convert(fields)
         except msgspec.ValidationError as error:
@@ -264,6 +304,7 @@ def compile_programs() -> tuple[Programs, list[bytes]]:
     sets: dict[str, list[object]] = {}
     implied: list[dict[str, Any]] = []
     environment: list[str] = []
+    harmless_names: list[str] = []
     harmless: dict[str, tuple[str, ...]] = {}
     metas: dict[str, dict[str, Meta]] = {}
     problems: list[Problem] = []
@@ -279,6 +320,7 @@ def compile_programs() -> tuple[Programs, list[bytes]]:
             continue
         if entry.name == "environment.yaml":
             environment = list(data["names"])
+            harmless_names = list(data["plain"])
             harmless = {str(name): tuple(values) for name, values in data["harmless"].items()}
             continue
         if entry.name == "meta.yaml":
@@ -302,7 +344,8 @@ def compile_programs() -> tuple[Programs, list[bytes]]:
         if first.setdefault(data, name) != name:
             aliases[name] = first[data]
     places = {name: line for line, name in enumerate(first.values(), start=1)}
-    return Programs(places, aliases, sets, tuple(environment), harmless, metas), list(first)
+    names = tuple(environment), harmless, tuple(harmless_names)
+    return Programs(places, aliases, sets, *names, metas), list(first)
 
 
 def _metas(client: str, commands: dict[str, Any], problems: list[Problem]) -> dict[str, Meta]:

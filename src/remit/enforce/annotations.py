@@ -285,7 +285,7 @@ def _hints(kind: type) -> dict[str, Any]:
     try:
         return get_type_hints(kind, include_extras=True, localns=_around(kind))
     except Exception as error:
-        raise NoCodec(f"the types of {_name(kind)} can't be told: {error}", "import them where it is defined") from None
+        raise NoCodec(f"the types of {_name(kind)} are not known: {error}", "import them where it is defined") from None
 
 
 def _around(kind: type) -> dict[str, Any]:
@@ -538,7 +538,7 @@ def _name(hint: Any) -> str:
     )
 
 
-def not_told(name: str, parameter: str, error: NoCodec) -> GuardError:
+def unknown_type(name: str, parameter: str, error: NoCodec) -> GuardError:
     """The refusal of a parameter."""
     help = error.instead or _OTHERWISE
     return GuardError(f"`{name}`: `{parameter}` can't be judged: {error}", code="bad-tool", help=help)

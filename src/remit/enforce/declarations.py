@@ -51,8 +51,8 @@ class Publication(msgspec.Struct, frozen=True):
             raise InputError("the programs have different policies: publish them one by one")
         functions: dict[str, Mapping[str, Any]] = {}
         for name, guard in guards.items():
-            for tool, told in guard.declarations.items():
-                if functions.setdefault(tool, told) != told:
+            for tool, declaration in guard.declarations.items():
+                if functions.setdefault(tool, declaration) != declaration:
                     raise GuardError(f"`{tool}` is another tool in {name}", code="bad-tool", help="rename one of them")
         file = files.pop()
         programs = [_named(name, file) for name in guards]

@@ -8,7 +8,7 @@ import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Annotated, Any, get_type_hints
 
-from remit.enforce.annotations import NoCodec, caller_names, field_of, not_told
+from remit.enforce.annotations import NoCodec, caller_names, field_of, unknown_type
 from remit.enforce.codec import Choice, Codec, Flag, Leaf, Number, Plain, Text, Unfit, encoded
 from remit.enforce.compound import DictOf, Field, ListOf, object_schema
 from remit.enforce.errors import GuardError
@@ -34,7 +34,7 @@ class Declared:
     """A function, and the tool that it is."""
 
     def __init__(
-        self, function: Callable[..., Any], name: str, told: Mapping[str, Any], kinds: Mapping[str, str]
+        self, function: Callable[..., Any], name: str, given: Mapping[str, Any], kinds: Mapping[str, str]
     ) -> None:
         """Raises GuardError for a function that can't be one, with what to write instead."""
         self.function, self.name = function, name
@@ -58,10 +58,10 @@ class Declared:
         self.signature = signature.replace(parameters=parameters)
         self.fields = {one.name: self._field(one, inner, kinds) for one in parameters}
         self._name_kinds(kinds)
-        told = {key: value for key, value in told.items() if value is not None}
-        if "does" in told:
-            told["does"] = self._bound(told["does"])
-        self.told: dict[str, Any] = self._arguments() | self._about(inner) | told
+        given = {key: value for key, value in given.items() if value is not None}
+        if "does" in given:
+            given["does"] = self._bound(given["does"])
+        self.declaration: dict[str, Any] = self._arguments() | self._about(inner) | given
         self._check_effects()
         self._names = tuple(self.fields)
         self._required = frozenset(
@@ -95,7 +95,7 @@ class Declared:
         except NoCodec as error:
             if name in kinds and "can't be found" in str(error):
                 return Field(self._without_type(name, kinds), given, nullable=given is not None and default is None)
-            raise not_told(self.name, name, error) from None
+            raise unknown_type(self.name, name, error) from None
         if parameter.kind is parameter.VAR_POSITIONAL:
             return Field(ListOf(_alone(field), (tuple,), tuple, is_set=False), tuple, nullable=False)
         if parameter.kind is parameter.VAR_KEYWORD:
@@ -105,7 +105,7 @@ class Declared:
     def _without_type(self, name: str, kinds: Mapping[str, str]) -> Codec:
         kind = kinds.get(name)
         if kind not in names():
-            what = f"`{self.name}`: the kind of `{name}` can't be told without an annotation"
+            what = f"`{self.name}`: the kind of `{name}` is not clear without an annotation"
             raise GuardError(what, code="bad-tool", help=f"annotate it, or kinds={{'{name}': 'text'}}")
         plain: dict[str, Callable[[], Codec]] = {"number": lambda: Number(whole=False), "flag": Flag, "json": Plain}
         return plain[kind]() if kind in plain else Text(kind)
@@ -193,7 +193,7 @@ class Declared:
 
     def _check_effects(self) -> None:
         """Raises GuardError for an effect on a value that is judged only as part of a larger one."""
-        does, args = self.told.get("does"), self.told["args"]
+        does, args = self.declaration.get("does"), self.declaration["args"]
         for effect, targets in does.items() if isinstance(does, Mapping) else ():
             for at, target in enumerate(targets):
                 name = target.get("below") if isinstance(target, Mapping) else target

@@ -177,7 +177,7 @@ class Guard:
     @property
     def declarations(self) -> dict[str, Mapping[str, Any]]:
         """The tools of its functions, in the format of a policy's `tools`."""
-        return {name: tool.told for name, tool in self._functions.items()}
+        return {name: tool.declaration for name, tool in self._functions.items()}
 
     def _open(self) -> None:
         policy, here = self._policy, Path(self._root or ".").absolute()

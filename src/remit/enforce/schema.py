@@ -24,11 +24,11 @@ def tool_schema(tool: Tool, declared: Declared | None = None) -> dict[str, Any]:
 
 def _refine(root: dict[str, Any], tool: Tool, declared: Declared) -> None:
     types = declared.schema()
-    told = declared.told["args"]
+    declared_args = declared.declaration["args"]
     for name, schema in types["properties"].items():
         here = {n: a for n, a in tool.args.items() if n == name or n.startswith((f"{name}.", f"{name}["))}
-        same = here.keys() <= told.keys() or name in here
-        narrower = any(list(a.one_of) != _choices(told.get(n)) for n, a in here.items() if a.one_of)
+        same = here.keys() <= declared_args.keys() or name in here
+        narrower = any(list(a.one_of) != _choices(declared_args.get(n)) for n, a in here.items() if a.one_of)
         if same and not narrower and name in root["properties"]:
             root["properties"][name] = schema
             if name in root["required"] and name not in types.get("required", ()):

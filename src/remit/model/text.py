@@ -7,11 +7,14 @@ A character is shown as it is only if people can plainly see it. Controls, forma
 blank but the space, surrogates, private and unassigned code points, and the letters and marks that Unicode draws as
 nothing (Hangul fillers, variation selectors, tags) appear as Python writes them: `\n`, `\u202e`. Letters that look like
 other letters stay; `remit.explain.visible` points them out to people who approve a call.
+
+Different texts are shown differently: where a backslash of the text itself could be read as the start of an escape, it
+is doubled. More than MARKS combining marks on one letter are escaped, since they can cover what stands beside them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
 
 from remit.model.pattern import compile_later
 
@@ -41,6 +44,12 @@ UNSEEN: tuple[tuple[int, int], ...] = (
 """Every Default_Ignorable_Code_Point of Unicode 16, and what is blank besides; most are not printable in any case."""
 
 _UNSEEN = compile_later("[" + "".join(f"{chr(low)}-{chr(high)}" for low, high in UNSEEN) + "]")
+_LOOKS_ESCAPED = compile_later("[nrt]|x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}")
+_BACKSLASHES = compile_later(r"\\+")
+MARKS = 4
+"""How many combining marks may follow one another; no living language needs more."""
+_LONGEST = 10
+"""Characters of an escape."""
 
 
 def is_visible(character: str) -> bool:
@@ -58,15 +67,14 @@ def escaped(text: str, *, keep: str = "") -> str:
 def shown(text: object, limit: int = 80) -> str:
     """Text from outside for a line of ours: escaped, at most so many characters, and `…` if there is more."""
     raw = str(text)
-    if len(raw) <= limit and raw.isascii() and raw.isprintable():
+    if len(raw) <= limit and raw.isascii() and raw.isprintable() and "\\" not in raw:
         return raw
-    return _cut((c if is_visible(c) else _escape(c) for c in raw[: limit + 1]), limit)
+    return _cut(_pieces(raw[: limit + _LONGEST], is_visible), limit)
 
 
 def shown_name(name: object, limit: int = 80) -> str:
     """The same for a name, which should be ASCII: everything else is escaped, so that no letter passes for another."""
-    raw = str(name)
-    return _cut((c if c.isascii() and c.isprintable() else _escape(c) for c in raw[: limit + 1]), limit)
+    return _cut(_pieces(str(name)[: limit + _LONGEST], lambda c: c.isascii() and c.isprintable()), limit)
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
@@ -77,6 +85,46 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
     near = difflib.get_close_matches(word, names, n=1, cutoff=0.6)
     near = near or [name for name in names if name.lower() == word.lower()]
     return f"; did you mean `{shown(near[0])}`?" if near else ""
+
+
+def near_miss(word: str, known: Iterable[str], *, cutoff: float = 0.8) -> str | None:
+    """The known name that this one is most probably a slip of: letters swapped, or one wrong, missing or too many.
+
+    A name that goes on where another ends (`pipx`, `pip`) is another name."""
+    import difflib
+
+    names = [name for name in known if not word.startswith(name)]
+    swapped = {word[:i] + word[i + 1] + word[i] + word[i + 2 :] for i in range(len(word) - 1)} - {word}
+    for name in names:
+        if name in swapped or (name != word and name.lower() == word.lower()):
+            return name
+    if len(word) < 4:
+        return None
+    near = difflib.get_close_matches(word, names, n=1, cutoff=cutoff)
+    return near[0] if near else None
+
+
+def _pieces(text: str, is_plain: Callable[[str], bool]) -> Iterator[str]:
+    """Each character of the text as itself or escaped, so that the text could be read back from the pieces."""
+    at = marks = 0
+    while at < len(text):
+        c = text[at]
+        if c == "\\":
+            run = _BACKSLASHES.match(text, at)
+            end = run.end() if run is not None else at + 1
+            unclear = end < len(text) and (not is_plain(text[end]) or _LOOKS_ESCAPED.match(text, end) is not None)
+            yield from ["\\\\" if unclear else "\\"] * (end - at)
+            at, marks = end, 0
+            continue
+        marks = marks + 1 if not c.isascii() and _is_mark(c) else 0
+        yield c if is_plain(c) and marks <= MARKS else _escape(c)
+        at += 1
+
+
+def _is_mark(character: str) -> bool:
+    import unicodedata  # here: most text is ASCII, and decisions load this module
+
+    return unicodedata.category(character) in ("Mn", "Me")
 
 
 def _escape(character: str) -> str:

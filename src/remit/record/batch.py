@@ -40,8 +40,8 @@ class Item(msgspec.Struct, kw_only=True, eq=False):
     seq: int | None = None
     error: LedgerError | None = None
     """What is wrong with this very entry; the others don't suffer from it."""
-    gate: threading.Lock | None = None
-    """What its caller waits at: a lock each, since many that wait for one event wake up into each other's way."""
+    waiting: threading.Lock | None = None
+    """What its caller waits for: its own lock, since many waiting for one event get in each other's way."""
 
 
 class Batch:
@@ -61,6 +61,6 @@ class Batch:
         """Lets everybody go on who waits for it."""
         self.done.set()
         for item in self.items:
-            if item.gate is not None:
-                item.gate.release()
-                item.gate = None
+            if item.waiting is not None:
+                item.waiting.release()
+                item.waiting = None

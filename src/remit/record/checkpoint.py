@@ -10,7 +10,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from remit.record.note import Kind, Note, NoteError, Signer, Verifier, decode_base64, open_note, sign
+from remit.record.note import KeyKind, Note, NoteError, Signer, Verifier, decode_base64, open_note, sign
 from remit.record.tree import EMPTY_ROOT, HASH_SIZE, MAX_SIZE
 
 MAX_ORIGIN = 255
@@ -69,7 +69,7 @@ def open_checkpoint(note: str | bytes, verifiers: Sequence[Verifier]) -> tuple[C
     """
     opened = open_note(note, verifiers)
     checkpoint = Checkpoint.parse(opened.text)
-    if not any(s.by.kind is Kind.ED25519 and s.by.name == checkpoint.origin for s in opened.signatures):
+    if not any(s.by.kind is KeyKind.ED25519 and s.by.name == checkpoint.origin for s in opened.signatures):
         raise CheckpointError("the checkpoint is not signed by a key of its own log that is known here")
     return checkpoint, opened
 

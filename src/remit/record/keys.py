@@ -1,6 +1,6 @@
 """The ledger's keys: one that signs, those before it, and what is needed to check signatures.
 
-They lie in a folder that nobody else may read, one file a key in the text form of signed notes:
+They lie in a folder that nobody else may read, one file for each key in the text form of signed notes:
 
     ledger-0001.key     PRIVATE+KEY+name+hash+…     (mode 0600)
     ledger-0001.vkey    name+hash+…                 (for everybody)
@@ -17,7 +17,7 @@ from pathlib import Path
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from remit.record.errors import LedgerError
-from remit.record.note import Kind, NoteError, Signer, Verifier
+from remit.record.note import KeyKind, NoteError, Signer, Verifier
 from remit.store.files import write_whole
 
 _PREFIX = "PRIVATE+KEY"
@@ -126,7 +126,7 @@ def parse_private(text: str) -> Signer:
     data = base64.b64decode(parts[4], validate=True)
     if len(data) != 33:
         raise ValueError("not a private key of 32 bytes")
-    signer = Signer(parts[2], Ed25519PrivateKey.from_private_bytes(data[1:]), Kind(data[0]))
+    signer = Signer(parts[2], Ed25519PrivateKey.from_private_bytes(data[1:]), KeyKind(data[0]))
     if signer.verifier.key_id.hex() != parts[3]:
         raise ValueError("the id of the private key does not fit it")
     return signer

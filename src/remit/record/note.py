@@ -36,7 +36,7 @@ class NoteError(LedgerError):
     code = "bad-note"
 
 
-class Kind(IntEnum):
+class KeyKind(IntEnum):
     """What a key signs."""
 
     ED25519 = 0x01
@@ -49,7 +49,7 @@ class Verifier:
 
     name: str
     public_key: bytes
-    kind: Kind = Kind.ED25519
+    kind: KeyKind = KeyKind.ED25519
 
     def __post_init__(self) -> None:
         _check_name(self.name)
@@ -73,9 +73,9 @@ class Verifier:
         if match is None:
             raise NoteError("not a verifier key: name+id+base64")
         data = decode_base64(match[3])
-        if data[:1] not in {bytes([kind]) for kind in Kind}:
+        if data[:1] not in {bytes([kind]) for kind in KeyKind}:
             raise NoteError("a verifier key of an unknown kind")
-        verifier = cls(match[1], data[1:], Kind(data[0]))
+        verifier = cls(match[1], data[1:], KeyKind(data[0]))
         if verifier.key_id.hex() != match[2]:
             raise NoteError("the id of the verifier key does not fit the key")
         return verifier
@@ -86,7 +86,7 @@ class Verifier:
         from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
         time = None
-        if self.kind is Kind.COSIGNATURE:
+        if self.kind is KeyKind.COSIGNATURE:
             time = int.from_bytes(signature[:8])
             signature = signature[8:]
         if len(signature) != 64 or (time or 0) > MAX_TIME:
@@ -104,7 +104,7 @@ class Signer:
 
     name: str
     private_key: Ed25519PrivateKey
-    kind: Kind = Kind.ED25519
+    kind: KeyKind = KeyKind.ED25519
 
     def __post_init__(self) -> None:
         _check_name(self.name)
@@ -116,7 +116,7 @@ class Signer:
     def line(self, text: str, time: int | None = None) -> str:
         """The signature line for a text. A cosignature, and only that, takes the time in seconds since 1970."""
         _check_text(text)
-        if (time is not None) != (self.kind is Kind.COSIGNATURE):
+        if (time is not None) != (self.kind is KeyKind.COSIGNATURE):
             raise NoteError("a cosignature carries a time, a plain signature does not")
         if time is not None and not 0 <= time <= MAX_TIME:
             raise NoteError("the time of a cosignature is out of range")

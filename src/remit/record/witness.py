@@ -20,7 +20,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from remit.record.checkpoint import Checkpoint, CheckpointError, open_checkpoint, parse_hash, parse_number
 from remit.record.errors import LedgerError
 from remit.record.keys import parse_private, private_text
-from remit.record.note import MAX_NOTE, Kind, NoteError, Signer, Verifier, cosign, split_note
+from remit.record.note import MAX_NOTE, KeyKind, NoteError, Signer, Verifier, cosign, split_note
 from remit.record.tree import EMPTY_ROOT, verify_consistency
 from remit.store.files import write_whole
 
@@ -72,7 +72,7 @@ class Witness:
         """Adds keys of logs, for good. Raises NoteError and LedgerError."""
         for vkey in vkeys:
             verifier = Verifier.parse(vkey)
-            if verifier.kind is not Kind.ED25519:
+            if verifier.kind is not KeyKind.ED25519:
                 raise NoteError("the key is that of a witness, not of a log")
             known = self.logs.setdefault(verifier.name, [])
             if verifier not in known:
@@ -166,7 +166,7 @@ class Witness:
             raise LedgerError("others can read the witness's key", code="key-unsafe", help=f"chmod 600 {path}")
         try:
             signer = parse_private(text)
-            if signer.kind is not Kind.COSIGNATURE:
+            if signer.kind is not KeyKind.COSIGNATURE:
                 raise ValueError("not the key of a witness")
         except (ValueError, NoteError):
             raise LedgerError("the witness's key is malformed", code="key-malformed") from None
@@ -178,7 +178,7 @@ class Witness:
         import socket
 
         chosen = name if name is not None else f"{socket.gethostname()}/witness"
-        signer = Signer(chosen, Ed25519PrivateKey.generate(), Kind.COSIGNATURE)
+        signer = Signer(chosen, Ed25519PrivateKey.generate(), KeyKind.COSIGNATURE)
         self._write(path, private_text(signer))
         return signer
 

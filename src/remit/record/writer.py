@@ -199,8 +199,8 @@ class Ledger:
             batch = self._open
             waited = item.waited or self._down or len(batch.items) >= QUEUE
             if waited:
-                gate = item.gate = threading.Lock()
-                gate.acquire()
+                waiting = item.waiting = threading.Lock()
+                waiting.acquire()
                 item.waited = True
             batch.items.append(item)
             wake = waited or len(batch.items) == 1
@@ -209,7 +209,7 @@ class Ledger:
             self._wake.set()
         if not waited:
             return Receipt(item.call)
-        if not gate.acquire(timeout=self.deadline) or batch.error is not None:
+        if not waiting.acquire(timeout=self.deadline) or batch.error is not None:
             with self._lock:
                 item.abandoned = item.seq is None
             if item.abandoned:

@@ -66,5 +66,5 @@ class CanonicalKind(Kind):
         expects = f"{self.noun} such as {self.pattern_example}"
         return many(Parsed(self.read_pattern, expects, f"bad-{self.name}", quote=True))
 
-    def scope_for(self, unit: Unit) -> str | None:
+    def scope_for(self, unit: Unit, beside: Any = None) -> str | None:
         return f"{self.name}: {in_quotes(str(unit.value))}"

@@ -125,7 +125,7 @@ class DateKind(CanonicalKind):
     def harmless(self) -> Any:
         return "2027-03-01"
 
-    def scope_for(self, unit: Unit) -> str | None:
+    def scope_for(self, unit: Unit, beside: Any = None) -> str | None:
         return f"date: {in_quotes(unit.value)}"
 
 

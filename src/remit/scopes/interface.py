@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import msgspec
 
@@ -31,7 +31,16 @@ Values = dict[str, list[Any]]
 
 
 Untold = Literal["", "place", "target"]
-"""What a text leaves open about a unit: nothing, where it lies (`~/x`, `../x`), or which one it is (`$f`, `git stash`)."""
+"""What a text leaves open: nothing, the place of something (`~/x`, `../x`), or what it is (`$f`, `git stash`)."""
+
+
+class Misnamed(NamedTuple):
+    """A name in a scope that nothing known has."""
+
+    problem: str
+    near: str | None
+    """The known name that it is probably meant to be: then it is a slip, and the policy does not load."""
+    help: str = ""
 
 
 class Unit(msgspec.Struct, frozen=True):
@@ -220,6 +229,10 @@ class Kind:
         """The matcher of a part of a scope, from what its form has read."""
         raise NotImplementedError
 
+    def misnamed(self, data: Any) -> Iterable[Misnamed]:
+        """Names in a part of a scope that nothing known has."""
+        return ()
+
     def callers(self, data: Any) -> Sequence[str]:
         """Agents, roles and runners that a part of a scope names: the policy must know them."""
         return ()
@@ -240,9 +253,9 @@ class Kind:
         """The unit as a decision shows it; None for what is shown by what it touches."""
         return str(unit.value.text) if unit.wide and type(unit.value) is not str else str(unit.value)
 
-    def scope_for(self, unit: Unit) -> str | None:
+    def scope_for(self, unit: Unit, beside: Any = None) -> str | None:
         """The smallest part of a scope that covers the unit, as a policy has it; empty: none is needed or there is
-        none; None: no scope could."""
+        none; None: no scope could, or only one that gives up a limit of `beside`, the part that refused it."""
         return ""
 
     def samples(self) -> list[Any]:

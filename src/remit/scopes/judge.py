@@ -46,7 +46,7 @@ class Judge:
         self.free = not self.on_arguments and self.effects is None and not self.when
         """True for a rule without a scope: it covers whatever lies below the root."""
 
-    def in_force(self, context: Context, values: dict[str, list[Any]], units: list[Unit]) -> bool:
+    def applies(self, context: Context, values: dict[str, list[Any]], units: list[Unit]) -> bool:
         """For `may`: the conditions on context and single arguments certainly hold."""
         if self.when and not context_holds(self.when, context):
             return False
@@ -113,7 +113,7 @@ class Judge:
     def _excepted(self, unit: Unit, context: Context, values: dict[str, list[Any]], units: list[Unit]) -> bool:
         """The exception certainly holds for this unit."""
         exception = self.exception
-        return exception is not None and exception.in_force(context, values, units) and exception._certain(unit)
+        return exception is not None and exception.applies(context, values, units) and exception._certain(unit)
 
     def _certain(self, unit: Unit) -> bool:
         """As an exception: the unit has one of the effects, and lies within the part of its kind."""

@@ -312,10 +312,13 @@ class PathKind(Kind):
     def beyond(self, unit: Unit) -> bool:
         return is_outside(unit)
 
-    def scope_for(self, unit: Unit) -> str | None:
-        if unit.wide or unit.value[0] == "/":
-            return ""
-        return f"path: {in_quotes(Glob.literal(unit.value).text, ascii=False)}"
+    def scope_for(self, unit: Unit, beside: Any = None) -> str | None:
+        text = unit.value.text if unit.wide else Glob.literal(unit.value).text
+        if is_outside(unit):
+            return f"path: {{allow: [], outside: [{in_quotes(text, ascii=False)}]}}"
+        kept = ", new_only: true" if isinstance(beside, dict) and beside.get("new_only") else ""
+        quoted = in_quotes(text, ascii=False)
+        return f"path: {{allow: [{quoted}]{kept}}}" if kept else f"path: {quoted}"
 
     def samples(self) -> list[Any]:
         return ["x", "src/x.py", "remit-probe/x.txt"]

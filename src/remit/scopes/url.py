@@ -20,7 +20,7 @@ from remit.model.errors import NotUnderstood
 from remit.model.pattern import compile_later
 from remit.scopes.glob import Glob, GlobError
 from remit.scopes.glob_syntax import Wild, quoted
-from remit.scopes.interface import Declared, Kind, Matcher, Unit, Values
+from remit.scopes.interface import Declared, Kind, Matcher, Unit, Values, in_quotes
 from remit.scopes.url_grammar import (
     DEFAULT_PORTS,
     MAX_LENGTH,
@@ -344,8 +344,19 @@ class UrlKind(Kind):
         """Without its query, which could hold secrets."""
         return str(unit.value.text) if unit.wide else str(unit.value).partition("?")[0].partition("#")[0]
 
-    def scope_for(self, unit: Unit) -> str | None:
-        return "" if unit.wide else f'url: "{unit.value.scheme}://{unit.value.host}/**"'
+    def scope_for(self, unit: Unit, beside: Any = None) -> str | None:
+        if unit.wide:
+            return f"url: {in_quotes(unit.value.text)}"
+        url = unit.value
+        port = "" if url.port is None else f":{url.port}"
+        for rest in (f"{port}{url.path}", f"{port}/**", "/**"):
+            text = f"{url.scheme}://{url.host}{rest}"
+            try:
+                if UrlPattern.parse(text).matches(url):
+                    return f"url: {in_quotes(text)}"
+            except UrlError:
+                continue
+        return None
 
     def samples(self) -> list[Any]:
         return ["https://host.example/x"]

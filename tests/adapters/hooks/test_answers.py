@@ -10,6 +10,7 @@ import pytest
 from tests.adapters.hooks.project import Project
 from tests.adapters.hooks.speech import TOY
 
+pytestmark = pytest.mark.sample(2)  # of what runs on each host, with a daemon and without
 READ = {"file_path": "README.md"}
 
 

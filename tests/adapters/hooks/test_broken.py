@@ -62,6 +62,7 @@ def junk() -> dict[str, bytes]:
 
 
 @pytest.mark.parametrize("name", junk())
+@pytest.mark.sample(5)  # with a daemon, all of it
 def test_junk(calm: Project, name):
     before = len(calm.calls())
     calm.run(junk()[name]).denied("can't be read", "(malformed-call)")
@@ -79,6 +80,7 @@ def test_junk_with_a_daemon(project: Project):
     assert [one["decision"] for one in project.calls()] == ["deny"] * len(junk())
 
 
+@pytest.mark.sample(1)
 def test_too_much(quiet: Project):
     question = quiet.question("Write", {"file_path": "docs/new.md", "content": "x" * 40_000_000})
     said = quiet.run(question)
@@ -91,6 +93,7 @@ def test_much_is_still_judged(calm: Project):
     assert (said.code, said.decision) == (0, "allow")
 
 
+@pytest.mark.sample(1)
 def test_stdin_that_never_ends(quiet: Project):
     command = quiet.impatient(DEADLINE=1.0)
     for start, answer in ((b"", "deny"), (quiet.host.begun, "deny"), (quiet.host.ended, "-")):
@@ -248,6 +251,7 @@ def _change(path: Path, *, out: bytes, code: bytes) -> None:
 
 
 @pytest.mark.parametrize("spoil", SPOILT.values(), ids=list(SPOILT))
+@pytest.mark.sample(4)
 def test_without_the_file_of_the_host(hosted: Project, spoil: Callable[[Path], object]):
     """It decides as before, takes the host for unattended, and refuses in the way that every host obeys."""
     spoil(client_path(hosted.state, hosted.host.name))
@@ -441,6 +445,7 @@ def test_no_rulebook_in_force_with_a_daemon(project: Project):
         assert project.ask("Read", READ).decision == "allow"
 
 
+@pytest.mark.more  # waits as long as the store does
 def test_the_store_is_locked(project: Project):
     link = sqlite3.connect(project.state / "remit.db", isolation_level=None)
     link.execute("BEGIN IMMEDIATE")

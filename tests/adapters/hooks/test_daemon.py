@@ -93,6 +93,7 @@ def not_even_read(link: socket.socket) -> None:
     [junk_answer, another_mark, half_an_answer, too_much, bare_answer, no_answer, not_even_read],
     ids=lambda act: act.__name__,
 )
+@pytest.mark.sample(5)
 def test_a_daemon_that_answers_wrongly(quiet: Project, act):
     with listening(quiet, act):
         quiet.ask("Read", READ).denied("remit serve", "(daemon-failed)")

@@ -46,7 +46,8 @@ def test_no_package_replaces_a_host_of_ours(tmp_path: Path, monkeypatch: pytest.
     [
         ("tests.nowhere:HOST", "can't be loaded: ModuleNotFoundError"),
         ("tests.toy_host.host:NOTHING", "can't be loaded: AttributeError"),
-        ("tests.toy_host.host:HOST", "says that it is another"),
+        ("tests.toy_host.host:HOST", "is another host: its own name is `toy`"),
+        ("tests.toy_host.host", "names a module and no object"),
     ],
 )
 def test_a_host_that_is_not_what_it_says(target: str, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):

@@ -136,7 +136,7 @@ def test_no_function_that_is_declared_writes_out_of_bounds(data: st.DataObject):
         tool.__annotations__["value"] = kind
         try:
             probe.tool(does="nothing")(tool)
-            target = data.draw(st.sampled_from(named(probe._functions["tool"].told["args"])))
+            target = data.draw(st.sampled_from(named(probe._functions["tool"].declaration["args"])))
             world.guard.tool("tool", does={effect: target}, tier=1)(tool)
         except GuardError as refused:
             if refused.help is None:

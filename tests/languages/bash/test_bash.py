@@ -58,6 +58,7 @@ def test_cases(case):
 
 @needs_bash
 @pytest.mark.parametrize("exits", [0, 127])
+@pytest.mark.sample(1)
 def test_bash_runs_what_the_cases_say(bash, exits):
     """Whatever the programs return, bash runs nothing that a case doesn't list."""
     found = []

@@ -55,10 +55,17 @@ def test_deletes_below_every_start_path() -> None:
     assert out.effects == {"delete"}
     assert out.touches == [
         *deep("src"),
-        *deep("src", effect="delete"),
+        Touch("delete", Word("src/**/*.pyc", "{}", glob=True)),
         *deep("build"),
-        *deep("build", effect="delete"),
+        Touch("delete", Word("build/**/*.pyc", "{}", glob=True)),
     ]
+
+
+@pytest.mark.parametrize(
+    "line", ["src -delete -name x", "src -name x -o -delete", "src ! -name x -delete", "src -delete"]
+)
+def test_deletes_all_below_where_the_name_does_not_limit_it(line: str) -> None:
+    assert reading(*line.split()).touches == [*deep("src"), Touch("delete", Word("src", "{}", deep=True), deep=True)]
 
 
 @pytest.mark.parametrize("action", ["-fprint out", "-fprint0 out", "-fls out", "-fprintf out '%p'"])
@@ -80,20 +87,27 @@ def test_a_reference_time_is_no_file() -> None:
 
 
 FOUND = Word(None, "{}")
+BELOW = Word(".", "{}", deep=True)
 
 
 @pytest.mark.parametrize(
     ("line", "command"),
     [
-        (r". -exec grep -l TODO {} \;", ["grep", "-l", "TODO", FOUND]),
-        (". -exec grep -l TODO {} +", ["grep", "-l", "TODO", FOUND]),
-        (r". -name x -exec rm -f {} \; -print", ["rm", "-f", FOUND]),
+        (r". -exec grep -l TODO {} \;", ["grep", "-l", "TODO", BELOW]),
+        ("src -exec grep -l TODO {} +", ["grep", "-l", "TODO", *[Word("src", "{}", deep=True)] * 2]),
+        (r"src -name 'x*' -exec rm -f {} \; -print", ["rm", "-f", Word("src/**/x*", "{}", glob=True)]),
+        (r"src -name 'x*' -o -exec rm -f {} \; -print", ["rm", "-f", Word("src", "{}", deep=True)]),
+        (r"src -exec rm {} \; -name x", ["rm", Word("src", "{}", deep=True)]),
+        (r"src -exec mv {} {}.bak \;", ["mv", Word("src", "{}", deep=True), Word("src*", "{}.bak", True, True)]),
+        (r"src -exec cp {} old/{} \;", ["cp", Word("src", "{}", deep=True), Word("old/src", "old/{}", deep=True)]),
+        (r"src -exec cp {} {}/../../x \;", ["cp", Word("src", "{}", deep=True), Word(None, "{}/../../x")]),
+        (r"src -exec dd if={} \;", ["dd", Word(None, "if={}")]),
         (r". -exec echo + \;", ["echo", "+"]),
         (r". -exec echo a{} + \;", ["echo", Word(None, "a{}"), "+"]),
-        (r". -ok rm {} + \;", ["rm", FOUND, "+"]),
-        (r". -exec {} \;", [FOUND]),
+        (r". -ok rm {} + \;", ["rm", BELOW, "+"]),
+        (r". -exec {} \;", [BELOW]),
         (r". -exec sh -c 'cat {}' \;", ["sh", "-c", Word(None, "cat {}")]),
-        (". -execdir rm {} +", ["rm", FOUND]),
+        (". -execdir rm {} +", ["rm", FOUND, FOUND]),
         (r". -execdir cat ../../x \;", ["cat", Word(None, "../../x")]),
         (r". -okdir touch -c /tmp/x \;", ["touch", "-c", "/tmp/x"]),
         (r". -execdir sort --output=x {} \;", ["sort", Word(None, "--output=x"), FOUND]),

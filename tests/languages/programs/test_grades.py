@@ -68,7 +68,7 @@ NOT_UNDERSTOOD = """
 nosuch
 nosuch --help
 $X
-$(echo ls)
+$(echo ls | cat)
 ls; nosuch
 python -c 'print(1)'
 node -e 1
@@ -105,7 +105,8 @@ alias ls=id; ls
 shopt -s expand_aliases; ls
 set -k; git diff A=b
 set -o posix; ls
-f() { ls; }; f
+f() { ls; }; if x; then f() { rm y; }; fi; f
+f() { f; }; f
 if
 ls |
 echo 'x
@@ -150,9 +151,20 @@ def test_many_directories_are_given_up_rather_than_multiplied():
         ("cd a && ls", ("a",)),
         ("cd a && cd b && ls", ("a/b",)),
         ("cd a; ls", (".", "a")),
-        ("(cd a); ls", (".", "a")),
-        ("cd a || cd b; ls", (".", "a", "b", "a/b")),
-        ("for x in 1 2; do cd ..; done; ls", (".", None)),
+        ("(cd a); ls", (".",)),
+        ("cd a | ls; cd b & ls", (".",)),
+        ("cd a || cd b; ls", (".", "a", "b")),
+        ("cd a || exit 1; ls", ("a",)),
+        ("set -e; cd a; ls", ("a",)),
+        ("set -e; cd a || :; ls", ("a", ".")),
+        ("for x in 1 2; do cd ..; done; ls", (".", None, "..")),
+        ("if cd a; then ls; fi", ("a",)),
+        ("d=a; cd $d/b && ls", ("a/b",)),
+        ("for d in a b; do (cd $d && ls); done", ("a", "b")),
+        ('eval "cd a"; ls', (".", "a")),
+        ("builtin cd a && ls", ("a",)),
+        ("command cd a; ls", (".", "a")),
+        ("f() { cd $1; }; f a; ls", (".", "a")),
         ("cd && ls", (None,)),
         ("cd - && ls", (None,)),
         ("cd ~ && ls", (None,)),

@@ -64,8 +64,9 @@ git tag -s v1                               | read write (?)
 git stash                                   | read write
 git stash list                              | read
 git config --get x.y                        | read
-git config x.y z                            | execute read write
-git config --global x.y z                   | execute read system write
+git config user.name Ann                    | read write
+git config x.y z                            | read write (?)
+git config --global user.name Ann           | execute read system write
 git push                                    | network publish read
 git fetch                                   | network read write
 git clean -fd                               | delete read
@@ -75,7 +76,7 @@ git commit -m x                             | read write
 find . -name x                              | read
 find . -delete                              | delete read
 find . -fprint x                            | read write
-find . -exec rm {} +                        | delete read (?)
+find . -exec rm {} +                        | delete read
 sort x                                      | read
 sort -o y x                                 | read write
 sort --compress-program=x y                 | read (?)

@@ -56,6 +56,13 @@ READ = [
     ("snowflake", '"AB"', [("name", "ab")]),
     ("mysql", "a -- x\nb", [("word", "a"), ("word", "b")]),
     ("mysql", "a /* x */ b", [("word", "a"), ("word", "b")]),
+    ("mysql", "a # x '\nb", [("word", "a"), ("word", "b")]),
+    ("mysql", '"it\'s" 1', [("quoted", "it's"), ("number", "1")]),
+    ("mysql", "'a\\\\' b", [("string", "a\\\\"), ("word", "b")]),
+    ("mysql", "a->>'$.b'", [("word", "a"), ("op", "->>"), ("string", "$.b")]),
+    ("mysql", "@a @@global.b x'00'", [("param", "@a"), ("param", "@@global.b"), ("number", "x'00'")]),
+    ("duckdb", "a // $$b'$$", [("word", "a"), ("op", "//"), ("string", "b'")]),
+    ("snowflake", '"Ab"', [("name", '"Ab"')]),
 ]
 REFUSED = [
     *[
@@ -74,14 +81,14 @@ REFUSED = [
     *[("postgres", text) for text in ("x" * 64, '"' + "x" * 64 + '"', "'a' E'b'", "B'0' 'a'", "a\u00a0b")],
     *[
         ("mysql", text)
-        for text in ('"a"', "'a\\'", "#x", "--x", "a--1", "/*!x*/", "/*+x*/", "/*M!x*/", "/* /* */", "@a")
+        for text in ("'a\\'", "'a\\'b'", '"a\\"', "--x", "a--1", "/*!x*/", "/*+x*/", "/*M!x*/", "/* /* */", "@'a'")
     ],
     *[
         ("mysql", text)
-        for text in ("x'00'", "_utf8'a'", "N'a'", "1a", "a::b", "{{a}}", "'{% x'", "'a' 'b'", "$$", "ä", "[a]")
+        for text in ("_utf8'a'", "N'a'", "1a", "a::b", "{{a}}", "'a' 'b'", "'a' \"b\"", "$$", "[a]", "@a:=1", "a\u200b")
     ],
-    *[("duckdb", text) for text in ("`a`", "'a\\'", "$1", "$$a$$", "a:b", "[1]", "E'a'", "{#")],
-    *[("snowflake", text) for text in ("`a`", '"a"', "@stage", "$1", "a:b", "//x\\")],
+    *[("duckdb", text) for text in ("`a`", "#1", "a #1", "{#", "$$a", "E'a\\'", "/* /* */", "U&'a'")],
+    *[("snowflake", text) for text in ("`a`", "@stage", "$1", "a:b", "//x\\")],
 ]
 
 

@@ -30,7 +30,7 @@ def _line(one: SqlStatement) -> str:
     parts.extend(f"+{verb}" for verb in others)
     for use in sorted(one.uses, key=str):
         columns = "*" if use.columns is None else ", ".join(sorted(use.columns))
-        parts.append(f"{use.verb} {use.table!r} ({columns})")
+        parts.append(f"{'own' if use.own else use.verb} {use.table!r} ({columns})")
     parts.extend(f"kind {kind}" for kind in sorted(one.ddl))
     parts.extend(["drops"] * one.drops)
     parts.extend([f"from {one.source}"] * bool(one.source))

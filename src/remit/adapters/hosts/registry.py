@@ -35,16 +35,25 @@ def find(name: str) -> Host:
     if name in BUILT_IN:
         found: Host = import_module(BUILT_IN[name]).HOST
         return found
+    if _PLAIN.fullmatch(name) is None:
+        form = "a host's name has at most 40 of a-z, 0-9 and -, a letter first"
+        raise UnknownHost(f"unknown host `{shown(name)}`: {form}{did_you_mean(name, names())}")
     target = _added().get(name)
     if target is None:
         raise UnknownHost(f"unknown host `{shown(name)}`{did_you_mean(name, names())}")
     module, _, attribute = target.partition(":")
+    place = f"the host `{name}` (entry point `{shown(target)}`)"
+    if not attribute:
+        raise UnknownHost(f"{place} can't be loaded: it names a module and no object; write `module:object`")
     try:
         found = getattr(import_module(module), attribute)
     except Exception as error:
-        raise UnknownHost(f"the host `{name}` can't be loaded: {type(error).__name__}: {shown(error, 200)}") from None
-    if getattr(found, "name", None) != name:
-        raise UnknownHost(f"the host `{name}` says that it is another")
+        raise UnknownHost(f"{place} can't be loaded: {type(error).__name__}: {shown(error, 200)}") from None
+    own = getattr(found, "name", None)
+    if own is None:
+        raise UnknownHost(f"{place} is no host: {shown(type(found).__name__)} has no `name`")
+    if own != name:
+        raise UnknownHost(f"{place} is another host: its own name is `{shown(own)}`")
     return found
 
 

@@ -1,1 +1,1 @@
-"""`remit approvals …`: what waits for an answer, one file a command."""
+"""`remit approvals …`: what waits for an answer, one file for each command."""

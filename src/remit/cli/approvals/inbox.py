@@ -52,7 +52,7 @@ def look(policy: Path | None, *, every: bool, json: bool) -> int:
 
 
 def watching(policy: Path | None, *, every: bool, json: bool) -> int:
-    """Shows it again as it changes: on a terminal the whole of it, elsewhere one line a change."""
+    """Shows it again as it changes: on a terminal the whole of it, elsewhere one line for each change."""
     live = not json and sys.stdout is not None and sys.stdout.isatty()
     seen: dict[str, str] = {}
     first = True

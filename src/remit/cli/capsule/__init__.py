@@ -1,1 +1,1 @@
-"""`remit capsule …`: tasks handed to agents, one file a command."""
+"""`remit capsule …`: tasks handed to agents, one file for each command."""

@@ -1,1 +1,1 @@
-"""`remit ledger …`: one file a command."""
+"""`remit ledger …`: one file for each command."""

@@ -96,7 +96,7 @@ def _unquote(raw: str) -> list[Char] | None:
                 return None
         elif raw.startswith("$'", at):
             out.append(_EMPTY)
-            at = _ansi(raw, at + 2, out)
+            at = ansi(raw, at + 2, out)
         elif char == "`" or (char == "$" and _EXPANDS.match(raw, at)) or raw.startswith(("<(", ">("), at):
             return None
         elif char in _SPECIAL:
@@ -126,7 +126,7 @@ def _double(raw: str, at: int, out: list[Char]) -> int:
     raise NotUnderstood("shell", "a quote that doesn't end")
 
 
-def _ansi(raw: str, at: int, out: list[Char]) -> int:
+def ansi(raw: str, at: int, out: list[Char]) -> int:
     """Reads `$'…'` up to its end, decoded as bash does."""
     end = len(raw)
     while at < end:

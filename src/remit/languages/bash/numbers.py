@@ -24,7 +24,7 @@ _RUNNERS = frozenset({".", "eval", "source", "trap"})
 _TERM = compile_later(
     r"0[xX][0-9A-Fa-f]+|\d+|\$\{#[A-Za-z_]\w*(?:\[[@*]\])?\}|\$[#?]|\$\{([A-Za-z_]\w*)\}|\$?([A-Za-z_]\w*)"
 )
-_CHANGED = compile_later(r"([A-Za-z_]\w*)[ \t]*(?:\+\+|--|(?:[+*/%^|&-]|<<|>>)?=(?!=))|(?:\+\+|--)([A-Za-z_]\w*)")
+_CHANGED = compile_later(r"([A-Za-z_]\w*)\s*(?:\+\+|--|(?:[+*/%^|&-]|<<|>>)?=(?!=))|(?:\+\+|--)\s*([A-Za-z_]\w*)")
 _NUMBER = compile_later(r"-?\d+|\$[#?]|\$\{#[A-Za-z_]\w*(?:\[[@*]\])?\}")
 _OUTPUT = compile_later(
     # A pipeline, of which nothing but the last command's output is seen.
@@ -33,6 +33,11 @@ _OUTPUT = compile_later(
 )
 _ARITHMETIC = compile_later(r"\$\(\([^$`\\'\"\[\]]*\)\)")
 _QUOTED = compile_later(r"\"?(\$[#?]|\$\{#[A-Za-z_]\w*(?:\[[@*]\])?\}|\$([A-Za-z_]\w*)|\$\{([A-Za-z_]\w*)\}|-?\d+)\"?")
+
+
+def changed(expression: str) -> set[str]:
+    """The variables that an arithmetic expression sets."""
+    return {found[1] or found[2] for found in _CHANGED.finditer(expression)}
 
 
 class Numbers:
@@ -47,8 +52,8 @@ class Numbers:
         """An arithmetic expression. Raises NotUnderstood if it holds more than numbers and variables."""
         if not any(char.isalpha() or char in "_${}" for char in expression):
             return
-        for changed in _CHANGED.finditer(expression):
-            self._known.setdefault(changed[1] or changed[2], True)
+        for name in changed(expression):
+            self._known.setdefault(name, True)
         for found in _TERM.finditer(expression):
             self._used.update(filter(None, found.groups()))
         if re.search(r"[${}]", _TERM.sub(" ", expression)):

@@ -9,19 +9,21 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Callable
+from typing import NamedTuple
 
 from remit.languages.bash.builtins import DECLARES, check_builtin
 from remit.languages.bash.lexer import value as lex_value
 from remit.languages.bash.lexer import words as lex
-from remit.languages.bash.numbers import Numbers
+from remit.languages.bash.numbers import Numbers, changed
 from remit.languages.bash.reading import Word
 from remit.languages.bash.scanner import MAX_DEPTH, Scanner
-from remit.languages.bash.script import Command, Redirect, Script
+from remit.languages.bash.script import Command, Redirect, Script, Step
 from remit.model.errors import NotUnderstood
 from remit.model.pattern import compile_later
 
 MAX_TEXT = 16_384
 MAX_COMMANDS = 256
+MAX_WORDS = 4_096
 _BAD = compile_later("[\x00-\x08\x0b-\x1f\x7f]")
 _JOINERS = {"&&": "and", "||": "or", ";": "then", "\n": "then", "&": "background"}
 _ENDS = frozenset({")", ";;", ";&", ";;&"})
@@ -47,7 +49,7 @@ def read_script(text: str) -> Script:
     if _PLAIN.fullmatch(text):
         words = tuple(Word(word, word) for word in text.split(" "))
         if words[0].text not in _OTHERS:
-            return Script(text, (Command(words, raw=text),))
+            return Script(text, (Command(words, raw=text),), steps=(Step("command", 0),))
     refuse_characters(text)
     found = Found()
     reader = _Reader(text, 0, found, frozenset())
@@ -55,7 +57,22 @@ def read_script(text: str) -> Script:
     for draft in found.drafts:
         check_builtin(draft.words, found.numbers)
     found.numbers.check((draft.words for draft in found.drafts), found.functions)
-    return Script(reader.text, tuple(draft.command() for draft in found.drafts), frozenset(found.functions))
+    places = {id(draft): place for place, draft in enumerate(found.drafts)}
+    commands = tuple(draft.command() for draft in found.drafts)
+    return Script(reader.text, commands, frozenset(found.functions), _steps(reader.block, places))
+
+
+def _steps(block: list[Part], places: dict[int, int]) -> tuple[Step, ...]:
+    return tuple(
+        Step(
+            part.kind,
+            places[id(part.draft)] if part.draft is not None else part.source,
+            tuple(_steps(inner, places) for inner in part.parts),
+            part.name,
+            part.words,
+        )
+        for part in block
+    )
 
 
 def refuse_characters(text: str) -> None:
@@ -94,6 +111,17 @@ class Draft:
         return any(redirect.op in _INPUTS for redirect in self.redirects)
 
 
+class Part(NamedTuple):
+    """A step while the places of its commands aren't known yet."""
+
+    kind: str
+    draft: Draft | None = None
+    parts: tuple[list[Part], ...] = ()
+    name: str = ""
+    words: tuple[str, ...] | None = None
+    source: int = -1
+
+
 class Found:
     """What was found in a text and in all that is nested in it."""
 
@@ -101,6 +129,7 @@ class Found:
         self.drafts: list[Draft] = []
         self.functions: set[str] = set()
         self.numbers = Numbers()
+        self.words = 0
         self.fed = False
         """`exec` has changed the shell's own standard input."""
 
@@ -116,6 +145,15 @@ class _Reader(Scanner):
         self.fed = fed
         """The commands may read a pipe or file that stands outside of what they are in."""
         self.levels = 0
+        self.block: list[Part] = []
+        """The steps of what is being read."""
+
+    def collect(self, read: Callable[[], object]) -> list[Part]:
+        """The steps of what `read` reads."""
+        outer, self.block = self.block, []
+        read()
+        found, self.block = self.block, outer
+        return found
 
     # ------------------------------------------------------------------------------------------------- lists
 
@@ -139,10 +177,11 @@ class _Reader(Scanner):
         self.newlines()
         while not self.ended(ends):
             first = len(self.found.drafts)
-            self.conditional_list()
+            steps = self.collect(self.conditional_list)
             parts.append((first, len(self.found.drafts)))
             self.blanks()
             operator = self.operator()
+            self.block.extend([Part("subshell", parts=(steps,))] if operator == "&" else steps)
             if operator not in (";", "&", "\n"):
                 break
             joiners.append(_JOINERS[operator])
@@ -163,9 +202,11 @@ class _Reader(Scanner):
         """Pipelines joined by `&&` and `||`."""
         parts: list[tuple[int, int]] = []
         joiners: list[str] = []
+        left: list[Part] = []
         while True:
             first = len(self.found.drafts)
-            self.pipeline()
+            right = self.collect(self.pipeline)
+            left = [Part(joiners[-1], parts=(left, right))] if joiners else right
             parts.append((first, len(self.found.drafts)))
             self.blanks()
             operator = self.operator()
@@ -174,6 +215,7 @@ class _Reader(Scanner):
             self.at += 2
             joiners.append(_JOINERS[operator])
             self.newlines()
+        self.block.extend(left)
         self.joined(parts, joiners)
 
     def joined(self, parts: list[tuple[int, int]], joiners: list[str]) -> None:
@@ -190,19 +232,20 @@ class _Reader(Scanner):
         first = len(self.found.drafts)
         if empty and (self.at >= len(self.text) or self.operator() in (";", "&", "\n", ")")):
             return  # `time` and `!` may stand alone
-        self.command(None)
+        stages = [self.collect(lambda: self.command(None))]
         start = first
         self.blanks()
-        piped = False
         while self.operator() in ("|", "|&"):
-            piped = True
             self.at += len(self.operator())
             self.newlines()
             source = start if self.is_one(start) else -1
             start = len(self.found.drafts)
-            self.command(source)
+            stages.append(self.collect(lambda: self.command(source)))  # noqa: B023 - called at once
             self.blanks()
-        if piped:
+        if len(stages) == 1:
+            self.block.extend(stages[0])
+        else:
+            self.block.extend(Part("subshell", parts=(stage,)) for stage in stages)
             self.joined([(first, len(self.found.drafts))], ["pipe"])
 
     def prefixes(self) -> bool:
@@ -272,7 +315,7 @@ class _Reader(Scanner):
         self.context = context | {label}
         self.fed = fed or piped_from is not None
         start = self.at
-        read()
+        steps = self.collect(read)
         around = Draft(self.depth, self.context, piped_from)
         self.blanks()
         while self.redirect(around):
@@ -280,15 +323,17 @@ class _Reader(Scanner):
         if around.redirects:
             around.raw = self.text[start : self.at]
             self.found.drafts.append(around)
+            self.block.append(Part("command", around))
             if around.takes_input:
                 for draft in self.found.drafts[first:-1]:
                     draft.piped_from = -1 if draft.piped_from is None else draft.piped_from
+        self.block.extend(steps)
         self.context, self.fed = context, fed
         self.levels -= 1
 
     def subshell(self) -> None:
         self.at += 1
-        self.body()
+        self.block.append(Part("subshell", parts=(self.collect(self.body),)))
         self.expect(")")
 
     def group(self) -> None:
@@ -296,22 +341,26 @@ class _Reader(Scanner):
         self.expect("}")
 
     def branch(self) -> None:
-        self.body("then")
-        self.expect("then")
-        self.body("elif", "else", "fi")
-        while self.bare() == "elif":
-            self.at += 4
-            self.body("then")
+        block = self.block
+        while True:
+            condition = self.collect(lambda: self.body("then"))
             self.expect("then")
-            self.body("elif", "else", "fi")
+            then = self.collect(lambda: self.body("elif", "else", "fi"))
+            other: list[Part] = []
+            block.append(Part("if", parts=(condition, then, other)))
+            if self.bare() != "elif":
+                break
+            self.at += 4
+            block = other
         if self.bare() == "else":
             self.at += 4
-            self.body("fi")
+            other.extend(self.collect(lambda: self.body("fi")))
         self.expect("fi")
 
     def loop(self) -> None:
-        self.body("do")
-        self.do()
+        steps = self.collect(lambda: self.body("do"))
+        steps += self.collect(self.do)
+        self.block.append(Part("loop", parts=(steps,)))
 
     def do(self) -> None:
         self.expect("do")
@@ -323,42 +372,56 @@ class _Reader(Scanner):
         self.join(self.at)
         if self.text.startswith("((", self.at):
             self.at += 2
-            self.expression(several=True)
+            steps = self.collect(lambda: self.expression(several=True))
             self.blanks()
             if self.text.startswith(";", self.at):
                 self.at += 1
+            self.block.append(Part("loop", parts=(steps + self.for_body(),)))
         else:
-            self.for_each()
+            name, words = self.for_each()
+            self.block.append(Part("for", parts=(self.for_body(),), name=name, words=words))
+
+    def select(self) -> None:
+        """Like `for`; what is chosen could be one of the words, or nothing."""
+        self.blanks()
+        self.join(self.at)
+        name, _ = self.for_each()
+        self.found.numbers.unknown(name)
+        self.block.append(Part("for", parts=(self.for_body(),), name=name))
+
+    def for_body(self) -> list[Part]:
+        """What `for` repeats, between `do` and `done` or in braces."""
         self.newlines()
         if self.bare() == "{":
             self.at += 1
-            self.group()
-        else:
-            self.do()
+            return self.collect(self.group)
+        return self.collect(self.do)
 
-    def for_each(self) -> None:
-        """`for NAME in WORDS`, up to the semicolon or newline."""
+    def for_each(self) -> tuple[str, tuple[str, ...] | None]:
+        """`for NAME in WORDS`, up to the semicolon or newline; no words where these are the arguments."""
         name = self.name()
+        words: list[str] = []
         self.blanks()
         if self.operator() == ";":
             self.at += 1
             self.found.numbers.unknown(name)
-            return
+            return name, None
         self.newlines()
         if self.bare() != "in":
             self.found.numbers.unknown(name)
-            return
+            return name, None
         self.at += 2
         while True:
             self.blanks()
             operator = self.operator()
             if operator in (";", "\n"):
                 self.at += 1 if operator == ";" else 0
-                return
+                return name, tuple(words)
             raw = "" if operator else self.word()
             if not raw:
                 raise self.unexpected()
-            for word in lex(raw):
+            words.append(raw)
+            for word in self.lexed(raw):
                 self.found.numbers.assign(name, word)
 
     def case(self) -> None:
@@ -368,14 +431,16 @@ class _Reader(Scanner):
         self.newlines()
         self.expect("in")
         self.newlines()
+        branches: list[list[Part]] = []
         while self.bare() != "esac":
             self.patterns()
-            self.statements("esac")
+            branches.append(self.collect(lambda: self.statements("esac")))
             operator = self.operator()
             if operator not in (";;", ";&", ";;&"):
                 break
             self.at += len(operator)
             self.newlines()
+        self.block.append(Part("case", parts=tuple(branches)))
         self.expect("esac")
 
     def patterns(self) -> None:
@@ -400,6 +465,7 @@ class _Reader(Scanner):
     def test(self) -> None:
         """`[[ … ]]`; whatever it compares, only the substitutions in it run."""
         draft = self.draft(None)
+        self.block.append(Part("command", draft))
         draft.words.append(Word("test", "[["))
         start = self.at - 2
         before, compared = "", False
@@ -436,7 +502,7 @@ class _Reader(Scanner):
         self.found.functions.add(name)
         context, fed = self.context, self.fed
         self.context, self.fed = context | {"function"}, True
-        self.command(None)
+        self.block.append(Part("function", parts=(self.collect(lambda: self.command(None)),), name=name))
         self.context, self.fed = context, fed
 
     # ----------------------------------------------------------------------------------------- simple commands
@@ -466,6 +532,7 @@ class _Reader(Scanner):
         if not (draft.words or draft.assigns or draft.redirects):
             raise self.unexpected()
         draft.raw = self.text[start:end]
+        self.block.append(Part("command", draft))
         self.declared(draft)
         self.check(draft)
 
@@ -489,7 +556,7 @@ class _Reader(Scanner):
         elif raw.startswith("{") and self.text[self.at : self.at + 1] in ("<", ">"):
             raise NotUnderstood("shell", "braces before a redirection")
         else:
-            draft.words.extend(lex(raw))
+            draft.words.extend(self.lexed(raw))
         return True
 
     def assign(self, draft: Draft, found: re.Match[str], raw: str, *, declares: bool) -> None:
@@ -499,8 +566,9 @@ class _Reader(Scanner):
             self.arithmetic(found[2])
         if self.text.startswith("(", self.at) and not rest:
             value = self.array()
-        elif found[0].endswith("+=") or (declares and len(lex(raw)) != 1):
-            value = Word(None, rest)
+            value = value if found[0] == f"{found[1]}=" else Word(None, f"{found[0]}{value.raw}")
+        elif found[0] != f"{found[1]}=" or (declares and len(self.lexed(raw)) != 1):
+            value = Word(None, raw)
         else:
             value = lex_value(rest)
         draft.assigns.append((found[1], value))
@@ -522,7 +590,7 @@ class _Reader(Scanner):
             rest = word.text[assign.end() :]
             if rest.startswith("(") or assign[2]:
                 raise NotUnderstood("shell", "a quoted array, which is evaluated")
-            value = Word(None if assign[0].endswith("+=") else rest, word.raw)
+            value = Word(None, f"{assign[1]}=…") if assign[0].endswith("+=") else Word(rest, word.raw)
             draft.assigns.append((assign[1], value))
             self.found.numbers.assign(assign[1], value)
         draft.words = words
@@ -574,8 +642,8 @@ class _Reader(Scanner):
             if descriptor not in ("", "0"):
                 raise NotUnderstood("shell", "a here-document for another descriptor")
 
-            def done(body: str | None) -> None:
-                draft.redirects[index] = draft.redirects[index]._replace(body=body)
+            def done(body: str | None, raw: str | None) -> None:
+                draft.redirects[index] = draft.redirects[index]._replace(body=body, raw=raw)
 
             draft.redirects[index] = Redirect("<<", "0")
             quoted = self.document(operator, done)
@@ -593,7 +661,8 @@ class _Reader(Scanner):
             raise self.unexpected()
         if operator == "<<<":
             text = None if "~" in raw else lex_value(raw).text
-            draft.redirects[index] = Redirect("<<<", descriptor or "0", body=None if text is None else text + "\n")
+            body = None if text is None else text + "\n"
+            draft.redirects[index] = Redirect("<<<", descriptor or "0", body=body, raw=raw if body is None else None)
             return
         found = lex(raw)
         if len(found) != 1:
@@ -618,7 +687,7 @@ class _Reader(Scanner):
         self.context, self.fed, self.has_document = frozenset({"substitution"}), self.fed or fed, False
         self.deeper(1)
         first = len(self.found.drafts)
-        self.statements()
+        self.block.append(Part("subshell", parts=(self.collect(self.statements),)))
         if self.documents:
             raise NotUnderstood("shell", "a here-document that ends outside of its substitution")
         if self.has_document:
@@ -637,18 +706,24 @@ class _Reader(Scanner):
 
     def nested(self, text: str) -> None:
         self.deeper(1)
-        _Reader(text, self.depth, self.found, frozenset({"substitution"}), fed=self.fed).whole()
+        reader = _Reader(text, self.depth, self.found, frozenset({"substitution"}), fed=self.fed)
+        reader.whole()
+        self.block.append(Part("subshell", parts=(reader.block,)))
         self.deeper(-1)
 
     def nested_document(self, body: str) -> str | None:
         reader = _Reader(body, self.depth, self.found, self.context, fed=True)
-        return None if reader.expanded() else re.sub(r"\\([$`\\])", r"\1", body)
+        expanded = reader.expanded()
+        self.block.append(Part("later", parts=(reader.block,)))
+        return None if expanded else re.sub(r"\\([$`\\])", r"\1", body)
 
     def arithmetic(self, text: str) -> None:
         self.found.numbers.use(text)
+        self.block.extend(Part("sets", name=name) for name in changed(text))
 
     def sets(self, name: str) -> None:
         self.found.numbers.unknown(name)
+        self.block.append(Part("sets", name=name))
 
     # ------------------------------------------------------------------------------------------------- pieces
 
@@ -660,6 +735,14 @@ class _Reader(Scanner):
         made = Draft(self.depth, self.context, piped_from)
         self.found.drafts.append(made)
         return made
+
+    def lexed(self, raw: str) -> list[Word]:
+        """The words that one word of the text becomes; braces make no more of them than the text is long."""
+        found = lex(raw)
+        self.found.words += len(found)
+        if self.found.words > MAX_WORDS:
+            raise NotUnderstood("shell", f"more than {MAX_WORDS} words")
+        return found
 
     def name(self) -> str:
         raw = self.word()
@@ -686,7 +769,7 @@ _COMPOUND: dict[str, tuple[Callable[[_Reader], None], str]] = {
     "while": (_Reader.loop, "loop"),
     "until": (_Reader.loop, "loop"),
     "for": (_Reader.for_, "loop"),
-    "select": (_Reader.for_, "loop"),
+    "select": (_Reader.select, "loop"),
     "[[": (_Reader.test, "condition"),
 }
 _OTHERS = frozenset({"time", "function", "let", "declare", "typeset", "local"}) | _RESERVED | _COMPOUND.keys()

@@ -11,12 +11,23 @@ class Word(NamedTuple):
     """One word of a command after bash's quoting and expansion rules.
 
     `text` is the literal value, or None where it depends on something that the text doesn't show (a variable, a
-    substitution). `glob` is true where an unquoted `*`, `?` or `[` makes it stand for files that match.
+    substitution). `glob` is true where an unquoted `*`, `?` or `[` makes it stand for files that match. `deep` is true
+    where it stands for `text` or something below it: what `find src` finds.
     """
 
     text: str | None
     raw: str
     glob: bool = False
+    deep: bool = False
+
+
+class Names(NamedTuple):
+    """Names of files, as `find src -print0` writes them."""
+
+    words: tuple[Word, ...]
+    """What they are: a path, a pattern, something below a path."""
+    ends: str = "line"
+    """What ends each: `line`, or `nul`, which no name can contain."""
 
 
 class Touch(NamedTuple):
@@ -75,7 +86,7 @@ class Reading:
 
     def touch(self, effect: str, path: Word, *, deep: bool = False, nested: bool = False) -> None:
         """A path with an effect; writing and deleting add the effect."""
-        self.touches.append(Touch(effect, path, deep, nested))
+        self.touches.append(Touch(effect, path, deep or path.deep, nested))
         if effect != "read":
             self.effects.add(effect)
 

@@ -45,7 +45,7 @@ class Document(NamedTuple):
     literal: bool
     tabs: bool
     """Tabs at the beginning of its lines are taken away."""
-    done: Callable[[str | None], None]
+    done: Callable[[str | None, str | None], None]
 
 
 class Scanner:
@@ -200,7 +200,7 @@ class Scanner:
             else:
                 raise NotUnderstood("shell", "a regular expression that isn't followed")
 
-    def document(self, operator: str, done: Callable[[str | None], None]) -> bool:
+    def document(self, operator: str, done: Callable[[str | None, str | None], None]) -> bool:
         """The delimiter of a here-document, and whether it is quoted; its body comes with the next newline."""
         self.blanks()
         raw = self.word()
@@ -365,7 +365,8 @@ class Scanner:
             lines.append(line + "\n")
             line = ""
         body = "".join(lines)
-        document.done(body if document.literal else self.nested_document(body))
+        text = body if document.literal else self.nested_document(body)
+        document.done(text, body if text is None else None)
 
     def expanded(self) -> bool:
         """Reads the text as the body of a here-document; true if something in it is expanded."""

@@ -17,6 +17,8 @@ class Redirect(NamedTuple):
     """The literal text of a here-document or here-string; None where it is expanded when it runs."""
     quoted: bool = False
     """A here-document whose delimiter is quoted: nothing in it is expanded."""
+    raw: str | None = None
+    """What a here-document or here-string that is expanded says before that."""
 
 
 class Command(NamedTuple):
@@ -37,6 +39,30 @@ class Command(NamedTuple):
         return self.words[0].text if self.words else ""
 
 
+class Step(NamedTuple):
+    """A part of a script in the order in which it runs; its commands are known by their place in the script.
+
+    | kind | parts |
+    |---|---|
+    | command | none; `place` |
+    | sets | none; the expression or expansion sets the variable `name` |
+    | subshell | what changes nothing outside: `(…)`, a substitution, a stage of a pipe, what runs in the background |
+    | later | what runs at a time that isn't known: a substitution in a here-document |
+    | and, or | the left side; the right side, which may run |
+    | if | the condition; what follows `then`; what follows `else` |
+    | case | one for each pattern |
+    | loop | condition and body |
+    | for | the body; `name` takes each of `words`, None where these are the arguments |
+    | function | the body; `name` |
+    """
+
+    kind: str
+    place: int = -1
+    parts: tuple[tuple[Step, ...], ...] = ()
+    name: str = ""
+    words: tuple[str, ...] | None = None
+
+
 class Script(NamedTuple):
     """Everything that would run, in the order of the text."""
 
@@ -44,3 +70,5 @@ class Script(NamedTuple):
     commands: tuple[Command, ...]
     functions: frozenset[str] = frozenset()
     """Names that the text itself defines as functions."""
+    steps: tuple[Step, ...] = ()
+    """The same commands as they run."""

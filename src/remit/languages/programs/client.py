@@ -7,7 +7,7 @@ from collections.abc import Callable
 from itertools import pairwise
 from typing import NamedTuple
 
-from remit.languages.bash.reading import Reading, Word
+from remit.languages.bash.reading import Names, Reading, Word
 from remit.languages.bash.script import Command
 from remit.languages.programs.meta import MetaCall, everything, hidden, run_meta
 from remit.languages.programs.psql import psql_argument, psql_input, psql_meta, read_address
@@ -39,6 +39,8 @@ class Input(NamedTuple):
     """Something is there: a pipe, a file or a here-document."""
     file: Word | None = None
     """The file that it comes from."""
+    names: Names | None = None
+    """The names of files that it has, where the text shows whose."""
 
 
 def read_client(special: str | None, out: Reading, seen: set[str], command: Command, given: Input) -> frozenset[str]:

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from fnmatch import fnmatchcase
 
-from remit.languages.bash.reading import Reading, Word
+from remit.languages.bash.reading import Names, Reading, Word
+from remit.languages.bash.values import Piece, below
 
 _LEADING = frozenset({"-H", "-L", "-P", "-E", "-X", "-d", "-s", "-x"})
 _OPERATORS = frozenset({"(", ")", "!", ",", "-a", "-and", "-o", "-or", "-not"})
@@ -34,6 +35,8 @@ _RUNS = frozenset({"-exec", "-execdir", "-ok", "-okdir"})
 _ACTIONS = _OPERATORS | _PLAIN | _VALUED | _READS | _WRITES | _RUNS | {"-delete", "-files0-from"}
 _TIMES = "aBcm"
 """The letters of `-newerXY`; a reference of kind `t` is a time, any other a file."""
+MAX_STARTS = 16
+_SPECIAL = frozenset("[]{}\\")
 _STREAMS = frozenset({"/dev/stdout", "/dev/stderr"})
 
 
@@ -42,22 +45,54 @@ def read_find(words: list[Word], out: Reading) -> None:
     _Find(words, out).read()
 
 
+def found_names(words: list[Word]) -> Names | None:
+    """What find prints: names of what lies at or below its start paths; None if it prints something else."""
+    found = _Find(words, Reading())
+    found.read()
+    if found.out.unknown or found.out.commands or not found.prints <= {"-print", "-print0"} or len(found.prints) > 1:
+        return None
+    names = tuple(found.matches(start, found.name) for start in found.starts)
+    if any(name.text is None for name in names):
+        return None
+    return Names(names, "nul" if "-print0" in found.prints else "line")
+
+
 class _Find:
     def __init__(self, words: list[Word], out: Reading) -> None:
         self.words = words
         self.out = out
         self.at = 0
-        self.deletes = False
+        self.deletes: list[str | None] = []
+        self.starts: list[Word] = []
+        self.prints: set[str] = set()
+        """Actions that print."""
+        self.name: str | None = None
+        """The pattern of the first `-name`: what comes behind it has such a name, if all tests must hold."""
+        self.runs: list[tuple[str, list[Word], bool, str | None]] = []
+        """The commands: the action, the words, whether it takes many names at once, and what `name` was there."""
+        self.alternatives = False
 
     def read(self) -> None:
         self._leading()
-        starts = self._starts()
+        self.starts = self._starts() or [Word(".", ".")]
         while self.at < len(self.words):
             self._primary()
-        for start in starts or [Word(".", ".")]:
+        if self.alternatives:
+            self.name = None
+        for start in self.starts:
             self.out.touch("read", start, deep=True)
-            if self.deletes:
-                self.out.touch("delete", start, deep=True)
+            for name in self.deletes:
+                self.out.touch("delete", self.matches(start, name))
+        for action, command, several, name in self.runs:
+            self._hand_on(action, command, several, name)
+
+    def matches(self, start: Word, name: str | None) -> Word:
+        """What is found: the start path or something below it, of that name if there is one."""
+        if start.text is None:
+            return Word(None, "{}")
+        if name is None or self.alternatives or start.glob or _SPECIAL & set(name + start.text):
+            return Word(start.text, "{}", start.glob, deep=True)
+        return Word(f"{start.text.rstrip('/')}/**/{name}", "{}", glob=True)
 
     def _leading(self) -> None:
         """The options that stand before the start paths."""
@@ -104,13 +139,19 @@ class _Find:
         if text is None or word.glob:
             self._unknown(f"`{word.raw}` is not literal")
         elif text in _OPERATORS or text in _PLAIN:
-            pass
+            if text in ("-print", "-print0", "-ls", "-help", "--help", "-version", "--version"):
+                self.prints.add(text)
+            self.alternatives = self.alternatives or text in ("!", ",", "-o", "-or", "-not")
         elif text == "-delete":
-            self.deletes = True
+            self.deletes.append(self.name)
         elif text in _RUNS:
             self._run(text)
         elif text in _VALUED:
-            self._value(text)
+            value = self._value(text)
+            if text == "-printf":
+                self.prints.add(text)
+            if text == "-name" and self.name is None and value is not None and not value.glob:
+                self.name = value.text
         elif text in _READS or _newer(text):
             value = self._value(text)
             if value is not None and text[-1] != "t":
@@ -159,17 +200,27 @@ class _Find:
                 self._unknown(f"`{word.raw}` is not literal")
             elif word.glob and _could_be(word, frozenset({";", "+"})):
                 self._unknown(f"`{word.raw}` could match a file named `;`, and so end the command")
-            if word.text is not None and "{}" in word.text:
-                word = Word(None, "{}" if word.text == "{}" else word.raw)
             command.append(word)
         else:
             self._unknown(f"`{name}` without its `;` or `+`")
         if not command:
             self._unknown(f"`{name}` without a command")
             return
-        if name.endswith("dir"):
-            command = [command[0], *(self._elsewhere(word) for word in command[1:])]
-        self.out.commands.append(command)
+        several = batches and self.words[self.at - 1].text == "+"
+        self.runs.append((name, command, several, self.name))
+
+    def _hand_on(self, action: str, command: list[Word], several: bool, name: str | None) -> None:
+        """The command with what is found in the place of `{}`, once for each start path."""
+        starts = self.starts if len(self.starts) <= MAX_STARTS else [Word(None, "{}")]
+        own = action.endswith("dir")
+        for start in starts if any("{}" in (word.text or "") for word in command) else starts[:1]:
+            found = Word(None, "{}") if own else self.matches(start, name)
+            words = [_filled(word, found) for word in command]
+            if several:
+                words.append(words[-1])  # any number of names: of `mv` the last is the target
+            if own:
+                words = [words[0], *(self._elsewhere(word) for word in words[1:])]
+            self.out.commands.append(words)
 
     def _elsewhere(self, word: Word) -> Word:
         """A word of a command that runs in each file's own directory, where a relative path is another file."""
@@ -182,6 +233,22 @@ class _Find:
 
     def _unknown(self, what: str) -> None:
         self.out.unknown.append(f"find: {what}")
+
+
+def _filled(word: Word, found: Word) -> Word:
+    """A word of a command with what is found in the place of `{}`."""
+    if word.text is None or "{}" not in word.text:
+        return word
+    if word.text == "{}":
+        return found
+    before, _, after = word.text.partition("{}")
+    if found.text is None or "{}" in after or word.glob or (found.glob and found.deep):
+        return Word(None, word.raw)
+    if found.glob:
+        plain = not before and ".." not in after.split("/") and not set(after) & (_SPECIAL | set("*?"))
+        return Word(found.text + after, word.raw, glob=True) if plain else Word(None, word.raw)
+    piece = below(before, Piece(found.text, deep=True), after)
+    return Word(None, word.raw) if piece is None else Word(piece.text, word.raw, piece.glob, piece.deep)
 
 
 def _newer(text: str) -> bool:

@@ -8,13 +8,46 @@ from posixpath import normpath
 
 from remit.languages.bash.reading import Reading, Word
 from remit.languages.programs.awk import read_awk
+from remit.languages.programs.derived import (
+    HERE,
+    pathspec,
+    read_git_config,
+    read_jq,
+    read_setting,
+    resources,
+    touch_backups,
+    touch_edited,
+    touch_into,
+    touch_numbered,
+    touch_pathspec,
+    touch_pieces,
+    touch_unnamed,
+)
 from remit.languages.programs.find import read_find
-from remit.languages.programs.profiles import Option, Profile
+from remit.languages.programs.profiles import Option, Profile, profile_of
 from remit.languages.programs.sed import read_sed
 from remit.languages.programs.tar import read_tar
 from remit.model.pattern import compile_later
 
 _STREAMS = frozenset(("-", "/dev/null", "/dev/stdin", "/dev/stdout", "/dev/stderr"))
+_PATHS = frozenset(
+    (
+        "read",
+        "write",
+        "delete",
+        "into",
+        "copy_from",
+        "copy_to",
+        "move",
+        "tree",
+        "directory",
+        "script",
+        "command",
+        "edit",
+        "write_tree",
+    )
+)
+"""Kinds of words that are paths, or whose readers look at that themselves."""
 _AIMS = frozenset(("branch", "context"))
 _REMOTE = compile_later(r"[A-Za-z][A-Za-z0-9+.-]*://|[^/\s]+:|[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)*\.[A-Za-z]{2,}/\S")
 """A URL, `host:path`, or a path that begins with a host name (`example.com/x`)."""
@@ -41,6 +74,16 @@ class Interpreter:
         """Where effects on files go that no word of the command tells, as the profile says."""
         self.written = False
         """An option such as `-i` makes the files that are read written too."""
+        self.profile = Profile()
+        """The innermost one, with what its program has for all subcommands."""
+        self.pathspecs = False
+        """Its paths are git's patterns."""
+        self.settings: tuple[str, ...] = ()
+        """Settings of git that are harmless."""
+        self.into: Word | None = None
+        """The directory that `-t` names."""
+        self.suffix: Word | None = None
+        """What is added to the names of copies that are kept."""
 
     def run(self, profile: Profile, words: Sequence[Word]) -> None:
         """The whole command."""
@@ -53,13 +96,18 @@ class Interpreter:
         if profile.reaches is not None:
             self.reaches = profile.reaches
         self.implied = {**self.implied, **profile.touches}
+        self.profile = profile
+        self.pathspecs = self.pathspecs or profile.pathspecs
+        self.settings = profile.settings or self.settings
+        if profile.at_files:
+            self._options_in_files(words)
         if not profile.sub:
             self._enter(profile)
         if profile.special == "find":
-            read_find(words, self.out)
+            read_find([_told(word) for word in words], self.out)
             return
         if profile.special == "tar":
-            read_tar(words, self.out)
+            read_tar([_told(word) for word in words], self.out)
             return
         if profile.any is not None:
             self._any(profile, words)
@@ -80,7 +128,11 @@ class Interpreter:
                 ended = True
             elif not ended and _is_option(text, profile):
                 at = self._option(profile, options, words, at, text, seen)
+            elif profile.sub and not ended and word.deep:
+                self._unsure(profile, _told(word), ended)
+                plain.append(_told(word))
             elif profile.sub and not ended:
+                self.seen |= seen
                 self._subcommand(profile, text, words[at:], options if profile.shared else {})
                 return
             else:
@@ -97,6 +149,13 @@ class Interpreter:
             self._bare(profile)
         elif not self.moduled:
             self._arguments(profile, plain, seen)
+
+    def _options_in_files(self, words: list[Word]) -> None:
+        """`@file` is replaced by what stands in the file, options included."""
+        for word in words:
+            if word.text is not None and word.text[:1] == "@" and len(word.text) > 1:
+                self.out.unknown.append(f"`{word.raw}` reads options from a file")
+                self.out.touch("read", Word(word.text[1:], word.raw))
 
     def _enter(self, profile: Profile) -> None:
         self.base = frozenset(profile.effects)
@@ -133,6 +192,9 @@ class Interpreter:
     def _any(self, profile: Profile, words: list[Word]) -> None:
         kind = profile.any or "text"
         self.base |= _aim_words(self.out, profile.words, words)
+        looked = _looked(profile, words)
+        if looked is not None:
+            self.replaced = looked
         for word in words:
             if word.text is None and kind == "text" and not profile.options:
                 self.out.loose.append(word.raw)  # `echo $x`: no word of it matters
@@ -195,6 +257,12 @@ class Interpreter:
             if option.apart and rest:
                 self.out.unknown.append(f"`{name}` inside `{text}`")
                 return at
+            if option.kind is not None and rest[:1] == "=" and len(rest) > 1:
+                if option.kind in ("module", "command"):
+                    self.out.unknown.append(f"`{text}` means one thing to some programs, another to others")
+                    return at
+                self._apply(profile, name, option, rest, words, at, seen)
+                return self._apply(profile, name, option, rest[1:], words, at, seen)
             if option.kind is not None or (option.refuse and rest):
                 return self._apply(profile, name, option, rest if rest else None, words, at, seen)
             self._apply(profile, name, option, None, words, at, seen)
@@ -233,9 +301,9 @@ class Interpreter:
                 self.out.commands.append([word, *words[at:]])
                 return len(words)
             if option.kind == "module":
-                self._module(profile, word, words[at:])
+                self._module(profile, _told(word), words[at:])
                 return len(words)
-            self._known(name, option, word.text)
+            self._known(name, option, _told(word).text)
             self._value(option.kind, word, option=True)
         elif value is not None:
             if option.kind == "module":
@@ -246,7 +314,7 @@ class Interpreter:
         return at
 
     def _known(self, name: str, option: Option, value: str | None) -> None:
-        if option.values and value not in option.values:
+        if option.values and (value or "").removeprefix("=") not in option.values:
             self.out.unknown.append(f"`{name}` with another value than {', '.join(option.values)}")
 
     def _arguments(self, profile: Profile, plain: list[Word], seen: set[str]) -> None:
@@ -266,16 +334,49 @@ class Interpreter:
                 self.out.commands.append(plain[plain.index(word) :])
                 break
             if kind == "module" and word.text is not None:
-                self._module(profile, word, plain[plain.index(word) + 1 :])
+                self._module(profile, _told(word), plain[plain.index(word) + 1 :])
                 break
-            if kind in ("into", "copy_to") and seen.isdisjoint(("-T", "--no-target-directory")):
-                _touch_into(self.out, word, [source for source, _ in pairs if source is not word])
+            if kind in ("into", "copy_to"):
+                self._into(word, [source for source, _ in pairs if source is not word], seen)
             self._value(kind, word)
-        self.replaced = _touch_unnamed(self.out, profile.special, plain, seen, self.replaced)
+        if self.into is not None:
+            self._into(self.into, plain, seen)
+        if profile.edits is not None and not plain and self._writes():
+            touch_edited(self.out, HERE, profile.edits)
+        if self.pathspecs and plain and all(pathspec(word) is None for word in plain):
+            self._value(kinds[-1].removesuffix("..."), HERE)  # all but what is excluded
+        if profile.special == "git config" and not read_git_config(
+            self.out, plain, self.seen, self.sub[-1] if self.sub else "", self.settings
+        ):
+            self.replaced = frozenset(("read",))
+        if self.suffix is None and "--backup" in profile.options and seen & {"-b", "--backup"}:
+            self.suffix = Word("~", "~")
+        if self.suffix is not None:
+            written = [touch.path for touch in self.out.touches if touch.effect == "write" and not touch.deep]
+            touch_backups(self.out, self.suffix, written)
+            if "--backup" in seen:
+                touch_numbered(self.out, written)
+        told = [_told(word) for word in plain]
+        self.replaced = touch_unnamed(self.out, profile.special, told, seen, self.replaced)
+
+    def _into(self, target: Word, sources: list[Word], seen: set[str]) -> None:
+        """Sources that go to a target: below it, unless `-T` says that it is no directory."""
+        deep = not seen.isdisjoint(("-r", "-R", "-a", "--recursive", "--archive"))
+        if seen.isdisjoint(("-T", "--no-target-directory")):
+            touch_into(self.out, target, sources, deep=deep)
+            whole = deep and target.text is not None and normpath(target.text) != "."  # it may not be there yet
+        else:
+            whole = deep
+        if whole or "--parents" in seen:
+            self.out.touch("write", target, deep=True)
+
+    def _writes(self) -> bool:
+        """True if it writes, by the options that were given."""
+        return self.written or "write" in (self.profile.effects if self.replaced is None else self.replaced)
 
     def _joined(self, plain: list[Word]) -> None:
         """Words that are joined by blanks into one shell text, as `eval` does."""
-        texts = [word.text for word in plain]
+        texts = [_told(word, glob=True).text for word in plain]
         literal = None if None in texts else " ".join(str(text) for text in texts)
         self._value("shell", Word(literal, " ".join(word.raw for word in plain)))
 
@@ -292,15 +393,41 @@ class Interpreter:
 
     def _value(self, kind: str, word: Word, *, option: bool = False) -> None:
         out = self.out
+        if kind == "db" and "PWD" in word.raw:
+            word = Word(None, word.raw)  # a database must be named by itself
+        if kind not in _PATHS:
+            word = _told(word, glob=kind == "shell")
         if kind in ("read", "write", "tree") and word.text in _STREAMS:
             return
         if kind == "data":
             kind = _sent(out, word)
+        if self.pathspecs and not option and kind in ("read", "write", "delete", "move", "tree"):
+            found = pathspec(word)
+            if found is None:
+                return
+            if kind in ("write", "delete"):
+                touch_pathspec(out, kind, found)
+                return
+            if found is not word and kind == "read":
+                kind = "tree"
+            word = found
         if word.text is None:
             (out.loose if option and kind == "text" and _one_word(word.raw) else out.dynamic).append(word.raw)
             if kind in ("text", "target", "assignment"):
                 return
-            if kind not in ("read", "write", "delete", "move", "tree", "directory", "db", "into"):
+            if kind not in (
+                "read",
+                "write",
+                "delete",
+                "move",
+                "tree",
+                "directory",
+                "db",
+                "into",
+                "edit",
+                "write_tree",
+                "attributes",
+            ):
                 out.unknown.append(f"`{word.raw}` is not literal")
         if kind == "read":
             out.touch("read", word)
@@ -320,6 +447,40 @@ class Interpreter:
             out.touch("delete", word)
         elif kind == "tree":
             out.touch("read", word, deep=True)
+        elif kind == "attributes":
+            recursive = not self.seen.isdisjoint(("-R", "--recursive"))
+            out.touch("write", word, deep=recursive)
+            if (
+                recursive
+                and word.text is not None
+                and (word.text in ("~", "/") or (word.text[0] == "/" and word.text.rstrip("/*").count("/") <= 1))
+            ):
+                out.effects.add("system")  # the machine's own folders
+        elif kind == "prefix":
+            touch_pieces(out, word)
+        elif kind == "write_tree":
+            out.touch("write", word, deep=True)
+        elif kind == "edit":
+            out.touch("read", word, deep=True)
+            if self._writes():
+                touch_edited(out, word, self.profile.edits or ())
+        elif kind == "target_dir":
+            out.touch("write", word)
+            self.into = word
+        elif kind == "suffix":
+            self.suffix = word
+        elif kind == "setting":
+            read_setting(out, (word.text or "").partition("=")[0], self.settings)
+        elif kind == "plugin":
+            if word.text is None or not word.text.startswith("no:"):
+                out.refused.append(f"`{word.raw}`: loads a plugin")
+        elif kind == "git_format":
+            if word.text is None or "%G" in word.text:
+                out.effects.add("execute")  # it runs gpg
+        elif kind == "jq":
+            read_jq(out, word)
+        elif kind == "resource":
+            _resource(out, word)
         elif kind == "directory":
             out.touch("read", word)
             out.directory = word
@@ -362,8 +523,20 @@ class Interpreter:
             self.out.unknown.append(f"runs `{word.raw}`")
         else:
             self.out.project = True
+            self.script_named(word)
         if text is not None and text != "-":
             self.out.touch("read", word)
+
+    def script_named(self, word: Word) -> None:
+        """A script does what its name says: `deploy.sh` deploys."""
+        shell = profile_of("bash")
+        if shell is not None:
+            self.base |= _aim_words(self.out, shell.words, [word])
+
+
+def _told(word: Word, *, glob: bool = False) -> Word:
+    """A word that stands for all below a path is no text to be read; nor is a pattern, where `glob` says so."""
+    return Word(None, word.raw) if word.deep or (glob and word.glob) else word
 
 
 def _names(option: str, text: str) -> bool:
@@ -444,6 +617,21 @@ def _aim_words(out: Reading, words: dict[str, tuple[str, ...]], plain: list[Word
     return frozenset(found)
 
 
+def _looked(profile: Profile, words: list[Word]) -> frozenset[str] | None:
+    """The effects by the words before the options; None if the program's own hold."""
+    texts: list[str] = []
+    for word in words if profile.looks else ():
+        if word.text is None or word.text[:1] == "-":
+            break
+        texts.append(word.text)
+    if profile.verb is not None:
+        texts = texts[profile.verb : profile.verb + 1]
+    found = [effects for pattern, effects in profile.looks.items() if any(fnmatchcase(t, pattern) for t in texts)]
+    if None in found or not found:
+        return None
+    return frozenset(effect for effects in found for effect in effects or ())
+
+
 def _aim_remote(out: Reading, word: Word) -> None:
     """A path, or a URL, or `host:path`: network unless it is clearly a local path."""
     text = word.text
@@ -455,59 +643,20 @@ def _aim_remote(out: Reading, word: Word) -> None:
         out.touch("read", word, deep=True)
 
 
+def _resource(out: Reading, word: Word) -> None:
+    """The kinds of things that kubectl is asked for; secrets are credentials."""
+    if word.text is None:
+        return
+    for name in resources(word.text):
+        out.targets.append(Word(name, word.raw))
+        if name == "secret":
+            out.refused.append(f"`{word.raw}`: gives out credentials; name the whole command to admit it")
+
+
 def _destination(refspec: str) -> str:
     """The branch that a refspec changes: `x`, `+x:main`, `HEAD:refs/heads/main`, `:gone`."""
     name = refspec.removeprefix("+").rpartition(":")[2]
     return name.removeprefix("refs/heads/").removeprefix("heads/")
-
-
-def _touch_into(out: Reading, target: Word, sources: list[Word]) -> None:
-    """Where the target is a directory, files of the sources' names are written below it."""
-    if target.text is None or (":" in target.text.split("/")[0] and not target.glob):
-        return
-    for source in sources:
-        name = (source.text or "").rstrip("/").rpartition("/")[2]
-        if name in ("", ".", "..") or (source.text or "").endswith("/"):
-            out.touch("write", target, deep=True)  # what the source contains
-            continue
-        # Without dotglob, `*` matches no hidden name: only in the root itself could it hit something protected.
-        if source.glob and name[0] in "*?[" and normpath(target.text) != ".":
-            continue
-        text = f"{target.text.rstrip('/') or '/'}/{name}"
-        out.touch("write", Word(text, target.raw, target.glob or source.glob), nested=True)
-
-
-def _touch_unnamed(
-    out: Reading, special: str | None, plain: list[Word], seen: set[str], replaced: frozenset[str] | None
-) -> frozenset[str] | None:
-    """What is written or deleted without a word of its own; the effects that replace the base ones."""
-    here = Word(".", ".")
-    if special == "unzip" and replaced is None and "-d" not in seen:
-        out.touch("write", here, deep=True)
-    elif special == "git clean" and not plain and replaced is None:
-        out.touch("delete", here, deep=True)
-    elif special == "cargo fmt" and any(word.text == "--check" for word in plain):
-        return frozenset(("read",))  # behind `--`: an option of rustfmt
-    elif special == "dd":
-        for word in plain:
-            name, _, value = (word.text or "").partition("=")
-            if name in ("if", "of") and value != "/dev/null":
-                out.touch("read" if name == "if" else "write", Word(value, word.raw))
-    elif special == "curl" and not seen.isdisjoint(("-O", "--remote-name", "--remote-name-all")):
-        _downloads(out, sure=seen.isdisjoint(("-J", "--remote-header-name")))
-    elif special == "wget" and seen.isdisjoint(("-O", "--output-document", "-P", "--directory-prefix", "--spider")):
-        _downloads(out, sure=seen.isdisjoint(("-r", "--recursive", "-m", "--mirror", "--content-disposition")))
-    return replaced
-
-
-def _downloads(out: Reading, *, sure: bool) -> None:
-    """Files named as the last part of each URL, or as the other side says."""
-    for url in out.urls:
-        name = (url.text or "").partition("?")[0].rpartition("/")[2]
-        if sure and name and url.text is not None:
-            out.touch("write", Word(name, url.raw))
-        else:
-            out.touch("write", Word(".", "."), deep=True)
 
 
 def _sent(out: Reading, word: Word) -> str:

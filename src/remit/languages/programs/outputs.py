@@ -1,17 +1,33 @@
-"""The literal output of `echo`, `printf` and `cat`: what they feed to the next program of a pipe."""
+"""What a command feeds to the next one of a pipe: the literal output of `echo`, `printf` and `cat`, names of files."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
+from remit.languages.bash.reading import Names, Word
 from remit.languages.bash.script import Command
+from remit.languages.bash.values import Piece, below
+from remit.languages.programs.client import Input
+from remit.languages.programs.find import found_names
 from remit.model.pattern import compile_later
 
 _ESCAPE = compile_later(r"\\(.?)", re.DOTALL)
 _SIMPLE = {"n": "\n", "t": "\t", "r": "\r", "\\": "\\", '"': '"', "'": "'"}
 _PLACE = compile_later(r"%(.?)", re.DOTALL)
 MAX_OUTPUT = 65_536
+MAX_ITEMS = 16
+"""More items than these are not told one by one."""
+HERE = Word("*", "what is here", glob=True, deep=True)
+"""Any path below the working directory, whose name could look like an option."""
+_FILTERS = {"sort": "rnuzfhVR", "uniq": "zuid", "grep": "viEFwxPz", "egrep": "viwxz", "head": "z", "tail": "z",
+            "shuf": "z", "tac": ""}  # fmt: skip
+"""Programs that give lines on as they are, with the options that change nothing about that."""
+_LISTING = frozenset(
+    ("-z", "-c", "--cached", "-o", "--others", "-m", "--modified", "-d", "--deleted", "--exclude-standard", "-i")
+)
+_BATCHES = frozenset(("-n", "--max-args", "-L", "--max-lines", "-l", "-s", "--max-chars", "-E", "-e", "--eof", "-x"))
+_QUOTING = frozenset("'\"\\")
 
 
 def output_of(command: Command, *, posix: bool = False) -> str | None:
@@ -84,3 +100,139 @@ def _unescaped(text: str) -> str | None:
     if not _named(text) <= set(_SIMPLE):
         return None
     return _ESCAPE.sub(lambda found: _SIMPLE[found[1]], text)
+
+
+# ------------------------------------------------------------------------------------------------------- names of files
+
+
+def names_of(command: Command, given: Input) -> Names | None:
+    """The files whose names a command prints, one after the other; None where that isn't certain."""
+    words = command.words
+    texts = [word.text for word in words]
+    if not texts or None in texts or command.assigns or any(r.op != ">" or r.fd != "2" for r in command.redirects):
+        return None
+    program, rest = texts[0], [text or "" for text in texts[1:]]
+    if program == "find":
+        return found_names(list(words[1:]))
+    if program == "git" and rest[:1] == ["ls-files"] and all(t in _LISTING or t[:1] != "-" for t in rest[1:]):
+        return Names((HERE,), "nul" if "-z" in rest else "line")
+    if program == "ls":
+        return _listed(words[1:])
+    letters = _FILTERS.get(program or "")
+    if letters is None or given.names is None:
+        return None
+    options = "".join(text[1:] for text in rest if text[:1] == "-" and not text[1:].isdigit())
+    plain = [text for text in rest if text[:1] != "-"]
+    if program in ("head", "tail"):
+        if rest[:1] == ["-n"] and len(rest) == 2:
+            return given.names if given.names.ends == "line" else None
+        plain = [text for text in rest if not text[1:].isdigit() or text[:1] != "-"]
+    if len(plain) > (program in ("grep", "egrep")) or not set(options) <= set(letters):
+        return None
+    return given.names if ("z" in options) == (given.names.ends == "nul") else None
+
+
+def _listed(words: Sequence[Word]) -> Names | None:
+    """What `ls` lists: names without their directory."""
+    options = "".join((word.text or "")[1:] for word in words if (word.text or "").startswith("-"))
+    plain = [word for word in words if not (word.text or "").startswith("-")]
+    if not set(options) <= set("1AtrSUXd") or any("-" in (word.text or "")[1:2] for word in words):
+        return None
+    here = Word("*", "names of files", glob=True)
+    if not plain:
+        return Names((here,))
+    if "d" in options:
+        return Names(tuple(plain))
+    return Names((here, plain[0])) if len(plain) == 1 and not plain[0].glob else None
+
+
+# ---------------------------------------------------------------------------------------------------------------- xargs
+
+
+def fed_commands(commands: list[list[Word]], command: Command, seen: set[str], given: Input) -> list[list[Word]]:
+    """The commands that xargs runs, with what it reads in its place."""
+    replaced = not seen.isdisjoint(("-I", "-i", "-J", "--replace"))
+    mark = _mark(command) if "-I" in seen else None
+    unknown = [
+        [inner[0], *(Word(None, word.raw) for word in inner[1:])] if replaced else [*inner, Word(None, "…")]
+        for inner in commands
+    ]
+    alone = seen.isdisjoint(("-a", "--arg-file", "-d", "--delimiter", "-J", "-i", "--replace", "-E", "-e", "--eof"))
+    if not alone or (replaced and not mark):
+        return unknown
+    nul = not seen.isdisjoint(("-0", "--null"))
+    found: list[list[Word]] = []
+    if given.text is not None:
+        items = _items(given.text, nul=nul, lines=replaced)
+        if items is None or len(items) > MAX_ITEMS or not (replaced or seen.isdisjoint(_BATCHES)):
+            return unknown
+        for inner in commands:
+            if mark:
+                found.extend([_put(word, mark, item) for word in inner] for item in items)
+            else:
+                found.append([*inner, *(Word(item, item) for item in items)])
+        return found
+    names = given.names
+    if names is None or nul != (names.ends == "nul"):
+        return unknown
+    for inner in commands:
+        for name in names.words:
+            if mark:
+                found.append([_below(word, mark, name) for word in inner])
+            elif seen.isdisjoint(_BATCHES):
+                found.append([*inner, name, name])  # several: of `mv` the last is the target
+            else:
+                found.extend(([*inner, name], [*inner, name, name]))
+    if not nul:  # a name with a blank or a newline in it makes other words
+        found.extend(unknown)
+    return found
+
+
+def _mark(command: Command) -> str | None:
+    """The text that `-I` names."""
+    texts = [word.text for word in command.words]
+    for index, text in enumerate(texts[1:], 1):
+        if text is None or not text.startswith("-"):
+            return None
+        if text == "-I":
+            return texts[index + 1] if index + 1 < len(texts) else None
+        if text.startswith("-I"):
+            return text[2:]
+        if not set(text[1:]) <= set("0rtp"):
+            return None
+    return None
+
+
+def _items(text: str, *, nul: bool, lines: bool) -> list[str] | None:
+    if nul:
+        return text.removesuffix("\0").split("\0") if text else []
+    if not _QUOTING.isdisjoint(text) or "\0" in text:
+        return None
+    if lines:
+        return [line.lstrip(" \t") for line in text.split("\n") if line.strip(" \t")]
+    return re.split(r"[ \t\n]+", text.strip(" \t\n")) if text.strip(" \t\n") else []
+
+
+def _put(word: Word, mark: str, item: str) -> Word:
+    """A word of the command with an item in the place of the mark."""
+    if word.text is None or mark not in word.text:
+        return word
+    return Word(word.text.replace(mark, item), word.raw) if not word.glob else Word(None, word.raw)
+
+
+def _below(word: Word, mark: str, name: Word) -> Word:
+    """The same with something that stands for many names."""
+    if word.text is None or mark not in word.text:
+        return word
+    return put_below(word, mark, name)
+
+
+def put_below(word: Word, mark: str, name: Word) -> Word:
+    """The word with `name`, which may be a pattern or all below a path, in the place of the mark."""
+    before, _, after = (word.text or "").partition(mark)
+    if word.text == mark:
+        return Word(name.text, mark, name.glob, name.deep)
+    if mark in after or not name.deep or name.text is None or word.glob or name.glob:
+        return Word(None, word.raw)
+    piece = below(before, Piece(name.text, name.glob, name.deep), after)
+    return Word(None, word.raw) if piece is None else Word(piece.text, word.raw, piece.glob, piece.deep)

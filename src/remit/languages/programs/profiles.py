@@ -53,6 +53,19 @@ class Profile(msgspec.Struct, frozen=True, omit_defaults=True):
     from the working directory, none of them for an effect on no file of the workspace (git's store, a cache, a record
     elsewhere); None, or an effect that isn't here: the text doesn't tell, so it could be anywhere. What a subcommand
     doesn't say is as above it."""
+    looks: dict[str, tuple[str, ...] | None] = {}
+    """Effects that replace its own where one of these words stands before the options: `list`, `describe-*`; None:
+    the word keeps them, whatever others there are."""
+    verb: int | None = None
+    """Which of these words counts; None: any."""
+    at_files: bool = False
+    """`@file` among its words is replaced by options from that file."""
+    pathspecs: bool = False
+    """Its paths are git's patterns, with magic such as `:/x`."""
+    settings: tuple[str, ...] = ()
+    """Settings that can name no program, as patterns."""
+    edits: tuple[str, ...] | None = None
+    """Names of the files that it writes below a folder that it is given, as patterns; none: any file."""
     alone: tuple[str, ...] | None = None
     """Its effects when it is given no arguments: `git branch` only lists."""
 
@@ -95,6 +108,8 @@ class Programs(msgspec.Struct, frozen=True):
     environment: tuple[str, ...] = ()
     harmless: dict[str, tuple[str, ...]] = {}
     """Values of such variables that change nothing that matters, as patterns."""
+    plain: tuple[str, ...] = ()
+    """Names of variables that change nothing that matters."""
     metas: dict[str, dict[str, Meta]] = {}
     """Meta-commands of database clients, by the name of their reader."""
 
@@ -112,6 +127,25 @@ _PROGRAMS, _PROFILE = Decoding(Programs), Decoding(Profile)
 def programs() -> Programs:
     """The catalog's programs. Reading them parses no YAML."""
     return _PROGRAMS.decode(_lines()[0])
+
+
+@cache
+def _names(which: str) -> tuple[frozenset[str], tuple[str, ...]]:
+    """The names of variables in one of the lists, and what others begin with."""
+    names: tuple[str, ...] = getattr(programs(), which)
+    return frozenset(names), tuple(name[:-1] for name in names if name.endswith("*"))
+
+
+def is_telling(name: str) -> bool:
+    """True for a variable that changes what programs do."""
+    names, starts = _names("environment")
+    return name in names or name.startswith(starts)
+
+
+def is_plain(name: str) -> bool:
+    """True for a variable that changes nothing that matters."""
+    names, starts = _names("plain")
+    return name in names or name.startswith(starts)
 
 
 @cache

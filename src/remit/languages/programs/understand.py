@@ -4,18 +4,19 @@ for act in understand("git diff HEAD~1 | head").acts: ...
 """
 
 from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from fnmatch import fnmatchcase
 from posixpath import normpath
 from typing import NamedTuple
 
+from remit.languages.bash.follow import HARMLESS_OPTIONS, STRICT, Bases, Budget, Follower, State, bare, join, union
 from remit.languages.bash.reader import read_script
 from remit.languages.bash.reading import Reading, Touch, Word
-from remit.languages.bash.script import Command, Redirect
+from remit.languages.bash.script import Command, Redirect, Script
 from remit.languages.programs.client import Input, read_client
 from remit.languages.programs.interpret import Interpreter
-from remit.languages.programs.outputs import output_of
-from remit.languages.programs.profiles import Profile, profile_of, programs
+from remit.languages.programs.outputs import fed_commands, names_of, output_of
+from remit.languages.programs.profiles import Profile, is_telling, profile_of, programs
 from remit.languages.sql.statement import SqlStatement
 from remit.model.errors import NotUnderstood
 from remit.model.pattern import compile_later
@@ -25,14 +26,14 @@ MAX_DEPTH = 8
 _ASSIGNMENT = compile_later(r"([A-Za-z_][A-Za-z0-9_]*)=")
 _FILE = compile_later(r"(?!.*\.\.)[^~^@]*[./][^~^@]*")
 CACHE = 512
-MAX_BASES = 16
+MAX_PLACES = 512
+"""Paths of one command times the directories it may run in; beyond, its place isn't told."""
 SYSTEM = frozenset(("/bin", "/sbin", "/usr/bin", "/usr/sbin", "/usr/local/bin", "/usr/local/sbin", "/opt/homebrew/bin"))
-_STRICT = ("-e", "-u", "-x", "-eu", "-ex", "-ux", "-eux", "-euo", "-eo", "-euxo", "-exo", "-uo", "-o", "+e", "+u", "+x")
-STRICT = frozenset((*_STRICT, "pipefail", "errexit", "nounset", "xtrace"))
-"""Words of `set` that change when a script stops and what it prints, but not how it is read."""
 FILE_EFFECTS = ("read", "write", "delete")
 CODE_PATHS = frozenset(("PYTHONPATH", "NODE_PATH"))
 NOTHING = Input()
+UNTOLD = Word(None, "")
+_LINES = frozenset(("read", "mapfile", "readarray"))
 
 
 class Act(NamedTuple):
@@ -137,7 +138,7 @@ def forget() -> None:
 
 def _understand(text: str) -> Understanding:
     try:
-        return Understanding(text, tuple(_acts(text, 0, (), (".",))))
+        return Understanding(text, tuple(_acts(text, 0, (), State(), Budget(len(text)))))
     except NotUnderstood as error:
         return Understanding(text, (), str(error))
     except RecursionError:
@@ -145,38 +146,85 @@ def _understand(text: str) -> Understanding:
 
 
 def _acts(
-    text: str, depth: int, via: tuple[str, ...], bases: tuple[str | None, ...], around: Input = NOTHING
+    text: str,
+    depth: int,
+    via: tuple[str, ...],
+    state: State,
+    budget: Budget,
+    around: Input = NOTHING,
+    functions: frozenset[str] = frozenset(),
 ) -> list[Act]:
+    """All acts of a text, in the order of the text; the state becomes what holds after it."""
     if depth > MAX_DEPTH:
         raise NotUnderstood("shell", "commands nested too deeply")
-    script = read_script(text)
-    found: list[Act] = []
-    pure = all(command.joined <= {"and", "pipe"} for command in script.commands)
-    tainted = False
-    outputs: dict[int, str | None] = {}
-    readers = {c.piped_from: c.program or "" for c in script.commands if c.piped_from is not None}
-    for place, command in enumerate(script.commands):
+    walk = _Walk(read_script(text), depth, via, budget, around, functions)
+    walk.whole(state)
+    walk.found.sort(key=lambda found: found[0])
+    return [act for _, act in walk.found]
+
+
+class _Walk(Follower):
+    """Follows one text and makes an act of each command in it."""
+
+    def __init__(
+        self,
+        script: Script,
+        depth: int,
+        via: tuple[str, ...],
+        budget: Budget,
+        around: Input,
+        functions: frozenset[str],
+    ) -> None:
+        super().__init__(script, budget, functions)
+        self.depth = depth
+        self.via = via
+        self.around = around
+        self.found: list[tuple[int, Act]] = []
+        """Acts, with the place of their command in the script."""
+        self._outputs: dict[int, Input] = {}
+        commands = script.commands
+        self._readers = {c.piped_from: c.program or "" for c in commands if c.piped_from is not None}
+
+    def run(self, command: Command, place: int, state: State) -> None:
         source = command.piped_from
-        given = around if source is None else Input(outputs.get(source), True)
-        acts = _command(command, depth, via, bases, given, script.functions, tainted)
-        found.append(acts[0]._replace(feeds=readers.get(place)))
-        found.extend(acts[1:])
-        outputs[place] = output_of(command, posix=bool(via) and via[-1] != "bash")
-        bases = _moved(command, bases, pure=pure)
-        tainted = tainted or _taints(command)
-    return found
+        given = self.around if source is None else self._outputs.get(source, Input(None, present=True))
+        acts = _command(command, self.depth, self.via, state, self.budget, given, self.functions)
+        acts[0] = acts[0]._replace(feeds=self._readers.get(place))
+        known = {id(act) for at, act in self.found if at == place}
+        self.found.extend((place, act) for act in acts if id(act) not in known)
+        printed = Input(self.output(command), present=True, names=names_of(command, given))
+        before = self._outputs.get(place, printed)
+        self._outputs[place] = printed if before == printed else Input(None, present=True)
+
+    def output(self, command: Command) -> str | None:
+        return output_of(command, posix=bool(self.via) and self.via[-1] != "bash")
+
+    def taints(self, command: Command, names: Iterable[str]) -> bool:
+        words = bare(command.words)
+        name = words[0].text if words else ""
+        if name == "set":
+            return not all(word.text in STRICT for word in words[1:]) and words[1].text != "--"
+        if name == "shopt":
+            return not all(word.text in ("-s", "-u", "-q") or word.text in HARMLESS_OPTIONS for word in words[1:])
+        if name in ("alias", "enable", "hash") and len(words) > 1:
+            return True
+        assigned = dict(command.assigns)
+        if name in ("export", "readonly"):
+            names = assigned.keys()  # without a value nothing changes
+        return any(_matters(one, assigned.get(one, UNTOLD)) for one in names)
 
 
 def _command(
     command: Command,
     depth: int,
     via: tuple[str, ...],
-    bases: tuple[str | None, ...],
+    state: State,
+    budget: Budget,
     given: Input,
     functions: frozenset[str],
-    tainted: bool,
 ) -> list[Act]:
     """The act of one command, followed by those of the commands that it runs."""
+    bases = state.bases
     out = Reading()
     reader = Interpreter(out)
     program = command.program
@@ -191,7 +239,7 @@ def _command(
         reader.run(profile, command.words[1:])
     elif program:
         _path_program(command, out, reader)
-    if tainted and program:
+    if state.tainted and program:
         out.unknown.append("a variable or alias set before changes what programs do")
     given = _input(command, given, out)
     asked = read_client(profile.special if profile is not None else None, out, reader.seen, command, given)
@@ -204,22 +252,22 @@ def _command(
     if given.present and reader.stdin == "code":
         out.unknown.append(f"`{program}` runs what it reads")
     if reader.stdin == "commands":
-        replaced = not reader.seen.isdisjoint(("-I", "-i", "-J", "--replace"))
-        for index, inner in enumerate(out.commands):
-            if replaced:
-                out.commands[index] = [inner[0], *(Word(None, word.raw) for word in inner[1:])]
-            else:
-                inner.append(Word(None, "…"))
+        out.commands[:] = fed_commands(out.commands, command, reader.seen, given)
     for name, value in command.assigns:
         if command.words and name in CODE_PATHS and _local(value):
             out.project = True
-        elif command.words and _matters(name, value):
+        elif command.words and _matters(name, value) and not (name == "IFS" and program in _LINES):
             out.unknown.append(f"`{name}` changes what programs do")
         if value.text is None:
             out.dynamic.append(value.raw)
     if out.project and any(base is None or base.startswith(("/", "~", "..")) for base in bases):
         out.unknown.append("code outside the root")
     unknown = bool(out.unknown or out.refused)
+    touches, redirected = tuple(dict.fromkeys(out.touches[:mark])), tuple(dict.fromkeys(out.touches[mark:]))
+    within = _within(bases, out.directory)
+    if len(within) * (len(touches) + len(redirected)) > MAX_PLACES:
+        within = (None,)
+    budget.spend(len(within) * (len(touches) + len(redirected)))
     act = Act(
         program,
         reader.sub,
@@ -228,8 +276,8 @@ def _command(
         reader.base,
         UNKNOWN if unknown else PROJECT if out.project else UNDERSTOOD,
         command,
-        tuple(out.touches[:mark]),
-        tuple(out.touches[mark:]),
+        touches,
+        redirected,
         tuple(out.urls),
         tuple(out.hosts),
         tuple(out.targets),
@@ -240,7 +288,7 @@ def _command(
         tuple(out.refused),
         tuple(out.dynamic),
         tuple(out.loose),
-        _within(bases, out.directory),
+        within,
         via,
         reader.stdin,
         given.text,
@@ -258,13 +306,15 @@ def _command(
     shared = Input(None, given.present)
     alone = len(out.commands) == 1 and not out.shells and program != "find"
     inherited = NOTHING if reader.stdin == "commands" else given if alone else shared
+    inside = state.copy()
+    inside.bases = act.bases
     for inner in out.commands:
+        budget.spend(1 + len(inner))
         nested = _nested(inner, command)
-        acts.extend(_command(nested, depth + 1, (*via, label), act.bases, inherited, functions, tainted))
+        same = state if program in ("command", "builtin") else inside
+        acts.extend(_command(nested, depth + 1, (*via, label), same, budget, inherited, functions))
     for text in out.shells:
-        if text.text is None:
-            continue  # said to be not literal already
-        acts.extend(_acts(text.text, depth + 1, (*via, label), act.bases, shared))
+        acts.extend(_shell(text, depth, (*via, label), (state, act.bases), budget, shared, functions))
     return acts
 
 
@@ -292,9 +342,39 @@ def touch_implied(out: Reading, effects: frozenset[str], implied: Mapping[str, t
             out.touch(effect, Word(base, place), deep=bool(deep))
 
 
+def _shell(
+    text: Word,
+    depth: int,
+    via: tuple[str, ...],
+    where: tuple[State, Bases],
+    budget: Budget,
+    given: Input,
+    functions: frozenset[str],
+) -> list[Act]:
+    """The acts of a text that a command has a shell run: this shell now (`eval`) or later (`trap`), or another one."""
+    state, bases = where
+    if via[-1] == "eval":
+        if text.text is None:  # said to be not literal already
+            state.lose(None)
+            return []
+        return _acts(text.text, depth + 1, via, state, budget, given, functions)
+    inner = State(bases)
+    if via[-1] == "trap":
+        inner.tainted = state.tainted
+        inner.bases = bases if state.still else union(bases, (None,))
+        acts = [] if text.text is None else _acts(text.text, depth + 1, via, inner, budget, given, functions)
+        state.late(inner)
+        return acts
+    if text.text is None:
+        return []
+    return _acts(text.text, depth + 1, via, inner, budget, given, functions)
+
+
 def _nested(words: list[Word], command: Command) -> Command:
     """The command that a wrapper runs; `env A=b cmd` assigns first."""
     assigns = []
+    if words and words[0].deep:
+        words = [Word(None, words[0].raw), *words[1:]]
     while words and words[0].text is not None and (found := _ASSIGNMENT.match(words[0].text)):
         assigns.append((found[1], Word(words[0].text[found.end() :], words[0].raw)))
         words = words[1:]
@@ -321,6 +401,7 @@ def _path_program(command: Command, out: Reading, reader: Interpreter) -> None:
         out.refused.clear()
     if "/" in program and not program.startswith(("/", "~")) and ".." not in program.split("/"):
         out.project = True
+        reader.script_named(command.words[0])
         out.touch("read", Word(program, program))
         out.effects.add("execute")
     else:
@@ -372,39 +453,8 @@ def _redirect(redirect: Redirect, out: Reading) -> None:
 def _within(bases: tuple[str | None, ...], directory: Word | None) -> tuple[str | None, ...]:
     if directory is None:
         return bases
-    return tuple(_join(base, directory.text) for base in bases)
-
-
-def _join(base: str | None, text: str | None) -> str | None:
-    if base is None or text is None or text.startswith("~") or text in ("-", ""):
-        return text if text is not None and text.startswith("/") else None
-    return text if text.startswith("/") or base == "." else f"{base}/{text}"
-
-
-def _moved(command: Command, bases: tuple[str | None, ...], *, pure: bool) -> tuple[str | None, ...]:
-    """The directories that later commands may run in."""
-    name = command.program
-    if name not in ("cd", "pushd", "popd"):
-        return bases
-    words = [word for word in command.words[1:] if word.text not in ("--", "-P", "-L", "-e")]
-    target = words[0].text if len(words) == 1 and not words[0].glob else None
-    if name == "popd" or not command.joined.isdisjoint(("loop", "function")):
-        target = None
-    moved = tuple(_join(base, target) for base in bases)
-    if pure:
-        return moved
-    both = tuple(dict.fromkeys((*bases, *moved)))
-    return both if len(both) <= MAX_BASES else (None,)
-
-
-def _taints(command: Command) -> bool:
-    """A command after which names no longer mean what they meant."""
-    if command.program == "set" and all(word.text in STRICT for word in command.words[1:]):
-        return False
-    if command.program in ("alias", "enable", "hash", "shopt", "set") and len(command.words) > 1:
-        return True
-    exported = not command.words or command.program in ("export", "declare", "typeset", "readonly", "local")
-    return exported and any(_matters(name, value) for name, value in command.assigns)
+    target = None if directory.deep or directory.glob else directory.text
+    return tuple(dict.fromkeys(join(base, target) for base in bases))
 
 
 def _local(value: Word) -> bool:
@@ -415,8 +465,7 @@ def _local(value: Word) -> bool:
 
 def _matters(name: str, value: Word) -> bool:
     """True for a variable that changes what programs do, unless to a value that is known to be harmless."""
-    known = programs()
-    if not any(fnmatchcase(name, pattern) for pattern in known.environment):
+    if not is_telling(name):
         return False
-    harmless = known.harmless.get(name)
+    harmless = programs().harmless.get(name)
     return harmless is None or value.text is None or not any(fnmatchcase(value.text, text) for text in harmless)

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from remit.languages.sql.draft import Cursor, Draft
 from remit.languages.sql.keywords import word_list
-from remit.languages.sql.lexer import NAME, OP, STRING, WORD, plain, refuse
+from remit.languages.sql.lexer import NAME, NUMBER, OP, STRING, WORD, plain, refuse
 from remit.languages.sql.query import read_query
 from remit.languages.sql.statement import Reach
 
 _TABLES = frozenset(("table", "view", "materialized view", "foreign table"))
 _FOLLOWED = frozenset(("table", "view", "materialized view", "index", "sequence", "schema", "type", "domain"))
+_BEFORE_COLUMN = frozenset(("add", "column", "exists", "modify", "change"))
+_OPTIONS = frozenset(
+    ("engine", "default", "charset", "character", "set", "collate", "comment", "auto_increment", "row_format", "=")
+)
+"""Of a table in mysql, those that only say how it is kept."""
 _MODIFIERS = frozenset(("or", "temp", "temporary", "local", "global", "unlogged", "unique", "recursive", "foreign"))
 
 
@@ -73,8 +78,29 @@ def alter(cursor: Cursor, draft: Draft) -> None:
         else:
             if cursor.word() == "cascade" and cursor.word(-1) not in ("delete", "update"):
                 draft.use("ddl", "*")
-            _maybe_call(cursor, draft, 1)
+            if not _is_type(cursor):
+                _maybe_call(cursor, draft, 1)
             cursor.at += 1
+
+
+def _is_type(cursor: Cursor) -> bool:
+    """True for the `varchar` of `ADD COLUMN c varchar(32)`: words from the column on, then numbers in brackets."""
+    if cursor.word(1) != "(":
+        return False
+    inside = cursor.at + 2
+    while inside < len(cursor.tokens) and (cursor.tokens[inside].kind == NUMBER or cursor.tokens[inside].value == ","):
+        inside += 1
+    if inside >= len(cursor.tokens) or cursor.tokens[inside].value != ")":
+        return False
+    back = cursor.at - 1
+    while back > 0 and cursor.tokens[back].kind in (WORD, NAME):
+        word = cursor.tokens[back].value if cursor.tokens[back].kind == WORD else ""
+        if word in _BEFORE_COLUMN:
+            return back < cursor.at - 1
+        if word in word_list("not_called"):
+            return False
+        back -= 1
+    return False
 
 
 def drop(cursor: Cursor, draft: Draft) -> None:
@@ -142,6 +168,9 @@ def _table(cursor: Cursor, draft: Draft) -> None:
         if cursor.take("as"):
             _rest_is_query(cursor, draft)
             return
+        if cursor.dialect == "mysql" and (cursor.word() in _OPTIONS or cursor.word(-1) in ("=", *_OPTIONS)):
+            cursor.at += 1
+            continue
         if cursor.dialect not in ("sqlite", "postgres"):
             raise refuse("something behind the columns of a table that isn't followed")
         cursor.at += 1
@@ -228,6 +257,9 @@ def _calls(cursor: Cursor, draft: Draft, level: int, stop: bool = False) -> None
 def _maybe_call(cursor: Cursor, draft: Draft, depth: int) -> None:
     """Notes the call of a function at the cursor."""
     token = cursor.tokens[cursor.at]
+    if cursor.dialect == "postgres" and cursor.word() == "." and cursor.word(-1) in (")", "]"):
+        draft.call(plain(cursor.tokens[cursor.at + 1].value) if cursor.at + 1 < len(cursor.tokens) else "?")
+        return  # `(x).f` is f(x)
     if token.kind not in (WORD, NAME, STRING) or cursor.word(1) != "(":
         return
     if token.kind == WORD and token.value in word_list("not_called"):

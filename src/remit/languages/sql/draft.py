@@ -11,6 +11,17 @@ from remit.languages.sql.statement import Reach, SqlStatement, Use
 DEFAULT_SCHEMA = {"sqlite": "main", "postgres": "public"}
 
 
+_CATALOG_SCHEMAS = frozenset(("pg_catalog", "information_schema", "mysql", "performance_schema", "sys"))
+
+
+def is_catalog(dialect: str, table: str) -> bool:
+    """True for a table in which the database keeps its own roles, settings and objects."""
+    schema, _, name = table.rpartition(".")
+    if schema:
+        return schema in _CATALOG_SCHEMAS
+    return dialect == "postgres" and name.startswith("pg_")
+
+
 @dataclass
 class Draft:
     """What has been found of one statement."""
@@ -33,6 +44,7 @@ class Draft:
 
     def call(self, name: str, argument: str = "") -> None:
         """Notes a function that is called."""
+        name = name.lower() if self.dialect == "mysql" else name
         self.functions.add(name)
         if not is_harmless(self.dialect, name):
             self.strange.add(name)
@@ -42,12 +54,13 @@ class Draft:
         """Notes a table that is used as a whole."""
         if self.dialect == "sqlite" and verb != "select" and table.rpartition(".")[2].startswith("sqlite_"):
             raise refuse(f"a change of {table}, which is SQLite's own")
-        if self.dialect == "mysql" and table != table.lower():
-            raise refuse("a table name with capital letters")
         self.uses.append(Use(verb, table))
 
     def done(self, text: str) -> SqlStatement:
         """The statement."""
+        for use in self.uses:
+            if use.verb != "select" and is_catalog(self.dialect, use.table):
+                self.reaches.append(Reach("system", "server", "", f"a change of {use.table}"))
         return SqlStatement(
             text,
             self.verb,

@@ -19,6 +19,10 @@ class Functions(msgspec.Struct, frozen=True):
     """Effect and kind of each thing that a function reaches. Its first argument says which."""
     tables: frozenset[str] = frozenset()
     """Tables that are functions in disguise: their arguments may stand in WHERE."""
+    of_rows: frozenset[str] = frozenset()
+    """Functions that take a whole row, which `alias.name` hands them in postgres; of those that tell what is in it."""
+    columns: frozenset[str] = frozenset()
+    """Columns of functions that stand in the place of tables."""
 
 
 _FUNCTIONS = Decoding(Functions)
@@ -26,8 +30,18 @@ _FUNCTIONS = Decoding(Functions)
 
 @cache
 def functions_of(dialect: str) -> Functions:
-    """The functions of a dialect; those that have no list of their own share a short one."""
-    name = dialect if dialect in ("sqlite", "postgres") else "common"
+    """The functions of a dialect: its own list, with those of the dialects that it takes after."""
+    if dialect in ("sqlite", "postgres"):
+        return _read(dialect)
+    own, common = _read(dialect), _read("common")
+    harmless = own.harmless | common.harmless
+    if dialect == "duckdb":
+        harmless |= _read("postgres").harmless
+    reaching = {**common.reaching, **own.reaching}
+    return Functions(harmless - reaching.keys(), reaching, own.tables)
+
+
+def _read(name: str) -> Functions:
     return _FUNCTIONS.decode(shipped(f"catalog/sql/{name}.json"))
 
 

@@ -31,7 +31,9 @@ class _Catalog(msgspec.Struct, frozen=True):
     soft: dict[str, Place]
     sqlite: Keywords
     postgres: Keywords
-    strict: Keywords
+    mysql: Keywords
+    duckdb: Keywords
+    snowflake: Keywords
     operators: frozenset[str]
     """Of postgres, those that are built in."""
     kinds_of_server: frozenset[str]
@@ -56,9 +58,9 @@ def _catalog() -> _Catalog:
 
 @cache
 def keywords_of(dialect: str) -> Keywords:
-    """The words of a dialect; those without a lexer of their own share theirs."""
-    found = _catalog()
-    return found.sqlite if dialect == "sqlite" else found.postgres if dialect == "postgres" else found.strict
+    """The words of a dialect."""
+    found: Keywords = getattr(_catalog(), dialect)
+    return found
 
 
 def places() -> dict[str, Place]:

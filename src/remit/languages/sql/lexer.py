@@ -1,8 +1,8 @@
 """SQL text → tokens, exactly as the database's own tokenizer makes them; what is not certain is refused.
 
 A parser that is fooled by a comment or a quote sees other statements than the database. So each dialect has a lexer
-of its own (`sqlite_lexer`, `postgres_lexer`), and the dialects without one share a strict lexer that refuses all that
-they read differently.
+of its own (`sqlite_lexer`, `postgres_lexer`, `mysql_lexer`, `duckdb_lexer`); that of Snowflake is a strict one, which
+refuses all that databases read differently.
 """
 
 from __future__ import annotations
@@ -15,6 +15,8 @@ from remit.model.errors import NotUnderstood
 MAX_TEXT = 64 * 1024
 MAX_TOKENS = 20_000
 WORD, NAME, STRING, NUMBER, PARAM, OP = "word", "name", "string", "number", "param", "op"
+QUOTED = "quoted"
+"""A string of mysql in double quotes, which the server may be told to take for a name."""
 
 
 class Token(NamedTuple):
@@ -45,6 +47,10 @@ def lex(text: str, dialect: str) -> list[Token]:
         from remit.languages.sql.sqlite_lexer import tokens
     elif dialect == "postgres":
         from remit.languages.sql.postgres_lexer import tokens
+    elif dialect == "duckdb":
+        from remit.languages.sql.duckdb_lexer import tokens
+    elif dialect == "mysql":
+        from remit.languages.sql.mysql_lexer import tokens
     else:
         from remit.languages.sql.strict_lexer import tokens_of
 

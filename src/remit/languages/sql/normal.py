@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from remit.languages.sql.keywords import Keywords, keywords_of, places
-from remit.languages.sql.lexer import NAME, NUMBER, OP, PARAM, STRING, WORD, Token, ascii_lower, refuse
+from remit.languages.sql.lexer import NAME, NUMBER, OP, PARAM, QUOTED, STRING, WORD, Token, ascii_lower, refuse
 from remit.model.pattern import compile_later
 
 MAX_DEPTH = 20
@@ -21,6 +21,14 @@ _REPLACED = compile_later(r"(?!(?:\|\||::|:=|=>|[<>]=|<>|!=)$)(?:[^-+*/%=<>(),.\
 """Operators that stand between or before values, as a minus does, and are written as one."""
 _KEYWORD_FUNCTIONS = frozenset(("extract", "substring", "trim", "position", "overlay"))
 _COUNTED = frozenset(("select", "insert", "update", "delete", "merge"))
+_TYPES = frozenset(("date", "time", "timestamp", "datetime", "timestamptz"))
+"""Types that a literal may begin with: `date '2026-01-01'`."""
+_UNITS = frozenset(
+    f"{unit}{plural}"
+    for unit in ("microsecond", "millisecond", "second", "minute", "hour", "day", "week", "month", "quarter", "year")
+    for plural in ("", "s")
+) | {"day_hour", "day_minute", "day_second", "hour_minute", "hour_second", "minute_second", "year_month"}
+_MYSQL_OPERATORS = {"rlike": "LIKE", "regexp": "LIKE", "div": "/", "mod": "%", "xor": "OR"}
 _OPENS_TABLE = frozenset(("from", "join", "into", "update"))
 
 
@@ -41,6 +49,10 @@ class Normal(NamedTuple):
     """Placeholders right before a bracket: functions, and tables and aliases with a list of columns."""
     replaces_rows: bool
     """An UPDATE that may delete rows which are in its way."""
+    quoted: frozenset[int]
+    """Strings that could be columns, by their number."""
+    starts: list[int]
+    """Where each token begins in the normal form."""
 
 
 class Normaliser:
@@ -62,6 +74,11 @@ class Normaliser:
         self.tables: set[str] = set()
         self.called: list[str] = []
         self.replaces_rows = False
+        self.quoted: set[int] = set()
+        self.skipped: set[int] = set()
+        """Places of words that say nothing more: the unit behind an interval."""
+        self.begun: list[int] = []
+        """How many pieces were written before each token."""
         self.opened: list[str] = []
         """The word before each bracket that is open."""
 
@@ -71,6 +88,10 @@ class Normaliser:
         while at < end:
             token = self.tokens[at]
             kind = token.kind
+            self.begun += [len(self.out)] * (at + 1 - len(self.begun))
+            if at in self.skipped:
+                at += 1
+                continue
             if kind == WORD:
                 at = self._word(at, token)
                 continue
@@ -81,6 +102,10 @@ class Normaliser:
                 self.out.append(self.name(token.value, at))
             elif kind == STRING:
                 self.out.append(self._string(at, token.value))
+            elif kind == QUOTED:
+                self.quoted.add(len(self.strings))
+                self.strings.append(token.value)
+                self.out.append(f"'s{len(self.strings) - 1}'")
             elif kind == NUMBER:
                 self.out.append("1")
             elif kind == PARAM:
@@ -89,6 +114,9 @@ class Normaliser:
         if self.opened:
             raise refuse("a bracket that doesn't close")
         text = " ".join(self.out)
+        offsets = [0]
+        for piece in self.out:
+            offsets.append(offsets[-1] + len(piece) + 1)
         return Normal(
             text,
             self.names,
@@ -99,6 +127,8 @@ class Normaliser:
             frozenset(self.tables),
             self.called,
             self.replaces_rows,
+            frozenset(self.quoted),
+            [offsets[pieces] for pieces in self.begun],
         )
 
     def name(self, value: str, at: int) -> str:
@@ -157,7 +187,7 @@ class Normaliser:
             return self._type(at + 1)
         elif value == ":":
             raise refuse("a slice or a path that isn't followed")
-        self.out.append("-" if _REPLACED.fullmatch(value) else value)
+        self.out.append("-" if value == "+" or _REPLACED.fullmatch(value) else value)  # the parser loses a sign of plus
         return at + 1
 
     def _bracket(self, at: int) -> int:
@@ -177,6 +207,10 @@ class Normaliser:
         if before == "." or after == ".":
             self.out.append(self.name(self._folded(token), at))
             return at + 1
+        if value == "interval" and self.dialect != "sqlite":
+            stop = self._interval(at)
+            if stop:
+                return stop
         skipped = self._rewritten(at, value, before, after)
         if skipped:
             return at + skipped
@@ -184,14 +218,64 @@ class Normaliser:
             return self._keyword(at, value, before, after)
         if value in self.words.reserved:
             raise refuse(f"the word {value.upper()} isn't followed here")
-        if self.dialect == "postgres":
-            if value in _VALUES:
-                self.out.append("1")
-                return at + 1
-            if at + 1 < len(self.tokens) and self.tokens[at + 1].kind == STRING:
-                return at + 1  # `date '2026-01-01'`: a literal with its type
+        if self.dialect == "postgres" and value in _VALUES:
+            self.out.append("1")
+            return at + 1
+        if self._kind(at + 1) == STRING and (self.dialect in ("postgres", "duckdb") or self._is_typed(value)):
+            return at + 1  # `date '2026-01-01'`: a literal with its type
         self.out.append(self.name(self._folded(token), at))
         return at + 1
+
+    def _is_typed(self, value: str) -> bool:
+        return value in _TYPES and self.dialect != "sqlite"
+
+    def _kind(self, at: int) -> str:
+        return self.tokens[at].kind if 0 <= at < len(self.tokens) else ""
+
+    def _interval(self, at: int) -> int:
+        """`INTERVAL '1' MONTH`, `INTERVAL 1 DAY`, `INTERVAL (a + 1) DAY`, `INTERVAL a DAY`: only the value is written.
+
+        Where the rest begins; 0 where it is no interval.
+        """
+        here = at + 1
+        if self._value(here) in ("+", "-"):
+            here += 1
+        kind = self._kind(here)
+        if kind in (STRING, QUOTED, NUMBER, PARAM):
+            self._skip_unit(here + 1)
+            return at + 1
+        if self.dialect == "postgres" or kind == "":
+            return 0
+        if self._value(here) == "(":
+            end, depth = here, 0
+            while end < len(self.tokens):
+                depth += (self._value(end) == "(") - (self._value(end) == ")")
+                end += 1
+                if depth == 0:
+                    break
+        elif kind in (WORD, NAME):
+            end = here + 1
+            while self._value(end) == ".":
+                end += 2
+        else:
+            return 0
+        if self._value(end) not in _UNITS:
+            return 0
+        self.skipped.add(end)
+        return at + 1
+
+    def _skip_unit(self, at: int) -> None:
+        """`MONTH`, `DAY (3)`, `DAY TO SECOND (3)` behind the value of an interval."""
+        while self._value(at) in _UNITS:
+            self.skipped.add(at)
+            at += 1
+            if self._value(at) == "(" and self._value(at + 1) == "#" and self._value(at + 2) == ")":
+                self.skipped.update((at, at + 1, at + 2))
+                at += 3
+            if self._value(at) != "to" or self._value(at + 1) not in _UNITS:
+                return
+            self.skipped.add(at)
+            at += 1
 
     def _folded(self, token: Token) -> str:
         return self.text[token.start : token.end] if self.dialect == "mysql" else token.value
@@ -217,9 +301,8 @@ class Normaliser:
             self.counts["insert"] += 1
             self.out.append("INSERT")
             return 1
-        if value == "ignore" and before == "insert" and self.dialect == "mysql":
-            self._conflicts("ignore")
-            return 1
+        if self.dialect == "mysql" and (skipped := self._mysql(at, value, before, after)):
+            return skipped
         if value == "overriding" and after in ("system", "user") and self._value(at + 2) == "value":
             return 3
         if value == "unknown" and before in ("is", "not") and self.dialect == "postgres":
@@ -227,6 +310,21 @@ class Normaliser:
             return 1
         if value == "constraint" and before == "on" and self._value(at - 2) == "conflict":
             self.out.append("CONSTRAINT")
+            return 1
+        return 0
+
+    def _mysql(self, at: int, value: str, before: str, after: str) -> int:
+        """Words of mysql alone. How many tokens were used up."""
+        if value == "ignore" and before == "insert":
+            self._conflicts("ignore")
+            return 1
+        if value in _MYSQL_OPERATORS and after != "(":
+            self.out.append(_MYSQL_OPERATORS[value])
+            return 1
+        if value == "separator" and self._kind(at + 1) in (STRING, QUOTED):
+            self.out.append(",")
+            return 1
+        if value == "binary" and after != "(" and before != "as":
             return 1
         return 0
 
@@ -274,7 +372,7 @@ class Normaliser:
             at += 3
         while self._value(at) == "[" and self._value(at + 1) == "]":
             at += 2
-        self.out.append("t")
+        self.out.append("INT" if self.dialect in ("mysql", "snowflake") else "t")  # which have no other names there
         return at
 
     def _type_goes_on(self, value: str, at: int) -> bool:

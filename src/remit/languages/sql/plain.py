@@ -33,7 +33,7 @@ def read_plain(cursor: Cursor, draft: Draft) -> None:
         draft.unknown.append(f"the verb {first} isn't known")
     if first in word_list("server"):
         draft.reaches.append(Reach("system", "server", "", first.upper()))
-    if first in ("do", "call", "execute", "prepare"):
+    if first in ("do", "call", "execute"):
         draft.unknown.append(f"what {first.upper()} runs isn't followed")
 
 
@@ -127,6 +127,43 @@ def _copy(cursor: Cursor, draft: Draft) -> None:
         draft.reaches.append(Reach(effect, "path", cursor.string() or "", f"COPY … {way.upper()}"))
 
 
+def _declare(cursor: Cursor, draft: Draft) -> None:
+    """A cursor reads what its query reads."""
+    cursor.part()
+    while cursor.word() in ("binary", "asensitive", "insensitive", "no", "scroll"):
+        cursor.at += 1
+    if not cursor.take("cursor"):
+        raise refuse("a DECLARE that isn't followed")
+    if cursor.take("with", "hold") or cursor.take("without", "hold"):
+        pass
+    if not cursor.take("for") or cursor.done:
+        raise refuse("a DECLARE that isn't followed")
+    read_query(cursor.tokens[cursor.at :], cursor.text, cursor.dialect, draft)
+
+
+def _prepare(cursor: Cursor, draft: Draft) -> None:
+    """A prepared statement does nothing by itself; what it will do is looked into all the same."""
+    draft.unknown.append("what PREPARE runs isn't followed")
+    draft.reaches.append(Reach("system", "server", "", "PREPARE"))
+    while not cursor.done and not cursor.take("as"):
+        cursor.at += 1
+    if not cursor.done and cursor.dialect == "postgres":
+        read_query(cursor.tokens[cursor.at :], cursor.text, cursor.dialect, draft)
+
+
+def _set(cursor: Cursor, draft: Draft) -> None:
+    """Whoever takes another role has what that may do."""
+    cursor.take_any("session", "local", "global")
+    if cursor.word() in ("role", "authorization", "session_authorization", "password", "session") or cursor.take(
+        "default", "role"
+    ):
+        draft.reaches.append(Reach("system", "server", "", "SET ROLE"))
+    elif cursor.tokens[1].value in ("global", "persist", "persist_only") or "global" in {
+        token.value for token in cursor.tokens if token.kind == WORD
+    }:
+        draft.reaches.append(Reach("system", "server", "", "SET GLOBAL"))
+
+
 def _explain(cursor: Cursor, draft: Draft) -> None:
     raise refuse("an EXPLAIN that isn't followed")
 
@@ -136,6 +173,10 @@ _READERS: dict[str, Callable[[Cursor, Draft], None]] = {
     "attach": _attach,
     "vacuum": _vacuum,
     "copy": _copy,
+    "declare": _declare,
+    "prepare": _prepare,
+    "set": _set,
+    "reset": _set,
     "explain": _explain,
     "create": ddl.create,
     "alter": ddl.alter,

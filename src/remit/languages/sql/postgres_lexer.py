@@ -45,7 +45,7 @@ _COMMENT = compile_later(r"/\*|\*/")
 _KEEPS_SIGN = compile_later(r"[~!@#%^&|?]")
 
 
-def tokens(text: str) -> list[Token]:
+def tokens(text: str, operators: frozenset[str] | None = None) -> list[Token]:
     """The tokens of a text. Raises NotUnderstood."""
     found: list[Token] = []
     at, end = 0, len(text)
@@ -59,7 +59,7 @@ def tokens(text: str) -> list[Token]:
         elif kind == "punctuation":
             found.append(Token(OP, value, at, stop))
         elif kind == "op":
-            value = _operator(value)
+            value = _operator(value, operators or word_list("operators"))
             stop = at + len(value)
             found.append(Token(OP, value, at, stop))
         elif kind == "comment":
@@ -106,13 +106,13 @@ def _short(name: str) -> str:
     return name
 
 
-def _operator(run: str) -> str:
+def _operator(run: str, known: frozenset[str]) -> str:
     """The operator at the start of a run of operator characters."""
     cut = min((at for at in (run.find("--"), run.find("/*")) if at >= 0), default=len(run))
     run = run[:cut]
     if len(run) > 1 and run[-1] in "+-" and not _KEEPS_SIGN.search(run):
         run = run.rstrip("+-") or run[0]
-    if run not in word_list("operators"):
+    if run not in known:
         raise refuse(f"the operator {run} isn't known")
     return run
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import logging
 import threading
+from bisect import bisect_right
 from typing import Any
 
 from remit.languages.sql.draft import Draft
 from remit.languages.sql.lexer import WORD, Token, refuse
 from remit.languages.sql.normal import Normaliser
+from remit.model.text import shown
 
 STARTS = frozenset(("select", "values", "with", "insert", "replace", "update", "delete", "merge", "table"))
 _MAIN = {"select": "select", "values": "select", "table": "select", "replace": "insert", "(": "select"}
@@ -31,7 +33,10 @@ def read_query(tokens: list[Token], text: str, dialect: str, draft: Draft) -> No
     normal = Normaliser(tokens, text, dialect).write()
     from remit.languages.sql.tree import Walker
 
-    root = _parse(normal.text, dialect)
+    try:
+        root = _parse(normal.text, dialect)
+    except _Unparsed as problem:
+        raise refuse(f"the parser doesn't follow it{_place(tokens, text, normal.starts, problem.at)}") from None
     walker = Walker(normal, dialect)
     walker.walk(root)
     if verb not in walker.verbs:
@@ -69,9 +74,26 @@ def _verb(tokens: list[Token]) -> str:
     raise refuse("a WITH without a statement")
 
 
+class _Unparsed(Exception):
+    """The parser gave up, at this offset of the normal form; -1 where it doesn't tell."""
+
+    def __init__(self, at: int) -> None:
+        self.at = at
+
+
+def _place(tokens: list[Token], text: str, starts: list[int], at: int) -> str:
+    """Where in the text that is, in words."""
+    if at < 0:
+        return ""
+    token = tokens[max(0, bisect_right(starts, at) - 1)]
+    line = text.count("\n", 0, token.start) + 1
+    column = token.start - text.rfind("\n", 0, token.start)
+    return f" at line {line}, column {column}: `{shown(text[token.start : token.start + 30])}`"
+
+
 def _parse(text: str, dialect: str) -> Any:
     import sqlglot
-    from sqlglot.errors import ErrorLevel, SqlglotError
+    from sqlglot.errors import ErrorLevel, ParseError, SqlglotError
 
     logger = logging.getLogger("sqlglot")
     if not any(isinstance(each, _Quiet) for each in logger.filters):
@@ -79,10 +101,13 @@ def _parse(text: str, dialect: str) -> Any:
     _reading.on = True
     try:
         found = sqlglot.parse(text, read=dialect, error_level=ErrorLevel.IMMEDIATE)
+    except ParseError as problem:
+        column = problem.errors[0].get("col") if problem.errors else None
+        raise _Unparsed(column - 1 if isinstance(column, int) else -1) from None
     except SqlglotError:
-        raise refuse("the parser doesn't follow it") from None
+        raise _Unparsed(-1) from None
     finally:
         _reading.on = False
     if len(found) != 1 or found[0] is None:
-        raise refuse("the parser doesn't follow it")
+        raise _Unparsed(-1)
     return found[0]

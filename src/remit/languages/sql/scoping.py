@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from remit.languages.sql.statement import Use
 
 
 class Source:
     """A table that a query uses, and the columns of it that are known to be read or set."""
 
-    __slots__ = ("columns", "table", "verb")
+    __slots__ = ("columns", "own", "table", "verb")
 
-    def __init__(self, verb: str, table: str) -> None:
+    def __init__(self, verb: str, table: str, columns: set[str] | None = None, *, own: bool = False) -> None:
         self.verb = verb
         self.table = table
-        self.columns: set[str] | None = set()
+        self.columns = columns
+        self.own = own
+        """A read of the table that the statement changes, only to choose the rows and to compute their values."""
 
     def add(self, column: str) -> None:
         if self.columns is not None:
@@ -23,7 +27,7 @@ class Source:
 class Scope:
     """One query: its tables by alias, the CTEs that it sees, and the columns that it names."""
 
-    __slots__ = ("columns", "ctes", "everything", "parent", "sources")
+    __slots__ = ("called", "columns", "ctes", "everything", "parent", "returned", "sources", "target")
 
     def __init__(self, parent: Scope | None, ctes: frozenset[str]) -> None:
         self.parent = parent
@@ -33,11 +37,30 @@ class Scope:
         self.columns: list[tuple[str, str]] = []
         """Qualifier, or nothing, and name; the name `*` is all of them."""
         self.everything = False
+        self.called: dict[str, frozenset[str]] = {}
+        """Functions in the place of tables, by alias: the names that the text gives their columns."""
+        self.target: Source | None = None
+        """What the statement changes."""
+        self.returned: Source | None = None
+        """What RETURNING reads of it: unlike what is its own, that is handed back."""
+
+    def returning(self) -> Scope:
+        """The scope of the statement's RETURNING: the same tables, but its target is read for good."""
+        inner = Scope(self.parent, self.ctes)
+        inner.sources = self.sources
+        if self.target is not None:
+            inner.returned = Source("select", self.target.table, set())
+        return inner
+
+    def tables(self) -> Iterator[tuple[str, Source | None]]:
+        """Its tables by alias, each as a read of it counts here."""
+        for alias, source in self.sources:
+            yield alias, self.returned if source is not None and source.own and self.returned else source
 
     def resolve(self) -> None:
         """Gives each column that was named to every table that may have it."""
         if self.everything:
-            for _, source in self.sources:
+            for _, source in self.tables():
                 if source is not None:
                     source.columns = None
         for qualifier, name in self.columns:
@@ -46,10 +69,20 @@ class Scope:
             else:
                 self._bare(name)
 
+    def calls(self) -> Iterator[str]:
+        """`alias.name` where the alias is that of a function: for postgres a call of `name`, unless a column has it."""
+        for qualifier, name in self.columns:
+            scope: Scope | None = self
+            while scope is not None:
+                columns = scope.called.get(qualifier)
+                if columns is not None and name != "*" and name not in columns:
+                    yield name
+                scope = scope.parent
+
     def _bare(self, name: str) -> None:
         scope: Scope | None = self
         while scope is not None:
-            for alias, source in scope.sources:
+            for alias, source in scope.tables():
                 if source is None:
                     continue
                 if alias == name:
@@ -59,22 +92,21 @@ class Scope:
             scope = scope.parent
 
     def _qualified(self, qualifier: str, name: str) -> None:
+        """SQLite takes the next table outside whose alias fits if the nearest has no such column: so each may be it."""
         scope: Scope | None = self
+        found = False
         while scope is not None:
-            found = False
-            for alias, source in scope.sources:
+            for alias, source in scope.tables():
                 if alias == qualifier:
                     found = True
                     if source is not None and name == "*":
                         source.columns = None
                     elif source is not None:
                         source.add(name)
-            if found:
-                return
             scope = scope.parent
-        scope = self
+        scope = None if found else self
         while scope is not None:
-            for _, source in scope.sources:
+            for _, source in scope.tables():
                 if source is not None:
                     source.columns = None
             scope = scope.parent
@@ -82,11 +114,14 @@ class Scope:
 
 def merged(sources: list[Source]) -> tuple[Use, ...]:
     """One use for each verb and table, in the order in which they came."""
-    found: dict[tuple[str, str], set[str] | None] = {}
+    found: dict[tuple[str, str, bool], set[str] | None] = {}
     for source in sources:
-        key = (source.verb, source.table)
+        if source.own and source.columns == set():
+            continue  # nothing of it is read
+        key = (source.verb, source.table, source.own)
         known = found.get(key, set())
         found[key] = None if known is None or source.columns is None else known | source.columns
     return tuple(
-        Use(verb, table, None if columns is None else frozenset(columns)) for (verb, table), columns in found.items()
+        Use(verb, table, None if columns is None else frozenset(columns), own=own)
+        for (verb, table, own), columns in found.items()
     )

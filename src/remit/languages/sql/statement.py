@@ -31,6 +31,8 @@ class Use(NamedTuple):
     """Columns read or set, folded; None: all of them, or not told by the text."""
     via: str = ""
     """The view or trigger of the schema through which it is touched; empty where the statement itself says so."""
+    own: bool = False
+    """A read of the table that the statement changes, only to choose its rows and compute their values: WHERE, SET."""
 
 
 class Reach(NamedTuple):
@@ -82,7 +84,7 @@ class SqlStatement(NamedTuple):
     def effects(self) -> frozenset[str]:
         """What it does, in the words of the vocabulary."""
         found = {reach.effect for reach in self.reaches}
-        verbs = {use.verb for use in self.uses} | self.verbs
+        verbs = {use.verb for use in self.uses if not use.own} | self.verbs
         found.update(effect for verb, effect in EFFECTS.items() if verb in verbs)
         if self.drops or (self.verb == "insert" and self.conflict == "replace"):
             found.add("delete")

@@ -1,4 +1,4 @@
-"""Tokens of the dialects without a lexer of their own: only what all of their tokenizers read alike."""
+"""Tokens of Snowflake, the dialect without a lexer of its own: only what all tokenizers read alike."""
 
 from __future__ import annotations
 
@@ -35,13 +35,10 @@ def tokens_of(text: str, dialect: str) -> list[Token]:
             raise strange_character(text, at)
         kind, value, stop = match.lastgroup, match[0], match.end()
         if kind == WORD:
-            # mysql tells `Orders` from `orders` on some machines; names keep their case there, keywords have none
             found.append(Token(WORD, value.lower(), at, stop))
         elif kind == "op":
             if value == "--" or (value == "/" and text.startswith("*", stop)):
                 raise refuse("a comment that databases read differently")
-            if value == "::" and dialect == "mysql":
-                raise strange_character(text, at)
             found.append(Token(OP, value, at, stop))
         elif kind == "comment":
             if "/*" in value[2:-2] or "/*" in value[3:]:
@@ -62,13 +59,10 @@ def tokens_of(text: str, dialect: str) -> list[Token]:
 
 def _name(quoted: str, dialect: str) -> str:
     inner = quoted[1:-1]
-    if (quoted[0] == "`") != (dialect == "mysql"):
-        raise refuse(f"a {quoted[0]} that databases read differently")
+    if quoted[0] == "`":
+        raise refuse("a ` that databases read differently")
     if not inner.isascii():
         raise refuse("a name beyond ASCII")
     inner = inner.replace('""', '"')
-    if dialect == "snowflake":
-        if inner != inner.upper():
-            raise refuse("a quoted name with small letters")
-        return inner.lower()
-    return inner.lower() if dialect == "duckdb" else inner
+    # a name with small letters is another than the one without quotes; `tree` refuses it for a table
+    return inner.lower() if inner == inner.upper() else f'"{inner}"'

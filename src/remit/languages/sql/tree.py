@@ -20,7 +20,29 @@ if TYPE_CHECKING:
 
 _ODD_TABLE = ("catalog", "pivots", "version", "hints", "laterals", "when", "changes", "format", "pattern", "partition")
 _SKIPPED = frozenset(("with_", "alias"))
-_KEYWORDS = frozenset(("ROW", "GROUPING"))
+_KEYWORDS = frozenset(("ROW", "GROUPING", "VALUES"))
+_FILE_ENDINGS = frozenset(
+    [
+        "arrow",
+        "avro",
+        "csv",
+        "db",
+        "duckdb",
+        "geojson",
+        "gz",
+        "ipc",
+        "json",
+        "jsonl",
+        "ndjson",
+        "parquet",
+        "shp",
+        "sqlite",
+        "tsv",
+        "txt",
+        "xlsx",
+        "zst",
+    ]
+)
 
 
 class Walker:
@@ -62,6 +84,10 @@ class Walker:
                 self._children(node, scope)
         for each in self.scopes:
             each.resolve()
+            if self.dialect == "postgres":
+                for name in each.calls():
+                    if name not in self.catalog.columns:
+                        self._call(name, "")
         self._check()
 
     @property
@@ -85,10 +111,9 @@ class Walker:
         self._rest(node, inner, "into", "locks", "order")
         if node.args.get("locks"):
             self.verbs.add("update")
-            tables = [item for item in node.find_all(exp.Table) if isinstance(item.parent, exp.From | exp.Join)]
-            for table in tables:
-                self.stack.append((exp.Update(this=table.copy()), inner))
-                self.counts["update"] -= 1
+            for table in node.find_all(exp.Table):
+                if isinstance(table.parent, exp.From | exp.Join) and isinstance(table.this, exp.Identifier):
+                    self.sources.append(Source("update", self._table_name(table), set()))
 
     def _created(self, into: exp.Expr) -> None:
         table = into.this
@@ -99,7 +124,6 @@ class Walker:
         if into.args.get("temporary"):
             name = f"pg_temp.{name}"
         self.sources.append(Source("ddl", name))
-        self.sources[-1].columns = None
         self.verbs.add("ddl")
         self.ddl.add("table")
 
@@ -140,7 +164,7 @@ class Walker:
         if node.args.get("method") == "NATURAL":
             scope.everything = True
         for column in node.args.get("using") or ():
-            name = self._name(column if isinstance(column, exp.Identifier) else column.this)
+            name = self._column_name(column if isinstance(column, exp.Identifier) else column.this)
             scope.columns.append(("", name or "?"))
         self._rest(node, scope, "this", "using")
 
@@ -164,7 +188,7 @@ class Walker:
         source = self._table(target, inner, "insert")
         inner.sources.append(("excluded", None))
         if source is not None:
-            source.columns = {self._name(item) or "?" for item in listed} or None
+            source.columns = {self._column_name(item) or "?" for item in listed} or None
         rows = node.args.get("expression")
         literal = rows is not None and not node.args.get("with_") and self._is_literal(rows)
         self.source = "values" if literal and self.source != "select" else "select"
@@ -205,13 +229,37 @@ class Walker:
         source = self._table(node.this, inner, "update")
         if source is not None and self.normal.replaces_rows:
             self.sources.append(Source("delete", source.table))
-            self.sources[-1].columns = None
-        for item in node.expressions if source is not None else ():
-            left = item.this if isinstance(item, exp.EQ) else None
+        self._set(node.expressions, inner)
+        self._rest(node, inner, "this", "expressions")
+
+    def _set(self, items: Iterable[exp.Expr], scope: Scope) -> None:
+        """`SET a = b, (c, d) = …`: what stands on the left is changed, and what stands on the right is read."""
+        for item in items:
+            if not isinstance(item, exp.EQ):
+                raise refuse("a SET that isn't followed")
+            left = item.this
             for name in left.expressions if isinstance(left, exp.Tuple) else (left,):
-                if isinstance(name, exp.Literal) and source is not None:
-                    source.add(self._name(name) or "?")  # `SET 'a' = 1` of sqlite
-        self._rest(node, inner, "this")
+                self._changed(name, scope)
+            self._push(item.expression, scope)
+
+    def _changed(self, left: exp.Expr, scope: Scope) -> None:
+        """A column that is set: `a`, `t.a`, `'a'` of sqlite; `a.field` and `a[1]` of postgres."""
+        target = scope.target
+        if isinstance(left, exp.Literal):
+            names = [self._column_name(left)]
+        else:
+            columns = list(left.find_all(exp.Column))
+            names = [self._column_name(column.this) for column in columns]
+            aliases = [alias for alias, source in scope.sources if source is not None and source.own]
+            for column in columns:
+                qualifier = self._column_name(column.args.get("table"))
+                if qualifier is not None and qualifier not in aliases:
+                    names.append(qualifier)
+            if not isinstance(left, exp.Column):
+                self._push(left, scope)
+        if target is not None:
+            for name in names or (None,):
+                target.add(name or "?")
 
     def _delete(self, node: exp.Delete, scope: Scope) -> None:
         self.counts["delete"] += 1
@@ -237,7 +285,6 @@ class Walker:
             source.columns = None
             if self.normal.counts["delete"]:
                 self.sources.append(Source("delete", source.table))
-                self.sources[-1].columns = None
         self._item(node.args["using"], inner)
         self._rest(node, inner, "this", "using")
 
@@ -250,25 +297,43 @@ class Walker:
                 self._push(list(items), scope)
             self._rest(then, scope, "this", "expression")
         elif isinstance(then, exp.Update):
-            self._rest(then, scope)
+            self._set(then.expressions, scope)
+            self._rest(then, scope, "expressions")
+
+    def _conflict(self, node: exp.OnConflict, scope: Scope) -> None:
+        """ON CONFLICT reads the columns that it compares; which those of a constraint are, the text doesn't tell."""
+        self._set(node.expressions, scope)
+        if node.args.get("constraint"):
+            scope.everything = True
+        self._rest(node, scope, "expressions", "constraint")
 
     def _returning(self, node: exp.Returning, scope: Scope) -> None:
         self.returning = True
+        inner = scope.returning()
+        self.scopes.append(inner)
+        if inner.returned is not None:
+            self.sources.append(inner.returned)
         if any(isinstance(item, exp.Star) for item in node.expressions):
-            scope.everything = True
-        self._rest(node, scope)
+            inner.everything = True
+        self._rest(node, inner)
 
     def _column(self, node: exp.Column, scope: Scope) -> None:
         qualifier = node.args.get("table")
         if isinstance(node.this, exp.Star):
             name: str | None = "*"
         else:
-            name = self._name(node.this)
+            name = self._column_name(node.this)
         if name is None:
             if node.name == "DEFAULT":
                 return
             name = node.name.lower()  # a keyword in the place of a column
-        scope.columns.append(((self._name(qualifier) or "?") if qualifier else "", name))
+        of = (self._column_name(qualifier) or "?") if qualifier else ""
+        scope.columns.append((of, name))
+        if name[0] == '"' and self.dialect == "snowflake":
+            scope.columns.append((of, name[1:-1].lower()))  # a prohibition means it, however it is written
+        if of and name in self.catalog.of_rows:  # `t.to_json`: a call with the row
+            scope.columns.append((of, "*"))
+            self._call(name, "")
 
     def _in(self, node: exp.In, scope: Scope) -> None:
         """`x IN t` reads the table t."""
@@ -294,10 +359,15 @@ class Walker:
             if not isinstance(node.this, exp.Identifier):
                 raise refuse("a function with a name that isn't followed")
             self._function(node.expression, scope, node.this)
-        elif isinstance(node.this, exp.Literal):
+            return
+        if isinstance(node.this, exp.Literal):
             raise refuse("a string in the place of a name")
-        else:
-            self._rest(node, scope)
+        name = self._name(node.expression)
+        if name is None and not isinstance(node.expression, exp.Star):
+            raise refuse("a field with a name that isn't followed")
+        if name is not None and self.dialect == "postgres":
+            self._call(plain(name), _text_of(node.this, self.normal))  # `(x).f` is f(x), unless x has such a field
+        self._rest(node, scope)
 
     def _check(self) -> None:
         """The tree and the tokens must tell the same."""
@@ -342,6 +412,16 @@ class Walker:
             return ascii_lower(value) if self.dialect == "sqlite" else value
         return None
 
+    def _column_name(self, node: Any) -> str | None:
+        """The same for a column or an alias, which has no case in mysql."""
+        name = self._name(node)
+        return name.lower() if name is not None and self.dialect == "mysql" else name
+
+    def _literal(self, node: exp.Literal, scope: Scope) -> None:
+        """A string in double quotes is a column, if the server was told so."""
+        if node.is_string and int(node.this[1:]) in self.normal.quoted:
+            scope.columns.append(("", self.normal.strings[int(node.this[1:])].lower()))
+
     def _with(self, node: exp.Expr, scope: Scope) -> frozenset[str]:
         """Walks the CTEs of a statement; the names that its main part sees."""
         clause = node.args.get("with_")
@@ -365,7 +445,7 @@ class Walker:
         this = alias.this if isinstance(alias, exp.TableAlias) else alias
         if isinstance(alias, exp.TableAlias) and alias.args.get("columns"):
             self._counts_as_called(this)
-        return self._name(this) or ""
+        return self._column_name(this) or ""
 
     def _counts_as_called(self, node: Any) -> None:
         text = node.this if isinstance(node, exp.Identifier) else node
@@ -389,10 +469,20 @@ class Walker:
                 item.set("joins", None)
             self.stack.append((item, self._scope(scope.parent, scope.ctes)))
         elif isinstance(item, exp.Lateral):
-            scope.sources.append((self._alias(item), None))
+            alias = self._alias(item)
+            if not isinstance(item.this, exp.Subquery):
+                self._called(item, alias, scope)
+            scope.sources.append((alias, None))
             self._rest(item, self._scope(scope, scope.ctes), "alias")
         else:
             raise refuse("something in FROM that isn't followed")
+
+    def _called(self, node: exp.Expr, alias: str, scope: Scope) -> None:
+        """A function in the place of a table: its one value has the name of its alias, or of the list behind that."""
+        renamed = node.args.get("alias")
+        listed = renamed.args.get("columns") or () if isinstance(renamed, exp.TableAlias) else ()
+        names = (self._name(item if isinstance(item, exp.Identifier) else item.this) for item in listed)
+        scope.called[alias] = frozenset((alias, *(name for name in names if name is not None)))
 
     def _seen(self, node: exp.Table) -> None:
         this = node.this
@@ -412,8 +502,8 @@ class Walker:
 
     def _in_schema(self, schema: Any, name: str) -> str:
         plain(name)
-        if self.dialect == "mysql" and name != name.lower():
-            raise refuse("a table name with capital letters")
+        if name[0] == '"' and self.dialect == "snowflake":
+            raise refuse("a quoted table name with small letters")
         if not schema:
             return name
         qualifier = self._name(schema)
@@ -433,15 +523,19 @@ class Walker:
         if rows:
             for item in rows:
                 self._table(item, scope, verb)
+            self._called(node, alias, scope)
             scope.sources.append((alias, None))
             return None
         if isinstance(node.this, exp.Func):
+            self._called(node, alias or self._name(node.this.this) or "", scope)
             scope.sources.append((alias or self._name(node.this.this) or "", None))
             self._function(node.this, scope, node.args.get("db"))
             return None
+        if self.dialect == "duckdb" and self._file(node, alias, scope, verb):
+            return None
         name = self._table_name(node)
         bare = name.rpartition(".")[2]
-        scope_alias = alias or bare
+        scope_alias = alias or (bare.lower() if self.dialect == "mysql" else bare)
         if verb == "select":
             if not node.args.get("db") and name in scope.ctes:
                 scope.sources.append((scope_alias, None))
@@ -456,15 +550,40 @@ class Walker:
                 return None
         elif self.dialect == "sqlite" and bare.startswith("sqlite_"):
             raise refuse(f"a change of {bare}, which is SQLite's own")
-        source = Source(verb, name)
+        source = read = Source(verb, name, set())
+        self.sources.append(source)
+        if verb != "select":
+            scope.target = source
+            read = Source("select", name, set(), own=True)
+            self.sources.append(read)
         renamed = node.args.get("alias")
         if renamed is not None and renamed.args.get("columns"):
             if self.dialect == "sqlite":
                 raise refuse("a list of columns behind an alias")
-            source.columns = None
-        self.sources.append(source)
-        scope.sources.append((scope_alias, source))
+            source.columns = read.columns = None
+        scope.sources.append((scope_alias, read))
         return source
+
+    def _file(self, node: exp.Table, alias: str, scope: Scope, verb: str) -> bool:
+        """duckdb reads `FROM 'x.csv'`, `"x.csv"` and `x.csv` from a file, if there is no such table; noted as that."""
+        name = self._name(node.this) if isinstance(node.this, exp.Identifier | exp.Literal) else None
+        if name is None:
+            return False
+        outer = self._name(node.args.get("db"))
+        quoted = isinstance(node.this, exp.Literal) or node.this.this[:1] == "s" or not name.isidentifier()
+        whole = f"{outer}.{name}" if outer else name
+        if not quoted and not (outer and name.lower() in _FILE_ENDINGS):
+            return False
+        if verb != "select":
+            raise refuse("a change of a file in the place of a table")
+        if "://" in whole:
+            self.reaches.append(Reach("network", "url", whole, "FROM a URL"))
+        told = "" if any(char in whole for char in "*?[{") or "://" in whole else whole
+        self.reaches.append(Reach("read", "path", told, "FROM a file"))
+        if not quoted:
+            self.sources.append(Source("select", whole))
+        scope.sources.append((alias or name, None))
+        return True
 
     def _function(self, node: exp.Func, scope: Scope, schema: Any) -> None:
         if not isinstance(node, exp.Anonymous):
@@ -478,7 +597,7 @@ class Walker:
                 raise refuse(f"the function {node.this} isn't followed")
         else:
             self.called[node.this] += 1
-            plain(name)
+            name = plain(name.lower() if self.dialect == "mysql" else name)
             if schema:
                 name = f"{self._name(schema) or '?'}.{name}"
             first = node.expressions[0] if node.expressions else None
@@ -501,6 +620,14 @@ class Walker:
         self.pragmas.append(name.removeprefix("pragma_"))
 
 
+def _text_of(node: exp.Expr, normal: Normal) -> str:
+    """The string that a value is, with brackets and casts around it; empty for another."""
+    while isinstance(node, exp.Paren | exp.Cast):
+        node = node.this
+    is_text = isinstance(node, exp.Literal) and node.is_string
+    return normal.strings[int(node.this[1:])] if is_text else ""
+
+
 _REFUSED = (exp.Command, exp.Block, exp.Pivot, exp.Use, exp.DDL, exp.Unnest)
 _VISITS: dict[type, Any] = {
     exp.Select: Walker._select,
@@ -514,9 +641,11 @@ _VISITS: dict[type, Any] = {
     exp.Delete: Walker._delete,
     exp.Merge: Walker._merge,
     exp.When: Walker._when,
+    exp.OnConflict: Walker._conflict,
     exp.Returning: Walker._returning,
     exp.Column: Walker._column,
     exp.In: Walker._in,
+    exp.Literal: Walker._literal,
     exp.Anonymous: Walker._anonymous,
     exp.Dot: Walker._dot,
 }

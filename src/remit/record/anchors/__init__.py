@@ -8,7 +8,7 @@ from pathlib import Path
 from remit.record.anchor import MAX_SPEC, Anchor
 from remit.record.errors import LedgerError
 from remit.record.log import Log
-from remit.record.note import Kind, NoteError, Verifier
+from remit.record.note import KeyKind, NoteError, Verifier
 
 _BRANCH = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*(?:/[A-Za-z0-9][A-Za-z0-9_-]*)*")
 _WITNESS = re.compile(r"(https?://[^+\s]+)\+([^+\s]+\+[0-9a-f]{8}\+[A-Za-z0-9+/=]+)")
@@ -54,7 +54,7 @@ def _witness(rest: str, log: Log) -> Anchor:
         verifier = Verifier.parse(match[2])
     except NoteError as error:
         raise _bad(str(error)) from None
-    if verifier.kind is not Kind.COSIGNATURE:
+    if verifier.kind is not KeyKind.COSIGNATURE:
         raise _bad("the key is that of a log, not of a witness")
     return WitnessAnchor(match[1], verifier, log)
 

@@ -20,7 +20,7 @@ from remit.record.note import MAX_NOTE
 TIMEOUT = 10.0
 
 
-class Answer(NamedTuple):
+class Response(NamedTuple):
     """What a server said."""
 
     status: int
@@ -69,7 +69,7 @@ class Server:
         if not self.tls and not _loopback(host):
             raise _bad("only https, or http to this machine itself")
 
-    def ask(self, method: str, path: str, body: bytes | None = None) -> Answer:
+    def ask(self, method: str, path: str, body: bytes | None = None) -> Response:
         """One request. Raises AnchorError, also for an answer that is too long or takes too long."""
         end = time.monotonic() + TIMEOUT
         connection = self._connect()
@@ -86,7 +86,7 @@ class Server:
                     raise AnchorError(f"{self.host} answers with more than {MAX_NOTE} bytes")
                 if time.monotonic() > end:
                     raise AnchorError(f"{self.host} takes too long")
-            return Answer(answer.status, answer.headers.get_content_type(), bytes(data))
+            return Response(answer.status, answer.headers.get_content_type(), bytes(data))
         except (OSError, http.client.HTTPException) as error:
             said = getattr(error, "strerror", None) or str(error) or type(error).__name__
             raise AnchorError(f"{self.host} can't be reached: {said[:200]}") from None

@@ -9,7 +9,7 @@ from __future__ import annotations
 import base64
 
 from remit.record.anchor import AnchorError, AnchorMalformed
-from remit.record.anchors.http import Answer, Server
+from remit.record.anchors.http import Response, Server
 from remit.record.checkpoint import Checkpoint, CheckpointError, parse_number
 from remit.record.errors import LedgerError
 from remit.record.log import Log, consistency, keep_cosigned, newest_checkpoint
@@ -55,13 +55,13 @@ class WitnessAnchor:
         self.push(newest[1])
         return self.log.read(newest[1])
 
-    def _submit(self, head: Checkpoint, note: bytes, old: int) -> Answer:
+    def _submit(self, head: Checkpoint, note: bytes, old: int) -> Response:
         with self.log.store.read() as view:
             proof = consistency(view, old, head.size)
         lines = [f"old {old}", *(base64.b64encode(part).decode() for part in proof), "", ""]
         return self.server.ask("POST", "/add-checkpoint", "\n".join(lines).encode() + note)
 
-    def _size(self, answer: Answer) -> int:
+    def _size(self, answer: Response) -> int:
         try:
             return parse_number(answer.body.decode("ascii").removesuffix("\n"))
         except (UnicodeDecodeError, CheckpointError):

@@ -7,13 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 from remit.model.pattern import compile_later
 from remit.model.terms import PROJECT, UNKNOWN
-from remit.scopes.interface import Declared, Kind, Matcher, Unit, Values, in_quotes
+from remit.scopes.interface import Declared, Kind, Matcher, Misnamed, Unit, Values, in_quotes
 
 if TYPE_CHECKING:
     from remit.forms.shapes import Shape
     from remit.model.call import Call
     from remit.model.facts import Facts
 
+NAMES = frozenset(("run", "sets", "filters"))
+"""What names commands; the rest of a scope limits them."""
 _PLAIN = compile_later(r"[A-Za-z0-9_./:=@%+,~^-]+")
 
 
@@ -48,6 +50,11 @@ class ShellKind(Kind):
 
         return shell_scope
 
+    def misnamed(self, data: Any) -> Iterable[Misnamed]:
+        from remit.scopes.shell.names import misnamed
+
+        return misnamed(data)
+
     def matcher(self, data: Any) -> Matcher:
         from remit.scopes.shell.scope import ShellMatcher
 
@@ -66,13 +73,20 @@ class ShellKind(Kind):
     def target(self, unit: Unit) -> str | None:
         return None
 
-    def scope_for(self, unit: Unit) -> str | None:
+    def scope_for(self, unit: Unit, beside: Any = None) -> str | None:
+        from json import dumps
+
         act = unit.value.act
         texts = [word.text for word in act.command.words]
         plain = len(texts) > 1 and all(text is not None and _PLAIN.fullmatch(text) for text in texts)
         if not plain or act.grade == UNKNOWN:
             return None
-        return f"shell: {{run: [{in_quotes(' '.join(str(text) for text in texts))}]}}"
+        command = " ".join(str(text) for text in texts)
+        kept = {key: value for key, value in dict(beside or {}).items() if key not in NAMES}
+        if not self.matcher({**kept, "run": [command]}).covers(unit):
+            return None
+        more = "".join(f", {key}: {dumps(value)}" for key, value in kept.items())
+        return f"shell: {{run: [{in_quotes(command)}]{more}}}"
 
     def samples(self) -> list[Any]:
         from remit.scopes.shell.samples import SAMPLES

@@ -6,7 +6,7 @@ from typing import Any
 
 from remit.languages.bash.reading import Word
 from remit.languages.programs.meta import meta_of
-from remit.languages.programs.profiles import profile_of, programs
+from remit.languages.programs.profiles import is_plain, profile_of, programs
 from remit.languages.programs.understand import Act
 from remit.model.terms import PROJECT, UNKNOWN
 from remit.model.text import shown
@@ -240,7 +240,7 @@ class ShellMatcher(Matcher):
 
     def _assigned(self, act: Act) -> str | None:
         for name, _ in act.command.assigns:
-            if name not in self.env:
+            if name not in self.env and not is_plain(name):
                 allowed = f"; only {', '.join(sorted(self.env))} may" if self.env else ""
                 return f"{name} may not be set before a command{allowed}"
         return None

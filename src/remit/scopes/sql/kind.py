@@ -53,9 +53,11 @@ class SqlKind(Kind):
     def target(self, unit: Unit) -> str | None:
         return None
 
-    def scope_for(self, unit: Unit) -> str | None:
+    def scope_for(self, unit: Unit, beside: Any = None) -> str | None:
         from remit.scopes.sql.samples import smallest_scope
 
+        if beside is not None and self.matcher(beside).concerns(unit):
+            return None  # it is a limit on such statements that was not kept
         return smallest_scope(unit.value)
 
     def samples(self) -> list[Any]:

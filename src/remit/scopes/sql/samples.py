@@ -62,7 +62,7 @@ def smallest_scope(statement: SqlStatement) -> str | None:
     """The statement's verbs, tables and functions as a scope; None for what no scope admits."""
     clauses: dict[str, list[str]] = {verb: [] for verb in (statement.verb,) if verb in ("select", "insert")}
     for use in statement.uses:
-        if not use.via:
+        if not use.via and not use.own:
             clauses.setdefault(use.verb, []).append(use.table)
     kinds = sorted(statement.ddl)
     if "ddl" in clauses or kinds:

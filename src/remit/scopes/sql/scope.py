@@ -10,7 +10,6 @@ from remit.languages.sql.statement import VERBS, SqlStatement, Use
 from remit.scopes.interface import Matcher, Unit
 
 _WORDS = {"select": "read", "insert": "insert into", "delete": "delete from", "ddl": "change the schema of"}
-_TARGETED = frozenset(("update", "delete", "merge"))
 _CONFLICTS = {"none": "none", "ignore": "OR IGNORE", "replace": "OR REPLACE", "update": "DO UPDATE"}
 
 
@@ -63,9 +62,9 @@ class Clause:
         conflict = data.get("conflict", "none")
         self.conflicts = None if conflict == "any" else frozenset(("none", *_list(conflict)))
 
-    def refuses(self, use: Use) -> str | None:
+    def refuses(self, use: Use, word: str = "") -> str | None:
         """Why the use of a table is not admitted; None if it is."""
-        word = _WORDS.get(self.verb, self.verb)
+        word = word or _WORDS.get(self.verb, self.verb)
         if not self.tables.covers(use.table):
             return f"it would {word} {use.table}; it may {word} only {self.tables.describe()}"
         allowed = self.columns.get(use.table.lower())
@@ -137,18 +136,33 @@ class SqlMatcher(Matcher):
         return None
 
     def _uses(self, statement: SqlStatement) -> str | None:
-        own = {use.table for use in statement.uses if use.verb in _TARGETED}
         for use in statement.uses:
-            if use.via or (use.verb == "select" and use.table in own and not statement.returning):
-                continue  # a condition on what it changes anyway
-            clause = self.clauses.get(use.verb)
-            if clause is None:
+            if use.via:
+                continue
+            if use.own:
+                refused = self._own(use, statement)
+            elif use.verb in self.clauses:
+                refused = self.clauses[use.verb].refuses(use)
+            else:
                 word = _WORDS.get(use.verb, use.verb)
-                return f"it would also {word} {use.table}; it may only {self.describe()}"
-            refused = clause.refuses(use)
+                refused = f"it would also {word} {use.table}; it may only {self.describe()}"
             if refused is not None:
                 return refused
         return None
+
+    def _own(self, use: Use, statement: SqlStatement) -> str | None:
+        """Why the columns by which it chooses and computes what it changes may not be read; None if they may.
+
+        What may be changed may be looked at for that, unless the scope says which columns of the table may be read.
+        """
+        select = self.clauses.get("select")
+        if select is not None:
+            refused = select.refuses(use)
+            if refused is None or use.table.lower() in select.columns:
+                return refused
+        verbs = {other.verb for other in statement.uses if other.table == use.table and other.verb != "select"}
+        refusals = [self.clauses[verb].refuses(use, "read") for verb in sorted(verbs) if verb in self.clauses]
+        return next((refused for refused in refusals if refused is not None), None)
 
     def _details(self, statement: SqlStatement) -> str | None:
         if "insert" in self.clauses and "insert" in {statement.verb, *statement.verbs}:
@@ -161,12 +175,6 @@ class SqlMatcher(Matcher):
         kinds = self.clauses["ddl"].kinds if "ddl" in self.clauses else None
         if kinds is not None and not statement.ddl <= kinds:
             return f"it would change a {min(statement.ddl - kinds)}; {self.clauses['ddl'].describe()} only"
-        if statement.returning:
-            for use in statement.uses:
-                if use.verb != "select" and not use.via:
-                    clause = self.clauses.get("select")
-                    if clause is None or clause.refuses(use._replace(columns=None)) is not None:
-                        return f"RETURNING reads {use.table}; it may only {self.describe()}"
         if self.pragmas is not None:
             beyond = [name for name in statement.pragmas if not self.pragmas.covers(name)]
             if beyond:
@@ -185,7 +193,7 @@ class SqlMatcher(Matcher):
         if (self.transaction and "transaction" in verbs) or (self.explain and statement.explains):
             return True
         for verb, clause in self.clauses.items():
-            uses = [use for use in statement.uses if use.verb == verb or _upserts(use, verb, statement)]
+            uses = [use for use in statement.uses if _is_for(use, clause) or _upserts(use, verb, statement)]
             if verb not in verbs and not uses:
                 continue
             if verb == "insert" and not _inserts(clause, statement):
@@ -221,6 +229,11 @@ class SqlMatcher(Matcher):
 
 
 _FLAGS = frozenset(("pragma", "transaction"))
+
+
+def _is_for(use: Use, clause: Clause) -> bool:
+    """The use is one that the clause is about. A condition on what is changed anyway reads, where columns matter."""
+    return use.verb == clause.verb and (not use.own or use.table.lower() in clause.columns)
 
 
 def _upserts(use: Use, verb: str, statement: SqlStatement) -> bool:

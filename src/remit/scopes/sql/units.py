@@ -34,6 +34,8 @@ def sql_units(name: str, text: str, dialect: str, root: str | None, schema: str 
 def table_units(name: str, statement: SqlStatement) -> Iterator[Unit]:
     """The tables of a statement, for labels and data tiers; what views and triggers reach included."""
     for use in statement.uses:
+        if use.own:
+            continue
         effects = _use_effects(use, statement)
         yield Unit("table", name, use.table, effects, wide=use.table == "*", text=use.table, derived=True)
 

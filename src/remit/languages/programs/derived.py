@@ -1,0 +1,256 @@
+"""Names that a program derives from its words: `cp a/x dir` writes `dir/x`, `gunzip x.gz` writes `x`, …."""
+
+from __future__ import annotations
+
+from fnmatch import fnmatchcase
+from posixpath import normpath
+
+from remit.languages.bash.reading import Reading, Word
+from remit.model.pattern import compile_later
+
+HERE = Word(".", ".")
+_MAGIC = frozenset("*?[")
+_PACKED = {
+    ".tgz": ".tar", ".taz": ".tar", ".txz": ".tar", ".tlz": ".tar", ".tbz2": ".tar", ".tbz": ".tar", ".tzst": ".tar",
+    ".gz": "", ".z": "", ".Z": "", "-gz": "", "-z": "", "_z": "", ".xz": "", ".lzma": "", ".zst": "", ".bz2": "",
+    ".bz": "", ".lz4": "", ".br": "",
+}  # fmt: skip
+"""What the compressors take off a name, or put in its place."""
+_ENDINGS = {"gzip": ".gz", "bzip2": ".bz2", "xz": ".xz", "zstd": ".zst", "lz4": ".lz4", "brotli": ".br"}
+_UNPACKS = frozenset(("-d", "--decompress", "--uncompress"))
+_SHORT_KINDS = {
+    "po": "pod", "svc": "service", "deploy": "deployment", "rs": "replicaset", "sts": "statefulset", "ds": "daemonset",
+    "cm": "configmap", "ns": "namespace", "no": "node", "pv": "persistentvolume", "pvc": "persistentvolumeclaim",
+    "sa": "serviceaccount", "ing": "ingress", "ep": "endpoints", "ev": "event", "cj": "cronjob", "crd":
+    "customresourcedefinition", "hpa": "horizontalpodautoscaler", "netpol": "networkpolicy", "sc": "storageclass",
+}  # fmt: skip
+_ENVIRONMENT_JQ = compile_later(r"\$ENV\b|\$__loc__|(?<![.\w$\"-])env\b")
+_MODULES_JQ = compile_later(r"\b(?:import|include|modulemeta|get_search_list)\b")
+_STRINGS_JQ = compile_later(r'"(?:[^"\\]|\\[^(])*"')
+
+
+UNTOLD = Word(None, "")
+"""A path that the text does not tell."""
+
+
+def touch_into(out: Reading, target: Word, sources: list[Word], *, deep: bool = False) -> None:
+    """Where the target is a directory, files of the sources' names are written below it."""
+    if target.text is None or (":" in target.text.split("/")[0] and not target.glob):
+        return
+    for source in sources:
+        name = (source.text or "").rstrip("/").rpartition("/")[2]
+        if source.deep or name in ("", ".", "..") or (source.text or "").endswith("/"):
+            out.touch("write", target, deep=True)  # what the source contains
+            continue
+        # Without dotglob, `*` matches no hidden name: only in the root itself could it hit something protected.
+        if source.glob and name[0] in _MAGIC and normpath(target.text) != ".":
+            continue
+        text = f"{target.text.rstrip('/') or '/'}/{name}"
+        out.touch("write", Word(text, target.raw, target.glob or source.glob), deep=deep, nested=not deep)
+
+
+def touch_backups(out: Reading, suffix: Word, paths: list[Word]) -> None:
+    """Copies that are kept beside files that are written: `x~`, `x.bak`; of sed, `dir/*` and `old-*` too."""
+    for path in paths:
+        if suffix.text is None or path.text is None:
+            out.touch("write", UNTOLD)
+            continue
+        folder, slash, name = path.text.rpartition("/")
+        copy = suffix.text.replace("*", name) if "*" in suffix.text else name + suffix.text
+        text = copy if "/" in copy else f"{folder}{slash}{copy}"
+        out.touch("write", Word(text, path.raw, path.glob))
+
+
+def touch_numbered(out: Reading, paths: list[Word]) -> None:
+    """Numbered copies: `x.~1~` and so on."""
+    for path in paths:
+        odd = path.text is None or _MAGIC & set(path.text)
+        out.touch("write", UNTOLD if odd else Word(f"{path.text}.~*~", path.raw, glob=True))
+
+
+def touch_edited(out: Reading, path: Word, names: tuple[str, ...]) -> None:
+    """A formatter writes the file that is named, or below a folder what has these names; without them anything."""
+    if path.text is None or path.glob or path.deep:
+        out.touch("write", path, deep=True)
+        return
+    folder = normpath(path.text)
+    if folder != ".":
+        out.touch("write", path)
+    if not names:
+        out.touch("write", UNTOLD if folder == "." else path, deep=folder != ".")
+        return
+    if folder == ".":  # hidden folders too, so that it could be anything
+        out.touch("write", UNTOLD)
+        return
+    if "." in folder.rpartition("/")[2].strip("."):
+        return  # `src/x.py`: a file
+    if _MAGIC & set(folder):  # no pattern
+        out.touch("write", path, deep=True)
+        return
+    for name in names:
+        out.touch("write", Word(f"{folder}/**/{name}", path.raw, glob=True))
+
+
+def pathspec(word: Word) -> Word | None:
+    """Git's own pattern as a path: one with magic is untold, an exclusion is nothing, `*` matches at any depth."""
+    text = word.text
+    if text is None:
+        return word
+    if text.startswith((":!", ":^")) or (text.startswith(":(") and "exclude" in text.partition(")")[0]):
+        return None
+    if text.startswith((":/", ":(")):
+        return UNTOLD
+    at = min((text.find(sign) for sign in _MAGIC if sign in text), default=-1)
+    if at >= 0:
+        folder = text[:at].rpartition("/")[0]
+        return Word(folder or ".", word.raw)
+    return word
+
+
+def touch_pathspec(out: Reading, effect: str, word: Word) -> None:
+    """What git changes for a pathspec: all below it; of the whole tree it doesn't tell which files."""
+    whole = word.text is not None and normpath(word.text) == "."
+    out.touch(effect, UNTOLD if whole and effect == "write" else word, deep=not (whole and effect == "write"))
+
+
+def touch_unnamed(
+    out: Reading, special: str | None, plain: list[Word], seen: set[str], replaced: frozenset[str] | None
+) -> frozenset[str] | None:
+    """What is written or deleted without a word of its own; the effects that replace the base ones."""
+    if special == "unzip" and replaced is None and "-d" not in seen:
+        out.touch("write", HERE, deep=True)
+    elif special == "git clean" and not plain and replaced is None:
+        out.touch("delete", HERE, deep=True)
+    elif special == "cargo fmt" and any(word.text == "--check" for word in plain):
+        return frozenset(("read",))  # behind `--`: an option of rustfmt
+    elif special == "dd":
+        for word in plain:
+            name, _, value = (word.text or "").partition("=")
+            if name in ("if", "of") and value != "/dev/null":
+                out.touch("read" if name == "if" else "write", Word(value, word.raw))
+    elif special == "curl" and not seen.isdisjoint(("-O", "--remote-name", "--remote-name-all")):
+        _downloads(out, sure=seen.isdisjoint(("-J", "--remote-header-name")))
+    elif special == "wget" and seen.isdisjoint(("-O", "--output-document", "-P", "--directory-prefix", "--spider")):
+        _downloads(out, sure=seen.isdisjoint(("-r", "--recursive", "-m", "--mirror", "--content-disposition")))
+    elif special in _ENDINGS and (replaced is None or "write" in replaced):
+        _packed(out, special, plain, seen)
+    elif special == "split":
+        prefix = plain[1] if len(plain) > 1 else Word("x", "x")
+        touch_pieces(out, prefix)
+    elif special == "csplit" and seen.isdisjoint(("-f", "--prefix")):
+        touch_pieces(out, Word("xx", "xx"))
+    elif special == "compiler":
+        _compiled(out, plain, seen)
+    elif special == "ar" and _extracts(plain, seen):
+        out.touch("write", UNTOLD)
+    elif special == "ln" and len(plain) == 1 and seen.isdisjoint(("-t", "--target-directory")):
+        touch_into(out, HERE, plain)
+    elif special == "format-patch" and seen.isdisjoint(("-o", "--output-directory", "--stdout", "--output")):
+        out.touch("write", Word("[0-9v]*-*.patch", "patches", glob=True))
+    return replaced
+
+
+def _packed(out: Reading, special: str, plain: list[Word], seen: set[str]) -> None:
+    """The file beside each that is named, packed or unpacked."""
+    names = ("-o", "-O", "--output", "--output-dir-flat", "--output-dir-mirror")
+    if not seen.isdisjoint(names):
+        return
+    odd = not seen.isdisjoint(("-N", "--name", "-S", "--suffix", "-F", "--format"))
+    for word in plain:
+        if word.text is None or word.glob or odd:
+            out.touch("write", UNTOLD)
+            continue
+        unpacked = [word.text.removesuffix(end) + new for end, new in _PACKED.items() if word.text.endswith(end)]
+        for text in unpacked or [f"{word.text}.out"]:
+            out.touch("write", Word(text, word.raw))
+        if seen.isdisjoint(_UNPACKS):
+            out.touch("write", Word(word.text + _ENDINGS[special], word.raw))
+
+
+def touch_pieces(out: Reading, prefix: Word) -> None:
+    """Files whose names begin with the prefix."""
+    if prefix.text is None or _MAGIC & set(prefix.text):
+        out.touch("write", UNTOLD)
+    else:
+        out.touch(
+            "write", Word(f"./{prefix.text}*" if "/" not in prefix.text else f"{prefix.text}*", prefix.raw, glob=True)
+        )
+
+
+def _compiled(out: Reading, plain: list[Word], seen: set[str]) -> None:
+    """Without `-o`: `a.out`, or with `-c` and `-S` files named as the sources, in the working directory."""
+    if not seen.isdisjoint(("-o", "-E", "-fsyntax-only", "--version", "-M", "-MM")) or not plain:
+        return
+    if seen.isdisjoint(("-c", "-S")):
+        out.touch("write", Word("a.out", "a.out"))
+        return
+    for word in plain:
+        name = (word.text or "").rpartition("/")[2]
+        if not name or word.glob:
+            out.touch("write", UNTOLD)
+            continue
+        stem = name.rpartition(".")[0] or name
+        for end in ("o", "s"):
+            out.touch("write", Word(f"{stem}.{end}", word.raw))
+
+
+def _extracts(plain: list[Word], seen: set[str]) -> bool:
+    keys = plain[0].text if plain and "-x" not in seen else "x"
+    return keys is None or "x" in keys
+
+
+def _downloads(out: Reading, *, sure: bool) -> None:
+    """Files named as the last part of each URL, or as the other side says."""
+    for url in out.urls:
+        name = (url.text or "").partition("?")[0].rpartition("/")[2]
+        if sure and name and url.text is not None:
+            out.touch("write", Word(name, url.raw))
+        else:
+            out.touch("write", HERE, deep=True)
+
+
+def read_setting(out: Reading, key: str, harmless: tuple[str, ...]) -> None:
+    """A setting of git: most name a program, a file or an address somewhere, so only listed ones are harmless."""
+    name = key.casefold()
+    if not any(fnmatchcase(name, pattern) for pattern in harmless):
+        out.refused.append(f"`{key}`: a setting can name programs that git runs")
+
+
+def read_git_config(out: Reading, plain: list[Word], seen: set[str], sub: str, harmless: tuple[str, ...]) -> bool:
+    """What `git config` sets; False if it only looks."""
+    looks = {"-l", "--list", "--get", "--get-all", "--get-regexp", "--get-urlmatch", "--get-color", "--get-colorbool"}
+    if sub in ("list", "get") or seen & looks:
+        return False
+    if sub == "config" and len(plain) == 1 and not seen & {"--unset", "--unset-all", "--remove-section"}:
+        return False
+    for word in plain[:1]:
+        if sub in ("rename-section", "remove-section") or seen & {"--rename-section", "--remove-section"}:
+            out.refused.append("a section of settings: a setting can name programs that git runs")
+        elif word.text is not None:
+            read_setting(out, word.text, harmless)
+        else:
+            out.unknown.append(f"`{word.raw}` is not literal")
+    return True
+
+
+def read_jq(out: Reading, word: Word) -> None:
+    """A filter of jq: it can read modules and the environment."""
+    text = _STRINGS_JQ.sub('""', word.text or "")
+    if _MODULES_JQ.search(text):
+        out.unknown.append("a jq program that reads modules")
+    if _ENVIRONMENT_JQ.search(text):
+        out.dynamic.append("the environment")
+
+
+def resources(text: str) -> list[str]:
+    """The kinds that kubectl is asked for: `po,secrets/x` → pod, secret."""
+    found = []
+    for part in text.split(","):
+        name = part.partition("/")[0].partition(".")[0].casefold()
+        name = _SHORT_KINDS.get(name, name)
+        if name.endswith(("sses", "ies")):
+            name = name[:-2] if name.endswith("sses") else name[:-3] + "y"
+        elif name.endswith("s") and not name.endswith(("ss", "endpoints")):
+            name = name[:-1]
+        found.append(name)
+    return found
