@@ -45,7 +45,7 @@ def test_every_yaml_block_loads(where: str, text: str, tmp_path: Path) -> None:
         assert read_tests(text, where).tests
         return
     if text.startswith("id: "):
-        assert read_task(parse(text, where)).capsule.agent
+        assert read_task(parse(text, where), {}).capsule.agent
         return
     assert text.startswith("remit: 1\n"), "a YAML block is a whole policy or a whole test file"
     (tmp_path / "remit.yaml").write_text(text, "utf-8")

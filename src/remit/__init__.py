@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from remit.compile.tasks import task_from
     from remit.decide import decide as decide_call
     from remit.enforce.declared import Agent, FilePath, Glob, Shell, Skill, Sql, Url
-    from remit.enforce.errors import CallDenied, CallPending, CallRefused, GuardError, Refused
+    from remit.enforce.errors import CallDenied, CallPending, CallRefused, GuardError, NotActivated, Refused
     from remit.enforce.guard import Guard
     from remit.enforce.safe_path import SafePath
     from remit.enforce.webhook import Webhook, is_genuine
@@ -63,6 +63,7 @@ __all__ = [
     "GrantError",
     "Guard",
     "GuardError",
+    "NotActivated",
     "PolicyError",
     "Refused",
     "RemitError",
@@ -105,6 +106,7 @@ _HOMES = {
         "CallPending",
         "CallRefused",
         "GuardError",
+        "NotActivated",
         "Refused",
     ),
     "remit.enforce.guard": ("Guard",),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from remit.model import Facts
-from tests.decide.kit import book, outcome
+from tests.decide.kit import book, may, outcome
 
 
 def changed(effect: str, reach: str) -> str:
@@ -47,3 +47,42 @@ def test_a_path_without_effects_is_neither_read_nor_changed(path: str, expected:
     rulebook = book(tools=tools, agents={"a": {"may": [{"name": {"where": {"path": {"optional": True}}}}]}})
     known = Facts(guarded=("/state",), sealed=("/state",), root="/")
     assert outcome(rulebook, "name", {"path": path}, facts=known) == expected
+
+
+GUARDED = Facts(root="/w", guarded=("/home/a/state", "/w/inside/state"))
+
+
+def reached(effect: str, reach: str) -> str:
+    """The outcome of a tool with a fixed reach, where two directories are guarded."""
+    tools = {"tidy": {"args": {}, "does": {effect: reach}, "tier": 1}}
+    return outcome(book(tools=tools, agents={"a": {"may": ["tidy"]}}), "tidy", facts=GUARDED)
+
+
+@pytest.mark.parametrize(
+    ("reach", "changing", "reading"),
+    [
+        ("/home/*", "deny protected", "deny outside-root"),  # above it, only a change counts
+        ("/ho*/a", "deny protected", "deny outside-root"),
+        ("/home/a/state/*", "deny protected", "deny protected"),
+        ("/srv/*", "deny outside-root", "deny outside-root"),
+        ("docs/*", "allow", "allow"),
+    ],
+)
+def test_wide_paths_around_what_is_guarded(reach: str, changing: str, reading: str) -> None:
+    assert reached("read", reach) == reading
+    assert reached("write", reach) == changing
+
+
+@pytest.mark.parametrize(
+    ("tool", "path", "expected"),
+    [
+        ("read", ".", "allow"),
+        ("write", ".", "deny protected"),
+        ("write", "inside", "deny protected"),
+        ("read", "inside", "allow"),
+        ("read", "inside/state/x", "deny protected"),
+        ("write", "insides", "allow"),
+    ],
+)
+def test_the_root_is_above_what_is_guarded_in_it(tool: str, path: str, expected: str) -> None:
+    assert outcome(may("read", "write"), tool, {"path": path}, facts=GUARDED) == expected

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -29,3 +30,23 @@ def test_the_shipped_ones_too(path: str) -> None:
     found = Paths(SHIPPED)
     spared = fold(path).rpartition("/")[2] in found.spared
     assert found.matches(fold(path)) == (found.all.matches(fold(path)) and not spared)
+
+
+@pytest.mark.parametrize(
+    ("glob", "yes", "no"),
+    [
+        ("**/x", ["x", "a/x", "a/b/x"], ["x/a", "ax", "a/xb"]),
+        ("**/x/**", ["x/a", "a/x/b", "a/x/b/c"], ["x", "a/x", "ax/b"]),
+        ("a/x", ["a/x"], ["x", "b/a/x", "a/x/b"]),
+        ("a/x/**", ["a/x/b", "a/x/b/c"], ["a/x", "b/a/x/c"]),
+        ("**/*.sql", ["a.sql", "b/a.sql"], [".sql", "b/.sql", "a.sql/b"]),
+        ("**/a/x", ["a/x", "b/a/x"], ["x", "a/x/b", "ba/x"]),
+        ("**/a/x/**", ["a/x/b", "b/a/x/c", "b/a/x/c/d"], ["a/x", "x/b", "a/b/x/c", "ba/x/c"]),
+        ("**/*.sql/**", ["a.sql/b", "c/a.sql/b"], ["a.sql", ".sql/b"]),
+        ("a/*/x", ["a/b/x"], ["a/x", "a/b/c/x"]),
+    ],
+)
+def test_each_way_of_looking_a_path_up(glob: str, yes: list[str], no: list[str]) -> None:
+    for texts in ((glob,), (glob, "other/**", "**/other", "**/*.other", "**/o/ther/**")):
+        found = Paths(texts)
+        assert [path for path in (*yes, *no) if found.matches(path)] == yes

@@ -132,3 +132,28 @@ def test_facts_with_links_bind_an_approval(project: Path):
     (project / "docs" / "l.md").unlink()
     (project / "docs" / "l.md").symlink_to("other.md")
     assert call_digest(call, rulebook.hash, look_up(rulebook, call, facts)) != before
+
+
+@pytest.mark.parametrize(
+    ("tool", "path", "expected"),
+    [
+        ("Write", "{above}/remit.yaml", "protected"),
+        ("Read", "{above}/remit.yaml", "allowed"),  # it may be read where a rule says so
+        ("Write", "{above}/other.yaml", "allowed"),
+        ("Read", "{above}/other.yaml", "allowed"),
+        ("Write", "x.yaml", "allowed"),
+    ],
+)
+def test_the_policy_above_its_root_may_be_read_and_not_changed(tmp_path: Path, tool: str, path: str, expected: str):
+    (tmp_path / "project").mkdir()
+    scope = f'{{path: {{allow: "**", outside: "{tmp_path}/**"}}}}'
+    policy = (
+        f"remit: 1\nroot: project\nuse: [claude-code]\nagents: {{coder: {{may: [Read: {scope}, Write: {scope}]}}}}\n"
+    )
+    (tmp_path / "remit.yaml").write_text(policy)
+    rulebook = load_rulebook(tmp_path / "remit.yaml")
+    facts = Facts(now="2026-11-15T12:00:00Z", root=str(tmp_path / "project"))
+    args = {"file_path": path.format(above=tmp_path), **({"content": "x"} if tool == "Write" else {})}
+    call = Call("coder", tool, args, Context())
+    decision = decide(rulebook, call, look_up(rulebook, call, facts))
+    assert decision.code == expected, decision.reason

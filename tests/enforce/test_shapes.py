@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import functools
+import io
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import IO, Any, BinaryIO, TextIO
 
 import pytest
 
@@ -225,13 +226,25 @@ def test_null_from_a_model_is_absent(tmp_path: Path):
         assert guard.call("tool", {"path": None, "depth": None}) == (tmp_path.resolve() / "here", None)
 
 
-def test_a_name_that_scopes_use_is_refused(tmp_path: Path):
-    from remit.model.errors import PolicyError
+@pytest.mark.parametrize("name", ["shell", "path", "where", "email"])
+def test_a_name_that_scopes_use_is_refused_where_it_is_declared(tmp_path: Path, name: str):
+    guard = Guard({"remit": 1, "agents": {"a": {"may": [name]}}}, root=tmp_path)
+    with pytest.raises(GuardError, match="word of scopes") as refused:
+        guard.tool(name, does="nothing")(lambda: None)
+    assert refused.value.help == f'give the tool another name: @guard.tool("run_{name}")'
 
-    guard = Guard({"remit": 1, "agents": {"a": {"may": ["shell"]}}}, root=tmp_path)
-    guard.tool("shell", kinds={"a": "shell"})(lambda a: a)
-    with pytest.raises(PolicyError, match="word of scopes"):
-        guard.start()
+
+@pytest.mark.parametrize("kind", [TextIO, BinaryIO, IO[str], io.TextIOWrapper])
+def test_a_file_object_says_what_to_take_instead(tmp_path: Path, kind: Any):
+    guard = Guard({"remit": 1, "agents": {"a": {"may": ["look"]}}}, root=tmp_path)
+
+    def look(file: Any) -> None:
+        """Never run."""
+
+    look.__annotations__["file"] = kind
+    with pytest.raises(GuardError) as refused:
+        guard.tool(does={"read": "file"})(look)
+    assert "take a SafePath and open it" in str(refused.value.help)
 
 
 def test_an_approval_that_was_requested_is_of_the_call(tmp_path: Path):

@@ -44,8 +44,8 @@ def compare(seed: int) -> int:
 
 
 def granted(facts: Facts) -> bool:
-    """Facts can permit more than is written."""
-    return bool(facts.grants) or any(capsule.grants for capsule in facts.capsules.values())
+    """Facts can permit more than is written, and a task can ask more."""
+    return bool(facts.grants) or any(capsule.grants or capsule.must_ask for capsule in facts.capsules.values())
 
 
 def empty_list(value: Any) -> bool:

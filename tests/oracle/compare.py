@@ -38,13 +38,16 @@ RANK = {"allow": 0, "ask": 1, "deny": 2}
 EARLY = frozenset(
     {
         *("malformed-call", "unknown-agent", "agent-disabled", "unknown-tool", "undeclared-argument", "bad-url"),
+        *("bad-email", "bad-account", "bad-host", "bad-date"),
         *("missing-argument", "mistyped-argument", "bad-path", "bad-glob", "outside-root", "halted", "protected"),
     }
 )
 """Codes of steps 1 and 2, where the page says nothing about the tiers."""
 
 
-UNREAD = frozenset({"bad-path", "bad-glob", "bad-url", "outside-root"})
+UNREAD = frozenset(
+    {"bad-path", "bad-glob", "bad-url", "outside-root", "bad-email", "bad-account", "bad-host", "bad-date"}
+)
 """Texts that can't be read; of several in one call, the page doesn't say which is named."""
 
 

@@ -19,7 +19,9 @@ from remit.model.rulebook import Book, Rulebook
 from tests.oracle import naive_urls
 from tests.oracle.generate_policies import PolicyDraw
 from tests.oracle.words import (
+    ADDRESSES,
     AGENTS,
+    BAD_ADDRESSES,
     BAD_GLOBS,
     CWDS,
     EFFECTS,
@@ -124,6 +126,8 @@ class Draw(PolicyDraw):
                 return self.one(self.everybody) if not self.chance(0.05) else "nobody"
             case "skill":
                 return self.one((*SKILLS, "other")) if self.chance(0.2) else self.one(SKILLS)
+            case "email" | "account" | "host" | "date":
+                return self.one(ADDRESSES[kind]) if not self.chance(0.15) else self.one(BAD_ADDRESSES[kind])
             case "number":
                 return self.one((0, 1, 2, 3.5, 7, -1, 1.0))
             case "flag":
@@ -234,6 +238,7 @@ class Draw(PolicyDraw):
                 ended=self.chance(0.03),
                 may=tuple(self.rule("may", tool) for _ in range(rules)) if self.chance(0.12) else None,
                 may_not=(self.rule("may_not", tool),) if self.chance(0.1) else (),
+                must_ask=(self.rule("must_ask", tool),) if self.chance(0.15) else (),
                 scope=tuple(self.globs(2)) if self.chance(0.4) else None,
                 plan=tuple(self.rule("may", tool) for _ in range(rules)),
                 grants=tuple(self.rule("may", tool) for _ in range(rules)) if self.chance(0.5) else (),

@@ -10,6 +10,7 @@ from remit.model.terms import FILES
 from remit.scopes import kinds
 from tests.oracle import naive_urls
 from tests.oracle.words import (
+    ADDRESS_SCOPES,
     AGENTS,
     ARGS,
     COMMON,
@@ -89,8 +90,10 @@ class PolicyDraw:
 
     def tool(self, index: int) -> dict[str, Any]:
         pool = list(dict.fromkeys(self.some(COMMON, 0, 3) + (self.some(RARE, 1, 2) if self.chance(0.3) else [])))
-        if "items[].note" in pool and "items[].path" not in pool:
+        if ("items[].note" in pool or "items[].to" in pool) and "items[].path" not in pool:
             pool.append("items[].path")
+        if "items[].path" in pool and self.chance(0.4):
+            pool += [name for name in self.some(("items[].note", "items[].to"), 1, 2) if name not in pool]
         if any(name in pool for name in ("gp", "gs2[]")) and "p" not in pool:
             pool.append("p")
         tool: dict[str, Any] = {"args": {name: ARGS[name] for name in pool}}
@@ -99,6 +102,7 @@ class PolicyDraw:
             tool["optional"] = optional
             defaults = {"p": [".", "docs", "a/b"], "g": ["docs/*", "**"], "t": ["x"], "u": list(naive_urls.URLS[:3])}
             defaults |= {"to": list(AGENTS), "s": list(SKILLS), "q": ["../a", "src/a"], "opt.path": ["docs/x.md"]}
+            defaults |= {"items[].path": ["docs/x.md"], "items[].to": ["C-17"], "mail": ["a@x.example"]}
             chosen = {name: self.one(defaults[name]) for name in optional if name in defaults and self.chance(0.5)}
             if chosen:
                 tool["defaults"] = chosen
@@ -122,7 +126,7 @@ class PolicyDraw:
             if (
                 kind == "one_of"
                 or (name == "p" and "gp" in pool and self.chance(0.7))
-                or (kind not in ("path", "glob", "url", "agent") and self.chance(0.7))
+                or (kind not in ("path", "glob", "url", "agent", "host") and self.chance(0.7))
             ):
                 continue
             for _ in range(1 if self.chance(0.85) else self.random.randint(0, 2)):
@@ -133,7 +137,7 @@ class PolicyDraw:
                     effect = "read" if calm and self.chance(0.7) else effect
                     effect = effect if kinds.kind_of(kind).bears(effect) else "read"
                 else:
-                    effect = {"url": "network", "agent": "delegate"}.get(kind, "execute")
+                    effect = {"url": "network", "host": "network", "agent": "delegate"}.get(kind, "execute")
                     if self.chance(0.15):
                         effect = self.one(
                             [one for one in EFFECTS if kinds.kind_of("text" if kind == "one_of" else kind).bears(one)]
@@ -316,6 +320,9 @@ class PolicyDraw:
             scope["agent"] = self.some(self.everybody, 1, 3)
         if "skill" in kinds and self.chance(0.5):
             scope["skill"] = self.some(SKILLS, 1, 2)
+        for kind in kinds & ADDRESS_SCOPES.keys():
+            if self.chance(0.5):
+                scope[kind] = self.some(ADDRESS_SCOPES[kind], 1, 3)
         if tool["args"] and self.chance(0.3):
             scope["where"] = self.where(tool)
         if self.chance(0.15):
@@ -379,6 +386,8 @@ class PolicyDraw:
                 found[name] = self.one((1, {"range": [0, 5]}, {"min": 2}, {"max": 3.5}, [1, 2]))
             elif kind == "flag":
                 found[name] = self.one((True, False))
+            elif kind in ADDRESS_SCOPES:
+                found[name] = {kind: self.some(ADDRESS_SCOPES[kind], 1, 3)}
             if kind in ("text", "number", "flag", "one_of", "skill", "agent") and self.chance(0.15):
                 bound = {"task": self.one(("x", "y"))} if self.chance(0.8) else {"context": "session"}
                 found[name] = {"equals": bound}
@@ -386,4 +395,20 @@ class PolicyDraw:
                 found[name] = {**found[name], "optional": self.chance(0.9)}
             elif self.chance(0.1):
                 found[name] = {"optional": True}
-        return found
+        return self.each(found, tool)
+
+    def each(self, found: dict[str, Any], tool: dict[str, Any]) -> dict[str, Any]:
+        """The conditions on fields of elements as `each`, mostly, perhaps with an alternative."""
+        mine = {name: one for name, one in found.items() if name.startswith("items[].")}
+        if not mine or self.chance(0.3):
+            return found
+        groups = [{name.removeprefix("items[]."): one for name, one in mine.items()}]
+        if self.chance(0.4):
+            fields = [name for name in tool["args"] if name.startswith("items[].")]
+            scopes = {name: self.where({"args": {name: tool["args"][name]}}) for name in self.some(fields, 1, 3)}
+            plain = {k: v for part in scopes.values() for k, v in part.items() if k.startswith("items[].")}
+            more = {name.removeprefix("items[]."): one for name, one in plain.items()}
+            groups += [more] if more else []
+        rest = {name: one for name, one in found.items() if name not in mine}
+        each = groups if len(groups) > 1 or self.chance(0.3) else groups[0]
+        return {**rest, "items[]": {"each": each, **({"optional": True} if self.chance(0.3) else {})}}

@@ -343,6 +343,10 @@ class _Decision(Scopes):
             for rule in caller.rules:
                 if rule.verb == "must_ask" and self.touches(rule):
                     asked.append(Question("must-ask", self.asked_of(rule.ask, False)))
+        for capsule in self.capsules:
+            for rule in capsule.must_ask:
+                if self.touches(rule):
+                    asked.append(Question("must-ask", self.asked_of(rule.ask, False)))
         if self.tool.confirm:
             asked.append(Question("confirm-asks", "human"))
         approvals = [

@@ -8,6 +8,7 @@ from typing import Any
 from remit.model.call import Call, Context, Statement
 from remit.model.facts import Facts
 from remit.model.policy import Argument, Tool
+from tests.oracle import naive_addresses as addresses
 from tests.oracle import naive_paths as paths
 from tests.oracle import naive_urls as urls
 from tests.oracle.naive_paths import Refused, Unit
@@ -54,12 +55,12 @@ def values_of(tool: Tool, args: dict[str, Any]) -> tuple[Values, set[str]]:
     for name, argument in tool.args.items():
         inner = "[" not in name and "." not in name
         if name not in found and (inner or not _reached(name, args)):
-            if argument.default is not None and "[" not in name:
+            if argument.default is not None and "[" not in name.rpartition(".")[0]:
                 found[name] = [argument.default]
             elif not argument.optional:
                 wrong.add("missing-argument")
     for name, values in found.items():
-        if not all(_right(tool.args[name], value) for value in values):
+        if name in tool.args and not all(_right(tool.args[name], value) for value in values):
             wrong.add("mistyped-argument")
     return found, wrong
 
@@ -95,8 +96,12 @@ def _look(value: dict[str, Any], prefix: str, tool: Tool, found: Values, wrong: 
         elif any(other.startswith(name + "[].") for other in tool.args):
             if isinstance(item, list) and all(isinstance(one, dict) for one in item):
                 for one in item:
-                    _look(one, name + "[].", tool, found, wrong)
-                    _fields(one, name + "[].", tool, found, wrong)
+                    element: Values = {}
+                    _look(one, name + "[].", tool, element, wrong)
+                    _fields(one, name + "[].", tool, element, wrong)
+                    for inner, values in element.items():
+                        found.setdefault(inner, []).extend(values)
+                    found.setdefault(name + "[]", []).append(element)
             else:
                 wrong.add("mistyped-argument")
         elif any(other.startswith(name + ".") for other in tool.args):
@@ -115,7 +120,8 @@ def _fields(item: dict[str, Any], prefix: str, tool: Tool, found: Values, wrong:
         if not name.startswith(prefix) or name[len(prefix) :].split("[")[0].split(".")[0] in item:
             continue
         if argument.default is not None:
-            found.setdefault(name, []).append(argument.default)
+            if "[" not in name[len(prefix) :].rpartition(".")[0]:  # else there is no element to lack it
+                found.setdefault(name, []).append(argument.default)
         elif not argument.optional:
             wrong.add("missing-argument")
 
@@ -139,7 +145,7 @@ def _right(argument: Argument, value: Any) -> bool:
 
 # Units
 
-_WITH_UNITS = ("path", "glob", "url", "agent", "skill")
+_WITH_UNITS = ("path", "glob", "url", "agent", "skill", *addresses.KINDS)
 
 
 def units_of(tool: Tool, values: Values, call: Call, facts: Facts) -> tuple[list[Unit], set[str]]:
@@ -193,6 +199,11 @@ def units_of_value(tool: Tool, name: str, values: Values, value: str, call: Call
         return [Unit("url", name, own, (value,))]
     if kind in ("agent", "skill"):
         return [Unit(kind, name, own, (value,))]
+    if kind in addresses.KINDS:
+        found_form = addresses.canonical(kind, value)
+        if found_form is None:
+            raise Refused(f"bad-{kind}")
+        return [Unit(kind, name, own, (found_form,))]
     if kind == "glob":
         spellings = _patterns(tool, name, values, value, call, facts)
     elif kind == "path":

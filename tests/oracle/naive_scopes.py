@@ -9,6 +9,7 @@ from typing import Any
 from remit.model.call import Call
 from remit.model.facts import Facts
 from remit.model.policy import Condition, Label, Rule, Scope, Tool
+from tests.oracle import naive_addresses as addresses
 from tests.oracle import naive_paths as paths
 from tests.oracle import naive_urls as urls
 from tests.oracle.naive_calls import Values, units_of_value
@@ -38,11 +39,15 @@ class Scopes:
             return _within(scope, unit)
         if outside(unit):
             return False
+        return self.mentioned(scope, unit)
+
+    def mentioned(self, scope: Scope, unit: Unit) -> bool:
+        """Whether a scope that limits arguments names those that the unit comes from."""
         if not scope.parts and not scope.where:
             return True
-        if unit.arg and (unit.kind in ("path", "url", "agent") or unit.effects):
-            return unit.arg in scope.where
-        return all(name in scope.where for name in unit.on)
+        if unit.arg and (unit.kind in ("path", "url", "agent", "email", "account", "host") or unit.effects):
+            return unit.arg in _named(scope)
+        return all(name in _named(scope) for name in unit.on)
 
     def touches(self, rule: Rule) -> bool:
         """Whether a rule touches the call."""
@@ -53,9 +58,9 @@ class Scopes:
             return False
         left = [unit for unit in self.units if not self.excepted(scope.except_, unit)]
         left = [unit for unit in left if not scope.effect or unit.effects & set(scope.effect)]
-        parts = [kind for kind in ("path", "url", "agent", "skill") if kind in scope.parts]
+        parts = [kind for kind in ("path", "url", "agent", "skill", *addresses.KINDS) if kind in scope.parts]
         for kind in parts:
-            if not any(unit.kind == kind and _might(scope, unit) for unit in left):
+            if not any(_might(kind, scope, unit) for unit in left):
                 return False
         return bool(parts or left)
 
@@ -66,7 +71,7 @@ class Scopes:
         if scope.effect and not unit.effects & set(scope.effect):
             return False
         if not scope.parts:
-            return True
+            return self.mentioned(scope, unit)
         return unit.kind in scope.parts and _within(scope, unit)
 
     def when(self, scope: Scope) -> bool:
@@ -77,17 +82,35 @@ class Scopes:
         return True
 
     def where(self, scope: Scope, every: Callable[..., bool], path: Any, url: Any) -> bool:
+        judge = (every, path, url)
         for name, condition in scope.where.items():
-            if not self.values.get(name):
-                if condition.optional:
-                    continue
-                return False
-            if not every(
-                self.passes(condition, name, value, path, url) and self.bound(condition, value, every is any)
-                for value in self.values[name]
-            ):
+            if not condition.each:
+                if not self.holds(condition, name, self.values.get(name), *judge):
+                    return False
+                continue
+            fits = [
+                any(
+                    all(
+                        self.holds(one, f"{name}.{key}", item.get(f"{name}.{key}"), *judge)
+                        for key, one in group.items()
+                    )
+                    for group in condition.each
+                )
+                for item in self.values.get(name, [])
+            ]
+            if not (every(fits) if fits else condition.optional):
                 return False
         return True
+
+    def holds(self, condition: Condition, name: str, values: Any, every: Any, path: Any, url: Any) -> bool:
+        if not values:
+            return condition.optional
+        return bool(
+            every(
+                self.passes(condition, name, value, path, url) and self.bound(condition, value, every is any)
+                for value in values
+            )
+        )
 
     def bound(self, condition: Condition, value: Any, unsure: bool) -> bool:
         """Whether a value is what the task or the context says; where they say nothing, `unsure`."""
@@ -132,10 +155,24 @@ class Scopes:
             return False
         if any(kind in parts and value not in parts[kind] for kind in ("agent", "skill")):
             return False
+        for kind in addresses.KINDS:
+            if kind in parts:
+                judge = addresses.surely if path is paths.covers else addresses.maybe
+                if not judge(kind, parts[kind], addresses.canonical(kind, value) or ""):
+                    return False
         if "path" in parts:
             units = units_of_value(self.tool, name, self.values, value, self.call, self.facts)
             return all(path(paths.scope_of(parts), unit) for unit in units)
         return True
+
+
+def _named(scope: Scope) -> set[str]:
+    """The arguments that `where` names; of alternatives those that all of them name."""
+    found = {name for name, condition in scope.where.items() if not condition.each}
+    for name, condition in scope.where.items():
+        groups = [{f"{name}.{key}" for key in group} for group in condition.each]
+        found |= set.intersection(*groups) if groups else set()
+    return found
 
 
 def _same(value: Any, wanted: Any) -> bool:
@@ -159,15 +196,27 @@ def _within(scope: Scope, unit: Unit) -> bool:
         return "path" in scope.parts and paths.covers(paths.scope_of(scope.parts), unit)
     if unit.kind == "url":
         return url_surely(scope.parts.get("url", ()), unit)
+    if unit.kind in addresses.KINDS:
+        return addresses.surely(unit.kind, scope.parts[unit.kind], unit.spellings[0])
     return unit.spellings[0] in scope.parts[unit.kind]
 
 
-def _might(scope: Scope, unit: Unit) -> bool:
-    """Whether a unit might lie within the part of its kind."""
+def _might(part: str, scope: Scope, unit: Unit) -> bool:
+    """Whether a unit might lie within a part of the scope."""
+    if part == "host" and unit.kind == "url":
+        host = urls.host_of(unit.spellings[0])
+        return host == "**" or addresses.maybe("host", scope.parts["host"], host)
+    if part == "url" and unit.kind == "host":
+        host = unit.spellings[0].split(":")[0]
+        return any(urls.host_of(one) == "**" or matches(urls.host_of(one), host) for one in scope.parts["url"])
+    if unit.kind != part:
+        return False
     if unit.kind == "path":
         return "path" in scope.parts and paths.touches(paths.scope_of(scope.parts), unit)
     if unit.kind == "url":
         return url_maybe(scope.parts.get("url", ()), unit)
+    if unit.kind in addresses.KINDS:
+        return addresses.maybe(unit.kind, scope.parts[unit.kind], unit.spellings[0])
     return unit.spellings[0] in scope.parts[unit.kind]
 
 
@@ -185,6 +234,8 @@ def labelled(label: Label, unit: Unit, path: Callable[[Unit, tuple[str, ...]], b
     """Whether a unit has a label; `path` says what that means for a wide unit of kind path."""
     if unit.kind == "path":
         return path(unit, label.path)
+    if unit.kind == "host":
+        return any(matches(pattern, unit.spellings[0].split(":")[0]) for pattern in label.host)
     if unit.kind != "url":
         return False
     if url_maybe(label.url, unit):

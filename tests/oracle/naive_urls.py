@@ -50,6 +50,11 @@ def parse(text: str) -> Url | None:
     return Url(scheme, host, port or PORTS[scheme], path, query, bool(ambiguous))
 
 
+def host_of(pattern: str) -> str:
+    """The host that a URL or a pattern names; `**` for any."""
+    return pattern.partition("://")[2].partition("/")[0].partition(":")[0]
+
+
 @cache
 def surely(pattern: str, text: str) -> bool:
     """Whether a URL certainly lies within a pattern."""

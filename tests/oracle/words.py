@@ -95,10 +95,71 @@ ARGS: dict[str, Any] = {
     "mode": {"one_of": ["fast", "slow", 1, True, 2.5]},
     "deep.in[].url": "url",
     "ns[]": "number",
+    "items[].to": "account",
+    "mail": "email",
+    "mails[]": "email",
+    "iban": "account",
+    "at": "host",
+    "day": "date",
     "gp": {"glob": "p"},
     "gs2[]": {"glob": "p"},
 }
-COMMON = (*("p", "p", "p", "q", "ps[]", "items[].path", "g", "gp", "u", "u", "to", "s", "t", "n", "mode", "opt.path"),)
+ADDRESSES: dict[str, tuple[str, ...]] = {
+    "email": (
+        *("a@x.example", "A@x.example", "a+1@x.example", "b@X.example", "a@y.x.example", "Ann <a@x.example>"),
+        *('"A. B" <b@x.example>', "b@other.example"),
+    ),
+    "account": (
+        "DE89370400440532013000",
+        "de89 3704 0044 0532 0130 00",
+        "C-17",
+        "c17",
+        "C-18",
+        "GB82 WEST 1234 5698 7654 32",
+    ),
+    "host": ("x.example", "X.example", "x.example:8080", "w.x.example", "a.example", "127.0.0.1", "a.example:443"),
+    "date": (
+        *("2027-03-01", "2027-03-02", "2027-02-28T23:30:00Z", "2027-03-01T00:30:00+01:00", "2027-03-01T12:00Z"),
+        *("2027-03-02T00:00:00.5Z", "2026-01-01"),
+    ),
+}
+BAD_ADDRESSES: dict[str, tuple[str, ...]] = {
+    "email": ("a@x", "a@b@x.example", "a,b@x.example", "<a@x.example", "a..b@x.example", "-a@x.example", "é@x.example"),
+    "account": ("DE88370400440532013000", "C 17", "-C", "", "C-17\n", "ä"),
+    "host": ("x.example.", "http://x.example", "x.example:0", "127.1", "x..example", "x.example:"),
+    "date": ("2027-02-30", "2027-3-1", "2027-03-01T12:00", "2027-W09-1", "2027-03-01T25:00Z", "tomorrow"),
+}
+ADDRESS_SCOPES: dict[str, tuple[object, ...]] = {
+    "email": ("a@x.example", "*@x.example", "*@*.x.example", "A@x.example", "b@other.example"),
+    "account": ("DE89 3704 0044 0532 0130 00", "C-17", "C-18", "gb82west12345698765432"),
+    "host": ("x.example", "*.x.example", "x.example:8080", "x.example:*", "a.example", "127.0.0.1"),
+    "date": (
+        *("2027-03-01", "2027-03-01T12:00Z", {"from": "2027-03-01"}, {"until": "2027-03-02"}),
+        {"from": "2027-03-01", "until": "2027-03-02T00:00:00.5Z"},
+    ),
+}
+COMMON = (
+    *(
+        "p",
+        "p",
+        "p",
+        "q",
+        "ps[]",
+        "items[].path",
+        "g",
+        "gp",
+        "u",
+        "u",
+        "to",
+        "s",
+        "t",
+        "n",
+        "mode",
+        "opt.path",
+        "mail",
+        "iban",
+    ),
+)
 
 RARE = tuple(ARGS)
 """Shell and SQL texts have tests of their own (tests/languages); the oracle draws none."""

@@ -11,12 +11,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from remit.model import PolicyError
+from remit.scopes import email, host
 from remit.scopes.account import read_account
 from remit.scopes.date import read_date
 from remit.scopes.email import read_address
 from remit.scopes.host import read_host
 from remit.scopes.interface import Unit
 from remit.scopes.kinds import kind_of
+from tests.decide.kit import book, outcome
 
 REFUSED: list[tuple[Callable[[str], str], str]] = [
     *(
@@ -65,6 +68,7 @@ REFUSED: list[tuple[Callable[[str], str], str]] = [
                 "A <a@x.example",
                 "a@x.example>",
                 '"A <a@x.example>',
+                '" <a@x.example>',
                 "A<a@x.example>",
             ),
             *(
@@ -105,6 +109,9 @@ REFUSED: list[tuple[Callable[[str], str], str]] = [
                 "a\n",
                 "DE89370400440532013001",
                 "DE00370400440532013000",
+                "DE99ABCDEFG100084",  # the same remainders, by other digits than those that the standard gives
+                "DE01ABCDEFG100005",
+                "DE00ABCDEFG100023",
                 "DE89  3704 0044 0532 0130 00",
             ),
             *(
@@ -197,7 +204,10 @@ def test_what_could_be_read_in_two_ways_is_refused(read: Callable[[str], str], t
         (read_address, "Ann@X.Example", "Ann@x.example"),
         (read_address, "Ann O'Neil-Müller 2. <ann+a@mail.x.example>", "ann+a@mail.x.example"),
         (read_address, '"Ann" <ann@x.example>', "ann@x.example"),
+        (read_address, '"" <ann@x.example>', "ann@x.example"),
         (read_address, "<ann@x.example>", "ann@x.example"),
+        (read_account, "DE02ABCDEFG100084", "DE02ABCDEFG100084"),
+        (read_account, "DE98ABCDEFG100005", "DE98ABCDEFG100005"),
         (read_address, "a@xn--xmple-gva.example", "a@xn--xmple-gva.example"),
         (read_account, "gb82 west 1234 5698 7654 32", "GB82WEST12345698765432"),
         (read_account, "Cust.17/a:b_c-d", "Cust.17/a:b_c-d"),
@@ -264,11 +274,18 @@ def test_a_range_is_that_of_time_itself(one: date, two: date, moment: datetime) 
             ["Ann@x.example", "ann+b@x.example"],
             ["an@x.example", "ann@y.x.example"],
         ),
+        ("email", "+a@x.example", ["+a@x.example"], ["+A@x.example"], ["+b@x.example", "a@x.example"]),
         ("email", "*@*.x.example", ["a@b.x.example", "a@c.b.x.example"], [], ["a@x.example", "a@bx.example"]),
         ("account", "DE89 3704 0044 0532 0130 00", ["DE89370400440532013000"], ["DE89-3704-0044-0532-0130-00"], ["DE"]),
         ("account", "acme-1", ["acme-1"], ["ACME_1", "acme1"], ["acme-2"]),
         ("host", "x.example", ["x.example"], ["x.example:22"], ["a.x.example"]),
-        ("host", "*.x.example:*", ["a.x.example", "a.b.x.example:1"], [], ["x.example", "ax.example"]),
+        (
+            "host",
+            "*.x.example:*",
+            ["a.x.example", "a.b.x.example:1"],
+            [],
+            ["x.example", "ax.example", "a.quite.other.example"],
+        ),
         ("host", "[::1]:80", ["[::1]:80"], ["[::1]"], ["[::2]:80"]),
     ],
 )
@@ -286,3 +303,81 @@ def test_a_prohibition_reaches_further(
     assert answers(touched) <= {(False, True)}
     assert answers(neither) == {(False, False)}
     assert scope in matcher.describe()
+
+
+@pytest.mark.parametrize(
+    ("read", "text"),
+    [
+        (email.read_pattern, "x.example"),
+        (email.read_pattern, "a*@x.example"),
+        (email.read_pattern, "a b@x.example"),
+        (email.read_pattern, "**@x.example"),
+        (email.read_pattern, "@x.example"),
+        (email.read_pattern, "a" * 65 + "@x.example"),
+        (email.read_pattern, "a@*"),
+        (email.read_pattern, "a@*.*.x.example"),
+        (email.read_pattern, "a@x*.example"),
+        (host.read_pattern, "*.2.3.4"),
+        (host.read_pattern, "*"),
+        (host.read_pattern, "*.*.x.example"),
+        (host.read_pattern, "x.*.example"),
+        (host.read_pattern, "x.example:0"),
+        (host.read_pattern, "x.example:**"),
+    ],
+)
+def test_patterns_that_are_refused(read: Callable[[str], tuple[str, str]], text: str) -> None:
+    with pytest.raises(ValueError, match=r".+"):
+        read(text)
+
+
+@pytest.mark.parametrize(
+    ("read", "text", "found"),
+    [
+        (email.read_pattern, "a" * 64 + "@X.example", ("a" * 64, "x.example")),
+        (email.read_pattern, "*@*.X.example", ("*", "*.x.example")),
+        (host.read_pattern, "*.X.example", ("*.x.example", "")),
+        (host.read_pattern, "1.2.3.4", ("1.2.3.4", "")),
+        (host.read_pattern, "x.example:*", ("x.example", "*")),
+        (host.read_pattern, "x.example:8080", ("x.example", "8080")),
+    ],
+)
+def test_patterns(read: Callable[[str], tuple[str, str]], text: str, found: tuple[str, str]) -> None:
+    assert read(text) == found
+
+
+def books(scope: object) -> str:
+    """The outcome of booking the second of March with this scope of dates."""
+    tools = {"book": {"args": {"day": "date"}, "does": {"pay": "day"}}}
+    agents = {"a": {"may": [{"book": {"date": scope}}]}}
+    return outcome(book(tools=tools, agents=agents, tiers={"4": "allow", "3": "allow"}), "book", {"day": "2027-03-02"})
+
+
+@pytest.mark.parametrize(
+    ("scope", "expected"),
+    [
+        ({"from": "2027-03-01", "until": "2027-03-03"}, "allow"),
+        ({"from": "2027-03-02", "until": "2027-03-03"}, "allow"),
+        ({"from": "2027-03-02"}, "allow"),
+        ({"until": "2027-03-03"}, "allow"),
+        (["2027-03-01", {"from": "2027-03-02"}], "allow"),
+        ({"from": "2027-03-03"}, "deny not-permitted"),
+        ({"until": "2027-03-02"}, "deny not-permitted"),
+        ({"from": "2027-03-02T12:00Z"}, "deny not-permitted"),  # it stands for the whole day
+        ("2027-03-01", "deny not-permitted"),
+    ],
+)
+def test_ranges_of_dates(scope: object, expected: str) -> None:
+    assert books(scope) == expected
+
+
+@pytest.mark.parametrize(
+    ("scope", "message"),
+    [
+        ({}, "a range has `from`, `until` or both"),
+        ({"from": "2027-03-02", "until": "2027-03-02"}, "no date lies in this range"),
+        ({"from": "2027-03-03", "until": "2027-03-02"}, "no date lies in this range"),
+    ],
+)
+def test_a_range_without_a_date_is_refused(scope: object, message: str) -> None:
+    with pytest.raises(PolicyError, match=message):
+        books(scope)

@@ -239,6 +239,12 @@ NO = [
     ("src/**/*.py", "src/a/.py"),
     ("dir/**/name", "dir/xname"),
     ("dir/**/dir", "dir"),
+    ("ab*ba", "aba"),
+    ("ab*ba", "abba"),
+    ("d/ab*ba", "d/aba"),
+    ("**/ab*ba", "d/aba"),
+    ("d/**/ab*ba", "d/e/abba"),
+    ("a/b/**/b", "a/b"),
 ]
 
 
@@ -252,6 +258,24 @@ def test_matches(text: str, path: str) -> None:
 def test_does_not_match(text: str, path: str) -> None:
     assert not Glob.parse(text).matches(path)
     assert not GlobSet([Glob.parse(text), Glob.parse("zz"), *(Glob.parse(f"y{n}/*") for n in range(9))]).matches(path)
+
+
+def test_ranges_of_a_class_that_overlap_are_one_range_each() -> None:
+    glob = Glob.parse("[a-bx-zy0-12]")
+    assert "".join(char for char in map(chr, range(128)) if glob.matches(char)) == "012abxyz"
+
+
+def test_a_set_of_absolute_globs_matches_files_and_directories() -> None:
+    both = GlobSet([Glob.parse(text, absolute=True) for text in ("/etc/hosts", "/usr/**", "/opt/x/**")])
+    found = [both.matches(path) for path in ("/etc/hosts", "/usr/a", "/usr/a/b", "/opt/x/y", "/usr", "/opt/y", "usr/a")]
+    assert found == [True, True, True, True, False, False, False]
+
+
+@pytest.mark.parametrize("depth", [1, 2, 7, 8])
+def test_braces_may_be_nested_eight_deep(depth: int) -> None:
+    assert Glob.parse("{a," * depth + "b" + "}" * depth).matches("b")
+    with pytest.raises(GlobError, match="nested too deeply"):
+        Glob.parse("{a," * 9 + "b" + "}" * 9)
 
 
 def test_absolute_globs_match_absolute_paths_only() -> None:
@@ -374,6 +398,11 @@ NOT_INCLUDED = [
     ("[!a]", "?"),
     ("src/**/*.py", "src/**"),
     ("Docs/**", "docs/a"),
+    ("a/**", "**/a/**"),
+    ("a/**/b", "**/a/**/b"),
+    ("a*", "*a*"),
+    ("{x,x*}", "*x*"),
+    ("*x", "*x*"),
 ]
 
 
@@ -420,6 +449,14 @@ def test_the_alternatives_of_one_glob_may_lie_in_different_members() -> None:
     assert union.includes(Glob.parse("{src,tests}/*.py"))
     assert not union.includes(Glob.parse("{src,tests,docs}/*.py"))
     assert not union.includes(Glob.parse("**"))
+
+
+def test_either_of_two_globs() -> None:
+    both = Glob.parse("a/*").or_else(Glob.parse("b"))
+    assert [both.matches(path) for path in ("a/x", "b", "c")] == [True, True, False]
+    for other in (Glob.parse("/b", absolute=True), Glob.parse("b", fold=True)):
+        with pytest.raises(ValueError, match="different kinds"):
+            both.or_else(other)
 
 
 def test_an_empty_set_has_nothing() -> None:

@@ -11,6 +11,8 @@ from hypothesis import strategies as st
 from remit.scopes.glob import Glob
 from remit.scopes.globset import GlobSet
 from remit.scopes.url import Url, UrlError, UrlPattern, UrlSet, parse_url
+from remit.scopes.url_grammar import parse_host
+from tests.decide.kit import book, outcome
 
 APIS = UrlSet(
     UrlPattern.parse(text)
@@ -581,3 +583,45 @@ def test_paths_in_scope(scope: str, arguments: list[str]) -> None:
 )
 def test_paths_out_of_scope(scope: str, arguments: list[str]) -> None:
     assert [argument for argument in arguments if _allowed(scope, argument)] == []
+
+
+@pytest.mark.parametrize(
+    ("one", "two", "answer"),
+    [
+        ("https://x.example/a/**", "https://x.example/**", True),
+        ("https://*.x.example/**", "https://a.x.example/b", True),
+        ("https://x.example/a", "https://x.example/b", False),
+        ("https://x.example/**", "http://x.example/**", False),
+        ("https://x.example/**", "https://y.example/**", False),
+        ("https://x.example:8443/**", "https://x.example/**", False),
+        ("https://x.example:8443/**", "https://x.example:*/**", True),
+        ("https://x.example:8443/a", "https://y.example:8443/a", False),
+        ("http://x.example/a", "https://x.example/a", False),
+    ],
+)
+def test_intersects(one: str, two: str, answer: bool) -> None:
+    assert UrlPattern.parse(one).intersects(UrlPattern.parse(two)) is answer
+    assert UrlPattern.parse(two).intersects(UrlPattern.parse(one)) is answer
+
+
+@pytest.mark.parametrize(
+    ("reach", "host", "expected"),
+    [
+        ("https://*.x.example/**", "a.x.example", "deny may-not"),  # it could be that one
+        ("https://**", "a.x.example", "deny may-not"),
+        ("https://a.x.example/**", "a.x.example", "deny may-not"),
+        ("https://a.x.example/**", "*.x.example", "deny may-not"),
+        ("https://b.x.example/**", "a.x.example", "allow"),
+    ],
+)
+def test_a_prohibited_host_is_touched_by_every_url_that_could_be_there(reach: str, host: str, expected: str) -> None:
+    tools = {"call": {"args": {}, "does": {"network": reach}}}
+    agents = {"a": {"may": ["call"], "may_not": [{"host": host}]}}
+    assert outcome(book(tools=tools, agents=agents, tiers={"2": "allow", "3": "allow"}), "call") == expected
+
+
+def test_a_host_has_at_most_253_characters() -> None:
+    host = ".".join(["a" * 63] * 3 + ["b" * 61])
+    assert parse_host(host) == host
+    with pytest.raises(UrlError, match="too long"):
+        parse_host("b" + host)

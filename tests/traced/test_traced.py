@@ -26,6 +26,8 @@ HERE = Path(__file__).parent
 COMMANDS: list[str] = yaml.safe_load((HERE / "commands.yaml").read_text())
 pytestmark = [pytest.mark.long, pytest.mark.skipif(STRACE is None, reason="strace is not installed")]
 
+PIECES = frozenset(("split", "csplit"))
+"""Their touch is one piece of many."""
 SHOWS = frozenset(("show", "diff", "log", "grep", "cat-file", "blame"))
 """Subcommands of git that print what is in files."""
 GENERATED = tuple(
@@ -157,6 +159,8 @@ def _covered(acts: tuple[Act, ...], effects: tuple[str, ...], path: str, project
                 or text.startswith(path + "/")
                 or ((touch.deep or touch.effect == "delete") and (text == "." or path.startswith(text + "/")))
             ):
+                return True
+            if act.program in PIECES and Path(path).name.startswith(Path(text).name[:-2]):
                 return True
             if touch.path.glob and fnmatch.fnmatchcase(path, text.replace("**/", "*")):
                 return True

@@ -74,9 +74,9 @@ def _contexts(permits: list[Bound], capsule: str | None) -> list[Context]:
 def _values(name: str, argument: Argument, cell: Cell, permits: list[Bound]) -> list[Any]:
     found: list[Any] = []
     for bound in permits:
-        condition = bound.rule.scope.where.get(name)
-        if condition is not None:
-            found.extend(_satisfying(condition))
+        for arg, condition in bound.rule.scope.conditions():
+            if arg == name:
+                found.extend(_satisfying(condition))
     kind = kind_of(argument.kind)
     matchers = [matcher for bound in permits if (matcher := bound.judge.parts.get(kind.unit)) is not None]
     record = _record(cell).get(kind.unit)

@@ -13,6 +13,7 @@ from remit.declare.files import read_text
 from remit.declare.functions import SOURCE, update, with_functions
 from remit.declare.load import Functions, load_policy
 from remit.declare.published import PROGRAM, published_name, published_text
+from remit.declare.rules import rule_keys
 from remit.forms.shapes import Reader
 from remit.model.policy import Tool
 from remit.model.rulebook import Rulebook
@@ -33,6 +34,11 @@ def _declared(tool: Tool, told: Mapping[str, Any]) -> Tool:
     if tool.published and tool.layer is not None and told.get("accessible_by") is None:
         return msgspec.structs.replace(tool, accessible_by=None)
     return tool
+
+
+def is_word_of_scopes(name: str) -> bool:
+    """Whether no tool can have this name, since a rule would read it as a part of a scope."""
+    return name in rule_keys()
 
 
 def published_path(policy: Path) -> Path:

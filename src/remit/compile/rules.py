@@ -8,7 +8,7 @@ import msgspec
 
 from remit.compile.names import Names
 from remit.forms.shapes import Reader
-from remit.model.policy import Caller, Condition, Rule, Tool
+from remit.model.policy import Caller, Condition, Rule, Scope, Tool
 from remit.model.text import did_you_mean, shown
 from remit.scopes.interface import Kind
 from remit.scopes.kinds import kind_of
@@ -29,12 +29,13 @@ class RuleResolver:
         for rule in rules:
             if rule.ask is not None and rule.ask not in _ASKABLE and rule.ask not in self.callers:
                 self._unknown_caller(rule.at, rule.ask)
-            conditions = [part for condition in rule.scope.where.values() for part in condition.parts.items()]
-            for kind, data in (*rule.scope.parts.items(), *conditions):
-                for name in kind_of(kind).callers(data):
-                    if name not in self.callers:
-                        self._unknown_caller(rule.at, name)
-                self._check_names(rule, kind, data)
+            for scope in _scopes(rule):
+                conditions = [part for _, condition in scope.conditions() for part in condition.parts.items()]
+                for kind, data in (*scope.parts.items(), *conditions):
+                    for name in kind_of(kind).callers(data):
+                        if name not in self.callers:
+                            self._unknown_caller(rule.at, name)
+                    self._check_names(rule, kind, data)
             if rule.tools is None:
                 self._check_toolless(rule)
                 found.append(rule)
@@ -64,7 +65,7 @@ class RuleResolver:
     def _check_toolless(self, rule: Rule) -> None:
         if rule.verb == "may" and not rule.scope.effect:
             self.reader.fail(rule.at, "missing-tool", "a `may` without a tool must name an effect")
-        if rule.scope.where or any(kind_of(part).language for part in rule.scope.parts):
+        if any(scope.where for scope in _scopes(rule)) or any(kind_of(part).language for part in rule.scope.parts):
             self.reader.fail(rule.at, "missing-tool", "`where`, `shell` and `sql` need a tool")
 
     def _check_kinds(self, rule: Rule, name: str, members: tuple[str, ...], own: dict[str, Tool]) -> None:
@@ -82,10 +83,19 @@ class RuleResolver:
                         f"`{part}` can't limit `{tool_name}`{via}: it has no argument of that kind",
                         f"its arguments are of kind {kinds}; give `{tool_name}` a rule of its own",
                     )
-            for arg, condition in scope.where.items():
-                self._check_condition(rule.at, tool, arg, condition)
+            for one in _scopes(rule):
+                self._check_where(rule.at, tool, one)
             if scope.parts and rule.verb == "may":
                 self._check_reach(rule, tool)
+
+    def _check_where(self, at: str, tool: Tool, scope: Scope) -> None:
+        bare = [arg for arg, condition in scope.where.items() if condition.each and not arg.endswith("[]")]
+        for arg in bare:
+            what = f"`each` is about the elements of a list; `{shown(arg)}` of `{tool.name}` names no list"
+            self.reader.fail(at, "bad-value", what, f"write `{shown(arg)}[]`" if f"{arg}[]" in _lists(tool) else None)
+        for arg, condition in scope.conditions():
+            if not arg.startswith(tuple(f"{name}." for name in bare)):
+                self._check_condition(at, tool, arg, condition)
 
     def _check_condition(self, at: str, tool: Tool, arg: str, condition: Condition) -> None:
         argument = tool.args.get(arg)
@@ -110,6 +120,18 @@ class RuleResolver:
                     "never-applies",
                     f"`{tool.name}` always reaches {does.reach}, which the {unit.kind} scope does not cover",
                 )
+
+
+def _scopes(rule: Rule) -> list[Scope]:
+    """The scope of a rule, and what is taken out of it again."""
+    return [rule.scope] if rule.scope.except_ is None else [rule.scope, rule.scope.except_]
+
+
+def _lists(tool: Tool) -> set[str]:
+    """The lists of objects that a tool takes: `payments[]`."""
+    parts = [name.split(".") for name in tool.args]
+    heads = (".".join(one[:count]) for one in parts for count in range(1, len(one)))
+    return {head for head in heads if head.endswith("[]")}
 
 
 def _wanted(kind: Kind, condition: Condition) -> str | None:

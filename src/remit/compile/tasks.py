@@ -18,12 +18,12 @@ from remit.model.task import Task
 
 def read_task_text(rulebook: Rulebook, text: str, source: str) -> Task:
     """A task from YAML or JSON. Raises PolicyError."""
-    return _resolved(rulebook, read_task(parse(text, source)))
+    return _resolved(rulebook, read_task(parse(text, source), rulebook.book.lists))
 
 
 def task_from(rulebook: Rulebook, data: Mapping[str, Any]) -> Task:
     """A task from plain data, in the same format. Raises PolicyError."""
-    return _resolved(rulebook, read_task(node_of(dict(data))))
+    return _resolved(rulebook, read_task(node_of(dict(data)), rulebook.book.lists))
 
 
 def _resolved(rulebook: Rulebook, task: Task) -> Task:

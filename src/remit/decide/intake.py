@@ -45,6 +45,15 @@ class _Shape:
         is_json = self.argument is not None and self.argument.kind == "json" and not self.many
         return not is_json and self.optional()
 
+    def fill(self, name: str, values: Values) -> None:
+        """The defaults of what an element of a list lacks, at this name and below it."""
+        name = f"{name}[]" if self.many else name
+        if self.argument is not None and self.argument.default is not None:
+            values.setdefault(name, []).append(self.argument.default)
+        if not self.many:
+            for key, field in self.fields.items():
+                field.fill(f"{name}.{key}", values)
+
     def given(self, value: Any) -> Any:
         """An object without the fields that are null and so count as absent; the same one if there are none."""
         if type(value) is not dict:
@@ -117,7 +126,7 @@ class Intake:
         else:
             self._object(self.shape, args, "", values)
         for name, default in self.defaults.items():
-            if name not in values:
+            if name not in values and "[" not in name.rpartition(".")[0]:
                 values[name] = [default]
         return values
 
@@ -139,6 +148,8 @@ class Intake:
             if key not in value:
                 if not field.optional():
                     raise BadArguments("missing-argument", f"the argument `{name}` is missing", name)
+                if "[" in path:
+                    field.fill(name, values)
                 continue
             self._field(field, value[key], name, values)
 
@@ -154,7 +165,14 @@ class Intake:
 
     def _item(self, field: _Shape, value: Any, name: str, values: Values) -> None:
         if field.argument is None:
-            self._object(field, value, name, values)
+            if not field.many:
+                self._object(field, value, name, values)
+                return
+            element: Values = {}
+            self._object(field, value, name, element)
+            values.setdefault(name, []).append(element)
+            for inner, found in element.items():
+                values.setdefault(inner, []).extend(found)
         else:
             _check(value, field.argument, name)
             values.setdefault(name, []).append(value)

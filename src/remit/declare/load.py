@@ -152,11 +152,13 @@ class _Loading:
     def _merge(self, values: dict[str, Any], node: Node) -> None:
         for key, kind in (("agents", "agent"), ("roles", "role"), ("runners", "runner")):
             for name, caller in values.get(key, {}).items():
-                tools = {n: msgspec.structs.replace(t, name=n) for n, t in caller.tools.items()}
+                tools = {n: self._with_schema(msgspec.structs.replace(t, name=n)) for n, t in caller.tools.items()}
                 self._put("callers", name, msgspec.structs.replace(caller, name=name, tools=tools), kind)
         for key in ("tools", "reserved"):
             for name, item in values.get(key, {}).items():
-                self._put(key, name, msgspec.structs.replace(item, name=name), key.removesuffix("s"))
+                found = msgspec.structs.replace(item, name=name)
+                found = self._with_schema(found) if key == "tools" else found
+                self._put(key, name, found, key.removesuffix("s"))
         for name, members in values.get("toolsets", {}).items():
             self._put("toolsets", name, members, "toolset", node.value["toolsets"].at_key(name))
         for key in ("never", "grants", "protect", "use"):
@@ -171,6 +173,31 @@ class _Loading:
             self.lists["labels"].append(msgspec.structs.replace(label, name="data", tier=int(tier)))
         for name, label in labels.items():
             self.lists["labels"].append(msgspec.structs.replace(label, name=name))
+
+    def _with_schema(self, tool: Tool) -> Tool:
+        """The tool with the text of its schema in the place of the file's name; what is wrong with it is noted."""
+        if tool.schema is None:
+            return tool
+        from remit.languages.sql.replica import replica_of  # here: few tools have a schema
+
+        text = tool.schema
+        if tool.dialect != "sqlite":
+            self.reader.fail(tool.at, "bad-schema", "`schema` is for tools with `dialect: sqlite`")
+            return tool
+        if "(" not in text:
+            if self.directory is None:
+                self.reader.fail(tool.at, "bad-schema", "a policy built in Python has the schema itself, not a file")
+                return tool
+            self.sources.append(text)
+            try:
+                text = read_text(self.directory / text, shown(text))
+            except PolicyError as error:
+                self.reader.problems.extend(error.problems)
+                return tool
+        replica = replica_of(text)
+        if isinstance(replica, str):
+            self.reader.fail(tool.at, "bad-schema", f"the schema of `{shown(tool.name)}` can't be used: {replica}")
+        return msgspec.structs.replace(tool, schema=text)
 
     def _put(self, group: str, name: str, item: Any, kind: str, at: str | None = None) -> None:
         place = at or item.at
@@ -266,6 +293,7 @@ class _Loading:
             protect=tuple(self.lists["protect"]),
             unprotect=main.get("unsafe_unprotect", ()),
             open_questions=main.get("open_questions"),
+            lists=main.get("lists", {}),
             unused_lists=tuple(sorted(self.reader.lists.keys() - self.reader.used_lists)),
             unsafe_no_credential=main.get("unsafe_no_credential", False),
             packs=packs,

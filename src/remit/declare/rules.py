@@ -43,6 +43,8 @@ parameters = MapOf(Scalar(), keys=NAME, what="parameter")
 
 
 def _condition(values: dict[str, Any], node: Node, reader: Reader) -> Any:
+    if "each" in values and not values.keys() <= {"each", "optional"}:
+        return reader.fail(node.at, "bad-value", "beside `each` a condition has nothing but `optional`")
     if "range" in values and ("min" in values or "max" in values):
         return reader.fail(node.at, "bad-value", "a condition has a range, or min and max, not both")
     if not values or values == {"optional": False}:
@@ -91,7 +93,8 @@ class _ConditionShape(Shape):
     expects = "a value, a list of values, or a mapping such as {regex: …}"
     one_of = ListOf(Scalar(), some=True)
 
-    def __init__(self, kinds: Sequence[Kind]) -> None:
+    def __init__(self, kinds: Sequence[Kind], each: Shape | None = None) -> None:
+        """`each`: how conditions on the fields of one element of a list are written, if there can be any."""
         regex = Parsed(compile_regex, "a regular expression", "bad-regex", quote=True, format="regex")
         lengths = Record({"min": Field(Number(0, 10**9)), "max": Field(Number(0, 10**9))}, what="a length")
         fields = {
@@ -105,6 +108,9 @@ class _ConditionShape(Shape):
             "optional": Field(Flag(), "it also holds where the argument is absent; alone, for every value"),
             **{kind.name: Field(_form(kind)) for kind in kinds if kind.conditional},
         }
+        if each is not None:
+            about = "the fields of each element of a list of objects, together; of several mappings one must hold"
+            fields["each"] = Field(each, about)
         self.long = Record(fields, _condition, what="a condition")
 
     def read(self, node: Node, reader: Reader) -> Any:
@@ -118,6 +124,20 @@ class _ConditionShape(Shape):
 
     def schema(self) -> JSON:
         return {"anyOf": [Scalar().schema(), self.one_of.schema(), self.long.schema()]}
+
+
+class _Fields(MapOf):
+    """Conditions on fields of one object, at least one."""
+
+    def __init__(self, condition: Shape) -> None:
+        super().__init__(condition, what="field")
+        self.expects = "conditions on fields, such as {amount: {max: 50}}"
+
+    def read(self, node: Node, reader: Reader) -> Any:
+        return self.wrong(node, reader) if node.kind is MAP and not node.value else super().read(node, reader)
+
+    def schema(self) -> JSON:
+        return {**super().schema(), "minProperties": 1}
 
 
 def _form(kind: Kind) -> Shape:
@@ -201,9 +221,11 @@ class _Format:
 
     def __init__(self, kinds: tuple[Kind, ...]) -> None:
         self.parts = {kind.name: Field(_form(kind), kind.about) for kind in kinds}
+        self.condition = _ConditionShape(kinds)
+        each = ListOf(_Fields(Ref("condition", lambda: self.condition)), single=True, some=True)
         fields = {
             **self.parts,
-            "where": Field(MapOf(_ConditionShape(kinds), what="argument"), "conditions on single arguments"),
+            "where": Field(MapOf(_ConditionShape(kinds, each), what="argument"), "conditions on single arguments"),
             "when": Field(_When(), "conditions on the trusted context"),
             "effect": Field(effects, "what it does"),
             "except": Field(Ref("exception", lambda: self.exception), "taken out again"),
@@ -307,5 +329,6 @@ def definitions() -> dict[str, JSON]:
         "scope": format.scope.schema(),
         "rules": {"anyOf": [{"type": "array", "items": entry}, entry]},
         "exception": format.exception.schema(),
+        "condition": format.condition.schema(),
         **{ref.name: ref.shape.schema() for ref in named},
     }

@@ -15,6 +15,7 @@ expires: 2026-11-20
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from remit.declare.amounts import Amount
@@ -85,9 +86,10 @@ task = Record(
 )
 
 
-def read_task(node: Node) -> Task:
-    """A task, names in its rules not yet resolved. Raises PolicyError."""
+def read_task(node: Node, lists: Mapping[str, Sequence[Any]]) -> Task:
+    """A task, names in its rules not yet resolved; `lists` are those of the policy. Raises PolicyError."""
     reader = Reader()
+    reader.lists = {name: from_python(list(values), f"lists.{name}") for name, values in lists.items()}
     found = task.read(node, reader)
     if found is BAD and not reader.problems:
         reader.fail(node.at, "bad-task", "can't be read")

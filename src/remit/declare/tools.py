@@ -275,6 +275,9 @@ tool = Record(
         "tier": Field(Number(0, 4), "the least blast radius of a call"),
         "aliases": Field(ListOf(Name), "other names of the same tool"),
         "dialect": Field(Choice("sqlite", "postgres", "mysql", "duckdb", "snowflake")),
+        "schema": Field(
+            Text(), "of a sqlite database: a file of CREATE statements beside the policy, or these themselves"
+        ),
         "accessible_by": Field(names, "who may call it at all; [] is nobody"),
         "layer": Field(Text()),
         "category": Field(Text()),

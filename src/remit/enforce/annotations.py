@@ -43,7 +43,14 @@ _SEQUENCES = (abc.Sequence, abc.MutableSequence, abc.Collection, abc.Iterable)
 _SETS = (abc.Set, abc.MutableSet)
 _MAPPINGS = (abc.Mapping, abc.MutableMapping)
 _UNION = (typing.Union, types.UnionType)
+_OPEN_IT = "take a SafePath and open it in the function: `file.open()` follows no link"
 _INSTEAD: dict[str, str] = {
+    "TextIO": _OPEN_IT,
+    "BinaryIO": _OPEN_IT,
+    "IO": _OPEN_IT,
+    "TextIOWrapper": _OPEN_IT,
+    "BufferedReader": _OPEN_IT,
+    "BufferedWriter": _OPEN_IT,
     "Callable": "a function can't be judged: take a name, and look the function up",
     "Iterator": "take a list",
     "Generator": "take a list",

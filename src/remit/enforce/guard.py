@@ -17,6 +17,7 @@ import functools
 import os
 import sys
 import threading
+import time
 import warnings
 import weakref
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
@@ -26,7 +27,7 @@ from types import TracebackType
 from typing import Any, Literal, ParamSpec, Self, TypeVar
 
 from remit.compile import build_rulebook, load_rulebook
-from remit.compile.functions import check_functions
+from remit.compile.functions import check_functions, is_word_of_scopes
 from remit.enforce.acting import Acting, acting_for, process
 from remit.enforce.attempt import Enforcer, Passage, wait
 from remit.enforce.carrier import Carried, Carrier, Judged
@@ -36,7 +37,7 @@ from remit.enforce.duties import CAN, Duties
 from remit.enforce.errors import CallDenied, CallPending, GuardError, NotActivated, Refused
 from remit.enforce.event_loop import run_async, wait_async
 from remit.enforce.handover import entered
-from remit.enforce.in_force import Activated, activated_above, may_be_activated, read_in_force
+from remit.enforce.in_force import Activated, activated_above, may_be_activated
 from remit.enforce.later import AsyncStream, runs_later
 from remit.enforce.own import OWN, own_tool
 from remit.enforce.paths import facts_at, place, texts_at
@@ -50,6 +51,7 @@ from remit.grant.errors import GrantError
 from remit.model.call import NO_CONTEXT, Call, Statement
 from remit.model.decision import Decision
 from remit.model.errors import RemitError
+from remit.model.facts import Facts
 from remit.model.rulebook import Rulebook
 from remit.model.terms import ASK
 from remit.record.open import Opened, open_ledger
@@ -90,7 +92,11 @@ class Guard:
         self._functions: dict[str, Declared] = {}
         self._opened: Opened | None = None
         self._enforcer: Enforcer | None = None
-        self._paths = Path()
+        self._source: Activated | None = None
+        self._own: Rulebook | None = None
+        self._taken: Rulebook | None = None
+        self._looked = 0
+        self._placed: tuple[Rulebook, Facts] | None = None
         self._seen: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
         self._lock = threading.RLock()
         self._of_parent: list[Opened] = []
@@ -160,8 +166,8 @@ class Guard:
     @property
     def root(self) -> Path:
         """Where paths begin. A function gets absolute paths: `path.relative_to(guard.root)` is short again."""
-        self.enforcer  # noqa: B018 - it may have to be opened
-        return self._paths
+        rulebook = self.rulebook
+        return Path(self._facts(rulebook).root or self._root_under(rulebook))
 
     @property
     def directory(self) -> Path:
@@ -180,40 +186,86 @@ class Guard:
         return {name: tool.declaration for name, tool in self._functions.items()}
 
     def _open(self) -> None:
-        policy, here = self._policy, Path(self._root or ".").absolute()
-        is_file = not isinstance(policy, Rulebook | Mapping)
-        home = Path(policy).absolute().parent if is_file else here  # type: ignore[arg-type]
         written: Rulebook | None = None
         try:
             written = self._written()
         except RemitError:
-            if not is_file or not may_be_activated(home, self._state, self._store):
+            if not self._is_file or not may_be_activated(self._home, self._state, self._store):
                 raise  # with nothing opened
-        opened = open_ledger(home, point=self.point, state=self._state, url=self._store, keep=True)
+        opened = open_ledger(self._home, point=self.point, state=self._state, url=self._store, keep=True)
         try:
-            source = Activated(home, opened.store)
-            if is_file and not self._unsafe and read_in_force(home, opened.store).activation is not None:
-                rulebook = self._activated(source, opened, written)
-                in_force = source.current
+            self._source = Activated(self._home, opened.store) if self._is_file and not self._unsafe else None
+            self._own, self._taken, self._placed, self._opened = written, None, None, opened
+            found = self._source.current() if self._source is not None else None
+            if found is not None:
+                self._say_if_other(found, opened)
             else:
-                above = activated_above(home) or activated_above(here)
-                if above is not None:
-                    self._without_activation(above)
-                rulebook = written if written is not None else self._written()
-                in_force = lambda: rulebook  # noqa: E731 - one or the other
-            self._check_names(rulebook)
-            root = here if self._root is not None or not is_file else home / rulebook.book.root
-            facts = facts_at(root, opened.state)
+                self._not_below_another()
+                self._own = written if written is not None else self._written()
+                self._check_names(self._own)
+            self._facts(self._in_force())
         except BaseException:
+            self._opened = None
             opened.close()
             raise
-        self._paths = Path(facts.root or root)
         authority = Authority(opened.store, opened.vault)
-        self._opened = opened
-        self._enforcer = Enforcer(authority, opened.ledger, in_force, lambda _: facts)
-        self._enforcer.reads = in_force == source.current and opened.store.version() == -1
+        self._enforcer = Enforcer(authority, opened.ledger, self._in_force, self._facts)
+        self._enforcer.reads = self._source is not None and self._source.far
         if isinstance(self.on_question, Webhook):
             self.on_question.attach(authority.arguments)
+
+    @property
+    def _is_file(self) -> bool:
+        return not isinstance(self._policy, Rulebook | Mapping)
+
+    @property
+    def _home(self) -> Path:
+        """The directory whose activation counts."""
+        policy = self._policy
+        return Path(policy).absolute().parent if self._is_file else self._here  # type: ignore[arg-type]
+
+    @property
+    def _here(self) -> Path:
+        return Path(self._root or ".").absolute()
+
+    def _in_force(self) -> Rulebook:
+        """The rulebook for the next call: the activated one, from the first activation on. Raises RemitError."""
+        found = self._source.current() if self._source is not None else None
+        if found is None:
+            second = int(time.monotonic())
+            if second != self._looked and not self._unsafe:
+                self._not_below_another()
+                self._looked = second
+            if self._own is None:
+                raise GuardError("no policy is in force", code="no-rulebook")
+            return self._own
+        if found is not self._taken:
+            self._check_names(found)
+            check_functions(found, self.declarations)
+            self._taken = found
+        return found
+
+    def _not_below_another(self) -> None:
+        """Raises GuardError if a policy is activated here that this guard would not obey."""
+        above = activated_above(self._home) or activated_above(self._here)
+        if above is not None:
+            self._without_activation(above)
+
+    def _root_under(self, rulebook: Rulebook) -> Path:
+        """Where paths begin under this rulebook."""
+        return self._here if self._root is not None or not self._is_file else self._home / rulebook.book.root
+
+    def _facts(self, rulebook: Rulebook) -> Facts:
+        """What is known before any call. Raises RemitError."""
+        placed, opened = self._placed, self._opened
+        if placed is not None and placed[0] is rulebook:
+            return placed[1]
+        if opened is None:
+            raise GuardError("the guard was closed", code="guard-closed")
+        facts = facts_at(self._root_under(rulebook), opened.state)
+        if facts.resolved is not None:  # a root that isn't there is looked for again
+            self._placed = (rulebook, facts)
+        return facts
 
     def _written(self) -> Rulebook:
         """The policy as it was handed over. Raises PolicyError and GuardError."""
@@ -229,15 +281,12 @@ class Guard:
             return build_rulebook(policy, functions=functions)
         return load_rulebook(policy, functions=functions)
 
-    def _activated(self, source: Activated, opened: Opened, written: Rulebook | None) -> Rulebook:
-        """The rulebook that a person activated; says so if the file is another policy. Raises RemitError."""
-        found = source.rulebook()
-        if written is None or written.hash != found.hash:
+    def _say_if_other(self, found: Rulebook, opened: Opened) -> None:
+        """Says so if the policy as it is written is not the one that was activated."""
+        if self._own is None or self._own.hash != found.hash:
             what = f"{self._policy} is not the policy that was activated, which stays in force: run `remit activate`"
             opened.ledger.event("start", {"what": "not-activated", "point": self.point})
             warnings.warn(NotActivated(what), stacklevel=5)
-        check_functions(found, self.declarations)
-        return found
 
     def _without_activation(self, above: Path) -> None:
         """Records that a policy nobody activated is used. Raises GuardError unless the program says that it may be."""
@@ -306,6 +355,9 @@ class Guard:
             raise GuardError(f"`{name}` is declared after the guard was started", code="bad-tool")
         if name in self._functions:
             raise GuardError(f"`{name}` is declared twice", code="bad-tool")
+        if is_word_of_scopes(name):
+            help = f'give the tool another name: @guard.tool("run_{name}")'
+            raise GuardError(f"`{name}` is a word of scopes and can't name a tool", code="bad-tool", help=help)
         tool = self._functions[name] = Declared(function, name, declaration, kinds)
         tool.streams = streams
         if tool.yields_async:

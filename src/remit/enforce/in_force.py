@@ -15,7 +15,7 @@ import os
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
@@ -42,6 +42,12 @@ if TYPE_CHECKING:
 
 PAUSES = (0.05, 0.2)
 """Seconds: an activation may be between its two last steps."""
+
+
+TICK = 50_000_000
+"""Nanoseconds: two changes of a directory that lie further apart have different times on every file system."""
+Mark = tuple[Any, ...]
+"""Ends with the time at which the directory changed last; None if it isn't there."""
 
 
 class ActivationError(RemitError):
@@ -121,21 +127,33 @@ class Activated:
 
     def __init__(self, root: Path, store: Store) -> None:
         self.path, self.store = rulebook_path(root), store
+        self._names = (str(self.path), str(self.path.parent))
         self._seen: _Seen | None = None
-        self._known: tuple[int, Rulebook] | None = None
+        self._known: tuple[Mark, Rulebook | None] | None = None
+        self.far = store.version() == -1
+        """Others may activate elsewhere: the store has to be read each time."""
 
-    def current(self) -> Rulebook:
-        """The same, for programs that run on: where the store can say so cheaply, only after somebody has written.
+    def current(self) -> Rulebook | None:
+        """The same for programs that run on, in a few microseconds; None if nothing was ever activated.
 
+        INVARIANT: an activation stages a file beside the rulebook before it tells the store, and renames it afterwards.
+        Both change the directory. So what was read while no file was staged is true until the directory changes.
         Raises RulebookError and StoreError.
         """
-        version = self.store.version()
-        known = self._known
-        if known is not None and version != -1 and known[0] == version:
+        mark, known = _mark(*self._names), self._known
+        if known is not None and known[0] == mark and not self.far:
             return known[1]
-        rulebook = self.rulebook()
-        self._known = (version, rulebook)
+        rulebook = self.rulebook() if _newest(self.store) is not None else None
+        self._known = (mark, rulebook) if self._settled(mark) else None
         return rulebook
+
+    def _settled(self, mark: Mark) -> bool:
+        """No activation is under way, and another one would change the mark."""
+        changed = mark[-1]
+        if changed is None:
+            return not self.path.parent.exists()
+        fresh = 0 <= time.time_ns() - changed < TICK
+        return not fresh and not any(self.path.parent.glob(f"{STAGED}*"))
 
     def rulebook(self) -> Rulebook:
         """What is in force now. Raises RulebookError and StoreError."""
@@ -152,7 +170,7 @@ class Activated:
         newest = _newest(self.store)
         if newest is None:
             raise _never()
-        mark, seen = _mark(self.path), self._seen
+        mark, seen = _mark(*self._names), self._seen
         if seen is not None and (seen.mark, seen.activation) == (mark, newest):
             return seen.rulebook
         rulebook = _read(self.path, newest)
@@ -161,7 +179,7 @@ class Activated:
 
 
 class _Seen(NamedTuple):
-    mark: tuple[int, ...]
+    mark: Mark
     activation: Activation
     rulebook: Rulebook
 
@@ -179,13 +197,18 @@ def _read(path: Path, activation: Activation) -> Rulebook:
     return rulebook
 
 
-def _mark(path: Path) -> tuple[int, ...]:
-    """What changes when the file does, or when others get at it."""
+def _mark(name: str, within: str) -> Mark:
+    """What changes when the file or its directory does, or when others get at it."""
     try:
-        file, folder = os.lstat(path), os.stat(path.parent)
+        folder = os.stat(within)
     except OSError:
-        return ()
-    return (file.st_ino, file.st_mtime_ns, file.st_ctime_ns, file.st_size, folder.st_ctime_ns, folder.st_mode)
+        return (None, None)
+    try:
+        file = os.lstat(name)
+    except OSError:
+        return (None, folder.st_ino, folder.st_mode, folder.st_ctime_ns)
+    own = (file.st_ino, file.st_mtime_ns, file.st_ctime_ns, file.st_size)
+    return (own, folder.st_ino, folder.st_mode, folder.st_ctime_ns)
 
 
 def _never() -> RulebookError:

@@ -8,6 +8,7 @@ never started.
 from __future__ import annotations
 
 import collections.abc
+import threading
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Iterator
 from types import AsyncGeneratorType, CoroutineType, GeneratorType, TracebackType
@@ -30,13 +31,15 @@ class Later:
         """`check` raises if it may not go on. What is dropped is put to `left`, since nothing can be recorded then."""
         self._inner, self._passage, self._acting, self._check, self._left = inner, passage, acting, check, left
         self._over = False
+        self._ending = threading.Lock()
         frames = (getattr(inner, name, None) for name in ("gi_frame", "cr_frame", "ag_frame"))
         acting.bind(next((frame for frame in frames if frame is not None), None))
 
     def _end(self, error: BaseException | None = None, *, abandoned: bool = False) -> None:
-        if self._over:
-            return
-        self._over = True
+        with self._ending:  # of two threads one says how it ended
+            if self._over:
+                return
+            self._over = True
         self._acting.leave()
         if abandoned:
             self._passage.abandoned()
@@ -73,71 +76,68 @@ class Later:
             self._left.append(self._passage)
 
 
-class Stream(Later, collections.abc.Generator[Any, Any, Any]):
-    """A generator, or the iterator of a tool that said `streams=True`."""
-
-    def __next__(self) -> Any:
-        self._checked(getattr(self._inner, "close", None))
-        return self._step(self._inner.__next__)
+class _Driven(Later):
+    """What is resumed by `send`, `throw` and `close`: generators and coroutines."""
 
     def send(self, value: Any) -> Any:
         """As of a generator."""
-        self._checked(getattr(self._inner, "close", None))
-        return self._step(self._inner.send, value)
+        return self._resumed(lambda: self._inner.send(value))
 
     def throw(self, kind: Any, value: Any = None, at: TracebackType | None = None) -> Any:
         """As of a generator."""
         error = value if value is not None else kind
-        return self._step(self._inner.throw, error if at is None else error.with_traceback(at))
+        return self._step(lambda: self._inner.throw(error if at is None else error.with_traceback(at)))
 
     def close(self) -> None:
         """As of a generator."""
-        if not self._over:
-            try:
-                close = getattr(self._inner, "close", None)
-                if close is not None:
-                    with resumed(self._acting):
-                        close()
-            except BaseException as error:
+        if self._over:
+            return
+        close = getattr(self._inner, "close", None)
+        try:
+            if close is not None:
+                with resumed(self._acting):
+                    close()
+        except BaseException as error:
+            if not _is_running(self._inner, error):
                 self._end(error)
-                raise
-            self._end(abandoned=True)
+            raise
+        self._end(abandoned=True)
 
-    def _step(self, step: Callable[..., Any], *args: Any) -> Any:
+    def _resumed(self, step: Callable[[], Any]) -> Any:
+        self._checked(getattr(self._inner, "close", None))
+        return self._step(step)
+
+    def _step(self, step: Callable[[], Any]) -> Any:
         try:
             with resumed(self._acting):
-                return step(*args)
+                return step()
         except StopIteration:
             self._end()
+            raise
         except GeneratorExit:
             self._end(abandoned=True)
             raise
         except BaseException as error:
-            if not (isinstance(error, ValueError) and str(error) == "generator already executing"):
+            if not _is_running(self._inner, error):
                 self._end(error)
             raise
-        raise StopIteration
 
 
-class LaterCoroutine(Later, collections.abc.Coroutine[Any, Any, Any]):
+def _is_running(inner: object, error: BaseException) -> bool:
+    """Another thread runs it right now: that one says how it ends. One that raised has no frame any more."""
+    frame = getattr(inner, "gi_frame", None) or getattr(inner, "cr_frame", None)
+    return isinstance(error, ValueError) and str(error).endswith("already executing") and frame is not None
+
+
+class Stream(_Driven, collections.abc.Generator[Any, Any, Any]):
+    """A generator, or the iterator of a tool that said `streams=True`."""
+
+    def __next__(self) -> Any:
+        return self._resumed(self._inner.__next__)
+
+
+class LaterCoroutine(_Driven, collections.abc.Coroutine[Any, Any, Any]):
     """A coroutine that a function returned that is not async itself."""
-
-    def send(self, value: Any) -> Any:
-        """As of a coroutine."""
-        self._checked(self._inner.close)
-        return self._step(self._inner.send, value)
-
-    def throw(self, kind: Any, value: Any = None, at: TracebackType | None = None) -> Any:
-        """As of a coroutine."""
-        error = value if value is not None else kind
-        return self._step(self._inner.throw, error if at is None else error.with_traceback(at))
-
-    def close(self) -> None:
-        """As of a coroutine."""
-        if not self._over:
-            with resumed(self._acting):
-                self._inner.close()
-            self._end(abandoned=True)
 
     def __await__(self) -> Any:
         return self
@@ -147,20 +147,6 @@ class LaterCoroutine(Later, collections.abc.Coroutine[Any, Any, Any]):
 
     def __next__(self) -> Any:
         return self.send(None)
-
-    def _step(self, step: Callable[..., Any], *args: Any) -> Any:
-        try:
-            with resumed(self._acting):
-                return step(*args)
-        except StopIteration:
-            self._end()
-            raise
-        except GeneratorExit:
-            self._end(abandoned=True)
-            raise
-        except BaseException as error:
-            self._end(error)
-            raise
 
 
 class AsyncStream(Later, collections.abc.AsyncGenerator[Any, Any]):

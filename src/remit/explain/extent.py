@@ -139,8 +139,7 @@ def _matcher(part: Part, bound: Bound | None) -> Matcher | None:
     if bound is None:
         return None
     found = bound.judge.parts.get(part.kind)
-    tests = [test for test in bound.judge.where if test.arg == part.arg]
-    return found or next((matcher for test in tests for matcher in test.matchers), None)
+    return found or next((matcher for test in bound.judge.where for matcher in test.asked_of(part.arg)), None)
 
 
 def _tried(extent: Extent, cell: Cell, part: Part, bound: Bound | None) -> Extent:

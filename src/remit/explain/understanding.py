@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from remit.explain.radius import Radius, radius_of
 from remit.languages.programs.understand import Act, Understanding, understand
-from remit.languages.sql.statement import SqlStatement
+from remit.languages.sql.statement import SqlStatement, Use
 from remit.languages.sql.understand import understand_sql
 from remit.model.rulebook import Rulebook
 from remit.model.text import shown
@@ -118,12 +118,16 @@ def as_json(found: Understanding) -> dict[str, Any]:
 
 def _statement_json(statement: SqlStatement) -> dict[str, Any]:
     data = statement._asdict()
-    data["uses"] = [
-        {**use._asdict(), "columns": sorted(use.columns) if use.columns is not None else None} for use in statement.uses
-    ]
+    data["uses"] = [_use_json(use) for use in statement.uses]
     data["reaches"] = [reach._asdict() for reach in statement.reaches]
     sets = {key: sorted(value) for key, value in data.items() if isinstance(value, frozenset)}
     return {**data, **sets, "effects": sorted(statement.effects)}
+
+
+def _use_json(use: Use) -> dict[str, Any]:
+    columns = sorted(use.columns) if use.columns is not None else None
+    rows = [{column: sorted(values, key=str) for column, values in sorted(pins)} for pins in use.rows]
+    return {**use._asdict(), "columns": columns, "rows": rows}
 
 
 def _text(found: Understanding) -> list[str]:
@@ -157,13 +161,15 @@ def _details(act: Act) -> list[str]:
 
 
 def _statement(statement: SqlStatement) -> list[str]:
-    sign = "❓" if statement.unknown or statement.strange else "✅"
+    runs = any(reach.kind == "program" for reach in statement.reaches)
+    sign = "❓" if statement.unknown or statement.strange or runs else "✅"
     effects = ", ".join(sorted(statement.effects)) or ("anything" if statement.unknown else "nothing")
     lines = [f"{sign} {shown(statement.verb.upper() or 'SQL', _WIDTH)}: {effects}"]
     for use in statement.uses:
         columns = f" ({', '.join(sorted(use.columns))})" if use.columns else ""
         via = f" via {shown(use.via, _WIDTH)}" if use.via else ""
-        lines.append(f"     {use.verb} {shown(use.table, _WIDTH)}{shown(columns, _WIDTH)}{via}")
+        verb = "to choose and compute, select" if use.own else use.verb
+        lines.append(f"     {verb} {shown(use.table, _WIDTH)}{shown(columns, _WIDTH)}{via}")
     lines.extend(f"     pragma {shown(name, _WIDTH)}" for name in statement.pragmas)
     if statement.source:
         lines.append(f"     from {statement.source}, on conflict {statement.conflict or 'none'}")
@@ -172,4 +178,5 @@ def _statement(statement: SqlStatement) -> list[str]:
         lines.append(f"     {does} {shown(reach.value or f'the {reach.kind}', _WIDTH)} by {shown(reach.by, _WIDTH)}")
     lines.extend(f"     the function {shown(name, _WIDTH)} is not known to be harmless" for name in statement.strange)
     lines.extend(f"     could not be followed: {shown(text, _WIDTH)}" for text in statement.unknown)
+    lines += ["     what the program does could not be followed"] if runs else []
     return lines

@@ -47,6 +47,8 @@ class Tool(msgspec.Struct, frozen=True, omit_defaults=True):
     """The tier that the policy gives to its effects, in the place of its own floor and the usual tiers."""
     aliases: tuple[str, ...] = ()
     dialect: str | None = None
+    schema: str | None = None
+    """The CREATE statements of its database: SQLite itself is asked what a statement does there."""
     accessible_by: tuple[str, ...] | None = None
     layer: str | None = None
     category: str | None = None
@@ -87,9 +89,11 @@ class Condition(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_
     """True if it holds where the argument is absent."""
     same_as: str | None = None
     """What it must be equal to, that only the call's task or context tells: `task:customer`, `context:session`."""
+    each: "tuple[dict[str, Condition], ...]" = ()
+    """Of a list of objects: each of them passes one of these alternatives, by the names of its fields."""
 
     def __post_init__(self) -> None:
-        freeze_fields(self, "parts", "one_of")
+        freeze_fields(self, "parts", "one_of", "each")
 
     def written(self) -> dict[str, Any]:
         """Plain data, as a policy has it."""
@@ -97,6 +101,8 @@ class Condition(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_
         if self.same_as is not None:
             whose, _, name = found.pop("same_as").partition(":")
             found["equals"] = {whose: name}
+        if self.each:
+            found["each"] = [{name: one.written() for name, one in fields.items()} for fields in self.each]
         return found
 
 
@@ -117,6 +123,13 @@ class Scope(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fiel
     def on_arguments(self) -> bool:
         """True when it limits arguments, so that every dangerous one must be mentioned."""
         return bool(self.parts or self.where)
+
+    def conditions(self) -> "list[tuple[str, Condition]]":
+        """Each condition on a single argument with the argument's name, also those within `each`."""
+        found = [(name, condition) for name, condition in self.where.items() if not condition.each]
+        for list_, condition in self.where.items():
+            found += [(f"{list_}.{name}", one) for fields in condition.each for name, one in fields.items()]
+        return found
 
     def written(self) -> dict[str, Any]:
         """Plain data, as a policy has it: each part under its kind."""
@@ -310,6 +323,7 @@ class Policy(msgspec.Struct, frozen=True, omit_defaults=True):
     unprotect: tuple[str, ...] = ()
     unsafe_no_credential: bool = False
     open_questions: int | None = None
+    lists: dict[str, tuple[Scalar, ...]] = {}
     unused_lists: tuple[str, ...] = ()
     packs: tuple[str, ...] = ()
     published_by: tuple[str, ...] = ()

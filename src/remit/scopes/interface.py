@@ -27,7 +27,7 @@ FOR_LABELS = frozenset(("table", "host", "branch", "context"))
 prohibition on hosts does too.)"""
 NO_EFFECTS: frozenset[str] = frozenset()
 Values = dict[str, list[Any]]
-"""The values of a call by declared argument."""
+"""The values of a call by declared argument; of a list of objects, `payments[]`, each object in the same form."""
 
 
 Untold = Literal["", "place", "target"]

@@ -9,7 +9,7 @@ from remit.model.policy import Scope
 from remit.model.terms import UNKNOWN
 from remit.scopes.interface import Matcher, Unit, is_for_labels
 from remit.scopes.kinds import kind_of, names
-from remit.scopes.where import ArgumentTest, context_holds
+from remit.scopes.where import argument_test, context_holds
 
 
 class Judge:
@@ -35,8 +35,8 @@ class Judge:
         self.on_arguments = scope.on_arguments
         self.effects = frozenset(scope.effect) if scope.effect else None
         self.when = tuple(sorted(scope.when.items()))
-        self.where = tuple(ArgumentTest(arg, condition) for arg, condition in sorted(scope.where.items()))
-        self.mentioned = frozenset(scope.where)
+        self.where = tuple(argument_test(arg, condition) for arg, condition in sorted(scope.where.items()))
+        self.mentioned = frozenset[str]().union(*(test.mentioned for test in self.where))
         self.exception = Judge(scope.except_) if scope.except_ is not None else None
         order = names()
         parts = sorted(scope.parts.items(), key=lambda item: order.index(item[0]))
@@ -116,13 +116,13 @@ class Judge:
         return exception is not None and exception.applies(context, values, units) and exception._certain(unit)
 
     def _certain(self, unit: Unit) -> bool:
-        """As an exception: the unit has one of the effects, and lies within the part of its kind."""
+        """As an exception: the unit has one of the effects, lies within the part of its kind, and is mentioned."""
         if self.effects is not None and self.effects.isdisjoint(unit.effects):
             return False
         if self.parts:
             part = self.parts.get(unit.kind)
             return part is not None and part.covers(unit)
-        return True
+        return self.mentions(unit)
 
     def describe(self) -> str:
         """For people, such as `path research/*.yaml`; empty for a rule without scope."""

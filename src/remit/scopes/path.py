@@ -195,7 +195,8 @@ class PathMatcher(Matcher):
             return True
         if not any(self.folded.matches(form) for form in forms(unit)):
             return False
-        return not (self.avoid_exact and self.avoid_exact.matches(unit.value))
+        avoid = self.avoid_exact  # a link into the exception is named by its own place too
+        return not (avoid and all(avoid.matches(path) for path in (unit.value, *unit.also)))
 
     def describe(self) -> str:
         text = ", ".join((*self.scope.allow, *self.scope.outside)) or "nothing"

@@ -8,7 +8,7 @@ from typing import Any
 from remit.model.call import Context
 from remit.model.policy import Condition, Scalar
 from remit.model.text import shown
-from remit.scopes.interface import Matcher, Unit
+from remit.scopes.interface import Matcher, Unit, Values
 from remit.scopes.kinds import kind_of
 
 MOST = 120
@@ -27,9 +27,18 @@ class ArgumentTest:
         self.matchers = [kind_of(kind).matcher(condition.parts[kind]) for kind in self.kinds]
         self.obliges = any(matcher.obliges for matcher in self.matchers)
 
+    @property
+    def mentioned(self) -> frozenset[str]:
+        """The arguments that it says something about."""
+        return frozenset((self.arg,))
+
+    def asked_of(self, arg: str) -> list[Matcher]:
+        """What it asks of every unit of an argument."""
+        return self.matchers if arg == self.arg else []
+
     def matchers_of(self, unit: Unit) -> list[Matcher]:
-        """What it asks of a unit of its argument."""
-        return self.matchers if unit.arg == self.arg else []
+        """What may have to be done for it to hold of a unit."""
+        return self.asked_of(unit.arg)
 
     def describe(self) -> str:
         """For people, with every limit: `amount at most 50`."""
@@ -46,7 +55,7 @@ class ArgumentTest:
         limits = " and ".join(found) or "anything"
         return f"{limits} or absent" if self.optional else limits
 
-    def _bound(self, values: dict[str, list[Any]], context: Context) -> Scalar | None:
+    def _bound(self, values: Values, context: Context) -> Scalar | None:
         """What the task or the context says that the argument must be; None: nothing."""
         whose, _, name = (self.condition.same_as or "").partition(":")
         if whose == "context":
@@ -55,9 +64,12 @@ class ArgumentTest:
         said = values.get(self.condition.same_as or "")
         return said[0] if said else None
 
-    def holds_for_all(self, values: dict[str, list[Any]], units: list[Unit], context: Context) -> bool:
+    def holds_for_all(self, values: Values, units: list[Unit], context: Context) -> bool:
         """True only if the argument is there, or may be absent, and each of its values passes."""
-        mine = values.get(self.arg)
+        return self.pass_all(values.get(self.arg), values, units, context)
+
+    def pass_all(self, mine: list[Any] | None, values: Values, units: list[Unit], context: Context) -> bool:
+        """The same for some of its values."""
         if not mine:
             return self.optional
         if not all(test(value) for value in mine for test in self.tests):
@@ -66,12 +78,15 @@ class ArgumentTest:
             wanted = self._bound(values, context)
             if wanted is None or not all(same(value, wanted) for value in mine):
                 return False
-        own = [unit for unit in units if unit.arg == self.arg]
+        own = [unit for unit in units if unit.arg == self.arg] if self.matchers else ()
         return all(matcher.covers(unit) for matcher in self.matchers for unit in own)
 
-    def holds_for_any(self, values: dict[str, list[Any]], units: list[Unit], context: Context) -> bool:
+    def holds_for_any(self, values: Values, units: list[Unit], context: Context) -> bool:
         """False only if no value of the argument could pass."""
-        mine = values.get(self.arg)
+        return self.pass_any(values.get(self.arg), values, units, context)
+
+    def pass_any(self, mine: list[Any] | None, values: Values, units: list[Unit], context: Context) -> bool:
+        """The same for some of its values."""
         if not mine:
             return self.optional
         if self.condition.same_as is not None:
@@ -81,6 +96,84 @@ class ArgumentTest:
             return False
         own = [unit for unit in units if unit.arg == self.arg]
         return not self.matchers or any(all(m.touches(unit) for m in self.matchers) for unit in own)
+
+
+class EachTest:
+    """Conditions on the fields of one element of a list: an element passes if one of the alternatives holds for it.
+
+    For `may` every element must pass, for prohibitions any does.
+    """
+
+    __slots__ = ("alternatives", "arg", "mentioned", "obliges", "optional")
+
+    def __init__(self, arg: str, condition: Condition) -> None:
+        self.arg, self.optional = arg, condition.optional
+        self.alternatives = [
+            [ArgumentTest(f"{arg}.{name}", one) for name, one in sorted(fields.items())] for fields in condition.each
+        ]
+        named = [frozenset(test.arg for test in tests) for tests in self.alternatives]
+        self.mentioned = frozenset.intersection(*named)
+        """A field that one of the alternatives leaves open is not limited."""
+        self.obliges = any(test.obliges for tests in self.alternatives for test in tests)
+
+    def asked_of(self, arg: str) -> list[Matcher]:
+        """What it asks of every unit of an argument."""
+        if len(self.alternatives) > 1:
+            return []
+        return [matcher for test in self.alternatives[0] for matcher in test.asked_of(arg)]
+
+    def matchers_of(self, unit: Unit) -> list[Matcher]:
+        """What may have to be done for it to hold of a unit."""
+        return [matcher for tests in self.alternatives for test in tests for matcher in test.asked_of(unit.arg)]
+
+    def describe(self) -> str:
+        """For people, with every limit: `each payments[] with amount at most 50`."""
+        return f"each {self.arg} with {self.limit()}"
+
+    def must(self) -> str:
+        """The same as a demand: `each payments[] must have amount at most 50`."""
+        return f"each {self.arg} must have {self.limit()}"
+
+    def limit(self) -> str:
+        """What it asks of each element."""
+        cut = len(self.arg) + 1
+        held = ", or ".join(" and ".join(test.describe()[cut:] for test in tests) for tests in self.alternatives)
+        return f"{held}, or {self.arg} absent" if self.optional else held
+
+    def holds_for_all(self, values: Values, units: list[Unit], context: Context) -> bool:
+        """True only if the list has elements, or may be absent, and each of them passes."""
+        elements = values.get(self.arg)
+        if not elements:
+            return self.optional
+        return all(
+            any(
+                all(test.pass_all(*_within(element, test.arg, values, units), context) for test in tests)
+                for tests in self.alternatives
+            )
+            for element in elements
+        )
+
+    def holds_for_any(self, values: Values, units: list[Unit], context: Context) -> bool:
+        """False only if no element of the list could pass."""
+        elements = values.get(self.arg)
+        if not elements:
+            return self.optional
+        return any(
+            all(test.pass_any(*_within(element, test.arg, values, units), context) for test in tests)
+            for tests in self.alternatives
+            for element in elements
+        )
+
+
+def _within(element: Values, arg: str, values: Values, units: list[Unit]) -> tuple[list[Any], Values, list[Unit]]:
+    """The values of a field in one element, all values, and the units of these: the same text has the same units."""
+    mine = element.get(arg, [])
+    return mine, values, [unit for unit in units if unit.arg == arg and unit.text in mine]
+
+
+def argument_test(arg: str, condition: Condition) -> ArgumentTest | EachTest:
+    """What a condition of `where` asks."""
+    return EachTest(arg, condition) if condition.each else ArgumentTest(arg, condition)
 
 
 def _value_tests(condition: Condition) -> list[Callable[[Any], bool]]:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import gc
+import threading
 from collections.abc import AsyncIterator, Awaitable, Iterator
 from pathlib import Path
 from typing import Any
@@ -223,3 +225,28 @@ def test_a_guard_that_was_closed_meanwhile(world: World):
     world.guard.close()
     with pytest.raises(CallDenied):
         next(stream)
+
+
+def test_threads_that_close_one_result_at_once(world: World):
+    """However many close it, or one closes it while another runs it: it ends once."""
+    with world.guard.agent("worker"):
+        for _ in range(20):
+            stream: Any = world.numbers(50)
+            next(stream)
+            ready = threading.Barrier(4)
+
+            def use(act: Any, ready: threading.Barrier = ready) -> None:
+                ready.wait()
+                with contextlib.suppress(ValueError, StopIteration):
+                    act()
+
+            acts = [stream.close, stream.close, stream.close, lambda stream=stream: list(stream)]
+            threads = [threading.Thread(target=use, args=(act,)) for act in acts]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+            stream.close()
+    found = world.outcomes("numbers")
+    assert len(found) == 20
+    assert set(found) <= {("abandoned", None), ("done", None)}

@@ -12,6 +12,8 @@ import pytest
 import remit.testing
 from remit.enforce.errors import CallDenied, GuardError, NotActivated
 from remit.enforce.guard import Guard
+from remit.enforce.in_force import finish_activation
+from remit.record.open import open_ledger
 from tests.activated import activate
 from tests.cli.kit import program
 
@@ -139,3 +141,98 @@ def test_a_guard_for_tests(project: Path, monkeypatch: pytest.MonkeyPatch):
     with remit.testing.guard(project / "remit.yaml") as guard, pytest.raises(GuardError) as refused:
         guard.start()
     assert refused.value.code == "not-a-test"
+
+
+def test_the_first_activation_reaches_a_running_guard(project: Path):
+    file = project / "remit.yaml"
+    file.write_text(policy("refund"))
+    guard, refund = guarded(file)
+
+    async def later() -> Any:
+        return await guard.acall("refund", {"amount": 2})
+
+    with guard, guard.agent("a"):
+        for _ in range(4):  # the last of them take the shortest way
+            assert refund(1) == 1
+        file.write_text(policy())
+        assert refund(1) == 1
+        activate(file)
+        with pytest.raises(CallDenied):
+            refund(1)
+        with pytest.raises(CallDenied):
+            asyncio.run(later())
+        file.write_text(policy("refund"))
+        activate(file)
+        assert refund(1) == 1
+
+
+def test_an_activation_that_was_interrupted_stops_a_running_guard(project: Path, monkeypatch: pytest.MonkeyPatch):
+    """Between the store and the file nothing is in force, also if it was the first activation."""
+    file = project / "remit.yaml"
+    file.write_text(policy("refund"))
+    guard, refund = guarded(file)
+
+    def killed(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with guard, guard.agent("a"):
+        for name in ("first", "second"):
+            file.write_text(policy("refund") + f"name: {name}\n")
+            assert [refund(1) for _ in range(4)] == [1] * 4
+            with monkeypatch.context() as patch:
+                patch.setattr("remit.enforce.in_force.put_in_place", killed)
+                with pytest.raises(KeyboardInterrupt):
+                    activate(file)
+            for _ in range(2):
+                with pytest.raises(CallDenied, match="rulebook"):
+                    refund(1)
+            with open_ledger(project, point="test") as opened:
+                assert finish_activation(opened, project)
+
+
+def test_a_root_that_an_activation_changes(project: Path):
+    text = "remit: 1\nroot: {root}\nagents: {{a: {{may: [save: {{path: 'x/**'}}]}}}}\n"
+    text += "tools: {{save: {{args: {{path: path}}, does: {{write: path}}}}}}\n"
+    file = project / "remit.yaml"
+    (project / "sub/x").mkdir()
+    (project / "x").mkdir()
+    file.write_text(text.format(root="."))
+    guard = Guard(file)
+
+    @guard.tool(does={"write": "path"})
+    def save(path: Path) -> Path:
+        return path
+
+    with guard, guard.agent("a"):
+        assert save(Path("x/a")) == project / "x/a"
+        file.write_text(text.format(root="sub"))
+        activate(file)
+        assert save(Path("x/a")) == project / "sub/x/a"
+        assert guard.root == project / "sub"
+
+
+def test_an_activation_with_other_tools_stops_a_running_guard(project: Path):
+    file = project / "remit.yaml"
+    file.write_text(policy("refund"))
+    guard, refund = guarded(file)
+    with guard, guard.agent("a"):
+        assert refund(1) == 1
+        file.write_text(policy("refund").replace("amount: number", "amount: text"))
+        activate(file)
+        with pytest.raises(CallDenied, match="refund"):
+            refund(1)
+
+
+def test_a_guard_of_its_own_policy_ends_where_one_is_activated(project: Path, monkeypatch: pytest.MonkeyPatch):
+    own = {
+        "remit": 1,
+        "agents": {"a": {"may": ["refund"]}},
+        "tools": {"refund": {"args": {"amount": "number"}, "does": "nothing"}},
+    }
+    guard, refund = guarded(own, root=project / "sub", state=project.parent / "state")
+    with guard, guard.agent("a"):
+        assert refund(1) == 1
+        activate(project / "remit.yaml")
+        monkeypatch.setattr(guard, "_looked", -1)  # as a second later
+        with pytest.raises(CallDenied, match="activated"):
+            refund(1)

@@ -48,12 +48,14 @@ black src .                             | write ?
 ruff check --fix src                    | write src/**/*.py
 prettier --write src                    | write src/**
 gofmt -w src                            | write src/**/*.go
-split docs/a                            | write x*
+split docs/a                            | write xaa
+split -a 4 docs/a remit.                | write ?
 split docs/a out/p-                     | write out/p-*
-csplit docs/a 3                         | write xx*
+csplit docs/a 3                         | write xxaa
 gcc docs/a.c                            | write a.out
 gcc -c docs/a.c                         | write a.o
-git format-patch HEAD~1                 | write [0-9v]*-*.patch
+git format-patch HEAD~1                 | write 0001-x.patch
+git format-patch -v2 HEAD~1             | write ?
 ar x lib.a                              | write ?
 """
 

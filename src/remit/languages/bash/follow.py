@@ -202,6 +202,8 @@ class Follower:
         kind = step.kind
         if kind == "command":
             self.command(step.place, state)
+        elif kind == "hides":
+            state.lose((step.name,))
         elif kind == "sets":
             state.lose((step.name,))
             state.tainted = state.tainted or self.taints(Command(()), (step.name,))
@@ -407,7 +409,7 @@ class Follower:
                 if word.text is not None and ":~" not in word.text:
                     value = Piece(word.text, word.glob, word.deep)
                 if word.text is None and word.raw.startswith("(") and len(variants) == 1:
-                    value = _items(word.raw, self.expander(state, {}))
+                    value = _items(word.raw, self.expander(state, {}).without(set(last) - {name}))
                 if value is None or sum(name == other for other, _ in variant.assigns) > 1:
                     lost.add(name)
                 else:
@@ -551,8 +553,11 @@ class Follower:
         if words and words[0].deep:
             words[0] = Word(None, words[0].raw)
         redirects = tuple(_redirected(redirect, expander) for redirect in command.redirects)
-        assigns = tuple((name, _assigned(name, word, expander)) for name, word in command.assigns)
-        return command._replace(words=tuple(words), redirects=redirects, assigns=assigns)
+        assigns: list[tuple[str, Word]] = []
+        for name, word in command.assigns:
+            given = {other for other, _ in assigns}
+            assigns.append((name, _assigned(name, word, expander.without(given) if given else expander)))
+        return command._replace(words=tuple(words), redirects=redirects, assigns=tuple(assigns))
 
 
 class Changes:
@@ -576,6 +581,8 @@ class Changes:
                 self._command(self.script.commands[step.place])
             elif step.kind in ("subshell", "later", "function"):
                 continue
+            elif step.kind == "hides":
+                self.names.add(step.name)
             elif step.name:
                 self.names.add(step.name)
                 self.taints = self.taints or self.follower.taints(Command(()), (step.name,))

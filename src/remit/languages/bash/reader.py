@@ -544,9 +544,12 @@ class _Reader(Scanner):
 
     def argument(self, draft: Draft) -> bool:
         """The word that stands here, as an assignment or an argument; false if there is none."""
+        before = len(self.block)
         raw = self.word()
         if not raw:
             return False
+        if len(self.block) > before:  # a substitution sees what was assigned before it
+            self.block[before:before] = [Part("hides", name=name) for name, _ in draft.assigns]
         declares = bool(draft.words) and draft.words[0].text in DECLARES
         assign = _ASSIGN.match(raw) if declares or not draft.words else None
         if assign is not None:
@@ -567,7 +570,7 @@ class _Reader(Scanner):
         if self.text.startswith("(", self.at) and not rest:
             value = self.array()
             value = value if found[0] == f"{found[1]}=" else Word(None, f"{found[0]}{value.raw}")
-        elif found[0] != f"{found[1]}=" or (declares and len(self.lexed(raw)) != 1):
+        elif found[0] != f"{found[1]}=" or (declares and ("{" in rest.replace("${", "") or len(self.lexed(raw)) != 1)):
             value = Word(None, raw)
         else:
             value = lex_value(rest)

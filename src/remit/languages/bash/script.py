@@ -46,6 +46,7 @@ class Step(NamedTuple):
     |---|---|
     | command | none; `place` |
     | sets | none; the expression or expansion sets the variable `name` |
+    | hides | none; the variable `name` already has a value that the command gives it |
     | subshell | what changes nothing outside: `(…)`, a substitution, a stage of a pipe, what runs in the background |
     | later | what runs at a time that isn't known: a substitution in a here-document |
     | and, or | the left side; the right side, which may run |

@@ -66,6 +66,14 @@ class Expander:
         self.output = output
         """What commands print, if that is known."""
 
+    def without(self, names: set[str]) -> Expander:
+        """The same with variables that have another value by now."""
+
+        def lookup(name: str) -> Value | None:
+            return None if name in names else self.lookup(name)
+
+        return Expander(lookup, lambda _: None)
+
     def words(self, raw: str) -> list[Word] | None:
         """The words that one word of the text becomes; None where that isn't certain."""
         try:

@@ -137,8 +137,13 @@ def touch_unnamed(
     elif special == "split":
         prefix = plain[1] if len(plain) > 1 else Word("x", "x")
         touch_pieces(out, prefix)
-    elif special == "csplit" and seen.isdisjoint(("-f", "--prefix")):
-        touch_pieces(out, Word("xx", "xx"))
+        if seen & {"-a", "--suffix-length", "--additional-suffix"}:
+            out.touch("write", UNTOLD)
+    elif special == "csplit":
+        if seen.isdisjoint(("-f", "--prefix")):
+            touch_pieces(out, Word("xx", "xx"))
+        if seen & {"-b", "--suffix-format", "-n", "--digits"}:
+            out.touch("write", UNTOLD)
     elif special == "compiler":
         _compiled(out, plain, seen)
     elif special == "ar" and _extracts(plain, seen):
@@ -146,7 +151,8 @@ def touch_unnamed(
     elif special == "ln" and len(plain) == 1 and seen.isdisjoint(("-t", "--target-directory")):
         touch_into(out, HERE, plain)
     elif special == "format-patch" and seen.isdisjoint(("-o", "--output-directory", "--stdout", "--output")):
-        out.touch("write", Word("[0-9v]*-*.patch", "patches", glob=True))
+        named = seen & {"-v", "--reroll-count", "--suffix", "--numbered-files", "--start-number"}
+        out.touch("write", UNTOLD if named else Word("0001-x.patch", "patches"))
     return replaced
 
 
@@ -168,13 +174,13 @@ def _packed(out: Reading, special: str, plain: list[Word], seen: set[str]) -> No
 
 
 def touch_pieces(out: Reading, prefix: Word) -> None:
-    """Files whose names begin with the prefix."""
+    """Files whose names begin with the prefix, and end in a few letters or digits."""
     if prefix.text is None or _MAGIC & set(prefix.text):
         out.touch("write", UNTOLD)
-    else:
-        out.touch(
-            "write", Word(f"./{prefix.text}*" if "/" not in prefix.text else f"{prefix.text}*", prefix.raw, glob=True)
-        )
+    elif "/" in prefix.text:
+        out.touch("write", Word(f"{prefix.text}*", prefix.raw, glob=True))
+    else:  # a pattern here would count at any depth
+        out.touch("write", Word(f"{prefix.text}aa", prefix.raw))
 
 
 def _compiled(out: Reading, plain: list[Word], seen: set[str]) -> None:

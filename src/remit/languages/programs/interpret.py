@@ -218,6 +218,8 @@ class Interpreter:
     ) -> int:
         """One word of options; returns where the next word is."""
         name, equals, value = text.partition("=")
+        if text in ("--help", "--version") and text not in options:
+            return at  # every program takes these for a question about itself
         if name in options and (equals == "" or len(name) > 2 or profile.dashes == "one"):
             return self._apply(profile, name, options[name], value if equals else None, words, at, seen)
         if text.startswith("--"):

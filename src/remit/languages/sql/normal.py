@@ -1,6 +1,6 @@
 """A query in the one form that the parser is given: no comments, no names, no literals, only structure.
 
-Every name becomes `n3`, every string `'s3'`, every number `1`, every type one name, so that no word of the text can
+Every name becomes `n3`, every string `'s3'`, every number `13`, every type one name, so that no word of the text can
 be taken for something that the database doesn't take it for. What each stood for is looked up afterwards.
 """
 
@@ -53,6 +53,10 @@ class Normal(NamedTuple):
     """Strings that could be columns, by their number."""
     starts: list[int]
     """Where each token begins in the normal form."""
+    numerals: list[str]
+    """The numbers: the third is written `12`."""
+    typed: frozenset[int]
+    """Strings with a type before them, by their number."""
 
 
 class Normaliser:
@@ -75,6 +79,8 @@ class Normaliser:
         self.called: list[str] = []
         self.replaces_rows = False
         self.quoted: set[int] = set()
+        self.typed: set[int] = set()
+        self.numerals: list[str] = []
         self.skipped: set[int] = set()
         """Places of words that say nothing more: the unit behind an interval."""
         self.begun: list[int] = []
@@ -107,7 +113,8 @@ class Normaliser:
                 self.strings.append(token.value)
                 self.out.append(f"'s{len(self.strings) - 1}'")
             elif kind == NUMBER:
-                self.out.append("1")
+                self.out.append(f"1{len(self.numerals)}")
+                self.numerals.append(token.value)
             elif kind == PARAM:
                 self.out.append("$1" if self.dialect == "postgres" else "?")
             at += 1
@@ -129,6 +136,8 @@ class Normaliser:
             self.replaces_rows,
             frozenset(self.quoted),
             [offsets[pieces] for pieces in self.begun],
+            self.numerals,
+            frozenset(self.typed),
         )
 
     def name(self, value: str, at: int) -> str:
@@ -222,6 +231,7 @@ class Normaliser:
             self.out.append("1")
             return at + 1
         if self._kind(at + 1) == STRING and (self.dialect in ("postgres", "duckdb") or self._is_typed(value)):
+            self.typed.add(len(self.strings))
             return at + 1  # `date '2026-01-01'`: a literal with its type
         self.out.append(self.name(self._folded(token), at))
         return at + 1
@@ -243,6 +253,7 @@ class Normaliser:
         kind = self._kind(here)
         if kind in (STRING, QUOTED, NUMBER, PARAM):
             self._skip_unit(here + 1)
+            self.typed.add(len(self.strings))
             return at + 1
         if self.dialect == "postgres" or kind == "":
             return 0

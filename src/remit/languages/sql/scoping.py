@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 from remit.languages.sql.statement import Use
 
@@ -10,7 +11,7 @@ from remit.languages.sql.statement import Use
 class Source:
     """A table that a query uses, and the columns of it that are known to be read or set."""
 
-    __slots__ = ("columns", "own", "table", "verb")
+    __slots__ = ("columns", "inserted", "own", "pins", "table", "verb")
 
     def __init__(self, verb: str, table: str, columns: set[str] | None = None, *, own: bool = False) -> None:
         self.verb = verb
@@ -18,6 +19,10 @@ class Source:
         self.columns = columns
         self.own = own
         """A read of the table that the statement changes, only to choose the rows and to compute their values."""
+        self.pins: dict[str, frozenset[int | str]] = {}
+        """Columns that a condition joined by AND holds to some values."""
+        self.inserted: list[dict[str, frozenset[int | str]]] | None = None
+        """The same for each row of an INSERT of values."""
 
     def add(self, column: str) -> None:
         if self.columns is not None:
@@ -27,7 +32,18 @@ class Source:
 class Scope:
     """One query: its tables by alias, the CTEs that it sees, and the columns that it names."""
 
-    __slots__ = ("called", "columns", "ctes", "everything", "parent", "returned", "sources", "target")
+    __slots__ = (
+        "called",
+        "columns",
+        "ctes",
+        "everything",
+        "outputs",
+        "parent",
+        "returned",
+        "sources",
+        "target",
+        "where",
+    )
 
     def __init__(self, parent: Scope | None, ctes: frozenset[str]) -> None:
         self.parent = parent
@@ -37,6 +53,10 @@ class Scope:
         self.columns: list[tuple[str, str]] = []
         """Qualifier, or nothing, and name; the name `*` is all of them."""
         self.everything = False
+        self.where: Any = None
+        """Its condition."""
+        self.outputs: frozenset[str] = frozenset()
+        """The names that it gives its own columns."""
         self.called: dict[str, frozenset[str]] = {}
         """Functions in the place of tables, by alias: the names that the text gives their columns."""
         self.target: Source | None = None
@@ -51,6 +71,20 @@ class Scope:
         if self.target is not None:
             inner.returned = Source("select", self.target.table, set())
         return inner
+
+    def pin(self, qualifier: str, name: str, values: frozenset[int | str]) -> None:
+        """Notes that a condition holds a column to some values, if it is certain whose column that is."""
+        found = [source for alias, source in self.sources if not qualifier or alias == qualifier]
+        if len(found) == 1 and found[0] is not None and (qualifier or name not in self.outputs):
+            found[0].pins[name] = values
+
+    def pinned(self) -> None:
+        """What holds for the rows that a statement chooses holds for those that it changes and hands back."""
+        for _, source in self.sources:
+            if source is not None and source.own:
+                for other in (self.target, self.returned):
+                    if other is not None and other.inserted is None:
+                        other.pins = source.pins
 
     def tables(self) -> Iterator[tuple[str, Source | None]]:
         """Its tables by alias, each as a read of it counts here."""
@@ -114,14 +148,16 @@ class Scope:
 
 def merged(sources: list[Source]) -> tuple[Use, ...]:
     """One use for each verb and table, in the order in which they came."""
-    found: dict[tuple[str, str, bool], set[str] | None] = {}
+    found: dict[tuple[str, str, bool], tuple[set[str] | None, dict[Any, None]]] = {}
     for source in sources:
         if source.own and source.columns == set():
             continue  # nothing of it is read
         key = (source.verb, source.table, source.own)
-        known = found.get(key, set())
-        found[key] = None if known is None or source.columns is None else known | source.columns
+        known, rows = found.get(key, (set(), {}))
+        for pins in [source.pins] if source.inserted is None else source.inserted:
+            rows[frozenset(pins.items())] = None
+        found[key] = None if known is None or source.columns is None else known | source.columns, rows
     return tuple(
-        Use(verb, table, None if columns is None else frozenset(columns), own=own)
-        for (verb, table, own), columns in found.items()
+        Use(verb, table, None if columns is None else frozenset(columns), own=own, rows=tuple(rows))
+        for (verb, table, own), (columns, rows) in found.items()
     )

@@ -33,6 +33,8 @@ class Use(NamedTuple):
     """The view or trigger of the schema through which it is touched; empty where the statement itself says so."""
     own: bool = False
     """A read of the table that the statement changes, only to choose its rows and compute their values: WHERE, SET."""
+    rows: tuple[frozenset[tuple[str, frozenset[int | str]]], ...] = ()
+    """Each time the table is used, or each row that is inserted: the columns that can only have these values there."""
 
 
 class Reach(NamedTuple):

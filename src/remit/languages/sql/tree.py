@@ -83,6 +83,7 @@ class Walker:
             else:
                 self._children(node, scope)
         for each in self.scopes:
+            self._pin(each)
             each.resolve()
             if self.dialect == "postgres":
                 for name in each.calls():
@@ -108,12 +109,53 @@ class Walker:
         for item in node.expressions:
             if isinstance(item, exp.Star):
                 inner.everything = True
+        inner.where = node.args.get("where")
+        inner.outputs = frozenset(
+            self._column_name(item.args["alias"]) or "?" for item in node.expressions if isinstance(item, exp.Alias)
+        )
         self._rest(node, inner, "into", "locks", "order")
         if node.args.get("locks"):
             self.verbs.add("update")
             for table in node.find_all(exp.Table):
                 if isinstance(table.parent, exp.From | exp.Join) and isinstance(table.this, exp.Identifier):
                     self.sources.append(Source("update", self._table_name(table), set()))
+
+    def _pin(self, scope: Scope) -> None:
+        """Conditions `column = literal` and `column IN (literals)` that are joined by AND, and by nothing else."""
+        parts = [scope.where.this] if scope.where is not None else []
+        while parts:
+            part = parts.pop()
+            if isinstance(part, exp.And):
+                parts += [part.this, part.expression]
+            elif isinstance(part, exp.Paren):
+                parts.append(part.this)
+            elif isinstance(part, exp.EQ):
+                self._pin_one(part.this, [part.expression], scope)
+                self._pin_one(part.expression, [part.this], scope)
+            elif isinstance(part, exp.In) and set(_given(part)) == {"this", "expressions"}:
+                self._pin_one(part.this, part.expressions, scope)
+        scope.pinned()
+
+    def _pin_one(self, column: exp.Expr, values: list[Any], scope: Scope) -> None:
+        name = self._column_name(column.this) if isinstance(column, exp.Column) else None
+        if name is None or set(_given(column)) - {"this", "table"}:
+            return
+        qualifier = column.args.get("table")
+        found = [self._constant(value) for value in values]
+        whose = self._column_name(qualifier) if qualifier else ""
+        if found and None not in found and whose is not None:
+            scope.pin(whose, name, frozenset(value for value in found if value is not None))
+
+    def _constant(self, node: Any) -> int | str | None:
+        """The whole number or text that stands there as it is: without a type, a sign, an escape or a fraction."""
+        if not isinstance(node, exp.Literal):
+            return None
+        if node.is_string:
+            index = int(node.this[1:])
+            text = self.normal.strings[index]
+            return None if index in self.normal.typed | self.normal.quoted or "\\" in text else text
+        numeral = self.normal.numerals[int(node.this[1:])] if len(node.this) > 1 else ""
+        return int(numeral) if numeral.isascii() and numeral.isdigit() and len(numeral) < 19 else None
 
     def _created(self, into: exp.Expr) -> None:
         table = into.this
@@ -188,7 +230,9 @@ class Walker:
         source = self._table(target, inner, "insert")
         inner.sources.append(("excluded", None))
         if source is not None:
-            source.columns = {self._column_name(item) or "?" for item in listed} or None
+            names = [self._column_name(item) or "?" for item in listed]
+            source.columns = set(names) or None
+            source.inserted = self._inserted(names, node.args.get("expression"))
         rows = node.args.get("expression")
         literal = rows is not None and not node.args.get("with_") and self._is_literal(rows)
         self.source = "values" if literal and self.source != "select" else "select"
@@ -197,6 +241,18 @@ class Walker:
         else:
             self._push(rows, self._scope(scope, ctes))
         self._rest(node, inner, "this", "expression")
+
+    def _inserted(self, names: list[str], rows: Any) -> list[dict[str, frozenset[int | str]]]:
+        """For each row the columns that the text gives a plain value."""
+        if not isinstance(rows, exp.Values) or len(set(names)) != len(names):
+            return [{}]
+        found = []
+        for row in rows.expressions:
+            items = row.expressions if isinstance(row, exp.Tuple) else [row]
+            values = [self._constant(item) for item in items]
+            pairs = zip(names, values, strict=True) if len(items) == len(names) else ()
+            found.append({name: frozenset((value,)) for name, value in pairs if value is not None})
+        return found or [{}]
 
     def _is_literal(self, rows: exp.Expr) -> bool:
         if not isinstance(rows, exp.Values):
@@ -229,6 +285,7 @@ class Walker:
         source = self._table(node.this, inner, "update")
         if source is not None and self.normal.replaces_rows:
             self.sources.append(Source("delete", source.table))
+        inner.where = node.args.get("where")
         self._set(node.expressions, inner)
         self._rest(node, inner, "this", "expressions")
 
@@ -270,6 +327,7 @@ class Walker:
         source = self._table(node.this, inner, "delete")
         if source is not None:
             source.columns = None
+        inner.where = node.args.get("where")
         self._rest(node, inner, "this", "using")
         for item in node.args.get("using") or ():
             self._item(item, inner)
@@ -618,6 +676,11 @@ class Walker:
     def _pragma(self, name: str) -> None:
         self.verbs.add("pragma")
         self.pragmas.append(name.removeprefix("pragma_"))
+
+
+def _given(node: exp.Expr) -> list[str]:
+    """The parts that a node has."""
+    return [key for key, value in node.args.items() if value]
 
 
 def _text_of(node: exp.Expr, normal: Normal) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from remit.languages.bash.reading import Word
+from remit.languages.programs.derived import resources
 from remit.languages.programs.meta import meta_of
 from remit.languages.programs.profiles import is_plain, profile_of, programs
 from remit.languages.programs.understand import Act
@@ -22,6 +23,10 @@ PROJECT_CODE = "project_code"
 JOINED_BY = ("and", "or", "then", "pipe")
 
 
+OBJECTS = frozenset(("kubectl", "oc"))
+"""Programs whose subcommands are named with the kind of thing that they are about: `get pods`."""
+
+
 class Run:
     """One entry of `run`: a program, and what its arguments may be."""
 
@@ -33,7 +38,7 @@ class Run:
         subs = limits if isinstance(limits, (list, tuple)) else data.get("sub")
         if isinstance(limits, str):
             subs = [limits]
-        self.subs = [tuple(str(sub).split()) for sub in subs] if subs is not None else None
+        self.subs = [_named(program, str(sub)) for sub in subs] if subs is not None else None
         self.effects = frozenset(data["effects"]) if "effects" in data else None
         self.options = _options(program, data.get("options"))
         self.targets = _set(data.get("targets"))
@@ -57,8 +62,7 @@ class Run:
         """False only if the entry names subcommands, and the command is certainly another one."""
         if self.subs is None:
             return True
-        mine = _subcommands(act)
-        return any(mine[: len(sub)] == sub[: len(mine)] for sub in self.subs)
+        return any(mine[: len(sub)] == sub[: len(mine)] for sub in self.subs for mine in _subcommands(act))
 
     def excess(self, act: Act) -> int:
         """How many effects the command has beyond the entry's."""
@@ -105,10 +109,9 @@ class Run:
         return act.base | act.asked if self.sql is not None else act.base
 
     def _names(self, act: Act) -> str | None:
-        if self.subs is not None:
-            mine = _subcommands(act)
-            if not any(mine[: len(sub)] == sub for sub in self.subs):
-                return f"{self.describe()} only"
+        subs = self.subs
+        if subs is not None and not all(any(mine[: len(sub)] == sub for sub in subs) for mine in _subcommands(act)):
+            return f"{self.describe()} only"
         for wanted, words, what in (
             (self.targets, act.targets, "target"),
             (self.modules, act.modules, "module"),
@@ -116,7 +119,7 @@ class Run:
         ):
             if wanted is None:
                 continue
-            if not words or any(word.text not in wanted for word in words):
+            if not words or not all(_among(word.text, wanted) for word in words):
                 return f"the {what} must be {_brief(sorted(wanted))}"
         if self.modules is None and act.modules:
             return f"the module {act.modules[0].text} is not named"
@@ -278,7 +281,7 @@ class ShellMatcher(Matcher):
         near = [(run.excess(act), reason) for run, reason in zip(runs, reasons, strict=True) if run.is_about(act)]
         if near:
             return min(near, key=lambda pair: pair[0])[1]
-        name = " ".join((act.program, *_subcommands(act)))
+        name = " ".join((act.program, *_subcommands(act)[0]))
         return f"{name} is not among the commands; {self.allows(act.program)} may be run"
 
     def _is_input(self, act: Act) -> bool:
@@ -383,9 +386,24 @@ def _lies_in(allowed: GlobSet, path: str | Glob | None) -> bool:
     return allowed.matches(path) if isinstance(path, str) else allowed.includes(path)
 
 
-def _subcommands(act: Act) -> tuple[str, ...]:
-    """The subcommand with the words that follow it, for `run build` or `stash list`."""
-    return act.sub + tuple(word.text or "" for word in act.targets[:1])
+def _subcommands(act: Act) -> list[tuple[str, ...]]:
+    """The subcommand with the word that follows it, for `run build`; with each, where it has several objects."""
+    if act.program not in OBJECTS:
+        return [act.sub + tuple(word.text or "" for word in act.targets[:1])]
+    return [(*act.sub, word.text or "") for word in act.targets] or [act.sub]
+
+
+def _named(program: str, sub: str) -> tuple[str, ...]:
+    """The words of a subcommand in a rule; `kubectl: [get pods]` means what `get po` means."""
+    words = sub.split()
+    return (*words[:1], *(name for word in words[1:] for name in resources(word))) if program in OBJECTS else (*words,)
+
+
+def _among(text: str | None, wanted: frozenset[str]) -> bool:
+    """A name is one of these; `*.x.example` stands for every host below x.example."""
+    if text is None or text in wanted:
+        return text is not None
+    return any(name[:2] == "*." and text.endswith(name[1:]) and len(text) >= len(name) for name in wanted)
 
 
 def _within_urls(word: Word, urls: UrlSet) -> bool:

@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 from remit.forms.nodes import Node
-from remit.forms.shapes import Choice, Either, Field, Flag, ListOf, MapOf, Reader, Record, Ref, Text
+from remit.forms.shapes import Choice, Either, Field, Flag, ListOf, MapOf, Reader, Record, Ref, Scalar, Text
 from remit.model.text import shown
 
 _NAME = re.compile(r"[^\s'\"`\[\];(),]+(?: [^\s'\"`\[\];(),]+)*")
@@ -21,6 +21,16 @@ class _Name(Text):
         if isinstance(text, str) and not _NAME.fullmatch(text):
             return reader.fail(node.at, "bad-value", f"expected a name without quotes, got `{shown(text)}`")
         return text
+
+
+class _Value(Scalar):
+    """A whole number or a text that a column is compared with."""
+
+    def read(self, node: Node, reader: Reader) -> Any:
+        value = super().read(node, reader)
+        if type(value) in (bool, float) or value is None:
+            return reader.fail(node.at, "bad-value", "expected a whole number or a text")
+        return value
 
 
 _name = _Name()
@@ -53,6 +63,7 @@ def _plain(words: list[str]) -> str | list[str]:
     return "any" if "any" in words else words
 
 
+_values = Either(scalar=_Value(), list=ListOf(_Value(), some=True))
 _verb = Either(scalar=_name, list=ListOf(_name, some=True), map=_long)
 _scope = Record(
     {
@@ -66,6 +77,10 @@ _scope = Record(
         "transaction": Field(Flag(), "BEGIN, COMMIT, ROLLBACK, SAVEPOINT"),
         "explain": Field(Flag(), "EXPLAIN of what it may do"),
         "functions": Field(_names, "functions beyond those known to be harmless"),
+        "rows": Field(
+            MapOf(MapOf(_values, what="column"), what="table"),
+            "by table the only rows that it may reach: a column and its value, or values",
+        ),
     },
     what="a sql scope",
 )

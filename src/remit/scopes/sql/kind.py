@@ -35,7 +35,7 @@ class SqlKind(Kind):
         from remit.scopes.sql.units import sql_units
 
         schema = facts.schema.get(arg.tool.name) if facts.schema is not None else None
-        return sql_units(arg.name, value, arg.tool.dialect or "", facts.root, schema)
+        return sql_units(arg.name, value, arg.tool.dialect or "", facts.root, schema or arg.tool.schema)
 
     def form(self) -> Shape:
         from remit.scopes.sql.form import sql_scope

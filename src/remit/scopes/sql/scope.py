@@ -86,6 +86,50 @@ class Clause:
         return " ".join([self.verb, self.tables.describe(), *more])
 
 
+class Rows:
+    """The only rows of a table that a scope reaches: those whose columns have these values."""
+
+    def __init__(self, table: str, conditions: dict[str, Any]) -> None:
+        self.table = table
+        self.tables = Tables([table])
+        self.conditions = {
+            column.lower(): frozenset(value if isinstance(value, list | tuple) else [value])
+            for column, value in conditions.items()
+        }
+
+    def refuses(self, use: Use, statement: SqlStatement) -> str | None:
+        """Why the use could reach other rows; None if it can't."""
+        if use.own or use.via or use.verb == "ddl" or not self.tables.meets(use.table):
+            return None
+        if use.verb == "update" and use.columns == frozenset():
+            return None  # it locks what it reads
+        if use.verb not in ("select", "insert", "update", "delete"):
+            return f"it would {use.verb} {use.table}, of which it may touch only rows with {self.describe()}"
+        if use.verb == "insert" and statement.conflict not in ("none", "ignore"):
+            return f"on a conflict it could change other rows of {use.table} than those with {self.describe()}"
+        for column, allowed in self.conditions.items():
+            if use.verb == "update" and (use.columns is None or column in use.columns):
+                return f"it would update {use.table}.{column}, by which rows are told apart"
+            if not use.rows or not all(_holds(pins, column, allowed) for pins in use.rows):
+                what = (
+                    "each row to be inserted" if use.verb == "insert" else f"each WHERE for {use.table}, joined by AND"
+                )
+                return f"it could reach other rows of {use.table}; {what} must say {self.describe(column)}"
+        return None
+
+    def describe(self, only: str = "") -> str:
+        texts = []
+        for column, allowed in self.conditions.items():
+            values = [f"'{value}'" if isinstance(value, str) else str(value) for value in sorted(allowed, key=str)]
+            if not only or column == only:
+                texts.append(f"{column} = {values[0]}" if len(values) == 1 else f"{column} IN ({', '.join(values)})")
+        return " AND ".join(texts)
+
+
+def _holds(pins: frozenset[tuple[str, frozenset[int | str]]], column: str, allowed: frozenset[Any]) -> bool:
+    return any(name == column and values and all(value in allowed for value in values) for name, values in pins)
+
+
 class SqlMatcher(Matcher):
     """What a `sql:` scope says about the statements of a text."""
 
@@ -95,6 +139,7 @@ class SqlMatcher(Matcher):
         self.transaction = bool(scope.get("transaction", False))
         self.explain = bool(scope.get("explain", False))
         self.functions = frozenset(name.lower() for name in _list(scope.get("functions")))
+        self.rows = [Rows(table, conditions) for table, conditions in (scope.get("rows") or {}).items()]
 
     def covers(self, unit: Unit) -> bool:
         """True only if the statement is certainly within."""
@@ -146,6 +191,7 @@ class SqlMatcher(Matcher):
             else:
                 word = _WORDS.get(use.verb, use.verb)
                 refused = f"it would also {word} {use.table}; it may only {self.describe()}"
+            refused = refused or next((why for rows in self.rows if (why := rows.refuses(use, statement))), None)
             if refused is not None:
                 return refused
         return None
@@ -225,6 +271,7 @@ class SqlMatcher(Matcher):
             words.append(f"pragma {self.pragmas.describe().replace('any table', 'any')}")
         words += ["transactions"] if self.transaction else []
         words += ["explain"] if self.explain else []
+        words += [f"of {rows.table} only rows with {rows.describe()}" for rows in self.rows]
         return "; ".join(words) or "no statement"
 
 

@@ -1,0 +1,61 @@
+"""Which units the arguments of a call fall into."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.decide.kit import book, may, outcome
+
+ARGS = {"path": "path", "glob": {"glob": "path"}}
+RULE = {"look": {"path": ["src/**/*.py", "src/**/.py"]}}
+
+
+@pytest.mark.parametrize(
+    ("reads", "args", "expected"),
+    [
+        (["glob"], {"path": "src", "glob": "*.py"}, "allow"),  # the glob stands for its base
+        (["glob"], {"path": "src"}, "deny not-permitted"),
+        (["glob", {"below": "path"}], {"path": "src", "glob": "*.py"}, "deny not-permitted"),  # the base counts itself
+        (["glob", "path"], {"path": "src", "glob": "*.py"}, "deny not-permitted"),
+        ([{"below": "path"}], {"path": "src", "glob": "*.py"}, "deny not-permitted"),
+    ],
+)
+def test_the_base_of_a_glob_is_a_unit_if_it_has_effects(
+    reads: list[object], args: dict[str, str], expected: str
+) -> None:
+    tools = {"look": {"args": ARGS, "optional": ["glob"], "does": {"read": reads}}}
+    assert outcome(book(tools=tools, agents={"a": {"may": [RULE]}}), "look", args) == expected
+
+
+def test_an_effect_on_records_is_not_one_of_the_call() -> None:
+    tools = {"note": {"args": {"text": "text"}, "does": {"write": {"records": "notes"}}}}
+    rulebook = book(tools=tools, agents={"a": {"may": ["note"], "may_not": [{"effect": "delete"}]}})
+    assert outcome(rulebook, "note", {"text": "x"}) == "allow"
+
+
+CHOICE = {
+    "set": {"args": {"level": {"one_of": ["low", "high"]}, "note": "text"}, "optional": ["note"], "does": "nothing"}
+}
+
+
+def test_a_choice_is_judged_by_its_value_each_time() -> None:
+    rulebook = book(tools=CHOICE, agents={"a": {"may": ["set"]}})
+    for _ in range(4):
+        assert outcome(rulebook, "set", {"level": "low"}) == "allow"
+        assert outcome(rulebook, "set", {"level": "middle"}) == "deny mistyped-argument"
+
+
+EVERY = ["read", "write", "delete", "network", "execute"]
+
+
+@pytest.mark.parametrize(
+    ("tool", "arg", "text", "expected"),
+    [
+        ("query", "sql", "SELECT a FROM t", "allow"),
+        ("query", "sql", "SELECT nosuch(1)", "deny not-permitted"),
+        ("run", "command", "cat x", "allow"),
+        ("run", "command", "cat --nosuch x", "deny not-permitted"),
+    ],
+)
+def test_a_rule_on_effects_does_not_cover_what_is_not_understood(tool: str, arg: str, text: str, expected: str) -> None:
+    assert outcome(may({tool: {"effect": EVERY}}), tool, {arg: text}) == expected
