@@ -308,7 +308,8 @@ def _data(caller: Caller, case: Case) -> Objection | None:
     remedy = None
     if caller.data_tiers_with_grant is not None and tier in caller.data_tiers_with_grant:
         remedy = Remedy(f"a capsule that grants data tier {tier}")
-    reason = f"{caller.name} may not touch data of tier {tier}"
+    because = f": {case.data_why}" if case.data_why else ""
+    reason = f"{caller.name} may not touch data of tier {tier}{because}"
     return case.deny(6, "data-tier", reason, rule=caller.at, remedy=remedy, binding=tier == 3, unsure=case.data_unsure)
 
 

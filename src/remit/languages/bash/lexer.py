@@ -66,8 +66,10 @@ def delimiter(raw: str) -> str:
 
 
 def _word(chars: list[Char], raw: str) -> Word:
-    text = "".join(char for char, _ in chars)
-    return Word(text, raw, glob=any(char in ("*", "?", "[") and not quoted for char, quoted in chars))
+    glob = any(char in ("*", "?", "[") and not quoted for char, quoted in chars)
+    if glob and any(quoted and char in ("*", "?", "[", "]", "{", "}", "\\") for char, quoted in chars):
+        return Word(None, raw)  # as a pattern, its text would say something else
+    return Word("".join(char for char, _ in chars), raw, glob)
 
 
 def _unquote(raw: str) -> list[Char] | None:

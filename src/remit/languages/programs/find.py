@@ -194,7 +194,7 @@ class _Find:
         while self.at < len(self.words):
             word = self.words[self.at]
             self.at += 1
-            if word.text == ";" or (batches and word.text == "+" and command and command[-1].raw == "{}"):
+            if word.text == ";" or (batches and word.text == "+" and command and command[-1].text == "{}"):
                 break
             if word.text is None and not _one_word(word.raw):
                 self._unknown(f"`{word.raw}` is not literal")

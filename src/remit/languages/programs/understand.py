@@ -190,8 +190,9 @@ class _Walk(Follower):
         given = self.around if source is None else self._outputs.get(source, Input(None, present=True))
         acts = _command(command, self.depth, self.via, state, self.budget, given, self.functions)
         acts[0] = acts[0]._replace(feeds=self._readers.get(place))
-        known = {id(act) for at, act in self.found if at == place}
-        self.found.extend((place, act) for act in acts if id(act) not in known)
+        self.found.extend((place, act) for act in acts)
+        if place not in self._readers:
+            return
         printed = Input(self.output(command), present=True, names=names_of(command, given))
         before = self._outputs.get(place, printed)
         self._outputs[place] = printed if before == printed else Input(None, present=True)
@@ -306,6 +307,8 @@ def _command(
     shared = Input(None, given.present)
     alone = len(out.commands) == 1 and not out.shells and program != "find"
     inherited = NOTHING if reader.stdin == "commands" else given if alone else shared
+    if not out.commands and not out.shells:
+        return acts
     inside = state.copy()
     inside.bases = act.bases
     for inner in out.commands:
