@@ -112,6 +112,7 @@ _PLAIN = (
     "at_files",
     "pathspecs",
     "verb",
+    "edits",
 )
 """Keys whose values are taken as they are."""
 
@@ -174,9 +175,8 @@ class _Compiler:
         for key in _PLAIN:
             if key in data:
                 fields[key] = data[key]
-        for key in ("settings", "edits"):
-            if key in data:
-                fields[key] = tuple(str(text) for text in data[key])
+        if "settings" in data:
+            fields["settings"] = tuple(str(text) for text in data["settings"])
         try:
             return _PROFILE.convert(fields)
         except msgspec.ValidationError as error:

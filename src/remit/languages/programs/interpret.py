@@ -338,8 +338,8 @@ class Interpreter:
             self._value(kind, word)
         if self.into is not None:
             self._into(self.into, plain, seen)
-        if profile.edits is not None and not plain and self._writes():
-            touch_edited(self.out, HERE, profile.edits)
+        if profile.edits and not plain and self._writes():
+            touch_edited(self.out, HERE)
         if self.pathspecs and plain and all(pathspec(word) is None for word in plain):
             self._value(kinds[-1].removesuffix("..."), HERE)  # all but what is excluded
         if profile.special == "git config" and not read_git_config(
@@ -460,7 +460,7 @@ class Interpreter:
         elif kind == "edit":
             out.touch("read", word, deep=True)
             if self._writes():
-                touch_edited(out, word, self.profile.edits or ())
+                touch_edited(out, word)
         elif kind == "target_dir":
             out.touch("write", word)
             self.into = word

@@ -57,8 +57,8 @@ class Profile(msgspec.Struct, frozen=True, omit_defaults=True):
     """Its paths are git's patterns, with magic such as `:/x`."""
     settings: tuple[str, ...] = ()
     """Settings that can name no program, as patterns."""
-    edits: tuple[str, ...] | None = None
-    """Names of the files that it writes below a folder that it is given, as patterns; none: any file."""
+    edits: bool = False
+    """It changes files in place, without arguments those below the working directory."""
     alone: tuple[str, ...] | None = None
     """Its effects when it is given no arguments: `git branch` only lists."""
 
