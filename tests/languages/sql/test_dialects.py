@@ -43,7 +43,7 @@ def test_a_type_hides_no_call() -> None:
 
 def test_double_quotes_of_mysql_could_be_a_column() -> None:
     (statement,) = understand_sql('SELECT "password" FROM users', "mysql").statements
-    assert statement.uses[0].columns == {"password"}
+    assert statement.uses[0].columns == frozenset({"password"})
 
 
 def test_where_the_parser_gives_up_is_said() -> None:
