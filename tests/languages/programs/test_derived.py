@@ -41,13 +41,13 @@ git rm -r docs                          | delete docs/**
 git checkout HEAD~1 -- .                | write ?
 git checkout HEAD~1 -- ':/x'            | write ?
 git restore src                         | write src/**
-ruff format src                         | write src/**/*.py
+ruff format src                         | write src/**
 ruff format                             | write ?
 black .                                 | write ?
 black src .                             | write ?
-ruff check --fix src                    | write src/**/*.py
+ruff check --fix src                    | write src/**
 prettier --write src                    | write src/**
-gofmt -w src                            | write src/**/*.go
+gofmt -w src                            | write src/**
 split docs/a                            | write xaa
 split -a 4 docs/a remit.                | write ?
 split docs/a out/p-                     | write out/p-*

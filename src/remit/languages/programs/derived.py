@@ -46,7 +46,7 @@ def touch_into(out: Reading, target: Word, sources: list[Word], *, deep: bool = 
         if source.glob and name[0] in _MAGIC and normpath(target.text) != ".":
             continue
         text = f"{target.text.rstrip('/') or '/'}/{name}"
-        out.touch("write", Word(text, target.raw, target.glob or source.glob), deep=deep)
+        out.touch("write", Word(text, target.raw, target.glob or source.glob), deep=deep, nested=not deep)
 
 
 def touch_backups(out: Reading, suffix: Word, paths: list[Word]) -> None:
@@ -68,27 +68,12 @@ def touch_numbered(out: Reading, paths: list[Word]) -> None:
         out.touch("write", UNTOLD if odd else Word(f"{path.text}.~*~", path.raw, glob=True))
 
 
-def touch_edited(out: Reading, path: Word, names: tuple[str, ...]) -> None:
-    """A formatter writes the file that is named, or below a folder what has these names; without them anything."""
-    if path.text is None or path.glob or path.deep:
-        out.touch("write", path, deep=True)
-        return
-    folder = normpath(path.text)
-    if folder != ".":
-        out.touch("write", path)
-    if not names:
-        out.touch("write", UNTOLD if folder == "." else path, deep=folder != ".")
-        return
-    if folder == ".":  # hidden folders too, so that it could be anything
+def touch_edited(out: Reading, path: Word) -> None:
+    """A formatter writes the file or the folder that is named; below the root, hidden folders too, it could be any."""
+    if path.text is not None and not path.glob and normpath(path.text) == ".":
         out.touch("write", UNTOLD)
-        return
-    if "." in folder.rpartition("/")[2].strip("."):
-        return  # `src/x.py`: a file
-    if _MAGIC & set(folder):  # no pattern
+    else:
         out.touch("write", path, deep=True)
-        return
-    for name in names:
-        out.touch("write", Word(f"{folder}/**/{name}", path.raw, glob=True))
 
 
 def pathspec(word: Word) -> Word | None:

@@ -29,7 +29,7 @@ class SqlKind(Kind):
     touched = frozenset(("path", "url", "shell", "sql"))
     requires = (("dialect", "add `dialect: sqlite`, or another"),)
     unscoped = "a sandbox keeps SQL from what its text does not show"
-    no_scope = "let a person run it; no SQL scope of {caller} could admit it as it stands"
+    no_scope = "write it in plainer SQL, or let a person run it; no SQL scope of {caller} could admit it as it stands"
 
     def units(self, arg: Declared, value: Any, values: Values, call: Call, facts: Facts) -> Iterable[Unit]:
         from remit.scopes.sql.units import sql_units
