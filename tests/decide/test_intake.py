@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from remit.decide.intake import Intake
 from remit.model.trace import Covered
 from tests.decide.kit import ask, book, may, outcome
 
@@ -72,3 +73,13 @@ EVERY = ["read", "write", "delete", "network", "execute"]
 )
 def test_a_rule_on_effects_does_not_cover_what_is_not_understood(tool: str, arg: str, text: str, expected: str) -> None:
     assert outcome(may({tool: {"effect": EVERY}}), tool, {arg: text}) == expected
+
+
+def test_a_null_field_of_an_object_counts_as_absent_for_the_tool_too() -> None:
+    args = {"o.b": "text", "o.c": "text", "o.p.q": "text", "l[].d": "text", "l[].e": "text"}
+    tools = {"t": {"args": args, "optional": ["o.b", "o.p.q", "l[].d"], "does": "nothing"}}
+    intake = Intake(book(tools=tools, agents={"a": {"may": ["t"]}}).book.tools["t"])
+    given = {"o": {"b": None, "c": "x", "p": {"q": None}}, "l": [{"d": None, "e": "y"}]}
+    assert intake.given(given) == {"o": {"c": "x", "p": {}}, "l": [{"e": "y"}]}
+    whole = {"o": {"b": "x", "c": "x"}, "l": [{"d": "z", "e": "y"}]}
+    assert intake.given(whole) == whole
