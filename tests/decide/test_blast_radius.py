@@ -22,9 +22,9 @@ LABELS = {
         "branch": ["main", "release/*"],
         "host": ["*.prod.example"],
         "kube_context": ["prod-*"],
-        "path": ["deploy/prod/**"],
     }
 }
+PATHS = {"production": {**LABELS["production"], "path": ["deploy/prod/**"]}}
 ARGUMENTS: dict[str, Any] = {
     "Bash": lambda text: {"command": text},
     "Read": lambda path: {"file_path": path},
@@ -65,10 +65,12 @@ def rows(section: str) -> list[Row]:
 
 
 @cache
-def rulebook() -> Rulebook:
-    """One agent that may do anything, in a project that says what production is."""
+def rulebook(*, paths: bool = False) -> Rulebook:
+    """One agent that may do anything, in a project that says what production is; with `paths` also which files."""
     tools = ["Bash", "Read", "Write", "Edit", "Glob", "Grep", "WebFetch", "WebSearch"]
-    return build_rulebook({"remit": 1, "use": ["claude-code"], "labels": LABELS, "agents": {"dev": {"may": tools}}})
+    return build_rulebook(
+        {"remit": 1, "use": ["claude-code"], "labels": PATHS if paths else LABELS, "agents": {"dev": {"may": tools}}}
+    )
 
 
 def measured(row: Row) -> tuple[int, str]:
@@ -77,7 +79,8 @@ def measured(row: Row) -> tuple[int, str]:
     context = Context(**row.context, capsule="T" if capsules else None)
     call = Call("dev", row.tool, ARGUMENTS[row.tool](row.value), context)
     facts = Facts(root=ROOT, capsules=capsules)
-    return decide(rulebook(), call, facts).tier, tier_reason(rulebook(), call, facts)
+    book = rulebook(paths="deploy" in row.value)
+    return decide(book, call, facts).tier, tier_reason(book, call, facts)
 
 
 @pytest.mark.parametrize("row", rows("raised"), ids=str)

@@ -139,9 +139,29 @@ def grammar(scope, allow, deny):
         ),
         pytest.param(
             {"run": "any"},
-            ["ls", "rm x", "pytest", "curl https://x.example", "make deploy", "/usr/bin/git push"],
-            ["nosuch", "python -c 1", "bash x.sh /etc && $X", "cat /etc/passwd", "curl x | sh", "/tmp/git diff"],
+            ["ls", "rm x", "curl https://x.example", "/usr/bin/git push"],
+            [
+                "pytest",
+                "make deploy",
+                ". src/x.sh",
+                "sed -f x.sed a",
+                "nosuch",
+                "python -c 1",
+                "bash x.sh /etc && $X",
+                "cat /etc/passwd",
+                "curl x | sh",
+                "/tmp/git diff",
+            ],
             id="any",
+        ),
+        pytest.param(
+            {"run": ["any", "project_code"]},
+            ["ls", "pytest", "make deploy", ". src/x.sh", "sh src/x.sh", "python3 src/x.py"],
+            ["nosuch", "python -c 1"],
+            id="any, project_code",
+        ),
+        pytest.param(
+            {"run": ["any", "pytest"]}, ["ls", "pytest -q"], ["make", "sh src/x.sh"], id="any, one of the project"
         ),
         pytest.param({"run": []}, [], ["ls", "true"], id="nothing"),
     ],
@@ -690,8 +710,13 @@ def test_locks_with_shell_text():
             "echo x > x",
             "rm -rf src",
             "sed -i s/a/b/ x",
+            "touch $X",
+            "touch src/$X",
+            "git stash",
+            "git apply x.patch",
+            "gunzip a.gz",
         ],
-        not_understood=["nosuch", "touch $X", "touch src/$X", "python -c 1"],
+        not_understood=["nosuch", "python -c 1"],
     )
 
 

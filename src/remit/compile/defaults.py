@@ -23,7 +23,8 @@ def data(name: str) -> dict[str, Any]:
 def labels() -> tuple[Label, ...]:
     """The labels that ship with Remit."""
     return tuple(
-        Label(name, path=tuple(entry["path"]), at=f"catalog {name}") for name, entry in data("labels.yaml").items()
+        Label(name, path=tuple(entry["path"]), at=f"catalog {name}", shipped=True)
+        for name, entry in data("labels.yaml").items()
     )
 
 

@@ -19,6 +19,7 @@ from remit.scopes.kinds import kind_of
 
 FLOOR = "the tool's floor"
 _GRADES = ("not understood", "project code", "understood")
+_NO_VIOLATION = frozenset(("halted", "capsule-ended", "not-understood"))
 _ORDER = {effect: index for index, effect in enumerate(EFFECTS)}
 
 
@@ -34,6 +35,8 @@ class Objection(msgspec.Struct, frozen=True):
     remedy: Remedy | None = None
     binding: bool = False
     """True where observing does not lift it."""
+    unsure: bool = False
+    """True where its only ground is what the text doesn't tell, or how well it is known."""
 
 
 class Case:
@@ -45,6 +48,7 @@ class Case:
         "capsules",
         "cell",
         "data_tier",
+        "data_unsure",
         "data_why",
         "digest",
         "effects",
@@ -72,6 +76,8 @@ class Case:
         self.data_tier = call.context.data_tier
         self.data_why = "the context says so" if self.data_tier else ""
         """What gave the data tier; empty for tier 0."""
+        self.data_unsure = False
+        """Only what the text doesn't tell gave it."""
         self.tier = cell.tool.tier
         self.tier_why = FLOOR
         self.grade, self.effects = _grade_and_effects(units)
@@ -83,6 +89,20 @@ class Case:
     def deny(self, step: int, code: str, reason: str, **more: Any) -> Objection:
         """An objection that ends the case."""
         return Objection(DENY, code, reason, step, **more)
+
+    def ended(self, objection: Objection, **more: Any) -> Decision:
+        """The decision that an objection gives."""
+        wrong = objection.verdict is DENY and 2 <= objection.step <= 6 and not objection.unsure
+        return self.decision(
+            objection.verdict,
+            objection.code,
+            objection.reason,
+            rule=objection.rule,
+            needs=objection.needs,
+            remedy=objection.remedy,
+            violation=wrong and objection.code not in _NO_VIOLATION,
+            **more,
+        )
 
     def decision(self, verdict: Verdict, code: str, reason: str, **more: Any) -> Decision:
         """The decision, with all that the case has gathered."""

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import msgspec
-
 from remit.decide.case import Case, Objection
 from remit.decide.grid import Cell, grid_of
 from remit.decide.intake import BadArguments
 from remit.decide.measure import measure
 from remit.decide.memo import memo_of
 from remit.decide.protection import protected
-from remit.decide.questions import questions
+from remit.decide.questions import open_target, questions
 from remit.decide.reasons import declare_remedy
 from remit.decide.steps import (
     binding_cells,
@@ -28,7 +26,7 @@ from remit.model.decision import Decision, Obligation
 from remit.model.errors import NotUnderstood
 from remit.model.facts import NO_FACTS, Facts
 from remit.model.rulebook import Rulebook
-from remit.model.terms import ALLOW, ASK, DENY, PROJECT, UNKNOWN, Verdict
+from remit.model.terms import ALLOW, ASK, DENY, Verdict
 from remit.model.text import shown
 from remit.model.trace import Note
 
@@ -98,8 +96,6 @@ def procedure(cell: Cell, seen: Seen) -> Decision:
         return _refusal(cell.rulebook, call, refused.code, str(refused), rule=cell.tool.at, cell=cell)
     except NotUnderstood as refused:
         return _refusal(cell.rulebook, call, refused.code, str(refused), rule=cell.tool.at, cell=cell)
-    if cell.caller.project_code == "deny":
-        units = [msgspec.structs.replace(u, grade=UNKNOWN) if u.grade == PROJECT else u for u in units]
     seen.usual()
     case = Case(cell, call, facts, values, units)
     case.digest = seen.digest
@@ -124,18 +120,13 @@ def procedure(cell: Cell, seen: Seen) -> Decision:
         binding = binding_cells(case) if known and call.context.chain else []
         strict = next((f for p in (cell, *binding) if (f := data_binds(p, case)) is not None), None)
         if strict is not None:
-            return case.decision(strict.verdict, strict.code, strict.reason, rule=strict.rule, remedy=strict.remedy)
+            return case.ended(strict)
+        asked = open_target(case)
+        if asked is not None:
+            return case.ended(asked, obligations=_obligations(case))
         case.note(objection.step, f"observed only until {until}: would be {objection.verdict.word}")
         return _allow(case, would=objection)
-    return case.decision(
-        objection.verdict,
-        objection.code,
-        objection.reason,
-        rule=objection.rule,
-        needs=objection.needs,
-        remedy=objection.remedy,
-        obligations=_obligations(case) if objection.verdict is ASK else (),
-    )
+    return case.ended(objection, obligations=_obligations(case) if objection.verdict is ASK else ())
 
 
 def _obligations(case: Case) -> tuple[Obligation, ...]:

@@ -295,11 +295,16 @@ class Labels:
         self.data = [(tier, Things([o for o in labels if o.name == "data" and o.tier == tier])) for tier in data]
         self.data_paths = max((tier for tier, things in self.data if things.paths), default=0)
         """The highest data tier that a path can have."""
+        self._own: list[tuple[str, int, frozenset[str]]] = []
+        """Labels with paths of the policy's own: what could be anything could be one of them."""
         self.named: list[tuple[str, int, frozenset[str], Things]] = []
         for name, rule in sorted(tiers.items(), key=lambda item: -item[1].tier):
-            things = Things([label for label in labels if label.name == name])
+            mine = [label for label in labels if label.name == name]
+            things = Things(mine)
             if things:
                 self.named.append((name, rule.tier, frozenset(rule.effects), things))
+            if any(label.path for label in mine if not label.shipped):
+                self._own.append((name, rule.tier, frozenset(rule.effects)))
 
         self.things = [*(things for _, things in self.data), *(things for *_, things in self.named)]
         self._paths = Paths(tuple(text for things in self.things for text in things.paths.texts))
@@ -310,6 +315,8 @@ class Labels:
         """What they say about a unit."""
         if unit.kind not in LABELLED:
             return UNLABELLED
+        if unit.untold:
+            return Labelled(self.data_paths, *self._untold(unit))
         if unit.wide:
             return self._wide(unit)
         if unit.kind == "path" and not self._paths.name(unit):
@@ -330,13 +337,19 @@ class Labels:
                 return tier, name
         return 0, None
 
-    def named_by(self, effect: str, text: str) -> tuple[int, str | None]:
-        """The same for a path that can't be placed, such as `~/.ssh/config` and `../x/.env`, by its text."""
-        form = fold("/".join(part for part in text.split("/") if part not in ("", ".", "..", "~")))
+    def _untold(self, unit: Unit) -> tuple[int, str | None]:
+        """The same for what a text doesn't tell: the policy's own labels, and what it says of `~/.ssh/config`."""
+        best = next(((tier, name) for name, tier, effects in self._own if not effects.isdisjoint(unit.effects)), None)
+        texts = unit.also if unit.untold == "place" else ()
+        written = [[part for part in text.split("/") if part not in ("", ".", "..", "~")] for text in texts]
         for name, tier, effects, things in self.named:
-            if form and effect in effects and things.paths and things.paths.matches(form):
+            if best is not None and tier <= best[0]:
+                break
+            if effects.isdisjoint(unit.effects) or not things.paths:
+                continue
+            if any(parts and things.paths.matches(fold("/".join(parts))) for parts in written):
                 return tier, name
-        return 0, None
+        return best or (0, None)
 
 
 def _pattern(text: str) -> str:

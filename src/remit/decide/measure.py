@@ -10,7 +10,7 @@ from remit.decide.labels import Labelled
 from remit.model.text import shown
 from remit.scopes.glob import Glob, fold
 from remit.scopes.globset import GlobSet
-from remit.scopes.interface import Unit, Untold, is_for_labels
+from remit.scopes.interface import Unit, is_for_labels
 from remit.scopes.path import is_outside
 
 Found = tuple[int, str]
@@ -36,10 +36,9 @@ def measure(case: Case) -> None:
         if tier > case.data_tier:
             how = "could reach" if unit.wide else "is"
             case.data_tier, case.data_why = tier, f"{unit.kind} {shown(unit.text)} {how} data of tier {tier}"
-        if unit.untold and index.labels.data_paths > case.data_tier:
-            case.data_tier = index.labels.data_paths
-            raw = shown(unit.untold[0].raw)
-            case.data_why = f"the text doesn't tell where {raw} lies: it could reach data of tier {case.data_tier}"
+            case.data_unsure = bool(unit.untold)
+        elif tier == case.data_tier and not unit.untold:
+            case.data_unsure = False
 
 
 def _tiers(
@@ -63,8 +62,6 @@ def _tiers(
         yield tier, f"{shown(unit.text)} {how} {label}: {words.get(f'label {label}', '')}"
     if unit.kind == "path":
         yield from _outside(index, unit, inside)
-    for untold in unit.untold:
-        yield from _untold(index, untold)
 
 
 def _outside(index: Index, unit: Unit, inside: GlobSet | None) -> Iterator[Found]:
@@ -73,18 +70,10 @@ def _outside(index: Index, unit: Unit, inside: GlobSet | None) -> Iterator[Found
     if unit.effects.isdisjoint(rule.effects):
         return
     why = index.words.get("outside_scope", "")
-    if inside is not None and not (inside.includes(unit.value) if unit.wide else inside.matches(unit.value)):
+    if unit.untold:
+        if inside is not None or not unit.implied:
+            yield rule.tier, f"{shown(unit.text)} may lie outside the root: {why}"
+    elif inside is not None and not (inside.includes(unit.value) if unit.wide else inside.matches(unit.value)):
         yield rule.tier, f"{shown(unit.text)} lies outside the capsule's scope: {why}"
     elif inside is None and is_outside(unit):
         yield rule.tier, f"{shown(unit.text)} lies outside the root: {why}"
-
-
-def _untold(index: Index, untold: Untold) -> Iterator[Found]:
-    """A path that can't be placed: it lies outside the root, or the text doesn't tell where."""
-    raw = shown(untold.raw)
-    if untold.effect in index.outside_scope.effects:
-        yield index.outside_scope.tier, f"{raw} may lie outside the root: {index.words.get('outside_scope', '')}"
-    if untold.text is not None:
-        tier, label = index.labels.named_by(untold.effect, untold.text)
-        if label is not None:
-            yield tier, f"{raw} is labelled {label}: {index.words.get(f'label {label}', '')}"

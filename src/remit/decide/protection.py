@@ -26,6 +26,7 @@ def protected(case: Case) -> Objection | None:
     guarded = tuple((place, relative_to(place, case.facts.root)) for place in case.facts.guarded)
     sealed = case.facts.sealed and _below(case.facts.sealed, case.facts.root)
     moved: list[str] = []
+    mover = False
     for unit in case.units:
         if unit.kind == "shell":
             if unit.value.act.program == "ln" and any(_is_above(paths, path) for _, path in unit.value.touches):
@@ -35,16 +36,16 @@ def protected(case: Case) -> Objection | None:
                 return case.deny(2, "protected", f"{min(found)} is reserved to people")
             if paths.words and _changes_by_word(paths, unit):
                 return case.deny(2, "protected", f"`{shown(unit.text)}` changes what governs git")
-            if unit.value.act.program in MOVES:
-                moved += [text for _, text in unit.value.lost]
-            for touch, text in unit.value.lost:
-                text = "/".join((*moved, text))
-                if any(_is_protected(paths, guess, guarded, lost=True) for guess in _guesses(unit, touch.effect, text)):
-                    reason = (
-                        f"{shown(touch.path.raw)} may be protected, and its place can't be told; name it below the root"
-                    )
+            mover = unit.value.act.program in MOVES
+        if unit.untold:
+            if mover:
+                moved += unit.also
+            for text in unit.also:
+                guesses = _guesses(unit, "/".join((*moved, text)))
+                if any(_is_protected(paths, guess, guarded, lost=True) for guess in guesses):
+                    reason = f"{shown(unit.text)} may be protected, and its place can't be told; name it below the root"
                     return case.deny(2, "protected", reason)
-        if (
+        elif (
             unit.kind == "path"
             and unit.effects
             and (_is_protected(paths, unit, guarded) or _names_above(unit, above) or _changes_sealed(unit, sealed))
@@ -54,11 +55,33 @@ def protected(case: Case) -> Objection | None:
     return None
 
 
+def unknown_target(case: Case) -> Unit | None:
+    """What the text doesn't tell and might be something protected: a person must look at it.
+
+    Where whoever enforces has looked what the command would change, that counts in its place.
+    """
+    for unit in case.units:
+        if unit.untold != "target" or unit.kind != "path":
+            continue
+        if not unit.effects.isdisjoint(("write", "delete")):
+            changed = case.facts.changes.get(unit.text) if unit.implied else None
+            if changed is None or _any_protected(case, unit, changed):
+                return unit
+        elif case.facts.guarded and not unit.literal:
+            return unit
+    return None
+
+
+def _any_protected(case: Case, unit: Unit, changed: tuple[str, ...]) -> bool:
+    paths = case.cell.index.protected
+    return any(paths.names_path(Unit("path", unit.arg, path, unit.effects)) for path in changed)
+
+
 def _is_protected(paths: ProtectedPaths, unit: Unit, guarded: Places, *, lost: bool = False) -> bool:
     return paths.names_path(unit) or (bool(guarded) and _is_guarded(unit, guarded, lost))
 
 
-def _guesses(unit: Unit, effect: str, text: str) -> Iterator[Unit]:
+def _guesses(unit: Unit, text: str) -> Iterator[Unit]:
     """The paths below the root that a text could mean when nobody knows where it starts: each end of it."""
     segments: list[str] = []
     for part in text.replace('"', "").replace("'", "").split("/"):
@@ -69,7 +92,7 @@ def _guesses(unit: Unit, effect: str, text: str) -> Iterator[Unit]:
     count = len(segments)
     for start in sorted({0, *range(max(0, count - MAX_GUESSES), count)}):  # what is protected lies in few folders
         path = "/".join(segments[start:]) or "."
-        yield Unit("path", unit.arg, path, frozenset({effect}), text=text)
+        yield Unit("path", unit.arg, path, unit.effects, text=text)
 
 
 def _names_above(unit: Unit, above: frozenset[str]) -> bool:

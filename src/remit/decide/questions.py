@@ -8,6 +8,7 @@ import msgspec
 
 from remit.decide.case import Case, Objection
 from remit.decide.grid import Bound, Cell, bind, bind_entries
+from remit.decide.protection import unknown_target
 from remit.decide.steps import binding_cells, is_before, within
 from remit.model.call import Call
 from remit.model.decision import Needs
@@ -28,6 +29,8 @@ class AskReason(msgspec.Struct, frozen=True):
     reason: str
     rule: str | None = None
     by_tier: bool = False
+    by_person: bool = False
+    """Only a person's own answer to this call counts: no plan's."""
     statement: bool = False
 
 
@@ -56,7 +59,28 @@ def questions(case: Case) -> Objection | None:
     if case.capsules and case.capsules[0].plan and not covered:
         case.trace.append(NotAnticipated())
     reason = first.reason + ("; say your intent, why, and the consequences" if missing else "")
-    return Objection(ASK, first.code, reason, 7, rule=first.rule, needs=needs)
+    binding = any(ask.by_person for ask in open_asks)
+    return Objection(ASK, first.code, reason, 7, rule=first.rule, needs=needs, binding=binding)
+
+
+def open_target(case: Case) -> Objection | None:
+    """The question about a target that might be protected, if nobody has answered it: observing does not lift it."""
+    ask = _target(case)
+    refused, person, _ = _answers(case)
+    if ask is None or refused is not None or person:
+        return None
+    return Objection(ASK, ask.code, ask.reason, 7, needs=Needs(HUMAN), binding=True)
+
+
+def _target(case: Case) -> AskReason | None:
+    unit = unknown_target(case)
+    if unit is None:
+        return None
+    what = "change" if unit.effects != {"read"} else "read"
+    reason = (
+        f"the text doesn't tell which files `{shown(unit.text, 60)}` would {what}: something protected could be one"
+    )
+    return AskReason(HUMAN, "target-unknown", reason, by_person=True)
 
 
 def _asked(case: Case) -> list[AskReason]:
@@ -72,6 +96,9 @@ def _asked(case: Case) -> list[AskReason]:
     cells = [case.cell, *(binding_cells(case) if case.call.context.chain else ())]
     for cell in cells:
         found.extend(_must_ask(cell, case))
+    target = _target(case)
+    if target is not None:
+        found.append(target)
     for capsule in case.capsules:
         bounds = bind(capsule.must_ask, case.cell.tool.name, "must_ask")
         found.extend(_touched(bounds, case, f"the capsule {shown(capsule.id)}", case.cell.tool.name))
@@ -147,7 +174,7 @@ def _answered(ask: AskReason, answers: set[str], planned: bool, case: Case) -> b
     callers = case.cell.rulebook.book.callers
     agents = [callers[name] for name in answers if name in callers]
     by_agent = ask.of != HUMAN and any(ask.of == a.name or ask.of in a.roles for a in agents)
-    by_plan = planned and ask.of == HUMAN and not (ask.by_tier and case.tier == 3)
+    by_plan = planned and ask.of == HUMAN and not ask.by_person and not (ask.by_tier and case.tier == 3)
     return by_agent or by_plan
 
 

@@ -10,7 +10,7 @@ from remit.decide.grid import Bound, Cell, bind, bind_entries
 from remit.decide.reasons import because, limited, limited_text, permit_remedy, unmet_limits
 from remit.model.decision import Obligation, Remedy
 from remit.model.policy import Caller, Reserved
-from remit.model.terms import MAX_CHAIN, UNKNOWN
+from remit.model.terms import MAX_CHAIN, PROJECT, UNKNOWN
 from remit.model.text import shown
 from remit.model.trace import Covered
 from remit.scopes.interface import Unit, is_for_labels
@@ -40,14 +40,25 @@ def halted(case: Case) -> Objection | None:
 def prohibited(cell: Cell, case: Case) -> Objection | None:
     """Step 3: a `may_not`, a reserved operation, or a tool that isn't accessible to the caller."""
     context, name = case.call.context, cell.caller.name
+    if cell.caller.project_code == "deny":
+        code = next((u for u in case.units if u.kind == "shell" and u.grade in (PROJECT, UNKNOWN)), None)
+        if code is not None:
+            what = "code of the project" if code.grade == PROJECT else "what is not understood"
+            case.note(3, f"project_code: deny of {name} ({cell.caller.at})")
+            reason = f"{name} may not run {what}: `{shown(code.text, 60)}`"
+            return case.deny(3, "project-code", reason, rule=cell.caller.at, unsure=code.grade == UNKNOWN)
+    sure: list[Unit] | None = None
     for bound in cell.nots:
         unit = bound.judge.touches(context, case.values, case.units)
         if unit is not None:
+            if sure is None:
+                sure = [unit for unit in case.units if not is_unsure(unit)]
+            unsure = bound.judge.touches(context, case.values, sure) is None
             scope = bound.judge.describe()
             what = f" ({scope})" if scope else ""
             case.note(3, f"prohibited by {bound.line}")
             reason = f"{name} may not use {cell.tool.name}{what}"
-            return case.deny(3, "may-not", reason, rule=bound.rule.at)
+            return case.deny(3, "may-not", reason, rule=bound.rule.at, unsure=unsure)
     entry = cell.reserved
     if entry is None and cell.reserved_urls:
         urls = [unit for unit in case.units if unit.kind in ("url", "host") and not is_for_labels(unit)]
@@ -69,6 +80,11 @@ def prohibited(cell: Cell, case: Case) -> Objection | None:
             remedy=remedy,
         )
     return None
+
+
+def is_unsure(unit: Unit) -> bool:
+    """What a text might touch, or do: no ground to call it a violation."""
+    return bool(unit.untold) or unit.grade == UNKNOWN
 
 
 def _reserved_command(cell: Cell, case: Case) -> Reserved | None:
@@ -294,7 +310,7 @@ def _data(caller: Caller, case: Case) -> Objection | None:
         remedy = Remedy(f"a capsule that grants data tier {tier}")
     because = f": {case.data_why}" if case.data_why else ""
     reason = f"{caller.name} may not touch data of tier {tier}{because}"
-    return case.deny(6, "data-tier", reason, rule=caller.at, remedy=remedy, binding=tier == 3)
+    return case.deny(6, "data-tier", reason, rule=caller.at, remedy=remedy, binding=tier == 3, unsure=case.data_unsure)
 
 
 def _locks(cell: Cell, case: Case) -> Objection | None:
@@ -302,18 +318,24 @@ def _locks(cell: Cell, case: Case) -> Objection | None:
     if cell.locks is not None and caller.locks is not None:
         may, avoid = cell.locks
         for unit in case.units:
-            if unit.grade == UNKNOWN or unit.untold:
+            if unit.grade == UNKNOWN:
                 return case.deny(6, "not-understood", f"{caller.name} may not run what is not understood")
             if unit.kind != "path" or unit.effects.isdisjoint(("write", "delete")):
                 continue
-            if unit.wide:
+            if unit.untold:
+                free = False
+            elif unit.nested and unit.value.rpartition("/")[0] in caller.locks.may:
+                free = True  # the policy names the target itself: a file
+            elif unit.wide:
                 free = may.includes(unit.value) and not avoid.intersects(unit.value.folded())
             else:
                 free = may.matches(unit.value) and not any(avoid.matches(form) for form in forms(unit))
             if not free:
                 where = ", ".join(caller.locks.may) or "nothing"
                 reason = f"{caller.name} may write and delete only {where}"
-                return case.deny(6, "locked", reason, rule=caller.at)
+                if unit.untold:
+                    reason += f"; the text doesn't tell where `{shown(unit.text, 60)}` goes"
+                return case.deny(6, "locked", reason, rule=caller.at, unsure=bool(unit.untold))
     return None
 
 

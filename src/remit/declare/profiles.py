@@ -14,6 +14,7 @@ import msgspec
 from remit.declare.nodes import parse
 from remit.forms.texts import plain
 from remit.languages.programs.profiles import Meta, Option, Profile, Programs
+from remit.languages.programs.understand import FILE_EFFECTS
 from remit.model.decoding import Decoding
 from remit.model.errors import PolicyError, Problem
 from remit.model.terms import EFFECTS
@@ -89,6 +90,7 @@ _KEYS = frozenset(
         "shared",
         "alone",
         "reaches",
+        "touches",
         "words",
         "at_files",
         "pathspecs",
@@ -122,9 +124,16 @@ _PROFILE = Decoding(Profile)
 class _Compiler:
     """Turns the data of all files into profiles."""
 
-    def __init__(self, raw: dict[str, dict[str, Any]]) -> None:
+    def __init__(self, raw: dict[str, dict[str, Any]], implied: list[dict[str, Any]]) -> None:
         self.raw = raw
         self.problems: list[Problem] = []
+        self.implied: dict[str, dict[str, tuple[str, ...] | None]] = {}
+        for entry in implied:
+            for name in entry["programs"]:
+                touches = self._touches(f"implied.yaml {name}", entry["touches"])
+                self.implied[name] = {**self.implied.get(name, {}), **touches}
+        self.unused = set(self.implied)
+        """Entries of implied.yaml that no program has met."""
 
     def fail(self, where: str, message: str) -> None:
         self.problems.append(Problem("bad-profile", message, where))
@@ -164,6 +173,9 @@ class _Compiler:
             }
         if "reaches" in data:
             fields["reaches"] = self._reaches(where, data["reaches"])
+        fields["touches"] = {**base.touches, **self._implied(where)}
+        if "touches" in data:
+            fields["touches"] |= self._touches(where, data["touches"])
         if "any" in data:
             fields["any"] = self._kind(where, data["any"])
         for key in ("sub", "modules"):
@@ -213,6 +225,30 @@ class _Compiler:
                 self.fail(where, f"`reaches` names `{kind}`, not branch or context")
         return found
 
+    def _implied(self, where: str) -> dict[str, tuple[str, ...] | None]:
+        """What implied.yaml says about a program or subcommand: by its name, else by `… *`."""
+        above, _, _ = where.removesuffix(" (bare)").rpartition(" ")
+        found: dict[str, tuple[str, ...] | None] = {}
+        for name in (f"{above} *", where.removesuffix(" (bare)")):
+            found.update(self.implied.get(name, {}))
+            self.unused.discard(name)
+        return found
+
+    def _touches(self, where: str, value: Any) -> dict[str, tuple[str, ...] | None]:
+        """By effect: `none`, `any` (the text doesn't tell), or paths and `DIR/**` from the working directory."""
+        if not isinstance(value, dict):
+            self.fail(where, "`touches` is a mapping from effects to `none`, `any` or paths")
+            return {}
+        found: dict[str, tuple[str, ...] | None] = {}
+        for effect, places in value.items():
+            paths = places if isinstance(places, list) else []
+            if effect not in FILE_EFFECTS or (places not in ("none", "any") and not paths):
+                self.fail(where, f"`touches: {{{effect}: {places}}}`: read, write or delete; `none`, `any` or paths")
+            if any("*" in str(path).removesuffix("/**") for path in paths):
+                self.fail(where, "`touches`: a path, or `DIR/**`")
+            found[str(effect)] = None if places == "any" else tuple(str(path) for path in paths)
+        return found
+
     def _kind(self, where: str, value: Any) -> str:
         if str(value).removesuffix("...") not in KINDS:
             self.fail(where, f"unknown kind `{value}`")
@@ -246,7 +282,7 @@ class _Compiler:
     def _option(self, where: str, value: Any, glued: bool) -> Option:
         if not isinstance(value, dict):
             return Option(self._kind(where, value), glued)
-        for key in set(value) - {"kind", "adds", "sets", "refuse", "because", "apart", "values"}:
+        for key in set(value) - {"kind", "adds", "sets", "refuse", "because", "apart", "values", "touches"}:
             self.fail(where, f"unknown key `{key}`")
         kind = self._kind(where, value["kind"]) if "kind" in value else None
         sets = self._effects(where, value["sets"]) if "sets" in value else None
@@ -254,7 +290,8 @@ class _Compiler:
         refuse = value.get("refuse")
         apart = bool(value.get("apart"))
         values = tuple(str(known) for known in value.get("values", ()))
-        return Option(kind, glued, apart, adds, sets, str(refuse) if refuse is not None else None, values)
+        touches = self._touches(where, value["touches"]) if "touches" in value else {}
+        return Option(kind, glued, apart, adds, sets, str(refuse) if refuse is not None else None, values, touches)
 
 
 def _names(text: str) -> tuple[str, ...]:
@@ -265,6 +302,7 @@ def compile_programs() -> tuple[Programs, list[bytes]]:
     """The programs of the catalog's YAML, and their profiles as lines. Raises PolicyError with all that is wrong."""
     raw: dict[str, dict[str, Any]] = {}
     sets: dict[str, list[object]] = {}
+    implied: list[dict[str, Any]] = []
     environment: list[str] = []
     harmless_names: list[str] = []
     harmless: dict[str, tuple[str, ...]] = {}
@@ -274,6 +312,9 @@ def compile_programs() -> tuple[Programs, list[bytes]]:
         if not entry.name.endswith(".yaml"):
             continue
         data = plain(parse(entry.read_text("utf-8"), entry.name))
+        if entry.name == "implied.yaml":
+            implied = data["implied"]
+            continue
         if entry.name == "sets.yaml":
             sets = data
             continue
@@ -289,8 +330,10 @@ def compile_programs() -> tuple[Programs, list[bytes]]:
             if name in raw:
                 problems.append(Problem("duplicate-name", f"`{name}` has two profiles", entry.name))
             raw[name] = profile
-    compiler = _Compiler(raw)
+    compiler = _Compiler(raw, implied)
     found = {name: compiler.program(name) for name in raw}
+    for name in sorted(compiler.unused):
+        compiler.fail("implied.yaml", f"`{name}` names no program")
     problems.extend(compiler.problems)
     if problems:
         raise PolicyError(tuple(problems))

@@ -76,6 +76,8 @@ class Decision(msgspec.Struct, frozen=True):
     remedy: Remedy | None = None
     obligations: tuple[Obligation, ...] = ()
     approval: str | None = None
+    violation: bool = False
+    """True for a deny of what an agent certainly tried beyond its limits; not of what only might be."""
     ledger: LedgerHead | None = None
     """Set by the enforcement point that recorded it; None while that is only queued."""
 

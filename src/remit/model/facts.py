@@ -61,6 +61,8 @@ class Facts(msgspec.Struct, frozen=True, omit_defaults=True):
     """Argument text → absolute path with symlinks followed; None: paths are judged by their text."""
     links: dict[str, str] = {}
     """Normal path in a command → the normal path that it leads to by symlinks, where that is another one."""
+    changes: dict[str, tuple[str, ...]] = {}
+    """Command → the protected paths that it would change, where whoever enforces has looked: `git switch main`."""
     halts: frozenset[str] = frozenset()
     """`system`, agent names, and `capsule:ID`."""
     capsules: dict[str, Capsule] = {}

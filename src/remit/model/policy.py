@@ -264,6 +264,8 @@ class Label(msgspec.Struct, frozen=True, omit_defaults=True):
     kube_context: tuple[str, ...] = ()
     branch: tuple[str, ...] = ()
     at: str = ""
+    shipped: bool = False
+    """It comes with Remit: of what a text doesn't tell, only the policy's own labels count."""
 
 
 class Question(msgspec.Struct, frozen=True, omit_defaults=True):

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import msgspec
 
@@ -30,14 +30,8 @@ Values = dict[str, list[Any]]
 """The values of a call by declared argument; of a list of objects, `payments[]`, each object in the same form."""
 
 
-class Untold(NamedTuple):
-    """Something that a text touches without telling where it lies, such as `~/x` and `$DIR/x`."""
-
-    effect: str
-    raw: str
-    """As it is written."""
-    text: str | None
-    """What it stands for, as far as that is literal."""
+Untold = Literal["", "place", "target"]
+"""What a text leaves open: nothing, the place of something (`~/x`, `../x`), or what it is (`$f`, `git stash`)."""
 
 
 class Misnamed(NamedTuple):
@@ -72,8 +66,15 @@ class Unit(msgspec.Struct, frozen=True):
     """How well a command is known; everything but a command is understood."""
     derived: bool = False
     """True for what a command touches: the command's own rule covers it, prohibitions look at its paths and URLs."""
-    untold: tuple[Untold, ...] = ()
-    """What a command touches where the text doesn't tell the place."""
+    untold: Untold = ""
+    """What the text leaves open. Then `value` is everything, also outside the root: it could be any of it; `also` has
+    what is written, as far as it goes."""
+    implied: bool = False
+    """True for a target that no word of the command stands for, as the work tree of `git stash`."""
+    literal: bool = True
+    """False where a word of the command stands for it that is not literal at all, as `$f`."""
+    nested: bool = False
+    """True for a file that is only touched if another target turns out to be a directory: `b/a` of `mv a b`."""
     args: tuple[str, ...] = ()
     """Of the call itself: the arguments that are there and that its effects are on."""
 

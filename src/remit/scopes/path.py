@@ -167,6 +167,8 @@ class PathMatcher(Matcher):
         self.outside = GlobSet(Glob.parse(text, absolute=True) for text in scope.outside)
 
     def covers(self, unit: Unit) -> bool:
+        if unit.untold:
+            return False
         if unit.wide:
             glob: Glob = unit.value
             if glob.absolute:
@@ -182,6 +184,8 @@ class PathMatcher(Matcher):
         return not any(self.avoid.matches(form) for form in forms(unit))
 
     def touches(self, unit: Unit) -> bool:
+        if unit.untold:
+            return bool(self.scope.allow or self.scope.outside)
         if unit.wide:
             glob = unit.value
             if glob.absolute:

@@ -1,6 +1,7 @@
 """Everyday commands of coding agents: a shell scope must not get in the way of real work.
 
-`everyday.yaml` has each command with its scope, its effects and its grade. One that is denied says why.
+`everyday.yaml` has each command with its scope, its effects and its grade. One that is denied says why. One that is
+`asked` doesn't tell which files it changes; at a point that can look, it is asked only if they are protected.
 """
 
 from pathlib import Path
@@ -34,7 +35,7 @@ def test_everyday_commands(group):
     found = {case["run"]: judged(book, case["run"]) for case in group["commands"]}
     expected = {
         case["run"]: (
-            "deny" if "denied" in case else "allow",
+            "deny" if "denied" in case else "ask" if case.get("asked") else "allow",
             sorted(case["does"]),
             case.get("grade", "understood"),
         )

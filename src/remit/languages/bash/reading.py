@@ -36,6 +36,13 @@ class Touch(NamedTuple):
     effect: str
     path: Word
     deep: bool = False
+    nested: bool = False
+    """It is touched only if another target turns out to be a directory: `b/a` of `mv a b`."""
+
+    @property
+    def implied(self) -> bool:
+        """No word of the command stands for it, and nobody knows which it is."""
+        return self.path.text is None and not self.path.raw
 
 
 class Reading:
@@ -77,9 +84,9 @@ class Reading:
         self.directory: Word | None = None
         """Where it works, if not where the shell is."""
 
-    def touch(self, effect: str, path: Word, *, deep: bool = False) -> None:
+    def touch(self, effect: str, path: Word, *, deep: bool = False, nested: bool = False) -> None:
         """A path with an effect; writing and deleting add the effect."""
-        self.touches.append(Touch(effect, path, deep or path.deep))
+        self.touches.append(Touch(effect, path, deep or path.deep, nested))
         if effect != "read":
             self.effects.add(effect)
 

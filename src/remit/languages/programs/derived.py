@@ -46,7 +46,7 @@ def touch_into(out: Reading, target: Word, sources: list[Word], *, deep: bool = 
         if source.glob and name[0] in _MAGIC and normpath(target.text) != ".":
             continue
         text = f"{target.text.rstrip('/') or '/'}/{name}"
-        out.touch("write", Word(text, target.raw, target.glob or source.glob), deep=deep)
+        out.touch("write", Word(text, target.raw, target.glob or source.glob), deep=deep, nested=not deep)
 
 
 def touch_backups(out: Reading, suffix: Word, paths: list[Word]) -> None:

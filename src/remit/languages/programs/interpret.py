@@ -70,6 +70,8 @@ class Interpreter:
         self.replaced: frozenset[str] | None = None
         self.reaches: tuple[str, ...] = ()
         """What it works on, whether or not a word names it: a branch, a context."""
+        self.implied: dict[str, tuple[str, ...] | None] = {}
+        """Where effects on files go that no word of the command tells, as the profile says."""
         self.written = False
         """An option such as `-i` makes the files that are read written too."""
         self.profile = Profile()
@@ -93,6 +95,7 @@ class Interpreter:
     def _profile(self, profile: Profile, words: list[Word], inherited: dict[str, Option]) -> None:
         if profile.reaches is not None:
             self.reaches = profile.reaches
+        self.implied = {**self.implied, **profile.touches}
         self.profile = profile
         self.pathspecs = self.pathspecs or profile.pathspecs
         self.settings = profile.settings or self.settings
@@ -163,6 +166,7 @@ class Interpreter:
     def _bare(self, profile: Profile) -> None:
         if profile.bare is not None:
             self._enter(profile.bare)
+            self.implied = {**self.implied, **profile.bare.touches}
         elif profile.effects or any(name in ("--version", "--help") for name in profile.options):
             self.base = frozenset(profile.effects)
         else:
@@ -280,6 +284,7 @@ class Interpreter:
         if option.refuse:
             self.out.refused.append(f"`{name}`: {option.refuse}")
         self.out.effects |= set(option.adds)
+        self.implied = {**self.implied, **option.touches}
         if "write" in option.adds:
             self.written = True
         if option.sets is not None:

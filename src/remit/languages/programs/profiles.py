@@ -21,6 +21,8 @@ class Option(msgspec.Struct, frozen=True, omit_defaults=True):
     refuse: str | None = None
     values: tuple[str, ...] = ()
     """The values that are known, where others would change more; none: any."""
+    touches: dict[str, tuple[str, ...] | None] = {}
+    """As a profile's: with this option the effect is on other files."""
 
 
 class Profile(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -46,6 +48,11 @@ class Profile(msgspec.Struct, frozen=True, omit_defaults=True):
     """Effects that these arguments add wherever they stand: `deploy` of `make deploy`."""
     reaches: tuple[str, ...] | None = None
     """`branch`, `context`: what it works on even where no word names it; None: as above it."""
+    touches: dict[str, tuple[str, ...] | None] = {}
+    """By effect on files (read, write, delete): where it goes if no word of the command says so. Paths and `DIR/**`
+    from the working directory, none of them for an effect on no file of the workspace (git's store, a cache, a record
+    elsewhere); None, or an effect that isn't here: the text doesn't tell, so it could be anywhere. What a subcommand
+    doesn't say is as above it."""
     looks: dict[str, tuple[str, ...] | None] = {}
     """Effects that replace its own where one of these words stands before the options: `list`, `describe-*`; None:
     the word keeps them, whatever others there are."""

@@ -4,7 +4,7 @@ for act in understand("git diff HEAD~1 | head").acts: ...
 """
 
 from collections import OrderedDict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from fnmatch import fnmatchcase
 from posixpath import normpath
 from typing import NamedTuple
@@ -24,10 +24,12 @@ from remit.model.terms import PROJECT, UNDERSTOOD, UNKNOWN
 
 MAX_DEPTH = 8
 _ASSIGNMENT = compile_later(r"([A-Za-z_][A-Za-z0-9_]*)=")
+_FILE = compile_later(r"(?!.*\.\.)[^~^@]*[./][^~^@]*")
 CACHE = 512
 MAX_PLACES = 512
 """Paths of one command times the directories it may run in; beyond, its place isn't told."""
 SYSTEM = frozenset(("/bin", "/sbin", "/usr/bin", "/usr/sbin", "/usr/local/bin", "/usr/local/sbin", "/opt/homebrew/bin"))
+FILE_EFFECTS = ("read", "write", "delete")
 CODE_PATHS = frozenset(("PYTHONPATH", "NODE_PATH"))
 NOTHING = Input()
 UNTOLD = Word(None, "")
@@ -243,6 +245,8 @@ def _command(
     given = _input(command, given, out)
     asked = read_client(profile.special if profile is not None else None, out, reader.seen, command, given)
     own = frozenset(out.effects)
+    if not out.project:  # what code of the workspace does is not the program's to say
+        touch_implied(out, own - asked, reader.implied)
     mark = len(out.touches)
     for redirect in command.redirects:
         _redirect(redirect, out)
@@ -315,6 +319,30 @@ def _command(
     for text in out.shells:
         acts.extend(_shell(text, depth, (*via, label), (state, act.bases), budget, shared, functions))
     return acts
+
+
+def _name_files(words: list[Word]) -> bool:
+    """Words that are files or revisions, as git takes them, certainly name a file, and no file of a revision."""
+    texts = [word.text or ":" for word in words]
+    return not any(":" in text for text in texts) and any(_FILE.fullmatch(text) for text in texts)
+
+
+def touch_implied(out: Reading, effects: frozenset[str], implied: Mapping[str, tuple[str, ...] | None]) -> None:
+    """Afterwards every effect on files has a touch, or the profile says that it is on none.
+
+    INVARIANT: an effect whose target neither the text nor the profile tells has a touch without text: it is anywhere.
+    """
+    for effect in FILE_EFFECTS:
+        words = [touch.path for touch in out.touches if touch.effect == effect]
+        if effect not in effects or (words and (implied.get(effect, ()) is not None or _name_files(words))):
+            continue
+        places = implied.get(effect)
+        if places is None:
+            out.touch(effect, Word(None, ""))
+            continue
+        for place in places:
+            base, deep, _ = place.partition("/**")
+            out.touch(effect, Word(base, place), deep=bool(deep))
 
 
 def _shell(
@@ -408,6 +436,11 @@ def _redirect(redirect: Redirect, out: Reading) -> None:
         return
     if text is None:
         out.dynamic.append(target.raw)
+        start = target.raw.lstrip("\"'")
+        if start.startswith(("/dev/tcp/", "/dev/udp/")):
+            out.unknown.append(f"the host in `{target.raw}` is not literal")
+        if start.startswith(("$", "`", "/dev/tcp/", "/dev/udp/")):
+            out.effects.add("network")  # bash opens a connection for /dev/tcp/HOST/PORT
     elif text.startswith(("/dev/tcp/", "/dev/udp/")):
         out.host(Word(text.split("/")[3] if text.count("/") > 2 else text, target.raw))
     if text == "/dev/null":

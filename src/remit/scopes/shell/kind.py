@@ -63,7 +63,7 @@ class ShellKind(Kind):
     def might(self, unit: Unit, part: str, matcher: Any) -> bool:
         if part == "sql":
             return unit.grade == UNKNOWN or any(matcher.meets(statement) for statement in unit.value.act.statements)
-        return part in ("path", "url", "host") and (unit.grade == UNKNOWN or bool(unit.untold))
+        return part in ("path", "url", "host") and unit.grade == UNKNOWN
 
     def grade(self, unit: Unit) -> str | None:
         grade: str = unit.value.act.grade

@@ -23,7 +23,7 @@ EXPANDED = frozenset((*_FILES, "sort", "stat", "tail", "touch", "wc"))
 class Placed:
     """An act with its paths made normal: below the root as text or glob, `/…` outside, None where unknown."""
 
-    __slots__ = ("act", "bases", "databases", "lost", "redirected", "spelled", "touches")
+    __slots__ = ("act", "bases", "databases", "redirected", "spelled", "touches")
 
     def __init__(self, act: Act, cwd: str | None, root: str | None, links: Mapping[str, str] | None = None) -> None:
         self.act = act
@@ -36,15 +36,16 @@ class Placed:
         if links:
             self.touches = [(touch, self._followed(path, links)) for touch, path in self.touches]
             self.redirected = [(touch, self._followed(path, links)) for touch, path in self.redirected]
-        unknown = [touch for touch, path in (*self.touches, *self.redirected) if path is None]
-        self.lost = [(touch, text) for touch in unknown for text in _texts(touch, act)]
-        """What it touches where the text alone doesn't tell the place, with the text as far as it goes."""
 
     def _followed(self, path: str | Glob | None, links: Mapping[str, str]) -> str | Glob | None:
         if not isinstance(path, str) or path not in links:
             return path
         self.spelled[links[path]] = path
         return links[path]
+
+    def written(self, touch: Touch) -> tuple[str, ...]:
+        """What the text says of a place that can't be told: `~/p/.claude/x` for `cd ~/p && rm .claude/x`."""
+        return tuple(f"{base or ''}/{touch.path.text or touch.path.raw}" for base in self.act.bases)
 
 
 def _placed(
@@ -53,12 +54,6 @@ def _placed(
     for touch in touches:
         for where in bases:
             yield touch, _locate(touch, where, root, act.program not in EXPANDED) if where is not None else None
-
-
-def _texts(touch: Touch, act: Act) -> Iterable[str]:
-    """`~/p/.claude/x` for `cd ~/p && rm .claude/x`."""
-    for base in act.bases:
-        yield f"{base or ''}/{touch.path.text or touch.path.raw}"
 
 
 def _databases(act: Act, bases: Sequence[str | None], root: str | None) -> Iterable[tuple[Word, str | None]]:

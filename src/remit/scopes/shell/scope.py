@@ -9,7 +9,7 @@ from remit.languages.programs.derived import resources
 from remit.languages.programs.meta import meta_of
 from remit.languages.programs.profiles import is_plain, profile_of, programs
 from remit.languages.programs.understand import Act
-from remit.model.terms import UNKNOWN
+from remit.model.terms import PROJECT, UNKNOWN
 from remit.model.text import shown
 from remit.scopes.glob import Glob
 from remit.scopes.globset import GlobSet
@@ -18,6 +18,8 @@ from remit.scopes.shell.placed import Placed
 from remit.scopes.sql.scope import SqlMatcher
 from remit.scopes.url import UrlError, UrlPattern, UrlSet, parse_url
 
+EVERYTHING = Glob.parse("**")
+PROJECT_CODE = "project_code"
 JOINED_BY = ("and", "or", "then", "pipe")
 
 
@@ -176,8 +178,11 @@ class ShellMatcher(Matcher):
         known = programs().sets
         entries: list[Any] = [entry for name in _texts(scope.get("sets")) for entry in known.get(name, ())]
         run = scope.get("run", [])
-        self.all = run == "any"
-        entries.extend([] if self.all else run)
+        run = [run] if isinstance(run, str) else run
+        self.all = "any" in run
+        self.project_code = PROJECT_CODE in run
+        """With `any`: code of the project too, which could do whatever it says."""
+        entries.extend(entry for entry in run if not self.all or entry not in ("any", PROJECT_CODE))
         self.runs: dict[str, list[Run]] = {}
         for entry in entries:
             pairs = entry.items() if isinstance(entry, dict) else [(entry, None)]
@@ -251,7 +256,17 @@ class ShellMatcher(Matcher):
             return None if act.command.assigns or act.command.redirects else "an empty command"
         if self.all:
             doubts = (*act.unknown, *act.refused)
-            return doubts[0] if doubts else None
+            if doubts or act.grade != PROJECT or self.project_code:
+                return doubts[0] if doubts else None
+            reason = self._listed(placed)
+            return reason and "it runs code of the project, which `run: [any, project_code]` admits"
+        return self._listed(placed)
+
+    def _listed(self, placed: Placed) -> str | None:
+        """Why no entry of the list admits the command; None if one does."""
+        act = placed.act
+        if act.program is None:
+            return act.unknown[0]
         if act.program in self.filters and act.command.piped_from is not None:
             return Run(act.program).refuses(placed, loose=self.loose)
         if self._is_input(act):
@@ -298,24 +313,33 @@ class ShellMatcher(Matcher):
         places = [path for _, path in placed.touches] if placed.act.program == "cd" else placed.bases
         if self.inside is not None and not all(isinstance(at, str) and self.inside.matches(at) for at in places):
             return f"it runs outside {self.inside.text}"
+        named = {(touch.effect, path) for touch, path in placed.touches if isinstance(path, str)}
         for touch, path in placed.touches:
-            if touch.path.text is None and not touch.path.raw and self.paths is None:
-                continue  # no word tells it, and nothing limits it
-            if path is None or (isinstance(path, str) and path.startswith("/")):
+            if (path is None and not touch.implied) or (isinstance(path, str) and path.startswith("/")):
                 return f"{touch.path.raw} lies outside the root, or can't be told"
-            allowed = self.paths.get(touch.effect) if self.paths is not None else None
             if self.paths is None:
                 continue
-            if allowed is None or not (allowed.matches(path) if isinstance(path, str) else allowed.includes(path)):
+            if touch.nested and isinstance(path, str) and self._is_file(touch.effect, path, named):
+                continue
+            allowed = self.paths.get(touch.effect)
+            if allowed is None or not _lies_in(allowed, path):
                 where = ", ".join(self.path_texts.get(touch.effect, ())) or "nothing"
-                return f"it would {touch.effect} {touch.path.raw}; it may {touch.effect} only {where}"
+                what = touch.path.raw or "what the text doesn't tell"
+                return f"it would {touch.effect} {what}; it may {touch.effect} only {where}"
         effects = (placed.act.own - placed.act.asked) & {"write", "delete"}
         if self.paths is not None and any(not self.paths.get(effect) for effect in effects):
             return f"it would {', '.join(sorted(effects))}"
         return None
 
+    def _is_file(self, effect: str, path: str, named: set[tuple[str, str]]) -> bool:
+        """A file below a target that the scope names to the letter: it means the file, not a directory."""
+        above = path.rpartition("/")[0]
+        return (effect, above) in named and above in self.path_texts.get(effect, ())
+
     def describe(self) -> str:
-        return "any command that is understood" if self.all else ", ".join(self.texts) or "no command"
+        if self.all:
+            return "any command that is understood" + (", and code of the project" if self.project_code else "")
+        return ", ".join(self.texts) or "no command"
 
     def brief(self) -> str:
         """The programs and command sets that it names, five at most."""
@@ -353,6 +377,13 @@ class ShellMatcher(Matcher):
             return _brief(list(dict.fromkeys(run.describe() for run in self.runs[program])), 4)
         few = [run.describe() for runs in self.runs.values() for run in runs] if len(self.runs) <= 4 else self.texts
         return _brief(few) or "no command"
+
+
+def _lies_in(allowed: GlobSet, path: str | Glob | None) -> bool:
+    """The path is certainly one of these; what a program does in the workspace unsaid, only if all of it is."""
+    if path is None:
+        return allowed.includes(EVERYTHING)
+    return allowed.matches(path) if isinstance(path, str) else allowed.includes(path)
 
 
 def _subcommands(act: Act) -> list[tuple[str, ...]]:

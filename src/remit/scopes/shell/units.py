@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from remit.languages.bash.reading import Word
+from remit.languages.bash.reading import Touch, Word
 from remit.languages.bash.script import Command
 from remit.languages.programs.understand import Act, understand
 from remit.model.terms import UNKNOWN
 from remit.scopes.glob import Glob
-from remit.scopes.interface import Unit, Untold
+from remit.scopes.interface import Unit
 from remit.scopes.shell.placed import Placed
 from remit.scopes.sql.units import table_units
 from remit.scopes.url import Url, UrlError, parse_url
+
+EVERYTHING = Glob.parse("**")
+"""What an effect touches whose target the text does not tell; such a unit is also what lies outside the root."""
 
 
 def named_paths(text: str, cwd: str | None, root: str | None) -> set[str]:
@@ -39,22 +42,14 @@ def shell_units(
         placed = Placed(act, cwd, root, links)
         if schema and act.statements:
             act = placed.act = _checked(placed, schema)
-        unplaced = [touch for touch, path in (*placed.touches, *placed.redirected) if path is None]
-        untold = tuple(Untold(touch.effect, touch.path.raw, touch.path.text) for touch in unplaced)
         raw = act.command.raw
         urls = [url for word in act.urls for url in _addresses(word)]
         urls.extend(url for word in act.hosts for url in _addresses(word))
         # An address that no reading makes a URL of could be any.
         grade = UNKNOWN if any(not _addresses(word) for word in act.urls) else act.grade
         grade = UNKNOWN if any(statement.strange for statement in act.statements) else grade
-        units.append(Unit("shell", name, placed, act.effects, text=raw, grade=grade, untold=untold))
-        for touch, path in (*placed.touches, *placed.redirected):
-            if path is not None:
-                wide = isinstance(path, Glob)
-                effects = frozenset({touch.effect})
-                also = (placed.spelled[path],) if isinstance(path, str) and path in placed.spelled else ()
-                raw_path = touch.path.raw
-                units.append(Unit("path", name, path, effects, wide=wide, also=also, text=raw_path, derived=True))
+        units.append(Unit("shell", name, placed, act.effects, text=raw, grade=grade))
+        units.extend(_touched(name, placed, touch, path) for touch, path in (*placed.touches, *placed.redirected))
         for statement in act.statements:
             units.extend(table_units(name, statement))
         for url in urls:
@@ -63,6 +58,42 @@ def shell_units(
     if not units:
         units.append(Unit("call", "", "", text=text))
     return units
+
+
+def _touched(name: str, placed: Placed, touch: Touch, path: str | Glob | None) -> Unit:
+    """The unit of one path that a command touches.
+
+    INVARIANT: here alone a target that the text does not tell becomes everything that it could be.
+    """
+    effects = frozenset({touch.effect})
+    if path is not None:
+        also = (placed.spelled[path],) if isinstance(path, str) and path in placed.spelled else ()
+        return Unit(
+            "path",
+            name,
+            path,
+            effects,
+            wide=isinstance(path, Glob),
+            also=also,
+            text=touch.path.raw,
+            derived=True,
+            nested=touch.nested,
+        )
+    placeless = touch.path.text is not None and touch.path.text.startswith(("~/", "../", "/"))
+    text = touch.path.raw or placed.act.command.raw
+    return Unit(
+        "path",
+        name,
+        EVERYTHING,
+        effects,
+        wide=True,
+        also=placed.written(touch),
+        text=text,
+        derived=True,
+        untold="place" if placeless else "target",
+        implied=touch.implied,
+        literal=touch.path.text is not None or touch.implied,
+    )
 
 
 def _checked(placed: Placed, schema: Mapping[str, str]) -> Act:
