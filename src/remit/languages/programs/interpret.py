@@ -10,6 +10,7 @@ from remit.languages.bash.reading import Reading, Word
 from remit.languages.programs.awk import read_awk
 from remit.languages.programs.derived import (
     HERE,
+    UNTOLD,
     pathspec,
     read_git_config,
     read_jq,
@@ -72,6 +73,8 @@ class Interpreter:
         """What it works on, whether or not a word names it: a branch, a context."""
         self.implied: dict[str, tuple[str, ...] | None] = {}
         """Where effects on files go that no word of the command tells, as the profile says."""
+        self.dashed = False
+        """Words after `--` are no options, and no revisions."""
         self.written = False
         """An option such as `-i` makes the files that are read written too."""
         self.profile = Profile()
@@ -125,7 +128,7 @@ class Interpreter:
                 self._unsure(profile, word, ended)
                 plain.append(word)
             elif not ended and text == "--" and profile.dashes != "none":
-                ended = True
+                ended = self.dashed = True
             elif not ended and _is_option(text, profile):
                 at = self._option(profile, options, words, at, text, seen)
             elif profile.sub and not ended and word.deep:
@@ -358,6 +361,8 @@ class Interpreter:
             touch_backups(self.out, self.suffix, written)
             if "--backup" in seen:
                 touch_numbered(self.out, written)
+        if profile.special == "git checkout" and not self.dashed:
+            self.out.touch("write", UNTOLD)  # what looks like a file may be a branch
         told = [_told(word) for word in plain]
         self.replaced = touch_unnamed(self.out, profile.special, told, seen, self.replaced)
 
