@@ -186,7 +186,9 @@ def test_what_would_change_something_protected_is_asked_and_named(project, comma
     assert ".claude/settings.json, which is protected" in decision.reason
 
 
-@pytest.mark.parametrize("command", ["git stash", "git reset --hard", "git checkout .", "git restore .", "git switch -f dev"])
+@pytest.mark.parametrize(
+    "command", ["git stash", "git reset --hard", "git checkout .", "git restore .", "git switch -f dev"]
+)
 def test_a_protected_file_that_was_changed_is_not_put_back(project, command):
     commit(project, {".claude/settings.json": "{}"})
     git(project, "branch -f dev main")

@@ -644,7 +644,6 @@ def on_disk(tmp_path: Path):
         "curl -O https://x.example/remit.yaml",
         "wget -O .mcp.json https://x.example/a",
         "find . -name x -delete",
-        "git clean -fdx",
         "git mv a .claude/b",
         "python -m json.tool x .mcp.json",
         "cd .claude && echo x > settings.json",

@@ -105,7 +105,7 @@ def touch_unnamed(
     if special == "unzip" and replaced is None and "-d" not in seen:
         out.touch("write", HERE, deep=True)
     elif special == "git clean" and not plain and replaced is None:
-        out.touch("delete", UNTOLD)
+        out.touch("delete", HERE if out.directory else UNTOLD, deep=bool(out.directory))
     elif special == "cargo fmt" and any(word.text == "--check" for word in plain):
         return frozenset(("read",))  # behind `--`: an option of rustfmt
     elif special == "dd":

@@ -55,6 +55,8 @@ _REMOTE = compile_later(r"[A-Za-z][A-Za-z0-9+.-]*://|[^/\s]+:|[A-Za-z0-9-]+(?:\.
 _HELPER = compile_later(r"[A-Za-z0-9_-]+::")
 _CURRENT = frozenset(("", "HEAD", "@"))
 _HEADER = compile_later(r'"[A-Za-z-]+: ')
+_NEW = frozenset(("-b", "-B", "-c", "--create", "-C", "--force-create"))
+_QUIET = frozenset(("-q", "--quiet", "--no-track"))
 
 
 class Interpreter:
@@ -361,8 +363,11 @@ class Interpreter:
             touch_backups(self.out, self.suffix, written)
             if "--backup" in seen:
                 touch_numbered(self.out, written)
-        if profile.special == "git checkout" and not self.dashed:
-            self.out.touch("write", UNTOLD)  # what looks like a file may be a branch
+        if profile.special in ("git checkout", "git switch"):
+            if not plain and seen & _NEW and seen <= _NEW | _QUIET:
+                self.implied = {**self.implied, "write": ()}  # a new branch where it is
+            elif profile.special == "git checkout" and not self.dashed:
+                self.out.touch("write", UNTOLD)  # what looks like a file may be a branch
         told = [_told(word) for word in plain]
         self.replaced = touch_unnamed(self.out, profile.special, told, seen, self.replaced)
 
