@@ -463,10 +463,10 @@ def test_what_is_no_json_has_no_digest(value):
 def test_a_capsule_asks_too(above):
     """What a task or one above it says must be asked is asked, whatever the policy allows."""
     rulebook = may("write", "read")
-    rule = {"write": {"path": "docs/**"}}
-    own, parent = {"agent": "a"}, {"agent": "a"}
-    (parent if above else own)["must_ask"] = [rule]
-    known = facts(rulebook, now=NOW, capsules={"C": {**own, "parent": "P"}, "P": parent})
+    asks = {"must_ask": [{"write": {"path": "docs/**"}}]}
+    own = {"agent": "a", "parent": "P", **({} if above else asks)}
+    parent = {"agent": "a", **(asks if above else {})}
+    known = facts(rulebook, now=NOW, capsules={"C": own, "P": parent})
     assert outcome(rulebook, "write", {"path": "docs/x"}, facts=known, capsule="C") == "ask must-ask"
     assert outcome(rulebook, "write", {"path": "src/x"}, facts=known, capsule="C") == "allow"
     assert outcome(rulebook, "read", {"path": "docs/x"}, facts=known, capsule="C") == "allow"
