@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import tempfile
 import time
 from collections import Counter
 from collections.abc import Iterable
@@ -23,7 +24,9 @@ KEPT = ROOT / "build" / "mutants"
 
 
 def first_failure(items: list[pytest.Item]) -> str:
-    """The test that fails first; empty if none does."""
+    """The test that fails first; empty if none does. Processes that run at once have temporary folders of their own."""
+    if items:
+        items[0].config._tmp_path_factory._basetemp = Path(tempfile.mkdtemp(prefix="mutants-"))  # type: ignore[attr-defined]
     for item, after in zip(items, [*items[1:], None], strict=True):
         for report in runtestprotocol(item, log=False, nextitem=after):
             if report.failed:
