@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from tests.decide.kit import book, may, outcome
+from remit.decide.intake import Intake
+from remit.model.trace import Covered
+from tests.decide.kit import ask, book, may, outcome
 
 ARGS = {"path": "path", "glob": {"glob": "path"}}
 RULE = {"look": {"path": ["src/**/*.py", "src/**/.py"]}}
@@ -29,8 +31,20 @@ def test_the_base_of_a_glob_is_a_unit_if_it_has_effects(
 
 def test_an_effect_on_records_is_not_one_of_the_call() -> None:
     tools = {"note": {"args": {"text": "text"}, "does": {"write": {"records": "notes"}}}}
-    rulebook = book(tools=tools, agents={"a": {"may": ["note"], "may_not": [{"effect": "delete"}]}})
-    assert outcome(rulebook, "note", {"text": "x"}) == "allow"
+    decision = ask(book(tools=tools, agents={"a": {"may": ["note"]}}), "note", {"text": "x"})
+    assert [line.what for line in decision.trace if isinstance(line, Covered)] == ["records"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "expected"), [("agent", "deny not-permitted"), ("skill", "allow"), ("text", "allow"), ("date", "allow")]
+)
+def test_what_must_be_mentioned_even_without_effects(kind: str, expected: str) -> None:
+    """Where a rule limits arguments, it covers no agent that it does not name."""
+    tools = {"tell": {"args": {"to": kind, "text": "text"}, "does": {"message": "text"}}}
+    agents = {"a": {"may": [{"tell": {"where": {"text": ["x"]}}}], "skills": ["a"]}, "b": {"may": []}}
+    value = "2027-03-01" if kind == "date" else "a" if kind == "skill" else "b"
+    rulebook = book(tools=tools, agents=agents, tiers={"2": "allow", "3": "allow"})
+    assert outcome(rulebook, "tell", {"to": value, "text": "x"}) == expected
 
 
 CHOICE = {
@@ -59,3 +73,13 @@ EVERY = ["read", "write", "delete", "network", "execute"]
 )
 def test_a_rule_on_effects_does_not_cover_what_is_not_understood(tool: str, arg: str, text: str, expected: str) -> None:
     assert outcome(may({tool: {"effect": EVERY}}), tool, {arg: text}) == expected
+
+
+def test_a_null_field_of_an_object_counts_as_absent_for_the_tool_too() -> None:
+    args = {"o.b": "text", "o.c": "text", "o.p.q": "text", "l[].d": "text", "l[].e": "text"}
+    tools = {"t": {"args": args, "optional": ["o.b", "o.p.q", "l[].d"], "does": "nothing"}}
+    intake = Intake(book(tools=tools, agents={"a": {"may": ["t"]}}).book.tools["t"])
+    given = {"o": {"b": None, "c": "x", "p": {"q": None}}, "l": [{"d": None, "e": "y"}]}
+    assert intake.given(given) == {"o": {"c": "x", "p": {}}, "l": [{"e": "y"}]}
+    whole = {"o": {"b": "x", "c": "x"}, "l": [{"d": "z", "e": "y"}]}
+    assert intake.given(whole) == whole

@@ -448,3 +448,12 @@ def test_data_tier_3_always_binds():
 def test_data_tier_3_binds_behind_what_is_observed(record):
     found = observed("read", {"path": "secrets/x"}, data_tiers=[0], sections=SECRETS, **record)
     assert found[0] == "deny"
+
+
+@pytest.mark.parametrize(
+    "value", [(1,), [(1,)], {"b": (1,)}, {"b": [{"c": (1,)}]}, {1: 2}, [{1: 2}], {"b": {1: 2}}, b"x", [b"x"]]
+)
+def test_what_is_no_json_has_no_digest(value):
+    """A tuple would have the digest of a list, and a number as a key that of its text."""
+    with pytest.raises(TypeError, match=r"no JSON|no text"):
+        call_digest(Call("a", "save", {"data": value}), SAVER.hash, Facts())

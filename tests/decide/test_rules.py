@@ -152,6 +152,28 @@ def test_what_is_reserved_to_a_runner():
     assert outcome(RESERVED, "think") == "allow"
 
 
+@pytest.mark.parametrize(
+    ("entry", "command", "expected"),
+    [
+        ({"programs": ["git"]}, "git status", "deny reserved"),
+        ({"programs": ["git"]}, "ls", "allow"),
+        ({"programs": ["git"]}, "nosuch", "deny reserved"),  # it could run anything
+        ({"modules": ["pytest"]}, "python -m pytest", "deny reserved"),
+        ({"modules": ["pytest"]}, "ls", "allow"),
+        ({"urls": ["https://git.example/**"]}, "nosuch", "deny reserved"),
+        ({"urls": ["https://git.example/**"]}, "curl https://git.example/x", "deny reserved"),
+        ({"urls": ["https://git.example/**"]}, "ls", "allow"),
+        ({"tools": ["fetch"]}, "ls", "allow"),
+    ],
+)
+def test_what_each_part_of_a_reservation_reserves(entry, command, expected):
+    agents = {"a": {"may": ["run"]}}
+    runners = {"Git": {"may": ["run"]}}
+    rulebook = book(agents=agents, runners=runners, reserved={"git": {**entry, "runner": "Git"}})
+    assert outcome(rulebook, "run", {"command": command}) == expected
+    assert outcome(rulebook, "run", {"command": command}, agent="Git") != "deny reserved"
+
+
 def test_a_reserved_url():
     urls = {
         "https://git.example/x": "deny reserved",

@@ -451,6 +451,22 @@ def test_the_alternatives_of_one_glob_may_lie_in_different_members() -> None:
     assert not union.includes(Glob.parse("**"))
 
 
+@pytest.mark.parametrize(
+    ("text", "yes", "no"),
+    [
+        ("a*b", ["ab", "axb"], ["a", "a/b"]),
+        ("*.py", [".py", "a.py"], ["py"]),
+        ("*", ["a"], [".", "a/b"]),  # a star alone stands for a name
+        ("a/*", ["a/x"], ["a", "a/x/y"]),
+        ("a/*/b", ["a/x/b"], ["a/b", "ab"]),
+    ],
+)
+def test_loosened_a_star_beside_other_characters_may_match_nothing(text: str, yes: list[str], no: list[str]) -> None:
+    loose = Glob.parse(text).loosened()
+    assert [path for path in (*yes, *no) if loose.matches(path)] == yes
+    assert loose.includes(Glob.parse(text))
+
+
 def test_either_of_two_globs() -> None:
     both = Glob.parse("a/*").or_else(Glob.parse("b"))
     assert [both.matches(path) for path in ("a/x", "b", "c")] == [True, True, False]

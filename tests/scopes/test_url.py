@@ -625,3 +625,14 @@ def test_a_host_has_at_most_253_characters() -> None:
     assert parse_host(host) == host
     with pytest.raises(UrlError, match="too long"):
         parse_host("b" + host)
+
+
+@pytest.mark.parametrize(
+    ("scheme", "port"),
+    [("http", 80), ("https", 443), ("ws", 80), ("wss", 443), ("ftp", 21), ("ssh", 22), ("git", 9418)],
+)
+def test_the_usual_port_of_a_scheme_need_not_be_written(scheme: str, port: int) -> None:
+    pattern = UrlPattern.parse(f"{scheme}://x.example/**")
+    assert pattern.matches(parse_url(f"{scheme}://x.example:{port}/a"))
+    assert pattern.matches(parse_url(f"{scheme}://x.example/a"))
+    assert not pattern.matches(parse_url(f"{scheme}://x.example:{port + 1}/a"))

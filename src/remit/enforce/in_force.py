@@ -15,7 +15,7 @@ import os
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
@@ -46,8 +46,7 @@ PAUSES = (0.05, 0.2)
 
 TICK = 50_000_000
 """Nanoseconds: two changes of a directory that lie further apart have different times on every file system."""
-Mark = tuple[Any, ...]
-"""Ends with the time at which the directory changed last; None if it isn't there."""
+Mark = tuple[int, ...]
 
 
 class ActivationError(RemitError):
@@ -137,10 +136,11 @@ class Activated:
         """The same for programs that run on, in a few microseconds; None if nothing was ever activated.
 
         INVARIANT: an activation stages a file beside the rulebook before it tells the store, and renames it afterwards.
-        Both change the directory. So what was read while no file was staged is true until the directory changes.
+        Both change the directory. So what was read while no file was staged is true until the directory changes; what
+        is done to the file itself changes nothing of what was read from it.
         Raises RulebookError and StoreError.
         """
-        mark, known = _mark(*self._names), self._known
+        mark, known = _changed(self._names[1]), self._known
         if known is not None and known[0] == mark and not self.far:
             return known[1]
         rulebook = self.rulebook() if _newest(self.store) is not None else None
@@ -149,10 +149,9 @@ class Activated:
 
     def _settled(self, mark: Mark) -> bool:
         """No activation is under way, and another one would change the mark."""
-        changed = mark[-1]
-        if changed is None:
+        if not mark:
             return not self.path.parent.exists()
-        fresh = 0 <= time.time_ns() - changed < TICK
+        fresh = 0 <= time.time_ns() - mark[-1] < TICK
         return not fresh and not any(self.path.parent.glob(f"{STAGED}*"))
 
     def rulebook(self) -> Rulebook:
@@ -197,18 +196,22 @@ def _read(path: Path, activation: Activation) -> Rulebook:
     return rulebook
 
 
+def _changed(folder: str) -> Mark:
+    """What changes when a file is put into the directory or taken out of it; last the time. Empty: it isn't there."""
+    try:
+        found = os.stat(folder)
+    except OSError:
+        return ()
+    return (found.st_ino, found.st_mode, found.st_ctime_ns)
+
+
 def _mark(name: str, within: str) -> Mark:
     """What changes when the file or its directory does, or when others get at it."""
     try:
-        folder = os.stat(within)
-    except OSError:
-        return (None, None)
-    try:
         file = os.lstat(name)
     except OSError:
-        return (None, folder.st_ino, folder.st_mode, folder.st_ctime_ns)
-    own = (file.st_ino, file.st_mtime_ns, file.st_ctime_ns, file.st_size)
-    return (own, folder.st_ino, folder.st_mode, folder.st_ctime_ns)
+        return ()
+    return (file.st_ino, file.st_mtime_ns, file.st_ctime_ns, file.st_size, *_changed(within))
 
 
 def _never() -> RulebookError:

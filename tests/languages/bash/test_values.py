@@ -74,6 +74,8 @@ def test_words_that_are_known(text, expected):
         "f=a; . ./x.sh; rm $f",
         "f=a; eval $g; rm $f",
         "f=a; trap 'f=b' DEBUG; rm $f",
+        "for i in 1 2; do f=a; rm $f; trap 'f=b' DEBUG; done",
+        'for i in 1 2; do f=a; rm $f; eval "$g"; done',
         "f=a; declare -u f; f=b; rm $f",
         "readonly f=a; f=b; rm $f",
         "f=a; exec {f}< x; rm $f",

@@ -282,6 +282,7 @@ class Follower:
             changes.names.add(step.name)
         state.lose(None if changes.everything else changes.names)
         state.tainted = state.tainted or changes.taints
+        state.deaf = state.deaf or changes.traps
         if changes.moves:
             state.bases = union(state.bases, (None,))
         if values is not None:
@@ -571,6 +572,8 @@ class Changes:
         self.moves = False
         self.taints = False
         self.returns = False
+        self.traps = False
+        """Something could be set to run at any time."""
         self._seen: set[str] = set()
 
     def add(self, steps: Iterable[Step]) -> None:
@@ -593,9 +596,10 @@ class Changes:
         names = sets_of(command)
         words = bare(command.words)
         program = words[0].text if words else ""
-        if names is None or program is None:
+        if names is None or program is None or program == "trap":
             self.everything = self.moves = True
-            self.taints = self.taints or program is None
+            self.taints = self.taints or program is None or program == "trap"
+            self.traps = True
         else:
             self.names |= names
         self.moves = self.moves or program in _MOVERS
