@@ -370,7 +370,7 @@ class Interpreter:
         else:
             whole = deep
         if whole or "--parents" in seen:
-            self.out.touch("write", target, deep=True)
+            self.out.touch("write", target, deep=True, some=True)
 
     def _writes(self) -> bool:
         """True if it writes, by the options that were given."""
@@ -461,7 +461,7 @@ class Interpreter:
         elif kind == "prefix":
             touch_pieces(out, word)
         elif kind == "write_tree":
-            out.touch("write", word, deep=True)
+            out.touch("write", word, deep=True, some=True)
         elif kind == "edit":
             out.touch("read", word, deep=True)
             if self._writes():
