@@ -56,6 +56,9 @@ class Declared:
         if self.is_method:
             parameters = parameters[1:]
         self.signature = signature.replace(parameters=parameters)
+        self.outer_signature = _with_types(signature, inner)
+        """As a caller sees it: with the object that it is called on, and with types in place of texts."""
+        self.documentation: str | None = inner.__doc__
         self.fields = {one.name: self._field(one, inner, kinds) for one in parameters}
         self._name_kinds(kinds)
         given = {key: value for key, value in given.items() if value is not None}
@@ -399,6 +402,23 @@ def _hint(inner: Any, parameter: inspect.Parameter) -> Any:
         raise NoCodec(
             f"{parameter.annotation} can't be found ({error})", "import it at run time, or use kinds="
         ) from None
+
+
+def _with_types(signature: inspect.Signature, inner: Any) -> inspect.Signature:
+    """The annotations as types; one that nobody can look up stays the text that it is."""
+
+    def found(parameter: inspect.Parameter) -> Any:
+        if parameter.annotation is parameter.empty or parameter.annotation is None:
+            return parameter.annotation
+        try:
+            return _hint(inner, parameter)
+        except NoCodec:
+            return parameter.annotation
+
+    parameters = [one.replace(annotation=found(one)) for one in signature.parameters.values()]
+    result = inspect.Parameter("result", inspect.Parameter.KEYWORD_ONLY, annotation=signature.return_annotation)
+    returned = found(result)
+    return signature.replace(parameters=parameters, return_annotation=None if returned is type(None) else returned)
 
 
 def _closure(function: Any) -> Iterable[tuple[str, Any]]:

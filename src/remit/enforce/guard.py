@@ -13,7 +13,6 @@ with guard, guard.agent("researcher"):
 from __future__ import annotations
 
 import copy
-import functools
 import os
 import sys
 import threading
@@ -29,6 +28,7 @@ from typing import Any, Literal, ParamSpec, Self, TypeVar
 from remit.compile import build_rulebook, load_rulebook
 from remit.compile.functions import check_functions, is_word_of_scopes
 from remit.enforce.acting import Acting, acting_for, process
+from remit.enforce.appearance import looks_like
 from remit.enforce.attempt import Enforcer, Passage, wait
 from remit.enforce.carrier import Carried, Carrier, Judged
 from remit.enforce.codec import Unfit, plain_copy
@@ -360,9 +360,10 @@ class Guard:
             raise GuardError(f"`{name}` is a word of scopes and can't name a tool", code="bad-tool", help=help)
         tool = self._functions[name] = Declared(function, name, declaration, kinds)
         tool.streams = streams
+        as_function = looks_like(function, tool.outer_signature, tool.documentation)
         if tool.yields_async:
 
-            @functools.wraps(function)
+            @as_function
             def streaming(*args: P.args, **named: P.kwargs) -> Any:
                 try:
                     on, judged = tool.taken(args, named)
@@ -373,7 +374,7 @@ class Guard:
             return streaming
         if tool.is_async:
 
-            @functools.wraps(function)
+            @as_function
             async def passing(*args: P.args, **named: P.kwargs) -> Any:
                 try:
                     on, judged = tool.taken(args, named)
@@ -383,7 +384,7 @@ class Guard:
 
             return passing  # type: ignore[return-value]
 
-        @functools.wraps(function)
+        @as_function
         def passed(*args: P.args, **named: P.kwargs) -> Any:
             try:
                 on, judged = tool.taken(args, named)
