@@ -75,6 +75,9 @@ class Declared:
         self._keyword = frozenset(one.name for one in parameters if one.kind is one.KEYWORD_ONLY)
         self._defaults = {one.name: self._default(one) for one in parameters if one.default is not one.empty}
         self._defaults = {name: value for name, value in self._defaults.items() if value is not None}
+        told = {name: value for name, value in self._defaults.items() if self._can_be_told(name, value)}
+        if told:
+            self.declaration["defaults"] = told
         self._deep = any(isinstance(value, dict | list) for value in self._defaults.values())
         codecs = [field.codec for field in self.fields.values()]
         self._as_given = not self._by_place and all(type(codec) in (Text, Number, Flag) for codec in codecs)
@@ -224,6 +227,19 @@ class Declared:
             what = f"`{self.name}`: the default of `{parameter.name}` {unfit}, so nobody can decide on it"
             help = "use None, and put it in place in the function"
             raise GuardError(what, code="bad-tool", help=help) from None
+
+    def _can_be_told(self, name: str, value: Any) -> bool:
+        """Whether a declaration can say a default; of others, calls are judged with the value in its place."""
+        kind = self.declaration["args"].get(name)
+        if isinstance(kind, dict):
+            return True
+        if kind is None or isinstance(value, dict | list):
+            return False
+        try:
+            kind_of(kind).check_default(value)
+        except ValueError:
+            return False
+        return True
 
     # Calling
 
