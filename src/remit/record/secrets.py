@@ -112,8 +112,8 @@ def without_secrets(path: str, value: Any, depth: int = 0) -> Any:
 
 def _pair(value: dict[Any, Any]) -> dict[Any, str]:
     """Of `{name: DB_PASSWORD, value: x}`, that `value` is called DB_PASSWORD."""
-    name = next((value[key] for key in _NAMES if isinstance(value.get(key), str)), None)
-    if name is None or not _names_a_secret(name[-100:]):
+    name = next((value[key] for key in _NAMES if isinstance(value.get(key), str)), "")
+    if not _names_a_secret(name[-100:]):
         return {}
     return dict.fromkeys((key for key in value if isinstance(key, str) and key.lower() in _VALUES), name)
 
