@@ -115,7 +115,7 @@ def _pair(value: dict[Any, Any]) -> dict[Any, str]:
     name = next((value[key] for key in _NAMES if isinstance(value.get(key), str)), "")
     if not _names_a_secret(name[-100:]):
         return {}
-    return dict.fromkeys((key for key in value if isinstance(key, str) and key.lower() in _VALUES), name)
+    return {key: name for key in value if isinstance(key, str) and key.lower() in _VALUES}
 
 
 def _announced(before: Any) -> str:
