@@ -99,7 +99,7 @@ def without_secrets(path: str, value: Any, depth: int = 0) -> Any:
         return f"[nested deeper than {MAX_DEPTH}, not looked through]"
     if isinstance(value, dict):
         named = _pair(value)
-        clean = {_text(key): without_secrets(named.get(key, key), item, depth + 1) for key, item in value.items()}
+        clean = {_text(key): without_secrets(named.get(key) or key, item, depth + 1) for key, item in value.items()}
         if len(clean) < len(value):  # several keys that were secrets
             return list(clean.values())
         return value if all(clean.get(key) is value[key] for key in value) else clean
