@@ -139,6 +139,8 @@ git reset --hard HEAD~1
 git reset --hard dev
 git clean -fd
 git clean -fdx
+git rm -r -q .
+git checkout -f -b new
 git apply good.patch
 git apply --index good.patch
 git apply -R gone.patch

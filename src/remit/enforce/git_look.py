@@ -421,6 +421,12 @@ def _clean(git: Repository, words: list[str]) -> list[Change]:
     return git.untracked(paths, ignored=not given.options.keys().isdisjoint(("-x", "-X")))
 
 
+def _remove(git: Repository, words: list[str]) -> list[Change]:
+    given = _read(words, "-f --force -r -q --quiet --ignore-unmatch")
+    paths = [*given.plain, *(given.paths or ())]
+    return [Change("D", path) for path in git.fields("ls-files", "--full-name", "--", *paths)]
+
+
 def _apply(git: Repository, words: list[str]) -> list[Change]:
     flags = "--index -3 --3way -R --reverse -v --verbose -q --quiet --recount --reject --ignore-whitespace"
     given = _read(words, flags, "-p --whitespace --directory")
@@ -451,5 +457,6 @@ _LOOKS: dict[str, Callable[[Repository, list[str]], list[Change]]] = {
     "cherry-pick": lambda git, words: _pick(git, words, back=False),
     "revert": lambda git, words: _pick(git, words, back=True),
     "clean": _clean,
+    "rm": _remove,
     "apply": _apply,
 }

@@ -49,14 +49,14 @@ _PATHS = frozenset(
     )
 )
 """Kinds of words that are paths, or whose readers look at that themselves."""
+NEW_BRANCH = frozenset(("-b", "-B", "-c", "--create", "-C", "--force-create"))
+QUIET = frozenset(("-q", "--quiet", "--no-track"))
 _AIMS = frozenset(("branch", "context"))
 _REMOTE = compile_later(r"[A-Za-z][A-Za-z0-9+.-]*://|[^/\s]+:|[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)*\.[A-Za-z]{2,}/\S")
 """A URL, `host:path`, or a path that begins with a host name (`example.com/x`)."""
 _HELPER = compile_later(r"[A-Za-z0-9_-]+::")
 _CURRENT = frozenset(("", "HEAD", "@"))
 _HEADER = compile_later(r'"[A-Za-z-]+: ')
-_NEW = frozenset(("-b", "-B", "-c", "--create", "-C", "--force-create"))
-_QUIET = frozenset(("-q", "--quiet", "--no-track"))
 
 
 class Interpreter:
@@ -75,8 +75,6 @@ class Interpreter:
         """What it works on, whether or not a word names it: a branch, a context."""
         self.implied: dict[str, tuple[str, ...] | None] = {}
         """Where effects on files go that no word of the command tells, as the profile says."""
-        self.dashed = False
-        """Words after `--` are no options, and no revisions."""
         self.written = False
         """An option such as `-i` makes the files that are read written too."""
         self.profile = Profile()
@@ -87,6 +85,8 @@ class Interpreter:
         """Settings of git that are harmless."""
         self.into: Word | None = None
         """The directory that `-t` names."""
+        self.ended = False
+        """A `--` came before the last words: they are certainly paths."""
         self.suffix: Word | None = None
         """What is added to the names of copies that are kept."""
 
@@ -130,7 +130,7 @@ class Interpreter:
                 self._unsure(profile, word, ended)
                 plain.append(word)
             elif not ended and text == "--" and profile.dashes != "none":
-                ended = self.dashed = True
+                ended = self.ended = True
             elif not ended and _is_option(text, profile):
                 at = self._option(profile, options, words, at, text, seen)
             elif profile.sub and not ended and word.deep:
@@ -363,13 +363,17 @@ class Interpreter:
             touch_backups(self.out, self.suffix, written)
             if "--backup" in seen:
                 touch_numbered(self.out, written)
-        if profile.special in ("git checkout", "git switch"):
-            if not plain and seen & _NEW and seen <= _NEW | _QUIET:
-                self.implied = {**self.implied, "write": ()}  # a new branch where it is
-            elif profile.special == "git checkout" and not self.dashed:
-                self.out.touch("write", UNTOLD)  # what looks like a file may be a branch
+        if profile.special == "git branch switch":
+            self._switch(plain, seen)
         told = [_told(word) for word in plain]
         self.replaced = touch_unnamed(self.out, profile.special, told, seen, self.replaced)
+
+    def _switch(self, plain: list[Word], seen: set[str]) -> None:
+        """A new branch at the commit that is checked out changes no file; any other one, what is different there."""
+        if not plain and seen & NEW_BRANCH and seen <= NEW_BRANCH | QUIET:
+            self.implied = {**self.implied, "write": ()}
+        elif plain and not self.ended:
+            self.out.touch("write", UNTOLD)
 
     def _into(self, target: Word, sources: list[Word], seen: set[str]) -> None:
         """Sources that go to a target: below it, unless `-T` says that it is no directory."""
@@ -380,7 +384,7 @@ class Interpreter:
         else:
             whole = deep
         if whole or "--parents" in seen:
-            self.out.touch("write", target, deep=True)
+            self.out.touch("write", target, deep=True, some=True)
 
     def _writes(self) -> bool:
         """True if it writes, by the options that were given."""
@@ -471,7 +475,7 @@ class Interpreter:
         elif kind == "prefix":
             touch_pieces(out, word)
         elif kind == "write_tree":
-            out.touch("write", word, deep=True)
+            out.touch("write", word, deep=True, some=True)
         elif kind == "edit":
             out.touch("read", word, deep=True)
             if self._writes():
