@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from remit.decide.case import Case, Objection
 from remit.decide.index import ProtectedPaths
+from remit.model.terms import UNKNOWN
 from remit.model.text import shown
 from remit.scopes.glob import fold
 from remit.scopes.interface import Unit
@@ -193,7 +194,7 @@ def _is_above(paths: ProtectedPaths, path: object) -> bool:
 def _changes_by_word(paths: ProtectedPaths, unit: Unit) -> bool:
     act = unit.value.act
     words = paths.words.get((act.program or "").rpartition("/")[2])
-    if not words or act.effects.isdisjoint(("write", "delete")):
+    if not words or (act.grade != UNKNOWN and act.effects.isdisjoint(("write", "delete"))):
         return False
     return any(
         word.text.lower() in words if word.text is not None else any(name in word.raw.lower() for name in words)

@@ -120,6 +120,9 @@ class Repository:
 
     def run(self, *words: str) -> bytes:
         """What git prints. Raises NoAnswer if it fails, takes too long or prints too much."""
+        left = self.until - time.monotonic()
+        if left <= 0:
+            raise NoAnswer
         options = [part for setting in _SETTINGS for part in ("-c", setting)]
         with subprocess.Popen(  # noqa: S603 -- one of git's own commands, without a shell; names follow `--end-of-options`
             [self.program, "--no-pager", *options, *words],
@@ -129,7 +132,7 @@ class Repository:
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
         ) as process:
-            late = threading.Timer(max(0.0, self.until - time.monotonic()), process.kill)
+            late = threading.Timer(left, process.kill)
             late.start()
             try:
                 out = process.stdout.read(MAX_OUTPUT + 1) if process.stdout is not None else b""
