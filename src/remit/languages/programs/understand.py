@@ -245,7 +245,7 @@ def _command(
     given = _input(command, given, out)
     asked = read_client(profile.special if profile is not None else None, out, reader.seen, command, given)
     own = frozenset(out.effects)
-    if not out.project:  # what code of the workspace does is not the program's to say
+    if not out.project or "execute" not in own:  # what code of the workspace does is not the program's to say
         touch_implied(out, own - asked, reader.implied)
     mark = len(out.touches)
     for redirect in command.redirects:
