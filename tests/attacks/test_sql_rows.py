@@ -47,14 +47,20 @@ def test_the_table_is_whole() -> None:
     assert min(kinds.values()) >= 20
 
 
+LOOKED_AT = {"git switch main", "git stash push -m wip", "git stash pop", "git merge --no-ff feature"}
+"""Here nobody looks which files these would change, so that they are asked."""
+
+
 @pytest.mark.parametrize("agent", AGENTS)
 @pytest.mark.parametrize("expect", ["deny", "allow"])
 def test_every_row_is_decided_as_it_must_be(
     answers: list[tuple[dict[str, str], str, str]], agent: str, expect: str
 ) -> None:
     rows = [each for each in answers if each[0]["agent"] == agent and each[0]["expect"] == expect]
-    wrong = [f"{row['input']!r} ({row['why']}): {verdict} {code}" for row, verdict, code in rows if verdict != expect]
+    others = [each for each in rows if each[0]["input"] not in LOOKED_AT]
+    wrong = [f"{row['input']!r} ({row['why']}): {verdict} {code}" for row, verdict, code in others if verdict != expect]
     assert wrong == []
+    assert {code for row, _, code in rows if row["input"] in LOOKED_AT} <= {"target-unknown"}
 
 
 def test_no_row_is_denied_by_accident(answers: list[tuple[dict[str, str], str, str]]) -> None:

@@ -61,6 +61,8 @@ tools:
   create:
     args: {path: path, content: text}
     optional: [content]
+    defaults:
+      content: ""
     does: {write: path}
     tier: 1
   deploy:

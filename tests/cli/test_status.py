@@ -18,6 +18,9 @@ from remit.adapters.hooks.command import LONGEST
 from remit.adapters.hooks.local import answer_alone
 from remit.adapters.hosts.claude_code import status as claude_status
 from remit.adapters.hosts.claude_code.catalog import catalog
+from remit.enforce.guard import Guard
+from remit.grant.clock import Clock
+from remit.record.open import open_ledger
 from remit.service.status.ledger import seen
 from tests.cli.kit import program
 from tests.service.kit import AGENT, POLICY, Hooked, make
@@ -397,3 +400,44 @@ def test_it_changes_nothing(project: Hooked, used: bool) -> None:
         assert files() == before
     if writer is not None:
         writer.close()
+
+
+# The clock, and what is spent by it
+
+PAYING = """
+remit: 1
+tools: {pay: {args: {amount: number}, does: nothing}}
+agents:
+  lead: {may: [pay], daily_sum: {pay.amount: 12.5}}
+  other: {may: [pay]}
+"""
+
+
+def test_what_is_spent_today(bare: Hooked) -> None:
+    bare.remit.policy(PAYING)
+    bare.activated()
+    assert [(one["used"], one["most"]) for one in bare.status()["daily"]] == [("0", "12.5")]
+    guard = Guard(bare.root / "remit.yaml")
+
+    @guard.tool()
+    def pay(amount: float) -> float:
+        return amount
+
+    for agent, amount in (("lead", 2), ("lead", 0.25), ("other", 100)):
+        with guard, guard.agent(agent):
+            pay(amount)
+    found = bare.status()
+    assert found["daily"] == [{"agent": "lead", "what": "pay.amount", "used": "2.25", "most": "12.5"}]
+    assert f"daily sums, on {found['clock']['now'][:10]} (UTC)\n  lead: 2.25 of 12.5 in pay.amount\n" in bare.text().out
+
+
+def test_a_clock_in_doubt_is_a_fault(project: Hooked) -> None:
+    found = project.status(code=0)
+    assert found["clock"]["doubt"] is None
+    assert found["daily"] == []
+    with open_ledger(project.root, point="test") as opened, opened.store.write() as change:
+        Clock(lambda: time.time() + 86400).tick(change)
+    found = project.status(code=1)
+    assert [one["code"] for one in found["findings"] if one["level"] == "fault"] == ["clock-in-doubt"]
+    assert "the clock is in doubt" in found["clock"]["doubt"]
+    assert "the clock is in doubt" in project.text().out

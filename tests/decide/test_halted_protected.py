@@ -181,9 +181,9 @@ def test_protected_counts_for_both_spellings():
 
 def test_a_policy_adds_and_takes_away():
     rulebook = book(
-        agents={"a": {"may": ["write"]}}, protect=["deploy/**", "*.lock"], unsafe_unprotect=[".vscode/settings.json"]
+        agents={"a": {"may": ["write"]}}, protect=["deploy/**", "*.odd"], unsafe_unprotect=[".vscode/settings.json"]
     )
-    paths = ["deploy/x", "deploy", "a.lock", "sub/a.lock", ".vscode/settings.json", ".vscode/mcp.json"]
+    paths = ["deploy/x", "deploy", "a.odd", "sub/a.odd", ".vscode/settings.json", ".vscode/mcp.json"]
     assert [outcome(rulebook, "write", {"path": path}) for path in paths] == [
         "deny protected",
         "deny protected",

@@ -7,8 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from remit.compile.defaults import labels
-from remit.decide.labels import Paths
+from remit.decide.labels import Paths, Things
+from remit.model.policy import Label
 from remit.scopes.glob import fold
+from remit.scopes.interface import Unit
 
 SHIPPED = tuple(text for label in labels() for text in label.path)
 WORDS = ("a", "b.py", ".x", "src", "docs", "V1__a.sql", ".env", "x.env", "migrations", "workflows", ".github", "db")
@@ -50,3 +52,22 @@ def test_each_way_of_looking_a_path_up(glob: str, yes: list[str], no: list[str])
     for texts in ((glob,), (glob, "other/**", "**/other", "**/*.other", "**/o/ther/**")):
         found = Paths(texts)
         assert [path for path in (*yes, *no) if found.matches(path)] == yes
+
+
+@pytest.mark.parametrize(
+    ("kind", "label", "named", "other"),
+    [
+        ("host", Label(name="production", host=("db.example",)), "db.example", "x.example"),
+        ("host", Label(name="production", host=("db.example",)), "DB.example:5432", "db.example.x"),
+        ("table", Label(name="production", table=("users",)), "public.users", "users.other"),
+        ("branch", Label(name="production", branch=("main", "release/*")), "release/1", "mains"),
+        ("context", Label(name="production", kube_context=("prod*",)), "prod-1", "dev"),
+    ],
+)
+def test_what_is_not_told_could_be_anything_that_has_a_label(kind: str, label: Label, named: str, other: str) -> None:
+    things, nothing = Things([label]), Things([Label(name="production", path=("x",))])
+    assert things.meets(Unit(kind, "", named))
+    assert not things.meets(Unit(kind, "", other))
+    assert things.meets(Unit(kind, "", "", wide=True))
+    assert not nothing.meets(Unit(kind, "", named))
+    assert not nothing.meets(Unit(kind, "", "", wide=True))

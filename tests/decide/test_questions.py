@@ -457,3 +457,17 @@ def test_what_is_no_json_has_no_digest(value):
     """A tuple would have the digest of a list, and a number as a key that of its text."""
     with pytest.raises(TypeError, match=r"no JSON|no text"):
         call_digest(Call("a", "save", {"data": value}), SAVER.hash, Facts())
+
+
+@pytest.mark.parametrize("above", [False, True])
+def test_a_capsule_asks_too(above):
+    """What a task or one above it says must be asked is asked, whatever the policy allows."""
+    rulebook = may("write", "read")
+    asks = {"must_ask": [{"write": {"path": "docs/**"}}]}
+    own = {"agent": "a", "parent": "P", **({} if above else asks)}
+    parent = {"agent": "a", **(asks if above else {})}
+    known = facts(rulebook, now=NOW, capsules={"C": own, "P": parent})
+    assert outcome(rulebook, "write", {"path": "docs/x"}, facts=known, capsule="C") == "ask must-ask"
+    assert outcome(rulebook, "write", {"path": "src/x"}, facts=known, capsule="C") == "allow"
+    assert outcome(rulebook, "read", {"path": "docs/x"}, facts=known, capsule="C") == "allow"
+    assert outcome(rulebook, "write", {"path": "docs/x"}, facts=known) == "allow"

@@ -315,3 +315,10 @@ def test_facts_that_make_no_sense_deny():
 def test_the_kit_has_a_tool_for_every_kind():
     kinds = {kind for tool in TOOLS.values() for kind in tool["args"].values()}
     assert {"path", "glob", "url", "agent", "skill", "text", "shell", "sql"} <= kinds
+
+
+def test_the_trace_says_why_a_rule_does_not_cover_a_unit():
+    command = ask(may({"run": {"shell": {"run": ["ls"]}}}), "run", {"command": "cat x"})
+    assert command.detail[-1].endswith("may: shell ls: cat is not among the commands; ls may be run")
+    path = ask(may({"read": {"path": "docs/**"}}), "read", {"path": "x"})
+    assert path.detail[-1].endswith("may: path docs/**")

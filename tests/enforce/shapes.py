@@ -524,6 +524,6 @@ REFUSED: dict[str, tuple[Callable[..., Any], Any, str]] = {
     "a path in a number": (r_number_path, {"write": "a"}, "records"),
     "a path in a bare dict": (r_bare_dict, {"write": "a"}, "annotate it Path"),
     "secret": (r_secret, "nothing", "recorded"),
-    "file object": (r_io, "nothing", "docs/guard.md"),
+    "file object": (r_io, "nothing", "SafePath"),
     "unknown name": (r_windows, "nothing", "import it"),
 }

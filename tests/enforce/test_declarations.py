@@ -70,23 +70,25 @@ def refused(guard: Guard) -> str:
     return str(caught.value)
 
 
+OPTIONAL = '    optional: [content]\n    defaults:\n      content: ""\n'
 TAMPERED: dict[str, Callable[[str], str]] = {
     "a lower tier": lambda text: text.replace("tier: 2", "tier: 1"),
     "no tier": lambda text: text.replace("    tier: 2\n", ""),
     "an effect less": lambda text: text.replace("does: {write: path}", "does: nothing"),
     "another effect": lambda text: text.replace("does: {write: path}", "does: {read: path}"),
-    "another kind": lambda text: text.replace("content: text", "content: json"),
-    "an argument less": lambda text: text.replace(", content: text", "").replace("    optional: [content]\n", ""),
+    "another kind": lambda text: text.replace("content: text", "content: json").replace(
+        OPTIONAL, "    optional: [content]\n"
+    ),
+    "an argument less": lambda text: text.replace(", content: text", "").replace(OPTIONAL, ""),
     "an argument more": lambda text: text.replace("content: text", "content: text, mode: text"),
-    "not optional": lambda text: text.replace("    optional: [content]\n", ""),
+    "not optional": lambda text: text.replace(OPTIONAL, ""),
     "no confirmation": lambda text: text.replace("    confirm: true\n", ""),
     "one more who may": lambda text: text.replace("accessible_by: [dev]", "accessible_by: [dev, ops]"),
     "everybody": lambda text: text.replace("    accessible_by: [dev]\n", ""),
     "another reach": lambda text: text.replace("https://mail.example/**", "https://mail.example/a/**"),
     "who may, of what said nothing": lambda text: text.replace("layer: outside", "layer: outside\n    risk: low"),
-    "a default": lambda text: text.replace(
-        "    does: {write: path}", "    defaults: {content: x}\n    does: {write: path}"
-    ),
+    "another default": lambda text: text.replace('content: ""', "content: x"),
+    "no default": lambda text: text.replace(OPTIONAL, "    optional: [content]\n"),
     "an alias": lambda text: text.replace("    tier: 2", "    aliases: [wr]\n    tier: 2"),
 }
 

@@ -191,7 +191,7 @@ class _Behaviour(ast.NodeTransformer):
         return node
 
     def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.AnnAssign:
-        """An annotation is never evaluated here; msgspec would, but no Struct is in these modules."""
+        """Annotations are never evaluated, but for those of a msgspec.Struct, where a mutant dies at import."""
         node.annotation = ast.Constant(None)
         self.generic_visit(node)
         return node

@@ -62,7 +62,7 @@ TESTS = (
 )
 ELSEWHERE = ("command line", "real_hook", "in_every_process", "test_no_step_looks_behind", "polynomial_time")
 """Tests that start programs, read the sources, or judge speed."""
-WARM, AGAIN, FRESH = 6.0, 3.0, 8.0
+WARM, AGAIN, FRESH = 25.0, 6.0, 25.0
 """Seconds of CPU that the tests of one mutant take unmutated, at most: warm; fresh after that; only fresh."""
 DEAD = ("killed", "timeout")
 

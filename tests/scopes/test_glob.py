@@ -239,6 +239,8 @@ NO = [
     ("src/**/*.py", "src/a/.py"),
     ("dir/**/name", "dir/xname"),
     ("dir/**/dir", "dir"),
+    ("a[!.]b", "a/b"),
+    ("a[!0]b", "a/b"),
     ("ab*ba", "aba"),
     ("ab*ba", "abba"),
     ("d/ab*ba", "d/aba"),
@@ -258,6 +260,12 @@ def test_matches(text: str, path: str) -> None:
 def test_does_not_match(text: str, path: str) -> None:
     assert not Glob.parse(text).matches(path)
     assert not GlobSet([Glob.parse(text), Glob.parse("zz"), *(Glob.parse(f"y{n}/*") for n in range(9))]).matches(path)
+
+
+def test_a_class_that_leaves_something_out_has_everything_else_but_the_slash() -> None:
+    for out in ".0a":
+        glob = Glob.parse(f"[!{out}]x")
+        assert {char for char in map(chr, range(32, 127)) if not glob.matches(f"{char}x")} == {out, "/"}
 
 
 def test_ranges_of_a_class_that_overlap_are_one_range_each() -> None:

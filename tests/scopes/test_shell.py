@@ -614,7 +614,6 @@ def on_disk(tmp_path: Path):
         "cp x/remit.yaml .",
         "cp x/* .",
         "mv x/.mcp.json .",
-        "rsync -a x/ .",
         "sed -i s/a/b/ remit.yaml",
         "sed -i.bak -e s/a/b/ ./remit.yaml",
         "sed -n 'w .mcp.json' x",
@@ -638,13 +637,9 @@ def on_disk(tmp_path: Path):
         "install -m 755 x .git/hooks/pre-commit",
         "dd if=x of=.mcp.json",
         "truncate -s0 remit.yaml",
-        "tar xf a.tgz",
-        "unzip a.zip",
         "curl -o .mcp.json https://x.example/a",
         "curl -O https://x.example/remit.yaml",
         "wget -O .mcp.json https://x.example/a",
-        "find . -name x -delete",
-        "git clean -fdx",
         "git mv a .claude/b",
         "python -m json.tool x .mcp.json",
         "cd .claude && echo x > settings.json",
@@ -666,6 +661,13 @@ def on_disk(tmp_path: Path):
 )
 def test_protected_paths_through_a_shell(on_disk, command):
     assert verdict(on_disk, command) == "protected"
+
+
+@pytest.mark.parametrize(
+    "command", ["rsync -a x/ .", "tar xf a.tgz", "unzip a.zip", "find . -name x -delete", "git clean -fdx"]
+)
+def test_some_that_the_text_does_not_tell_could_be_protected(on_disk, command):
+    assert verdict(on_disk, command) == "target-unknown"
 
 
 def test_what_is_not_protected(on_disk):

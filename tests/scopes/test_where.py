@@ -8,6 +8,7 @@ import pytest
 
 from remit.model import Context
 from remit.model.policy import Condition
+from remit.model.text import shown
 from remit.scopes.where import ArgumentTest
 
 
@@ -50,6 +51,8 @@ def test_an_absent_argument_passes_only_if_it_may_be_absent(optional: bool) -> N
     ("condition", "words"),
     [
         (Condition(equals="a"), "x must be a"),
+        (Condition(equals="a" * 120), "x must be " + "a" * 120),
+        (Condition(equals="a" * 121), "x must be " + shown("a" * 121, 120)),
         (Condition(equals=True), "x must be true"),
         (Condition(equals=False), "x must be false"),
         (Condition(equals=2.0), "x must be 2"),

@@ -49,6 +49,7 @@ def as_text(status: Status, probes: Probes | None, fine: bool) -> str:
     for host in status.hosts:
         lines += _host(host)
     lines += _agents(status)
+    lines += _daily(status)
     lines += _project_code(status)
     lines += [line for host in status.hosts if host.installed for line in _passes(host)]
     if probes is not None:
@@ -174,6 +175,14 @@ def _agents(status: Status) -> Iterator[str]:
         yield paint(f"  {mark} {shown(one.name):<{width}}  {_bond(one)}", style) + f"; {_seen(one)}"
     if not status.looked.all:
         yield f"  (seen: in the newest {status.looked.entries} entries of the ledger only)"
+
+
+def _daily(status: Status) -> Iterator[str]:
+    if not status.daily or status.clock is None:
+        return
+    yield paint(f"daily sums, on {shown(status.clock.now[:10], 10)} (UTC)", "bold")
+    for one in status.daily:
+        yield f"  {shown(one.agent)}: {shown(one.used, 40)} of {shown(one.most, 40)} in {shown(one.what)}"
 
 
 def _bond(one: AgentState) -> str:

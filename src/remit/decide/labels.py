@@ -166,13 +166,15 @@ class Paths:
             self._all = folded(self.texts)
         return self._all
 
-    def aimed(self, value: Glob) -> bool:
-        """A wide unit is aimed at what it lies within, whose directory it meets, or whose name it names."""
+    def aimed(self, value: Glob, *, some: bool = False) -> bool:
+        """A wide unit is aimed at what it lies within, whose directory it meets, or whose name it names.
+
+        Of `some` of what lies anywhere (`find . -name '*.pyc'`) only the name says what it is aimed at."""
         if not self:
             return False
         glob, every = value.folded(), self.all
         places = GlobSet(own for own in every if own.base != ".")
-        if every.includes(glob) or places.intersects(glob):
+        if every.includes(glob) or (not (some and glob.base == ".") and places.intersects(glob)):
             return True
         if not every.intersects(glob):
             return False
@@ -233,7 +235,7 @@ class Things:
         if not self.paths:
             return False
         if unit.wide:
-            if self.paths.aimed(unit.value):
+            if self.paths.aimed(unit.value, some=unit.some):
                 return True
             if "delete" not in unit.effects:
                 return False
@@ -315,7 +317,7 @@ class Labels:
         """What they say about a unit."""
         if unit.kind not in LABELLED:
             return UNLABELLED
-        if unit.untold:
+        if unit.untold or (unit.some and unit.wide and unit.value.text == "**"):
             return Labelled(self.data_paths, *self._untold(unit))
         if unit.wide:
             return self._wide(unit)

@@ -49,6 +49,7 @@ def protected(case: Case) -> Objection | None:
             unit.kind == "path"
             and unit.effects
             and (_is_protected(paths, unit, guarded) or _names_above(unit, above) or _changes_sealed(unit, sealed))
+            and not (unit.some and _may_miss(paths, unit))
         ):
             what = "changed" if not unit.effects.isdisjoint(("write", "delete")) else "read"
             return case.deny(2, "protected", f"{shown(unit.text)} is protected and can't be {what} by an agent")
@@ -61,6 +62,8 @@ def unknown_target(case: Case) -> Unit | None:
     Where whoever enforces has looked what the command would change, that counts in its place.
     """
     for unit in case.units:
+        if unit.some and _could_hit(case, unit):
+            return unit
         if unit.untold != "target" or unit.kind != "path":
             continue
         if not unit.effects.isdisjoint(("write", "delete")):
@@ -70,6 +73,16 @@ def unknown_target(case: Case) -> Unit | None:
         elif case.facts.guarded and not unit.literal:
             return unit
     return None
+
+
+def _may_miss(paths: ProtectedPaths, unit: Unit) -> bool:
+    """Of all that it could touch there is something that is not protected: perhaps it touches only that."""
+    return bool(unit.wide) and not paths.reach.includes(unit.value.folded())
+
+
+def _could_hit(case: Case, unit: Unit) -> bool:
+    sealed = case.facts.sealed and _below(case.facts.sealed, case.facts.root)
+    return case.cell.index.protected.names_path(unit) or _changes_sealed(unit, sealed)
 
 
 def _any_protected(case: Case, unit: Unit, changed: tuple[str, ...]) -> bool:

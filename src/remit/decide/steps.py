@@ -13,9 +13,10 @@ from remit.model.policy import Caller, Reserved
 from remit.model.terms import MAX_CHAIN, PROJECT, UNKNOWN
 from remit.model.text import shown
 from remit.model.trace import Covered
+from remit.scopes.glob import Glob
 from remit.scopes.interface import Unit, is_for_labels
 from remit.scopes.kinds import kind_of
-from remit.scopes.path import forms, is_outside
+from remit.scopes.path import forms, is_outside, names_base
 from remit.scopes.where import same
 
 if TYPE_CHECKING:
@@ -328,6 +329,9 @@ def _locks(cell: Cell, case: Case) -> Objection | None:
                 free = True  # the policy names the target itself: a file
             elif unit.wide:
                 free = may.includes(unit.value) and not avoid.intersects(unit.value.folded())
+                free = free or names_base(caller.locks.may, unit.value)  # likewise
+            elif unit.itself and may.includes(Glob.below(unit.value)):
+                free = True  # all below it is judged for itself
             else:
                 free = may.matches(unit.value) and not any(avoid.matches(form) for form in forms(unit))
             if not free:

@@ -15,7 +15,7 @@ from remit.model.policy import Argument, Tool
 from remit.scopes.kinds import kind_of
 
 SOURCE = "functions"
-_FIELDS = {"args": "args", "optional": "args", "does": "does"}
+_FIELDS = {"args": "args", "optional": "args", "defaults": "args", "does": "does"}
 
 
 def with_functions(

@@ -31,7 +31,7 @@ _HEAD = """\
 # Tools that Python programs declare at their functions. `remit publish` writes this file; do not edit it.
 # A guard whose functions say something else does not start.
 """
-_ORDER = ("about", "args", "optional", "does")
+_ORDER = ("about", "args", "optional", "defaults", "does")
 _PLAIN = re.compile(r"[A-Za-z_$][A-Za-z0-9_$./ -]*(?<! )")
 
 record = Record(

@@ -12,6 +12,8 @@ from remit.enforce.annotations import NoCodec, caller_names, field_of, unknown_t
 from remit.enforce.codec import Choice, Codec, Flag, Leaf, Number, Plain, Text, Unfit, encoded
 from remit.enforce.compound import DictOf, Field, ListOf, object_schema
 from remit.enforce.errors import GuardError
+from remit.enforce.open_file import OpenFile, OpenFiles
+from remit.enforce.safe_path import SafePath
 from remit.model.policy import ARGUMENT
 from remit.model.terms import PARTICULAR
 from remit.scopes.kinds import kind_of, names
@@ -56,6 +58,9 @@ class Declared:
         if self.is_method:
             parameters = parameters[1:]
         self.signature = signature.replace(parameters=parameters)
+        self.outer_signature = _with_types(signature, inner)
+        """As a caller sees it: with the object that it is called on, and with types in place of texts."""
+        self.documentation: str | None = inner.__doc__
         self.fields = {one.name: self._field(one, inner, kinds) for one in parameters}
         self._name_kinds(kinds)
         given = {key: value for key, value in given.items() if value is not None}
@@ -63,6 +68,8 @@ class Declared:
             given["does"] = self._bound(given["does"])
         self.declaration: dict[str, Any] = self._arguments() | self._about(inner) | given
         self._check_effects()
+        self.opens = self._files()
+        """The parameters that are files, which are opened for the call."""
         self._names = tuple(self.fields)
         self._required = frozenset(
             one.name for one in parameters if one.default is one.empty and one.kind not in _STARRED
@@ -72,6 +79,9 @@ class Declared:
         self._keyword = frozenset(one.name for one in parameters if one.kind is one.KEYWORD_ONLY)
         self._defaults = {one.name: self._default(one) for one in parameters if one.default is not one.empty}
         self._defaults = {name: value for name, value in self._defaults.items() if value is not None}
+        told = {name: value for name, value in self._defaults.items() if self._can_be_told(name, value)}
+        if told:
+            self.declaration["defaults"] = told
         self._deep = any(isinstance(value, dict | list) for value in self._defaults.values())
         codecs = [field.codec for field in self.fields.values()]
         self._as_given = not self._by_place and all(type(codec) in (Text, Number, Flag) for codec in codecs)
@@ -206,6 +216,24 @@ class Declared:
                     )
                 targets[at] = next((one for one in args if str(name).startswith(one)), name)
 
+    def _files(self) -> tuple[str, ...]:
+        """Settles how files are opened. Raises GuardError for one without an effect, or inside of something else."""
+        does = self.declaration.get("does")
+        found: list[str] = []
+        for name, leaf in self._leaves():
+            if not isinstance(leaf, OpenFile):
+                continue
+            if name not in self.fields or self.fields[name].codec is not leaf:
+                what = f"`{self.name}`: `{name}` is a file inside of something else"
+                raise GuardError(what, code="bad-tool", help="take SafePath there, and open each in the function")
+            effects = does.items() if isinstance(does, Mapping) else ()
+            if not leaf.allow(frozenset(effect for effect, targets in effects if name in targets)):
+                what = f"`{self.name}`: `{name}` is a file, and nobody says how it is opened"
+                help = f"say it: does={{'read': '{name}'}} or does={{'write': '{name}'}}, or take a SafePath"
+                raise GuardError(what, code="unjudged-effect", help=help)
+            found.append(name)
+        return tuple(found)
+
     def _about(self, inner: Any) -> dict[str, Any]:
         about = inspect.getdoc(inner)
         return {"about": about.split("\n\n")[0].replace("\n", " ")[:500]} if about else {}
@@ -221,6 +249,19 @@ class Declared:
             what = f"`{self.name}`: the default of `{parameter.name}` {unfit}, so nobody can decide on it"
             help = "use None, and put it in place in the function"
             raise GuardError(what, code="bad-tool", help=help) from None
+
+    def _can_be_told(self, name: str, value: Any) -> bool:
+        """Whether a declaration can say a default; of others, calls are judged with the value in its place."""
+        kind = self.declaration["args"].get(name)
+        if isinstance(kind, dict):
+            return True
+        if kind is None or isinstance(value, dict | list):
+            return False
+        try:
+            kind_of(kind).check_default(value)
+        except ValueError:
+            return False
+        return True
 
     # Calling
 
@@ -298,11 +339,19 @@ class Declared:
             return name in self.fields and self.fields[name].nullable
         return name in self._starred and not value
 
-    def run(self, args: Mapping[str, Any]) -> Any:
-        """Calls the function with values made from the judged ones. Raises what it raises, and GuardError."""
+    def run(self, args: Mapping[str, Any], files: OpenFiles | None = None) -> Any:
+        """Calls the function with values made from the judged ones. Raises what it raises, and GuardError.
+
+        What is opened for it is added to `files`. Raises OSError if that fails.
+        """
         if self._as_given:
             return self.function(**args)
         values = {name: self._rebuilt(name, args) for name in self.fields}
+        if files is not None:
+            for name in self.opens:
+                codec = self.fields[name].codec
+                if isinstance(codec, OpenFile) and isinstance(values[name], SafePath):
+                    values[name] = files.add(codec.open(values[name]))
         if not self._by_place:
             return self.function(**values)
         bound = inspect.BoundArguments(self.signature, values)
@@ -399,6 +448,23 @@ def _hint(inner: Any, parameter: inspect.Parameter) -> Any:
         raise NoCodec(
             f"{parameter.annotation} can't be found ({error})", "import it at run time, or use kinds="
         ) from None
+
+
+def _with_types(signature: inspect.Signature, inner: Any) -> inspect.Signature:
+    """The annotations as types; one that nobody can look up stays the text that it is."""
+
+    def found(parameter: inspect.Parameter) -> Any:
+        if parameter.annotation is parameter.empty or parameter.annotation is None:
+            return parameter.annotation
+        try:
+            return _hint(inner, parameter)
+        except NoCodec:
+            return parameter.annotation
+
+    parameters = [one.replace(annotation=found(one)) for one in signature.parameters.values()]
+    result = inspect.Parameter("result", inspect.Parameter.KEYWORD_ONLY, annotation=signature.return_annotation)
+    returned = found(result)
+    return signature.replace(parameters=parameters, return_annotation=None if returned is type(None) else returned)
 
 
 def _closure(function: Any) -> Iterable[tuple[str, Any]]:

@@ -68,7 +68,7 @@ def look_up(rulebook: Rulebook, call: Call, facts: Facts) -> Facts:
         return facts
     resolved: dict[str, str] = {}
     base = os.path.join(root, call.context.cwd or ".")
-    defaults = [argument.default for argument in tool.args.values() if isinstance(argument.default, str)]
+    defaults = [text for name in names if isinstance(text := tool.args[name].default, str)]
     texts = [*defaults, *(text for name in names for text in texts_at(call.args, name.split(".")))]
     for text in texts[:MAX_PATHS]:
         where = _real(os.path.join(base, text))

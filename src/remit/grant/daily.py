@@ -28,6 +28,12 @@ def spend_daily(change: Transaction, caller: Caller, sums: dict[str, int], now: 
         _put(change, key, used + much)
 
 
+def used_on(view: Transaction, day: str) -> dict[tuple[str, str], int]:
+    """The sums of a day (`2026-01-31`) so far, by agent and by what is counted."""
+    rows = view.rows("SELECT agent, what, used FROM daily WHERE day = ?", day)
+    return {(agent, what): int(used) for agent, what, used in rows}
+
+
 def carry(change: Transaction, before: str, after: str) -> None:
     """The clock has gone from one moment to another that no time led to: the day goes on."""
     old, new = before[:10], after[:10]

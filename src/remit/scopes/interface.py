@@ -73,6 +73,10 @@ class Unit(msgspec.Struct, frozen=True):
     """True for a target that no word of the command stands for, as the work tree of `git stash`."""
     literal: bool = True
     """False where a word of the command stands for it that is not literal at all, as `$f`."""
+    some: bool = False
+    """Of all that `value` stands for only some is touched, and the text doesn't tell which."""
+    itself: bool = False
+    """True for the folder, or the file, whose contents a command touches: `src` of `rm -r src`."""
     nested: bool = False
     """True for a file that is only touched if another target turns out to be a directory: `b/a` of `mv a b`."""
     args: tuple[str, ...] = ()

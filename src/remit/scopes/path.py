@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from remit.model.facts import Facts
 
 MAX_PATH = 4096
+_WILD = frozenset("*?[]{}!\\")
 _FILLERS = ("x", "remit-probe", "7")
 _BAD_CATEGORIES = frozenset({"Cc", "Cf", "Cs", "Cn", "Co", "Zl", "Zp"})
 _DRIVE = compile_later(r"[A-Za-z]:[/\\]")
@@ -218,6 +219,12 @@ class PathMatcher(Matcher):
 
     def excludes(self, unit: Unit) -> bool:
         return not self.allow.includes(unit.value)
+
+
+def names_base(texts: Iterable[str], below: Glob) -> bool:
+    """One of the texts names, to the letter, what all of this glob lies below: then it is a file, and nothing does."""
+    base = below.base
+    return below.text == f"{base}/**" and not _WILD & set(base) and base in texts
 
 
 def is_outside(unit: Unit) -> bool:

@@ -25,11 +25,13 @@ def rulebook(**more: object) -> Rulebook:
         "agents": {
             "boss": {"may": ["Task", "Read"], "delegates_to": ["reviewer"]},
             "reviewer": {
-                "may": ["Read", "mcp__git__log", "elsewhere", {"Bash": {"shell": {"run": ["git"]}}}],
+                "roles": ["reader"],
+                "may": ["mcp__git__log", "elsewhere", {"Bash": {"shell": {"run": ["git"]}}}],
                 "must_ask": [{"Edit": {"path": "docs/**"}}],
                 "may_not": ["Read"],
             },
         },
+        "roles": {"reader": {"may": ["Read"]}},
         "runners": {"Builder": {"may": ["Write"]}},
         **more,
     }

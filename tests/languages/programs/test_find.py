@@ -55,9 +55,9 @@ def test_deletes_below_every_start_path() -> None:
     assert out.effects == {"delete"}
     assert out.touches == [
         *deep("src"),
-        Touch("delete", Word("src/**/*.pyc", "{}", glob=True)),
+        Touch("delete", Word("src/**/*.pyc", "{}", glob=True, some=True), some=True),
         *deep("build"),
-        Touch("delete", Word("build/**/*.pyc", "{}", glob=True)),
+        Touch("delete", Word("build/**/*.pyc", "{}", glob=True, some=True), some=True),
     ]
 
 
@@ -65,7 +65,10 @@ def test_deletes_below_every_start_path() -> None:
     "line", ["src -delete -name x", "src -name x -o -delete", "src ! -name x -delete", "src -delete"]
 )
 def test_deletes_all_below_where_the_name_does_not_limit_it(line: str) -> None:
-    assert reading(*line.split()).touches == [*deep("src"), Touch("delete", Word("src", "{}", deep=True), deep=True)]
+    assert reading(*line.split()).touches == [
+        *deep("src"),
+        Touch("delete", Word("src", "{}", deep=True, some=True), deep=True, some=True),
+    ]
 
 
 @pytest.mark.parametrize("action", ["-fprint out", "-fprint0 out", "-fls out", "-fprintf out '%p'"])
@@ -87,20 +90,26 @@ def test_a_reference_time_is_no_file() -> None:
 
 
 FOUND = Word(None, "{}", start="")
-BELOW = Word(".", "{}", deep=True)
+BELOW = Word(".", "{}", deep=True, some=True)
 
 
 @pytest.mark.parametrize(
     ("line", "command"),
     [
         (r". -exec grep -l TODO {} \;", ["grep", "-l", "TODO", BELOW]),
-        ("src -exec grep -l TODO {} +", ["grep", "-l", "TODO", *[Word("src", "{}", deep=True)] * 2]),
-        (r"src -name 'x*' -exec rm -f {} \; -print", ["rm", "-f", Word("src/**/x*", "{}", glob=True)]),
-        (r"src -name 'x*' -o -exec rm -f {} \; -print", ["rm", "-f", Word("src", "{}", deep=True)]),
-        (r"src -exec rm {} \; -name x", ["rm", Word("src", "{}", deep=True)]),
-        (r"src -exec mv {} {}.bak \;", ["mv", Word("src", "{}", deep=True), Word("src*", "{}.bak", True, True)]),
-        (r"src -exec cp {} old/{} \;", ["cp", Word("src", "{}", deep=True), Word("old/src", "old/{}", deep=True)]),
-        (r"src -exec cp {} {}/../../x \;", ["cp", Word("src", "{}", deep=True), Word(None, "{}/../../x")]),
+        ("src -exec grep -l TODO {} +", ["grep", "-l", "TODO", *[Word("src", "{}", deep=True, some=True)] * 2]),
+        (r"src -name 'x*' -exec rm -f {} \; -print", ["rm", "-f", Word("src/**/x*", "{}", glob=True, some=True)]),
+        (r"src -name 'x*' -o -exec rm -f {} \; -print", ["rm", "-f", Word("src", "{}", deep=True, some=True)]),
+        (r"src -exec rm {} \; -name x", ["rm", Word("src", "{}", deep=True, some=True)]),
+        (
+            r"src -exec mv {} {}.bak \;",
+            ["mv", Word("src", "{}", deep=True, some=True), Word("src*", "{}.bak", True, True, True)],
+        ),
+        (
+            r"src -exec cp {} old/{} \;",
+            ["cp", Word("src", "{}", deep=True, some=True), Word("old/src", "old/{}", deep=True, some=True)],
+        ),
+        (r"src -exec cp {} {}/../../x \;", ["cp", Word("src", "{}", deep=True, some=True), Word(None, "{}/../../x")]),
         (r"src -exec dd if={} \;", ["dd", Word(None, "if={}")]),
         (r". -exec echo + \;", ["echo", "+"]),
         (r". -exec echo a{} + \;", ["echo", Word(None, "a{}"), "+"]),

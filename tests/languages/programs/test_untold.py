@@ -1,5 +1,7 @@
 """Every effect on files has a target: a word, what the profile says, or everything."""
 
+from typing import Any
+
 import pytest
 
 from remit.compile import build_rulebook
@@ -68,3 +70,61 @@ def test_project_code_deny_overrides_every_may():
     for command in ("pytest", "bash notes/x.sh", "python3 src/x.py", "sed -f x.sed a", ". x.sh", "nosuch"):
         assert decide(agent, Call("a", "terminal", {"command": command})).code == "project-code"
     assert decide(agent, Call("a", "terminal", {"command": "ls"})).code == "allowed"
+
+
+UNSCOPED = {
+    "remit": 1,
+    "tools": {"bash": {"args": {"command": "shell"}, "tier": 1}},
+    "agents": {"a": {"may": ["bash"]}},
+}
+LOCKED = {**UNSCOPED, "agents": {"a": {"may": ["bash"], "locks": {"may": ["docs/**", "a.txt"]}}}}
+
+
+def _decided(policy: dict[str, Any], text: str) -> str:
+    found = decide(build_rulebook(policy), Call("a", "bash", {"command": text}), Facts(root="/p"))
+    return f"{found.verdict.word} {found.code}".removesuffix(" allowed")
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        # What lies below a path is also that path: it may be a file.
+        ("chmod -R 777 .claude", "deny protected"),
+        ("git restore .claude/settings.json", "deny protected"),
+        ("find .claude/settings.json -delete", "deny protected"),
+        ("git checkout HEAD -- .claude/settings.json", "deny protected"),
+        ("rm -rf .", "deny protected"),
+        ("unzip -d .claude a.zip", "deny protected"),
+        ("find .claude -type f -exec rm {} +", "deny protected"),
+        # Of some that the text doesn't tell, one could be protected.
+        ("tar xf a.tar", "ask target-unknown"),
+        ("unzip a.zip", "ask target-unknown"),
+        ("cp -rT other .", "ask target-unknown"),
+        ("find . -type f -mtime +5 -delete", "ask target-unknown"),
+        ("find . -name '*.pyc' -delete", "ask target-unknown"),
+        ("git clean -fd", "ask target-unknown"),
+        # None of these can be.
+        ("tar xf a.tar -C build", "allow"),
+        ("find build -type f -delete", "allow"),
+        ("find src -name '*.pyc' -delete", "allow"),
+    ],
+)
+def test_some_of_what_lies_below(text, expected):
+    assert _decided(UNSCOPED, text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("git restore a.txt", "allow"),
+        ("git restore docs", "allow"),
+        ("git restore src", "deny locked"),
+        ("git restore b.txt", "deny locked"),
+        ("tar xf x.tar -C docs", "allow"),
+        ("tar xf x.tar", "deny locked"),
+        ("find . -name '*.md' -delete", "deny locked"),
+        ("find docs -name '*.md' -delete", "allow"),
+    ],
+)
+def test_locks_and_what_lies_below(text, expected):
+    assert _decided(LOCKED, text) == expected

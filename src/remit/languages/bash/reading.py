@@ -14,15 +14,17 @@ class Word(NamedTuple):
 
     `text` is the literal value, or None where it depends on something that the text doesn't show (a variable, a
     substitution). `glob` is true where an unquoted `*`, `?` or `[` makes it stand for files that match. `deep` is true
-    where it stands for `text` or something below it: what `find src` finds. `start` is what a word without text begins
-    with, if it stays one word whatever its parts turn out to be: `src/` of `"src/$x"`, nothing of `"$x"`; None if it
-    could become several words, or none.
+    where it stands for `text` or something below it: what `find src` finds. `some` is true where it stands for a part
+    of what matches, and the text doesn't tell which. `start` is what a word without text
+    begins with, if it stays one word whatever its parts turn out to be: `src/` of `"src/$x"`, nothing of `"$x"`; None
+    if it could become several words, or none.
     """
 
     text: str | None
     raw: str
     glob: bool = False
     deep: bool = False
+    some: bool = False
     start: str | None = None
 
 
@@ -41,6 +43,8 @@ class Touch(NamedTuple):
     effect: str
     path: Word
     deep: bool = False
+    some: bool = False
+    """Of all below it only some, and the text doesn't tell which: what an archive contains, what `find` finds."""
     nested: bool = False
     """It is touched only if another target turns out to be a directory: `b/a` of `mv a b`."""
 
@@ -89,9 +93,9 @@ class Reading:
         self.directory: Word | None = None
         """Where it works, if not where the shell is."""
 
-    def touch(self, effect: str, path: Word, *, deep: bool = False, nested: bool = False) -> None:
+    def touch(self, effect: str, path: Word, *, deep: bool = False, some: bool = False, nested: bool = False) -> None:
         """A path with an effect; writing and deleting add the effect."""
-        self.touches.append(Touch(effect, path, deep or path.deep, nested))
+        self.touches.append(Touch(effect, path, deep or path.deep, some or path.some or path.deep, nested))
         if effect != "read":
             self.effects.add(effect)
 

@@ -40,7 +40,7 @@ def touch_into(out: Reading, target: Word, sources: list[Word], *, deep: bool = 
     for source in sources:
         name = (source.text or "").rstrip("/").rpartition("/")[2]
         if source.deep or name in ("", ".", "..") or (source.text or "").endswith("/"):
-            out.touch("write", target, deep=True)  # what the source contains
+            out.touch("write", target, deep=True, some=True)  # what the source contains
             continue
         # Without dotglob, `*` matches no hidden name: only in the root itself could it hit something protected.
         if source.glob and name[0] in _MAGIC and normpath(target.text) != ".":
@@ -73,7 +73,7 @@ def touch_edited(out: Reading, path: Word) -> None:
     if path.text is not None and not path.glob and normpath(path.text) == ".":
         out.touch("write", UNTOLD)
     else:
-        out.touch("write", path, deep=True)
+        out.touch("write", path, deep=True, some=True)
 
 
 def pathspec(word: Word) -> Word | None:
@@ -103,9 +103,9 @@ def touch_unnamed(
 ) -> frozenset[str] | None:
     """What is written or deleted without a word of its own; the effects that replace the base ones."""
     if special == "unzip" and replaced is None and "-d" not in seen:
-        out.touch("write", HERE, deep=True)
+        out.touch("write", HERE, deep=True, some=True)
     elif special == "git clean" and not plain and replaced is None:
-        out.touch("delete", HERE, deep=True)
+        out.touch("delete", HERE, deep=True, some=True)
     elif special == "cargo fmt" and any(word.text == "--check" for word in plain):
         return frozenset(("read",))  # behind `--`: an option of rustfmt
     elif special == "dd":
@@ -197,7 +197,7 @@ def _downloads(out: Reading, *, sure: bool) -> None:
         if sure and name and url.text is not None:
             out.touch("write", Word(name, url.raw))
         else:
-            out.touch("write", HERE, deep=True)
+            out.touch("write", HERE, deep=True, some=True)
 
 
 def read_setting(out: Reading, key: str, harmless: tuple[str, ...]) -> None:

@@ -91,8 +91,8 @@ class _Find:
         if start.text is None:
             return Word(None, "{}", start="")
         if name is None or self.alternatives or start.glob or _SPECIAL & set(name + start.text):
-            return Word(start.text, "{}", start.glob, deep=True)
-        return Word(f"{start.text.rstrip('/')}/**/{name}", "{}", glob=True)
+            return Word(start.text, "{}", start.glob, deep=True, some=True)
+        return Word(f"{start.text.rstrip('/')}/**/{name}", "{}", glob=True, some=True)
 
     def _leading(self) -> None:
         """The options that stand before the start paths."""
@@ -260,9 +260,9 @@ def _filled(word: Word, found: Word) -> Word:
         return Word(None, word.raw)
     if found.glob:
         plain = not before and ".." not in after.split("/") and not set(after) & (_SPECIAL | set("*?"))
-        return Word(found.text + after, word.raw, glob=True) if plain else Word(None, word.raw)
+        return Word(found.text + after, word.raw, glob=True, some=True) if plain else Word(None, word.raw)
     piece = below(before, Piece(found.text, deep=True), after)
-    return Word(None, word.raw) if piece is None else Word(piece.text, word.raw, piece.glob, piece.deep)
+    return Word(None, word.raw) if piece is None else Word(piece.text, word.raw, piece.glob, piece.deep, found.some)
 
 
 def _newer(text: str) -> bool:

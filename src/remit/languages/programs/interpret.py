@@ -10,6 +10,7 @@ from remit.languages.bash.reading import FILE_EFFECTS, Reading, Word
 from remit.languages.programs.awk import read_awk
 from remit.languages.programs.derived import (
     HERE,
+    UNTOLD,
     pathspec,
     read_git_config,
     read_jq,
@@ -48,6 +49,7 @@ _PATHS = frozenset(
     )
 )
 """Kinds of words that are paths, or whose readers look at that themselves."""
+NEW_BRANCH = frozenset(("-b", "-B", "-c", "--create", "-C", "--force-create"))
 _AIMS = frozenset(("branch", "context"))
 _REMOTE = compile_later(r"[A-Za-z][A-Za-z0-9+.-]*://|[^/\s]+:|[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)*\.[A-Za-z]{2,}/\S")
 """A URL, `host:path`, or a path that begins with a host name (`example.com/x`)."""
@@ -82,6 +84,8 @@ class Interpreter:
         """Settings of git that are harmless."""
         self.into: Word | None = None
         """The directory that `-t` names."""
+        self.ended = False
+        """A `--` came before the last words: they are certainly paths."""
         self.suffix: Word | None = None
         """What is added to the names of copies that are kept."""
 
@@ -127,7 +131,7 @@ class Interpreter:
                 self._unsure(profile, word, ended)
                 plain.append(word)
             elif not ended and text == "--" and profile.dashes != "none":
-                ended = True
+                ended = self.ended = True
             elif not ended and _is_option(text, profile):
                 at = self._option(profile, options, words, at, text, seen)
             elif profile.sub and not ended and word.deep:
@@ -383,8 +387,17 @@ class Interpreter:
             touch_backups(self.out, self.suffix, written)
             if "--backup" in seen:
                 touch_numbered(self.out, written)
+        if profile.special == "git branch switch":
+            self._switch(plain, seen)
         told = [_told(word) for word in plain]
         self.replaced = touch_unnamed(self.out, profile.special, told, seen, self.replaced)
+
+    def _switch(self, plain: list[Word], seen: set[str]) -> None:
+        """A new branch at the commit that is checked out changes no file; any other one, what is different there."""
+        if not plain and seen & NEW_BRANCH:
+            self.implied = {**self.implied, "write": ()}
+        elif plain and not self.ended:
+            self.out.touch("write", UNTOLD)
 
     def _into(self, target: Word, sources: list[Word], seen: set[str]) -> None:
         """Sources that go to a target: below it, unless `-T` says that it is no directory."""
@@ -395,7 +408,7 @@ class Interpreter:
         else:
             whole = deep
         if whole or "--parents" in seen:
-            self.out.touch("write", target, deep=True)
+            self.out.touch("write", target, deep=True, some=True)
 
     def _writes(self) -> bool:
         """True if it writes, by the options that were given."""
@@ -486,7 +499,7 @@ class Interpreter:
         elif kind == "prefix":
             touch_pieces(out, word)
         elif kind == "write_tree":
-            out.touch("write", word, deep=True)
+            out.touch("write", word, deep=True, some=True)
         elif kind == "edit":
             out.touch("read", word, deep=True)
             if self._writes():
@@ -569,7 +582,7 @@ def _told(word: Word, *, glob: bool = False) -> Word:
 def _is_argument(word: Word, profile: Profile) -> bool:
     """True if a word that is not literal is surely one argument, and no option: `"src/$x"`."""
     signs = "-" + ("+" if profile.plus else "") + ("@" if profile.at_files else "")
-    return bool(word.start) and word.start[0] not in signs
+    return word.start is not None and word.start[:1] not in ("", *signs)
 
 
 def _alike(profile: Profile) -> bool:

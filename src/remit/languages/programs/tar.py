@@ -278,10 +278,10 @@ class _Tar:
             targets.append(_HERE)
         targets += [_join(target, below) for target in targets for below in self.below]
         for target in targets:
-            self.out.touch("write", target, deep=True)
+            self.out.touch("write", target, deep=True, some=True)
             # Restoring an incremental archive removes what wasn't there when it was made.
             if self.snapshots or self.flags & {"incremental", "recursive-unlink"}:
-                self.out.touch("delete", target, deep=True)
+                self.out.touch("delete", target, deep=True, some=True)
 
     def _archive(self, word: Word, effect: str) -> None:
         text = word.text

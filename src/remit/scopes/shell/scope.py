@@ -14,6 +14,7 @@ from remit.model.text import shown
 from remit.scopes.glob import Glob
 from remit.scopes.globset import GlobSet
 from remit.scopes.interface import Matcher, Unit
+from remit.scopes.path import names_base
 from remit.scopes.shell.placed import Placed
 from remit.scopes.sql.scope import SqlMatcher
 from remit.scopes.url import UrlError, UrlPattern, UrlSet, parse_url
@@ -322,6 +323,8 @@ class ShellMatcher(Matcher):
             if touch.nested and isinstance(path, str) and self._is_file(touch.effect, path, named):
                 continue
             allowed = self.paths.get(touch.effect)
+            if touch.deep and isinstance(path, Glob) and names_base(self.path_texts.get(touch.effect, ()), path):
+                continue  # the scope names it to the letter: a file
             if allowed is None or not _lies_in(allowed, path):
                 where = ", ".join(self.path_texts.get(touch.effect, ())) or "nothing"
                 what = touch.path.raw or "what the text doesn't tell"

@@ -49,7 +49,10 @@ def shell_units(
         grade = UNKNOWN if any(not _addresses(word) for word in act.urls) else act.grade
         grade = UNKNOWN if any(statement.strange for statement in act.statements) else grade
         units.append(Unit("shell", name, placed, act.effects, text=raw, grade=grade))
-        units.extend(_touched(name, placed, touch, path) for touch, path in (*placed.touches, *placed.redirected))
+        for touch, path in (*placed.touches, *placed.redirected):
+            units.append(_touched(name, placed, touch, path))
+            if touch.deep and isinstance(path, Glob) and not touch.path.glob and path.base != ".":
+                units.append(_itself(name, touch, path.base))
         for statement in act.statements:
             units.extend(table_units(name, statement))
         for url in urls:
@@ -77,6 +80,7 @@ def _touched(name: str, placed: Placed, touch: Touch, path: str | Glob | None) -
             also=also,
             text=touch.path.raw,
             derived=True,
+            some=touch.some,
             nested=touch.nested,
         )
     placeless = touch.path.text is not None and touch.path.text.startswith(("~/", "../", "/"))
@@ -94,6 +98,12 @@ def _touched(name: str, placed: Placed, touch: Touch, path: str | Glob | None) -
         implied=touch.implied,
         literal=touch.path.text is not None or touch.implied,
     )
+
+
+def _itself(name: str, touch: Touch, path: str) -> Unit:
+    """What all lies below: the text doesn't tell whether it is a folder, and if it is a file, that is what changes."""
+    effects = frozenset({touch.effect})
+    return Unit("path", name, path, effects, text=touch.path.raw, derived=True, itself=True)
 
 
 def _checked(placed: Placed, schema: Mapping[str, str]) -> Act:

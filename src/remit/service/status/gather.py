@@ -12,10 +12,13 @@ import msgspec
 from remit.adapters.hooks.installed import InstallError, read_installed
 from remit.adapters.hosts import registry
 from remit.adapters.hosts.setup import Finding
+from remit.grant.clock import Clock
 from remit.grant.credential import status as credential_status
+from remit.grant.daily import used_on
 from remit.model.errors import RemitError
 from remit.model.moments import moment
 from remit.model.rulebook import Rulebook
+from remit.model.task import SUM, amount_text
 from remit.record.open import OpenLog, open_log
 from remit.record.policy import weakenings
 from remit.service.daemon import is_serving
@@ -24,7 +27,9 @@ from remit.service.status.hosts import host_state
 from remit.service.status.ledger import ledger_state, seen
 from remit.service.status.model import (
     AgentState,
+    ClockState,
     CredentialState,
+    DailySum,
     HostState,
     LedgerState,
     Looked,
@@ -94,7 +99,8 @@ def gather(
     if rulebook is not None:
         agents = agent_states(rulebook, hosts, calls, now, nothing)
     weak = tuple(_weaknesses(rulebook, now)) if rulebook is not None and nothing is None else ()
-    findings = tuple(_findings(project, policy, hosts, opened, ledger, credential, problems))
+    clock, daily = _clock_and_sums(opened, rulebook)
+    findings = tuple(_findings(project, policy, hosts, opened, ledger, credential, clock, problems))
     return Status(
         str(project.root),
         str(project.state),
@@ -107,6 +113,8 @@ def gather(
         agents,
         looked,
         findings,
+        clock,
+        daily,
     )
 
 
@@ -129,6 +137,26 @@ def _looked_up(
     return ledger, credential, calls, looked
 
 
+def _clock_and_sums(
+    opened: OpenLog | NoStore, rulebook: Rulebook | None
+) -> tuple[ClockState | None, tuple[DailySum, ...]]:
+    if isinstance(opened, NoStore):
+        return None, ()
+    try:
+        with opened.store.read() as view:
+            now, doubt = Clock().read(view)
+            used = used_on(view, now[:10])
+    except RemitError:
+        return None, ()  # that the store can't be used is said of the ledger
+    callers = rulebook.book.callers.values() if rulebook is not None else ()
+    sums = (
+        DailySum(one.name, what, amount_text(SUM, used.get((one.name, what), 0)), amount_text(SUM, most))
+        for one in callers
+        for what, most in one.daily_sum.items()
+    )
+    return ClockState(now, doubt.reason if doubt is not None else None), tuple(sums)
+
+
 def _weaknesses(rulebook: Rulebook, now: str) -> Iterator[Weakness]:
     for kind, about in weakenings(rulebook.book):
         if kind == "observe":
@@ -145,6 +173,7 @@ def _findings(
     opened: OpenLog | NoStore,
     ledger: LedgerState,
     credential: CredentialState | None,
+    clock: ClockState | None,
     problems: list[str],
 ) -> Iterator[Finding]:
     if policy.fault is not None:
@@ -175,6 +204,8 @@ def _findings(
     if chosen is not None and here is not None and here != chosen:
         text = "REMIT_STORE names another store here than the one that the hook uses: commands look elsewhere"
         yield Finding("fault", "other-store", text, "run `remit install` with this REMIT_STORE, or unset it")
+    if clock is not None and clock.doubt is not None:
+        yield Finding("fault", "clock-in-doubt", clock.doubt, "run `remit clock`")
     if credential is not None and not credential.set and not credential.lifted and policy.at is not None:
         text = "no passphrase is set: nobody can activate another policy, and the first who sets one is believed"
         yield Finding("note", "no-credential", text, "run `remit credential set` in a terminal")

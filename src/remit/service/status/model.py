@@ -112,6 +112,24 @@ class AgentState(msgspec.Struct, frozen=True):
     """The tools by which it may run code of the project, which could do anything."""
 
 
+class DailySum(msgspec.Struct, frozen=True):
+    """What an agent's arguments add up to today (UTC), and how much they may."""
+
+    agent: str
+    what: str
+    """A tool and its argument: `send_money.amount`."""
+    used: str
+    most: str
+
+
+class ClockState(msgspec.Struct, frozen=True):
+    """The clock by which approvals, tickets, tasks and daily sums go."""
+
+    now: str
+    doubt: str | None = None
+    """Why nobody can rely on it, and what a person does about that."""
+
+
 class Looked(msgspec.Struct, frozen=True):
     """How far back the ledger was looked through."""
 
@@ -136,6 +154,9 @@ class Status(msgspec.Struct, frozen=True):
     agents: tuple[AgentState, ...]
     looked: Looked
     findings: tuple[Finding, ...]
+    clock: ClockState | None = None
+    """None: it could not be looked up."""
+    daily: tuple[DailySum, ...] = ()
 
     @property
     def faults(self) -> list[Finding]:
