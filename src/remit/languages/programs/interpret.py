@@ -50,6 +50,7 @@ _PATHS = frozenset(
 )
 """Kinds of words that are paths, or whose readers look at that themselves."""
 NEW_BRANCH = frozenset(("-b", "-B", "-c", "--create", "-C", "--force-create"))
+QUIET = frozenset(("-q", "--quiet", "--no-track"))
 _AIMS = frozenset(("branch", "context"))
 _REMOTE = compile_later(r"[A-Za-z][A-Za-z0-9+.-]*://|[^/\s]+:|[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)*\.[A-Za-z]{2,}/\S")
 """A URL, `host:path`, or a path that begins with a host name (`example.com/x`)."""
@@ -369,7 +370,7 @@ class Interpreter:
 
     def _switch(self, plain: list[Word], seen: set[str]) -> None:
         """A new branch at the commit that is checked out changes no file; any other one, what is different there."""
-        if not plain and seen & NEW_BRANCH:
+        if not plain and seen & NEW_BRANCH and seen <= NEW_BRANCH | QUIET:
             self.implied = {**self.implied, "write": ()}
         elif plain and not self.ended:
             self.out.touch("write", UNTOLD)
