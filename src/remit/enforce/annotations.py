@@ -246,7 +246,7 @@ def _class(kind: type, args: tuple[Any, ...], seen: tuple[Any, ...]) -> Codec:
     if hasattr(kind, "__attrs_attrs__"):
         return _attrs(kind, seen)
     if kind.__name__ == "EmailStr" and kind.__module__.startswith("pydantic"):
-        return Text()
+        return Text("email")
     raise NoCodec(f"{_name(kind)} is no type that can be judged", _INSTEAD.get(kind.__name__, _OTHERWISE))
 
 

@@ -151,7 +151,7 @@ kubectl apply -f x                          | deploy network read
 terraform plan                              | execute network read (project)
 helm upgrade x y                            | deploy network read
 jq . x                                      | read
-xargs rm                                    | delete (?)
+xargs rm                                    | delete
 bash -c ls                                  | execute read
 bash -n x                                   | execute (project)
 python -m json.tool a b                     | read write

@@ -6,8 +6,9 @@ import pytest
 
 from remit.compile import build_rulebook
 from remit.decide import decide
+from remit.languages.bash.reading import FILE_EFFECTS
 from remit.languages.programs.profiles import Profile, profile_of, programs
-from remit.languages.programs.understand import FILE_EFFECTS, understand
+from remit.languages.programs.understand import understand
 from remit.model import Call
 from remit.model.facts import Facts
 
@@ -197,3 +198,45 @@ def test_reserved_sees_an_untold_program_and_no_other_target():
         assert codes[command] == "reserved", command
     for command in ("touch $f", "git stash", "git pull", "curl https://y.example/"):
         assert codes[command] != "reserved", command
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("git checkout main", "ask target-unknown"),
+        ("git checkout v1.0", "ask target-unknown"),
+        ("git checkout main --", "ask target-unknown"),
+        ("git checkout -b new origin/main", "ask target-unknown"),
+        ("git switch main", "ask target-unknown"),
+        ("git switch --orphan new", "ask target-unknown"),
+        ("git checkout -b new", "allow"),
+        ("git switch -c new", "allow"),
+        ("git checkout main -- src", "allow"),
+        ("git checkout -- src/a.py", "allow"),
+        ("git checkout main -- .claude", "deny protected"),
+    ],
+)
+def test_branches_and_paths(text, expected):
+    assert _decided(UNSCOPED, text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("git diff HEAD~1 -- src", "allow"),
+        ("git show HEAD -- src/a.py", "allow"),
+        ("git log -p -- src", "allow"),
+        ("git diff HEAD~1", "deny data-tier"),
+        ("git diff src", "deny data-tier"),  # perhaps a branch
+        ("git diff HEAD --", "deny data-tier"),
+        ("git diff -- hr", "deny data-tier"),
+        ("git show HEAD:hr/x", "deny data-tier"),
+    ],
+)
+def test_data_tiers_and_what_git_shows(text, expected):
+    policy = {
+        **UNSCOPED,
+        "labels": {"data": {2: {"path": ["hr/**"]}}},
+        "agents": {"a": {"may": ["bash"], "data_tiers": [0, 1]}},
+    }
+    assert _decided(policy, text) == expected

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from remit.languages.bash.follow import HARMLESS_OPTIONS, STRICT, Bases, Budget, Follower, State, bare, join, union
 from remit.languages.bash.reader import read_script
-from remit.languages.bash.reading import Reading, Touch, Word
+from remit.languages.bash.reading import FILE_EFFECTS, Reading, Touch, Word
 from remit.languages.bash.script import Command, Redirect, Script
 from remit.languages.programs.client import Input, read_client
 from remit.languages.programs.interpret import Interpreter
@@ -29,7 +29,6 @@ CACHE = 512
 MAX_PLACES = 512
 """Paths of one command times the directories it may run in; beyond, its place isn't told."""
 SYSTEM = frozenset(("/bin", "/sbin", "/usr/bin", "/usr/sbin", "/usr/local/bin", "/usr/local/sbin", "/opt/homebrew/bin"))
-FILE_EFFECTS = ("read", "write", "delete")
 CODE_PATHS = frozenset(("PYTHONPATH", "NODE_PATH"))
 NOTHING = Input()
 UNTOLD = Word(None, "")
@@ -246,7 +245,7 @@ def _command(
     asked = read_client(profile.special if profile is not None else None, out, reader.seen, command, given)
     own = frozenset(out.effects)
     if not out.project or "execute" not in own:  # what code of the workspace does is not the program's to say
-        touch_implied(out, own - asked, reader.implied)
+        touch_implied(out, own - asked, reader.implied, has_paths=reader.has_paths)
     mark = len(out.touches)
     for redirect in command.redirects:
         _redirect(redirect, out)
@@ -327,14 +326,18 @@ def _name_files(words: list[Word]) -> bool:
     return not any(":" in text for text in texts) and any(_FILE.fullmatch(text) for text in texts)
 
 
-def touch_implied(out: Reading, effects: frozenset[str], implied: Mapping[str, tuple[str, ...] | None]) -> None:
+def touch_implied(
+    out: Reading, effects: frozenset[str], implied: Mapping[str, tuple[str, ...] | None], *, has_paths: bool = False
+) -> None:
     """Afterwards every effect on files has a touch, or the profile says that it is on none.
 
     INVARIANT: an effect whose target neither the text nor the profile tells has a touch without text: it is anywhere.
     """
     for effect in FILE_EFFECTS:
         words = [touch.path for touch in out.touches if touch.effect == effect]
-        if effect not in effects or (words and (implied.get(effect, ()) is not None or _name_files(words))):
+        if effect not in effects or (
+            words and (implied.get(effect, ()) is not None or has_paths or _name_files(words))
+        ):
             continue
         places = implied.get(effect)
         if places is None:
