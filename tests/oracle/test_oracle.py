@@ -25,11 +25,13 @@ CODES = frozenset(
 )
 OBLIGATIONS = frozenset({"create-exclusively", "use-resolved-path"})
 # What no generated call can meet: a failure inside, and a shell text (tests/decide, cases/shell.yaml).
-ELSEWHERE = frozenset({"rule-failed", "not-understood"})
+ELSEWHERE = frozenset({"rule-failed", "not-understood", "target-unknown", "project-code"})
 MARKS = frozenset({"not-anticipated"})  # of the trace
 OTHER_WORDS = OBLIGATIONS | ELSEWHERE | MARKS
 
-# Twelve parts of about 1,850 calls: each is enough to meet every code, and workers share them evenly.
+# Twelve parts of about 1,850 calls, which workers share evenly. Few tools have an argument that is a date or a skill:
+# a part may miss that many codes, while the long run must meet each.
+RARE = 3
 PARTS = [range(start, start + 50) for start in range(0, 600, 50)]
 
 
@@ -39,8 +41,9 @@ def check(tally: Tally, least: int) -> None:
     first = tally.differences[0] if tally.differences else None
     policy = replay(first.seed, first.turn)[0] if first is not None else None
     assert not tally.differences, f"{tally.report()}\n\n{shown}\n\nthe policy of the first: {policy}"
-    assert {code: tally.codes[code] for code in CODES if tally.codes[code] < least} == {}
-    assert set(tally.codes) == {*CODES, "allowed"}
+    few = {code: tally.codes[code] for code in CODES if tally.codes[code] < least}
+    assert len(few) <= (RARE if least == 1 else 0), few
+    assert set(tally.codes) <= {*CODES, "allowed"}
     assert {word: n for word, n in tally.verdicts.items() if n < tally.pairs / 12} == {}
     assert tally.stricter.total() < tally.pairs / 100, tally.report()
     assert tally.known.total() < tally.pairs / 50, tally.report()

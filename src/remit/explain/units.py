@@ -11,6 +11,7 @@ from __future__ import annotations
 import msgspec
 
 from remit.decide.preview import Bound, Cell
+from remit.model.policy import Argument
 from remit.scopes.interface import Matcher, Unit
 from remit.scopes.kinds import kind_of
 
@@ -39,7 +40,7 @@ def parts_of(cell: Cell) -> list[Part]:
     intake, args = cell.intake, cell.tool.args
     found: list[Part] = []
     for arg, kind in intake.declared:
-        optional = args[arg.name].optional and args[arg.name].default is None
+        optional = _may_lack(arg.name, args[arg.name])
         optional = optional or bool(arg.serves)  # what is relative to it stands for it
         on, below = arg.effects, arg.below
         if kind.goes_below and on and below:  # the path itself, and all below it
@@ -50,9 +51,14 @@ def parts_of(cell: Cell) -> list[Part]:
     itself = intake.own_effects or frozenset()
     if itself or all(part.optional for part in found):
         acted = intake.acted_on
-        always = tuple(name for name in acted if not args[name].optional or args[name].default is not None)
+        always = tuple(name for name in acted if not _may_lack(name, args[name]))
         found.append(Part("call", "", itself, not itself and bool(found), args=acted, always=always))
     return found
+
+
+def _may_lack(name: str, argument: Argument) -> bool:
+    """A call can do without it; a default is that of each item of a list, and the list may be absent."""
+    return argument.optional and (argument.default is None or "[]" in name)
 
 
 def covers_all(bound: Bound, part: Part) -> bool:
