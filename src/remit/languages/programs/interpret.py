@@ -85,8 +85,8 @@ class Interpreter:
         """Settings of git that are harmless."""
         self.into: Word | None = None
         """The directory that `-t` names."""
-        self.ended = False
-        """A `--` came before the last words: they are certainly paths."""
+        self.has_paths = False
+        """Words stand behind `--`: to git these are certainly paths."""
         self.suffix: Word | None = None
         """What is added to the names of copies that are kept."""
 
@@ -132,7 +132,7 @@ class Interpreter:
                 self._unsure(profile, word, ended)
                 plain.append(word)
             elif not ended and text == "--" and profile.dashes != "none":
-                ended = self.ended = True
+                ended = True
             elif not ended and _is_option(text, profile):
                 at = self._option(profile, options, words, at, text, seen)
             elif profile.sub and not ended and word.deep:
@@ -144,6 +144,7 @@ class Interpreter:
                 return
             else:
                 plain.append(word)
+                self.has_paths = self.has_paths or ended
                 if stops is not None and len(plain) > stops:
                     plain.extend(words[at:])
                     break
@@ -397,7 +398,7 @@ class Interpreter:
         """A new branch at the commit that is checked out changes no file; any other one, what is different there."""
         if not plain and seen & NEW_BRANCH and seen <= NEW_BRANCH | QUIET:
             self.implied = {**self.implied, "write": ()}
-        elif plain and not self.ended:
+        elif plain and not self.has_paths:
             self.out.touch("write", UNTOLD)
 
     def _into(self, target: Word, sources: list[Word], seen: set[str]) -> None:
@@ -449,8 +450,8 @@ class Interpreter:
             if kind in ("write", "delete"):
                 touch_pathspec(out, kind, found)
                 return
-            if found is not word and kind == "read":
-                kind = "tree"
+            if kind == "read":
+                kind = "tree"  # of a folder, all that lies in it
             word = found
         if word.text is None:
             (out.loose if option and kind == "text" and word.start is not None else out.dynamic).append(word.raw)
