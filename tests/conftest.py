@@ -50,6 +50,15 @@ def postgres() -> Iterator[Postgres]:
         yield server
 
 
+@pytest.fixture(params=["sqlite", "postgres"])
+def url(request: pytest.FixtureRequest) -> str | None:
+    """A store that nobody has used, of each kind; None: SQLite."""
+    if request.param == "sqlite":
+        return None
+    server: Postgres = request.getfixturevalue("postgres")
+    return server.uri_of(server.new_database())
+
+
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """Every skipped test is named with its reason: what is not run must not look like what passed."""
     by_reason: dict[str, list[str]] = defaultdict(list)

@@ -11,7 +11,8 @@ from tests.enforce.team import Team
 
 
 @pytest.fixture
-def team(tmp_path: Path) -> Iterator[Team]:
-    found = Team(tmp_path)
+def team(tmp_path: Path, url: str | None) -> Iterator[Team]:
+    """On each kind of store."""
+    found = Team(tmp_path, store=url)
     with found.guard:
         yield found

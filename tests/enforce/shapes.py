@@ -463,6 +463,24 @@ SHAPES["callable_object"] = Shape(Holder(), *_ONE)
 SHAPES["partial"] = Shape(functools.partial(with_mode, "w"), *_ONE)
 
 
+class Letter(pydantic.BaseModel):
+    to: list[pydantic.EmailStr]
+
+
+def email(a: pydantic.EmailStr) -> Back:
+    return (a,)
+
+
+def letter(a: Letter) -> Back:
+    return (a,)
+
+
+SHAPES["email"] = Shape(email, ("Ann@Mail.example",), {"a": "email"}, {"a": "Ann@Mail.example"})
+SHAPES["letter"] = Shape(
+    letter, (Letter(to=["ann@Mail.example"]),), {"a.to[]": "email"}, {"a": {"to": ["ann@mail.example"]}}
+)
+
+
 # What can't be judged, and a word of what the message advises
 
 

@@ -21,7 +21,6 @@ from remit.grant.errors import GrantError
 from remit.record.reader import entries
 from remit.store import Store
 from tests.grant.world import authority, call, judge, open_world, rules, task
-from tests.postgres import Postgres
 
 RACER = Path(__file__).with_name("racer.py")
 TERMINAL = ("used", "refused", "expired", "cancelled")
@@ -81,14 +80,6 @@ class Race:
     def events(self) -> list[dict[str, Any]]:
         with self.store.read() as view:
             return [msgspec.json.decode(entry.body) for entry in entries(view)]
-
-
-@pytest.fixture(params=["sqlite", "postgres"])
-def url(request: pytest.FixtureRequest) -> str | None:
-    if request.param == "sqlite":
-        return None
-    server: Postgres = request.getfixturevalue("postgres")
-    return server.uri_of(server.new_database())
 
 
 @pytest.fixture

@@ -59,6 +59,30 @@ SECRETS: dict[str, tuple[str, str]] = {
         ("random", noise(40), "the value @@ is it"),
         ("random base64", base64.b64encode(CHANCE.randbytes(48)).decode(), "x @@ y"),
         ("key", KEY.splitlines()[1], KEY),
+        ("mysql", "hunter2", "mysql -u root -p@@ shop"),
+        ("mysqldump quoted", "hun ter2", "mysqldump -h db -p'@@' shop > x.sql"),
+        ("sshpass", "hunter2", "sshpass -p @@ ssh bob@host ls"),
+        ("docker login", "hunter2", "docker login -u bob -p @@ host.example"),
+        ("a pipe", "hunter2", "echo @@ | docker login -u bob --password-stdin host.example"),
+        ("a pipe to gh", "hunter2", "printf '@@' | gh auth login --with-token"),
+        ("redis", "hunter2", "redis-cli -h x -a @@ ping"),
+        ("ldap", "hunter2", "ldapsearch -x -D cn=a -w @@ -b dc=x"),
+        ("zip", "hunter2", "unzip -P @@ a.zip"),
+        ("7z", "hunter2", "7z x -p@@ a.7z"),
+        ("identified by", "hunter2", "CREATE USER bob IDENTIFIED BY '@@'"),
+        ("identified with", "hunter2", "CREATE USER bob IDENTIFIED WITH caching_sha2_password BY '@@'"),
+        ("with password", "hunter2", "alter role bob with encrypted password '@@' valid until 'infinity'"),
+        ("user password", "hunter2", "ALTER USER bob PASSWORD '@@'"),
+        ("set password", "hunter2", "SET PASSWORD FOR bob = '@@'"),
+        ("openssl", "hunter2", "openssl rsa -in k.pem -passin pass:@@ -out x"),
+        ("cookie", "hunter2", "curl -b x -H 'Cookie: sid=@@; a=b' https://x"),
+        ("set-cookie", "hunter2", "Set-Cookie: id=@@; HttpOnly"),
+        ("netrc", "hunter2", "machine h.example login bob password @@"),
+        ("hex", noise(32, "abcdef0123456789"), "session_key: @@"),
+        ("hex in json", noise(40, "abcdef0123456789"), json.dumps({"xAuth": "@@"})),
+        ("card", "4111 1111 1111 1111", "pay with @@ today"),
+        ("card in one", "378282246310005", "card=@@"),
+        ("ssn", "123-45-6789", "his number is @@"),
         ("key in one line", KEY.splitlines()[1], json.dumps({"k": KEY})),
     )
 }
@@ -81,6 +105,13 @@ PLAIN = [
     "the password must have twelve characters, and a token expires after an hour",
     "print(tokenizer.encode(text), max_tokens)",
     "rm -rf build && make -j2 test",
+    "docker run -p 8080:80 nginx",
+    "mkdir -p a/b && zip -r x.zip a",
+    "mysql -p shop",
+    "echo done | tee log",
+    "cache key 7790af0c1d2e3f405162738495a6b7c8d9e0f1a2",
+    "order 4111 1111 1111 1112, 1700000000000, 555-12-34567",
+    "CREATE USER bob; SELECT password FROM users WHERE name = 'x'",
     "Lorem ipsum dolor sit amet, consectetur adipiscing elit",
     "kubectl get pods --namespace=kube-system -o wide",
     "ssh-keygen -lf ~/.ssh/id_ed25519.pub",
@@ -107,6 +138,41 @@ def test_what_is_no_secret_stays(text: str):
     assert without_secrets("args.text", text) is text
     for value in ({"a": [text, {"b": text}]}, [text], text):
         assert without_secrets("args.x", value) is value
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        {"name": "DB_PASSWORD", "value": "hunter2"},
+        {"key": "API_TOKEN", "value": "hunter2"},
+        {"Name": "dbPassword", "Value": "hunter2"},
+        [{"name": "PATH", "value": "/bin"}, {"name": "GITHUB_TOKEN", "value": "hunter2"}],
+        {"header": "Authorization", "content": "hunter2"},
+        ["--password", "hunter2"],
+        ["tool", "--api-key", "hunter2", "--verbose"],
+        [["Authorization", "hunter2"], ["Accept", "x"]],
+        [("X-Api-Key:", "hunter2")],
+        ["-e", "PGPASSWORD=hunter2"],
+        {"env": {"PGPASSWORD": "hunter2"}},
+    ],
+)
+def test_a_pair_says_it(value: Any):
+    assert "hunter2" not in json.dumps(without_secrets("args.x", value))
+    assert "hunter2" in json.dumps(value), "the test itself"
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        {"name": "PATH", "value": "/bin"},
+        ["--verbose", "x"],
+        ["password reset", "x"],
+        {"name": "token", "size": 3},
+        ["a", "b"],
+    ],
+)
+def test_a_pair_that_says_nothing_stays(value: Any):
+    assert without_secrets("args.x", value) is value
 
 
 SECRET_NAMES = ["password", "args.password", "dbPassword", "X-Api-Key", "access_token", "clientSecret", "APIKEY"]

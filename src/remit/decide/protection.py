@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from remit.decide.case import Case, Objection
 from remit.decide.index import ProtectedPaths
+from remit.model.terms import UNKNOWN
 from remit.model.text import shown
 from remit.scopes.glob import fold
 from remit.scopes.interface import Unit
@@ -42,7 +43,8 @@ def protected(case: Case) -> Objection | None:
                 moved += unit.also
             for text in unit.also:
                 guesses = _guesses(unit, "/".join((*moved, text)))
-                if any(_is_protected(paths, guess, guarded, lost=True) for guess in guesses):
+                told = [guess for guess in guesses if not (unit.implied and guess.value == ".")]
+                if any(_is_protected(paths, guess, guarded, lost=True) for guess in told):
                     reason = f"{shown(unit.text)} may be protected, and its place can't be told; name it below the root"
                     return case.deny(2, "protected", reason)
         elif (
@@ -67,12 +69,28 @@ def unknown_target(case: Case) -> Unit | None:
         if unit.untold != "target" or unit.kind != "path":
             continue
         if not unit.effects.isdisjoint(("write", "delete")):
-            changed = case.facts.changes.get(unit.text) if unit.implied else None
-            if changed is None or _any_protected(case, unit, changed):
+            if changed_protected(case, unit) != "":
                 return unit
         elif case.facts.guarded and not unit.literal:
             return unit
     return None
+
+
+def changed_protected(case: Case, unit: Unit) -> str | None:
+    """The first protected path that the command would change, as whoever enforces has seen; empty if there is none,
+    None if nobody has looked."""
+    changed = case.facts.changes.get(unit.text) if unit.implied else None
+    if changed is None or sum(one.kind == "shell" and one.text == unit.text for one in case.units) != 1:
+        return None
+    root, paths = case.facts.root, case.cell.index.protected
+    above = paths.above_root(root)
+    guarded = tuple((place, relative_to(place, root)) for place in case.facts.guarded)
+    sealed = _below(case.facts.sealed, root)
+    for path in changed:
+        one = Unit("path", unit.arg, path, unit.effects, text=path)
+        if _is_protected(paths, one, guarded) or _names_above(one, above) or _changes_sealed(one, sealed):
+            return path
+    return ""
 
 
 def _may_miss(paths: ProtectedPaths, unit: Unit) -> bool:
@@ -83,11 +101,6 @@ def _may_miss(paths: ProtectedPaths, unit: Unit) -> bool:
 def _could_hit(case: Case, unit: Unit) -> bool:
     sealed = case.facts.sealed and _below(case.facts.sealed, case.facts.root)
     return case.cell.index.protected.names_path(unit) or _changes_sealed(unit, sealed)
-
-
-def _any_protected(case: Case, unit: Unit, changed: tuple[str, ...]) -> bool:
-    paths = case.cell.index.protected
-    return any(paths.names_path(Unit("path", unit.arg, path, unit.effects)) for path in changed)
 
 
 def _is_protected(paths: ProtectedPaths, unit: Unit, guarded: Places, *, lost: bool = False) -> bool:
@@ -181,7 +194,7 @@ def _is_above(paths: ProtectedPaths, path: object) -> bool:
 def _changes_by_word(paths: ProtectedPaths, unit: Unit) -> bool:
     act = unit.value.act
     words = paths.words.get((act.program or "").rpartition("/")[2])
-    if not words or act.effects.isdisjoint(("write", "delete")):
+    if not words or (act.grade != UNKNOWN and act.effects.isdisjoint(("write", "delete"))):
         return False
     return any(
         word.text.lower() in words if word.text is not None else any(name in word.raw.lower() for name in words)

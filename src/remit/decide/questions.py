@@ -8,7 +8,7 @@ import msgspec
 
 from remit.decide.case import Case, Objection
 from remit.decide.grid import Bound, Cell, bind, bind_entries
-from remit.decide.protection import unknown_target
+from remit.decide.protection import changed_protected, unknown_target
 from remit.decide.steps import binding_cells, is_before, within
 from remit.model.call import Call
 from remit.model.decision import Needs
@@ -77,9 +77,14 @@ def _target(case: Case) -> AskReason | None:
     if unit is None:
         return None
     what = "change" if unit.effects != {"read"} else "read"
-    reason = (
-        f"the text doesn't tell which files `{shown(unit.text, 60)}` would {what}: something protected could be one"
-    )
+    seen = changed_protected(case, unit)
+    if seen:
+        reason = f"`{shown(unit.text, 60)}` would change {shown(seen)}, which is protected"
+    else:
+        command = shown(unit.text, 60)
+        reason = f"the text doesn't tell which files `{command}` would {what}: something protected could be one"
+        if unit.implied and unit.text.split()[:2] == ["git", "pull"]:
+            reason += "; `git fetch`, then `git merge`, shows which"
     return AskReason(HUMAN, "target-unknown", reason, by_person=True)
 
 

@@ -13,8 +13,8 @@ import msgspec
 
 from remit.declare.nodes import parse
 from remit.forms.texts import plain
+from remit.languages.bash.reading import FILE_EFFECTS
 from remit.languages.programs.profiles import Meta, Option, Profile, Programs
-from remit.languages.programs.understand import FILE_EFFECTS
 from remit.model.decoding import Decoding
 from remit.model.errors import PolicyError, Problem
 from remit.model.terms import EFFECTS
@@ -118,13 +118,30 @@ _PLAIN = (
 )
 """Keys whose values are taken as they are."""
 
+_DOES = {
+    "read": {"read"},
+    "tree": {"read"},
+    "directory": {"read"},
+    "write": {"write"},
+    "write_tree": {"write"},
+    "attributes": {"write"},
+    "into": {"write"},
+    "suffix": {"write"},
+    "target_dir": {"write"},
+    "delete": {"delete"},
+    "move": {"read", "delete"},
+}
+"""What words of a kind do, as far as that is only to files."""
+
 _PROFILE = Decoding(Profile)
 
 
 class _Compiler:
     """Turns the data of all files into profiles."""
 
-    def __init__(self, raw: dict[str, dict[str, Any]], implied: list[dict[str, Any]]) -> None:
+    def __init__(
+        self, raw: dict[str, dict[str, Any]], implied: list[dict[str, Any]], at_most: list[dict[str, Any]]
+    ) -> None:
         self.raw = raw
         self.problems: list[Problem] = []
         self.implied: dict[str, dict[str, tuple[str, ...] | None]] = {}
@@ -134,6 +151,13 @@ class _Compiler:
                 self.implied[name] = {**self.implied.get(name, {}), **touches}
         self.unused = set(self.implied)
         """Entries of implied.yaml that no program has met."""
+        self.at_most = {
+            str(name): self._effects(f"at_most.yaml {name}", entry["effects"])
+            for entry in at_most
+            for name in entry["programs"]
+        }
+        self.unmet = set(self.at_most)
+        """Likewise of at_most.yaml."""
 
     def fail(self, where: str, message: str) -> None:
         self.problems.append(Problem("bad-profile", message, where))
@@ -176,6 +200,9 @@ class _Compiler:
         fields["touches"] = {**base.touches, **self._implied(where)}
         if "touches" in data:
             fields["touches"] |= self._touches(where, data["touches"])
+        if where in self.at_most:
+            fields["at_most"] = self.at_most[where]
+            self.unmet.discard(where)
         if "any" in data:
             fields["any"] = self._kind(where, data["any"])
         for key in ("sub", "modules"):
@@ -190,10 +217,26 @@ class _Compiler:
         if "settings" in data:
             fields["settings"] = tuple(str(text) for text in data["settings"])
         try:
-            return _PROFILE.convert(fields)
+            found = _PROFILE.convert(fields)
+            self._bounded(where, found)
+            return found
         except msgspec.ValidationError as error:
             self.fail(where, str(error))
             return Profile()
+
+    def _bounded(self, where: str, profile: Profile) -> None:
+        """What a program does at most includes all that its profile says of it."""
+        if profile.at_most is None:
+            return
+        options = profile.options.values()
+        effects = {*profile.effects, *(effect for option in options for effect in (*option.adds, *(option.sets or ())))}
+        kinds = {*profile.args, *(kind for _, args in profile.args_with for kind in args)}
+        kinds |= {option.kind for option in options if option.kind is not None}
+        for kind in {kind.removesuffix("...") for kind in kinds} - {"text"}:
+            effects |= _DOES.get(kind, {f"the kind `{kind}`"})
+        beyond = effects - set(profile.at_most)
+        if beyond or profile.sub or profile.any is not None:
+            self.fail(where, f"at_most.yaml leaves out {', '.join(sorted(beyond)) or 'its subcommands'}")
 
     def _same(self, where: str, name: str, above: tuple[str, ...]) -> Profile:
         """The profile that another program, subcommand (`pip install`) or module (`python -m venv`) has."""
@@ -303,6 +346,7 @@ def compile_programs() -> tuple[Programs, list[bytes]]:
     raw: dict[str, dict[str, Any]] = {}
     sets: dict[str, list[object]] = {}
     implied: list[dict[str, Any]] = []
+    at_most: list[dict[str, Any]] = []
     environment: list[str] = []
     harmless_names: list[str] = []
     harmless: dict[str, tuple[str, ...]] = {}
@@ -314,6 +358,9 @@ def compile_programs() -> tuple[Programs, list[bytes]]:
         data = plain(parse(entry.read_text("utf-8"), entry.name))
         if entry.name == "implied.yaml":
             implied = data["implied"]
+            continue
+        if entry.name == "at_most.yaml":
+            at_most = data["at_most"]
             continue
         if entry.name == "sets.yaml":
             sets = data
@@ -330,10 +377,12 @@ def compile_programs() -> tuple[Programs, list[bytes]]:
             if name in raw:
                 problems.append(Problem("duplicate-name", f"`{name}` has two profiles", entry.name))
             raw[name] = profile
-    compiler = _Compiler(raw, implied)
+    compiler = _Compiler(raw, implied, at_most)
     found = {name: compiler.program(name) for name in raw}
     for name in sorted(compiler.unused):
         compiler.fail("implied.yaml", f"`{name}` names no program")
+    for name in sorted(compiler.unmet):
+        compiler.fail("at_most.yaml", f"`{name}` names no program")
     problems.extend(compiler.problems)
     if problems:
         raise PolicyError(tuple(problems))

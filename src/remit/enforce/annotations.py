@@ -35,6 +35,7 @@ from remit.enforce.codec import (
 )
 from remit.enforce.compound import ABSENT, DictOf, Field, ListOf, Record, TupleOf, Union
 from remit.enforce.errors import GuardError
+from remit.enforce.open_file import OpenFile
 from remit.enforce.safe_path import SafePath
 from remit.model.decoding import Decoding
 from remit.scopes import kinds
@@ -43,11 +44,8 @@ _SEQUENCES = (abc.Sequence, abc.MutableSequence, abc.Collection, abc.Iterable)
 _SETS = (abc.Set, abc.MutableSet)
 _MAPPINGS = (abc.Mapping, abc.MutableMapping)
 _UNION = (typing.Union, types.UnionType)
-_OPEN_IT = "take a SafePath and open it in the function: `file.open()` follows no link"
+_OPEN_IT = "take a TextIO or BinaryIO, or a SafePath and open it in the function: `file.open()` follows no link"
 _INSTEAD: dict[str, str] = {
-    "TextIO": _OPEN_IT,
-    "BinaryIO": _OPEN_IT,
-    "IO": _OPEN_IT,
     "TextIOWrapper": _OPEN_IT,
     "BufferedReader": _OPEN_IT,
     "BufferedWriter": _OPEN_IT,
@@ -225,6 +223,8 @@ def _class(kind: type, args: tuple[Any, ...], seen: tuple[Any, ...]) -> Codec:
         return path_codec(kind)
     if issubclass(kind, enum.Enum):
         return _enum(kind)
+    if kind in (typing.IO, typing.TextIO, typing.BinaryIO):
+        return OpenFile(binary=kind is typing.BinaryIO or args == (bytes,))
     if kind.__name__ in _INSTEAD or kind.__module__ == "typing":
         raise NoCodec(f"{_name(kind)} can't be judged", _INSTEAD.get(kind.__name__, _OTHERWISE))
     if args or getattr(kind, "__parameters__", ()):
@@ -246,7 +246,7 @@ def _class(kind: type, args: tuple[Any, ...], seen: tuple[Any, ...]) -> Codec:
     if hasattr(kind, "__attrs_attrs__"):
         return _attrs(kind, seen)
     if kind.__name__ == "EmailStr" and kind.__module__.startswith("pydantic"):
-        return Text()
+        return Text("email")
     raise NoCodec(f"{_name(kind)} is no type that can be judged", _INSTEAD.get(kind.__name__, _OTHERWISE))
 
 

@@ -299,7 +299,7 @@ class Enforcer:
     def _carried(self, passage: Passage, carrier: Carrier, judged: Judged) -> Passage | Decision:
         """The passage with its obligations carried out; otherwise the deny."""
         try:
-            passage.args, passage.undo, passage.places = carrier.carry_out(judged)
+            passage.args, passage.undo, passage.places, passage.close = carrier.carry_out(judged)
         except Exception as error:
             return passage.refused(error)
         except BaseException:
@@ -427,11 +427,12 @@ class _Ground:
 class Passage:
     """One call that has begun. It ends once."""
 
-    __slots__ = ("_began", "_ended", "_ledger", "args", "call", "decision", "places", "undo")
+    __slots__ = ("_began", "_ended", "_ledger", "args", "call", "close", "decision", "places", "undo")
 
     def __init__(self, ledger: Recorder, call: str, decision: Decision, args: dict[str, Any]) -> None:
         self._ledger, self.call, self.decision, self.args = ledger, call, decision, args
         self.undo: Callable[[], None] | None = None
+        self.close: Callable[[], None] | None = None
         self.places: tuple[str, ...] = ()
         self._began, self._ended = time.monotonic(), False
 
@@ -472,12 +473,20 @@ class Passage:
 
     def done_at_once(self) -> bool:
         """The tool has run; False if somebody would have to wait until that is recorded: use `done`."""
+        if self.close is not None:
+            return False
         took = int((time.monotonic() - self._began) * 1000)
         self._ended = self._ended or self._ledger.queue_done(self.call, took)
         return self._ended
 
     def done(self) -> None:
-        """The tool has run."""
+        """The tool has run. Raises OSError if a file that was opened for it could not be written: then it failed."""
+        if self.close is not None:
+            try:
+                self.close()
+            except OSError as error:
+                self.failed(error)
+                raise
         self._end("done", None)
 
     def failed(self, error: BaseException) -> None:
@@ -487,6 +496,7 @@ class Passage:
 
     def abandoned(self) -> None:
         """What the tool returned was not run to its end."""
+        self._close()
         self._end("abandoned", None)
 
     def not_run(self, code: str) -> None:
@@ -494,7 +504,13 @@ class Passage:
         self._undo()
         self._end("not-run", code)
 
+    def _close(self) -> None:
+        if self.close is not None:
+            with suppress(OSError):
+                self.close()
+
     def _undo(self) -> None:
+        self._close()
         if self.undo is not None and not self._ended:
             self.undo()
 

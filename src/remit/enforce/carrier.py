@@ -37,6 +37,8 @@ class Carried(NamedTuple):
     undo: Callable[[], None] | None = None
     places: tuple[str, ...] = ()
     """Where the paths in them lead: looked at again right before the tool runs."""
+    close: Callable[[], None] | None = None
+    """Closes what is opened for the tool, when the call has ended. Raises OSError for what could not be written."""
 
 
 class Carrier:

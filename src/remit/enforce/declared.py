@@ -12,6 +12,8 @@ from remit.enforce.annotations import NoCodec, caller_names, field_of, unknown_t
 from remit.enforce.codec import Choice, Codec, Flag, Leaf, Number, Plain, Text, Unfit, encoded
 from remit.enforce.compound import DictOf, Field, ListOf, object_schema
 from remit.enforce.errors import GuardError
+from remit.enforce.open_file import OpenFile, OpenFiles
+from remit.enforce.safe_path import SafePath
 from remit.model.policy import ARGUMENT
 from remit.model.terms import PARTICULAR
 from remit.scopes.kinds import kind_of, names
@@ -66,6 +68,8 @@ class Declared:
             given["does"] = self._bound(given["does"])
         self.declaration: dict[str, Any] = self._arguments() | self._about(inner) | given
         self._check_effects()
+        self.opens = self._files()
+        """The parameters that are files, which are opened for the call."""
         self._names = tuple(self.fields)
         self._required = frozenset(
             one.name for one in parameters if one.default is one.empty and one.kind not in _STARRED
@@ -212,6 +216,24 @@ class Declared:
                     )
                 targets[at] = next((one for one in args if str(name).startswith(one)), name)
 
+    def _files(self) -> tuple[str, ...]:
+        """Settles how files are opened. Raises GuardError for one without an effect, or inside of something else."""
+        does = self.declaration.get("does")
+        found: list[str] = []
+        for name, leaf in self._leaves():
+            if not isinstance(leaf, OpenFile):
+                continue
+            if name not in self.fields or self.fields[name].codec is not leaf:
+                what = f"`{self.name}`: `{name}` is a file inside of something else"
+                raise GuardError(what, code="bad-tool", help="take SafePath there, and open each in the function")
+            effects = does.items() if isinstance(does, Mapping) else ()
+            if not leaf.allow(frozenset(effect for effect, targets in effects if name in targets)):
+                what = f"`{self.name}`: `{name}` is a file, and nobody says how it is opened"
+                help = f"say it: does={{'read': '{name}'}} or does={{'write': '{name}'}}, or take a SafePath"
+                raise GuardError(what, code="unjudged-effect", help=help)
+            found.append(name)
+        return tuple(found)
+
     def _about(self, inner: Any) -> dict[str, Any]:
         about = inspect.getdoc(inner)
         return {"about": about.split("\n\n")[0].replace("\n", " ")[:500]} if about else {}
@@ -317,11 +339,19 @@ class Declared:
             return name in self.fields and self.fields[name].nullable
         return name in self._starred and not value
 
-    def run(self, args: Mapping[str, Any]) -> Any:
-        """Calls the function with values made from the judged ones. Raises what it raises, and GuardError."""
+    def run(self, args: Mapping[str, Any], files: OpenFiles | None = None) -> Any:
+        """Calls the function with values made from the judged ones. Raises what it raises, and GuardError.
+
+        What is opened for it is added to `files`. Raises OSError if that fails.
+        """
         if self._as_given:
             return self.function(**args)
         values = {name: self._rebuilt(name, args) for name in self.fields}
+        if files is not None:
+            for name in self.opens:
+                codec = self.fields[name].codec
+                if isinstance(codec, OpenFile) and isinstance(values[name], SafePath):
+                    values[name] = files.add(codec.open(values[name]))
         if not self._by_place:
             return self.function(**values)
         bound = inspect.BoundArguments(self.signature, values)

@@ -39,6 +39,7 @@ from remit.enforce.event_loop import run_async, wait_async
 from remit.enforce.handover import entered
 from remit.enforce.in_force import Activated, activated_above, may_be_activated
 from remit.enforce.later import AsyncStream, runs_later
+from remit.enforce.open_file import OpenFiles
 from remit.enforce.own import OWN, own_tool
 from remit.enforce.paths import facts_at, place, texts_at
 from remit.enforce.schema import tool_schema
@@ -565,6 +566,7 @@ class GuardCarrier(Carrier):
     def __init__(self, guard: Guard, declared: Declared | None, call: Call, unfit: Unfit | None) -> None:
         self._guard, self._declared, self.call, self.wait = guard, declared, call, guard.wait
         self._unfit = unfit
+        self._files = OpenFiles() if declared is not None and declared.opens else None
 
     def calls(self, rulebook: Rulebook) -> Sequence[Call]:
         """The call. Raises Unfit for arguments that are not what the function declares: that is recorded."""
@@ -586,10 +588,11 @@ class GuardCarrier(Carrier):
         call, observed = judged.call, judged.decision.would is not None
         fill = self._declared.fields if self._declared is not None else ()
         args, places = place(judged.rulebook, call, judged.facts, fill=fill, observed=observed)
+        close = self._files.close if self._files is not None else None
         if observed:
-            return Carried(args)  # nothing stops what is only observed
+            return Carried(args, close=close)  # nothing stops what is only observed
         duties = Duties(judged.decision, args) if judged.decision.obligations else None
-        return Carried(args, duties.undo if duties is not None else None, places)
+        return Carried(args, duties.undo if duties is not None else None, places, close)
 
     def on_question(self, question: AskState, call: Call) -> None:
         """Tells the program, which may answer at once; what it raises is no answer."""
@@ -616,7 +619,7 @@ class GuardCarrier(Carrier):
         declared = self._declared
         if declared is None:
             return own_tool(self._guard.enforcer, self.call)
-        return declared.run(args)
+        return declared.run(args, self._files)
 
     async def run_async(self, args: dict[str, Any]) -> Any:
         """The same, and what an async one returns."""

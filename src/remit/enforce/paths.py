@@ -62,7 +62,8 @@ def look_up(rulebook: Rulebook, call: Call, facts: Facts) -> Facts:
     kinds = {name: kind_of(argument.kind) for name, argument in tool.args.items()}
     texts_in = {name: kind for name, kind in kinds.items() if kind.language}
     if texts_in:
-        facts = msgspec.structs.replace(facts, links=_links(call, texts_in, root))
+        changes = _changes(call, texts_in, root) or facts.changes
+        facts = msgspec.structs.replace(facts, links=_links(call, texts_in, root), changes=changes)
     names = [name for name, kind in kinds.items() if kind.on_disk]
     if not names:
         return facts
@@ -148,6 +149,21 @@ def _links(call: Call, kinds: dict[str, Kind], root: str) -> dict[str, str]:
     paths = sorted({path for kind, text in texts for path in kind.paths(text, call.context.cwd, root)})
     found = {path: _real(os.path.join(root, path)) for path in paths[:MAX_PATHS]}
     return {path: to for path, real in found.items() if real is not None and (to := relative_to(real, root)) != path}
+
+
+def _changes(call: Call, kinds: dict[str, Kind], root: str) -> dict[str, tuple[str, ...]]:
+    """What the one command of the call would change whose text doesn't tell it, where git knows."""
+    texts = [(kind, text) for name, kind in kinds.items() for text in texts_at(call.args, name.split("."))]
+    if len(texts) != 1 or "git" not in texts[0][1]:
+        return {}
+    kind, text = texts[0]
+    command = kind.sole_change(text, call.context.cwd, root)
+    if command is None:
+        return {}
+    from remit.enforce.git_look import changes_of  # here: few calls have such a command
+
+    changed = changes_of(command, root)
+    return {command.text: changed} if changed is not None else {}
 
 
 def _real(path: str) -> str | None:

@@ -62,7 +62,8 @@ class Facts(msgspec.Struct, frozen=True, omit_defaults=True):
     links: dict[str, str] = {}
     """Normal path in a command → the normal path that it leads to by symlinks, where that is another one."""
     changes: dict[str, tuple[str, ...]] = {}
-    """Command → the protected paths that it would change, where whoever enforces has looked: `git switch main`."""
+    """The one command of the call whose text doesn't tell it → the paths that it would change, normal, where whoever
+    enforces has looked: `git switch main`."""
     halts: frozenset[str] = frozenset()
     """`system`, agent names, and `capsule:ID`."""
     capsules: dict[str, Capsule] = {}

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from remit.model.call import Call
     from remit.model.facts import Facts
     from remit.model.policy import Tool
+    from remit.scopes.shell.sole import Sole
 
 FOR_LABELS = frozenset(("table", "host", "branch", "context"))
 """Kinds of derived units that only labels look at; rules look at the command or statement itself. (Of hosts, a
@@ -224,6 +225,10 @@ class Kind:
     def paths(self, text: str, cwd: str | None, root: str | None) -> Iterable[str]:
         """The normal paths that a text in a language names: whoever looks at the disk follows these."""
         return ()
+
+    def sole_change(self, text: str, cwd: str | None, root: str | None) -> Sole | None:
+        """The one command of a text that changes files which no word tells: whoever enforces can look which."""
+        return None
 
     def form(self) -> Shape:
         """How its part of a scope is written in a policy, and what is wrong with another."""

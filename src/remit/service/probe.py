@@ -245,6 +245,7 @@ DECIDED = frozenset(
         "not-permitted",
         "not-understood",
         "outside-root",
+        "project-code",
         "protected",
         "refused",
         "reserved",

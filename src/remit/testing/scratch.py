@@ -10,10 +10,12 @@ import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 from remit.enforce.errors import GuardError
 from remit.enforce.guard import Guard, Policy
+from remit.store.open import default_url
 
 
 class TestGuard(Guard):
@@ -36,7 +38,9 @@ class TestGuard(Guard):
 def guard(policy: Policy, **more: Any) -> Iterator[TestGuard]:
     """A guard with the policy as it is written. Its state is in a temporary directory, removed afterwards."""
     folder = tempfile.mkdtemp(prefix="remit-test-")
-    made = TestGuard(policy, state=os.path.join(folder, "state"), unsafe_no_activation=True, **more)
+    state = Path(folder, "state")
+    more.setdefault("store", default_url(state))  # and not the one that REMIT_STORE names
+    made = TestGuard(policy, state=state, unsafe_no_activation=True, **more)
     try:
         yield made
     finally:

@@ -22,9 +22,9 @@ from remit.record.reader import entries
 class World:
     """Two agents; tools whose bodies run late and call another tool, which says who does."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, url: str | None) -> None:
         agents = {name: {"may": ["*"], "delegates_to": ["worker"]} for name in ("lead", "worker")}
-        self.guard = Guard({"remit": 1, "agents": agents}, root=folder, state=folder / ".state")
+        self.guard = Guard({"remit": 1, "agents": agents}, root=folder, state=folder / ".state", store=url)
         self.seen: list[str] = []
         guard = self.guard
 
@@ -99,8 +99,8 @@ class World:
 
 
 @pytest.fixture
-def world(tmp_path: Path) -> Iterator[World]:
-    found = World(tmp_path)
+def world(tmp_path: Path, url: str | None) -> Iterator[World]:
+    found = World(tmp_path, url)
     with found.guard:
         yield found
 

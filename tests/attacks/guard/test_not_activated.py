@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import shutil
 import warnings
 from pathlib import Path
 from typing import Any
@@ -14,6 +16,7 @@ from remit.enforce.errors import CallDenied, GuardError, NotActivated
 from remit.enforce.guard import Guard
 from remit.enforce.in_force import finish_activation
 from remit.record.open import open_ledger
+from remit.store.open import default_url
 from tests.activated import activate
 from tests.cli.kit import program
 
@@ -25,9 +28,12 @@ def policy(*may: str, enabled: bool = True) -> str:
 
 
 @pytest.fixture
-def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, url: str | None) -> Path:
+    """Its policy and its ledger in either kind of store."""
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "xdg"))
     monkeypatch.delenv("REMIT_STORE", raising=False)
+    if url is not None:
+        monkeypatch.setenv("REMIT_STORE", url)
     (tmp_path / "project/sub").mkdir(parents=True)
     (tmp_path / "project/remit.yaml").write_text(policy())
     return tmp_path / "project"
@@ -44,6 +50,12 @@ def declared(guard: Guard) -> Any:
         return amount
 
     return refund
+
+
+def elsewhere(project: Path) -> dict[str, Any]:
+    """A state and a store that have nothing to do with the project's."""
+    state = project.parent / "state"
+    return {"state": state, "store": default_url(state)}
 
 
 @pytest.mark.parametrize("edit", [policy("refund"), "remit: 1\nnonsense: [\n"])
@@ -84,6 +96,30 @@ def test_an_activation_reaches_a_running_guard(project: Path):
         assert refund(1) == 1
 
 
+@pytest.mark.parametrize("url", ["postgres"], indirect=True)  # SQLite is of one machine
+def test_an_activation_on_another_machine_reaches_a_running_guard(project: Path):
+    """The store is shared, the file is not: a rulebook that is no longer the newest is in force for nobody."""
+    file, other = project / "remit.yaml", project.parent / "other"
+    file.write_text(policy("refund"))
+    activate(file)
+    [state] = (project.parent / "xdg/remit").iterdir()
+    shutil.copytree(project, other)
+    shutil.copytree(state, project.parent / "state")
+    guard, refund = guarded(file)
+    with guard, guard.agent("a"):
+        assert [refund(1) for _ in range(4)] == [1] * 4
+        (other / "remit.yaml").write_text(policy())
+        activate(other / "remit.yaml", state=project.parent / "state")
+        for _ in range(2):
+            with pytest.raises(CallDenied, match="not the rulebook that was activated last"):
+                refund(1)
+        for name in (".remit/rulebook", "remit.yaml"):
+            shutil.copy(other / name, project / name)
+        with pytest.raises(CallDenied) as denied:
+            refund(1)
+        assert denied.value.code == "not-permitted"
+
+
 @pytest.mark.parametrize("where", [".", "sub", "../link/sub"])
 def test_another_policy_takes_a_word(project: Path, where: str):
     activate(project / "remit.yaml")
@@ -94,11 +130,11 @@ def test_another_policy_takes_a_word(project: Path, where: str):
         "tools": {"refund": {"args": {"amount": "number"}, "does": "nothing"}},
     }
     place = project / where
-    guard, refund = guarded(own, root=place, state=project.parent / "state")
+    guard, refund = guarded(own, root=place, **elsewhere(project))
     with pytest.raises(GuardError) as refused:
         guard.start()
     assert refused.value.code == "not-activated"
-    guard, refund = guarded(own, root=place, state=project.parent / "state", unsafe_no_activation=True)
+    guard, refund = guarded(own, root=place, **elsewhere(project), unsafe_no_activation=True)
     with guard, guard.agent("a"):
         assert refund(1) == 1
     said = program("status", cwd=project).stdout.decode()
@@ -109,7 +145,7 @@ def test_another_state_is_another_policy(project: Path):
     """Who points the guard to an empty store would escape the activation."""
     activate(project / "remit.yaml")
     (project / "remit.yaml").write_text(policy("refund"))
-    guard, _ = guarded(project / "remit.yaml", state=project.parent / "state")
+    guard, _ = guarded(project / "remit.yaml", **elsewhere(project))
     with pytest.raises(GuardError) as refused:
         guard.start()
     assert refused.value.code == "not-activated"
@@ -125,6 +161,7 @@ def test_outside_of_any_project_it_takes_one_line(project: Path):
             "tools": {"refund": {"args": {"amount": "number"}, "does": "nothing"}},
         },
         root=project.parent / "other",
+        **(elsewhere(project) if "REMIT_STORE" in os.environ else {}),  # a database holds one project's ledger
     )
     with guard, guard.agent("a"):
         assert refund(3) == 3
@@ -229,7 +266,7 @@ def test_a_guard_of_its_own_policy_ends_where_one_is_activated(project: Path, mo
         "agents": {"a": {"may": ["refund"]}},
         "tools": {"refund": {"args": {"amount": "number"}, "does": "nothing"}},
     }
-    guard, refund = guarded(own, root=project / "sub", state=project.parent / "state")
+    guard, refund = guarded(own, root=project / "sub", **elsewhere(project))
     with guard, guard.agent("a"):
         assert refund(1) == 1
         activate(project / "remit.yaml")

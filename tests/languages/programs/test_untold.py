@@ -6,8 +6,9 @@ import pytest
 
 from remit.compile import build_rulebook
 from remit.decide import decide
+from remit.languages.bash.reading import FILE_EFFECTS
 from remit.languages.programs.profiles import Profile, profile_of, programs
-from remit.languages.programs.understand import FILE_EFFECTS, understand
+from remit.languages.programs.understand import understand
 from remit.model import Call
 from remit.model.facts import Facts
 

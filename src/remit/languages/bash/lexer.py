@@ -25,6 +25,19 @@ _MIXED_SEQUENCE = compile_later(r"\{(?:[A-Z]\.\.[a-z]|[a-z]\.\.[A-Z])")
 _ANSI = {"n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "f": "\f", "v": "\v", "e": "\x1b", "E": "\x1b"}
 _ANSI_CODE = compile_later(r"x([0-9A-Fa-f]{1,2})|([0-7]{1,3})|u([0-9A-Fa-f]{1,4})|U([0-9A-Fa-f]{1,8})|c([A-Za-z])")
 
+_DOCUMENT = compile_later(r"\"\$\(cat <<'([A-Za-z]+)'\n(?:(?!\1\n).*\n)*\1\n\s*\)\"")
+"""`"$(cat <<'EOF' … EOF)"`, which is how agents write messages of several lines; quotes in it are text."""
+_UNQUOTED = compile_later(r"[A-Za-z0-9_./,:=@%+^-]+|'[^'\\]*'")
+_QUOTED = compile_later(r"[^\"\\$`]+")
+_EXPANDED = compile_later(
+    r"\$(?:[A-Za-z_][A-Za-z0-9_]*|[0-9*#?$!-]|\{[A-Za-z0-9_#?*]+(?:\[\*\])?(?:[:%#/+=?,^-][^\"'\\`$@{}]*)?\}"
+    r"|\((?!\()(?:[^\"'\\`()#<]|\"[^\"\\`(]*\"|'[^'\\]*')*\)|\(\([^\"'\\`()]*\)\))"
+    r"|`[^\"'\\`$#<]*`"
+)
+"""A variable or a substitution between double quotes that stays one word, as far as that is easily seen: no `$@`."""
+_NUMBER = compile_later(r"\$[?#$]|\$\(\([^\"'\\`()]*\)\)|\$\{#[A-Za-z_][A-Za-z0-9_]*\}|\$\(nproc\)")
+"""What is a number, and so one word without quotes too."""
+
 Char = tuple[str, bool]
 """A character, and whether quoting took its special meaning away."""
 _EMPTY: Char = ("", True)
@@ -37,7 +50,7 @@ def words(raw: str) -> list[Word]:
     if chars is None:
         if _MIXED_SEQUENCE.search(raw):
             raise NotUnderstood("shell", "a brace sequence that isn't followed")
-        return [Word(None, raw)]
+        return [Word(None, raw, start=_start(raw))]
     braces = chars.count(("{", False))
     if braces > MAX_BRACES:
         raise NotUnderstood("shell", "too many braces in a word")
@@ -48,6 +61,41 @@ def words(raw: str) -> list[Word]:
     else:
         expanded = [chars]
     return [_word(each, raw) for each in expanded if each]  # an alternative that is nothing at all makes no word
+
+
+def _start(raw: str) -> str | None:
+    """What a word that is not literal certainly begins with; None if it could become several words, or none.
+
+    Whatever is hard to follow counts as the latter.
+    """
+    if _DOCUMENT.fullmatch(raw):
+        return ""
+    if "case" in raw:
+        return None  # its `)` ends no substitution
+    start, told, at = "", True, 0
+    while at < len(raw):
+        if raw[at] == '"':
+            at += 1
+            while at < len(raw) and raw[at] != '"':
+                part = _QUOTED.match(raw, at)
+                if part is not None:
+                    start, at = start + part[0] if told else start, part.end()
+                    continue
+                part = _EXPANDED.match(raw, at)
+                if part is None:
+                    return None
+                told, at = False, part.end()
+            at += 1
+            continue
+        part = _UNQUOTED.match(raw, at)
+        if part is not None:
+            start, at = start + part[0].strip("'") if told else start, part.end()
+            continue
+        part = _NUMBER.match(raw, at)
+        if part is None:
+            return None
+        told, at = False, part.end()
+    return start
 
 
 def value(raw: str) -> Word:

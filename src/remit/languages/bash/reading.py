@@ -6,6 +6,8 @@ from typing import NamedTuple
 
 from remit.languages.sql.statement import SqlStatement
 
+FILE_EFFECTS = ("read", "write", "delete")
+
 
 class Word(NamedTuple):
     """One word of a command after bash's quoting and expansion rules.
@@ -13,7 +15,9 @@ class Word(NamedTuple):
     `text` is the literal value, or None where it depends on something that the text doesn't show (a variable, a
     substitution). `glob` is true where an unquoted `*`, `?` or `[` makes it stand for files that match. `deep` is true
     where it stands for `text` or something below it: what `find src` finds. `some` is true where it stands for a part
-    of what matches, and the text doesn't tell which.
+    of what matches, and the text doesn't tell which. `start` is what a word without text
+    begins with, if it stays one word whatever its parts turn out to be: `src/` of `"src/$x"`, nothing of `"$x"`; None
+    if it could become several words, or none.
     """
 
     text: str | None
@@ -21,6 +25,7 @@ class Word(NamedTuple):
     glob: bool = False
     deep: bool = False
     some: bool = False
+    start: str | None = None
 
 
 class Names(NamedTuple):

@@ -94,8 +94,8 @@ def pathspec(word: Word) -> Word | None:
 
 def touch_pathspec(out: Reading, effect: str, word: Word) -> None:
     """What git changes for a pathspec: all below it; of the whole tree it doesn't tell which files."""
-    whole = word.text is not None and normpath(word.text) == "."
-    out.touch(effect, UNTOLD if whole and effect == "write" else word, deep=not (whole and effect == "write"))
+    whole = word.text is not None and normpath(word.text) == "." and not (effect == "delete" and out.directory)
+    out.touch(effect, UNTOLD if whole else word, deep=not whole)
 
 
 def touch_unnamed(
@@ -105,7 +105,7 @@ def touch_unnamed(
     if special == "unzip" and replaced is None and "-d" not in seen:
         out.touch("write", HERE, deep=True, some=True)
     elif special == "git clean" and not plain and replaced is None:
-        out.touch("delete", HERE, deep=True, some=True)
+        touch_pathspec(out, "delete", HERE)
     elif special == "cargo fmt" and any(word.text == "--check" for word in plain):
         return frozenset(("read",))  # behind `--`: an option of rustfmt
     elif special == "dd":

@@ -89,7 +89,7 @@ class _Find:
     def matches(self, start: Word, name: str | None) -> Word:
         """What is found: the start path or something below it, of that name if there is one."""
         if start.text is None:
-            return Word(None, "{}")
+            return Word(None, "{}", start="")
         if name is None or self.alternatives or start.glob or _SPECIAL & set(name + start.text):
             return Word(start.text, "{}", start.glob, deep=True, some=True)
         return Word(f"{start.text.rstrip('/')}/**/{name}", "{}", glob=True, some=True)
@@ -125,8 +125,10 @@ class _Find:
                 break
             self.at += 1
             starts.append(word)
-            if text is None and not _surely_path(word):
-                self._unknown(f"`{word.raw}` is not literal, and could be an action")
+            if text is None and word.start is None:
+                self._unknown(f"`{word.raw}` is not literal, and could be several words, actions among them")
+            elif text is None and (not word.start or word.start[0] in "-!(),"):
+                self._any_action(word)
             elif word.glob and _could_be(word, _ACTIONS):
                 self._unknown(f"`{word.raw}` could match a file that is named like an action; write `./{word.raw}`")
         return starts
@@ -136,7 +138,9 @@ class _Find:
         word = self.words[self.at]
         self.at += 1
         text = word.text
-        if text is None or word.glob:
+        if text is None and word.start is not None:
+            self._any_action(word)
+        elif text is None or word.glob:
             self._unknown(f"`{word.raw}` is not literal")
         elif text in _OPERATORS or text in _PLAIN:
             if text in ("-print", "-print0", "-ls", "-help", "--help", "-version", "--version"):
@@ -166,13 +170,23 @@ class _Find:
         else:
             self._unknown(f"`{text}` is no known test or action")
 
+    def _any_action(self, word: Word) -> None:
+        """One word that could be any action: `-delete`, or one that writes to a file, or runs the words behind it."""
+        behind = self.words[self.at].text if self.at < len(self.words) else "-"
+        if any(other.text in (";", "+") for other in self.words) and (behind is None or behind[:1] != "-"):
+            self._unknown(f"`{word.raw}` is not literal, and could run what follows it")
+            return
+        self.out.dynamic.append(word.raw)
+        for effect in ("read", "write", "delete"):
+            self.out.touch(effect, Word(None, word.raw))
+
     def _value(self, name: str) -> Word | None:
         if self.at >= len(self.words):
             self._unknown(f"`{name}` without its value")
             return None
         word = self.words[self.at]
         self.at += 1
-        if word.text is None and not (word.raw.startswith('"') and _one_word(word.raw)):
+        if word.text is None and word.start is None:
             self._unknown(f"`{word.raw}` is not literal")
         elif word.text is None:
             self.out.dynamic.append(word.raw)
@@ -196,7 +210,7 @@ class _Find:
             self.at += 1
             if word.text == ";" or (batches and word.text == "+" and command and command[-1].text == "{}"):
                 break
-            if word.text is None and not _one_word(word.raw):
+            if word.text is None and word.start is None:
                 self._unknown(f"`{word.raw}` is not literal")
             elif word.glob and _could_be(word, frozenset({";", "+"})):
                 self._unknown(f"`{word.raw}` could match a file named `;`, and so end the command")
@@ -211,10 +225,10 @@ class _Find:
 
     def _hand_on(self, action: str, command: list[Word], several: bool, name: str | None) -> None:
         """The command with what is found in the place of `{}`, once for each start path."""
-        starts = self.starts if len(self.starts) <= MAX_STARTS else [Word(None, "{}")]
+        starts = self.starts if len(self.starts) <= MAX_STARTS else [Word(None, "{}", start="")]
         own = action.endswith("dir")
         for start in starts if any("{}" in (word.text or "") for word in command) else starts[:1]:
-            found = Word(None, "{}") if own else self.matches(start, name)
+            found = Word(None, "{}", start="") if own else self.matches(start, name)
             words = [_filled(word, found) for word in command]
             if several:
                 words.append(words[-1])  # any number of names: of `mv` the last is the target
@@ -229,7 +243,7 @@ class _Find:
             return word
         if text.startswith("--") and "=" not in text:
             return word
-        return Word(None, word.raw)
+        return Word(None, word.raw, start="")
 
     def _unknown(self, what: str) -> None:
         self.out.unknown.append(f"find: {what}")
@@ -260,13 +274,3 @@ def _could_be(word: Word, names: frozenset[str]) -> bool:
     pattern = word.text or ""
     # fnmatch and the shell differ on `[^…]` and on classes; a leading bracket could be anything.
     return pattern.startswith("[") or any(fnmatchcase(name, pattern) for name in names)
-
-
-def _one_word(raw: str) -> bool:
-    """True if the word stays one word, whatever its variables hold."""
-    return raw == "{}" or (len(raw) > 1 and raw[0] == raw[-1] == '"' and not set(raw[1:-1]) & set('"@*`('))
-
-
-def _surely_path(word: Word) -> bool:
-    """True if a word with variables starts with a literal that no action starts with: `"src/$name"`."""
-    return _one_word(word.raw) and (word.raw[1:2].isalnum() or word.raw[1:2] in ("/", ".", "_"))

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from fnmatch import fnmatchcase
 from posixpath import normpath
 
-from remit.languages.bash.reading import Reading, Word
+from remit.languages.bash.reading import FILE_EFFECTS, Reading, Word
 from remit.languages.programs.awk import read_awk
 from remit.languages.programs.derived import (
     HERE,
@@ -51,6 +51,7 @@ _PATHS = frozenset(
 )
 """Kinds of words that are paths, or whose readers look at that themselves."""
 NEW_BRANCH = frozenset(("-b", "-B", "-c", "--create", "-C", "--force-create"))
+QUIET = frozenset(("-q", "--quiet", "--no-track"))
 _AIMS = frozenset(("branch", "context"))
 _REMOTE = compile_later(r"[A-Za-z][A-Za-z0-9+.-]*://|[^/\s]+:|[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)*\.[A-Za-z]{2,}/\S")
 """A URL, `host:path`, or a path that begins with a host name (`example.com/x`)."""
@@ -130,6 +131,8 @@ class Interpreter:
             word = words[at]
             at += 1
             text = word.text
+            if text is None and not ended and self._assigned(profile, options, word, seen):
+                continue
             if text is None or (word.glob and text[:1] in "*?[" and not ended):
                 self._unsure(profile, word, ended)
                 plain.append(word)
@@ -194,10 +197,31 @@ class Interpreter:
         self._profile(found, rest, inherited)
 
     def _unsure(self, profile: Profile, word: Word, ended: bool) -> None:
-        """A word that is not literal, or a glob that could turn into an option."""
+        """A word that is not literal, or a glob that could turn into an option.
+
+        INVARIANT: here alone it is decided what a word could do that could be an option, or several words. Either the
+        profile says what the program does at most, and it counts as doing all of that to files that nobody knows; or
+        the command is not understood.
+        """
         self.out.dynamic.append(word.raw)
-        if word.text is None and not ended and not profile.harmless:
+        if word.text is not None or _is_argument(word, profile) or (ended and (word.start == "" or _alike(profile))):
+            return
+        if profile.at_most is None:
             self.out.unknown.append(f"`{word.raw}` is not literal")
+            return
+        for effect in profile.at_most:
+            self.out.effects.add(effect)
+            if effect in FILE_EFFECTS:
+                self.out.touch(effect, Word(None, word.raw))
+
+    def _assigned(self, profile: Profile, options: dict[str, Option], word: Word, seen: set[str]) -> bool:
+        """True if it is `--name="$value"`: an option whose value is not literal."""
+        name, equals, _ = (word.start or "").partition("=")
+        option = options.get(name)
+        if not equals or name[:2] != "--" or option is None or option.kind in (None, "module", "command"):
+            return False
+        self._apply(profile, name, option, None, [Word(None, word.raw, start="")], 0, seen)
+        return True
 
     def _any(self, profile: Profile, words: list[Word]) -> None:
         kind = profile.any or "text"
@@ -309,6 +333,8 @@ class Interpreter:
                 return at
             word = words[at]
             at += 1
+            if word.text is None and word.start is None:
+                self._unsure(profile, word, ended=False)  # what follows its first word is no longer the value
             if option.kind == "command":
                 self.out.commands.append([word, *words[at:]])
                 return len(words)
@@ -375,7 +401,7 @@ class Interpreter:
 
     def _switch(self, plain: list[Word], seen: set[str]) -> None:
         """A new branch at the commit that is checked out changes no file; any other one, what is different there."""
-        if not plain and seen & NEW_BRANCH:
+        if not plain and seen & NEW_BRANCH and seen <= NEW_BRANCH | QUIET:
             self.opted = {**self.opted, "write": ()}
         elif plain and not self.ended:
             self.out.touch("write", UNTOLD)
@@ -436,8 +462,8 @@ class Interpreter:
                 kind = "tree"
             word = found
         if word.text is None:
-            (out.loose if option and kind == "text" and _one_word(word.raw) else out.dynamic).append(word.raw)
-            if kind in ("text", "target", "assignment"):
+            (out.loose if option and kind == "text" and word.start is not None else out.dynamic).append(word.raw)
+            if kind in ("text", "assignment"):
                 return
             if kind not in (
                 "read",
@@ -565,6 +591,17 @@ def _told(word: Word, *, glob: bool = False) -> Word:
     return Word(None, word.raw) if word.deep or (glob and word.glob) else word
 
 
+def _is_argument(word: Word, profile: Profile) -> bool:
+    """True if a word that is not literal is surely one argument, and no option: `"src/$x"`."""
+    signs = "-" + ("+" if profile.plus else "") + ("@" if profile.at_files else "")
+    return word.start is not None and word.start[:1] not in ("", *signs)
+
+
+def _alike(profile: Profile) -> bool:
+    """True if its arguments are all of one kind, so that it doesn't matter how many there are."""
+    return not profile.sub and len(profile.args) == 1 and profile.args[0].endswith("...") and not profile.args_with
+
+
 def _names(option: str, text: str) -> bool:
     """True if the word is this option, alone, with a value, abbreviated, or in a cluster."""
     head = text.partition("=")[0]
@@ -689,7 +726,7 @@ def _sent(out: Reading, word: Word) -> str:
     """Text, or with `@path`, `name=@path`, `name=<path`, `name@path` a file that is sent; the kind that it has."""
     text = word.text
     if text is None:  # a header is text behind its name
-        return "text" if _HEADER.match(word.raw) and _one_word(word.raw) else "code"
+        return "text" if _HEADER.match(word.raw) and word.start is not None else "code"
     name, equals, value = text.partition("=")
     sent = value[1:] if equals and value[:1] in ("@", "<") else name.partition("@")[2]
     if text.startswith("@"):
@@ -705,19 +742,3 @@ def _all_but(plain: list[Word], after: int) -> bool:
     """Pathspecs that only exclude stand for all the rest; what stands before `--` may be a revision."""
     named = plain[after:]
     return bool(named) and all(pathspec(word) is None for word in named)
-
-
-def _one_word(raw: str) -> bool:
-    """True if the word stays one word, whatever its variables and substitutions give."""
-    if len(raw) < 2 or raw[0] != '"' or raw[-1] != '"':
-        return False
-    if not set(raw[1:-1]) & set('"@'):
-        return True
-    head, *lines = raw.split("\n")  # "$(cat <<'EOF' … EOF)", in which quotes are text
-    name = head.removeprefix("\"$(cat <<'").removesuffix("'")
-    return (
-        head == f"\"$(cat <<'{name}'"
-        and name.isalpha()
-        and [*lines, name].index(name) == len(lines) - 2
-        and (lines[-1].strip() == ')"')
-    )

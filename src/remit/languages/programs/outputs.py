@@ -27,6 +27,9 @@ _LISTING = frozenset(
     ("-z", "-c", "--cached", "-o", "--others", "-m", "--modified", "-d", "--deleted", "--exclude-standard", "-i")
 )
 _BATCHES = frozenset(("-n", "--max-args", "-L", "--max-lines", "-l", "-s", "--max-chars", "-E", "-e", "--eof", "-x"))
+_MARK = compile_later(r"-I(.*)|-[0rtpx]*i(.*)|--replace(?:=(.*))?", re.DOTALL)
+_VALUED = frozenset(("-n", "-L", "-P", "-s", "-d", "-a", "-E"))
+_GLUED = compile_later(r"-[0rtpx]+|-[nLlPs][0-9]+|-l|-d.|--max-(?:procs|args|lines)=[0-9]+|--null|--no-run-if-empty")
 _QUOTING = frozenset("'\"\\")
 
 
@@ -152,19 +155,20 @@ def _listed(words: Sequence[Word]) -> Names | None:
 def fed_commands(commands: list[list[Word]], command: Command, seen: set[str], given: Input) -> list[list[Word]]:
     """The commands that xargs runs, with what it reads in its place."""
     replaced = not seen.isdisjoint(("-I", "-i", "-J", "--replace"))
-    mark = _mark(command) if "-I" in seen else None
-    unknown = [
-        [inner[0], *(Word(None, word.raw) for word in inner[1:])] if replaced else [*inner, Word(None, "…")]
-        for inner in commands
-    ]
+    mark = _mark(command) if replaced and "-J" not in seen else None
+    batches = not seen.isdisjoint(_BATCHES)
+    several = "-J" in seen
+    unknown = [[_replaced(word, mark, several) for word in inner] for inner in commands] if replaced else []
+    if not replaced or batches:  # of `-I` and `-n`, the later one counts, or both
+        unknown.extend([*inner, Word(None, "…")] for inner in commands)
     alone = seen.isdisjoint(("-a", "--arg-file", "-d", "--delimiter", "-J", "-i", "--replace", "-E", "-e", "--eof"))
-    if not alone or (replaced and not mark):
+    if not alone or (replaced and (not mark or batches)):
         return unknown
     nul = not seen.isdisjoint(("-0", "--null"))
     found: list[list[Word]] = []
     if given.text is not None:
         items = _items(given.text, nul=nul, lines=replaced)
-        if items is None or len(items) > MAX_ITEMS or not (replaced or seen.isdisjoint(_BATCHES)):
+        if items is None or len(items) > MAX_ITEMS or batches:
             return unknown
         for inner in commands:
             if mark:
@@ -179,7 +183,7 @@ def fed_commands(commands: list[list[Word]], command: Command, seen: set[str], g
         for name in names.words:
             if mark:
                 found.append([_below(word, mark, name) for word in inner])
-            elif seen.isdisjoint(_BATCHES):
+            elif not batches:
                 found.append([*inner, name, name])  # several: of `mv` the last is the target
             else:
                 found.extend(([*inner, name], [*inner, name, name]))
@@ -188,19 +192,32 @@ def fed_commands(commands: list[list[Word]], command: Command, seen: set[str], g
     return found
 
 
+def _replaced(word: Word, mark: str | None, several: bool) -> Word:
+    """A word of the command in which the mark, if it is known, becomes something that nobody knows."""
+    if word.text is None or (mark and mark not in word.text):
+        return word
+    if several:
+        return Word(None, word.raw)
+    return Word(None, word.raw, start=word.text.partition(mark)[0] if mark else "")
+
+
 def _mark(command: Command) -> str | None:
-    """The text that `-I` names."""
-    texts = [word.text for word in command.words]
-    for index, text in enumerate(texts[1:], 1):
+    """The text that `-I`, `-i` or `--replace` names; None if that isn't certain."""
+    texts = iter([word.text for word in command.words[1:]])
+    mark = None
+    for text in texts:
         if text is None or not text.startswith("-"):
+            return mark
+        named = _MARK.fullmatch(text)
+        if named is not None:
+            if mark is not None:
+                return None
+            mark = next(texts, None) if text == "-I" else named[1] or named[2] or named[3] or "{}"
+        elif text in _VALUED:
+            next(texts, None)
+        elif not _GLUED.fullmatch(text):
             return None
-        if text == "-I":
-            return texts[index + 1] if index + 1 < len(texts) else None
-        if text.startswith("-I"):
-            return text[2:]
-        if not set(text[1:]) <= set("0rtp"):
-            return None
-    return None
+    return mark
 
 
 def _items(text: str, *, nul: bool, lines: bool) -> list[str] | None:

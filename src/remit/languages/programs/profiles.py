@@ -68,15 +68,9 @@ class Profile(msgspec.Struct, frozen=True, omit_defaults=True):
     """It changes files in place, without arguments those below the working directory."""
     alone: tuple[str, ...] | None = None
     """Its effects when it is given no arguments: `git branch` only lists."""
-
-    @property
-    def harmless(self) -> bool:
-        """True if no option could change what it does."""
-        return not self.sub and self.special is None and not any(_matters(o) for o in self.options.values())
-
-
-def _matters(option: Option) -> bool:
-    return bool(option.adds or option.sets is not None or option.refuse) or option.kind not in (None, "text", "read")
+    at_most: tuple[str, ...] | None = None
+    """All effects that it can have, whatever its words are: a word that is not literal could be any option. None: some
+    option runs a program or connects somewhere, or nobody has looked."""
 
 
 class Meta(msgspec.Struct, frozen=True, omit_defaults=True):

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from remit.languages.bash.follow import HARMLESS_OPTIONS, STRICT, Bases, Budget, Follower, State, bare, join, union
 from remit.languages.bash.reader import read_script
-from remit.languages.bash.reading import Reading, Touch, Word
+from remit.languages.bash.reading import FILE_EFFECTS, Reading, Touch, Word
 from remit.languages.bash.script import Command, Redirect, Script
 from remit.languages.programs.client import Input, read_client
 from remit.languages.programs.interpret import Interpreter
@@ -29,7 +29,6 @@ CACHE = 512
 MAX_PLACES = 512
 """Paths of one command times the directories it may run in; beyond, its place isn't told."""
 SYSTEM = frozenset(("/bin", "/sbin", "/usr/bin", "/usr/sbin", "/usr/local/bin", "/usr/local/sbin", "/opt/homebrew/bin"))
-FILE_EFFECTS = ("read", "write", "delete")
 CODE_PATHS = frozenset(("PYTHONPATH", "NODE_PATH"))
 NOTHING = Input()
 UNTOLD = Word(None, "")

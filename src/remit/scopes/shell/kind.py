@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from remit.forms.shapes import Shape
     from remit.model.call import Call
     from remit.model.facts import Facts
+    from remit.scopes.shell.sole import Sole
 
 NAMES = frozenset(("run", "sets", "filters"))
 """What names commands; the rest of a scope limits them."""
@@ -44,6 +45,11 @@ class ShellKind(Kind):
         from remit.scopes.shell.units import named_paths
 
         return named_paths(text, cwd, root)
+
+    def sole_change(self, text: str, cwd: str | None, root: str | None) -> Sole | None:
+        from remit.scopes.shell.sole import sole_change
+
+        return sole_change(text, cwd, root)
 
     def form(self) -> Shape:
         from remit.scopes.shell.form import shell_scope

@@ -1,0 +1,465 @@
+"""Looking what a git command would change, by asking git itself before it runs.
+
+A text such as `git switch main` doesn't tell which files it changes; the repository does. Every answer here names at
+least the paths that the command would change. Whatever is odd, slow or not certain is no answer: a person is asked.
+
+INVARIANT: nothing that the repository names is run. Work trees are compared only where no filter is configured, other
+comparisons are between trees, and a repository that fetches missing objects by itself is not looked at.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import threading
+import time
+from collections.abc import Callable, Iterable
+from typing import NamedTuple
+
+from remit.scopes.path import relative_to
+from remit.scopes.shell.sole import Sole
+
+SECONDS = 1.0
+"""For the whole look."""
+MAX_OUTPUT = 1_000_000
+MAX_PATHS = 5_000
+_PLACES = "/usr/bin:/usr/local/bin:/opt/homebrew/bin:/bin"
+"""Where git is looked for: no place that a workspace could put its own one."""
+_SETTINGS = ("core.fsmonitor=false", "core.hooksPath=/dev/null", "core.attributesFile=/dev/null", "diff.external=")
+_ENVIRONMENT = {
+    "PATH": _PLACES,
+    "LC_ALL": "C",
+    "HOME": "/nonexistent",
+    "XDG_CONFIG_HOME": "/nonexistent",
+    "GIT_CONFIG_NOSYSTEM": "1",
+    "GIT_CONFIG_GLOBAL": "/dev/null",
+    "GIT_ATTR_NOSYSTEM": "1",
+    "GIT_OPTIONAL_LOCKS": "0",
+    "GIT_TERMINAL_PROMPT": "0",
+    "GIT_NO_LAZY_FETCH": "1",
+    "GIT_PAGER": "cat",
+}
+_ELSEWHERE = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON_DIR", "GIT_OBJECT_DIRECTORY", "GIT_NAMESPACE")
+"""Variables that make git work on something else than what lies in its directory."""
+_ODD_SECTIONS = ("filter.", "extensions.", "include.", "includeif.")
+_ODD_KEYS = frozenset(("core.worktree", "core.sparsecheckout", "submodule.recurse"))
+_PLAIN_EXTENSIONS = frozenset(("extensions.objectformat", "extensions.refstorage", "extensions.worktreeconfig"))
+_UNDER_WAY = ("MERGE_HEAD", "MERGE_AUTOSTASH", "CHERRY_PICK_HEAD", "REVERT_HEAD", "rebase-merge", "rebase-apply")
+_LINK, _MODULE = "120000", "160000"
+
+
+class NoAnswer(Exception):
+    """Nobody can tell what the command would change."""
+
+
+class Change(NamedTuple):
+    """A path that differs between two states: `A` added, `D` deleted, anything else changed."""
+
+    status: str
+    path: str
+
+
+class Words(NamedTuple):
+    """What a subcommand was given."""
+
+    options: dict[str, str]
+    plain: list[str]
+    paths: list[str] | None
+    """What stands behind `--`; None without it."""
+
+
+def changes_of(sole: Sole, root: str) -> tuple[str, ...] | None:
+    """The paths that the command would change, below the root or absolute; None where nobody can tell."""
+    words = sole.words[1:]
+    if sole.words[:1] != ("git",) or any(os.environ.get(name) for name in _ELSEWHERE):
+        return None
+    while words[:1] and words[0] in ("-P", "--no-pager"):
+        words = words[1:]
+    looks = _LOOKS.get(words[0]) if words else None
+    if looks is None:
+        return None
+    try:
+        repository = Repository(os.path.join(root, sole.base), root)
+        found = {change.path for change in looks(repository, list(words[1:]))}
+        if len(found) > MAX_PATHS:
+            return None
+        top = repository.top
+        return tuple(sorted(relative_to(os.path.normpath(os.path.join(top, path)), root) for path in found))
+    except (NoAnswer, OSError, ValueError, subprocess.SubprocessError):
+        return None
+
+
+class Repository:
+    """A repository to look at, from one of its directories. Raises NoAnswer for one that is not to be looked at."""
+
+    def __init__(self, directory: str, root: str) -> None:
+        self.until = time.monotonic() + SECONDS
+        self.directory = os.path.realpath(directory)
+        self.program = next(
+            (path for place in _PLACES.split(":") if os.access(path := f"{place}/git", os.X_OK)), "/usr/bin/git"
+        )
+        self.top = _top(self.directory)
+        real = os.path.realpath(root)
+        if not (f"{real}/".startswith(f"{self.top.rstrip('/')}/") and f"{self.directory}/".startswith(f"{real}/")):
+            raise NoAnswer
+        under_way = [part for name in _UNDER_WAY for part in ("--git-path", name)]
+        found = self.lines("rev-parse", "--show-toplevel", *under_way)
+        if found[:1] != [self.top] or len(found) != 1 + len(_UNDER_WAY) or os.path.lexists(f"{self.top}/.gitmodules"):
+            raise NoAnswer
+        if any(os.path.lexists(os.path.join(self.directory, place)) for place in found[1:]):
+            raise NoAnswer
+        for key in self.fields("config", "--list", "--name-only"):
+            key = key.lower()
+            if key.endswith((".promisor", ".partialclonefilter")) or key in _ODD_KEYS:
+                raise NoAnswer
+            if key.startswith(_ODD_SECTIONS) and key not in _PLAIN_EXTENSIONS:
+                raise NoAnswer
+        self.head = self.sure("HEAD")
+
+    # Asking git
+
+    def run(self, *words: str) -> bytes:
+        """What git prints. Raises NoAnswer if it fails, takes too long or prints too much."""
+        left = self.until - time.monotonic()
+        if left <= 0:
+            raise NoAnswer
+        options = [part for setting in _SETTINGS for part in ("-c", setting)]
+        with subprocess.Popen(  # noqa: S603 -- one of git's own commands, without a shell; names follow `--end-of-options`
+            [self.program, "--no-pager", *options, *words],
+            cwd=self.directory,
+            env=_ENVIRONMENT,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+        ) as process:
+            late = threading.Timer(left, process.kill)
+            late.start()
+            try:
+                out = process.stdout.read(MAX_OUTPUT + 1) if process.stdout is not None else b""
+                if len(out) > MAX_OUTPUT:
+                    process.kill()
+                process.wait()
+            finally:
+                late.cancel()
+        if process.returncode != 0:
+            raise NoAnswer
+        return out
+
+    def fields(self, command: str, *words: str) -> list[str]:
+        """What git prints, by its NUL bytes."""
+        return self.run(command, "-z", *words).decode("utf-8").split("\0")[:-1]
+
+    def lines(self, *words: str) -> list[str]:
+        return self.run(*words).decode("utf-8").splitlines()
+
+    def commit(self, name: str) -> str | None:
+        """The commit of that name; None if there is none."""
+        if not name or name.startswith("-") or "\n" in name:
+            raise NoAnswer
+        try:
+            found = self.lines("rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}")
+        except NoAnswer:
+            if time.monotonic() > self.until:
+                raise
+            return None
+        return found[0] if len(found) == 1 else None
+
+    def sure(self, name: str) -> str:
+        """The same, and NoAnswer if there is none."""
+        found = self.commit(name)
+        if found is None:
+            raise NoAnswer
+        return found
+
+    def could_be(self, name: str) -> list[str]:
+        """Every commit that `git switch NAME` could mean: a branch, or one of a remote."""
+        if name == "-":
+            name = "@{-1}"
+        own = [self.commit(form) for form in (name, f"refs/heads/{name}")]
+        if own == [None, None]:
+            own += [self.commit(ref) for ref in self._of_remotes(name)]
+        return list(dict.fromkeys(found for found in own if found is not None))
+
+    def _of_remotes(self, name: str) -> list[str]:
+        ends = self.lines("for-each-ref", "--format=%(refname)", "refs/remotes")
+        return [ref for ref in ends if ref.endswith(f"/{name}")][:8]
+
+    # What differs
+
+    def between(self, one: str, other: str) -> list[Change]:
+        """Two trees."""
+        return _changes(self.fields("diff-tree", "-r", "--raw", "--no-renames", "--end-of-options", one, other))
+
+    def commits(self, since: str, until: str) -> list[Change]:
+        """Everything that the commits between the two change, each for itself."""
+        options = ("--format=", "-m", "--raw", "--no-renames", "--no-ext-diff", "--no-textconv", "--no-show-signature")
+        return _changes(self.fields("log", *options, "--end-of-options", f"{since}..{until}"))
+
+    def work_tree(self, tree: str, paths: Iterable[str] = ()) -> list[Change]:
+        """The files and the index beside a tree, and beside each other; what only seems to differ counts too."""
+        options = ("--raw", "--no-renames", "--ignore-submodules=all")
+        behind = ("--", *paths)
+        return [
+            *_changes(self.fields("diff-index", *options, "--end-of-options", tree, *behind)),
+            *_changes(self.fields("diff-index", "--cached", *options, "--end-of-options", tree, *behind)),
+            *_changes(self.fields("diff-files", *options, *behind)),
+        ]
+
+    def untracked(self, paths: Iterable[str] = (), *, ignored: bool) -> list[Change]:
+        """Files that git doesn't keep. Raises NoAnswer if another repository is among them."""
+        options = ("--others", "--full-name", *(() if ignored else ("--exclude-standard",)))
+        found = self.fields("ls-files", *options, "--", *paths)
+        if any(path.endswith("/") for path in found):
+            raise NoAnswer
+        return [Change("D", path) for path in found]
+
+    def merged(self, base: str, ours: str, theirs: str) -> list[Change]:
+        """All that changes if what leads from the base to theirs is merged into ours, whichever way renames go."""
+        own, other = self.between(base, ours), self.between(base, theirs)
+        found = list(other)
+        if any(change.status == "D" for change in own):
+            found += [change for change in own if change.status == "A"]
+        for mover, adder in ((own, other), (other, own)):
+            found += _moved_along(mover, adder)
+        return found
+
+
+def _top(directory: str) -> str:
+    """The nearest directory above with a repository or a work tree of one; a link doesn't count."""
+    at = directory
+    while not os.path.lexists(f"{at}/.git"):
+        if at == "/":
+            raise NoAnswer
+        at = os.path.dirname(at)
+    if os.path.islink(f"{at}/.git"):
+        raise NoAnswer
+    return at
+
+
+def _changes(fields: list[str]) -> list[Change]:
+    """From git's raw form, `:100644 100755 b1 b2 M` and a path. Raises NoAnswer for links and repositories within."""
+    found = []
+    for at in range(0, len(fields) - 1, 2):
+        old, new, _, _, status = fields[at].lstrip("\n").removeprefix(":").split(" ")
+        if _MODULE in (old, new) or new == _LINK:
+            raise NoAnswer
+        found.append(Change(status[:1], fields[at + 1]))
+    if len(fields) % 2 or len(found) > MAX_PATHS:
+        raise NoAnswer
+    return found
+
+
+def _moved_along(mover: list[Change], adder: list[Change]) -> list[Change]:
+    """Where files that one side adds may land because the other renamed their directory."""
+    left = {_folder(change.path) for change in mover if change.status == "D"}
+    into = {_folder(change.path) for change in mover if change.status == "A"}
+    found = []
+    for change in adder:
+        parts = change.path.split("/")
+        for count in range(len(parts)) if change.status == "A" and left and into else ():
+            if any(f"{folder}/".startswith("/".join((*parts[:count], ""))) for folder in left):
+                found += [Change("A", "/".join(filter(None, (folder, *parts[count:])))) for folder in into]
+            if len(found) > MAX_PATHS:
+                raise NoAnswer
+    return found
+
+
+def _folder(path: str) -> str:
+    return path.rpartition("/")[0]
+
+
+# ---- What each subcommand changes ---------------------------------------------------------------------------------
+
+
+def _read(words: list[str], flags: str = "", values: str = "") -> Words:
+    """Options and what else there is. Raises NoAnswer for an option that is in neither list."""
+    known, valued = set(flags.split()), set(values.split())
+    options: dict[str, str] = {}
+    plain: list[str] = []
+    at = 0
+    while at < len(words):
+        word = words[at]
+        at += 1
+        if word == "--":
+            return Words(options, plain, words[at:])
+        name, equals, value = word.partition("=")
+        if word == "-" or not word.startswith("-"):
+            plain.append(word)
+        elif word in known:
+            options[word] = ""
+        elif equals and name in valued and name.startswith("--"):
+            options[name] = value
+        elif word in valued and at < len(words):
+            options[word] = words[at]
+            at += 1
+        elif not word.startswith("--") and len(word) > 2 and all(f"-{letter}" in known for letter in word[1:]):
+            options.update((f"-{letter}", "") for letter in word[1:])
+        else:
+            raise NoAnswer
+    return Words(options, plain, None)
+
+
+def _one(names: list[str], instead: str) -> str:
+    if len(names) > 1:
+        raise NoAnswer
+    return names[0] if names else instead
+
+
+_QUIET = "-q --quiet --progress --no-progress"
+_SWITCH = f"{_QUIET} -d --detach --guess --no-guess -t --track --no-track -f --force --discard-changes"
+
+
+def _switch(git: Repository, words: list[str]) -> list[Change]:
+    given = _read(words, _SWITCH, "-c --create -C --force-create")
+    if given.paths:
+        raise NoAnswer
+    return _switched(git, given, new=not given.options.keys().isdisjoint(("-c", "--create", "-C", "--force-create")))
+
+
+def _switched(git: Repository, given: Words, *, new: bool) -> list[Change]:
+    name = _one(given.plain, "HEAD" if new else "")
+    found = git.could_be(name)
+    if not found:
+        raise NoAnswer
+    changes = [change for commit in found for change in git.between(git.head, commit)]
+    if not given.options.keys().isdisjoint(("-f", "--force", "--discard-changes")):
+        changes += git.work_tree(git.head)
+    return changes
+
+
+def _checkout(git: Repository, words: list[str]) -> list[Change]:
+    given = _read(words, f"{_SWITCH} --ours --theirs --overlay", "-b -B")
+    if "-b" in given.options or "-B" in given.options:
+        return _switched(git, given, new=True)
+    if given.paths is not None and (given.paths or not given.plain):
+        return git.work_tree(git.sure(_one(given.plain, "HEAD")), given.paths)
+    if not given.plain:
+        return git.work_tree(git.head)
+    commits = git.could_be(given.plain[0])
+    if not commits:
+        return git.work_tree(git.head, given.plain)
+    if len(given.plain) > 1:
+        return [change for commit in commits for change in git.work_tree(commit, given.plain[1:])]
+    beside = git.work_tree(git.head, given.plain) if given.paths is None else []
+    return [*_switched(git, given, new=False), *beside]
+
+
+def _restore(git: Repository, words: list[str]) -> list[Change]:
+    given = _read(words, f"{_QUIET} -S --staged -W --worktree --overlay --no-overlay", "-s --source")
+    source = git.sure(given.options.get("-s") or given.options.get("--source") or "HEAD")
+    return git.work_tree(source, [*given.plain, *(given.paths or ())]) + git.work_tree(git.head)
+
+
+def _reset(git: Repository, words: list[str]) -> list[Change]:
+    given = _read(words, f"{_QUIET} --hard --merge --keep --soft --mixed")
+    target = git.sure(_one(given.plain, "HEAD"))
+    return git.between(git.head, target) + git.work_tree(target) + git.work_tree(git.head)
+
+
+def _stash(git: Repository, words: list[str]) -> list[Change]:
+    action = words[0] if words and not words[0].startswith("-") else "push"
+    rest = words[1:] if words[:1] == [action] else words
+    if action in ("pop", "apply"):
+        given = _read(rest, "-q --quiet --index")
+        name = _one(given.plain, "0")
+        stash = git.sure(f"stash@{{{name}}}" if name.isdigit() else name)
+        base = git.sure(f"{stash}^1")
+        found = git.merged(base, git.head, stash) + git.between(base, git.sure(f"{stash}^2"))
+        other = git.commit(f"{stash}^3")
+        if other is not None:
+            found += _changes(git.fields("diff-tree", "-r", "--root", "--raw", "--no-commit-id", other))
+        return found
+    if action not in ("push", "save"):
+        raise NoAnswer
+    flags = f"{_QUIET} -k --keep-index --no-keep-index -u --include-untracked -a --all -S --staged"
+    given = _read(rest, flags, "-m --message")
+    every = "-a" in given.options or "--all" in given.options
+    found = git.work_tree(git.head)
+    if every or "-u" in given.options or "--include-untracked" in given.options:
+        found += git.untracked(ignored=every)
+    return found
+
+
+def _merge(git: Repository, words: list[str]) -> list[Change]:
+    flags = (
+        "--ff --no-ff --ff-only --no-edit --no-commit --commit --squash --stat --no-stat -n -v --verbose --no-verify"
+    )
+    given = _read(words, f"{_QUIET} {flags} --no-squash --signoff", "-m --message")
+    theirs = git.sure(_one(given.plain, "@{upstream}"))
+    return _joined(git, git.head, theirs) + git.work_tree(git.head)
+
+
+def _joined(git: Repository, ours: str, theirs: str) -> list[Change]:
+    """A merge of two commits, over each of their best common ancestors."""
+    bases = git.lines("merge-base", "--all", ours, theirs)
+    if not bases:
+        raise NoAnswer
+    return [change for base in bases[:8] for change in git.merged(base, ours, theirs)]
+
+
+def _rebase(git: Repository, words: list[str]) -> list[Change]:
+    given = _read(words, f"{_QUIET} --stat --no-stat -n --no-verify -v --verbose --autostash --no-autostash", "--onto")
+    upstream = git.sure(_one(given.plain, "@{upstream}"))
+    onto, head = git.sure(given.options.get("--onto", upstream)), git.head
+    picked = git.commits(upstream, head)
+    found = [*git.between(head, onto), *picked, *_joined(git, onto, head), *_joined(git, head, onto)]
+    return [*found, *_moved_along(git.commits(head, onto), picked), *git.work_tree(git.head)]
+
+
+def _pick(git: Repository, words: list[str], *, back: bool) -> list[Change]:
+    given = _read(
+        words, "-n --no-commit --commit -x -s --signoff --ff --no-edit --allow-empty --keep-redundant-commits"
+    )
+    commit = git.sure(_one(given.plain, ""))
+    if git.commit(f"{commit}^2") is not None:
+        raise NoAnswer
+    before = git.sure(f"{commit}^1")
+    base, theirs = (commit, before) if back else (before, commit)
+    return git.merged(base, git.head, theirs)
+
+
+def _clean(git: Repository, words: list[str]) -> list[Change]:
+    given = _read(words, "-d -f --force -q --quiet -x -X", "-e --exclude")
+    paths = [*given.plain, *(given.paths or ())]
+    return git.untracked(paths, ignored=not given.options.keys().isdisjoint(("-x", "-X")))
+
+
+def _remove(git: Repository, words: list[str]) -> list[Change]:
+    given = _read(words, "-f --force -r -q --quiet --ignore-unmatch")
+    paths = [*given.plain, *(given.paths or ())]
+    return [Change("D", path) for path in git.fields("ls-files", "--full-name", "--", *paths)]
+
+
+def _apply(git: Repository, words: list[str]) -> list[Change]:
+    flags = "--index -3 --3way -R --reverse -v --verbose -q --quiet --recount --reject --ignore-whitespace"
+    given = _read(words, flags, "-p --whitespace --directory")
+    files = [*given.plain, *(given.paths or ())]
+    if not files or "-" in files or git.directory != git.top:
+        raise NoAnswer
+    kept = [part for name in ("-p", "--directory") if name in given.options for part in (name, given.options[name])]
+    kept = [f"{kept[at]}{'=' if kept[at].startswith('--') else ''}{kept[at + 1]}" for at in range(0, len(kept), 2)]
+    places = [os.path.join(git.directory, file) for file in files]
+    summary = git.lines("apply", "--summary", *kept, "--", *places)
+    if any(f" {mode}" in line for line in summary for mode in (_LINK, _MODULE)):
+        raise NoAnswer
+    found = []
+    for way in ((), ("-R",)):  # the names after it, and those before it
+        for field in git.fields("apply", "--numstat", *way, *kept, "--", *places):
+            found.append(Change("M", field.split("\t", 2)[2]))
+    return found
+
+
+_LOOKS: dict[str, Callable[[Repository, list[str]], list[Change]]] = {
+    "switch": _switch,
+    "checkout": _checkout,
+    "restore": _restore,
+    "reset": _reset,
+    "stash": _stash,
+    "merge": _merge,
+    "rebase": _rebase,
+    "cherry-pick": lambda git, words: _pick(git, words, back=False),
+    "revert": lambda git, words: _pick(git, words, back=True),
+    "clean": _clean,
+    "rm": _remove,
+    "apply": _apply,
+}

@@ -1,0 +1,55 @@
+"""The one command of a text that changes files which no word tells: whoever enforces can look what it would change."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from remit.languages.bash.reading import Touch
+from remit.languages.programs.understand import Act, understand
+from remit.model.terms import UNDERSTOOD, UNKNOWN
+from remit.scopes.shell.placed import Placed
+
+CHANGES = frozenset(("write", "delete"))
+_IN_ORDER = frozenset(("and", "or", "then", "pipe"))
+"""How commands are joined that run once at most, in the order of the text."""
+
+
+class Sole(NamedTuple):
+    """A command, and the directory below the root that it runs in."""
+
+    text: str
+    words: tuple[str, ...]
+    base: str
+
+
+def sole_change(text: str, cwd: str | None, root: str | None) -> Sole | None:
+    """The only command of the text that changes files, if it says not which, runs once, and nothing before it could
+    change what it would do; else None."""
+    found = understand(text)
+    changing = [at for at, act in enumerate(found.acts) if any(touch.implied for touch in _changed(act))]
+    if found.problem is not None or len(changing) != 1:
+        return None
+    act = found.acts[changing[0]]
+    before, after = found.acts[: changing[0]], found.acts[changing[0] + 1 :]
+    words = [word for word in act.command.words if word.text is not None and not word.glob and not word.deep]
+    if (
+        act.grade != UNDERSTOOD
+        or act.via
+        or act.command.assigns
+        or act.command.piped_from is not None
+        or any(touch.effect in CHANGES for touch in act.redirected)
+        or len(words) != len(act.command.words)
+        or not all(one.command.joined <= _IN_ORDER and not one.via for one in found.acts)
+        or not all(one.grade == UNDERSTOOD and one.effects <= {"read"} for one in before)
+        or any(one.grade == UNKNOWN or _changed(one) for one in after)
+        or ("pipe" in act.command.joined and any(one.grade != UNDERSTOOD for one in after))
+    ):
+        return None
+    bases = Placed(act, cwd, root).bases
+    if len(bases) != 1 or bases[0] is None or bases[0].startswith(("/", "..")):
+        return None
+    return Sole(act.command.raw, tuple(word.text or "" for word in words), bases[0])
+
+
+def _changed(act: Act) -> list[Touch]:
+    return [touch for touch in (*act.touches, *act.redirected) if touch.effect in CHANGES]
