@@ -127,7 +127,8 @@ class Draw(PolicyDraw):
             case "skill":
                 return self.one((*SKILLS, "other")) if self.chance(0.2) else self.one(SKILLS)
             case "email" | "account" | "host" | "date":
-                return self.one(ADDRESSES[kind]) if not self.chance(0.15) else self.one(BAD_ADDRESSES[kind])
+                bad = 0.4 if kind == "date" else 0.15  # few tools have one
+                return self.one(ADDRESSES[kind]) if not self.chance(bad) else self.one(BAD_ADDRESSES[kind])
             case "number":
                 return self.one((0, 1, 2, 3.5, 7, -1, 1.0))
             case "flag":

@@ -14,6 +14,8 @@ import msgspec
 from remit.decide.grid import Bound, grid_of
 from remit.model.policy import Caller, Rule, Tool
 from remit.model.rulebook import Rulebook
+from remit.scopes.glob import Glob
+from remit.scopes.globset import GlobSet
 from remit.scopes.interface import Unit
 from remit.scopes.judge import Judge
 from remit.scopes.kinds import kind_of
@@ -153,9 +155,6 @@ def _protected(rulebook: Rulebook, bound: Bound, tools: list[Tool]) -> str | Non
 
 
 def _locked(caller: Caller, bound: Bound, tools: list[Tool]) -> str | None:
-    from remit.scopes.glob import Glob
-    from remit.scopes.globset import GlobSet
-
     paths = bound.judge.parts.get("path")
     if paths is None or caller.locks is None or not _only_changes(tools):
         return None

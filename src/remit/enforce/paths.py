@@ -152,17 +152,17 @@ def _links(call: Call, kinds: dict[str, Kind], root: str) -> dict[str, str]:
 
 
 def _changes(call: Call, kinds: dict[str, Kind], root: str) -> dict[str, tuple[str, ...]]:
-    """What the one command of the call would change whose text doesn't tell it, where git knows."""
+    """What the one command of the call would change whose text doesn't tell it, where git or the disk does."""
     texts = [(kind, text) for name, kind in kinds.items() for text in texts_at(call.args, name.split("."))]
-    if len(texts) != 1 or "git" not in texts[0][1]:
+    if len(texts) != 1:
         return {}
     kind, text = texts[0]
     command = kind.sole_change(text, call.context.cwd, root)
     if command is None:
         return {}
-    from remit.enforce.git_look import changes_of  # here: few calls have such a command
+    from remit.enforce import format_look, git_look  # here: few calls have such a command
 
-    changed = changes_of(command, root)
+    changed = (git_look if command.words[0] == "git" else format_look).changes_of(command, root)
     return {command.text: changed} if changed is not None else {}
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import msgspec
 
 from remit.decide.preview import Bound, Cell
-from remit.scopes.interface import Unit
+from remit.scopes.interface import Matcher, Unit
 from remit.scopes.kinds import kind_of
 
 
@@ -86,11 +86,17 @@ def touches_some(bound: Bound, cell: Cell, parts: list[Part]) -> bool:
         return bool(acting)
     return all(
         any(
-            (p.kind == kind and (p.fixed is None or matcher.touches(p.fixed))) or kind in kind_of(p.kind).touched
+            (p.kind == kind and (p.fixed is None or matcher.touches(p.fixed))) or _meets(p, kind, matcher)
             for p in acting
         )
         for kind, matcher in judge.parts.items()
     )
+
+
+def _meets(part: Part, kind: str, matcher: Matcher) -> bool:
+    """It could lie within a part of a scope that is about another kind, as a host within one about URLs."""
+    own = kind_of(part.kind)
+    return kind in own.touched and (part.fixed is None or own.language or own.might(part.fixed, kind, matcher))
 
 
 def touches_all(bound: Bound, parts: list[Part]) -> bool:

@@ -95,6 +95,7 @@ class HostKind(CanonicalKind):
     limited_by = ("host",)
     judges = frozenset(("network",))
     instead = "`host:`"
+    touched = frozenset(("url",))
     usual_effect = "network"
     pattern_example = "www.x.example or *.x.example"
 

@@ -189,7 +189,7 @@ class Kind:
     instead = "an argument of text"
     """What a condition needs where such a test is not possible."""
     touched: frozenset[str] = frozenset()
-    """Parts of a scope that a text in a language can meet, besides its own."""
+    """Parts of a scope, besides its own, that one of its values could lie within for a prohibition."""
     requires: tuple[tuple[str, str], ...] = ()
     """Keys that the declaration of a tool with such an argument needs, each with help."""
     judges: frozenset[str] = frozenset()

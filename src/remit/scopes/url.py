@@ -318,6 +318,7 @@ class UrlKind(Kind):
     conditional = True
     tests = frozenset(("length",))
     instead = "`url:`"
+    touched = frozenset(("host",))
     usual_effect = "network"
 
     def units(self, arg: Declared, value: Any, values: Values, call: Call, facts: Facts) -> Iterable[Unit]:

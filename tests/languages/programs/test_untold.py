@@ -128,3 +128,115 @@ def test_some_of_what_lies_below(text, expected):
 )
 def test_locks_and_what_lies_below(text, expected):
     assert _decided(LOCKED, text) == expected
+
+
+@pytest.mark.parametrize(
+    ("command", "code"),
+    [
+        ("patch -p1 -i x", "locked"),
+        ("patch -p1 -i src/x", "locked"),
+        ("patch src/a -i x", "allowed"),
+        ("black .", "locked"),
+        ("ruff format .", "locked"),
+        ("ruff format src", "allowed"),
+        ("git checkout src", "locked"),
+        ("git checkout -- src", "allowed"),
+        ("git reset --hard", "locked"),
+        ("git reset HEAD src/x", "allowed"),
+        ("git clean -fd", "locked"),
+        ("git clean -fd src", "allowed"),
+        ("pytest", "allowed"),
+        ("python3 src/x.py", "allowed"),
+    ],
+)
+def test_locks_see_what_a_program_may_write_but_not_what_code_of_the_workspace_does(command, code):
+    rulebook = book(locks={"may": ["src/**"]})
+    assert decide(rulebook, Call("a", "terminal", {"command": command})).code == code
+
+
+STATE, HOME = "/home/u/.local/state/remit", "/home/u"
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "cat $XDG_STATE_HOME/remit/*/keys/*",
+        "truncate -s 0 $XDG_STATE_HOME/remit/*/remit.db",
+        "cat ~/.local/state/*/*/keys/*",
+        "cat $X",
+        "> $CLAUDE_CONFIG_DIR/settings.json",
+        "echo x >> ~/.bashrc",
+        "> /etc/claude-code/managed-settings.json",
+        "> ~/.claude/settings.json",
+        "cd ~ && echo x > .claude/settings.json",
+        "cp x $HOME/.claude/settings.json",
+        "rm -rf /etc/claude-code",
+    ],
+)
+def test_an_agent_without_a_scope_reaches_nothing_of_remit_or_its_host(command):
+    agents = {"a": {"may": ["terminal"]}}
+    rulebook = build_rulebook({"remit": 1, "tools": {"terminal": TERMINAL}, "agents": agents})
+    facts = Facts(root=f"{HOME}/p", store=True, guarded=(STATE,), sealed=("/etc/claude-code", f"{HOME}/.claude"))
+    decision = decide(rulebook, Call("a", "terminal", {"command": command}), facts)
+    assert decision.verdict.word in ("ask", "deny"), decision.reason
+
+
+def test_reserved_sees_an_untold_program_and_no_other_target():
+    tools = {"terminal": TERMINAL}
+    agents = {"a": {"may": ["terminal"]}}
+    reserved = {
+        "ship": {"programs": ["deployer"], "runner": "R"},
+        "api": {"urls": ["https://x.example/**"], "runner": "R"},
+    }
+    runners = {"R": {"may": ["terminal"], "called_by": ["a"]}}
+    policy = {"remit": 1, "tools": tools, "agents": agents, "runners": runners, "reserved": reserved}
+    codes = {
+        command: decide(build_rulebook(policy), Call("a", "terminal", {"command": command})).code
+        for command in ("$p x", "curl $u", "deployer x", "touch $f", "git stash", "git pull", "curl https://y.example/")
+    }
+    for command in ("$p x", "curl $u", "deployer x"):
+        assert codes[command] == "reserved", command
+    for command in ("touch $f", "git stash", "git pull", "curl https://y.example/"):
+        assert codes[command] != "reserved", command
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("git checkout main", "ask target-unknown"),
+        ("git checkout v1.0", "ask target-unknown"),
+        ("git checkout main --", "ask target-unknown"),
+        ("git checkout -b new origin/main", "ask target-unknown"),
+        ("git switch main", "ask target-unknown"),
+        ("git switch --orphan new", "ask target-unknown"),
+        ("git checkout -b new", "allow"),
+        ("git switch -c new", "allow"),
+        ("git checkout main -- src", "allow"),
+        ("git checkout -- src/a.py", "allow"),
+        ("git checkout main -- .claude", "deny protected"),
+    ],
+)
+def test_branches_and_paths(text, expected):
+    assert _decided(UNSCOPED, text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("git diff HEAD~1 -- src", "allow"),
+        ("git show HEAD -- src/a.py", "allow"),
+        ("git log -p -- src", "allow"),
+        ("git diff HEAD~1", "deny data-tier"),
+        ("git diff src", "deny data-tier"),  # perhaps a branch
+        ("git diff HEAD --", "deny data-tier"),
+        ("git diff -- hr", "deny data-tier"),
+        ("git show HEAD:hr/x", "deny data-tier"),
+    ],
+)
+def test_data_tiers_and_what_git_shows(text, expected):
+    policy = {
+        **UNSCOPED,
+        "labels": {"data": {2: {"path": ["hr/**"]}}},
+        "agents": {"a": {"may": ["bash"], "data_tiers": [0, 1]}},
+    }
+    assert _decided(policy, text) == expected

@@ -88,10 +88,10 @@ class Interpreter:
         """Settings of git that are harmless."""
         self.into: Word | None = None
         """The directory that `-t` names."""
-        self.ended = False
-        self.after: int | None = None
+        self.has_paths = False
+        """Words stand behind `--`: to git these are certainly paths."""
+        self.after = 0
         """How many arguments stand before `--`."""
-        """A `--` came before the last words: they are certainly paths."""
         self.suffix: Word | None = None
         """What is added to the names of copies that are kept."""
 
@@ -137,7 +137,7 @@ class Interpreter:
                 self._unsure(profile, word, ended)
                 plain.append(word)
             elif not ended and text == "--" and profile.dashes != "none":
-                ended = self.ended = True
+                ended = True
                 self.after = len(plain)
             elif not ended and _is_option(text, profile):
                 at = self._option(profile, options, words, at, text, seen)
@@ -150,6 +150,7 @@ class Interpreter:
                 return
             else:
                 plain.append(word)
+                self.has_paths = self.has_paths or ended
                 if stops is not None and len(plain) > stops:
                     plain.extend(words[at:])
                     break
@@ -381,7 +382,7 @@ class Interpreter:
             self._into(self.into, plain, seen)
         if profile.edits and not plain and self._writes():
             touch_edited(self.out, HERE)
-        if self.pathspecs and _all_but(plain, self.after or 0):
+        if self.pathspecs and _all_but(plain, self.after):
             self._value(kinds[-1].removesuffix("..."), HERE)  # all but what is excluded
         if profile.special == "git config" and not read_git_config(
             self.out, plain, self.seen, self.sub[-1] if self.sub else "", self.settings
@@ -403,7 +404,7 @@ class Interpreter:
         """A new branch at the commit that is checked out changes no file; any other one, what is different there."""
         if not plain and seen & NEW_BRANCH and seen <= NEW_BRANCH | QUIET:
             self.opted = {**self.opted, "write": ()}
-        elif plain and not self.ended:
+        elif plain and not self.has_paths:
             self.out.touch("write", UNTOLD)
 
     def _into(self, target: Word, sources: list[Word], seen: set[str]) -> None:
@@ -457,9 +458,8 @@ class Interpreter:
             if kind in ("write", "delete"):
                 touch_pathspec(out, kind, found)
                 return
-            shows = {**self.implied, **self.opted}.get("read", ()) is None  # what is in files, and of a folder all
-            if kind == "read" and (shows or found is not word):
-                kind = "tree"
+            if kind == "read":
+                kind = "tree"  # of a folder, all that lies in it
             word = found
         if word.text is None:
             (out.loose if option and kind == "text" and word.start is not None else out.dynamic).append(word.raw)

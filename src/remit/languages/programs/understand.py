@@ -244,8 +244,8 @@ def _command(
     given = _input(command, given, out)
     asked = read_client(profile.special if profile is not None else None, out, reader.seen, command, given)
     own = frozenset(out.effects)
-    if not out.project:  # what code of the workspace does is not the program's to say
-        touch_implied(out, own - asked, {**reader.implied, **reader.opted})
+    if not out.project or "execute" not in own:  # what code of the workspace does is not the program's to say
+        touch_implied(out, own - asked, {**reader.implied, **reader.opted}, has_paths=reader.has_paths)
     mark = len(out.touches)
     for redirect in command.redirects:
         _redirect(redirect, out)
@@ -326,14 +326,18 @@ def _name_files(words: list[Word]) -> bool:
     return not any(":" in text for text in texts) and any(_FILE.fullmatch(text) for text in texts)
 
 
-def touch_implied(out: Reading, effects: frozenset[str], implied: Mapping[str, tuple[str, ...] | None]) -> None:
+def touch_implied(
+    out: Reading, effects: frozenset[str], implied: Mapping[str, tuple[str, ...] | None], *, has_paths: bool = False
+) -> None:
     """Afterwards every effect on files has a touch, or the profile says that it is on none.
 
     INVARIANT: an effect whose target neither the text nor the profile tells has a touch without text: it is anywhere.
     """
     for effect in FILE_EFFECTS:
         words = [touch.path for touch in out.touches if touch.effect == effect]
-        if effect not in effects or (words and (implied.get(effect, ()) is not None or _name_files(words))):
+        if effect not in effects or (
+            words and (implied.get(effect, ()) is not None or has_paths or _name_files(words))
+        ):
             continue
         places = implied.get(effect)
         if places is None:

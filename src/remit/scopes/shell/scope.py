@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from remit.languages.bash.reading import Word
+from remit.languages.bash.reading import Touch, Word
 from remit.languages.programs.derived import resources
 from remit.languages.programs.meta import meta_of
 from remit.languages.programs.profiles import is_plain, profile_of, programs
@@ -325,6 +325,8 @@ class ShellMatcher(Matcher):
             allowed = self.paths.get(touch.effect)
             if touch.deep and isinstance(path, Glob) and names_base(self.path_texts.get(touch.effect, ()), path):
                 continue  # the scope names it to the letter: a file
+            if _reads_file(touch, path, allowed):
+                continue
             if allowed is None or not _lies_in(allowed, path):
                 where = ", ".join(self.path_texts.get(touch.effect, ())) or "nothing"
                 what = touch.path.raw or "what the text doesn't tell"
@@ -387,6 +389,13 @@ def _lies_in(allowed: GlobSet, path: str | Glob | None) -> bool:
     if path is None:
         return allowed.includes(EVERYTHING)
     return allowed.matches(path) if isinstance(path, str) else allowed.includes(path)
+
+
+def _reads_file(touch: Touch, path: str | Glob | None, allowed: GlobSet | None) -> bool:
+    """`git diff src/a.py` under `read: [src/*.py]`: what has such a name is a file."""
+    if allowed is None or touch.effect != "read" or not touch.deep or not isinstance(path, Glob) or touch.path.glob:
+        return False
+    return "." in path.base.rpartition("/")[2][1:] and allowed.matches(path.base)
 
 
 def _subcommands(act: Act) -> list[tuple[str, ...]]:
