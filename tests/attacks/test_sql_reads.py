@@ -228,3 +228,24 @@ def test_files_that_duckdb_takes_for_tables(text: str) -> None:
 def test_administration_in_the_shape_of_everyday_statements(text: str) -> None:
     assert verdict(text, may=["db"], may_not=[{"effect": "system"}]) == "deny"
     assert under(text, {"select": "any", "insert": "any", "update": "any", "delete": "any"}) == "deny"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "SELECT x.p FROM users u, (SELECT u.password AS p) x",
+        "SELECT x.p FROM users u JOIN (SELECT u.password AS p) x ON true",
+        "SELECT * FROM 'users'",
+        "SELECT * FROM (FROM 'users')",
+    ],
+)
+def test_duckdb_takes_subqueries_as_lateral_and_strings_as_tables(text):
+    limits = [{"pg": {"sql": {"select": {"tables": ["users"], "columns": {"users": ["id"]}}}}}]
+    tools = {"pg": {"args": {"sql": "sql"}, "dialect": "duckdb", "tier": 1}}
+    agents = {
+        "limited": {"may": limits},
+        "kept_out": {"may": ["pg"], "may_not": [{"pg": {"sql": {"select": ["users"]}}}]},
+    }
+    rulebook = build_rulebook({"remit": 1, "tools": tools, "agents": agents})
+    for agent in agents:
+        assert decide_call(rulebook, Call(agent, "pg", {"sql": text})).verdict.word == "deny"

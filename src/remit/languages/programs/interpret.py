@@ -30,6 +30,7 @@ from remit.languages.programs.sed import read_sed
 from remit.languages.programs.tar import read_tar
 from remit.model.pattern import compile_later
 
+_RECURSIVE = frozenset(("-r", "-R", "--recursive"))
 _STREAMS = frozenset(("-", "/dev/null", "/dev/stdin", "/dev/stdout", "/dev/stderr"))
 _PATHS = frozenset(
     (
@@ -75,6 +76,8 @@ class Interpreter:
         """What it works on, whether or not a word names it: a branch, a context."""
         self.implied: dict[str, tuple[str, ...] | None] = {}
         """Where effects on files go that no word of the command tells, as the profile says."""
+        self.opted: dict[str, tuple[str, ...] | None] = {}
+        """The same as options say it, which counts for more."""
         self.written = False
         """An option such as `-i` makes the files that are read written too."""
         self.profile = Profile()
@@ -87,6 +90,8 @@ class Interpreter:
         """The directory that `-t` names."""
         self.has_paths = False
         """Words stand behind `--`: to git these are certainly paths."""
+        self.after = 0
+        """How many arguments stand before `--`."""
         self.suffix: Word | None = None
         """What is added to the names of copies that are kept."""
 
@@ -133,6 +138,7 @@ class Interpreter:
                 plain.append(word)
             elif not ended and text == "--" and profile.dashes != "none":
                 ended = True
+                self.after = len(plain)
             elif not ended and _is_option(text, profile):
                 at = self._option(profile, options, words, at, text, seen)
             elif profile.sub and not ended and word.deep:
@@ -313,7 +319,7 @@ class Interpreter:
         if option.refuse:
             self.out.refused.append(f"`{name}`: {option.refuse}")
         self.out.effects |= set(option.adds)
-        self.implied = {**self.implied, **option.touches}
+        self.opted = {**self.opted, **option.touches}
         if "write" in option.adds:
             self.written = True
         if option.sets is not None:
@@ -376,7 +382,7 @@ class Interpreter:
             self._into(self.into, plain, seen)
         if profile.edits and not plain and self._writes():
             touch_edited(self.out, HERE)
-        if self.pathspecs and plain and all(pathspec(word) is None for word in plain):
+        if self.pathspecs and _all_but(plain, self.after):
             self._value(kinds[-1].removesuffix("..."), HERE)  # all but what is excluded
         if profile.special == "git config" and not read_git_config(
             self.out, plain, self.seen, self.sub[-1] if self.sub else "", self.settings
@@ -397,7 +403,7 @@ class Interpreter:
     def _switch(self, plain: list[Word], seen: set[str]) -> None:
         """A new branch at the commit that is checked out changes no file; any other one, what is different there."""
         if not plain and seen & NEW_BRANCH and seen <= NEW_BRANCH | QUIET:
-            self.implied = {**self.implied, "write": ()}
+            self.opted = {**self.opted, "write": ()}
         elif plain and not self.has_paths:
             self.out.touch("write", UNTOLD)
 
@@ -439,8 +445,10 @@ class Interpreter:
             word = Word(None, word.raw)  # a database must be named by itself
         if kind not in _PATHS:
             word = _told(word, glob=kind == "shell")
-        if kind in ("read", "write", "tree") and word.text in _STREAMS:
-            return
+        if kind in ("read", "write", "tree") and word.text in _STREAMS and (kind, word.text) != ("write", "/dev/stdin"):
+            if kind == "write" and not option and word.text != "-":
+                self.opted = {"write": (), **self.opted}  # `tee /dev/stderr` writes no file
+            return  # who writes to /dev/stdin opens what was opened for reading once more, to write it
         if kind == "data":
             kind = _sent(out, word)
         if self.pathspecs and not option and kind in ("read", "write", "delete", "move", "tree"):
@@ -475,8 +483,10 @@ class Interpreter:
             out.touch("read", word)
             if self.written and not option:
                 out.touch("write", word)
-        elif kind in ("write", "delete", "into"):
-            out.touch("delete" if kind == "delete" else "write", word)
+        elif kind == "delete":
+            out.touch("delete", word, deep=not self.seen.isdisjoint(_RECURSIVE))
+        elif kind in ("write", "into"):
+            out.touch("write", word)
         elif kind in ("copy_from", "copy_to"):
             if word.text is not None and ":" in word.text.split("/")[0]:
                 out.url(word)
@@ -485,8 +495,8 @@ class Interpreter:
             else:
                 out.touch("read", word, deep=True)
         elif kind == "move":
-            out.touch("read", word)
-            out.touch("delete", word)
+            out.touch("read", word, deep=True)
+            out.touch("delete", word, deep=True)  # a folder goes with all that is in it
         elif kind == "tree":
             out.touch("read", word, deep=True)
         elif kind == "attributes":
@@ -726,3 +736,9 @@ def _sent(out: Reading, word: Word) -> str:
         if path and path != "-":
             out.touch("read", Word(path, word.raw))
     return "text"
+
+
+def _all_but(plain: list[Word], after: int) -> bool:
+    """Pathspecs that only exclude stand for all the rest; what stands before `--` may be a revision."""
+    named = plain[after:]
+    return bool(named) and all(pathspec(word) is None for word in named)

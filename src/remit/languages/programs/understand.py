@@ -245,7 +245,7 @@ def _command(
     asked = read_client(profile.special if profile is not None else None, out, reader.seen, command, given)
     own = frozenset(out.effects)
     if not out.project or "execute" not in own:  # what code of the workspace does is not the program's to say
-        touch_implied(out, own - asked, reader.implied, has_paths=reader.has_paths)
+        touch_implied(out, own - asked, {**reader.implied, **reader.opted}, has_paths=reader.has_paths)
     mark = len(out.touches)
     for redirect in command.redirects:
         _redirect(redirect, out)
@@ -430,6 +430,9 @@ def _input(command: Command, given: Input, out: Reading) -> Input:
     return given
 
 
+_OUTPUTS = frozenset(("/dev/stdout", "/dev/stderr", "/dev/fd/1", "/dev/fd/2"))
+
+
 def _redirect(redirect: Redirect, out: Reading) -> None:
     target = redirect.target
     if target is None:
@@ -446,10 +449,12 @@ def _redirect(redirect: Redirect, out: Reading) -> None:
             out.effects.add("network")  # bash opens a connection for /dev/tcp/HOST/PORT
     elif text.startswith(("/dev/tcp/", "/dev/udp/")):
         out.host(Word(text.split("/")[3] if text.count("/") > 2 else text, target.raw))
-    if text == "/dev/null":
+    if text == "/dev/null" or (text in _OUTPUTS and redirect.op[:1] != "<"):
         return
     if redirect.op in ("<", "<&"):
         out.touch("read", target)
+        if redirect.fd in ("1", "2"):
+            out.touch("write", target)  # /dev/stdout is then this file, and can be opened to write it
     else:
         out.touch("write", target)
         if redirect.op == "<>":

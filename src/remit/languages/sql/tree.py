@@ -525,7 +525,8 @@ class Walker:
             if isinstance(item, exp.Subquery) and item.args.get("joins"):
                 self._push(item.args["joins"], scope)  # `((SELECT …) JOIN t)`: beside the subquery, not in it
                 item.set("joins", None)
-            self.stack.append((item, self._scope(scope.parent, scope.ctes)))
+            beside = scope if self.dialect == "duckdb" else scope.parent  # duckdb takes each as LATERAL
+            self.stack.append((item, self._scope(beside, scope.ctes)))
         elif isinstance(item, exp.Lateral):
             alias = self._alias(item)
             if not isinstance(item.this, exp.Subquery):
@@ -638,8 +639,8 @@ class Walker:
             self.reaches.append(Reach("network", "url", whole, "FROM a URL"))
         told = "" if any(char in whole for char in "*?[{") or "://" in whole else whole
         self.reaches.append(Reach("read", "path", told, "FROM a file"))
-        if not quoted:
-            self.sources.append(Source("select", whole))
+        if not quoted or whole.isidentifier():
+            self.sources.append(Source("select", whole))  # a table of that name comes first
         scope.sources.append((alias or name, None))
         return True
 

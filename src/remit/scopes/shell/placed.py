@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from posixpath import normpath
 
 from remit.languages.bash.reading import Touch, Word
 from remit.languages.programs.client import FILED, MEMORY
@@ -15,6 +16,9 @@ from remit.scopes.path import glob_argument, normalise
 
 _CONTROL = compile_later("[\x00-\x1f\x7f]")
 """Quoted control characters reach the program as they are; as names they match no pattern that people write."""
+_DESCRIPTOR = compile_later(r"/+(dev/fd|proc/[^/]+(/task/[^/]+)?/(fd|cwd|root|map_files))(/|$)")
+_OPEN = compile_later(r"/+(dev|proc/[^/]+(/task/[^/]+)?)/fd/[0-9]+")
+_OUTPUT = frozenset(("/dev/fd/1", "/dev/fd/2", "/proc/self/fd/1", "/proc/self/fd/2"))
 _FILES = ("cat", "chmod", "cp", "diff", "du", "file", "grep", "head", "less", "ln", "ls", "mkdir", "mv", "rm", "rmdir")
 EXPANDED = frozenset((*_FILES, "sort", "stat", "tail", "touch", "wc"))
 """Programs that take a glob only as bash expands it; `git add *.py` without a match is git's own pattern."""
@@ -34,14 +38,21 @@ class Placed:
         self.redirected = list(_placed(act.redirected, act, self.bases, root)) if act.redirected else []
         self.databases = list(_databases(act, self.bases, root)) if act.databases else []
         if links:
-            self.touches = [(touch, self._followed(path, links)) for touch, path in self.touches]
-            self.redirected = [(touch, self._followed(path, links)) for touch, path in self.redirected]
+            self.touches = [found for one in self.touches for found in self._followed(*one, links)]
+            self.redirected = [found for one in self.redirected for found in self._followed(*one, links)]
 
-    def _followed(self, path: str | Glob | None, links: Mapping[str, str]) -> str | Glob | None:
-        if not isinstance(path, str) or path not in links:
-            return path
-        self.spelled[links[path]] = path
-        return links[path]
+    def _followed(
+        self, touch: Touch, path: str | Glob | None, links: Mapping[str, str]
+    ) -> Iterable[tuple[Touch, str | Glob | None]]:
+        """Where it leads; what lies below a folder that is a link lies below where that leads, too."""
+        if isinstance(path, str) and path in links:
+            self.spelled[links[path]] = path
+            yield touch, links[path]
+            return
+        yield touch, path
+        if isinstance(path, Glob) and path.base in links:
+            folder = links[path.base]
+            yield touch, folder if folder.startswith("/") else Glob.below(folder)
 
     def written(self, touch: Touch) -> tuple[str, ...]:
         """What the text says of a place that can't be told: `~/p/.claude/x` for `cd ~/p && rm .claude/x`."""
@@ -77,10 +88,21 @@ def _normal(base: str | None, cwd: str | None, root: str | None) -> str | None:
         return None
 
 
+def is_descriptor(text: str, effect: str) -> bool:
+    """A path that leads to whatever a process has open, or works in: only the system knows what that is.
+
+    Reading what is open gives nothing that whoever opened it was not judged for. Writing does: it is opened again.
+    """
+    path = normpath(text)
+    if effect == "read":
+        return _DESCRIPTOR.match(path) is not None and _OPEN.fullmatch(path) is None
+    return path == "/dev/stdin" or (_DESCRIPTOR.match(path) is not None and path not in _OUTPUT)
+
+
 def _locate(touch: Touch, base: str, root: str | None, anywhere: bool) -> str | Glob | None:
     """Where a path lies; None if it leaves the root or can't be told."""
     text = touch.path.text
-    if text is None:
+    if text is None or is_descriptor(text, touch.effect):
         return None
     try:
         if touch.path.glob:

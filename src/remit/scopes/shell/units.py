@@ -10,7 +10,7 @@ from remit.languages.programs.understand import Act, understand
 from remit.model.terms import UNKNOWN
 from remit.scopes.glob import Glob
 from remit.scopes.interface import Unit
-from remit.scopes.shell.placed import Placed
+from remit.scopes.shell.placed import Placed, is_descriptor
 from remit.scopes.sql.units import table_units
 from remit.scopes.url import Url, UrlError, parse_url
 
@@ -21,7 +21,8 @@ EVERYTHING = Glob.parse("**")
 def named_paths(text: str, cwd: str | None, root: str | None) -> set[str]:
     """The normal paths that a text names: whoever looks at the disk follows these."""
     placed = [Placed(act, cwd, root) for act in understand(text).acts]
-    return {path for one in placed for _, path in (*one.touches, *one.redirected) if isinstance(path, str)}
+    found = [path for one in placed for _, path in (*one.touches, *one.redirected) if path is not None]
+    return {path.base if isinstance(path, Glob) else path for path in found} - {"."}
 
 
 def shell_units(
@@ -83,7 +84,8 @@ def _touched(name: str, placed: Placed, touch: Touch, path: str | Glob | None) -
             some=touch.some,
             nested=touch.nested,
         )
-    placeless = touch.path.text is not None and touch.path.text.startswith(("~/", "../", "/"))
+    told = touch.path.text
+    placeless = told is not None and told.startswith(("~/", "../", "/")) and not is_descriptor(told, touch.effect)
     text = touch.path.raw or placed.act.command.raw
     return Unit(
         "path",

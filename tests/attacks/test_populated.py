@@ -1,0 +1,126 @@
+"""Commands that go round a limit in a repository where their effects are real: found by running what was allowed.
+
+Each row was run by bash in a copy of such a repository, and changed or printed what the policy keeps from the agent."""
+
+import pytest
+
+from remit import Call, build_rulebook, decide_call
+from remit.enforce.paths import look_up, open_root
+from remit.model import Facts
+
+BASH = {"args": {"command": "shell"}}
+POLICY = {
+    "remit": 1,
+    "tools": {"Bash": BASH},
+    "labels": {"data": {3: {"path": ["private/**"]}}},
+    "agents": {
+        "open": {"may": ["Bash"]},
+        "locked": {"may": ["Bash"], "locks": {"may": ["docs/**"]}},
+        "kept_out": {"may": ["Bash"], "may_not": [{"path": ["private/**"]}]},
+        "tiered": {"may": ["Bash"], "data_tiers": [0, 1, 2]},
+        "reader": {"may": [{"Bash": {"shell": {"run": "any", "path": {"read": ["src/**"], "write": []}}}}]},
+    },
+}
+
+PROTECTED = [
+    # what lies below a folder that is a link lies elsewhere
+    "cp -r docs/evil/. docs/up",
+    "cp -r docs/evil/. docs/up/",
+    "tar -xf docs/evil.tar -C docs/up",
+    "unzip -oq docs/evil.zip -d docs/up",
+    "find docs/up/ -name .claude -delete",
+    "chmod -R 000 docs/up/.claude",
+    # what a process has open, or works in
+    "exec 5<.; echo x > /dev/fd/5/.claude/settings.json",
+    "exec 5<.claude; echo x > /dev/fd/5/settings.json",
+    "echo x > /proc/self/cwd/.claude/settings.json",
+    "cd .claude; echo x > /proc/self/cwd/settings.json",
+    "exec 5<.claude/settings.json; echo x > /dev/fd/5",
+    "exec 5<.claude/settings.json; echo x > /proc/self/fd/5",
+    "cp docs/a.md /dev/stdin < .claude/settings.json",
+    "tee /dev/stdin < .claude/settings.json",
+    "dd if=docs/a.md of=/dev/stdin < .claude/settings.json",
+    "cp docs/a.md /dev/fd/7 7< .claude/settings.json",
+    "tee /dev/stdout 1< .claude/settings.json <<< x",
+    # exclusions stand for all the rest, whatever revision is named before
+    "git checkout HEAD~2 -- ':!docs'",
+    "git checkout HEAD~2 -- ':(exclude)docs'",
+    "git checkout HEAD~2 ':!docs'",
+]
+PRIVATE = [
+    # a folder goes with all that is in it
+    "rm -r private",
+    "rm -Rf ./private/",
+    "mv private docs/x",
+    "git mv -k private docs/",
+    "git rm -r private",
+    "rm -rf docs/link/",
+    "find docs/link -exec cat {} +",
+    "find docs/up/private -exec cat {} +",
+    "grep -r . docs/link",
+    "exec 5<private; cat /dev/fd/5/p.txt",
+    "exec 5<.; cat /proc/self/fd/5/private/p.txt",
+    "git reflog -p",
+    "git reflog --patch -1",
+    "git diff HEAD~1 -- ':!docs'",
+    "git diff HEAD~1 -- .",
+    "git diff HEAD~1 -- private",
+    "git diff HEAD~1 private",
+    "git show HEAD -- private",
+    "git log -p -- private",
+    "git archive HEAD private",
+    "git grep -h . -- private",
+]
+EVERYDAY = [
+    ("open", "rm -rf build"),
+    ("open", "rm -rf *.egg-info dist/*"),
+    ("open", "mv src/a.py tests/"),
+    ("open", "git reflog -5"),
+    ("open", "echo x | tee /dev/stderr"),
+    ("open", "cat /dev/stdin <<< x"),
+    ("open", "cat /proc/self/status"),
+    ("locked", "echo x > /dev/stderr"),
+    ("locked", "echo x | tee /dev/stderr"),
+    ("locked", "mv docs/a.md docs/c.md"),
+    ("locked", "rm -rf docs/old"),
+    ("kept_out", "rm -rf build"),
+    ("kept_out", "mv docs/a.md docs/b.md"),
+    ("tiered", "rm -r docs/old"),
+    ("reader", "cat src/a.py > /dev/stderr"),
+]
+
+
+@pytest.fixture(scope="module")
+def ask(tmp_path_factory):
+    root = tmp_path_factory.mktemp("populated")
+    for name in (".claude", "docs/evil", "private", "src", "tests"):
+        (root / name).mkdir(parents=True)
+    (root / ".claude/settings.json").write_text("{}")
+    (root / "private/p.txt").write_text("secret")
+    (root / "docs/up").symlink_to("..")
+    (root / "docs/link").symlink_to("../private")
+    rulebook = build_rulebook(POLICY)
+    _, facts = open_root(root, root / "remit.yaml", Facts(now="2026-11-16T12:00:00Z"))
+
+    def verdict(agent: str, command: str) -> str:
+        call = Call(agent, "Bash", {"command": command})
+        return decide_call(rulebook, call, look_up(rulebook, call, facts)).verdict.word
+
+    return verdict
+
+
+@pytest.mark.parametrize("command", PROTECTED)
+@pytest.mark.parametrize("agent", ["open", "locked", "kept_out"])
+def test_what_is_protected(ask, agent, command):
+    assert ask(agent, command) in ("deny", "ask")
+
+
+@pytest.mark.parametrize("command", PRIVATE)
+@pytest.mark.parametrize("agent", ["kept_out", "tiered", "reader"])
+def test_what_is_kept_from_an_agent(ask, agent, command):
+    assert ask(agent, command) == "deny"
+
+
+@pytest.mark.parametrize(("agent", "command"), EVERYDAY)
+def test_everyday_work(ask, agent, command):
+    assert ask(agent, command) == "allow"
