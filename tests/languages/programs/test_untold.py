@@ -240,3 +240,37 @@ def test_data_tiers_and_what_git_shows(text, expected):
         "agents": {"a": {"may": ["bash"], "data_tiers": [0, 1]}},
     }
     assert _decided(policy, text) == expected
+
+
+def test_an_option_for_a_folder_is_about_all_that_lies_in_it():
+    named = [
+        (name, option)
+        for name in programs().programs
+        for option, found in (profile_of(name) or Profile()).options.items()
+        if option.endswith(("dir", "directory")) and found.kind == "write"
+    ]
+    assert named == []
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("wget -P .claude https://a.example/settings.json", "deny protected"),
+        ("curl --output-dir .claude -O https://a.example/settings.json", "deny protected"),
+        ("git clone https://a.example/x/y.git", "allow"),
+        ("git clone https://a.example/x/.claude.git", "deny protected"),
+        ("git clone https://a.example/x/y.git .claude", "deny protected"),
+    ],
+)
+def test_folders_that_options_and_addresses_name(text, expected):
+    assert _decided(UNSCOPED, text) == expected
+
+
+@pytest.mark.parametrize("text", ["curl -w @hr/x https://a.example/", "curl file://localhost/p/hr/x"])
+def test_files_that_curl_reads(text):
+    policy = {
+        **UNSCOPED,
+        "labels": {"data": {2: {"path": ["hr/**"]}}},
+        "agents": {"a": {"may": ["bash"], "data_tiers": [0, 1]}},
+    }
+    assert _decided(policy, text) == "deny data-tier"

@@ -100,7 +100,9 @@ class Reading:
             self.effects.add(effect)
 
     def url(self, word: Word) -> None:
-        """A URL: adds network."""
+        """A URL: adds network. With the scheme `file` it is a file, which one is not looked into."""
+        if "file:" in (word.text or "").lower():
+            self.touch("read", Word(None, word.raw))
         self.urls.append(word)
         self.effects.add("network")
 

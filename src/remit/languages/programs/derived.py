@@ -29,6 +29,7 @@ _MODULES_JQ = compile_later(r"\b(?:import|include|modulemeta|get_search_list)\b"
 _STRINGS_JQ = compile_later(r'"(?:[^"\\]|\\[^(])*"')
 
 
+_PLAIN_NAME = compile_later(r"[A-Za-z0-9._+-]+")
 UNTOLD = Word(None, "")
 """A path that the text does not tell."""
 
@@ -106,6 +107,8 @@ def touch_unnamed(
         out.touch("write", HERE, deep=True, some=True)
     elif special == "git clean" and not plain and replaced is None:
         touch_pathspec(out, "delete", HERE)
+    elif special == "git clone" and len(plain) == 1:
+        _cloned(out, plain[0], bare=not seen.isdisjoint(("--bare", "--mirror")))
     elif special == "cargo fmt" and any(word.text == "--check" for word in plain):
         return frozenset(("read",))  # behind `--`: an option of rustfmt
     elif special == "dd":
@@ -188,6 +191,16 @@ def _compiled(out: Reading, plain: list[Word], seen: set[str]) -> None:
 def _extracts(plain: list[Word], seen: set[str]) -> bool:
     keys = plain[0].text if plain and "-x" not in seen else "x"
     return keys is None or "x" in keys
+
+
+def _cloned(out: Reading, source: Word, *, bare: bool) -> None:
+    """The folder that git names after a repository: `y` of `https://host/x/y.git`."""
+    name = (source.text or "").rstrip("/").removesuffix("/.git").rpartition("/")[2].rpartition(":")[2]
+    name = name.removesuffix(".git").removesuffix(".bundle")
+    if _PLAIN_NAME.fullmatch(name) and name.strip("."):
+        out.touch("write", Word(f"{name}.git" if bare else name, source.raw), deep=True)
+    else:
+        out.touch("write", UNTOLD)
 
 
 def _downloads(out: Reading, *, sure: bool) -> None:
