@@ -86,6 +86,8 @@ def test_words_that_are_known(text, expected):
         "select f in a b; do rm $f; done",
         "find src | while read f; do rm $f; done",
         "set -f; f=a; rm $f",
+        "g() { readonly y=f; f() { y=k; rm $y; }; f; }; g",
+        "g() { declare -u y; f() { local y=k; rm $y; }; f; }; g",
     ],
 )
 def test_words_that_are_not_known(text):

@@ -189,7 +189,18 @@ class Follower:
                 continue
             other = State(first.bases if state.still else union(first.bases, (None,)))
             other.tainted = state.tainted or any(self._tainting(c) for c in self.script.commands)
+            other.fixed = state.fixed | state.frozen | self._marked()
             self.walk(step.parts[0], other)
+
+    def _marked(self) -> frozenset[str]:
+        """Names that get an attribute anywhere: whoever assigns to one elsewhere can't tell what it becomes."""
+        found: set[str] = set()
+        for command in self.script.commands:
+            words = [word.text or "-" for word in command.words[1:]]
+            program = _program(command)
+            if program == "readonly" or (program in DECLARES and any(word[:1] in ("-", "+") for word in words)):
+                found |= sets_of(command) or set()
+        return frozenset(found)
 
     def walk(self, steps: Sequence[Step], state: State, *, top: bool = False) -> None:
         """Steps one after the other; the state becomes what holds after them."""
