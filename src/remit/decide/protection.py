@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from remit.decide.case import Case, Objection
 from remit.decide.index import ProtectedPaths
 from remit.model.terms import UNKNOWN
 from remit.model.text import shown
-from remit.scopes.glob import fold
+from remit.scopes.glob import Glob, fold
+from remit.scopes.glob_syntax import GlobError
+from remit.scopes.globset import GlobSet
 from remit.scopes.interface import Unit
 from remit.scopes.path import forms, is_outside, relative_to
 
@@ -44,14 +46,15 @@ def protected(case: Case) -> Objection | None:
             for text in unit.also:
                 guesses = _guesses(unit, "/".join((*moved, text)))
                 told = [guess for guess in guesses if not (unit.implied and guess.value == ".")]
-                if any(_is_protected(paths, guess, guarded, lost=True) for guess in told):
+                places = (*case.facts.guarded, *(case.facts.sealed if unit.effects != {"read"} else ()))
+                if _could_be_in(text, places) or any(_is_protected(paths, guess, guarded, lost=True) for guess in told):
                     reason = f"{shown(unit.text)} may be protected, and its place can't be told; name it below the root"
                     return case.deny(2, "protected", reason)
         elif (
             unit.kind == "path"
             and unit.effects
             and (_is_protected(paths, unit, guarded) or _names_above(unit, above) or _changes_sealed(unit, sealed))
-            and not (unit.some and _may_miss(paths, unit))
+            and not (unit.some and _may_miss(paths, unit) and not _names_above(unit, above))
         ):
             what = "changed" if not unit.effects.isdisjoint(("write", "delete")) else "read"
             return case.deny(2, "protected", f"{shown(unit.text)} is protected and can't be {what} by an agent")
@@ -99,8 +102,10 @@ def _may_miss(paths: ProtectedPaths, unit: Unit) -> bool:
 
 
 def _could_hit(case: Case, unit: Unit) -> bool:
-    sealed = case.facts.sealed and _below(case.facts.sealed, case.facts.root)
-    return case.cell.index.protected.names_path(unit) or _changes_sealed(unit, sealed)
+    root = case.facts.root
+    sealed = case.facts.sealed and _below(case.facts.sealed, root)
+    guarded = tuple((place, relative_to(place, root)) for place in case.facts.guarded)
+    return _is_protected(case.cell.index.protected, unit, guarded) or _changes_sealed(unit, sealed)
 
 
 def _is_protected(paths: ProtectedPaths, unit: Unit, guarded: Places, *, lost: bool = False) -> bool:
@@ -121,6 +126,18 @@ def _guesses(unit: Unit, text: str) -> Iterator[Unit]:
         yield Unit("path", unit.arg, path, unit.effects, text=text)
 
 
+def _could_be_in(text: str, places: Iterable[str]) -> bool:
+    """An absolute pattern, written behind the directory, that could match one of the places or what is in it."""
+    _, absolute, pattern = text.partition("//")
+    if not absolute:
+        return False
+    try:
+        glob = Glob.parse(f"/{pattern}", absolute=True)
+    except GlobError:
+        return bool(tuple(places))
+    return any(glob.matches(place) or GlobSet((Glob.below(place),)).intersects(glob) for place in places)
+
+
 def _names_above(unit: Unit, above: frozenset[str]) -> bool:
     """A path outside the root that is one of the policy's own files, or a directory with one in it."""
     if not above or unit.effects.isdisjoint(("write", "delete")) or not is_outside(unit):
@@ -136,6 +153,7 @@ def _is_guarded(unit: Unit, guarded: Places, lost: bool) -> bool:
     Where the text alone doesn't tell the place (`~/x`, `cd $DIR && cat x`), the directory is known by its name.
     """
     changes = not unit.effects.isdisjoint(("write", "delete"))
+    from_above = changes or unit.sweeps
     lost = lost or unit.wide or not _NO_PLACE.isdisjoint(unit.text)
     for name, short in guarded:
         if lost and any(mark in f"/{unit.text}/" for mark in _marks(name)):
@@ -148,7 +166,11 @@ def _is_guarded(unit: Unit, guarded: Places, lost: bool) -> bool:
             return True
         for place in (unit.value, *unit.also):
             for own in (name, short):
-                if place == own or place.startswith(own + "/") or (changes and own.startswith(place.rstrip("/") + "/")):
+                if (
+                    place == own
+                    or place.startswith(own + "/")
+                    or (from_above and own.startswith(place.rstrip("/") + "/"))
+                ):
                     return True
     return False
 

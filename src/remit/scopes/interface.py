@@ -76,6 +76,8 @@ class Unit(msgspec.Struct, frozen=True):
     """False where a word of the command stands for it that is not literal at all, as `$f`."""
     some: bool = False
     """Of all that `value` stands for only some is touched, and the text doesn't tell which."""
+    sweeps: bool = False
+    """True for a folder outside the root of which a command reads all that lies in it, more than the names."""
     itself: bool = False
     """True for the folder, or the file, whose contents a command touches: `src` of `rm -r src`."""
     nested: bool = False

@@ -274,3 +274,32 @@ def test_files_that_curl_reads(text):
         "agents": {"a": {"may": ["bash"], "data_tiers": [0, 1]}},
     }
     assert _decided(policy, text) == "deny data-tier"
+
+
+KEPT = Facts(root="/p", guarded=("/home/u/.local/state/remit/p-1",), sealed=("/home/u/.claude",))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "cat /home/u/.local/state/*/*/keys/*",
+        'for f in /home/u/.local/*/*/*/keys/*; do cat "$f"; done',
+        "find /home -name '*.key' -exec cat {} +",
+        "find /home/u/.local/state -type f -exec cat {} +",
+        "grep -r x /home/u/.local",
+        "tar cf x.tar /home/u",
+        "cp -r /home/u/.local x",
+        "tar xf a.tar -C /home/u/.local/state",
+        "sed -i s/a/b/ /home/u/.cl*/settings.json",
+    ],
+)
+def test_patterns_and_sweeps_outside_the_root_reach_what_remit_keeps(text):
+    found = decide(build_rulebook(UNSCOPED), Call("a", "bash", {"command": text}), KEPT)
+    assert found.code == "protected"
+
+
+@pytest.mark.parametrize(
+    "text", ["find /home -name x", "ls -R /home/u", "du -sh /home/u", "cat /usr/share/*/x", "grep -r x /usr"]
+)
+def test_names_alone_and_other_places_are_free(text):
+    assert decide(build_rulebook(UNSCOPED), Call("a", "bash", {"command": text}), KEPT).code == "allowed"

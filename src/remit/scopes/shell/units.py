@@ -14,6 +14,8 @@ from remit.scopes.shell.placed import Placed, is_descriptor
 from remit.scopes.sql.units import table_units
 from remit.scopes.url import Url, UrlError, parse_url
 
+LISTERS = frozenset(("find", "fd", "fdfind", "ls", "du", "tree", "stat"))
+"""Programs that show the names of what lies below a folder, and nothing that is in it."""
 EVERYTHING = Glob.parse("**")
 """What an effect touches whose target the text does not tell; such a unit is also what lies outside the root."""
 
@@ -82,6 +84,7 @@ def _touched(name: str, placed: Placed, touch: Touch, path: str | Glob | None) -
             text=touch.path.raw,
             derived=True,
             some=touch.some,
+            sweeps=touch.deep and isinstance(path, str) and placed.act.program not in LISTERS,
             nested=touch.nested,
         )
     told = touch.path.text
