@@ -23,6 +23,7 @@ SECONDS = 1.0
 """For the whole look."""
 MAX_OUTPUT = 1_000_000
 MAX_PATHS = 5_000
+MAX_REMOTES = 8
 _PLACES = "/usr/bin:/usr/local/bin:/opt/homebrew/bin:/bin"
 """Where git is looked for: no place that a workspace could put its own one."""
 _SETTINGS = ("core.fsmonitor=false", "core.hooksPath=/dev/null", "core.attributesFile=/dev/null", "diff.external=")
@@ -182,7 +183,10 @@ class Repository:
 
     def _of_remotes(self, name: str) -> list[str]:
         ends = self.lines("for-each-ref", "--format=%(refname)", "refs/remotes")
-        return [ref for ref in ends if ref.endswith(f"/{name}")][:8]
+        found = [ref for ref in ends if ref.endswith(f"/{name}")]
+        if len(found) > MAX_REMOTES:
+            raise NoAnswer
+        return found
 
     # What differs
 
