@@ -60,7 +60,7 @@ test-long: setup  ## run the tests that take minutes: more examples, fuzzing
 	@$(PYTEST) -n auto --dist worksteal -m long --hypothesis-profile=long tests $(ARGS)
 
 .PHONY: test-hosts
-test-hosts: setup  ## run the tests that need a real host program (an environment of its own, some 400 MB)
+test-hosts: setup  ## run the tests that need a real host program (an environment of its own, some 400 MB) or MariaDB
 	@$(MAKE) --silent --no-print-directory .venv-hosts/.stamp \
 		|| echo "test-hosts: requirements/hosts.txt can't be installed here; what needs it is listed as skipped" >&2
 	@$(PYTEST) -n auto -m hosts tests $(ARGS)

@@ -39,6 +39,11 @@ class Postgres:
     def connect(self, database: str = "postgres", **options: Any) -> psycopg.Connection[tuple[Any, ...]]:
         return psycopg.connect(self.uri_of(database), **options)
 
+    @property
+    def folder(self) -> Path:
+        """Where the server keeps its files."""
+        return Path(self._server.pgdata)
+
     def crash(self) -> None:
         """Ends the server at once, as a power cut does."""
         self._control("-w", "-m", "immediate", "stop")

@@ -63,7 +63,8 @@ ONLY_IN: dict[str, set[str]] = {
     "typer": {"cli"},
     "rich": {"cli"},
     "psycopg": {"store"},
-    "sqlite3": {"store", "languages"},  # languages: only in memory, as a second opinion
+    # languages: only in memory, as a second opinion; enforce: the schemas of the databases that are asked about
+    "sqlite3": {"store", "languages", "enforce"},
     "pickle": set(),
     "marshal": set(),
     "shelve": set(),

@@ -168,3 +168,19 @@ def test_the_rest_of_a_policy() -> None:
 )
 def test_one_line(value: Any, text: str) -> None:
     assert flow(value) == text
+
+
+def test_what_a_policy_says_about_its_ledger() -> None:
+    witness = "witness:https://w.example+w/1+00000000+AAAA"
+    plain = {"ledger": {"streams": {"s": {"to": "file:/var/log/x"}}, "anchors": [witness]}}
+    [one, two] = changed(**plain)
+    assert {(change.what, change.section, change.name) for change in (one, two)} == {
+        ("added", "ledger", "streams"),
+        ("added", "ledger", "anchors"),
+    }
+    before = build_rulebook({**POLICY, **plain}).book
+    after = build_rulebook({**POLICY, "ledger": {**plain["ledger"], "witnesses": {"quorum": 1}}}).book
+    [more] = compare(before, after)
+    assert (more.what, more.section, more.name, more.old) == ("changed", "ledger", "witnesses", None)
+    [less] = compare(after, before)
+    assert (less.name, less.new) == ("witnesses", None)

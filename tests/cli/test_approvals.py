@@ -16,6 +16,8 @@ import pytest
 from remit.cli.approvals.difference import differences
 from remit.enforce.codec import MAX_DEPTH
 from remit.enforce.errors import CallRefused
+from remit.grant.asks import move
+from remit.grant.notes import Scribe
 from remit.model.call import Statement
 from remit.model.policy import Argument, Does, Tool
 from remit.record.open import open_log
@@ -324,7 +326,7 @@ def test_what_was_answered_used_or_ran_out_is_one_line(free: Team) -> None:
     assert ask(free, "2") == "deployed 2"
     free("approve", "A-3", "--yes")
     with open_log(free.root) as opened, opened.store.write() as change:
-        change.run("UPDATE ask SET expires = '2020-01-01T00:00:00Z' WHERE seq = 4")
+        move(change, 4, "2020-01-01T00:00:00Z", Scribe("test", set()))
     for name, verb, words in (
         ("A-1", "approve", "A-1 is refused already by "),
         ("A-1", "refuse", "A-1 is refused already by "),

@@ -13,7 +13,7 @@ from remit.compile import build_rulebook, load_rulebook
 from remit.compile.file import rulebook_path, write_rulebook
 from tests.cli.install_kit import INSTALL, POLICY, REVIEWER, SETTINGS, UNINSTALL, Project
 
-EVENTS = ["PreToolUse", "PostToolUse", "PostToolUseFailure"]
+EVENTS = ["PreToolUse", "PostToolUse", "PostToolUseFailure", "SessionEnd"]
 
 
 @pytest.fixture
@@ -83,7 +83,7 @@ def test_a_moved_program_is_replaced_and_never_doubled(project: Project):
     project.put(".claude/settings.json", text.replace('"command": "/', '"command": "/elsewhere/'))
     assert project(*INSTALL, "--yes").code == 0
     assert "/elsewhere" not in project.settings.read_text()
-    assert [len(project.hooks()[event]) for event in EVENTS] == [1, 1, 1]
+    assert [len(project.hooks()[event]) for event in EVENTS] == [1, 1, 1, 1]
 
 
 def test_hooks_that_somebody_else_committed_are_replaced_and_not_put_back(project: Project):
@@ -92,7 +92,7 @@ def test_hooks_that_somebody_else_committed_are_replaced_and_not_put_back(projec
     project(*UNINSTALL, "--yes")
     project.put(".claude/settings.json", committed)
     project(*INSTALL, "--yes")
-    assert [len(project.hooks()[event]) for event in EVENTS] == [1, 1, 1]
+    assert [len(project.hooks()[event]) for event in EVENTS] == [1, 1, 1, 1]
     project(*UNINSTALL, "--yes")
     assert "client.py" not in project.settings.read_text()
 

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from remit.cli.table import COMMANDS, Group
+from remit.record.errors import LedgerStopped
 from remit.record.verify import main as verify_by_hand
 from tests.cli.kit import Remit
 from tests.record.project import Project, allow, deny
@@ -59,7 +60,7 @@ def test_verify_with_a_key_and_a_checkpoint_from_elsewhere(remit: Remit, project
     kept.write_bytes((tmp_path / "kept").read_bytes().rstrip(b"\n") + b"\n")
     assert remit("ledger", "verify", "--key", key, "--anchor", str(kept)).code == 0
     project.cut(2)
-    (project.state / "keys" / "signed").unlink()
+    project.forget()
     assert remit("ledger", "anchor", "push").code == 0
     assert remit("ledger", "verify").code == 0
     ran = remit("ledger", "verify", "--anchor", str(kept))
@@ -226,7 +227,7 @@ def test_stats(remit: Remit, project: Project):
     assert found["rule"] == {"remit.yaml:3:5": 1}
     assert found["would"] == {"deny: allowed": 1}
     assert found["results"] == {"done": 1}
-    assert (found["size"], found["checkpoint"], found["anchors"]) == (5, 4, [])
+    assert (found["size"], found["checkpoint"], found["anchors"]) == (5, 5, [])
     assert list(found["days"].values()) == [5]
     text = remit("ledger", "stats").out
     assert "under observe" in text
@@ -244,14 +245,20 @@ def test_anchors(remit: Remit, project: Project, tmp_path: Path):
     assert remit("ledger", "anchor", "push").code == 0
     assert "keeps 5 entries" in remit("ledger", "verify").out
     project.cut(3)
-    (project.state / "keys" / "signed").unlink()
+    project.forget()
     ran = remit("ledger", "verify")
     assert (ran.code, "it was cut" in ran.out) == (1, True)
     (tmp_path / "kept").unlink()
     (tmp_path / "kept").mkdir()
     assert remit("ledger", "anchor", "list").code == 1
+
+
+def test_anchor_remove(remit: Remit, tmp_path: Path):
+    name = f"file:{tmp_path}/kept"
+    remit("ledger", "anchor", "add", name)
     assert remit("ledger", "anchor", "remove", name).code == 0
     assert remit("ledger", "anchor", "list").out == "no anchors\n"
+    assert remit("ledger", "anchor", "remove", name).code == 2
 
 
 def test_an_anchor_that_knows_more_is_not_added(remit: Remit, project: Project, tmp_path: Path):
@@ -259,7 +266,7 @@ def test_an_anchor_that_knows_more_is_not_added(remit: Remit, project: Project, 
     remit("ledger", "anchor", "add", name)
     remit("ledger", "anchor", "remove", name)
     project.cut(2)
-    (project.state / "keys" / "signed").unlink()
+    project.forget()
     ran = remit("ledger", "anchor", "add", name)
     assert (ran.code, "it was cut" in ran.err) == (2, True)
     assert remit("ledger", "anchor", "list").out == "no anchors\n"
@@ -279,7 +286,7 @@ def test_a_witness_as_people_run_it(remit: Remit, project: Project, tmp_path: Pa
         assert "cosigned by w/1" in remit("ledger", "check-proof", str(tmp_path / "receipt"), *keys).out
         assert remit("ledger", "verify").code == 0
         project.cut(2)
-        (project.state / "keys" / "signed").unlink()
+        project.forget()
         assert remit("ledger", "verify").code == 1
     finally:
         process.kill()
@@ -312,3 +319,32 @@ def test_every_command_is_documented():
     for name, command in group.commands.items():
         for inner in command.commands if isinstance(command, Group) else ("",):
             assert f"remit ledger {name} {inner}".rstrip() in page, (name, inner)
+
+
+@pytest.mark.parametrize("with_anchor", [False, True])
+def test_verify_stops_a_log_that_was_cut(remit: Remit, project: Project, tmp_path: Path, with_anchor: bool):
+    if with_anchor:
+        remit("ledger", "anchor", "add", f"file:{tmp_path}/kept")
+    project.cut(2)
+    if with_anchor:
+        project.forget()  # then only the anchor knows
+    ran = remit("ledger", "verify")
+    assert (ran.code, "remit ledger resume" in ran.out) == (1, True)
+    for place in (project.state, None):
+        if place is not None:
+            (place / "stopped").unlink()  # the one in the store is enough
+        with pytest.raises(LedgerStopped, match="stopped since"):
+            project.open()
+
+
+def test_verify_stops_nothing_for_less(remit: Remit, project: Project):
+    project.harm("UPDATE leaf SET body = CAST('{}' AS BLOB) WHERE seq = 2", "DELETE FROM secret WHERE seq = 3")
+    assert remit("ledger", "verify").code == 1
+    assert not (project.state / "stopped").exists()
+
+
+def test_verify_with_a_key_from_elsewhere_stops_nothing(remit: Remit, project: Project):
+    key = remit("ledger", "keys", "show").out.strip()
+    project.cut(2)
+    assert remit("ledger", "verify", "--key", key).code == 1
+    assert not (project.state / "stopped").exists()

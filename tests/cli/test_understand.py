@@ -6,7 +6,7 @@ from tests.cli.kit import Remit
 
 
 def test_sql_with_its_tier(remit: Remit):
-    ran = remit("understand", "--sql", "WITH x AS (SELECT 1) DELETE FROM runs")
+    ran = remit("understand", "--sql", "WITH x AS (SELECT 1) DELETE FROM runs WHERE id = 7")
     assert ran.code == 0
     assert "✅ DELETE: delete" in ran.out
     assert "     delete runs\n" in ran.out

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import msgspec
 import pytest
 
-from remit.model import Facts
-from tests.decide.kit import book, may, outcome
+from remit.decide.index import ProtectedPaths
+from remit.model import Facts, Rulebook
+from remit.scopes.glob import Glob
+from remit.scopes.interface import Unit
+from tests.decide.kit import ask, book, may, outcome
 
 
 def changed(effect: str, reach: str) -> str:
@@ -86,3 +90,87 @@ def test_wide_paths_around_what_is_guarded(reach: str, changing: str, reading: s
 )
 def test_the_root_is_above_what_is_guarded_in_it(tool: str, path: str, expected: str) -> None:
     assert outcome(may("read", "write"), tool, {"path": path}, facts=GUARDED) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "real", "expected"),
+    [
+        (".cursor/rules/x", "/w/.cursor/rules/x", "allow"),
+        (".claude/x", "/w/.cursor/rules/x", "deny protected"),  # a link to where protection is lifted
+        (".cursor/rules/x", "/w/.claude/x", "deny protected"),  # a link from there
+        ("docs/x", "/w/.cursor/rules/x", "allow"),
+    ],
+)
+def test_both_spellings_must_lie_where_protection_is_lifted(text: str, real: str, expected: str) -> None:
+    rulebook = book(agents={"a": {"may": ["write"]}}, unsafe_unprotect=[".cursor/rules/**"])
+    known = Facts(root="/w", resolved={text: real})
+    assert outcome(rulebook, "write", {"path": text}, facts=known) == expected
+
+
+@pytest.mark.parametrize(
+    ("path", "expected"),
+    [
+        ("/home/a/state", "deny protected"),
+        ("/home/a/state/x", "deny protected"),
+        ("/srv/stated", "allow"),
+        ("inside/state/x", "deny protected"),
+        ("inside/stated", "allow"),
+    ],
+)
+def test_a_search_of_what_is_guarded(path: str, expected: str) -> None:
+    rulebook = may({"sweep": {"path": {"allow": "**", "outside": "/**"}}})
+    assert outcome(rulebook, "sweep", {"path": path}, facts=GUARDED) == expected
+
+
+@pytest.mark.parametrize(("own", "tier"), [(True, 3), (False, 4)])
+def test_without_a_tier_for_own_branches_a_push_publishes(own: bool, tier: int) -> None:
+    rulebook = may("run")
+    if not own:
+        tiers = {name: rule for name, rule in rulebook.book.label_tiers.items() if name != "own_branch"}
+        rulebook = Rulebook(msgspec.structs.replace(rulebook.book, label_tiers=tiers), "sha256:0")
+    assert ask(rulebook, "run", {"command": "git push origin topic"}).tier == tier
+
+
+@pytest.mark.parametrize(
+    ("value", "effects"),
+    [
+        (".remit/x", "read write delete"),
+        ("docs/.REMIT", "read write delete"),
+        (".claude/x", "write delete"),
+        (".vscode", "write delete"),
+        (".github", "delete"),
+        (".", "delete"),
+        (".githubs", ""),
+        ("docs", ""),
+    ],
+)
+def test_which_effects_on_a_path_touch_what_is_protected(value: str, effects: str) -> None:
+    protected = ProtectedPaths(may("read").book)
+    tried = ("read", "network", "write", "delete")
+    found = [effect for effect in tried if protected.names_path(Unit("path", "", value, frozenset((effect,))))]
+    assert found == effects.split()
+    assert not protected.names_path(Unit("path", "", value))
+
+
+@pytest.mark.parametrize(
+    ("glob", "effects"),
+    [
+        ("x/.claude/*", "write delete"),
+        ("x/.rem*/y", "read write delete"),
+        (".remit/**", "read write delete"),
+        (".git*b", "write delete"),
+        ("x/**", ""),
+    ],
+)
+def test_which_effects_on_many_paths_touch_what_is_protected(glob: str, effects: str) -> None:
+    protected = ProtectedPaths(may("read").book)
+    tried = ("read", "network", "write", "delete")
+    units = [Unit("path", "", Glob.parse(glob), frozenset((effect,)), wide=True) for effect in tried]
+    assert [effect for effect, unit in zip(tried, units, strict=True) if protected.names_path(unit)] == effects.split()
+
+
+def test_what_lies_above_the_root_has_a_place_only_if_the_root_has() -> None:
+    protected = ProtectedPaths(may("read").book)
+    protected.above = ("../policy.yaml", "../../base.yaml")
+    assert protected.above_root(None) == frozenset()
+    assert protected.above_root("/w/a") == {"/w/policy.yaml", "/base.yaml"}

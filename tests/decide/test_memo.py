@@ -16,8 +16,9 @@ from remit.compile import load_rulebook
 from remit.decide import decide, memo
 from remit.decide.grid import grid_of
 from remit.decide.intake import BY_TYPE, Intake
-from remit.decide.memo import memo_of
+from remit.decide.memo import Answers, Remembered, Shape, Terms, memo_of
 from remit.decide.questions import call_digest
+from remit.decide.view import Noted
 from remit.declare.cases import read_tests
 from remit.model import Call, Context, Facts, Rulebook, Statement
 from remit.model.decision import Needs
@@ -32,6 +33,10 @@ class Text(str):
     """Equal to a text, and none."""
 
     __slots__ = ()
+
+
+class LikeContext(Context, frozen=True):
+    """Equal in every field to a context, and none."""
 
 
 class Args(dict[str, Any]):
@@ -309,7 +314,8 @@ def test_answers_that_depend_on_the_same_stay():
 
 
 def test_a_call_without_arguments_is_answered_for_the_facts_as_they_are():
-    tools = {"tidy": {"args": {}, "does": {"write": "docs/notes"}}, "look": {"args": {}, "does": "nothing"}}
+    path = {"args": {"path": "path"}, "optional": ["path"], "defaults": {"path": "docs/notes"}}
+    tools = {"tidy": {**path, "does": {"write": "path"}}, "look": {"args": {}, "does": "nothing"}}
     rulebook = book(tools=tools, agents={"a": {"may": ["tidy", "look"]}})
     resolved, links = {"docs/notes": "/p/notes"}, dict[str, str]()
     known, context = Facts(root="/p", resolved=resolved, links=links), Context()
@@ -320,6 +326,50 @@ def test_a_call_without_arguments_is_answered_for_the_facts_as_they_are():
             links["docs/notes"] = target.removeprefix("/p/")
             for _ in range(3):
                 assert decide(rulebook, call, known) == decide(rulebook, call, known, memo=False)
+
+
+def test_a_call_without_arguments_is_answered_for_its_own_arguments_context_statement_and_facts():
+    does = {"network": "https://x.example/a"}
+    rulebook = book(
+        tools={"tell": {"args": {"text": "text"}, "optional": ["text"], "does": does}},
+        agents={"a": {"may": ["tell"], "may_not": [{"tell": {"where": {"text": ["x"]}}}]}},
+        tiers={2: "allow", 3: "allow", 4: {"ask": "human", "statement": "required"}},
+    )
+    plain, live, said = Context(), Context(environment="production"), Statement("i", "b", "c")
+    calls = [
+        (Call("a", "tell", {}, plain), False, "allowed"),
+        (Call("a", "tell", {}, plain), True, "halted"),
+        (Call("a", "tell", {}, plain, said), False, "allowed"),
+        (Call("a", "tell", {}, live), False, "tier-asks"),
+        (Call("a", "tell", {}, live, said), False, "tier-asks"),
+        (Call("a", "tell", {"text": "x"}, plain), False, "may-not"),
+        (Call("a", "tell", {"text": "y"}, plain), False, "allowed"),
+        (Call("a", "tell", {}, plain, Statement(intent=1)), False, "malformed-call"),  # type: ignore[arg-type]
+        (Call("a", "tell", {}, plain, "words"), False, "malformed-call"),  # type: ignore[arg-type]
+    ]
+    by_itself = []
+    for call, halted, expected in calls:
+        by_itself.append(decide(rulebook, call, Facts(halts=frozenset({"a"} if halted else ())), memo=False))
+        assert by_itself[-1].code == expected
+    assert by_itself[3] != by_itself[4]  # the statement is missing
+    for before, its_halted, _ in calls:
+        for (call, halted, _), decision in zip(calls, by_itself, strict=True):
+            known = {halted: Facts(halts=frozenset({"a"} if halted else ())) for halted in (True, False)}
+            for _ in range(3):  # so often that it is answered without a look at anything else
+                decide(rulebook, before, known[its_halted])
+            assert decide(rulebook, call, known[halted]) == decision
+
+
+def test_a_call_without_arguments_is_answered_while_its_capsule_is_the_same():
+    rulebook = book(tools={"look": {"args": {}, "does": "nothing"}}, agents={"a": {"may": ["look"]}})
+    context = Context(capsule="T")
+    call = Call("a", "look", {}, context)
+    capsules = dict[str, Capsule]()
+    known = Facts(now=NOW, capsules=capsules)
+    for ended, expected in ((False, "allowed"), (True, "capsule-ended")) * 2:
+        capsules["T"] = Capsule("T", "a", ended=ended)
+        for _ in range(3):
+            assert decide(rulebook, call, known).code == expected
 
 
 @pytest.mark.parametrize("values", [{"halts": {"b"}}, {"registry": {"b"}}, {"grants": []}, {"notes": ["n"]}])
@@ -367,10 +417,11 @@ def test_what_a_condition_looks_at_is_not_shared():
         Call("a", "write", Args(path="x")),
         Call("a", "write", {Text("path"): "x"}),
         Call("a", "write", {"path": "x"}, None),  # type: ignore[arg-type]
+        Call("a", "write", {"path": "x"}, LikeContext()),
         Call("a", "write", {"path": "x"}, statement="words"),  # type: ignore[arg-type]
         Call("a", "write", {"path": "x"}, statement=Statement(intent=1)),  # type: ignore[arg-type]
     ],
-    ids=["agent", "tool", "args", "name", "context", "statement", "intent"],
+    ids=["agent", "tool", "args", "name", "context", "like-context", "statement", "intent"],
 )
 def test_a_malformed_twin_of_a_known_call_is_refused(call):
     rulebook = may("write")
@@ -429,6 +480,7 @@ def test_it_goes_with_its_rulebook():
     assert place in memo_of.by_id
     assert place in grid_of.by_id
     del rulebook
+    assert decide(may("write"), Call("a", "write", {"path": "x"})).allowed  # the one that was asked last stays
     gc.collect()
     assert place not in memo_of.by_id
     assert place not in grid_of.by_id
@@ -547,3 +599,140 @@ def test_a_name_that_raises_when_compared():
     call = Call("a", "write", {Hostile("path"): "docs/x"})
     assert decide(rulebook, call).code == decide(rulebook, call, memo=False).code == "malformed-call"
     assert decide(rulebook, Call(Hostile("a"), "write", {"path": "docs/x"})).code == "unknown-agent"
+
+
+def test_an_answer_that_depended_on_the_time_alone():
+    grant = {"agent": "a", "may": ["think"], "until": "2026-12-01", "adr": "ADR-1", "approved_by": "Ann"}
+    rulebook = book(agents={"a": {"may": ["read"]}}, grants=[grant])
+    times = ["2026-11-15T12:00:00Z", "2027-01-01T00:00:00Z", "2026-11-30T23:59:59Z"]
+    codes = [decide(rulebook, Call("a", "think", {}), Facts(now=now)).code for now in times * 2]
+    assert codes == ["allowed", "not-permitted", "allowed"] * 2
+
+
+@pytest.mark.parametrize("now", ["2026-11-15T12:00:00Z", "2026-12-02T00:00:00Z", None])
+def test_answers_before_and_after_a_moment_are_both_found_again(now):
+    grant = {"agent": "a", "may": ["think"], "until": "2026-12-01", "adr": "ADR-1", "approved_by": "Ann"}
+    rulebook, call = book(agents={"a": {"may": ["read"]}}, grants=[grant]), Call("a", "think", {})
+    decide(rulebook, call, Facts(now=now))
+    assert remembered(rulebook, call, Facts(now=now))
+    for other in {"2026-11-15T12:00:00Z", "2026-12-02T00:00:00Z", None} - {now}:
+        assert not remembered(rulebook, call, Facts(now=other))
+
+
+ANSWER = decide(may("think"), Call("a", "think", {}), memo=False)
+
+
+@pytest.mark.parametrize(
+    ("before", "same", "other"),
+    [
+        (None, [None], [{}, {"a": "/w/a"}]),
+        ({"a": "/w/a"}, [{"a": "/w/a"}, {"a": "/w/a", "b": "/x"}], [None, {}, {"a": "/x"}]),
+        ({"a": None}, [{}, {"b": "/x"}], [None, {"a": "/w/a"}]),
+    ],
+)
+def test_terms_hold_where_the_same_texts_lead_to_the_same_places(before, same, other):
+    terms = Terms(None, False, before, True, {}, {})
+    assert [terms.hold(Facts(resolved=resolved)) for resolved in (*same, *other)] == [True] * len(same) + [False] * len(
+        other
+    )
+    assert all(terms._replace(placed=False).hold(Facts(resolved=resolved)) for resolved in other)
+
+
+@pytest.mark.parametrize(
+    ("moments", "holding"),
+    [
+        ((None, None), ["1", "2", "3"]),
+        (("2", None), ["2", "3"]),
+        ((None, "2"), ["1"]),
+        (("2", "3"), ["2"]),
+        (None, [None]),
+    ],
+)
+def test_terms_hold_between_two_moments(moments, holding):
+    times = [None, *(f"2026-11-1{day}T00:00:00Z" for day in "123")]
+    since, until = (moment and f"2026-11-1{moment}T00:00:00Z" for moment in moments or (None, None))
+    terms = Terms((since, until) if moments else None, True, None, False, {}, {})
+    found = [now and now[9] for now in times if terms.hold(Facts(now=now))]
+    assert found == holding
+    assert all(terms._replace(timed=False).hold(Facts(now=now)) for now in times)
+
+
+def test_facts_are_seen_only_by_what_no_dictionary_could_change():
+    known = Facts(now=NOW)
+    terms = Terms(None, False, None, False, {}, {})
+    for one, lasting in (
+        (None, True),
+        (terms, True),
+        (terms._replace(resolved={}), False),
+        (terms._replace(copies={"schema": None}), True),
+        (terms._replace(copies={"links": {}}), False),
+    ):
+        answer = Remembered(ANSWER, (), one)
+        assert answer.seen is None
+        assert answer.holds(known, ())
+        assert (answer.seen is known) == lasting
+        assert not answer.holds(known, (1,))
+
+
+def test_answers_are_found_by_names_types_and_the_values_that_matter():
+    answers = Answers({"a": str, "b": int}, Shape(args=frozenset(("b", "c"))))
+    one, two = Remembered(ANSWER, (), None), Remembered(ANSWER, (), None)
+    answers.keep({"a": "x", "b": 1}, one)
+    answers.keep({"a": "x", "b": 2}, two)
+    assert answers.find({"b": 1, "a": "y"}) is one
+    assert answers.find({"a": "x", "b": 2}) is two
+    for args in ({"a": "x"}, {"a": "x", "b": 3}, {"a": "x", "b": True}, {"a": 1, "b": 1}, {"a": "x", "c": 1}):
+        with pytest.raises(KeyError):
+            answers.find(args)
+    with pytest.raises(KeyError):
+        answers.find({"a": "x", "b": 1, "c": 1})
+    assert not hasattr(answers, "bare")
+
+
+def test_the_latest_answers_are_those_of_the_context_of_the_last_call():
+    rulebook = may("think", "read")
+    one, two = Context(session="1"), Context(session="2")
+    for context, tools, expected in (
+        (one, ["think"], ["think"]),
+        (one, ["read"], ["read", "think"]),
+        (two, ["think"], ["think"]),
+        (two, ["think"], ["think"]),
+    ):
+        for tool in tools * 2:
+            decide(rulebook, Call("a", tool, {"path": "x"} if tool == "read" else {}, context))
+        assert memo_of(rulebook).latest["a"][0] is context
+        assert sorted(memo_of(rulebook).latest["a"][1]) == expected
+    decide(rulebook, Call("a", "read", {"path": "x"}, two, Statement("x", "y", "z")))
+    assert sorted(memo_of(rulebook).latest["a"][1]) == ["think"]
+
+
+def test_answers_are_counted():
+    rulebook = may("pay")
+    for amount in (1, 2, 3, 3):
+        decide(rulebook, Call("a", "pay", {"amount": amount}))
+    by_values = may({"pay": {"where": {"amount": {"max": 2}}}})
+    for amount in (1, 2, 3, 3):
+        decide(by_values, Call("a", "pay", {"amount": amount}))
+    assert (memo_of(rulebook).count, memo_of(by_values).count) == (1, 3)
+
+
+def test_a_shape_grows_by_what_was_looked_at():
+    noted = Noted()
+    noted.context, noted.args, noted.facts = {"mode"}, {"path"}, {"store", "resolved", "links"}
+    grown = Shape(frozenset(("cwd",)), frozenset(("to",)), frozenset(("root",)), True).grown(noted)
+    assert grown == Shape(frozenset(("cwd", "mode")), frozenset(("path", "to")), frozenset(("root", "store")), True)
+    assert grown.grown(noted) == grown
+    assert not Shape().grown(noted).stated
+
+
+def test_an_answer_is_in_force_while_its_capsules_are_the_very_ones():
+    capsule, twin = (Capsule(id="C", agent="a") for _ in range(2))
+    answer = Remembered(ANSWER, (), Terms(None, False, None, False, {"C": capsule, "D": None}, {}))
+    known = [{"C": capsule}, {"C": twin}, {"C": capsule, "D": twin}, {}]
+    assert [answer.in_force(Facts(capsules=capsules)) for capsules in known] == [True, False, False, False]
+
+
+def test_the_answer_to_a_call_without_arguments_stands_apart():
+    answers, one = Answers({}, Shape()), Remembered(ANSWER, (), None)
+    answers.keep({}, one)
+    assert answers.bare is answers.find({}) is one

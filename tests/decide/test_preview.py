@@ -42,3 +42,11 @@ def test_whether_a_call_could_pass_depends_on_the_tiers_that_are_open(
     tier: int, record: dict[str, Any], expected: str | None
 ) -> None:
     assert code(tier, **record) == expected
+
+
+def test_nothing_speaks_against_no_units() -> None:
+    rulebook = book(agents={"a": {"may": ["read"], "data_tiers": [1]}})
+    grid = grid_of(rulebook)
+    row = grid.row("a")
+    assert row is not None
+    assert objection(grid.cell(row, rulebook.book.tools["read"]), []) is None

@@ -471,3 +471,10 @@ def test_a_capsule_asks_too(above):
     assert outcome(rulebook, "write", {"path": "src/x"}, facts=known, capsule="C") == "allow"
     assert outcome(rulebook, "read", {"path": "docs/x"}, facts=known, capsule="C") == "allow"
     assert outcome(rulebook, "write", {"path": "docs/x"}, facts=known) == "allow"
+
+
+@pytest.mark.parametrize(("of", "expected"), [("human", "allow"), ("b", "ask must-ask")])
+def test_a_plan_answers_no_question_for_an_agent(of, expected):
+    rulebook = book(agents={"a": {"may": [], "must_ask": [{"think": {"ask": of}}]}, "b": {"may": []}})
+    known = facts(rulebook, capsules={"C": {"agent": "a", "gates": ["plan"], "plan": ["think"]}})
+    assert outcome(rulebook, "think", facts=known, capsule="C") == expected

@@ -17,6 +17,7 @@ from remit.enforce.paths import look_up
 from remit.model import CallError
 from remit.model.trace import Note
 from remit.model.wire import decode_call
+from tests.decide.kit import ask, book, may, outcome
 from tests.test_cases import SITUATIONS, Situation
 
 PAGE = (Path(__file__).parents[2] / "docs" / "semantics.md").read_text(encoding="utf-8")
@@ -71,3 +72,44 @@ def test_an_objection_is_of_the_step_that_has_its_code(situation: Situation) -> 
 
 def test_every_step_has_codes() -> None:
     assert {step for step, codes in STEPS.items() if codes} >= set(range(1, 8))
+
+
+@pytest.mark.parametrize(
+    ("entry", "command", "expected"),
+    [
+        ({"urls": ["https://x.example/**"]}, "some-program", "deny reserved"),
+        ({"urls": ["https://x.example/**"]}, "ls", "allow"),
+        ({"programs": ["p"]}, "some-program", "deny reserved"),
+        ({"programs": ["p"]}, "p", "deny reserved"),
+        ({"programs": ["p"]}, "ls", "allow"),
+        ({"tools": ["think"]}, "some-program", "ask tier-asks"),
+    ],
+)
+def test_a_command_that_is_not_understood_could_be_whatever_is_reserved(
+    entry: dict[str, Any], command: str, expected: str
+) -> None:
+    rulebook = book(
+        agents={"a": {"may": ["run"]}}, runners={"r": {"may": []}}, reserved={"it": {"runner": "r", **entry}}
+    )
+    assert outcome(rulebook, "run", {"command": command}) == expected
+
+
+@pytest.mark.parametrize(
+    ("tool", "args", "expected"), [("read", {"path": "x"}, "allow"), ("write", {"path": "x"}, "deny capsule-required")]
+)
+def test_only_calls_above_tier_0_need_a_task(tool: str, args: dict[str, Any], expected: str) -> None:
+    assert outcome(may("read", "write", capsule="required"), tool, args) == expected
+
+
+@pytest.mark.parametrize(
+    ("record", "command", "code", "violation"),
+    [
+        ({"data_tiers": [0]}, "some-program", "not-understood", False),
+        ({"locks": {"may": ["src/**"]}}, "some-program", "not-understood", False),
+        ({"locks": {"may": ["src/**"]}}, "touch x", "locked", True),
+        ({"must_ask": ["run"]}, "ls", "must-ask", False),
+    ],
+)
+def test_which_objections_are_violations(record: dict[str, Any], command: str, code: str, violation: bool) -> None:
+    decision = ask(may("run", **record), "run", {"command": command})
+    assert (decision.code, decision.violation) == (code, violation)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import Any
 
 import pytest
 
 from remit.compile import build_rulebook
 from remit.compile.defaults import data
+from remit.compile.tiers import RULES
 from remit.explain.why import tier_reason
 from remit.model import Call, Context, Facts, PolicyError, Rulebook
 from tests.decide.kit import TOOLS, ask, book, facts, may, outcome
@@ -50,7 +52,7 @@ def entries() -> list[tuple[str, str, dict[str, Any]]]:
         for section in ("effects", "grades", "labels", "environments")
         for name, entry in table[section].items()
     ]
-    return [*found, ("outside_scope", "outside_scope", table["outside_scope"])]
+    return [*found, *((name, name, table[name]) for name in RULES)]
 
 
 @pytest.mark.parametrize(("section", "name", "entry"), entries(), ids=lambda value: value if type(value) is str else "")
@@ -62,6 +64,7 @@ def test_each_entry_by_its_example(section: str, name: str, entry: dict[str, Any
     assert tier == entry["tier"]
     assert why.endswith(entry["because"])
     says = {"labels": f"labelled {name}: ", "environments": f"in {name}: ", "outside_scope": "outside the root: "}
+    says |= {"whole_table": "all of orders: ", "own_branch": "publishes: "}
     assert says.get(section) or entry["does"] in why
     assert says.get(section, "") in why
 
@@ -196,3 +199,160 @@ def test_deleting_inside_and_outside_the_scope_of_a_capsule() -> None:
     assert ask(policy, "delete", {"path": "docs/a"}, facts=known, capsule="C").tier == 4
     assert ask(policy, "delete", {"path": "docs/a"}).tier == 1
     assert ask(policy, "delete", {"path": "/etc/a"}).tier == 4
+
+
+@pytest.mark.parametrize(
+    ("text", "tier"),
+    [
+        ("git push origin feature/x", 3),
+        ("git push -u origin feature/x", 3),
+        ("git push --set-upstream origin fix-12 --quiet", 3),
+        ("git push origin HEAD:feature/x", 3),
+        ("git push origin a:refs/heads/b c", 3),
+        ("git push origin maintain", 3),
+        ("git commit -m x && git push origin feature/x", 3),
+        # what others build on, or what could be that
+        ("git push", 4),
+        ("git push origin", 4),
+        ("git push origin HEAD", 4),
+        ("git push origin @", 4),
+        ("git push origin $b", 4),
+        ("git push origin 'feature/*'", 4),
+        ("git push origin main", 4),
+        ("git push origin Main", 4),
+        ("git push origin feature/x:master", 4),
+        ("git push origin refs/heads/main", 4),
+        ("git push origin feature/x release/1.2", 4),
+        ("git push origin develop", 4),
+        # tags
+        ("git push origin v1.2.0", 4),
+        ("git push origin tag v1", 4),
+        ("git push origin refs/tags/x feature/x", 4),
+        ("git push origin feature/x --tags", 4),
+        ("git push --follow-tags origin feature/x", 4),
+        # what overwrites or deletes
+        ("git push -f origin feature/x", 4),
+        ("git push origin feature/x --force-with-lease", 4),
+        ("git push origin +feature/x", 4),
+        ("git push origin :feature/x", 4),
+        ("git push origin --delete feature/x", 4),
+        ("git push --mirror origin", 4),
+        ("git push --all origin", 4),
+        ("git push --prune origin feature/x", 4),
+        # elsewhere, or with other settings
+        ("git push upstream feature/x", 4),
+        ("git push https://x.example/y feature/x", 4),
+        ("git push . feature/x", 4),
+        ("git -C sub push origin feature/x", 4),
+        ("git -c push.default=current push origin feature/x", 4),
+        ("GIT_DIR=x git push origin feature/x", 4),
+        ("sudo git push origin feature/x", 4),
+        ("npm publish", 4),
+    ],
+)
+def test_a_push_of_an_own_branch(text: str, tier: int) -> None:
+    assert measured(rulebook(), "run", text)[0] == tier
+
+
+def test_a_policy_says_which_branches_are_shared() -> None:
+    policy = rulebook(labels={"shared": {"branch": ["team/*"]}})
+    assert measured(policy, "run", "git push origin team/x")[0] == 4
+    assert measured(policy, "run", "git push origin main")[0] == 4
+    assert measured(policy, "run", "git push origin feature/x")[0] == 3
+    lowered = rulebook(tiers={"effects": {"publish": 2}})
+    assert measured(lowered, "run", "git push origin feature/x")[0] == 2
+    assert measured(lowered, "run", "git push origin main")[0] == 2
+    raised = rulebook(tiers={"effects": {"publish": 2}, "labels": {"shared": 4}})
+    assert measured(raised, "run", "git push origin main")[0] == 4
+    assert measured(rulebook(), "run", "git push origin feature/x", "production")[0] == 4
+
+
+@pytest.mark.parametrize(
+    ("text", "tier"),
+    [
+        ("DELETE FROM t", 3),
+        ("DELETE FROM t AS x", 3),
+        ("DELETE FROM t WHERE true", 3),
+        ("DELETE FROM t WHERE 1 = 1", 3),
+        ("DELETE FROM t WHERE (id = 3) OR 1 = 1", 3),
+        ("DELETE FROM t WHERE NOT (1 = 2)", 3),
+        ("DELETE FROM t WHERE id = id", 3),
+        ("DELETE FROM t WHERE 1 = 1 AND 'a' < 'b'", 3),
+        ("DELETE FROM t WHERE EXISTS (SELECT 1)", 3),
+        ("UPDATE t SET a = 1", 3),
+        ("UPDATE t SET a = 1 WHERE 1", 3),
+        ("WITH x AS (SELECT 1) DELETE FROM t", 3),
+        ("EXPLAIN DELETE FROM t", 3),
+        ("SELECT 1; DELETE FROM t", 3),
+        ("DELETE FROM t WHERE id = 3", 1),
+        ("DELETE FROM t WHERE 1 = 1 AND id = 3", 1),
+        ("DELETE FROM t WHERE id = 3 OR id = 4", 1),
+        ("UPDATE t SET a = 1 WHERE id IN (SELECT id FROM u)", 1),
+        ("INSERT INTO t VALUES (1)", 1),
+        ("INSERT INTO t SELECT * FROM u", 1),
+        ("SELECT * FROM t", 0),
+        ("DROP TABLE t", 3),
+    ],
+)
+def test_all_rows_of_a_table_at_once(text: str, tier: int) -> None:
+    assert measured(rulebook(), "query", text)[0] == tier
+    command = f"sqlite3 app.db {shlex.quote(text)}"
+    assert measured(rulebook(), "run", command)[0] == max(2, tier)
+
+
+def test_truncate() -> None:
+    assert measured(rulebook(), "run", "psql -c 'TRUNCATE t'")[0] == 3
+    assert measured(rulebook(), "run", "psql -c 'TRUNCATE TABLE t, u CASCADE'")[0] == 3
+    assert measured(rulebook(), "run", "mysql -e 'TRUNCATE t'")[0] == 3
+
+
+@pytest.mark.parametrize(
+    ("text", "tier"),
+    [
+        ("rm -rf secrets", 4),
+        ("rm -r ./secrets/", 4),
+        ("mv .ssh old", 4),
+        ("git rm -r secrets", 4),
+        ("rm -rf app/migrations", 3),
+        ("rm -rf src/notes", 2),
+        ("bash deploy.sh", 4),
+        ("./deploy.sh", 4),
+        ("make release", 4),
+        ("make test", 2),
+        ("psql -f migration.sql", 3),
+        ("pg_restore -d app dump", 3),
+        ("redis-cli FLUSHALL", 4),
+        ("redis-cli -h x flushdb", 4),
+        ("redis-cli GET x", 2),
+        ("chmod -R 777 /", 4),
+        ("chmod 644 README.md", 2),
+        ("echo x >> ~/.bashrc", 4),
+        ("aws s3 ls", 2),
+        ("aws s3 ls s3://bucket", 2),
+        ("aws s3 rm s3://bucket/x", 4),
+        ("gcloud projects list", 2),
+        ("gcloud projects delete x", 4),
+        ("cp a .env.example", 2),
+        ("cp a .env", 4),
+    ],
+)
+def test_commands_that_were_too_low_or_too_high(text: str, tier: int) -> None:
+    assert measured(rulebook(), "run", text)[0] == tier
+
+
+@pytest.mark.parametrize(
+    ("path", "tier"),
+    [
+        *[
+            (name, 3)
+            for name in ("requirements.lock", "uv.lock", "api/poetry.lock", "Cargo.lock", "go.sum", "pip.conf")
+        ],
+        *[(name, 3) for name in ("schema.prisma", "db/schema.prisma", "drizzle/0001.sql", "drizzle/meta/x.json")],
+        *[(name, 3) for name in ("renovate.json", "vercel.json")],
+        *[(name, 4) for name in ("k8s/secret.yaml", "certs/server.crt", "server.pem", "src/auth/login.py", ".env")],
+        *[(name, 1) for name in ("k8s/deployment.yaml", "src/authors.py", ".env.example", ".env.sample")],
+        *[(name, 1) for name in ("src/migration/utils.py", "changelog.yaml", "CHANGELOG.md", "docs/locks.md")],
+    ],
+)
+def test_files_that_were_too_low_or_too_high(path: str, tier: int) -> None:
+    assert measured(rulebook(), "write", path)[0] == tier

@@ -57,7 +57,7 @@ def test_a_file_beside_the_policy(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("tool", "why"),
     [
-        ({"schema": SCHEMA, "dialect": "postgres"}, "dialect: sqlite"),
+        ({"schema": SCHEMA, "dialect": "mysql"}, "dialect: sqlite"),
         ({"schema": "schema.sql"}, "the schema itself"),
         ({"schema": "CREATE TABLE (("}, "can't be used"),
         ({"schema": "CREATE TABLE t (a); DROP TABLE t"}, "can't be used"),

@@ -237,4 +237,4 @@ def test_no_call_of_a_task_follows_its_end_in_the_ledger(team: Team):
     order = [
         (entry["type"], entry.get("what")) for entry in said if entry.get("capsule") == "T" and entry["type"] != "gate"
     ]
-    assert order == [("capsule", "issued"), *[("intent", None)] * 5, ("capsule", "ended")]
+    assert order == [("capsule", "issued"), *[("intent", None), ("budget", None)] * 5, ("capsule", "ended")]

@@ -120,7 +120,8 @@ def test_a_fork_has_a_guard_of_its_own(team: Team):
     assert [entry["decision"] for entry in intents].count("deny") == 1
 
 
-def test_a_fork_while_others_look_at_the_clock(team: Team):
+@pytest.mark.parametrize("rounds", [10, pytest.param(20, marks=pytest.mark.more)])
+def test_a_fork_while_others_look_at_the_clock(team: Team, rounds: int):
     stop = threading.Event()
 
     def look() -> None:
@@ -131,7 +132,7 @@ def test_a_fork_while_others_look_at_the_clock(team: Team):
     for thread in threads:
         thread.start()
     try:
-        for _ in range(10):
+        for _ in range(rounds):
             child = os.fork()
             if child == 0:
                 team.guard.authority.clock.now()

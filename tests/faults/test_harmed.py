@@ -126,23 +126,24 @@ def test_an_entry_with_its_hash_and_the_head(remit: Remit, project: Project):
 def test_a_head_that_is_no_head(remit: Remit, project: Project):
     project.fill(5)
     for harm, code in {
-        "UPDATE head SET range = zeroblob(10)": "bad-tree",
+        "UPDATE head SET range = zeroblob(10)": "ledger-corrupt",
         "UPDATE head SET size = 3": "ledger-truncated",
-        "UPDATE head SET size = 9000000000": "bad-tree",
-        "UPDATE head SET size = -1": "ledger-truncated",
-        "DELETE FROM head": "ledger-truncated",
+        "UPDATE head SET size = 9000000000": "ledger-corrupt",
+        "UPDATE head SET size = -1": "ledger-corrupt",
+        "DELETE FROM head": "ledger-corrupt",
     }.items():
         copy = project.copy("copy")
         project.harm(harm)
         assert refused(project) == code, harm
         not_verified(remit)
         project.restore(copy, keys=True)
+        (project.state / "stopped").unlink(missing_ok=True)  # as a person does who puts the copy back
         shutil.rmtree(copy)
     assert remit("ledger", "verify").code == 0
 
 
 def test_a_swapped_database(remit: Remit, project: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    """That of another log, with other keys: nothing of it is believed."""
+    """That of another log, with other keys and another name: nothing of it is believed."""
     project.fill(9)
     (tmp_path / "other").mkdir()
     with monkeypatch.context() as patch:
@@ -150,7 +151,7 @@ def test_a_swapped_database(remit: Remit, project: Project, tmp_path: Path, monk
         other.fill(20)
         theirs = other.copy("theirs")
     project.restore(theirs, keys=False)
-    assert refused(project) == "ledger-forked"
+    assert refused(project) == "origin-changed"
     not_verified(remit)
 
 
@@ -183,12 +184,14 @@ def test_a_cut_with_its_checkpoints(remit: Remit, project: Project):
     not_verified(remit)
 
 
-def test_the_signers_memory_alone_is_no_loss(remit: Remit, project: Project):
+def test_without_the_signers_memory_nobody_knows_how_long_the_log_was(remit: Remit, project: Project):
     project.fill(10)
+    copy = project.copy("copy")
     (project.state / "keys" / "signed").unlink()
-    with project.open() as opened:
-        assert deny(opened).seq == 10
-        opened.checkpoint()
+    assert refused(project) == "signer-memory-missing"
+    not_verified(remit)
+    project.restore(copy, keys=True)
+    project.fill(1)
     assert remit("ledger", "verify").code == 0
 
 
@@ -238,15 +241,9 @@ def test_keys_that_were_rotated_and_then_lost(remit: Remit, project: Project):
     new = project.state / "keys" / "ledger-0002.key"
     text = new.read_text()
     new.chmod(0o644)
-    with project.open() as opened:
-        deny(opened)
-        with pytest.raises(RemitError) as caught:
-            opened.checkpoint()
-        assert caught.value.code == "key-unsafe"
+    assert refused(project) == "key-unsafe"
     new.unlink()
-    with project.open() as opened, pytest.raises(RemitError) as caught:
-        opened.checkpoint()
-    assert caught.value.code == "key-missing"
+    assert refused(project) == "key-missing"
     new.write_text(text)
     new.chmod(0o600)
     project.fill(1)

@@ -121,9 +121,9 @@ def test_killed_while_it_signs(project: Project):
     program = "import os, sys; from pathlib import Path; from remit.record.open import open_ledger\n"
     program += "from tests.record.project import deny\n"
     program += "opened = open_ledger(Path(sys.argv[1]), point='x'); deny(opened)\n"
-    program += "keep = opened.signer._keep\n"
+    program += "keep = opened.signer.memory.keep_signed\n"
     program += "def die(tree):\n    if sys.argv[2] == 'after': keep(tree)\n    os._exit(9)\n"
-    program += "opened.signer._keep = die; opened.checkpoint()"
+    program += "opened.signer.memory.keep_signed = die; opened.checkpoint()"
     for when in ("before", "after"):
         command = [sys.executable, "-c", program, str(project.root), when]
         ran = subprocess.run(command, cwd=Path(__file__).parents[2], timeout=60)

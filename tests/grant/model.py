@@ -152,7 +152,9 @@ class Model:
                 if ask.state in ("open", "approved"):
                     self._close(name, "expired")
             for ticket in self.tickets.values():
-                ticket.expired = ticket.expired or not ticket.used
+                if not ticket.used and not ticket.expired:
+                    ticket.expired = True
+                    self.log.append(("capsule", "offer-expired", ticket.capsule))
             for name, task in list(self.tasks.items()):
                 if not task.ended and task.expires is not None:
                     self._end(name)

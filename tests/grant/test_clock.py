@@ -224,9 +224,9 @@ def test_small_steps_are_nobody_s_business(site: Site) -> None:
 
 
 def test_who_handed_work_to_whom_outlasts_a_jump(site: Site) -> None:
-    add_launch(site.store, site.one.clock, "s", "dev", ("lead",))
+    add_launch(site.store, site.one.scribe, "s", "dev", ("lead",))
     site.wall.jumps(YEAR)
-    add_launch(site.store, site.one.clock, "other", "dev", ("lead",))
+    add_launch(site.store, site.one.scribe, "other", "dev", ("lead",))
     assert launches(site.store, "s", "dev") == [("lead",)]
 
 

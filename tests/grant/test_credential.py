@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import json
 import threading
 from collections.abc import Iterator
@@ -24,8 +26,11 @@ from remit.grant.credential import (
     set_passphrase,
     status,
     unfit,
+    unlock,
     wait_after,
 )
+from remit.record.people import public_keys, verifies
+from remit.record.state import CREDENTIAL, StateForged, put
 from remit.store import Store, StoreError, StoreRefused, open_store
 from remit.store.interface import Transaction
 from tests.postgres import Postgres
@@ -221,7 +226,7 @@ def test_an_attempt_counts_before_it_is_looked_at(store: Store, monkeypatch: pyt
     def killed(*_: object) -> bytes:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(credential, "_hash", killed)
+    monkeypatch.setattr(credential, "_derived", killed)
     for _ in range(FREE):
         with pytest.raises(KeyboardInterrupt):
             check_passphrase(store, RIGHT)
@@ -256,10 +261,10 @@ class NthFails(FaultyStore):
         self.how, self.nth = fault, nth
 
     @contextmanager
-    def write(self) -> Iterator[Transaction]:
+    def write(self, look: str | None = None) -> Iterator[Transaction]:
         self.fault = self.how if self.nth == 0 else None
         self.nth -= 1
-        with super().write() as change:
+        with super().write(look) as change:
             yield change
 
 
@@ -308,9 +313,7 @@ def test_parameters_can_be_raised(store: Store, monkeypatch: pytest.MonkeyPatch)
 )
 def test_a_row_that_was_tampered_with_proves_nothing(tmp_path: Path, parameters: str) -> None:
     store = new_store(tmp_path)
-    set_passphrase(store, RIGHT)
-    with store.write() as change:
-        change.run("UPDATE credential SET parameters = ?", parameters)
+    set_before_keys(store, parameters=parameters)
     with pytest.raises(CredentialError) as caught:
         check_passphrase(store, RIGHT)
     assert caught.value.code == "credential-corrupt"
@@ -318,10 +321,98 @@ def test_a_row_that_was_tampered_with_proves_nothing(tmp_path: Path, parameters:
 
 
 def test_a_hash_of_another_length_is_not_matched(store: Store) -> None:
+    set_before_keys(store, hash=b"")
+    assert not check_passphrase(store, RIGHT)
+
+
+def set_before_keys(store: Store, **columns: Any) -> None:
+    """As versions of Remit did it that knew no keys."""
+    salt = b"s" * 16
+    hash_ = hashlib.scrypt(RIGHT.encode(), salt=salt, n=2**8, r=8, p=1, dklen=32)
+    parameters = '{"scrypt":{"n":256,"r":8,"p":1,"length":32}}'
+    row: dict[str, Any] = {
+        "name": "person",
+        "kind": "passphrase",
+        "salt": salt,
+        "parameters": parameters,
+        "hash": hash_,
+    }
+    row |= {"set_at": "2026-01-01T00:00:00Z", **columns}
+    with store.write() as change:
+        marks = ", ".join("?" * len(row))
+        change.run(f"INSERT INTO credential ({', '.join(row)}) VALUES ({marks})", *row.values())  # noqa: S608
+
+
+def keys_of(store: Store) -> list[bytes]:
+    with store.read() as view:
+        return [one.key for one in public_keys(view)]
+
+
+def test_an_old_passphrase_gets_its_key_when_it_is_next_given(store: Store) -> None:
+    set_before_keys(store)
+    assert keys_of(store) == []
+    assert unlock(store, WRONG) is None
+    assert keys_of(store) == []
+    first = unlock(store, RIGHT)
+    assert first is not None
+    [key] = keys_of(store)
+    again = unlock(store, RIGHT)
+    assert again is not None
+    assert verifies(key, base64.b64encode(again(b"x")).decode(), b"x")
+    assert first(b"x") == again(b"x")
+
+
+def test_the_key_changes_with_the_passphrase_and_is_signed_by_the_one_before(store: Store) -> None:
+    set_passphrase(store, RIGHT)
+    old = unlock(store, RIGHT)
+    set_passphrase(store, "something else", old=RIGHT)
+    new = unlock(store, "something else")
+    assert old is not None
+    assert new is not None
+    first, second = keys_of(store)
+    assert verifies(second, base64.b64encode(new(b"x")).decode(), b"x")
+    assert not verifies(second, base64.b64encode(old(b"x")).decode(), b"x")
+    assert verifies(first, base64.b64encode(old(b"x")).decode(), b"x")
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "UPDATE credential SET hash = salt",
+        "UPDATE credential SET salt = hash",
+        "UPDATE credential SET parameters = ''",
+        "UPDATE credential SET key = NULL",
+        "UPDATE credential SET set_at = 'x'",
+        "DELETE FROM credential",
+    ],
+)
+def test_a_passphrase_that_the_ledger_does_not_know_proves_nothing(store: Store, statement: str) -> None:
     set_passphrase(store, RIGHT)
     with store.write() as change:
-        change.run("UPDATE credential SET hash = ?", b"")
-    assert not check_passphrase(store, RIGHT)
+        change.run(statement)
+    with pytest.raises(StateForged):
+        check_passphrase(store, RIGHT)
+    with pytest.raises(StateForged):
+        set_passphrase(store, "something else", old=RIGHT)
+
+
+def test_a_passphrase_that_somebody_else_set_signs_nothing(store: Store, tmp_path: Path) -> None:
+    """Whoever can write to the store writes a row and an entry of their own; they don't know the old passphrase."""
+    folder = tmp_path / "other"
+    folder.mkdir()
+    other = new_store(folder)
+    set_passphrase(other, "known to all")
+    set_passphrase(store, RIGHT)
+    columns = ("name", "kind", "salt", "parameters", "hash", "set_at", "key")
+    with other.read() as view:
+        row = view.row(f"SELECT {', '.join(columns)} FROM credential")  # noqa: S608
+    other.close()
+    assert row is not None
+    forged = dict(zip(columns, row, strict=True))
+    with store.write() as change:
+        put(change, CREDENTIAL, ("person",), forged, event="credential", at=0, writer="x", about={"what": "changed"})
+    with pytest.raises(StateForged, match="did not know the one before"):
+        keys_of(store)
 
 
 def test_activations_are_only_added(store: Store) -> None:
@@ -330,19 +421,19 @@ def test_activations_are_only_added(store: Store) -> None:
             return newest_activation(view)
 
     assert newest() is None
-    first = {"policy": "sha256:1", "digest": "1" * 64, "at": "2026-11-16T00:00:00.000Z", "by": "anna (passphrase)"}
+    at = 1_794_787_200_000_000_000
     with store.write() as change:
-        assert add_activation(change, None, **first) == 1
+        add_activation(change, None, policy="sha256:1", digest="1" * 64, at=at, by="anna (passphrase)")
     one = newest()
-    assert one == Activation(1, **first)
+    assert one == Activation(1, "sha256:1", "1" * 64, "2026-11-16T00:00:00.000Z", "anna (passphrase)")
     with store.write() as change:  # a clock that went back changes nothing
-        add_activation(change, one, policy="sha256:2", digest="2" * 64, at="2001-01-01T00:00:00.000Z", by="bob")
+        add_activation(change, one, policy="sha256:2", digest="2" * 64, at=978_307_200_000_000_000, by="bob")
     two = newest()
     assert two is not None
     assert (two.seq, two.policy, two.by) == (2, "sha256:2", "bob")
     for after in (None, one):
         with pytest.raises(StoreRefused), store.write() as change:
-            add_activation(change, after, **first)
+            add_activation(change, after, policy="sha256:1", digest="1" * 64, at=at, by="anna")
     for statement in ("UPDATE activation SET person = 'x'", "DELETE FROM activation"):
         with pytest.raises(StoreRefused), store.write() as change:
             change.run(statement)

@@ -106,7 +106,7 @@ def test_row_6_a_clock_that_is_set_back_extends_nothing(local: Team):
     for _ in range(60):
         local.wall.goes_on(61)
         local.wall.jumps(-300)
-    refused("capsule-ended", lambda: local.one.begin(*_allowed_before(local)))
+    refused("task-changed", lambda: local.one.begin(*_allowed_before(local)))
     assert local.one.asked(name).state == "expired"
 
 
@@ -295,9 +295,10 @@ def test_row_8_nothing_after_the_end(team: Team):
     decision, facts = judge(team.one, team.rules, push("T"))
     ticket = team.one.ticket("T")
     team.one.end("T", by="ann")
-    refused("capsule-ended", lambda: team.one.begin(push("T"), decision, team.rules, facts))
+    refused("task-changed", lambda: team.one.begin(push("T"), decision, team.rules, facts))
+    assert judge(team.one, team.rules, push("T"))[0].code == "capsule-ended"
     refused("approval-closed", lambda: team.one.answer(name, "approve", by="ann"))
-    refused("unknown-ticket", lambda: team.one.enter(ticket))
+    refused("capsule-ended", lambda: team.one.enter(ticket))
     refused("capsule-ended", lambda: team.one.ticket("T"))
     refused("capsule-ended", lambda: team.one.pass_gate("T", "demo", by="ann"))
     refused("capsule-ended", lambda: team.issue("T.1", "lead", parent="T"))
@@ -505,7 +506,7 @@ def test_row_25_nobody_outlives_the_one_it_works_for(team: Team):
     team.wall.goes_on(60)
     assert judge(team.one, team.rules, made)[0].code == "capsule-ended"
     assert {state.ended is not None for state in team.one.states(ended=True)} == {True}
-    refused("unknown-ticket", lambda: team.one.enter(ticket))
+    refused("capsule-ended", lambda: team.one.enter(ticket))
 
 
 def test_what_ends_unanswered_leaves_no_arguments_behind(team: Team):

@@ -127,7 +127,7 @@ class Mutant(NamedTuple):
 
 
 def all_mutants(module: str, path: Path, kept: Path) -> list[Mutant]:
-    """Every mutant of a module. Making them takes up to a minute, so they are kept in a folder."""
+    """Every mutant of a module. Making them takes seconds, so they are kept in a folder."""
     source = path.read_text(encoding="utf-8")
     key = source + Path(__file__).read_text(encoding="utf-8")
     file = kept / f"{module.replace('/', '-')}-{hashlib.sha256(key.encode()).hexdigest()[:16]}.json"
@@ -139,20 +139,31 @@ def all_mutants(module: str, path: Path, kept: Path) -> list[Mutant]:
 
 def _made(module: str, source: str) -> Iterator[Mutant]:
     original = hashlib.sha256(source.encode()).hexdigest()[:16]
-    nodes = list(ast_nodes(get_ast(source)))
     operators = {name: get_operator(f"core/{name}")() for name in CORE}
     operators |= {cls.__name__: cls() for cls in (NeverTrue, DropTerm, DropCall, Membership)}
-    seen = {meaning(source)}
+    at = 0
+    for statement in get_ast(source).children:  # one by one: parsing the whole module for each mutant takes minutes
+        text = statement.get_code()
+        for name, changed in _variants(text, operators):
+            mutated = source[:at] + changed + source[at + len(text) :]
+            yield Mutant(module, *_changed(source, mutated, name), original)
+        at += len(text)
+
+
+def _variants(text: str, operators: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    """The mutants of one statement, each with its operator and no two with the same meaning."""
+    nodes = list(ast_nodes(get_ast(text)))
+    seen = {meaning(text)}
     for name, operator in operators.items():
         for number, _ in enumerate(place for node in nodes for place in operator.mutation_positions(node)):
-            mutated = mutate_code(source, operator, number)
+            changed = mutate_code(text, operator, number)
             try:
-                means = meaning(mutated)
+                means = meaning(changed)
             except SyntaxError:
                 continue
             if means not in seen:
                 seen.add(means)
-                yield Mutant(module, *_changed(source, mutated, name), original)
+                yield name, changed
 
 
 def _changed(source: str, mutated: str, operator: str) -> tuple[int, str, str, str, int, int, str]:

@@ -43,7 +43,8 @@ class Reach:
         self.lines: dict[str, dict[int, list[str]]] = {module: {} for module in self.modules}
         self.failed: list[str] = []
         """Tests that fail without any mutant: they are left out."""
-        self.kills: Counter[str] = Counter()
+        self.kills: Counter[tuple[str, str]] = Counter()
+        """How many mutants of a module a test has killed so far."""
         self._shared = self._digest()
 
     def _digest(self) -> str:
@@ -119,7 +120,8 @@ class Reach:
         own, near = f"/test_{name}", f"tests/{folder}/"
 
         def cost(test: str) -> float:
-            return (self.seconds[test] + 0.002) / (1 + self.kills[test] + 8 * (own in test) + 2 * (near in test))
+            promise = 1 + self.kills[module, test] + 8 * (own in test) + 2 * (near in test)
+            return (self.seconds[test] + 0.002) / promise
 
         cases: Counter[str] = Counter()
         costs: dict[str, float] = {}

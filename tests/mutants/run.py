@@ -27,6 +27,7 @@ import math
 import os
 import random
 import resource
+import shutil
 import signal
 import sys
 import tempfile
@@ -58,12 +59,14 @@ MODULES = (
 )
 TESTS = (
     *("tests/mutants/oracle_slices.py", "tests/decide", "tests/scopes", "tests/test_cases.py", "tests/properties"),
+    *("tests/attacks/test_corpus.py", "tests/languages/programs/test_untold.py"),
     *("tests/oracle/test_found.py", "tests/analyze", "tests/compile", "tests/declare", "tests/explain"),
 )
 ELSEWHERE = ("command line", "real_hook", "in_every_process", "test_no_step_looks_behind", "polynomial_time")
 """Tests that start programs, read the sources, or judge speed."""
-WARM, AGAIN, FRESH = 25.0, 6.0, 25.0
-"""Seconds of CPU that the tests of one mutant take unmutated, at most: warm; fresh after that; only fresh."""
+SECONDS = 25.0
+"""Seconds of CPU that the tests of one mutant take unmutated, at most. A quarter of that where they run for a second
+time, in a fresh process."""
 DEAD = ("killed", "timeout")
 
 
@@ -96,6 +99,7 @@ def in_child(does: Callable[[], str], seconds: float) -> tuple[str, str]:
 
     `stalled` says nothing about the mutant: the machine had no time or memory for it.
     """
+    folder = tempfile.mkdtemp(prefix="mutants-")
     reading, writing = os.pipe()
     child = os.fork()
     if child:
@@ -103,10 +107,12 @@ def in_child(does: Callable[[], str], seconds: float) -> tuple[str, str]:
         with os.fdopen(reading) as file:
             by = file.read()
         _, status = os.waitpid(child, 0)
+        shutil.rmtree(folder, ignore_errors=True)
         if os.WIFSIGNALED(status):
             name = signal.Signals(os.WTERMSIG(status)).name
             return ("stalled" if name in ("SIGALRM", "SIGKILL") else "timeout"), name
         return ("survived" if os.WEXITSTATUS(status) == 0 else "killed"), by
+    tempfile.tempdir = os.environ["TMPDIR"] = folder
     _child(does, writing, int(seconds) + 1)
 
 
@@ -246,10 +252,10 @@ class Warm:
 
         return swap
 
-    def run(self, mutant: Mutant, items: dict[str, pytest.Item], reach: Reach) -> tuple[str, str]:
+    def run(self, mutant: Mutant, items: dict[str, pytest.Item], reach: Reach, most: float) -> tuple[str, str]:
         """`open` for what this process can't settle."""
         swap = self.apply(mutant.module, mutated(mutant))
-        chosen, total = reach.tests(mutant, WARM)
+        chosen, total = reach.tests(mutant, most)
         if swap is None or not chosen:
             return "open", ""
 
@@ -258,7 +264,7 @@ class Warm:
             return first_failure([items[one] for one in chosen])
 
         outcome, by = in_child(does, 3 * total + 5)
-        reach.kills[by] += outcome == "killed"
+        reach.kills[mutant.module, by] += outcome == "killed"
         if outcome in ("survived", "stalled"):
             return "open", outcome
         return outcome, by
@@ -268,7 +274,7 @@ def mutated(mutant: Mutant) -> str:
     return mutant.source((SOURCE / f"{mutant.module}.py").read_text(encoding="utf-8"))
 
 
-def run_warm(mutants: list[Mutant], until: float, jobs: int) -> None:
+def run_warm(mutants: list[Mutant], until: float, jobs: int, most: float) -> None:
     """Settles what a warm process can settle; the rest is `open`."""
 
     def loop(items: dict[str, pytest.Item]) -> None:
@@ -285,17 +291,18 @@ def run_warm(mutants: list[Mutant], until: float, jobs: int) -> None:
         files = list(dict.fromkeys(name.partition("::")[0] for name in items))
         (KEPT / "files.json").write_text(json.dumps(files))
         reach.load(files)
+        reach.kills.update((row["module"], row["by"]) for row in Results().known.values() if row["outcome"] == "killed")
         for one in reach.failed:
             print(f"left out, since it fails without any mutant: {one}")
         warm = Warm()
         for bad, mutant in itself(at_import=False):
-            must_be("killed" if bad else "open", mutant, warm.run(mutant, items, reach))
+            must_be("killed" if bad else "open", mutant, warm.run(mutant, items, reach, most))
 
         def work(shard: list[Mutant]) -> None:
             results = Results()
             for mutant in shard:
                 if time.time() < until:
-                    results.add(mutant, *warm.run(mutant, items, reach))
+                    results.add(mutant, *warm.run(mutant, items, reach, most))
 
         in_forks([lambda at=at: work(mutants[at::jobs]) for at in range(jobs)])  # type: ignore[misc]
 
@@ -340,18 +347,18 @@ def run_fresh(mutant: Mutant, reach: Reach, most: float) -> tuple[str, str]:
     return in_child(does, 3 * total + 60)
 
 
-def run_all_fresh(mutants: list[Mutant], until: float, jobs: int) -> None:
+def run_all_fresh(mutants: list[Mutant], until: float, jobs: int, most: float) -> None:
     reach = Reach(MODULES)
     reach.load(json.loads((KEPT / "files.json").read_text()))
     for bad, mutant in itself(at_import=True):
-        must_be("killed" if bad else "survived", mutant, run_fresh(mutant, reach, AGAIN))
+        must_be("killed" if bad else "survived", mutant, run_fresh(mutant, reach, most / 4))
 
     def work(shard: list[Mutant]) -> None:
         results = Results()
         for mutant in shard:
             if time.time() < until:
                 survived = results.known[mutant.digest]["by"] == "survived"
-                results.add(mutant, *run_fresh(mutant, reach, AGAIN if survived else FRESH))
+                results.add(mutant, *run_fresh(mutant, reach, most / 4 if survived else most))
 
     in_forks([lambda at=at: work(mutants[at::jobs]) for at in range(jobs)])  # type: ignore[misc]
 
@@ -398,6 +405,7 @@ def main() -> int:
     parser.add_argument("--sample", type=int, metavar="N", help="so many mutants, drawn at random from all")
     parser.add_argument("--seed", type=int, default=12)
     parser.add_argument("--minutes", type=float, default=1e6, help="after which it stops; a second run goes on")
+    parser.add_argument("--seconds", type=float, default=SECONDS, help="of CPU for the tests of one mutant, at most")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="processes")
     asked = parser.parse_args()
     unknown = sorted(set(asked.modules) - set(MODULES))
@@ -414,12 +422,12 @@ def main() -> int:
     todo = [one for one in chosen if results.outcome(one) not in DEAD]
     print(f"{len(everything)} mutants, {len(chosen)} chosen, {len(todo)} to run", flush=True)
     if todo:
-        in_forks([lambda: run_warm(todo, until, asked.jobs)])
+        in_forks([lambda: run_warm(todo, until, asked.jobs, asked.seconds)])
         results = Results()
         left = [one for one in todo if results.outcome(one) == "open"]
         print(f"{len(left)} of them need a fresh process", flush=True)
         preload()
-        run_all_fresh(left, until, asked.jobs)
+        run_all_fresh(left, until, asked.jobs, asked.seconds)
     return report(chosen, Results(), len(everything))
 
 

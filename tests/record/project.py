@@ -75,6 +75,18 @@ class Project:
             shutil.rmtree(self.state / "keys")
             shutil.copytree(copy / "keys", self.state / "keys")
 
+    def forget(self) -> None:
+        """Makes this machine remember the log as it is now, as somebody can who has the state directory."""
+        from remit.record.memory import Memory
+        from remit.record.tree import CompactRange
+
+        memory = Memory(self.state / "keys")
+        with self.log() as opened, opened.store.read() as view:
+            [(size, data)] = view.rows("SELECT size, range FROM head")
+        memory.keep_signed(CompactRange.from_bytes(size, bytes(data)))
+        for name in ("seen", "anchored"):
+            (memory.folder / name).unlink(missing_ok=True)
+
     def cut(self, size: int) -> None:
         """Takes the end of the log away, so that what is left is consistent in itself."""
         from remit.record.tree import CompactRange

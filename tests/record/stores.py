@@ -43,7 +43,7 @@ class FaultyStore:
         return -1
 
     @contextmanager
-    def write(self) -> Iterator[Transaction]:
+    def write(self, look: str | None = None) -> Iterator[Transaction]:
         fault = self.fault
         if self.once:
             self.fault = None
@@ -51,7 +51,7 @@ class FaultyStore:
             self.release.wait(60)
         if fault == "begin":
             self._fail(uncertain=False)
-        with self.inner.write() as change:
+        with self.inner.write(look) as change:
             yield change
             if fault in ("end", "lost"):
                 self._fail(uncertain=fault == "lost")
@@ -62,6 +62,12 @@ class FaultyStore:
     def read(self) -> Iterator[Transaction]:
         with self.inner.read() as view:
             yield view
+
+    def size(self) -> int | None:
+        return self.inner.size()
+
+    def settle(self, *, shrink: bool = False) -> list[str]:
+        return self.inner.settle(shrink=shrink)
 
     def close(self) -> None:
         self.inner.close()

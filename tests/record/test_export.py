@@ -60,7 +60,7 @@ def test_tiles_are_what_others_verify(project: Project, tmp_path: Path):
 
 def test_a_log_that_was_never_signed_has_no_tiles(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     project = Project(tmp_path, monkeypatch)
-    project.fill(2, sign=False)
+    project.open().close()
     with project.log() as opened, opened.store.read() as view, pytest.raises(LedgerError) as caught:
         export_tiles(view, opened.log, tmp_path / "out")
     assert caught.value.code == "not-signed"
@@ -85,7 +85,7 @@ def test_half_an_export_never_gets_the_name(tmp_path: Path):
 
 def test_an_ocsf_event_of_each_kind(project: Project):
     with project.log() as opened, opened.store.read() as view:
-        read, outcome, denied, observed, event = lines(ocsf(view, 0, 99))
+        read, outcome, denied, observed, event = lines(ocsf(view, 0, 99, "x"))
         entry = entry_at(view, 2).data
     for found in (read, outcome, denied, observed, event):
         needed = {"activity_id", "actor", "api", "category_uid", "class_uid", "metadata", "severity_id"}
@@ -107,7 +107,7 @@ def test_an_ocsf_event_of_each_kind(project: Project):
     assert denied["api"]["operation"] == "write"
     assert denied["firewall_rule"] == {"uid": "remit.yaml:3:5"}
     assert denied["unmapped"]["args"] == entry["args"]
-    assert (observed["activity_id"], observed["action"], observed["disposition"]) == (4, "Observed", "Allowed")
+    assert (observed["activity_id"], observed["action"], observed["disposition"]) == (4, "Allowed", "No Action")
     assert observed["unmapped"]["would"] == "deny"
     assert (event["activity_id"], event["activity_name"], event["api"]["operation"]) == (
         99,
@@ -118,6 +118,6 @@ def test_an_ocsf_event_of_each_kind(project: Project):
 
 def test_an_entry_of_nonsense_is_still_an_event():
     for entry in ({}, {"type": "intent", "tier": "x", "effects": 7, "at": "never"}, {"type": "outcome", "result": []}):
-        found = event_of(0, entry)
+        found = event_of(0, entry, "x")
         assert found["class_uid"] == 6003
         assert found["time"] == 0

@@ -14,6 +14,8 @@ from remit.record.errors import LedgerUnavailable
 from remit.record.log import newest_checkpoint
 from tests.record.project import Project, allow, deny
 
+EXPECTED = {"loose": "ledger-0001.key", "gone": "ledger-0001.key is missing"}
+
 
 @pytest.fixture
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Project:
@@ -29,7 +31,7 @@ def until(condition: Callable[[], bool]) -> None:
 
 
 def test_what_is_new_is_signed(project: Project):
-    with project.open(keep=True) as opened:
+    with project.open(on_fault=print) as opened:
 
         def signed() -> int:
             with opened.store.read() as view:
@@ -43,7 +45,7 @@ def test_what_is_new_is_signed(project: Project):
 
 
 def test_the_last_head_is_signed_and_pushed_when_it_closes(project: Project, tmp_path: Path):
-    with project.open(keep=True) as opened:
+    with project.open(on_fault=print) as opened:
         configure(opened.store, [f"file:{tmp_path}/kept"])
         for _ in range(7):
             allow(opened, tier=0)
@@ -51,14 +53,15 @@ def test_the_last_head_is_signed_and_pushed_when_it_closes(project: Project, tmp
 
 
 def test_a_log_that_was_cut_meanwhile_stops_the_ledger(project: Project):
-    with project.open(keep=True) as opened:
+    with project.open(on_fault=print) as opened:
         for _ in range(5):
             deny(opened)
         keeper = opened.keeper
         assert keeper is not None
         opened.checkpoint()
         project.cut(2)
-        deny(opened)
+        with pytest.raises(LedgerUnavailable):
+            deny(opened)
         until(lambda: opened.ledger.stopped is not None)
         for tier in (0, 2):
             with pytest.raises(LedgerUnavailable):
@@ -67,15 +70,24 @@ def test_a_log_that_was_cut_meanwhile_stops_the_ledger(project: Project):
         assert "shorter" in keeper.problem
 
 
-def test_a_key_that_can_not_be_read_is_a_problem_that_passes(project: Project):
-    with project.open(keep=True) as opened:
+@pytest.mark.parametrize("harm", ["loose", "gone"])
+def test_a_key_that_can_not_be_used_stops_the_ledger_until_it_can(project: Project, harm: str):
+    said: list[str] = []
+    with project.open(on_fault=said.append) as opened:
         key = project.state / "keys" / "ledger-0001.key"
-        key.chmod(0o644)
         deny(opened)
-        keeper = opened.keeper
-        assert keeper is not None
-        until(lambda: keeper.problem is not None)
-        assert deny(opened).seq == 1, "it is not signed, and it is recorded"
-        key.chmod(0o600)
-        until(lambda: keeper.problem is None)
-        assert opened.ledger.stopped is None
+        if harm == "loose":
+            key.chmod(0o644)
+        else:
+            key.rename(key.with_suffix(".away"))
+        until(lambda: opened.ledger.stopped is not None)
+        for tier in (0, 2):
+            with pytest.raises(LedgerUnavailable):
+                allow(opened, tier=tier)
+        if harm == "loose":
+            key.chmod(0o600)
+        else:
+            key.with_suffix(".away").rename(key)
+        until(lambda: opened.ledger.stopped is None)
+        assert deny(opened).seq == 1
+    assert said == [{"loose": "others can read the key ", "gone": "the key "}[harm] + EXPECTED[harm]]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from remit.compile import build_rulebook
 from remit.record.open import open_ledger
-from remit.record.policy import record_activation
+from remit.record.policy import record_weakenings
 from remit.record.reader import entries
 from remit.record.sink import FileSink
 from remit.record.writer import Ledger
@@ -24,21 +24,20 @@ POLICY = {
 }
 
 
-def test_activation_and_what_weakens(tmp_path: Path) -> None:
+def test_what_weakens(tmp_path: Path) -> None:
     rulebook = build_rulebook(POLICY)
     with open_ledger(tmp_path, point="cli", state=tmp_path / "state") as opened:
-        receipt = record_activation(opened.ledger, rulebook, "anna")
+        with opened.store.write() as change:
+            record_weakenings(change, rulebook, at=0, writer="w")
         with opened.store.read() as view:
             found = [entry.data for entry in entries(view)]
-    assert receipt.seq == 3
     assert [(one["type"], one.get("what"), one.get("agent")) for one in found] == [
-        ("activation", None, None),
         ("unsafe", "unsafe_unprotect: .vscode/settings.json", None),
         ("observe", None, "new"),
         ("unsafe", "unsafe_any_arguments", "old"),
     ]
     assert {one["policy"] for one in found} == {rulebook.hash}
-    assert (found[0]["by"], found[2]["until"]) == ("anna", "2026-12-01T00:00:00Z")
+    assert found[1]["until"] == "2026-12-01T00:00:00Z"
 
 
 def test_a_second_sink_gets_every_entry(tmp_path: Path) -> None:

@@ -79,9 +79,19 @@ def test_a_cut_is_found_by_the_signers_memory(project: Project):
 
 
 def test_a_cut_is_found_by_an_anchor_alone(anchored: Project):
+    """Whoever has the state directory can make it forget."""
     anchored.cut(10)
-    (anchored.state / "keys" / "signed").unlink()
+    anchored.forget()
     assert refused(anchored) == "ledger-truncated"
+
+
+def test_a_deleted_memory_is_no_way_around(project: Project):
+    project.fill(20)
+    (project.state / "keys" / "signed").unlink()
+    assert refused(project) == "signer-memory-missing"
+    with project.log() as opened, pytest.raises(LedgerError) as caught:
+        opened.checkpoint()
+    assert caught.value.code == "signer-memory-missing"
 
 
 def test_a_restored_backup_is_found(anchored: Project):
@@ -123,7 +133,10 @@ def test_a_replaced_head_is_found_by_the_signers_memory(project: Project):
     project.harm(
         "DELETE FROM leaf",
         "DELETE FROM secret",
-        *(("INSERT INTO leaf VALUES (?, ?, ?)", seq, leaf_hash(body), body) for seq, body in enumerate(bodies)),
+        *(
+            ("INSERT INTO leaf (seq, hash, body) VALUES (?, ?, ?)", seq, leaf_hash(body), body)
+            for seq, body in enumerate(bodies)
+        ),
         ("UPDATE head SET size = 5, range = ?", tree.to_bytes()),
     )
     assert refused(project) == "ledger-forked"
@@ -228,7 +241,7 @@ def test_a_checkpoint_that_somebody_kept_is_compared(project: Project):
     with project.log() as opened:
         assert audit(opened.log, opened.signer, anchors=[kept]).verified
     project.cut(4)
-    (project.state / "keys" / "signed").unlink()
+    project.forget()
     with project.log() as opened:
         opened.checkpoint()
         assert audit(opened.log, opened.signer).verified, "nothing inside the log shows that it was cut"

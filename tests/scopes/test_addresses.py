@@ -16,7 +16,7 @@ from remit.scopes import email, host
 from remit.scopes.account import read_account
 from remit.scopes.date import read_date
 from remit.scopes.email import read_address
-from remit.scopes.host import read_host
+from remit.scopes.host import host_in, read_host
 from remit.scopes.interface import Unit
 from remit.scopes.kinds import kind_of
 from tests.decide.kit import book, outcome
@@ -381,3 +381,19 @@ def test_ranges_of_dates(scope: object, expected: str) -> None:
 def test_a_range_without_a_date_is_refused(scope: object, message: str) -> None:
     with pytest.raises(PolicyError, match=message):
         books(scope)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("a.y.example", True),
+        ("b.a.y.example", True),
+        ("y.example", False),
+        ("xy.example", False),
+        ("wxy.example", False),
+        (".y.example", False),
+    ],
+)
+def test_what_lies_below_a_domain(text: str, expected: bool) -> None:
+    assert host_in(text, "*.y.example") is expected
+    assert not host_in(text, "y.example") or text == "y.example"

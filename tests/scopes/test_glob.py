@@ -1,73 +1,28 @@
-"""Globs: what they match, against a naive matcher; how they compare, against all short paths."""
+"""Globs: what they match, against the oracle's matcher; how they compare, against all short paths."""
 
 import contextlib
 import copy
-import functools
 import itertools
 import pickle
 import re
 import time
+from typing import Any
 
 import pytest
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
+from remit.scopes import glob_match
 from remit.scopes.glob import Glob, GlobError, fold
+from remit.scopes.glob_syntax import ANY, CharSet
 from remit.scopes.globset import GlobSet
+from tests.oracle.naive_globs import matches as naive
 
 NAMES = ["".join(name) for size in (1, 2) for name in itertools.product("ab", repeat=size)]
 PATHS = [
     ".",
     *("/".join(parts) for depth in (1, 2, 3, 4) for parts in itertools.product(NAMES, repeat=depth)),
 ]
-
-
-# A second, naive reading of the same rules.
-
-
-def naive(text: str, path: str) -> bool:
-    lead = text.startswith("/")
-    if lead != path.startswith("/"):
-        return False
-    names = [] if path in (".", "/") else path.removeprefix("/").split("/")
-    return any(_segments(one.removeprefix("/").split("/"), names) for one in _braces(text))
-
-
-@functools.cache
-def _braces(text: str) -> list[str]:
-    inner = re.search(r"\{([^{}]*)\}", text)
-    if inner is None:
-        return [text]
-    return [one for part in inner[1].split(",") for one in _braces(text[: inner.start()] + part + text[inner.end() :])]
-
-
-def _segments(pattern: list[str], names: list[str]) -> bool:
-    return set(pattern) == {"**"} or _rest(pattern, names)
-
-
-def _rest(pattern: list[str], names: list[str]) -> bool:
-    if not pattern:
-        return not names
-    if set(pattern) == {"**"}:
-        return bool(names)  # something came before: strictly below it
-    if pattern[0] == "**":
-        return any(_rest(pattern[1:], names[skip:]) for skip in range(len(names) + 1))
-    return bool(names) and _name(pattern[0], names[0]) and _rest(pattern[1:], names[1:])
-
-
-@functools.cache
-def _name(pattern: str, name: str) -> bool:
-    if not pattern:
-        return not name
-    if pattern[0] == "*":
-        return any(_name(pattern[1:], name[size:]) for size in range(1, len(name) + 1))
-    if not name:
-        return False
-    if pattern[0] == "[":
-        end = pattern.index("]", 2)
-        body = pattern[1:end]
-        return (name[0] in body) != body.startswith("!") and _name(pattern[end + 1 :], name[1:])
-    return pattern[0] in ("?", name[0]) and _name(pattern[1:], name[1:])
 
 
 _atoms = st.sampled_from(["a", "b", "a", "b", "*", "?", "[ab]", "[!a]", "{a,b}", "{a,ba}", "{a,*}"])
@@ -88,6 +43,8 @@ def parsed(text: str) -> Glob:
 @settings(max_examples=200, deadline=None)
 @example("**")
 @example("**/**")
+@example("**/**/**")
+@example("{**,a}/**")
 @example("a/**/**")
 @example("**/*")
 @example("**/*/**")
@@ -96,6 +53,34 @@ def test_matches_what_the_naive_matcher_matches(text: str) -> None:
     glob = parsed(text)
     wrong = [path for path in PATHS[:260] + PATHS[260::9] if glob.matches(path) != naive(text, path)]
     assert wrong == []
+
+
+@given(patterns)
+@settings(max_examples=100, deadline=None)
+@example("**")
+@example("**/**")
+@example("*")
+@example("*/a")
+def test_an_absolute_glob_matches_what_the_naive_matcher_matches(text: str) -> None:
+    parsed(text)
+    glob = Glob.parse(f"/{text}", absolute=True)
+    paths = ["/", *(f"/{path}" for path in PATHS[1:200])]
+    assert [path for path in paths if glob.matches(path) != naive(f"/{text}", path)] == []
+    assert not any(map(glob.matches, PATHS[:50]))
+
+
+def test_of_globs_with_nothing_but_deep_wildcards_only_a_single_one_matches_the_root() -> None:
+    assert [Glob.parse("/".join(["**"] * size)).matches(".") for size in (1, 2, 3, 4)] == [True, False, False, False]
+    assert [Glob.parse("/**" * size, absolute=True).matches("/") for size in (1, 2, 3)] == [True, False, False]
+    assert Glob.parse("**/**").alternatives == Glob.parse("**/*").alternatives
+
+
+@pytest.mark.parametrize(
+    ("texts", "root"), [(["**", "a?/[bc]"], True), (["*", "a?/[bc]"], False), (["**/*", "?"], False)]
+)
+def test_a_set_has_the_root_only_if_a_member_is_all(texts: list[str], root: bool) -> None:
+    union = GlobSet(map(Glob.parse, texts))
+    assert (union.matches("."), union.matches("ax/b")) == (root, True)
 
 
 @given(st.lists(patterns, min_size=1, max_size=12))
@@ -439,6 +424,8 @@ def test_does_not_include(wide: str, narrow: str) -> None:
         ("**/a", "b/**", True),
         ("**/a", "**/b", False),
         ("[a-c]", "[d-f]", False),
+        ("[a-c]", "[c-f]", True),
+        ("[a-c]x", "[b-f]x", True),
         ("[!a]", "a", False),
         (".git/**", "src/**", False),
         (".git/**", "*/config", True),
@@ -631,3 +618,140 @@ def test_hostile_globs_are_compared_in_polynomial_time() -> None:
         one.includes(two)
         one.intersects(two)
     assert time.process_time() - start < 20
+
+
+EVERYDAY = [
+    ("**", ["a", "a/b", "."], ["/a"]),
+    ("a", ["a"], ["b", "a/a", "."]),
+    ("{a,b/c}", ["a", "b/c"], ["b", "c"]),
+    ("a/**", ["a/b", "a/b/c"], ["a", "b/a", "ab/c"]),
+    ("{a,b}/**", ["a/x", "b/x/y"], ["a", "a/", "c/x"]),
+    ("{a,b/**}", ["a", "b/x"], ["b", "a/x"]),
+    ("**/a", ["a", "b/a", "c/b/a"], ["/a", "/b/a", "ba", "a/b"]),
+    ("d/**/a", ["d/a", "d/b/a", "d/c/b/a"], ["a", "da", "d/ba", "e/d/a", "d/a/b"]),
+    ("d/*.py", ["d/a.py", "d/..py"], ["d/.py", "d/a.pyc", "d/e/a.py", "a.py", "da.py"]),
+    ("d/a*", ["d/ab", "d/a.py"], ["d/a", "d/b", "d/ab/c", "ab", "e/d/ab"]),
+    ("d/a*b", ["d/acb", "d/abb"], ["d/ab", "d/acbc", "d/a/b"]),
+    ("ab*ba", ["abcba", "abba_ba"], ["aba", "abba"]),
+    ("*.py", ["a.py"], [".py", "d/a.py", "/a.py"]),
+    ("a*", ["ab"], ["a", "ab/c", "/ab"]),
+    ("**/*.py", ["a.py", "d/a.py", "d/e/a.py"], [".py", "d/.py", "/a.py", "/d/a.py", "a.pyc"]),
+    ("d/**/*.py", ["d/a.py", "d/e/a.py"], ["a.py", "d/.py", "e/a.py", "ad/a.py"]),
+    ("**/a*.py", ["ab.py", "d/ab.py"], ["a.py", "d/a.py", "ab.py/c", "/ab.py", "d/cab.py"]),
+    ("d/**/a*", ["d/ab", "d/e/ab"], ["d/a", "ab", "d/ba", "e/ab"]),
+]
+"""Shapes for which comparing texts is enough."""
+
+
+def calls_of(monkeypatch: pytest.MonkeyPatch, name: str) -> list[object]:
+    """Grows with each call of a function of `glob_match`."""
+    calls: list[object] = []
+    function = getattr(glob_match, name)
+
+    def noted(*given: object) -> object:
+        calls.append(given)
+        return function(*given)
+
+    monkeypatch.setattr(glob_match, name, noted)
+    return calls
+
+
+@pytest.mark.parametrize(("text", "yes", "no"), EVERYDAY)
+def test_everyday_shapes_need_no_compiled_pattern(
+    monkeypatch: pytest.MonkeyPatch, text: str, yes: list[str], no: list[str]
+) -> None:
+    compiled = calls_of(monkeypatch, "_pattern")
+    glob, absolute = Glob.parse(text), Glob.parse(f"/{text}", absolute=True)
+    assert [path for path in (*yes, *no) if glob.matches(path)] == yes
+    below = [path for path in (*yes, *no) if path[0] not in "/." and path != "a/"]
+    assert [path for path in below if absolute.matches(f"/{path}")] == [path for path in yes if path != "."]
+    assert [path for path in below if absolute.matches(path)] == []
+    assert compiled == []
+    Glob.parse("a?").matches("ab")
+    assert len(compiled) == 1
+
+
+@pytest.mark.parametrize("lead", ["", "/"])
+@pytest.mark.parametrize("size", [1, 7, 8, 9, 10, 30])
+def test_large_sets_are_looked_up_by_the_first_segment(monkeypatch: pytest.MonkeyPatch, size: int, lead: str) -> None:
+    dispatched = calls_of(monkeypatch, "_dispatched")
+    shapes = ("a{}", "a{}/**", "a{}/b/*.py", "**/a{}", "*{}", "?{}")
+    texts = [lead + shapes[n % len(shapes)].format(n) for n in range(size)]
+    union = GlobSet(Glob.parse(text, absolute=True) for text in texts)
+    paths = [lead + form.format(n) for n in range(size + 1) for form in ("a{}", "a{}/c", "a{}/b/c.py", "b/a{}", "b{}")]
+    paths += ["/", "."]
+    assert [path for path in paths if union.matches(path)] == [p for p in paths if any(naive(t, p) for t in texts)]
+    assert len(dispatched) == (size >= 9)
+
+
+def test_a_path_is_tested_by_a_pattern_only_if_it_ends_or_begins_like_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    tested: list[str] = []
+    pattern = glob_match._pattern
+
+    def noting(*given: Any) -> glob_match.Matcher:
+        test = pattern(*given)
+
+        def noted(path: str) -> bool:
+            tested.append(path)
+            return test(path)
+
+        return noted
+
+    monkeypatch.setattr(glob_match, "_pattern", noting)
+    union = GlobSet(Glob.parse(text) for text in ("**/?.pem", "**/.env?", "a?/b.key"))
+    paths = ["a.pem", "x/.envy", ".envy", "ab/b.key", "x/b.key", "a.txt", "x/y", "env", ".env/x", "."]
+    assert [path for path in paths if union.matches(path)] == ["a.pem", "x/.envy", ".envy", "ab/b.key"]
+    assert tested == ["a.pem", "x/.envy", ".envy", "ab/b.key", "x/b.key"]
+
+
+def test_the_set_of_all_characters() -> None:
+    assert CharSet(((0, 46), (48, 0x10FFFF))) == ANY
+    assert (ANY.size(), ANY.inverse()) == (0x10FFFF, CharSet(()))
+    assert "/" not in ANY
+
+
+@pytest.mark.parametrize(
+    ("text", "good"),
+    [
+        ("a" * 1024, True),
+        ("a" * 1025, False),
+        ("{a,b}" * 8, True),  # 256 alternatives
+        ("{a,b}" * 8 + "{a,b}", False),
+        ("{" + ",".join(chr(0x4E00 + n) for n in range(256)) + "}", True),
+        ("{" + ",".join(chr(0x4E00 + n) for n in range(257)) + "}", False),
+        ("{a,b}" * 8 + "a" * 56, True),  # 256 alternatives of 64 characters
+        ("{a,b}" * 8 + "a" * 57, False),
+        ("[\u0100-\u01ff]", True),  # 256 characters
+        ("[\u0100-\u0200]", False),
+        ("[b-b]", True),
+        ("[b-a]", False),
+    ],
+)
+def test_how_large_a_glob_may_be(text: str, good: bool) -> None:
+    if good:
+        Glob.parse(text)
+    else:
+        with pytest.raises(GlobError):
+            Glob.parse(text)
+
+
+def test_a_segment_has_at_most_four_stars_that_may_match_nothing() -> None:
+    four, five = Glob.parse("a*b*c*d*e").loosened(), Glob.parse("a*b*c*d*e*f").loosened()
+    assert [path for path in ("abcde", "axbcde", "zzz", "x") if four.matches(path)] == ["abcde", "axbcde"]
+    assert all(five.matches(path) for path in ("abcdef", "zzz", "x"))
+    assert not five.matches("x/y")
+    assert not Glob.parse(".*").loosened().matches(".")
+    many = Glob.parse("*a*/*b*/*c*/*d*").loosened()  # 256 ways: each segment may be anything
+    assert many.matches("x/x/x/x")
+    few = Glob.parse("*a*/*b*/*c*").loosened()
+    assert few.matches("a/xb/cx")
+    assert not few.matches("a/x/c")
+
+
+def test_which_folded_globs_include_each_other() -> None:
+    plain, folded = Glob.parse("Docs/**"), Glob.parse("Docs/**", fold=True)
+    assert folded.includes(folded)
+    assert folded.includes(plain)
+    assert not plain.includes(folded)
+    assert plain.includes(plain)
+    assert folded.includes(Glob.parse("docs/X", fold=True))

@@ -7,8 +7,16 @@ import pytest
 
 from remit.compile import build_rulebook
 from remit.decide import decide
+from remit.decide.case import Objection
+from remit.decide.preview import Preview
+from remit.decide.questions import AskReason
 from remit.model.call import Call
 from remit.scopes import kinds
+from remit.scopes.glob_syntax import CharSet
+from remit.scopes.interface import Declared, Matcher, Unit
+from remit.scopes.path import PathScope
+from remit.scopes.url import UrlPattern
+from remit.scopes.url_grammar import Url
 from tests.scopes.test_new_kind import ColourKind
 
 POLICY = {
@@ -61,3 +69,45 @@ def test_a_kind_of_the_table_is_read_and_decided(monkeypatch):
         return decide(rulebook, Call("painter", "paint", {"colour": colour})).verdict.word
 
     assert [verdict(colour) for colour in ("red", "#F00", "blue", "no colour", 7)] == ["allow", "allow", *["deny"] * 3]
+
+
+TRAITS = ("argument", "must_be_mentioned", "language", "on_disk", "goes_below", "graded", "conditional")
+KINDS = {
+    "path": "argument must_be_mentioned on_disk goes_below conditional",
+    "glob": "argument must_be_mentioned",
+    "url": "argument must_be_mentioned conditional",
+    "agent": "argument must_be_mentioned conditional",
+    "skill": "argument conditional",
+    "shell": "argument must_be_mentioned language graded",
+    "sql": "argument must_be_mentioned language",
+    "email": "argument must_be_mentioned conditional",
+    "account": "argument must_be_mentioned conditional",
+    "host": "argument must_be_mentioned conditional",
+    "date": "argument conditional",
+    "text": "argument",
+    "number": "argument",
+    "flag": "argument",
+    "json": "argument",
+    "table": "",
+    "branch": "",
+    "context": "",
+    "records": "",
+    "call": "",
+}
+
+
+def test_what_sets_each_kind_apart():
+    found = {name: kinds.kind_of(name) for name in (*kinds._ARGUMENTS, *kinds._UNITS)}
+    assert {n: " ".join(trait for trait in TRAITS if getattr(one, trait)) for n, one in found.items()} == KINDS
+
+
+def test_a_matcher_obliges_to_nothing_and_leaves_nothing_open_unless_it_says_so():
+    assert (Matcher.obliges, Matcher.empty, Matcher.open) == (False, False, False)
+    assert Matcher().refuses(Unit("call", "", "")) is None
+    assert not Matcher().concerns(Unit("call", "", ""))
+    assert not Matcher().excludes(Unit("call", "", ""))
+
+
+@pytest.mark.parametrize("value", [Unit, Declared, PathScope, UrlPattern, Url, CharSet, Objection, Preview, AskReason])
+def test_what_is_judged_can_not_be_changed(value):
+    assert value.__struct_config__.frozen

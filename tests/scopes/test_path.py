@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from remit.model import PolicyError
-from remit.scopes.path import relative_to
+from remit.scopes.glob import Glob
+from remit.scopes.path import names_base, relative_to
 from tests.decide.kit import may, outcome
 
 SCOPE = {"path": {"allow": ["docs/**"], "except": ["docs/open/**"]}}
@@ -80,3 +81,23 @@ def test_a_path_scope_says_what_it_allows(scope: dict[str, object]) -> None:
 )
 def test_an_empty_list_allows_nothing(scope: dict[str, object], path: str, expected: str) -> None:
     assert outcome(may({"read": {"path": scope}}), "read", {"path": path}) == expected
+
+
+@pytest.mark.parametrize(
+    ("below", "expected"),
+    [("docs/x/**", True), ("docs/x/*", False), ("docs/x/*.md", False), ("docs/y/**", False), ("docs/**", False)],
+)
+def test_only_all_below_a_file_is_that_file(below: str, expected: bool) -> None:
+    assert names_base(["docs/x"], Glob.parse(below)) is expected
+
+
+def test_a_text_with_wildcards_names_no_file() -> None:
+    assert not names_base(["docs/[x]"], Glob.parse("docs/[x]/**"))
+
+
+@pytest.mark.parametrize("text", ["a", "./a"])
+def test_a_path_has_at_most_4096_characters(text: str) -> None:
+    longest = text + "/aaa" * 1024
+    codes = [outcome(may("read"), "read", {"path": longest[:size]}) for size in (4095, 4097)]
+    assert codes == ["allow", "deny bad-path"]
+    assert outcome(may("read"), "read", {"path": "a" * 4096}) == "allow"

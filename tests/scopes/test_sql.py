@@ -157,3 +157,58 @@ def test_a_prohibition_looks_at_each_insert_of_a_statement(scope: dict[str, Any]
     (statement,) = understand_sql(text, "postgres").statements
     assert statement.unknown == ()
     assert SqlMatcher(scope).meets(statement)
+
+
+@pytest.mark.parametrize(
+    ("dialect", "table"),
+    [
+        ("postgres", "pg_stats"),
+        ("postgres", "pg_catalog.pg_statistic"),
+        ("postgres", "pg_stat_activity"),
+        ("sqlite", "sqlite_stat4"),
+        ("sqlite", "aux.sqlite_stat4"),
+        ("mysql", "mysql.general_log"),
+        ("mysql", "information_schema.PROCESSLIST"),
+    ],
+)
+def test_tables_that_show_what_is_in_others(dialect: str, table: str) -> None:
+    """What a database keeps about its tables has values of them in it: limits on a table are limits on that too."""
+    text = f"SELECT * FROM {table}"  # noqa: S608
+    [statement] = understand_sql(text, dialect).statements
+    assert SqlMatcher({"select": ["users"]}).meets(statement)
+    assert not SqlMatcher({"delete": ["users"]}).meets(statement)
+    assert refusals({"select": "any"}, text, dialect) == []
+    assert refusals({"select": [table]}, text, dialect) == []
+    for limits in ({"rows": {"users": {"id": 1}}}, {"select": {"tables": "any", "columns": {"users": ["id"]}}}):
+        [reason] = refusals({"select": "any", **limits}, text, dialect)
+        assert "shows other tables" in reason
+
+
+@pytest.mark.parametrize(
+    ("dialect", "text", "reads"),
+    [
+        ("duckdb", "WITH RECURSIVE a AS (SELECT * FROM users), users AS (SELECT 1) SELECT * FROM a", True),
+        ("mysql", "WITH RECURSIVE a AS (SELECT * FROM users), users AS (SELECT 1) SELECT * FROM a", True),
+        ("duckdb", "WITH RECURSIVE users AS (SELECT * FROM users) SELECT * FROM users", True),
+        ("duckdb", "WITH RECURSIVE users AS (SELECT * FROM users UNION ALL SELECT 1) SELECT * FROM users", True),
+        ("snowflake", "WITH RECURSIVE users AS (SELECT * FROM users UNION ALL SELECT 1) SELECT * FROM users", True),
+        ("duckdb", "WITH RECURSIVE t AS (SELECT 1 AS n UNION ALL SELECT n + 1 FROM t) SELECT * FROM t", False),
+        ("mysql", "WITH RECURSIVE t AS (SELECT 1 AS n UNION ALL SELECT n + 1 FROM t) SELECT * FROM t", False),
+        ("postgres", "WITH RECURSIVE t AS (SELECT 1 AS n UNION ALL SELECT n + 1 FROM t) SELECT * FROM t", False),
+        ("sqlite", "WITH t AS (SELECT 1 AS n UNION ALL SELECT n + 1 FROM t) SELECT * FROM t", False),
+    ],
+)
+def test_a_name_is_that_of_a_cte_only_where_the_cte_is_seen(dialect: str, text: str, reads: bool) -> None:
+    assert bool(refusals({"select": ["nothing"]}, text, dialect)) is reads
+
+
+@pytest.mark.parametrize("dialect", ["postgres", "duckdb"])
+def test_an_alias_around_a_join_hides_whose_columns_are_read(dialect: str) -> None:
+    scope = {"select": {"tables": ["x", "users"], "columns": {"users": ["id"]}}}
+    for text in (
+        "SELECT u.secret FROM (x u CROSS JOIN users) AS u",
+        "SELECT u.id FROM (users u CROSS JOIN x) AS u(a, id)",
+    ):
+        [reason] = refusals(scope, text, dialect)
+        assert "columns of users that the text doesn't name" in reason
+    assert refusals(scope, "SELECT u.id FROM (x CROSS JOIN users u)", dialect) == []

@@ -636,3 +636,12 @@ def test_the_usual_port_of_a_scheme_need_not_be_written(scheme: str, port: int) 
     assert pattern.matches(parse_url(f"{scheme}://x.example:{port}/a"))
     assert pattern.matches(parse_url(f"{scheme}://x.example/a"))
     assert not pattern.matches(parse_url(f"{scheme}://x.example:{port + 1}/a"))
+
+
+def test_a_url_has_at_most_8192_characters() -> None:
+    start = "https://x.example/"
+    assert parse_url(start + "a" * (8192 - len(start))).host == "x.example"
+    with pytest.raises(UrlError, match="a URL of more than 8192 characters"):
+        parse_url(start + "a" * (8193 - len(start)))
+    with pytest.raises(UrlError, match="backslash"):
+        parse_url(start + "\\" * (8192 - len(start)))

@@ -106,10 +106,17 @@ def _others(old: Book, new: Book) -> Iterator[Change]:
             yield from _mapping(field, mine, other)
         elif isinstance(other, tuple):
             yield from _items(field, "", mine, other)
-        elif isinstance(other, msgspec.Struct):
-            for name in other.__struct_fields__:
-                one, two = getattr(mine, name), getattr(other, name)
-                yield from _mapping(field, one, two) if isinstance(two, Mapping) else _items(field, name, one, two)
+        elif (known := other if other is not None else mine) is not None and isinstance(known, msgspec.Struct):
+            blank = type(known)()
+            for name in known.__struct_fields__:
+                one, two = (getattr(side if side is not None else blank, name) for side in (mine, other))
+                if isinstance(two, Mapping):
+                    yield from _mapping(field, one, two)
+                elif isinstance(two, tuple):
+                    yield from _items(field, name, one, two)
+                elif words(one) != words(two):
+                    text = [None if value is None else words(value) for value in (one, two)]
+                    yield Change("changed", field, name, "", text[0], text[1])
         elif mine != other:
             yield Change("changed", field, "", "", flow(mine), flow(other))
 

@@ -18,30 +18,31 @@ from remit.cli.person import read_secret
 from remit.enforce.in_force import (
     InForce,
     finish_activation,
+    ledger_settings,
     look_up_in_force,
     put_in_force,
     read_in_force,
     repair_rulebook,
 )
 from remit.grant.credential import is_set
-from remit.grant.person import needs_none, prove_person, without_credential
+from remit.grant.person import Person, needs_none, prove_person, without_credential
 from remit.model.errors import RemitError
 from remit.model.rulebook import Rulebook
 from remit.model.text import shown
+from remit.record.anchor import configured
 from remit.record.open import Opened, open_ledger
+from remit.record.startup import check_anchors, forget_anchors
 from remit.service.activation import Difference
 from remit.testing.check import examine
 
 
 def command(
     policy: PolicyOption = None,
-    yes: Annotated[
-        bool, Option("--yes", help="Without asking, where no passphrase is needed. It replaces none.")
-    ] = False,
+    yes: Annotated[bool, Option("--yes", help="Do not ask for confirmation. Never replaces the passphrase.")] = False,
     dry_run: Annotated[bool, Option("--dry-run", help="Only show what would change.")] = False,
     json: JsonOption = False,
 ) -> int:
-    """Put the policy in force: check it, show what changes, and ask a person."""
+    """Put the policy in force: check it, show what changes, and ask for confirmation."""
     path = find_policy(policy)
     say_policy(path, machine=json)
     checked = examine(path)
@@ -56,7 +57,7 @@ def command(
     if dry_run:
         return _dry_run(look_up_in_force(root), checked.rulebook, json=json)
 
-    with open_ledger(root, point="activate") as opened:
+    with open_ledger(root, point="activate", settings=ledger_settings(root, checked.rulebook)) as opened:
         for warning in opened.warnings:
             err(f"remit: {warning}")
         return _activate(opened, root, checked.rulebook, yes=yes, json=json)
@@ -87,14 +88,23 @@ def _activate(opened: Opened, root: Path, rulebook: Rulebook, *, yes: bool, json
     if not json:
         out(difference_text(difference))
     by = _consent(opened, force, rulebook, yes=yes)
+    before, after = _anchors(force.rulebook), _anchors(rulebook)
+    check_anchors(opened.log, opened.memory, also=(*before, *after))
     activation = put_in_force(opened, root, rulebook, after=force.activation, by=by)
+    with opened.store.read() as view:
+        forget_anchors(opened.log, opened.memory, set(before) - {*after, *configured(view)})
     _sign(opened)
-    about = {"by": by, "at": activation.at, "digest": activation.digest, "activation": activation.seq}
+    about = {"by": by.name, "at": activation.at, "digest": activation.digest, "activation": activation.seq}
     _done("activated", difference, json=json, **about)
     return FINE
 
 
-def _consent(opened: Opened, force: InForce, rulebook: Rulebook, *, yes: bool) -> str:
+def _anchors(rulebook: Rulebook | None) -> tuple[str, ...]:
+    settings = rulebook.book.ledger if rulebook is not None else None
+    return settings.anchors if settings is not None else ()
+
+
+def _consent(opened: Opened, force: InForce, rulebook: Rulebook, *, yes: bool) -> Person:
     """Who agreed. Raises RemitError if nobody did.
 
     What the new policy says of credentials counts for nothing here: it is not in force yet.
@@ -115,9 +125,11 @@ def _consent(opened: Opened, force: InForce, rulebook: Rulebook, *, yes: bool) -
 
 
 def _sign(opened: Opened) -> None:
-    """The activation is under a signature at once. It stands without one, too."""
+    """The activation is under a signature at once, and the anchors have it. It stands without that, too."""
     try:
-        opened.checkpoint()
+        for reply in opened.push():
+            if reply.error is not None:
+                err(f"remit: {reply.error}")
     except RemitError as error:
         err(f"remit: the policy is in force, but the ledger could not be signed: {error}")
 

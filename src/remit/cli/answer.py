@@ -16,30 +16,30 @@ from remit.grant.errors import GrantError
 
 LONGEST = 4_000
 """Characters of a reason."""
-YesOption = Annotated[bool, Option("--yes", help="Without asking, where no passphrase is needed. It replaces none.")]
+YesOption = Annotated[bool, Option("--yes", help="Do not ask for confirmation. Never replaces the passphrase.")]
 
 
 def approve(
     name: AskArgument,
-    because: Annotated[str | None, Option("--because", metavar="TEXT", help="Why.")] = None,
+    because: Annotated[str | None, Option("--because", metavar="TEXT", help="The reason.")] = None,
     full: FullOption = False,
     yes: YesOption = False,
     policy: PolicyOption = None,
     json: JsonOption = False,
 ) -> int:
-    """Approve one call that waits: exactly this one, once."""
+    """Approve one waiting call, exactly as shown, once."""
     return _answer(name, "approve", because, full=full, yes=yes, policy=policy, json=json)
 
 
 def refuse(
     name: AskArgument,
-    because: Annotated[str, Option("--because", metavar="TEXT", help="Why; the agent may be told.")],
+    because: Annotated[str, Option("--because", metavar="TEXT", help="The reason; the agent may see it.")],
     full: FullOption = False,
     yes: YesOption = False,
     policy: PolicyOption = None,
     json: JsonOption = False,
 ) -> int:
-    """Refuse one call that waits, or that was approved and has not run yet. Refusing beats approving."""
+    """Refuse a call that is waiting, or one that was approved and has not run yet. A refusal overrides an approval."""
     return _answer(name, "refuse", because, full=full, yes=yes, policy=policy, json=json)
 
 
@@ -61,8 +61,8 @@ def _answer(
         _answerable(asked, verdict)
         if not json:
             out(seen(living, asked, full=full))
-        by = living.person(book, f"{verdict} {asked.id}", yes=yes)
-        answered = living.authority.answer(asked.id, verdict, by=by, because=because)
+        person = living.person(book, f"{verdict} {asked.id}", yes=yes)
+        answered = living.authority.answer(asked.id, verdict, by=person.name, because=because, sign=person.sign)
         if json:
             out_data(seen_json(living, answered))
         else:

@@ -18,7 +18,7 @@ def command(
     json: JsonOption = False,
     quiet: Annotated[bool, Option("--quiet", "-q", help="Print only what is wrong.")] = False,
 ) -> int:
-    """Check a policy: it loads, its examples and `never` statements hold, its tests pass."""
+    """Check that a policy loads, its examples and `never` statements hold, and its tests pass."""
     path = find_policy(policy)
     if not quiet:
         say_policy(path, machine=json)

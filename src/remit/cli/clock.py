@@ -23,7 +23,7 @@ IN_DOUBT = 1
 
 
 def look(policy: PolicyOption = None, json: JsonOption = False) -> int:
-    """Show the clock by which approvals, tickets and tasks end: whether it is in doubt, and what happened to it."""
+    """Show the clock that ends approvals, tickets and tasks: whether it is in doubt, and what happened to it."""
     events: list[dict[str, Any]] = []
     with to_look(policy) as living:
         if living is None:
@@ -50,13 +50,11 @@ def look(policy: PolicyOption = None, json: JsonOption = False) -> int:
 
 
 def repair(
-    yes: Annotated[
-        bool, Option("--yes", help="Without asking, where no passphrase is needed. It replaces none.")
-    ] = False,
+    yes: Annotated[bool, Option("--yes", help="Do not ask for confirmation. Never replaces the passphrase.")] = False,
     policy: PolicyOption = None,
     json: JsonOption = False,
 ) -> int:
-    """Say that the wall clock is right. What still lasts ends after the time that it has left, not later."""
+    """Confirm that the wall clock is correct. Whatever is still open keeps the time it has left, and gets no more."""
     with to_change(policy) as living:
         book = living.book(machine=json)
         with living.opened.store.read() as view:
@@ -65,8 +63,8 @@ def repair(
             raise GrantError("the clock is not in doubt: there is nothing to repair", code="clock-sound")
         if not json:
             out(f"{found.doubt.reason}\n")
-        by = living.person(book, f"set the clock from {found.now} to {moment(time.time())}", yes=yes)
-        done = living.authority.repair_clock(by=by)
+        by, sign = living.person(book, f"set the clock from {found.now} to {moment(time.time())}", yes=yes)
+        done = living.authority.repair_clock(by=by, sign=sign)
     if json:
         out_data({**done._asdict(), "by": by})
         return FINE

@@ -10,6 +10,7 @@ from remit.cli.ledger.user import user_name
 from remit.cli.options import JsonOption, PolicyOption
 from remit.cli.output import err, out, out_json
 from remit.cli.person import read_secret
+from remit.enforce.in_force import ledger_settings
 from remit.grant.credential import CredentialError, is_set, set_passphrase, unfit
 from remit.grant.credential import status as look
 from remit.grant.person import PersonError
@@ -19,8 +20,9 @@ from remit.record.open import open_ledger, open_log
 
 
 def set_(policy: PolicyOption = None, json: JsonOption = False) -> int:
-    """Set the passphrase, or change it. It is read from the terminal, and from nothing else."""
-    with open_ledger(_root(policy), point="credential") as opened:
+    """Set or change the passphrase. Remit reads it only from the terminal."""
+    root = _root(policy)
+    with open_ledger(root, point="credential", settings=ledger_settings(root)) as opened:
         for warning in opened.warnings:
             err(f"remit: {warning}")
         old = read_secret("the passphrase until now: ") if is_set(opened.store) else None
@@ -40,7 +42,7 @@ def set_(policy: PolicyOption = None, json: JsonOption = False) -> int:
 
 
 def status(policy: PolicyOption = None, json: JsonOption = False) -> int:
-    """Say whether a passphrase is set, since when, and how many wrong ones followed the last right one."""
+    """Show whether a passphrase is set, since when, and how many wrong attempts followed the last good one."""
     try:
         with open_log(_root(policy)) as opened:
             found = look(opened.store)

@@ -42,14 +42,16 @@ def command(
     call: CallOption = None,
     calls: Annotated[
         str | None,
-        Option("--calls", metavar="FILE|-", help="Calls as JSON, one a line; - is stdin. One decision per line."),
+        Option(
+            "--calls", metavar="FILE|-", help="Calls as JSON, one per line; - is stdin. Prints one decision per line."
+        ),
     ] = None,
     policy: PolicyOption = None,
     root: RootOption = None,
     facts: FactsOption = None,
     now: NowOption = None,
     fail_on: Annotated[
-        FailOn | None, Option("--fail-on", help="Exit with 3 if a decision is this, or stricter.")
+        FailOn | None, Option("--fail-on", help="Exit with 3 if a decision is this strict or stricter.")
     ] = None,
     json: JsonOption = False,
 ) -> int:

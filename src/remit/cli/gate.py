@@ -24,9 +24,7 @@ CapsuleArgument = Annotated[str, Argument(metavar="CAPSULE")]
 def pass_(
     capsule: CapsuleArgument,
     gate: Annotated[str, Argument(metavar="GATE", help="Such as plan.")],
-    yes: Annotated[
-        bool, Option("--yes", help="Without asking, where no passphrase is needed. It replaces none.")
-    ] = False,
+    yes: Annotated[bool, Option("--yes", help="Do not ask for confirmation. Never replaces the passphrase.")] = False,
     policy: PolicyOption = None,
     json: JsonOption = False,
 ) -> int:
@@ -36,8 +34,8 @@ def pass_(
         state = living.authority.check_gate(capsule, gate)
         if not json:
             out("".join(f"{line}\n" for line in _shown(rulebook, state, gate)))
-        by = living.person(book, f"pass the gate {shown(gate)} of {shown(capsule)}", yes=yes)
-        living.authority.pass_gate(capsule, gate, by=by)
+        by, sign = living.person(book, f"pass the gate {shown(gate)} of {shown(capsule)}", yes=yes)
+        living.authority.pass_gate(capsule, gate, by=by, sign=sign)
     if json:
         out_data(
             {"state": "passed", "capsule": capsule, "gate": gate, "by": by, "items": _items(rulebook, state, gate)}
@@ -48,12 +46,11 @@ def pass_(
 
 
 def list_(capsule: CapsuleArgument, policy: PolicyOption = None, json: JsonOption = False) -> int:
-    """List the gates of a task, and who has passed them."""
+    """List the gates of a task and who has passed them."""
     with to_look(policy) as found:
         living = must_look(found, "capsule", capsule)
         state = living.authority.state(capsule)
-        with living.opened.store.read() as view:
-            passed = gates(view, state)
+        passed = gates(state)
     if json:
         out_data(passed)
         return FINE

@@ -19,22 +19,22 @@ from remit.store import Store
 
 
 def command(
-    standing: Annotated[bool, Option("--standing", help="A grant that stands in the policy, with an end.")] = False,
-    agent: Annotated[str | None, Option("--agent", metavar="NAME", help="To whom: an agent or role.")] = None,
-    tool: Annotated[list[str] | None, Option("--tool", metavar="NAME", help="For which tool; repeatable.")] = None,
+    standing: Annotated[bool, Option("--standing", help="A grant in the policy, with an end date.")] = False,
+    agent: Annotated[
+        str | None, Option("--agent", metavar="NAME", help="The agent or role that gets the grant.")
+    ] = None,
+    tool: Annotated[list[str] | None, Option("--tool", metavar="NAME", help="The tool; can be repeated.")] = None,
     path: Annotated[list[str] | None, Option("--path", metavar="GLOB", help="Only these paths.")] = None,
     url: Annotated[list[str] | None, Option("--url", metavar="PATTERN", help="Only these URLs.")] = None,
-    until: Annotated[str | None, Option("--until", metavar="MOMENT", help="When it ends.")] = None,
-    adr: Annotated[str | None, Option("--adr", metavar="ID", help="Where the reason is written down.")] = None,
+    until: Annotated[str | None, Option("--until", metavar="MOMENT", help="When the grant ends.")] = None,
+    adr: Annotated[str | None, Option("--adr", metavar="ID", help="The document that records the reason.")] = None,
     approved_by: Annotated[str | None, Option("--approved-by", metavar="NAME", help="Who approved it.")] = None,
-    yes: Annotated[
-        bool, Option("--yes", help="Without asking, where no passphrase is needed. It replaces none.")
-    ] = False,
+    yes: Annotated[bool, Option("--yes", help="Do not ask for confirmation. Never replaces the passphrase.")] = False,
     dry_run: Annotated[bool, Option("--dry-run", help="Only show what would change.")] = False,
     policy: PolicyOption = None,
     json: JsonOption = False,
 ) -> int:
-    """Add a standing grant to the policy file, with a reason, an approver and an end; `remit activate` enforces it."""
+    """Add a standing grant to the policy file, with an approver and an end date; `remit activate` puts it in force."""
     if not standing:
         raise InputError(
             "a grant for one task comes with the task, not from here",
@@ -69,7 +69,7 @@ def command(
         return FINE
     with to_change(policy) as living:
         book = _activated(living.root, living.opened.store)
-        by = living.person(book, f"grant {shown(', '.join(tool or []))} to {shown(agent)}", yes=yes)
+        by = living.person(book, f"grant {shown(', '.join(tool or []))} to {shown(agent)}", yes=yes).name
         edit.write()
     if json:
         about = {"policy": load_file(file).hash, "was": edit.before.hash, "by": by}

@@ -21,9 +21,9 @@ from remit.cli.ledger.user import user_name
 from remit.cli.output import complain, err, out, paint
 from remit.cli.person import read_secret
 from remit.compile.load import load_file
-from remit.enforce.in_force import read_in_force
+from remit.enforce.in_force import ledger_settings, read_in_force
 from remit.grant.authority import Authority
-from remit.grant.person import needs_none, prove_person, without_credential
+from remit.grant.person import Person, needs_none, prove_person, without_credential
 from remit.model.errors import RemitError
 from remit.model.rulebook import Book, Rulebook
 from remit.model.text import shown
@@ -59,7 +59,7 @@ class Living(msgspec.Struct, frozen=True):
             complain(error)
             return None
 
-    def person(self, book: Book | None, doing: str, *, yes: bool = False) -> str:
+    def person(self, book: Book | None, doing: str, *, yes: bool = False) -> Person:
         """Who does it, proved by the passphrase. Raises RemitError."""
         if not needs_none(book):
             return prove_person(self.opened.store, book, name=user_name(None), doing=doing, read=read_secret)
@@ -91,7 +91,8 @@ def _say_which(path: Path, which: Literal["activated", "file"], rulebook: Rulebo
         out(paint(line, "dim") + "\n")
 
 
-def _root(option: Path | None) -> tuple[Path, Path]:
+def find_project(option: Path | None) -> tuple[Path, Path]:
+    """The policy file, and its folder. Raises InputError."""
     path = find_policy(option)
     if not os.path.lexists(path):
         raise InputError(f"{shown(path, 300)}: no such file", code="no-policy")
@@ -101,8 +102,8 @@ def _root(option: Path | None) -> tuple[Path, Path]:
 @contextmanager
 def to_change(option: Path | None) -> Iterator[Living]:
     """For commands that give, answer or end. Raises RemitError."""
-    path, root = _root(option)
-    with open_ledger(root, point=POINT) as opened:
+    path, root = find_project(option)
+    with open_ledger(root, point=POINT, settings=ledger_settings(root)) as opened:
         for warning in opened.warnings:
             err(f"remit: {warning}")
         yield Living(path, root, opened, Authority(opened.store, opened.vault))
@@ -111,7 +112,7 @@ def to_change(option: Path | None) -> Iterator[Living]:
 @contextmanager
 def to_look(option: Path | None) -> Iterator[Living | None]:
     """For commands that only show; None where nothing has been recorded yet. Raises RemitError."""
-    path, root = _root(option)
+    path, root = find_project(option)
     try:
         opened = open_log(root)
     except LedgerError as error:

@@ -34,14 +34,14 @@ def command(
         str | None,
         Option("--tools", metavar="X,Y", help="Only these tools: names, toolsets, patterns."),
     ] = None,
-    everyone: Annotated[bool, Option("--all", help="Roles and runners too.")] = False,
+    everyone: Annotated[bool, Option("--all", help="Include roles and runners.")] = False,
     transpose: Annotated[bool, Option("--transpose", help="Agents as rows, tools as columns.")] = False,
     policy: PolicyOption = None,
     now: NowOption = None,
 ) -> int:
     """Show who may use what: ✅ allowed, 🔒 allowed with a scope, ✋ must ask, ❌ denied.
 
-    The cells show what is written. A single call can still be refused, for what it touches or who handed it on.
+    The cells show what the policy says. A single call can still be refused for what it touches or who delegated it.
     """
     opened = open_policy(policy, machine=format is not Format.table)
     rulebook = opened.rulebook

@@ -10,15 +10,15 @@ from remit.cli.parameters import Option
 
 PolicyOption = Annotated[
     Path | None,
-    Option("--policy", metavar="FILE", help="The policy; otherwise the nearest remit.yaml, here or above."),
+    Option("--policy", metavar="FILE", help="The policy; default: the nearest remit.yaml, here or above."),
 ]
 JsonOption = Annotated[bool, Option("--json", help="Output for programs.")]
-AgentOption = Annotated[str | None, Option("--agent", metavar="NAME", help="Who calls: an agent, role or runner.")]
+AgentOption = Annotated[str | None, Option("--agent", metavar="NAME", help="The caller: an agent, role or runner.")]
 ToolOption = Annotated[str | None, Option("--tool", metavar="NAME", help="The tool that is called.")]
 ArgsOption = Annotated[str | None, Option("--args", metavar="JSON", help="The arguments, as a JSON object.")]
 ArgOption = Annotated[
     list[str] | None,
-    Option("--arg", metavar="NAME=TEXT", help="One argument that is a text; can be repeated."),
+    Option("--arg", metavar="NAME=TEXT", help="One text argument; can be repeated."),
 ]
 ContextOption = Annotated[
     str | None,
@@ -35,9 +35,7 @@ FactsOption = Annotated[
     Path | None,
     Option("--facts", metavar="FILE", help="Facts (YAML or JSON): capsules, grants, halts …"),
 ]
-NowOption = Annotated[
-    str | None, Option("--now", metavar="MOMENT", help="The moment to decide for; default: the clock.")
-]
+NowOption = Annotated[str | None, Option("--now", metavar="MOMENT", help="The time to decide for; default: now.")]
 
 
 class FailOn(StrEnum):

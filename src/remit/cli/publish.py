@@ -21,11 +21,11 @@ def command(
         bool, Option("--check", help="Write nothing; exit with 1 if the file differs from the program.")
     ] = False,
     policy: Annotated[
-        Path | None, Option("--policy", metavar="FILE", help="The policy; otherwise the one that the guard names.")
+        Path | None, Option("--policy", metavar="FILE", help="The policy; default: the one that the guard names.")
     ] = None,
     json: JsonOption = False,
 ) -> int:
-    """Write the tools that a program declares in Python beside the policy; importing the program runs its code.
+    """Write the tools that a Python program declares to a file beside the policy; this imports and runs the program.
 
     They go to remit.tools.yaml, which belongs to the policy: `remit activate` puts it in force. Name all programs that
     share the policy in one command. A guard whose functions differ from the file does not start.

@@ -21,7 +21,7 @@ def command(
     now: NowOption = None,
     json: JsonOption = False,
 ) -> int:
-    """Report what an agent can use: how many tools, by layer, and which, with their scopes."""
+    """Report the tools that an agent can use, with totals by layer and scopes."""
     if (agent is None) is not everyone:
         raise InputError("name one AGENT, or say --all" if agent is None else "either AGENT or --all, not both")
     opened = open_policy(policy, machine=json)

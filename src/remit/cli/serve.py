@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+import time
 from contextlib import suppress
 from queue import Full, Queue
 from threading import Thread
@@ -12,10 +13,11 @@ from remit.adapters.hooks.carrier import Answer
 from remit.cli.common import FINE, find_policy
 from remit.cli.ledger.lines import out_ascii
 from remit.cli.options import JsonOption, PolicyOption
-from remit.cli.output import OutputClosed, out, paint
+from remit.cli.output import OutputClosed, err, out, paint
 from remit.cli.parameters import Option
 from remit.explain.why import headline
 from remit.model.decision import Decision
+from remit.model.moments import moment
 from remit.model.text import shown
 from remit.service.daemon import Daemon
 
@@ -25,7 +27,7 @@ def command(
     quiet: Annotated[bool, Option("--quiet", help="Print only what was refused or asked.")] = False,
     json: JsonOption = False,
 ) -> int:
-    """Answer the hooks of this project, with the activated policy, until interrupted."""
+    """Answer this project's hooks with the activated policy until interrupted."""
     lines: Queue[tuple[str, Decision] | None] = Queue(1000)
 
     def on_answer(host: str, answer: Answer) -> None:
@@ -51,7 +53,11 @@ def command(
 
     root = find_policy(policy).parent.absolute()
     printer = Thread(target=print_lines, name="remit-lines", daemon=True)
-    with Daemon(root, on_answer) as daemon:
+
+    def on_fault(fault: str) -> None:
+        err(f"remit: {moment(time.time())} {fault}")
+
+    with Daemon(root, on_answer, on_fault=on_fault) as daemon:
         for name in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
             signal.signal(name, lambda *_: daemon.stop())
         if json:

@@ -28,12 +28,12 @@ NOT_AS_IT_SHOULD = 1
 
 def command(
     probe: Annotated[
-        bool, Option("--probe", help="Ask the installed hook, as the host does, about calls that must be denied.")
+        bool, Option("--probe", help="Send calls that must be denied through the installed hook, as the host does.")
     ] = False,
     policy: PolicyOption = None,
     json: JsonOption = False,
 ) -> int:
-    """Say what is in force, how strongly each agent is bound, and what gets past. Exit code 1: something is wrong."""
+    """Show what is in force, how strongly each agent is bound, and what gaps remain. Exit code 1: a problem."""
     project = _project(policy)
     status = look(project)
     probes = run_probes(project.root, project.policy, project.state, status) if probe else None

@@ -95,7 +95,15 @@ def _project(status: Status) -> Iterator[str]:
     if ledger.reachable:
         last = f", the last of {shown(ledger.last, 30)}" if ledger.last else ""
         yield f"  ledger: {ledger.size} entries{last}; {shown(ledger.store, 300)}"
+        if ledger.bytes is not None:
+            old = f", {ledger.archived} entries archived" if ledger.archived else ""
+            since = f", the oldest of {shown(ledger.oldest, 30)}" if ledger.oldest else ""
+            yield f"  {ledger.bytes / 1_000_000:.1f} MB{since}{old}"
         yield f"  {_signed(status)}"
+        for stream in ledger.streams:
+            last = f", last delivered {shown(stream.last, 30)}" if stream.last else ""
+            waiting = f"{stream.waiting} entries wait" if stream.waiting else "all delivered"
+            yield f"  stream {shown(stream.name)} → {shown(stream.to, 300)}: {waiting}{last}"
     else:
         yield f"  ledger: {shown(ledger.problem or 'none', 300)}"
     if status.serving:
@@ -115,7 +123,7 @@ def _signed(status: Status) -> str:
     elif ledger.signed >= ledger.size:
         signed = "signed up to the last entry"
     else:
-        signed = f"signed up to entry {ledger.signed} of {ledger.size}"
+        signed = f"{ledger.size - ledger.signed} entries unsigned since {shown(ledger.unsigned_since or '?', 30)}"
     anchors = (
         f"{len(ledger.anchors)} anchor(s)" if ledger.anchors else "no anchor: whoever owns this machine can cut it"
     )

@@ -28,141 +28,155 @@ Entry = Command | Group
 
 
 COMMANDS: dict[str, Entry] = {
-    "check": Command("check", "Check a policy: it loads, its examples and `never` statements hold, its tests pass"),
-    "activate": Command("activate", "Put the policy in force: check it, show what changes, and ask a person"),
+    "check": Command(
+        "check", "Check that a policy loads, its examples and `never` statements hold, and its tests pass"
+    ),
+    "activate": Command("activate", "Put the policy in force: check it, show what changes, and ask for confirmation"),
     "publish": Command(
         "publish",
-        "Write the tools that a program declares in Python beside the policy; importing the program runs its code",
+        "Write the tools that a Python program declares to a file beside the policy; this imports and runs the program",
     ),
     "install": Command(
         "install.command",
-        "Put Remit's hooks into a host's settings",
+        "Install Remit's hooks in a host's settings",
     ),
     "uninstall": Command(
         "install.uninstall",
-        "Take Remit out of a host",
+        "Remove Remit from a host",
     ),
     "decide": Command("decide", "Decide one call (--agent, --tool, --args) or many (--calls FILE or -)"),
     "explain": Command(
         "explain", "Explain a decision: the steps, the rule, the tier, and what would make the call pass"
     ),
     "matrix": Command("matrix", "Show who may use what: ✅ allowed, 🔒 allowed with a scope, ✋ must ask, ❌ denied"),
-    "report": Command("report", "Report what an agent can use: how many tools, by layer, and which, with their scopes"),
+    "report": Command("report", "Report the tools that an agent can use, with totals by layer and scopes"),
     "who-can": Command("who_can", "Show who may use a tool"),
     "reach": Command(
         "reach",
-        "Show what an agent can cause through others: whom its work can come to, and what that adds to its own",
+        "Show what an agent can cause by delegating: whom its work can reach, and what that adds to its own rights",
     ),
     "understand": Command(
         "understand",
-        "Show what a text would do, without asking whether anybody may: effects, targets, and its tier with the reason",
+        "Show what a text would do, regardless of who may run it: effects, targets, and its tier with the reason",
     ),
     "grant": Command(
         "grant",
-        "Add a standing grant to the policy file, with a reason, an approver and an end; `remit activate` enforces it",
+        "Add a standing grant to the policy file, with an approver and an end date; `remit activate` puts it in force",
     ),
     "schema": Command("schema", "Print the JSON Schema of a policy file, for editors"),
-    "serve": Command("serve", "Answer the hooks of this project, with the activated policy, until interrupted"),
+    "serve": Command("serve", "Answer this project's hooks with the activated policy until interrupted"),
     "status": Command(
         "status",
-        "Say what is in force, how strongly each agent is bound, and what gets past",
+        "Show what is in force, how strongly each agent is bound, and what gaps remain",
     ),
     "witness": Command(
-        "witness", "Run a witness (C2SP tlog-witness): POST /add-checkpoint gets a cosignature, or a refusal"
+        "witness", "Run a witness (C2SP tlog-witness): POST /add-checkpoint returns a cosignature or a refusal"
     ),
-    "approve": Command("answer", "Approve one call that waits: exactly this one, once", "approve"),
+    "approve": Command("answer", "Approve one waiting call, exactly as shown, once", "approve"),
     "refuse": Command(
         "answer",
-        "Refuse one call that waits, or that was approved and has not run yet",
+        "Refuse a call that is waiting, or one that was approved and has not run yet",
         "refuse",
     ),
     "approvals": Group(
-        "What waits for a person's answer: list it, watch it, look at one in full",
+        "List or watch the calls that wait for a person's answer",
         {
             "show": Command(
                 "approvals.show",
-                "Show one call that waits: all its arguments, hidden characters marked, and what its texts would do",
+                "Show one waiting call: all arguments, with hidden characters marked, and what its texts would do",
             ),
         },
-        alone=Command("approvals.inbox", "What waits for a person's answer: list it, watch it, look at one in full"),
+        alone=Command("approvals.inbox", "List or watch the calls that wait for a person's answer"),
     ),
     "capsule": Group(
-        "Tasks handed to agents: what they may besides, what binds them, and when they end",
+        "Tasks given to agents: their extra permissions, their limits, and when they end",
         {
             "new": Command(
                 "capsule.new",
-                "Hand a task to an agent: show what it would allow and how far that reaches, then ask a person",
+                "Give a task to an agent: show what it would allow and how far that reaches, then ask for confirmation",
             ),
             "show": Command(
                 "capsule.show",
-                "Show a task: what it allows and how far that reaches, what binds it, and where it stands",
+                "Show a task: what it allows and how far that reaches, its limits, and its state",
             ),
-            "list": Command("capsule.list_", "List tasks: those that are open, or with --all every one"),
+            "list": Command("capsule.list_", "List open tasks, or all tasks with --all"),
             "end": Command(
                 "capsule.end",
-                "End a task and all that were handed on from it; say what was revoked, and what was left unused",
+                "End a task and all tasks delegated from it; show what was revoked and what was never used",
             ),
             "report": Command(
                 "capsule.report",
-                "Report a task: who, when, calls by tool, questions and how long answers took, denials, hand-overs",
+                "Report on a task: who, when, calls by tool, questions and response times, denials, hand-overs",
             ),
         },
     ),
     "gate": Group(
-        "Gates of a task, which people pass",
+        "The gates of a task, which people pass",
         {
             "pass": Command(
                 "gate",
                 "Pass a gate of a task",
                 "pass_",
             ),
-            "list": Command("gate", "List the gates of a task, and who has passed them", "list_"),
+            "list": Command("gate", "List the gates of a task and who has passed them", "list_"),
         },
     ),
     "clock": Group(
-        "Show the clock by which approvals, tickets and tasks end: whether it is in doubt, and what happened to it",
-        {"repair": Command("clock", "Say that the wall clock is right", "repair")},
+        "Show the clock that ends approvals, tickets and tasks: whether it is in doubt, and what happened to it",
+        {"repair": Command("clock", "Confirm that the wall clock is correct", "repair")},
         alone=Command(
             "clock",
-            "Show the clock by which approvals, tickets and tasks end: whether it is in doubt, and what happened to it",
+            "Show the clock that ends approvals, tickets and tasks: whether it is in doubt, and what happened to it",
             "look",
         ),
     ),
     "credential": Group(
-        "The passphrase that people prove themselves with: to activate, and to answer",
+        "The passphrase that people use to activate policies and answer questions",
         {
             "set": Command(
                 "credential",
-                "Set the passphrase, or change it",
+                "Set or change the passphrase",
                 "set_",
             ),
             "status": Command(
                 "credential",
-                "Say whether a passphrase is set, since when, and how many wrong ones followed the last right one",
+                "Show whether a passphrase is set, since when, and how many wrong attempts followed the last good one",
                 "status",
             ),
         },
     ),
     "ledger": Group(
-        "The ledger: what was decided, written so that nobody can change it unnoticed",
+        "The ledger: a tamper-evident record of decisions",
         {
             "verify": Command(
                 "ledger.verify",
                 "Verify every entry, checkpoint and stored value, and compare with all anchors",
             ),
-            "show": Command("ledger.show", "Show entries: one in full, or the newest of those that fit the options"),
-            "tail": Command("ledger.tail", "Show the newest entries; with -f, go on as they are written"),
+            "show": Command("ledger.show", "Show one entry in full, or the newest entries that match the options"),
+            "tail": Command("ledger.tail", "Show the newest entries; with -f, keep showing new ones"),
             "prove": Command(
                 "ledger.prove",
-                "Write a receipt (tlog-proof) for entry N: its bytes, the way to the root, and a signed checkpoint",
+                "Write a receipt (tlog-proof) for entry N: its bytes, the path to the root, and a signed checkpoint",
             ),
             "check-proof": Command("ledger.check_proof", "Check a receipt offline"),
             "export": Command(
                 "ledger.export", "Export the log: tiles (verifiable by others), JSON lines, or OCSF events"
             ),
+            "archive": Command(
+                "ledger.archive",
+                "Move old entries into a folder that `remit ledger verify DIR` verifies alone",
+            ),
+            "stream": Command(
+                "ledger.stream",
+                "Deliver events to the streams of the activated policy, or show the progress of each stream",
+            ),
             "erase": Command(
                 "ledger.erase",
-                "Erase values for good: arguments and statements",
+                "Erase values permanently: arguments and statements",
+            ),
+            "resume": Command(
+                "ledger.resume",
+                "Resume a stopped ledger, with a recorded reason; needs a person's confirmation",
             ),
             "stats": Command(
                 "ledger.stats",
@@ -173,14 +187,14 @@ COMMANDS: dict[str, Entry] = {
                 {
                     "add": Command(
                         "ledger.anchor",
-                        "Add an anchor: compare what it keeps already with the log, and give it the newest checkpoint",
+                        "Add an anchor: compare what it already keeps with the log, and send it the newest checkpoint",
                         "add",
                     ),
-                    "list": Command("ledger.anchor", "List the anchors, and what each of them keeps", "list_"),
+                    "list": Command("ledger.anchor", "List the anchors and what each one keeps", "list_"),
                     "remove": Command("ledger.anchor", "Remove an anchor", "remove"),
                     "push": Command(
                         "ledger.anchor",
-                        "Sign the head of the log, and hand it to every anchor",
+                        "Sign the head of the log and send it to every anchor",
                         "push",
                     ),
                 },
@@ -188,15 +202,17 @@ COMMANDS: dict[str, Entry] = {
             "keys": Group(
                 "The keys that sign the log",
                 {
-                    "list": Command("ledger.keys", "List the public keys that ever signed, the newest last", "list_"),
+                    "list": Command(
+                        "ledger.keys", "List every public key that has signed the log, newest last", "list_"
+                    ),
                     "show": Command(
                         "ledger.keys",
-                        "Show the public key that signs now: for those who check receipts, and for witnesses",
+                        "Show the current public key, for people who check receipts and for witnesses",
                         "show",
                     ),
                     "rotate": Command(
                         "ledger.keys",
-                        "Make a new key",
+                        "Create a new key",
                         "rotate",
                     ),
                 },

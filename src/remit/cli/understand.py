@@ -18,7 +18,7 @@ from remit.model.rulebook import Rulebook
 
 
 class Dialect(StrEnum):
-    """Whose SQL it is."""
+    """The SQL dialect."""
 
     sqlite = "sqlite"
     postgres = "postgres"
@@ -34,13 +34,13 @@ def command(
     sql: Annotated[str | None, Option("--sql", metavar="TEXT", help="A SQL text instead; - is stdin.")] = None,
     url: Annotated[str | None, Option("--url", metavar="URL", help="A URL instead.")] = None,
     path: Annotated[str | None, Option("--path", metavar="PATH", help="A path instead.")] = None,
-    dialect: Annotated[Dialect, Option("--dialect", help="Whose SQL it is.")] = Dialect.sqlite,
+    dialect: Annotated[Dialect, Option("--dialect", help="The SQL dialect.")] = Dialect.sqlite,
     policy: Annotated[
         Path | None, Option("--policy", metavar="FILE", help="Use the labels and tiers of this policy.")
     ] = None,
     json: JsonOption = False,
 ) -> int:
-    """Show what a text would do, without asking whether anybody may: effects, targets, and its tier with the reason."""
+    """Show what a text would do, regardless of who may run it: effects, targets, and its tier with the reason."""
     given = {"shell": text, "sql": sql, "url": url, "path": path}
     named = [name for name, value in given.items() if value is not None]
     if len(named) != 1:

@@ -34,7 +34,7 @@ def command(
     now: NowOption = None,
     json: JsonOption = False,
 ) -> int:
-    """Show who may use a tool. With --args or --arg, that call is decided for everybody."""
+    """Show who may use a tool. With --args or --arg, decides that call for every caller."""
     decided = args is not None or bool(arg) or context is not None
     arguments(args, arg)
     loaded = open_policy(policy, machine=json)

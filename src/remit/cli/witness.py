@@ -16,20 +16,20 @@ from remit.record.witness_server import WitnessServer
 
 
 def command(
-    state: Annotated[Path, Option("--state", metavar="DIR", help="Its folder: key, logs, what it has seen.")],
+    state: Annotated[Path, Option("--state", metavar="DIR", help="Its directory: key, logs, and what it has seen.")],
     listen: Annotated[str, Option("--listen", metavar="HOST:PORT", help="Where it listens.")] = "127.0.0.1:7380",
     log: Annotated[
         list[str] | None, Option("--log", metavar="VKEY", help="A log to watch from now on; can be repeated.")
     ] = None,
     name: Annotated[
-        str | None, Option("--name", metavar="NAME", help="The name of its key, when that is made.")
+        str | None, Option("--name", metavar="NAME", help="The name of its key, if the key is created.")
     ] = None,
     cert: Annotated[Path | None, Option("--cert", metavar="FILE", help="A certificate (PEM), for https.")] = None,
     cert_key: Annotated[Path | None, Option("--cert-key", metavar="FILE", help="The certificate's key.")] = None,
-    once: Annotated[bool, Option("--print-key", help="Only print the key, made if need be, and end.")] = False,
+    once: Annotated[bool, Option("--print-key", help="Print the key, created if necessary, and exit.")] = False,
     json: JsonOption = False,
 ) -> int:
-    """Run a witness (C2SP tlog-witness): POST /add-checkpoint gets a cosignature, or a refusal."""
+    """Run a witness (C2SP tlog-witness): POST /add-checkpoint returns a cosignature or a refusal."""
     place = re.fullmatch(r"\[?([0-9A-Za-z.:-]+?)\]?:([0-9]{1,5})", listen)
     if place is None or int(place[2]) > 65_535:
         raise InputError("--listen: not HOST:PORT")

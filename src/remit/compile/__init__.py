@@ -18,6 +18,6 @@ __all__ = ["build_rulebook", "compile_policy", "load_rulebook"]
 def __getattr__(name: str) -> Any:
     if name not in __all__:
         raise AttributeError(f"module 'remit.compile' has no attribute {name!r}")
-    from remit.compile import load
+    from remit.compile import load  # here: importing the package reads no policy
 
     return getattr(load, name)

@@ -92,6 +92,7 @@ class _Binding:
             toolsets=self.names.toolsets,
             unsafe=self._unsafe(),
             open_questions=policy.open_questions if policy.open_questions is not None else OPEN_QUESTIONS,
+            ledger=policy.ledger,
             lists=policy.lists,
             packs=policy.packs,
             published_by=policy.published_by,

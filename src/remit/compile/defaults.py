@@ -22,9 +22,16 @@ def data(name: str) -> dict[str, Any]:
 
 def labels() -> tuple[Label, ...]:
     """The labels that ship with Remit."""
+    entries = data("labels.yaml").items()
     return tuple(
-        Label(name, path=tuple(entry["path"]), at=f"catalog {name}", shipped=True)
-        for name, entry in data("labels.yaml").items()
+        Label(
+            name,
+            path=tuple(entry.get("path", ())),
+            branch=tuple(entry.get("branch", ())),
+            at=f"catalog {name}",
+            shipped=True,
+        )
+        for name, entry in entries
     )
 
 

@@ -14,6 +14,9 @@ from remit.model.text import did_you_mean, shown
 from remit.scopes.glob import fold
 from remit.scopes.kinds import kind_of
 
+RULES = ("outside_scope", "whole_table", "own_branch")
+"""Entries of the table that are about calls of one kind, wherever they stand."""
+
 
 class Tiers(msgspec.Struct, frozen=True):
     """The whole table, with the reasons for people."""
@@ -31,7 +34,7 @@ def refined(policy: Policy, reader: Reader, notices: list[str]) -> Tiers:
     tiers = Tiers(
         {effect: entry["tier"] for effect, entry in table["effects"].items()},
         {grade: entry["tier"] for grade, entry in table["grades"].items()},
-        {name: _rule(entry) for name, entry in (*table["labels"].items(), ("outside_scope", table["outside_scope"]))},
+        {name: _rule(entry) for name, entry in (*table["labels"].items(), *((name, table[name]) for name in RULES))},
         {fold(name): _rule(entry) for entry in table["environments"].values() for name in entry["names"]},
         dict(_words(table)),
     )
@@ -39,6 +42,9 @@ def refined(policy: Policy, reader: Reader, notices: list[str]) -> Tiers:
         _lowered(notices, f"effect {effect}", tiers.effects[effect], entry)
         tiers.effects[effect] = entry.tier
         _because(tiers, f"effect {effect}", f"{table['effects'][effect]['does']}: ", entry)
+    # A push to a shared branch is publishing like any other, whatever tier that has.
+    shared = tiers.labels["shared"]
+    tiers.labels["shared"] = LabelTier(min(shared.tier, tiers.effects["publish"]), shared.effects)
     _labels(policy, tiers, reader, notices)
     return tiers
 
@@ -63,7 +69,7 @@ def with_tool_tiers(policy: Policy, tiers: Tiers, reader: Reader, notices: list[
 
 
 def _labels(policy: Policy, tiers: Tiers, reader: Reader, notices: list[str]) -> None:
-    known = [name for name in tiers.labels if name != "outside_scope"]
+    known = [name for name in tiers.labels if name not in RULES]
     own = {label.name: label for label in policy.labels if label.name != "data" and label.name not in known}
     usual = tiers.labels["production"].effects
     for name, entry in policy.label_tiers.items():
@@ -96,7 +102,7 @@ def _words(table: dict[str, Any]) -> list[tuple[str, str]]:
     found += [
         (f"environment {fold(name)}", e["because"]) for e in table["environments"].values() for name in e["names"]
     ]
-    return [*found, ("outside_scope", table["outside_scope"]["because"])]
+    return [*found, *((name, table[name]["because"]) for name in RULES)]
 
 
 def _because(tiers: Tiers, key: str, does: str, entry: TierOf) -> None:

@@ -6,7 +6,7 @@ from remit.decide.case import Case, Objection
 from remit.decide.grid import Cell, grid_of
 from remit.decide.intake import BadArguments
 from remit.decide.measure import measure
-from remit.decide.memo import memo_of
+from remit.decide.memo import LATEST, memo_of
 from remit.decide.protection import protected
 from remit.decide.questions import open_target, questions
 from remit.decide.reasons import declare_remedy
@@ -30,28 +30,37 @@ from remit.model.terms import ALLOW, ASK, DENY, Verdict
 from remit.model.text import shown
 from remit.model.trace import Note
 
-_MEMOS = memo_of.by_id
 
-
-def decide(rulebook: Rulebook, call: Call, facts: Facts = NO_FACTS, *, memo: bool = True) -> Decision:
+def decide(rulebook: Rulebook, call: Call, facts: Facts = NO_FACTS, memo: bool = True) -> Decision:
     """What the rulebook says about the call. Pure: no clock, disk or network. Never raises: a failure denies.
 
     The memo only saves time: without it the decision is the same.
     """
     if memo:
-        try:
-            agent, tool, args = call.agent, call.tool, call.args
-            if type(args) is dict and type(agent) is str and type(tool) is str:
-                known = _MEMOS[id(rulebook)].cells[agent][tool]
-                if not args:  # the commonest calls of all, without a step too much
-                    context, before, bare = known.bare
-                    if facts is before and call.context is context and call.statement is None:
-                        return bare
-                found = known.find(call, args, facts)
-                if found is not None:
-                    return found
-        except Exception:  # noqa: S110 - not met before, or not well formed, whatever that raised: the procedure answers
+        try:  # most calls share rulebook, context and facts with the call before: this finds what `Memo.find` would
+            book, known = LATEST[0]
+            if rulebook is book:
+                agent, args = call.agent, call.args
+                context, row = known.latest[agent]
+                if context is call.context and call.statement is None and type(args) is dict and type(agent) is str:
+                    tool = call.tool
+                    answers = row[tool]
+                    answer = answers.find(args) if args else answers.bare
+                    if answer.seen is facts and type(tool) is str and (not answer.capsules or answer.in_force(facts)):
+                        return answer.decision
+        except Exception:  # noqa: S110 - not met before, or not well formed, whatever that raised
             pass
+    return _decide(rulebook, call, facts, memo)
+
+
+def _decide(rulebook: Rulebook, call: Call, facts: Facts, memo: bool) -> Decision:
+    """The same in a function of its own, so that the commonest calls pay for few variables."""
+    if memo:
+        known = memo_of(rulebook)
+        LATEST[0] = (rulebook, known)
+        found = known.find(call, facts)
+        if found is not None:
+            return found
     try:
         seen = Seen(call, facts)
         decision = judged(rulebook, call, seen)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 from remit.decide.index import Index
 from remit.decide.intake import Intake
 from remit.decide.selection import names_tool, selects_caller, selects_tool
+from remit.model.call import Context
 from remit.model.facts import Capsule
 from remit.model.policy import Caller, Reserved, Rule, Tool
 from remit.model.rulebook import Book, Rulebook
@@ -36,6 +37,16 @@ class Bound:
         self.origin = origin
         scope = self.judge.describe()
         self.line = f"{rule.at}: {rule.verb}{f' ({origin})' if origin else ''}{f': {scope}' if scope else ''}"
+
+    def given(self, context: Context, values: dict[str, list[Any]]) -> Bound:
+        """The same with what the call's task and context tell filled in."""
+        if not self.judge.open:
+            return self
+        from copy import copy  # here: few rules leave anything to the call
+
+        found = copy(self)
+        found.judge = self.judge.given(context, values)
+        return found
 
     @property
     def order(self) -> tuple[bool, str, str]:
@@ -146,8 +157,9 @@ class Row:
             from remit.scopes.url import UrlPattern, UrlSet  # here: few callers have some, and paths need no URLs
 
             self.apis = UrlSet(UrlPattern.parse(text) for text in caller.apis)
-        self.tools: dict[str, Tool] = {}
-        """Those that were asked for, under whichever of their names."""
+        own = caller.tools
+        self.tools = {alias: tool for tool in reversed(own.values()) for alias in tool.aliases} | dict(own)
+        """Its own declarations, under each of their names."""
         self.any_tool: list[Rule] = []
         self.by_tool: dict[str, list[Rule]] = {}
         for rule in caller.rules:
@@ -163,22 +175,8 @@ class Row:
 
     def tool(self, name: str) -> Tool | None:
         """The declaration that counts for this caller, under whichever of its names."""
-        found = self.tools.get(name)
-        if found is None:
-            found = self._tool(name)
-            if found is not None:
-                self.tools[name] = found
-        return found
-
-    def _tool(self, name: str) -> Tool | None:
-        own = self.caller.tools
-        if name in own:
-            return own[name]
-        for tool in own.values():
-            if name in tool.aliases:
-                return tool
         canonical = self.book.aliases.get(name, name)
-        return own.get(canonical) or self.book.tools.get(canonical)
+        return self.tools.get(name) or self.caller.tools.get(canonical) or self.book.tools.get(canonical)
 
 
 class Grid:

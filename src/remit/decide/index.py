@@ -40,7 +40,7 @@ class ProtectedPaths:
 
     def above_root(self, root: str | None) -> frozenset[str]:
         """The policy's own files that lie outside the root, as absolute paths."""
-        if not self.above or root is None:
+        if root is None:
             return _NOWHERE
         return frozenset(normpath(f"{root}/{text}") for text in self.above)
 
@@ -99,19 +99,24 @@ class Index:
         self.grade_tiers = book.grade_tiers
         self.environment_tiers = book.environment_tiers
         self.outside_scope = book.label_tiers.get("outside_scope", LabelTier(4, ("delete",)))
+        self.whole_table = book.label_tiers.get("whole_table", LabelTier(3, ("write", "delete")))
+        self.own_branch = book.label_tiers.get("own_branch")
         self.words = book.tier_words
-        self._ranked = sorted(EFFECTS, key=lambda effect: -self.effect_tiers.get(effect, 4))
-        self._by_effects: dict[frozenset[str], tuple[int, str] | None] = {}
+        self._ranked = sorted(EFFECTS, key=lambda effect: -self.effect_tiers[effect])
+        self._by_effects = lru_cache(self._of_effects)  # there are few sets of effects
 
     def effect_tier(self, unit: Unit) -> tuple[int, str] | None:
         """The tier of a unit by its effects alone, and why; None for a unit without any."""
-        try:
-            return self._by_effects[unit.effects]
-        except KeyError:
-            effect = next((effect for effect in self._ranked if effect in unit.effects), None)
-            found = (self.effect_tiers[effect], self.words.get(f"effect {effect}", effect)) if effect else None
-            self._by_effects[unit.effects] = found
-            return found
+        effects, own = unit.effects, self.own_branch
+        if own is None or "publish" not in effects or not kind_of(unit.kind).to_own_branch(unit):
+            return self._by_effects(effects)
+        rest = self._by_effects(effects.difference(own.effects)) or (0, "")
+        lower = min(self.effect_tiers["publish"], own.tier)
+        return rest if rest[0] > lower else (lower, f"publishes: {self.words.get('own_branch', '')}")
+
+    def _of_effects(self, effects: frozenset[str]) -> tuple[int, str] | None:
+        effect = next((effect for effect in self._ranked if effect in effects), None)
+        return (self.effect_tiers[effect], self.words.get(f"effect {effect}", effect)) if effect else None
 
     def grade_tier(self, unit: Unit) -> tuple[int, str]:
         """The least tier of a command by its grade, and of a statement that is not understood."""

@@ -66,7 +66,7 @@ class _Shape:
                 same = False
                 continue
             kept = item
-            if field is not None and field.fields:
+            if field is not None:
                 if not field.many:
                     kept = field.given(item)
                 elif type(item) in (list, tuple):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from fnmatch import fnmatchcase
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from remit.model.pattern import compile_later
@@ -31,9 +31,6 @@ ROOTS = frozenset(
 )
 """Roots of whole trees: nearly all that they hold is something else."""
 
-SHORT = 3
-"""Endings are known by so many characters."""
-
 
 @lru_cache(maxsize=256)
 def folded(texts: tuple[str, ...]) -> GlobSet:
@@ -53,28 +50,6 @@ def url_set(texts: tuple[str, ...]) -> UrlSet | None:
 class Paths:
     """The path globs of a label, ignoring case and Unicode form; made so that the first call finds them quickly."""
 
-    __slots__ = (
-        "_above",
-        "_all",
-        "_base_names",
-        "_endings",
-        "_held_names",
-        "_held_tails",
-        "_inner_names",
-        "_others",
-        "_tail_names",
-        "bases",
-        "ends",
-        "exact",
-        "folders",
-        "inner",
-        "names",
-        "rest",
-        "spared",
-        "tails",
-        "texts",
-    )
-
     def __init__(self, texts: tuple[str, ...]) -> None:
         self.spared = frozenset(fold(text.removeprefix("!**/")) for text in texts if text[0] == "!")
         """Names that are none of them: `!**/.env.example`."""
@@ -88,20 +63,12 @@ class Paths:
         self.ends, self.tails = tuple(simple["ends"]), tuple(f"/{tail}" for tail in simple["tails"])
         self.inner = tuple(f"/{inner}/" for inner in simple["inner"])
         self.rest = folded(tuple(simple["rest"]))
-        # Most paths have none of these, so that nothing else needs to be compared.
-        self._endings = frozenset(end[-SHORT:] for end in self.ends)
-        self._base_names = frozenset(base.partition("/")[0] for base in self.bases)
-        self._tail_names = frozenset(tail.rpartition("/")[2] for tail in self.tails)
         self._inner_names = frozenset(inner.split("/")[-2] for inner in self.inner)
-        self._others = bool(self.rest)
-        # Folders of such names hold some of them, wherever they lie.
-        paths = (*simple["inner"], *simple["tails"])
-        deep = [f"/{parent}" for path in paths for parent in _above(path) if parent not in ROOTS]
-        deep.extend(f"/{inner}" for inner in simple["inner"])
-        self._held_names = frozenset((*self.folders, *(path[1:] for path in deep if path.count("/") == 1)))
-        self._held_tails = tuple(path for path in deep if path.count("/") > 1)
-        self._above: frozenset[str] | None = None
-        self._all: GlobSet | None = None
+        """Most paths have none of these, so that they need not be compared."""
+        within = [parent for path in (*simple["inner"], *simple["tails"]) for parent in _above(path)]
+        holding = (*simple["folders"], *simple["inner"], *(parent for parent in within if parent not in ROOTS))
+        self._holding = tuple(f"/{folder}" for folder in holding)
+        """Folders of such names hold some of them, wherever they lie."""
 
     def __bool__(self) -> bool:
         return bool(self.texts)
@@ -114,23 +81,15 @@ class Paths:
             return False
         if last in self.names or form in self.exact:
             return True
-        if parts and self._in_folder(form, parts):
+        if self._in_folder(form, parts):
             return True
-        if (
-            last[-SHORT:] in self._endings
-            and last.endswith(self.ends)
-            and any(last.endswith(end) and last != end for end in self.ends)
-        ):
+        if last[1:].endswith(self.ends) or f"/{form}".endswith(self.tails):  # `*` is one character at least
             return True
-        if last in self._tail_names and f"/{form}".endswith(self.tails):
-            return True
-        return self._others and self.rest.matches(form)
+        return self.rest.matches(form)
 
     def _in_folder(self, form: str, parts: list[str]) -> bool:
-        """It lies in one of the folders, which are known by one of their names."""
-        if not self.folders.isdisjoint(parts):
-            return True
-        if parts[0] in self._base_names and form.startswith(self.bases):
+        """It lies in one of the folders."""
+        if not self.folders.isdisjoint(parts) or form.startswith(self.bases):
             return True
         if self._inner_names.isdisjoint(parts):
             return False
@@ -148,30 +107,22 @@ class Paths:
 
     def holds(self, folder: str) -> bool:
         """A folded path is a folder that some of them may lie in: who deletes or moves it does so with them."""
-        if folder in self.above or folder.rpartition("/")[2] in self._held_names:
-            return True
-        return bool(self._held_tails) and f"/{folder}".endswith(self._held_tails)
+        return folder in self.above or f"/{folder}".endswith(self._holding)
 
-    @property
+    @cached_property
     def above(self) -> frozenset[str]:
         """Directories that some of them lie in: who deletes one deletes what is in it."""
-        if self._above is None:
-            self._above = frozenset(_above(*self.exact, *self.bases, *(f"{glob.base}/" for glob in self.rest)))
-        return self._above
+        return frozenset(_above(*self.exact, *self.bases, *(f"{glob.base}/" for glob in self.rest)))
 
-    @property
+    @cached_property
     def all(self) -> GlobSet:
         """Every glob, for wide units."""
-        if self._all is None:
-            self._all = folded(self.texts)
-        return self._all
+        return folded(self.texts)
 
     def aimed(self, value: Glob, *, some: bool = False) -> bool:
         """A wide unit is aimed at what it lies within, whose directory it meets, or whose name it names.
 
         Of `some` of what lies anywhere (`find . -name '*.pyc'`) only the name says what it is aimed at."""
-        if not self:
-            return False
         glob, every = value.folded(), self.all
         places = GlobSet(own for own in every if own.base != ".")
         if every.includes(glob) or (not (some and glob.base == ".") and places.intersects(glob)):
@@ -191,8 +142,6 @@ def _way(text: str) -> tuple[str, str]:
     if found is None:
         return "rest", text
     deep, star, name, below = found.groups()
-    if star and len(fold(name)) < SHORT:
-        return "rest", text
     single = "/" not in name
     if deep and single and not (star and below):
         return ("ends" if star else "folders" if below else "names"), fold(name)
@@ -220,7 +169,7 @@ class Things:
     def __init__(self, labels: list[Label]) -> None:
         self.paths = Paths(tuple(text for label in labels for text in label.path))
         self.urls = url_set(tuple(text for label in labels for text in label.url))
-        self.hosts = tuple(fold(text).rstrip(".") for label in labels for text in label.host)
+        self.hosts = tuple(_bare(text) for label in labels for text in label.host)
         self.tables = tuple(_parts(text) for label in labels for text in label.table)
         self.branches = tuple(_pattern(text.removeprefix("refs/heads/")) for label in labels for text in label.branch)
         self.contexts = tuple(_pattern(text) for label in labels for text in label.kube_context)
@@ -232,8 +181,6 @@ class Things:
         """The unit is one of them, or could be; a wide path only if it is aimed at them."""
         if unit.kind != "path":
             return self.might(unit)
-        if not self.paths:
-            return False
         if unit.wide:
             if self.paths.aimed(unit.value, some=unit.some):
                 return True
@@ -247,8 +194,6 @@ class Things:
         """The unit is one of them, or might be."""
         kind = unit.kind
         if kind == "path":
-            if not self.paths:
-                return False
             if unit.wide:
                 return self.paths.all.intersects(unit.value.folded())
             return any(form[0] != "/" and self.paths.matches(form) for form in forms(unit))
@@ -257,7 +202,7 @@ class Things:
         if kind == "table":
             return bool(self.tables) and (unit.wide or _table(fold(unit.value), self.tables))
         if kind == "host":
-            return bool(self.hosts) and (unit.wide or _host(_without_port(fold(unit.value)), self.hosts))
+            return bool(self.hosts) and (unit.wide or _host(unit.value, self.hosts))
         if kind in ("branch", "context"):
             names = self.branches if kind == "branch" else self.contexts
             name = fold(unit.value)
@@ -372,16 +317,27 @@ def _table(name: str, patterns: tuple[tuple[str, ...], ...]) -> bool:
     )
 
 
-def _host(host: str, patterns: tuple[str, ...]) -> bool:
+def _host(text: str, patterns: tuple[str, ...]) -> bool:
+    host = _bare(text)
     return any(host == p or (p.startswith("*.") and host.endswith(p[1:])) for p in patterns)
 
 
-def _without_port(host: str) -> str:
-    name, _, port = host.rpartition(":")
-    return name if name and port.isdigit() else host
+def _bare(host: str) -> str:
+    """A host without its port, and an IPv6 address without brackets, in its one canonical form."""
+    name = fold(host)
+    if name.count(":") > 1:
+        import ipaddress  # here: few hosts are named by such an address
+
+        name = name.removeprefix("[").partition("]")[0]
+        try:
+            return str(ipaddress.IPv6Address(name))
+        except ValueError:
+            return name
+    return name.partition(":")[0].rstrip(".")
 
 
 def _reaches_host(pattern: UrlPattern, host: str) -> bool:
     """A wide URL unit could reach this host."""
     scheme = pattern.text.partition("://")[0]
-    return pattern.intersects(type(pattern).parse(f"{scheme}://{host}:*/**"))
+    authority = f"[{host}]" if ":" in host else host
+    return pattern.intersects(type(pattern).parse(f"{scheme}://{authority}:*/**"))

@@ -62,6 +62,8 @@ def _tiers(
         yield tier, f"{shown(unit.text)} {how} {label}: {words.get(f'label {label}', '')}"
     if unit.kind == "path":
         yield from _outside(index, unit, inside)
+    elif unit.whole and not unit.effects.isdisjoint(index.whole_table.effects):
+        yield index.whole_table.tier, f"all of {shown(unit.text)}: {words.get('whole_table', '')}"
 
 
 def _outside(index: Index, unit: Unit, inside: GlobSet | None) -> Iterator[Found]:

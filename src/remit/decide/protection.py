@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from remit.decide.case import Case, Objection
 from remit.decide.index import ProtectedPaths
@@ -10,13 +10,10 @@ from remit.model.terms import UNKNOWN
 from remit.model.text import shown
 from remit.scopes.glob import Glob, fold
 from remit.scopes.glob_syntax import GlobError
-from remit.scopes.globset import GlobSet
 from remit.scopes.interface import Unit
 from remit.scopes.path import forms, is_outside, relative_to
 
 MAX_GUESSES = 64
-_NO_PLACE = frozenset("~$`*?[{")
-"""A text without any of these is the path that it says."""
 Places = tuple[tuple[str, str], ...]
 """Directories, each absolute and as it is written below the root."""
 MOVES = frozenset({"cd", "pushd"})
@@ -27,16 +24,16 @@ def protected(case: Case) -> Objection | None:
     paths = case.cell.index.protected
     above = paths.above_root(case.facts.root)
     guarded = tuple((place, relative_to(place, case.facts.root)) for place in case.facts.guarded)
-    sealed = case.facts.sealed and _below(case.facts.sealed, case.facts.root)
+    sealed = _below(case.facts.sealed, case.facts.root)
     moved: list[str] = []
     mover = False
     for unit in case.units:
         if unit.kind == "shell":
             if unit.value.act.program == "ln" and any(_is_above(paths, path) for _, path in unit.value.touches):
                 return case.deny(2, "protected", "a link to a directory with something protected in it")
-            found = unit.value.act.names & paths.programs if unit.value.act.program is not None else None
-            if found:
-                return case.deny(2, "protected", f"{min(found)} is reserved to people")
+            reserved = unit.value.act.names & paths.programs if unit.value.act.program is not None else None
+            if reserved:
+                return case.deny(2, "protected", f"{min(reserved)} is reserved to people")
             if paths.words and _changes_by_word(paths, unit):
                 return case.deny(2, "protected", f"`{shown(unit.text)}` changes what governs git")
             mover = unit.value.act.program in MOVES
@@ -46,8 +43,9 @@ def protected(case: Case) -> Objection | None:
             for text in unit.also:
                 guesses = _guesses(unit, "/".join((*moved, text)))
                 told = [guess for guess in guesses if not (unit.implied and guess.value == ".")]
-                places = (*case.facts.guarded, *(case.facts.sealed if unit.effects != {"read"} else ()))
-                if _could_be_in(text, places) or any(_is_protected(paths, guess, guarded, lost=True) for guess in told):
+                if _could_be_in(text, unit, case) or any(
+                    _is_protected(paths, guess, guarded, lost=True) for guess in told
+                ):
                     reason = f"{shown(unit.text)} may be protected, and its place can't be told; name it below the root"
                     return case.deny(2, "protected", reason)
         elif (
@@ -103,7 +101,7 @@ def _may_miss(paths: ProtectedPaths, unit: Unit) -> bool:
 
 def _could_hit(case: Case, unit: Unit) -> bool:
     root = case.facts.root
-    sealed = case.facts.sealed and _below(case.facts.sealed, root)
+    sealed = _below(case.facts.sealed, root)
     guarded = tuple((place, relative_to(place, root)) for place in case.facts.guarded)
     return _is_protected(case.cell.index.protected, unit, guarded) or _changes_sealed(unit, sealed)
 
@@ -126,16 +124,20 @@ def _guesses(unit: Unit, text: str) -> Iterator[Unit]:
         yield Unit("path", unit.arg, path, unit.effects, text=text)
 
 
-def _could_be_in(text: str, places: Iterable[str]) -> bool:
-    """An absolute pattern, written behind the directory, that could match one of the places or what is in it."""
+def _could_be_in(text: str, unit: Unit, case: Case) -> bool:
+    """An absolute pattern, written behind the directory, that could match what is guarded or sealed, what is in it,
+    or, where that is changed or read with all below it, a directory above it."""
     _, absolute, pattern = text.partition("//")
     if not absolute:
         return False
+    changes = unit.effects != {"read"}
+    places = (*case.facts.guarded, *(case.facts.sealed if changes else ()))
     try:
         glob = Glob.parse(f"/{pattern}", absolute=True)
     except GlobError:
-        return bool(tuple(places))
-    return any(glob.matches(place) or GlobSet((Glob.below(place),)).intersects(glob) for place in places)
+        return bool(places)
+    tops = [top for place in places for top in (_upwards(place) if changes or unit.sweeps else (place,))]
+    return any(map(glob.matches, tops)) or any(Glob.below(place).intersects(glob) for place in places)
 
 
 def _names_above(unit: Unit, above: frozenset[str]) -> bool:
@@ -154,9 +156,8 @@ def _is_guarded(unit: Unit, guarded: Places, lost: bool) -> bool:
     """
     changes = not unit.effects.isdisjoint(("write", "delete"))
     from_above = changes or unit.sweeps
-    lost = lost or unit.wide or not _NO_PLACE.isdisjoint(unit.text)
     for name, short in guarded:
-        if lost and any(mark in f"/{unit.text}/" for mark in _marks(name)):
+        if (lost or unit.wide) and any(mark in f"/{unit.text}/" for mark in _marks(name)):
             return True
         if unit.wide:
             if changes and unit.value.absolute and any(unit.value.matches(place) for place in _upwards(name)):
@@ -199,13 +200,18 @@ def _changes_sealed(unit: Unit, sealed: tuple[str, ...]) -> bool:
         return False
     if unit.wide:
         glob = unit.value.folded()
-        within = any(glob.base == name or glob.base.startswith(name + "/") for name in sealed)
-        return within or any(glob.matches(place) for name in sealed for place in _upwards(name))
+        return any(_aims_into(glob, name) or any(map(glob.matches, _upwards(name))) for name in sealed)
     return any(
         form == name or form.startswith(name + "/") or name.startswith(form.rstrip("/") + "/")
         for form in forms(unit)
         for name in sealed
     )
+
+
+def _aims_into(glob: Glob, name: str) -> bool:
+    """A pattern could match something in this directory, and not by wildcards alone: it names the directory."""
+    own = name.rpartition("/")[2]
+    return glob.aims_at(own) and glob.intersects(Glob.below(name).folded())
 
 
 def _is_above(paths: ProtectedPaths, path: object) -> bool:

@@ -143,6 +143,7 @@ def plan_covers(case: Case) -> bool:
     if not case.capsules or "plan" not in case.capsules[0].gates:
         return False
     items = bind_entries(case.capsules[0], "plan", case.cell.tool.name)
+    items = [item.given(case.call.context, case.values) for item in items]
     if not items or not within(items, case):
         return False
     live = [item for item in items if any(item.judge.covers(unit) for unit in case.units)]

@@ -106,9 +106,9 @@ def _reserved_command(cell: Cell, case: Case) -> Reserved | None:
 
 def permitted(cell: Cell, case: Case) -> Objection | None:
     """Step 4: every unit is covered by some `may` or `must_ask`, or by being in `accessible_by`."""
-    bounds = permissions(cell, case)
     context = case.call.context
-    live = [b for b in bounds if b.judge.free or b.judge.applies(context, case.values, case.units)]
+    bounds = [bound.given(context, case.values) for bound in permissions(cell, case)]
+    live = [b for b in bounds if b.judge.applies(context, case.values, case.units)]
     live = [b for b in live if b.rule.verb != "must_ask" or b.judge.touches(context, case.values, case.units)]
     if len(live) > 1:
         live.sort(key=lambda bound: bound.judge.obliges)
@@ -256,7 +256,8 @@ def _capsules(case: Case) -> Objection | None:
 
 def within(bounds: list[Bound], case: Case) -> bool:
     """Every unit of the call is covered by one of these rules."""
-    live = [b for b in bounds if b.judge.applies(case.call.context, case.values, case.units)]
+    context, values = case.call.context, case.values
+    live = [b.given(context, values) for b in bounds if b.judge.applies(context, values, case.units)]
     return all(any(b.judge.covers(unit) for b in live) for unit in case.units if not unit.derived)
 
 
@@ -369,7 +370,7 @@ def _names(cell: Cell, case: Case) -> Objection | None:
 def _only_urls(unit: Unit) -> bool:
     """The command's network use is all in URLs that the text shows."""
     act = unit.value.act
-    return bool(act.urls) and not act.hosts and unit.grade != UNKNOWN
+    return bool(act.urls) and not act.hosts
 
 
 def _list(names: tuple[str, ...]) -> str:

@@ -6,6 +6,7 @@ from typing import Any
 
 from remit.declare.callers import agent, enforce, on_violation, project_code, review, role, runner
 from remit.declare.labels import effect_tiers, label_tiers, labels, tool_tiers
+from remit.declare.ledger import ledger
 from remit.declare.rules import Rules, definitions, globs, urls
 from remit.declare.tools import tool
 from remit.forms.nodes import Node
@@ -155,6 +156,7 @@ policy = Record(
         "open_questions": Field(
             Number(1, 10_000), "how many questions of one agent, and of one task, may wait for an answer; 20 by default"
         ),
+        "ledger": Field(ledger, "where the ledger's events are streamed to"),
         "on_violation": Field(on_violation),
         "review": Field(review),
         "enforce": Field(enforce),

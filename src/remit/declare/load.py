@@ -178,11 +178,11 @@ class _Loading:
         """The tool with the text of its schema in the place of the file's name; what is wrong with it is noted."""
         if tool.schema is None:
             return tool
-        from remit.languages.sql.replica import replica_of  # here: few tools have a schema
+        from remit.scopes.sql.units import schema_problem  # here: few tools have a schema
 
         text = tool.schema
-        if tool.dialect != "sqlite":
-            self.reader.fail(tool.at, "bad-schema", "`schema` is for tools with `dialect: sqlite`")
+        if tool.dialect not in ("sqlite", "postgres"):
+            self.reader.fail(tool.at, "bad-schema", "`schema` is for tools with `dialect: sqlite` or `postgres`")
             return tool
         if "(" not in text:
             if self.directory is None:
@@ -194,9 +194,9 @@ class _Loading:
             except PolicyError as error:
                 self.reader.problems.extend(error.problems)
                 return tool
-        replica = replica_of(text)
-        if isinstance(replica, str):
-            self.reader.fail(tool.at, "bad-schema", f"the schema of `{shown(tool.name)}` can't be used: {replica}")
+        problem = schema_problem(text, tool.dialect)
+        if problem is not None:
+            self.reader.fail(tool.at, "bad-schema", f"the schema of `{shown(tool.name)}` can't be used: {problem}")
         return msgspec.structs.replace(tool, schema=text)
 
     def _put(self, group: str, name: str, item: Any, kind: str, at: str | None = None) -> None:
@@ -293,6 +293,7 @@ class _Loading:
             protect=tuple(self.lists["protect"]),
             unprotect=main.get("unsafe_unprotect", ()),
             open_questions=main.get("open_questions"),
+            ledger=main.get("ledger"),
             lists=main.get("lists", {}),
             unused_lists=tuple(sorted(self.reader.lists.keys() - self.reader.used_lists)),
             unsafe_no_credential=main.get("unsafe_no_credential", False),

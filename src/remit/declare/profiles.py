@@ -57,7 +57,12 @@ KINDS = frozenset(
         "plugin",
         "prefix",
         "resource",
+        "rename",
+        "report",
         "setting",
+        "shell_option",
+        "ssh_setting",
+        "transport",
         "suffix",
         "target_dir",
         "write_tree",
@@ -98,6 +103,7 @@ _KEYS = frozenset(
         "edits",
         "looks",
         "verb",
+        "ends",
     }
 )
 
@@ -114,6 +120,7 @@ _PLAIN = (
     "at_files",
     "pathspecs",
     "verb",
+    "ends",
     "edits",
 )
 """Keys whose values are taken as they are."""
@@ -130,6 +137,9 @@ _DOES = {
     "target_dir": {"write"},
     "delete": {"delete"},
     "move": {"read", "delete"},
+    "git_format": {"execute"},
+    "branch": set(),
+    "context": set(),
 }
 """What words of a kind do, as far as that is only to files."""
 
@@ -350,6 +360,7 @@ def compile_programs() -> tuple[Programs, list[bytes]]:
     environment: list[str] = []
     harmless_names: list[str] = []
     harmless: dict[str, tuple[str, ...]] = {}
+    outside: dict[str, str] = {}
     metas: dict[str, dict[str, Meta]] = {}
     problems: list[Problem] = []
     for entry in sorted((files("remit.catalog") / "programs").iterdir(), key=lambda e: e.name):
@@ -369,6 +380,7 @@ def compile_programs() -> tuple[Programs, list[bytes]]:
             environment = list(data["names"])
             harmless_names = list(data["plain"])
             harmless = {str(name): tuple(values) for name, values in data["harmless"].items()}
+            outside = {str(name): str(place) for name, place in data["places"].items()}
             continue
         if entry.name == "meta.yaml":
             metas = {str(client): _metas(str(client), commands, problems) for client, commands in data.items()}
@@ -394,7 +406,7 @@ def compile_programs() -> tuple[Programs, list[bytes]]:
             aliases[name] = first[data]
     places = {name: line for line, name in enumerate(first.values(), start=1)}
     names = tuple(environment), harmless, tuple(harmless_names)
-    return Programs(places, aliases, sets, *names, metas), list(first)
+    return Programs(places, aliases, sets, *names, metas, outside), list(first)
 
 
 def _metas(client: str, commands: dict[str, Any], problems: list[Problem]) -> dict[str, Meta]:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
+from remit.forms.bound import bound_value
 from remit.forms.nodes import LIST, MAP, SCALAR, Node
 from remit.forms.shapes import (
     BAD,
@@ -24,7 +25,6 @@ from remit.forms.shapes import (
     Ref,
     Scalar,
     Shape,
-    Text,
 )
 from remit.forms.texts import Anything, Name, NamePattern, Parsed
 from remit.model.policy import Condition, Examples, Rule, Scope, Verb
@@ -57,22 +57,10 @@ def _condition(values: dict[str, Any], node: Node, reader: Reader) -> Any:
     if isinstance(length, int):
         length = {"min": length, "max": length}
     if isinstance(values.get("equals"), dict):
-        bound = values.pop("equals")
-        if len(bound) != 1:
-            return reader.fail(node.at, "bad-value", "`equals` names a parameter of the task or a key of the context")
-        values["same_as"] = ":".join(next(iter(bound.items())))
+        values["same_as"] = ":".join(next(iter(values.pop("equals").items())))
     parts = {kind.name: values.pop(kind.name) for kind in scoped() if kind.name in values}
     lengths = {"min_length": length.get("min"), "max_length": length.get("max")}
     return Condition(min=low, max=high, parts=parts, **lengths, **values)
-
-
-_BOUND = Record(
-    {
-        "task": Field(Text(NAME.pattern, "the name of a parameter"), "a parameter of the call's task"),
-        "context": Field(Choice(*CONTEXT_KEYS), "a key of the trusted context"),
-    },
-    what="what an argument is equal to",
-)
 
 
 class _Range(ListOf):
@@ -98,7 +86,7 @@ class _ConditionShape(Shape):
         regex = Parsed(compile_regex, "a regular expression", "bad-regex", quote=True, format="regex")
         lengths = Record({"min": Field(Number(0, 10**9)), "max": Field(Number(0, 10**9))}, what="a length")
         fields = {
-            "equals": Field(Either(scalar=Scalar(), map=_BOUND), "a value, or what the task or the context says"),
+            "equals": Field(Either(scalar=Scalar(), map=bound_value), "a value, or what the task or the context says"),
             "one_of": Field(Listed(ListOf(Scalar(), some=True), bare=True), "values, or a list by its name"),
             "regex": Field(regex, "matches the whole value, in linear time"),
             "range": Field(_Range()),

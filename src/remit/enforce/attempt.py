@@ -19,6 +19,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Generator, Sequence
 from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import msgspec
@@ -26,14 +27,15 @@ import msgspec
 from remit.decide import decide
 from remit.decide.grid import grid_of
 from remit.decide.preview import as_judged
-from remit.enforce.carrier import Carrier, Judged
+from remit.enforce.carrier import Carried, Carrier, Judged
 from remit.enforce.errors import CallDenied, GuardError
 from remit.enforce.in_force import Activated
 from remit.enforce.paths import facts_at, look_up, placed_arguments, still_there
 from remit.enforce.refusal import refusal
 from remit.enforce.tasks import with_task
 from remit.grant.asks import AskState
-from remit.grant.authority import Authority
+from remit.grant.authority import CHANGED, Authority
+from remit.grant.errors import GrantError
 from remit.grant.launches import add_launch
 from remit.model.call import Call
 from remit.model.decision import Decision, Remedy
@@ -41,11 +43,12 @@ from remit.model.errors import RemitError
 from remit.model.facts import NO_FACTS, Facts
 from remit.model.rulebook import Rulebook
 from remit.model.terms import ALLOW, ASK, DENY
-from remit.record.batch import Receipt
+from remit.record.batch import Also, Receipt
 from remit.record.entry import ASKED_OF_HOST
+from remit.record.state import StateForged
 from remit.record.vault import Vault
 from remit.store.errors import StoreError
-from remit.store.interface import Store
+from remit.store.interface import Store, Transaction
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -67,8 +70,13 @@ class Recorder(Protocol):
 
     point: str
 
-    def intent(self, call: Call, decision: Decision, *, call_id: str | None = None) -> Receipt:
-        """Records a decision before the tool runs. Raises LedgerError."""
+    def intent(
+        self, call: Call, decision: Decision, *, call_id: str | None = None, also: Also | None = None
+    ) -> Receipt:
+        """Records a decision before the tool runs, and does `also` in the same transaction. Raises LedgerError.
+
+        What `also` raises propagates, and then nothing is recorded.
+        """
 
     def outcome(self, call: str, result: str, *, error: str | None = None, took: int | None = None) -> Receipt:
         """Records how a call ended. Raises LedgerError."""
@@ -101,6 +109,8 @@ class Enforcer:
         """The store has to be read to know what is in force."""
         self.closed = False
         """Nothing goes on any more that began here."""
+        self.schemas: Callable[[str], dict[str, str] | None] | None = None
+        """Gives the schema of a tool's database, where somebody knows it. It may raise RemitError."""
         self.left: deque[Passage] = deque()
         """Calls whose results were dropped before they ended; the next attempt records that."""
 
@@ -139,7 +149,7 @@ class Enforcer:
                     yield MAY_WAIT
                 calls = carrier.calls(rulebook)
                 if len(calls) == 1:
-                    judged = self.judge(calls[0], rulebook, carrier.knows_task, quick)
+                    judged = self.judge(calls[0], rulebook, carrier.knows_task, quick, remembered=True)
                 else:
                     judged = self._strictest(calls, rulebook, carrier.knows_task)
             except Exception as error:
@@ -178,20 +188,29 @@ class Enforcer:
                     same = call.args is carrier.call.args and kind in ground.pathless
                     return passage if same else self._carried(passage, carrier, judged)
                 yield MAY_WAIT
-            return self._begun(carrier, judged)
+            begun = self._begun(carrier, judged)
+            if begun is not None:
+                return begun
         return self.refuse(call, carrier.pending(decision), call_id=carrier.call_id)
 
-    def judge(self, call: Call, rulebook: Rulebook, knows_task: bool = True, quick: bool = False) -> Judged:
+    def judge(
+        self, call: Call, rulebook: Rulebook, knows_task: bool = True, quick: bool = False, *, remembered: bool = False
+    ) -> Judged:
         """What would be decided about the call now, answers that were given counted. Never raises: a failure denies.
 
-        `quick` looks for no answers, and leaves out what is needed only to obey the decision.
+        `quick` looks for no answers, and leaves out what is needed only to obey the decision. `remembered`: a task may
+        be as it was when last looked at, for a call that is allowed by that and then begins, which checks it.
         """
         try:
             call = as_judged(rulebook, call)
             if not knows_task:
                 call = with_task(self.authority, rulebook, call)
-            facts = self._known(call, rulebook)
+            remembered = remembered and call.context.capsule is not None
+            facts = self._known(call, rulebook, remembered=remembered)
             decision = decide(rulebook, call, facts)
+            if remembered and (decision.verdict is not ALLOW or decision.would is not None):
+                facts = self._known(call, rulebook)
+                decision = decide(rulebook, call, facts)
             if quick:
                 return Judged(decision, call, facts, rulebook)
             if decision.verdict is ASK:
@@ -267,24 +286,44 @@ class Enforcer:
             if duty.do not in carrier.can or not reached:
                 raise GuardError(f"{self.ledger.point} can't carry out `{duty.do}`", code="obligation-unsupported")
 
-    def _begun(self, carrier: Carrier, judged: Judged) -> Passage | Decision:
-        """Recorded, obligations carried out, and begun; otherwise the deny."""
+    def _begun(self, carrier: Carrier, judged: Judged) -> Passage | Decision | None:
+        """Recorded, obligations carried out, and begun; otherwise the deny. None: decide again, something changed."""
         decision, call = judged.decision, judged.call
         if decision.verdict is ASK:
             decision = msgspec.structs.replace(decision, approval=ASKED_OF_HOST)
+        carried, also, stopped = self._at_once(carrier, judged), None, None
+        if carried is not None:
+            also = partial(self._begin_within, judged)
         try:
-            receipt = self.ledger.intent(call, decision, call_id=carrier.call_id)
+            try:
+                receipt = self.ledger.intent(call, decision, call_id=carrier.call_id, also=also)
+            except (GrantError, StateForged) as error:
+                if error.code == CHANGED:
+                    return None
+                stopped = error
+                receipt = self.ledger.intent(call, decision, call_id=carrier.call_id)
             if call.context.capsule is not None and receipt.seq is None:
                 self.ledger.flush()  # in the ledger no call of a task follows the end of it
         except Exception as error:
             reason = "the decision can't be recorded, so nothing may run; tell the person who runs you"
             return refusal(call, "ledger-unavailable", reason, detail=str(error), policy=decision.policy)
         passage = Passage(self.ledger, receipt.call, receipt.on(decision), call.args)
-        found = self._carried(passage, carrier, judged)
-        if not isinstance(found, Passage):
+        if stopped is not None:
+            return passage.refused(stopped)
+        if carried is not None:
+            passage.args, passage.undo, passage.places, passage.close = carried
+        elif not isinstance(found := self._carried(passage, carrier, judged), Passage):
             return found
         try:
-            self._begin(judged, keep=not carrier.knows_task)
+            if carried is None:
+                self._begin(judged)
+            if not carrier.knows_task:
+                self._keep_launches(judged)
+        except GrantError as error:
+            if error.code == CHANGED:
+                passage.not_run(error.code)
+                return None
+            return passage.refused(error)
         except Exception as error:
             return passage.refused(error)
         except BaseException:
@@ -295,6 +334,18 @@ class Enforcer:
         if receipt.seq is None and _is_plain(decision) and not counted:
             self._ground.harmless.add((call.agent, call.tool))
         return passage
+
+    def _at_once(self, carrier: Carrier, judged: Judged) -> Carried | None:
+        """What the tool runs with, if the call can begin in the very commit of its intent; None if it can't.
+
+        It can't where obligations are to be carried out in between, and need not where nothing is used up.
+        """
+        if judged.decision.obligations or not self._uses(judged):
+            return None
+        try:
+            return carrier.carry_out(judged)
+        except Exception:
+            return None  # it fails again, after the intent is recorded
 
     def _carried(self, passage: Passage, carrier: Carrier, judged: Judged) -> Passage | Decision:
         """The passage with its obligations carried out; otherwise the deny."""
@@ -307,23 +358,33 @@ class Enforcer:
             raise
         return passage
 
-    def _begin(self, judged: Judged, *, keep: bool) -> None:
-        """The last step: the task lives and is counted, the approval is used up. Raises RemitError.
+    def _uses(self, judged: Judged) -> bool:
+        """Whether the call may use something up."""
+        return any(self.authority.uses(one.call, one.decision, one.rulebook) for one in (judged, *judged.others))
 
-        With `keep` the store keeps whom the call hands work to.
-        """
-        decision, call = judged.decision, judged.call
-        self.authority.begin(call, decision, judged.rulebook, judged.facts)
-        for other in judged.others:
-            self._begin(other, keep=keep)
-        if keep and call.context.session is not None and "delegate" in decision.effects:
-            tool = judged.rulebook.book.tools.get(decision.tool)
+    def _begin(self, judged: Judged) -> None:
+        """The last step: the task lives and is counted, the approval is used up. Raises RemitError."""
+        for one in (judged, *judged.others):
+            self.authority.begin(one.call, one.decision, one.rulebook, one.facts)
+
+    def _begin_within(self, judged: Judged, change: Transaction) -> None:
+        """The same inside a transaction."""
+        for one in (judged, *judged.others):
+            self.authority.begin_within(change, one.call, one.decision, one.rulebook, one.facts)
+
+    def _keep_launches(self, judged: Judged) -> None:
+        """The store keeps whom the call hands work to. Raises RemitError."""
+        for one in (judged, *judged.others):
+            decision, call = one.decision, one.call
+            if call.context.session is None or "delegate" not in decision.effects:
+                continue
+            tool = one.rulebook.book.tools.get(decision.tool)
             for target in decision.targets:
                 if target.effect == "delegate" and target.kind == "agent":
                     argument = tool.args.get(target.arg) if tool is not None else None
                     name = target.value or str((argument.default if argument is not None else None) or "")
                     chain = (*call.context.chain, call.agent)
-                    add_launch(self.authority.store, self.authority.clock, call.context.session, name, chain)
+                    add_launch(self.authority.store, self.authority.scribe, call.context.session, name, chain)
 
     def still(self, call: Call, decision: Decision, seen: list[Any]) -> None:
         """Raises CallDenied if a call that has begun may not go on: its task ended, or it would be denied now.
@@ -375,7 +436,7 @@ class Enforcer:
 
     # What is known
 
-    def _known(self, call: Call, rulebook: Rulebook) -> Facts:
+    def _known(self, call: Call, rulebook: Rulebook, *, remembered: bool = False) -> Facts:
         """What the decision rests on, here and now. Raises RemitError."""
         ground = self._ground
         if ground.rulebook is not rulebook:
@@ -383,12 +444,15 @@ class Enforcer:
             if ground.base.resolved is not None:  # a root that isn't there is looked for again
                 self._ground = ground
         if call.context.capsule is not None:
-            facts = self.authority.facts(call.context.capsule, ground.base)
+            facts = self.authority.facts(call.context.capsule, ground.base, rulebook, remembered=remembered)
         else:
             second = int(time.time())  # moments are whole seconds of the wall clock, which also counts sleep
             if second != ground.second:
                 ground.now, ground.second = self.authority.facts(None, ground.base), second
             facts = ground.now
+        if self.schemas is not None:
+            schema = self.schemas(rulebook.book.aliases.get(call.tool, call.tool))
+            facts = msgspec.structs.replace(facts, schema=schema) if schema is not None else facts
         kind = (call.agent, call.tool)
         if kind in ground.pathless:
             return facts

@@ -37,12 +37,13 @@ from remit.enforce.duties import CAN, Duties
 from remit.enforce.errors import CallDenied, CallPending, GuardError, NotActivated, Refused
 from remit.enforce.event_loop import run_async, wait_async
 from remit.enforce.handover import entered
-from remit.enforce.in_force import Activated, activated_above, may_be_activated
+from remit.enforce.in_force import Activated, activated_above, ledger_settings, may_be_activated
 from remit.enforce.later import AsyncStream, runs_later
 from remit.enforce.open_file import OpenFiles
 from remit.enforce.own import OWN, own_tool
 from remit.enforce.paths import facts_at, place, texts_at
 from remit.enforce.schema import tool_schema
+from remit.enforce.schemas import Schemas
 from remit.enforce.webhook import Webhook
 from remit.explain.cells import DENIED
 from remit.explain.matrix import cell_for, tool_for, tools_of
@@ -53,14 +54,21 @@ from remit.model.call import NO_CONTEXT, Call, Statement
 from remit.model.decision import Decision
 from remit.model.errors import RemitError
 from remit.model.facts import Facts
+from remit.model.policy import LedgerSettings
 from remit.model.rulebook import Rulebook
 from remit.model.terms import ASK
-from remit.record.open import Opened, open_ledger
+from remit.record.errors import LedgerWarning
+from remit.record.open import Opened, Settings, open_ledger
 
 P = ParamSpec("P")
 R = TypeVar("R")
 Policy = str | os.PathLike[str] | Mapping[str, Any] | Rulebook
 Answerer = Callable[[AskState, dict[str, Any]], Literal["approve", "refuse"] | None]
+
+
+def _warn(fault: str) -> None:
+    """Says what is wrong with the ledger to whoever runs the program."""
+    warnings.warn(LedgerWarning(fault), stacklevel=6)
 
 
 class Guard:
@@ -78,18 +86,21 @@ class Guard:
         answer: Answerer | None = None,
         on_question: Callable[[AskState], None] | None = None,
         refusals: Literal["raise", "return"] = "raise",
+        schemas: Mapping[str, Any] | None = None,
         unsafe_no_activation: bool = False,
     ) -> None:
         """`wait`: seconds that a call waits for an answer. `answer`: the program answers itself; None leaves it open.
 
-        `on_question` is called with every question, to pass it on (`Webhook` is one). Nothing is
-        opened yet. `unsafe_no_activation`: the policy counts as it is written, below a directory with an activated one.
+        `on_question` is called with every question, to pass it on (`Webhook` is one). `schemas`: by tool, a connection,
+        a database file or a dump, which tells what its SQL reaches. Nothing is opened yet. `unsafe_no_activation`: the
+        policy counts as it is written, below a directory with an activated one.
         """
         self._unsafe = unsafe_no_activation
         self._policy, self._root, self._store = policy, root, store
         self._state = Path(state) if state is not None else None
         self.point, self.wait, self.answer, self.refusals = point, wait, answer, refusals
         self.on_question = on_question
+        self._schemas = Schemas(schemas or {})
         self._functions: dict[str, Declared] = {}
         self._opened: Opened | None = None
         self._enforcer: Enforcer | None = None
@@ -193,7 +204,16 @@ class Guard:
         except RemitError:
             if not self._is_file or not may_be_activated(self._home, self._state, self._store):
                 raise  # with nothing opened
-        opened = open_ledger(self._home, point=self.point, state=self._state, url=self._store, keep=True)
+        opened = open_ledger(
+            self._home,
+            point=self.point,
+            state=self._state,
+            url=self._store,
+            settings=self._ledger_settings(written),
+            on_fault=_warn,
+        )
+        for fault in opened.warnings:
+            _warn(fault)
         try:
             self._source = Activated(self._home, opened.store) if self._is_file and not self._unsafe else None
             self._own, self._taken, self._placed, self._opened = written, None, None, opened
@@ -205,15 +225,22 @@ class Guard:
                 self._own = written if written is not None else self._written()
                 self._check_names(self._own)
             self._facts(self._in_force())
+            self._schemas.check(self._in_force())
         except BaseException:
             self._opened = None
             opened.close()
             raise
         authority = Authority(opened.store, opened.vault)
         self._enforcer = Enforcer(authority, opened.ledger, self._in_force, self._facts)
+        self._enforcer.schemas = self._schemas.facts if self._schemas else None
         self._enforcer.reads = self._source is not None and self._source.far
         if isinstance(self.on_question, Webhook):
             self.on_question.attach(authority.arguments)
+
+    def _ledger_settings(self, written: Rulebook | None) -> Settings:
+        if written is not None and (self._unsafe or not self._is_file):
+            return lambda store: written.book.ledger or LedgerSettings()
+        return ledger_settings(self._home, written)
 
     @property
     def _is_file(self) -> bool:
@@ -295,7 +322,7 @@ class Guard:
             what = f"a policy is activated for {above}, and this guard would use another one"
             help = "use that policy's file, or say Guard(…, unsafe_no_activation=True); in tests `remit.testing.guard`"
             raise GuardError(what, code="not-activated", help=help)
-        with open_ledger(above, point=self.point) as opened:
+        with open_ledger(above, point=self.point, settings=ledger_settings(above)) as opened:
             opened.ledger.event("unsafe", {"what": "unsafe-no-activation", "point": self.point})
 
     # Tools

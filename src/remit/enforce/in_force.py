@@ -4,8 +4,8 @@ The file lies in the workspace, where programs of the project write; its digest 
 whose digest is not that of the newest activation is in force for nobody.
 
 Activating leaves one rulebook or the other, wherever it is interrupted: the new file is staged beside the old one; the
-ledger records it; then the store; only then is the file renamed. Between the last two steps everything is denied, and
-the next `remit activate` finds the staged file and finishes.
+ledger and the store record it, in one transaction; only then is the file renamed. Between the last two steps everything
+is denied, and the next `remit activate` finds the staged file and finishes.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from __future__ import annotations
 import fcntl
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -28,10 +28,13 @@ from remit.compile.file import (
     rulebook_path,
     stage_rulebook,
 )
-from remit.grant.activation import Activation, add_activation, newest_activation
+from remit.grant.activation import Activation, add_activation, last_activation, newest_activation
+from remit.grant.person import Person, needs_none
 from remit.model.digest import sha256
 from remit.model.errors import RemitError, RulebookError
+from remit.model.policy import LedgerSettings
 from remit.model.rulebook import Rulebook
+from remit.record.state import StateForged
 from remit.store.errors import StoreError, StoreRefused, from_os_error
 from remit.store.interface import Store
 
@@ -62,6 +65,8 @@ class InForce(msgspec.Struct, frozen=True):
     rulebook: Rulebook | None = None
     fault: str | None = None
     """Where something was activated, why its rulebook can't be used: everything is denied then."""
+    code: str = "not-activated"
+    """Of the fault."""
 
     def usable(self) -> Rulebook:
         """The rulebook in force. Raises RulebookError if there is none."""
@@ -69,12 +74,15 @@ class InForce(msgspec.Struct, frozen=True):
             return self.rulebook
         if self.fault is None:
             raise _never()
-        raise RulebookError(f"nothing is in force: {self.fault}", code="not-activated", help="run `remit activate`")
+        raise RulebookError(f"nothing is in force: {self.fault}", code=self.code, help="run `remit activate`")
 
 
 def read_in_force(root: Path, store: Store) -> InForce:
     """What is in force for the project at `root`. Raises StoreError."""
-    activation = _newest(store)
+    try:
+        activation = _newest(store)
+    except StateForged as error:
+        return InForce(_last(store), None, str(error), error.code)
     if activation is None:
         return InForce()
     try:
@@ -95,6 +103,26 @@ def look_up_in_force(root: Path) -> InForce:
         if error.code != "no-ledger":
             raise
         return InForce()
+
+
+def ledger_settings(root: Path, otherwise: Rulebook | None = None) -> Callable[[Store], LedgerSettings]:
+    """What the policy in force says about the ledger in a store.
+
+    Where nothing was activated there, `otherwise` counts, or the rulebook that lies in the project: a state directory
+    that was removed leaves it behind, and so the anchors that know the old log.
+    """
+
+    def look(store: Store) -> LedgerSettings:
+        force = read_in_force(root, store)
+        rulebook = force.rulebook if force.activation is not None else otherwise
+        if rulebook is None:
+            try:
+                rulebook = read_rulebook(rulebook_path(root))
+            except RulebookError:
+                return LedgerSettings()
+        return rulebook.book.ledger or LedgerSettings()
+
+    return look
 
 
 def may_be_activated(root: Path, state: Path | None, url: str | None) -> bool:
@@ -188,6 +216,11 @@ def _newest(store: Store) -> Activation | None:
         return newest_activation(view)
 
 
+def _last(store: Store) -> Activation | None:
+    with store.read() as view:
+        return last_activation(view)
+
+
 def _read(path: Path, activation: Activation) -> Rulebook:
     rulebook = read_rulebook(path, digest=activation.digest)
     if rulebook.hash != activation.policy:
@@ -221,26 +254,24 @@ def _never() -> RulebookError:
 # Activating
 
 
-def put_in_force(opened: Opened, root: Path, rulebook: Rulebook, *, after: Activation | None, by: str) -> Activation:
+def put_in_force(opened: Opened, root: Path, rulebook: Rulebook, *, after: Activation | None, by: Person) -> Activation:
     """The rulebook is in force, in place of the one of `after`. Raises RemitError; the old one is in force then.
 
     Only where a write to the store, or the renaming, failed half-way, nothing is in force: the error says so.
     """
-    from remit.record.policy import record_activation  # here: a hook starts faster without
-
     data, path = encode_rulebook(rulebook), rulebook_path(root)
     if len(data) > MAX_SIZE:
         raise RulebookError(f"the rulebook has {len(data)} bytes, more than {MAX_SIZE}")
     with _alone(opened.state):
-        if _newest(opened.store) != after:
+        if _last(opened.store) != after:
             raise _meanwhile()
         staged = stage_rulebook(data, path)
         try:
-            record_activation(opened.ledger, rulebook, by)
-        except BaseException:
-            _remove(staged)
+            activation = _added(opened, rulebook, after, sha256(data).hexdigest(), by)
+        except RemitError as error:
+            if not getattr(error, "uncertain", False):
+                _remove(staged)
             raise
-        activation = _added(opened, rulebook, after, sha256(data).hexdigest(), by)
         # From here on the file may be the only one that counts: it stays where the next activation looks for it.
         put_in_place(staged, path)
     return activation
@@ -279,20 +310,32 @@ def repair_rulebook(opened: Opened, root: Path, rulebook: Rulebook) -> bool:
     return True
 
 
-def _added(opened: Opened, rulebook: Rulebook, after: Activation | None, digest: str, by: str) -> Activation:
-    from remit.model.moments import exact_moment
+def _added(opened: Opened, rulebook: Rulebook, after: Activation | None, digest: str, by: Person) -> Activation:
+    from remit.record.policy import record_weakenings  # here: a hook starts faster without
 
-    at = exact_moment(opened.ledger.clock())
+    at, writer = opened.ledger.clock(), opened.ledger.writer
     try:
         with opened.store.write() as change:
-            seq = add_activation(change, after, policy=rulebook.hash, digest=digest, at=at, by=by)
+            made = add_activation(
+                change,
+                after,
+                policy=rulebook.hash,
+                digest=digest,
+                at=at,
+                by=by.name,
+                name=rulebook.book.name,
+                writer=writer,
+                none_needed=needs_none(rulebook.book),
+                sign=by.sign,
+            )
+            record_weakenings(change, rulebook, at=at, writer=writer)
+            return made
     except StoreRefused:
         raise _meanwhile() from None
     except StoreError as error:
         if error.uncertain:
             error.help = "it may be in force, or nothing is: run `remit activate` again"
         raise
-    return Activation(seq, rulebook.hash, digest, at, by)
 
 
 def _meanwhile() -> ActivationError:

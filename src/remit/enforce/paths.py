@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 MAX_PATHS = 10_000
+MAX_DATABASES = 4
 
 
 def open_root(root: Path | None, policy: Path, facts: Facts, *, policy_root: str = ".") -> tuple[Path, Facts]:
@@ -63,7 +64,8 @@ def look_up(rulebook: Rulebook, call: Call, facts: Facts) -> Facts:
     texts_in = {name: kind for name, kind in kinds.items() if kind.language}
     if texts_in:
         changes = _changes(call, texts_in, root) or facts.changes
-        facts = msgspec.structs.replace(facts, links=_links(call, texts_in, root), changes=changes)
+        schema = _schemas(call, texts_in, root, facts.schema)
+        facts = msgspec.structs.replace(facts, links=_links(call, texts_in, root), changes=changes, schema=schema)
     names = [name for name, kind in kinds.items() if kind.on_disk]
     if not names:
         return facts
@@ -164,6 +166,19 @@ def _changes(call: Call, kinds: dict[str, Kind], root: str) -> dict[str, tuple[s
 
     changed = (git_look if command.words[0] == "git" else format_look).changes_of(command, root)
     return {command.text: changed} if changed is not None else {}
+
+
+def _schemas(call: Call, kinds: dict[str, Kind], root: str, given: dict[str, str] | None) -> dict[str, str] | None:
+    """The schemas that are known, with those of the databases that the call's commands work on."""
+    texts = [(kind, text) for name, kind in kinds.items() for text in texts_at(call.args, name.split("."))]
+    names = sorted({path for kind, text in texts for path in kind.databases(text, call.context.cwd, root)})
+    names = [name for name in names if name not in (given or ())]
+    if not names:
+        return given
+    from remit.enforce.database_look import schema_below  # here: few calls name a database
+
+    found = {name: text for name in names[:MAX_DATABASES] if (text := schema_below(name, root)) is not None}
+    return {**found, **(given or {})} if found else given
 
 
 def _real(path: str) -> str | None:

@@ -167,7 +167,7 @@ class Webhook:
             raise OSError(f"the receiver answered {status}")
 
     def _connection(self) -> http.client.HTTPConnection:
-        import http.client
+        import http.client  # here, as below: few policies ask through a webhook
 
         place = self._place
         if not place.secure:

@@ -7,6 +7,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from remit.model.moments import exact_moment
+from remit.record.people import NONE, check_activation
+from remit.record.state import ACTIVATION, Sign, check_row, newest, put
 from remit.store.interface import Transaction
 
 
@@ -21,18 +24,46 @@ class Activation(NamedTuple):
 
 
 def newest_activation(view: Transaction) -> Activation | None:
-    """The activation that counts; None before the first. Raises StoreError."""
+    """The activation that counts; None before the first.
+
+    Raises StoreError, and StateForged if the ledger says something else or no person activated it.
+    """
+    found = last_activation(view)
+    [said] = newest(view, (ACTIVATION, ()))
+    if found is None and said is None:
+        return None
+    row = (found if found is not None else Activation(0, "", "", "", ""))._asdict()
+    row["person"] = row.pop("by")
+    check_activation(view, check_row(ACTIVATION, (), row, said))
+    return found
+
+
+def last_activation(view: Transaction) -> Activation | None:
+    """The last one in the store, whatever the ledger says of it."""
     row = view.row("SELECT seq, policy, digest, at, person FROM activation ORDER BY seq DESC LIMIT 1")
     return Activation(*row) if row is not None else None
 
 
-def add_activation(change: Transaction, after: Activation | None, *, policy: str, digest: str, at: str, by: str) -> int:
-    """Adds the one that follows `after`, and gives its number.
+def add_activation(
+    change: Transaction,
+    after: Activation | None,
+    *,
+    policy: str,
+    digest: str,
+    at: int,
+    by: str,
+    name: str = "",
+    writer: str = "activate",
+    none_needed: bool = False,
+    sign: Sign | None = None,
+) -> Activation:
+    """Adds the one that follows `after`, and its entry.
 
-    Raises StoreRefused if somebody else has added one meanwhile: what was shown to the person is then not what
-    would be replaced.
+    `none_needed`: under this policy people need no credential. Raises StoreRefused if somebody else has added one
+    meanwhile: what was shown to the person is then not what would be replaced.
     """
-    seq = 1 if after is None else after.seq + 1
-    values = (seq, policy, digest, at, by)
-    change.run("INSERT INTO activation (seq, policy, digest, at, person) VALUES (?, ?, ?, ?, ?)", *values)
-    return seq
+    made = Activation(1 if after is None else after.seq + 1, policy, digest, exact_moment(at), by)
+    row = {"seq": made.seq, "policy": policy, "digest": digest, "at": made.at, "person": by}
+    about = {"policy": policy, "name": name, "by": by} | ({"credential": NONE} if none_needed else {})
+    put(change, ACTIVATION, (), row, event="activation", at=at, writer=writer, about=about, sign=sign)
+    return made

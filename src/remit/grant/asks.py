@@ -8,18 +8,22 @@ open ──approve──▶ approved ──the call runs──▶ used
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
+from types import MappingProxyType
 from typing import Any, Literal, NamedTuple
 
 import msgspec
 
 from remit.grant.clock import Clock
 from remit.grant.errors import GrantError
-from remit.grant.notes import note
+from remit.grant.notes import Scribe
 from remit.model.decoding import Decoding
 from remit.model.facts import Approval
 from remit.model.policy import Caller
 from remit.model.rulebook import OPEN_QUESTIONS, Book
 from remit.model.task import Ask
+from remit.record.people import Trust, check_person
+from remit.record.state import ASK, Row, StateForged, check_row, new_salt, newest
 from remit.record.vault import forget
 from remit.store.interface import Transaction
 
@@ -27,7 +31,7 @@ ANSWER_WITHIN = 24 * 3600.0
 USE_WITHIN = 3600.0
 """Seconds: an answer is for a call that is about to be made."""
 _ASK = Decoding(Ask)
-COLUMNS = "seq, digest, body, agent, capsule, asked_of, state, expires, answered, answerer, answerer_kind, because"
+COLUMNS = ", ".join(ASK.columns)
 
 
 class AskState(NamedTuple):
@@ -42,6 +46,8 @@ class AskState(NamedTuple):
     by: str | None
     by_kind: str | None
     because: str | None
+    row: Row = MappingProxyType({})
+    """As it is stored."""
 
     @property
     def id(self) -> str:
@@ -56,7 +62,7 @@ def open_ask(
     *,
     now: str,
     clock: Clock,
-    writer: str,
+    scribe: Scribe,
     seal: Callable[[str], None],
     within: float = ANSWER_WITHIN,
     most: int = OPEN_QUESTIONS,
@@ -64,22 +70,23 @@ def open_ask(
     """The open ask for exactly this call; made if there is none yet, its arguments sealed. Raises RemitError."""
     row = change.row(f"SELECT {COLUMNS} FROM ask WHERE digest = ? AND state = 'open' AND expires > ?", digest, now)  # noqa: S608
     if row is not None:
-        return ask_state(row)
+        return _checked(change, row)
     for column, name in (("agent", ask.agent), ("capsule", ask.capsule)):
         _check_open(change, column, name, now, most)
     last = change.row("SELECT max(seq) FROM ask")
     seq = int(last[0] or 0) + 1 if last is not None else 1
     ask = msgspec.structs.replace(ask, asked=now)
-    change.run(
-        "INSERT INTO ask (seq, digest, body, agent, capsule, asked_of, state, expires) VALUES (?,?,?,?,?,?,'open',?)",
-        seq,
-        digest,
-        msgspec.json.encode(ask),
-        ask.agent,
-        ask.capsule,
-        ask.of,
-        clock.after(now, within),
-    )
+    made = dict.fromkeys(ASK.columns) | {
+        "seq": seq,
+        "digest": digest,
+        "body": msgspec.json.encode(ask),
+        "agent": ask.agent,
+        "capsule": ask.capsule,
+        "asked_of": ask.of,
+        "state": "open",
+        "expires": clock.after(now, within),
+        "salt": new_salt(),
+    }
     about = {
         "what": "asked",
         "approval": f"A-{seq}",
@@ -87,10 +94,13 @@ def open_ask(
         "tool": ask.tool,
         "of": ask.of,
         "tier": ask.tier,
+        "capsule": ask.capsule,
+        "code": ask.code,
+        "digest": digest,
     }
-    note(change, writer, "approval", {**about, "capsule": ask.capsule, "code": ask.code, "digest": digest})
+    scribe.put(change, ASK, (seq,), made, "approval", about)
     seal(f"A-{seq}")
-    return find(change, f"A-{seq}")
+    return ask_state(tuple(made.values()))
 
 
 def _check_open(view: Transaction, column: str, name: str | None, now: str, most: int) -> None:
@@ -105,12 +115,25 @@ def _check_open(view: Transaction, column: str, name: str | None, now: str, most
 
 
 def find(view: Transaction, name: str) -> AskState:
-    """The ask of an id. Raises GrantError."""
+    """The ask of an id. Raises GrantError and StateForged."""
     seq = int(name[2:]) if name.startswith("A-") and name[2:].isdecimal() and len(name) < 20 else 0
     row = view.row(f"SELECT {COLUMNS} FROM ask WHERE seq = ?", seq)  # noqa: S608
     if row is None:
         raise GrantError(f"nothing was asked under `{name[:40]}`", code="unknown-approval")
-    return ask_state(row)
+    return _checked(view, row)
+
+
+def _checked(view: Transaction, row: tuple[object, ...], trust: Trust | None = None) -> AskState:
+    """The ask of a row, if the ledger says the same; with `trust`, an approval by a person only if one gave it.
+
+    Raises StateForged.
+    """
+    found = ask_state(row)
+    [said] = newest(view, (ASK, (found.seq,)))
+    said = check_row(ASK, (found.seq,), found.row, said)
+    if trust is not None:
+        check_person(view, ASK, found.row, said, trust)
+    return found
 
 
 def waiting(view: Transaction, now: str) -> list[AskState]:
@@ -119,10 +142,10 @@ def waiting(view: Transaction, now: str) -> list[AskState]:
     return [ask_state(row) for row in rows]
 
 
-def answers(view: Transaction, digest: str, now: str) -> tuple[Approval, ...]:
-    """The answers that a decision on exactly this call may count."""
+def answers(view: Transaction, digest: str, now: str, trust: Trust) -> tuple[Approval, ...]:
+    """The answers that a decision on exactly this call may count. Raises StateForged."""
     query = f"SELECT {COLUMNS} FROM ask WHERE digest = ? AND state IN ('approved', 'refused') AND expires > ?"  # noqa: S608
-    found = [ask_state(row) for row in view.rows(query, digest, now)]
+    found = [_checked(view, row, trust) for row in view.rows(query, digest, now)]
     return tuple(
         Approval(
             id=one.id,
@@ -144,10 +167,10 @@ def answer(
     by: str,
     kind: Literal["human", "agent"],
     clock: Clock,
-    writer: str,
+    scribe: Scribe,
     because: str | None = None,
 ) -> AskState:
-    """Records an answer. Raises GrantError: too late, answered otherwise, or not theirs to answer."""
+    """Records an answer. Raises StateForged, and GrantError: too late, answered otherwise, or not theirs to answer."""
     now = clock.tick(change)
     found = find(change, name)
     if kind == "agent" and by == found.ask.agent:
@@ -164,17 +187,7 @@ def answer(
         clock.sure(change)
     state = "approved" if verdict == "approve" else "refused"
     expires = min(found.expires, clock.after(now, USE_WITHIN)) if verdict == "approve" else found.expires
-    change.run(
-        "UPDATE ask SET state = ?, answered = ?, answerer = ?, answerer_kind = ?, because = ?, expires = ?"
-        " WHERE seq = ?",
-        state,
-        now,
-        by,
-        kind,
-        because,
-        expires,
-        found.seq,
-    )
+    said = {"state": state, "answered": now, "answerer": by, "answerer_kind": kind, "because": because}
     about = {
         "what": state,
         "approval": found.id,
@@ -183,9 +196,23 @@ def answer(
         "agent": found.ask.agent,
         "digest": found.digest,
     }
-    note(change, writer, "approval", about, {"because": because} if because else {})
+    private = {"because": because} if because else {}
+    changed = _change(change, found, {**said, "expires": expires}, about, scribe, private)
     forget(change, found.id)
-    return find(change, found.id)
+    return changed
+
+
+def _change(
+    change: Transaction,
+    found: AskState,
+    columns: Row,
+    about: dict[str, Any],
+    scribe: Scribe,
+    private: dict[str, Any] | None = None,
+) -> AskState:
+    row = {**found.row, **columns}
+    scribe.put(change, ASK, (found.seq,), row, "approval", about, private)
+    return ask_state(tuple(row[name] for name in ASK.columns))
 
 
 def may_answer(book: Book, found: AskState, agent: str) -> None:
@@ -195,49 +222,62 @@ def may_answer(book: Book, found: AskState, agent: str) -> None:
         raise GrantError(f"{found.id} was not asked of {agent}", code="not-asked")
 
 
-def use(change: Transaction, digest: str, counted: frozenset[str], *, now: str, writer: str) -> tuple[str, ...]:
+def use(
+    change: Transaction, digest: str, counted: frozenset[str], *, now: str, scribe: Scribe, trust: Trust
+) -> tuple[str, ...]:
     """Uses up every approval of exactly this call; returns their ids.
 
-    `counted` are those that the decision rests on. Raises GrantError if one of these is not there any more.
+    `counted` are those that the decision rests on. Raises GrantError if one of these is not there any more, and
+    StateForged.
     """
     query = f"SELECT {COLUMNS} FROM ask WHERE digest = ? AND state IN ('approved', 'refused') AND expires > ?"  # noqa: S608
-    found = [ask_state(row) for row in change.rows(query, digest, now)]
+    found = [_checked(change, row, trust) for row in change.rows(query, digest, now)]
     refused = next((one for one in found if one.state == "refused"), None)
     if refused is not None:
         raise GrantError(f"{refused.by} refused this call", code="refused")
     if not found or not counted.issubset(one.id for one in found):
         raise GrantError("the approval was used, withdrawn or has expired", code="approval-used")
     for one in found:
-        change.run("UPDATE ask SET state = 'used' WHERE seq = ?", one.seq)
-        note(change, writer, "approval", {"what": "used", "approval": one.id, "agent": one.ask.agent, "digest": digest})
+        about = {"what": "used", "approval": one.id, "agent": one.ask.agent, "digest": digest}
+        _change(change, one, {"state": "used"}, about, scribe)
     return tuple(one.id for one in found)
 
 
-def cancel(change: Transaction, name: str, *, by: str, writer: str) -> None:
-    """Whoever asked waits no longer. Raises GrantError if it was used or refused."""
+def cancel(change: Transaction, name: str, *, by: str, scribe: Scribe) -> None:
+    """Whoever asked waits no longer. Raises StateForged, and GrantError if it was used or refused."""
     found = find(change, name)
     if found.state not in ("open", "approved"):
         raise GrantError(f"{name} is {found.state} already", code="approval-closed")
-    close(change, found.seq, "cancelled", {"by": by}, writer)
+    close(change, found.seq, "cancelled", {"by": by}, scribe)
 
 
-def cancel_all(change: Transaction, capsule: str, *, by: str, writer: str) -> None:
+def cancel_all(change: Transaction, capsule: str, *, by: str, scribe: Scribe) -> None:
     """The capsule has ended: nobody is asked for it any more."""
     rows = change.rows("SELECT seq FROM ask WHERE capsule = ? AND state IN ('open', 'approved') ORDER BY seq", capsule)
     for (seq,) in rows:
-        close(change, seq, "cancelled", {"by": by, "capsule": capsule}, writer)
+        with suppress(StateForged):  # what was forged counts for nothing, and verifying names it
+            close(change, seq, "cancelled", {"by": by, "capsule": capsule}, scribe)
 
 
 def close(
-    change: Transaction, seq: int, state: Literal["cancelled", "expired"], about: dict[str, Any], writer: str
+    change: Transaction, seq: int, state: Literal["cancelled", "expired"], about: dict[str, Any], scribe: Scribe
 ) -> None:
-    """An ask that ends without an answer, or before its answer was used."""
-    change.run("UPDATE ask SET state = ? WHERE seq = ?", state, seq)
-    note(change, writer, "approval", {"what": state, "approval": f"A-{seq}", **about})
-    forget(change, f"A-{seq}")
+    """An ask that ends without an answer, or before its answer was used. Raises StateForged."""
+    found = find(change, f"A-{seq}")
+    _change(change, found, {"state": state}, {"what": state, "approval": found.id, **about}, scribe)
+    forget(change, found.id)
+
+
+def move(change: Transaction, seq: int, expires: str, scribe: Scribe) -> None:
+    """It ends at another moment, since the clock was repaired. Raises StateForged."""
+    found = find(change, f"A-{seq}")
+    _change(change, found, {"expires": expires}, {"what": "moved", "approval": found.id}, scribe)
 
 
 def ask_state(row: tuple[object, ...]) -> AskState:
-    seq, digest, body, _, _, _, state, expires, answered, by, kind, because = row
-    ask = _ASK.decode(bytes(body))  # type: ignore[call-overload]
-    return AskState(seq, digest, ask, state, expires, answered, by, kind, because)  # type: ignore[arg-type]
+    """As it is stored, whatever the ledger says."""
+    found: dict[str, Any] = dict(zip(ASK.columns, row, strict=True))
+    ask, by = _ASK.decode(bytes(found["body"])), found["answerer"]
+    state, expires, answered = found["state"], found["expires"], found["answered"]
+    kind, because = found["answerer_kind"], found["because"]
+    return AskState(found["seq"], found["digest"], ask, state, expires, answered, by, kind, because, found)

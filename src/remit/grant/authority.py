@@ -22,7 +22,8 @@ from remit.grant.daily import spend_daily
 from remit.grant.errors import GrantError
 from remit.grant.expiry import sweep
 from remit.grant.history import Unused, unused
-from remit.grant.notes import note
+from remit.grant.notes import Scribe
+from remit.grant.person import needs_none
 from remit.grant.repair import Repaired, repair
 from remit.grant.sums import sums_of
 from remit.model.call import Call
@@ -31,8 +32,14 @@ from remit.model.facts import Capsule, Facts
 from remit.model.rulebook import Rulebook
 from remit.model.task import SUM, Ask, Task
 from remit.model.trace import Anticipated, Covered, NotAnticipated
+from remit.record.people import Trust
+from remit.record.state import Sign
 from remit.record.vault import Vault
-from remit.store.interface import Store
+from remit.store.interface import Store, Transaction
+
+CHANGED = "task-changed"
+"""The code of a GrantError: the task is not as it was when the call was judged, so it is to be judged again."""
+MOST_LINES = 1_000
 
 
 class Authority:
@@ -42,27 +49,51 @@ class Authority:
         self.store, self.vault = store, vault
         self.clock = clock if clock is not None else Clock()
         self.writer = writer if writer is not None else os.urandom(8).hex()
+        self.scribe = Scribe(self.writer, set())
+        self._lines: dict[str, dict[str, Capsule]] = {}
+        """By capsule, what was last known of it and of those above it."""
+
+    def _trust(self, rulebook: Rulebook | None) -> Trust:
+        return Trust(self.scribe.made, rulebook is not None and needs_none(rulebook.book))
 
     # What decisions look at
 
-    def facts(self, capsule: str | None, base: Facts) -> Facts:
+    def facts(
+        self, capsule: str | None, base: Facts, rulebook: Rulebook | None = None, *, remembered: bool = False
+    ) -> Facts:
         """The facts with the moment, and with the capsule and those above it. Raises StoreError.
+
+        Raises StateForged if one of them is not what the ledger says. `rulebook` is the one in force. `remembered`: as
+        they were when somebody last looked, if nothing of them has run out: `begin` checks that.
 
         While the clock is in doubt they have no moment. Raises GrantError (`clock-in-doubt`) if the capsule ends by
         itself.
         """
-        if capsule is None and self.clock.fresh:
-            return msgspec.structs.replace(base, now=self.clock.now())
+        if self.clock.fresh:
+            known = self._lines.get(capsule) if capsule is not None and remembered else None
+            if capsule is None:
+                return msgspec.structs.replace(base, now=self.clock.now())
+            if known is not None:
+                now, doubt = self.clock.read()
+                if doubt is None and all(one.expires is None or one.expires > now for one in known.values()):
+                    return msgspec.structs.replace(base, now=now, capsules=known)
         found: dict[str, Capsule] = {}
         with self.store.read() as view:
             now, doubt = self.clock.read(view)
             if capsule is not None:
                 with suppress(GrantError):
-                    found = {state.task.capsule.id: state.capsule for state in capsules.above(view, capsule)}
+                    found = {
+                        state.task.capsule.id: state.capsule
+                        for state in capsules.above(view, capsule, self._trust(rulebook))
+                    }
         alive = [one for one in found.values() if one.expires is not None and not one.ended]
         if self.clock.news or any(one.expires is not None and one.expires <= now for one in alive):
-            sweep(self.store, self.clock, self.writer)
+            sweep(self.store, self.clock, self.scribe)
         if doubt is None:
+            if capsule is not None and found:
+                if len(self._lines) >= MOST_LINES:
+                    self._lines.clear()
+                self._lines[capsule] = found
             return msgspec.structs.replace(base, now=now, capsules=found)
         if alive:
             raise GrantError(doubt.reason, code="clock-in-doubt")
@@ -77,50 +108,80 @@ class Authority:
         digest = call_digest(call, rulebook.hash, facts)
         with self.store.read() as view:
             now, doubt = self.clock.read(view)
-            found = asks.answers(view, digest, now)
+            found = asks.answers(view, digest, now, self._trust(rulebook))
         if doubt is not None and found:
             raise GrantError(doubt.reason, code="clock-in-doubt")
         return msgspec.structs.replace(facts, approvals=found) if found else facts
 
     # Using it
 
+    def uses(self, call: Call, decision: Decision, rulebook: Rulebook) -> bool:
+        """Whether a call may use something up when it begins.
+
+        What is only observed uses nothing up, and nothing stops it.
+        """
+        if decision.would is not None:
+            return False
+        if call.context.capsule is not None or decision.approval is not None:
+            return True
+        caller = rulebook.book.callers.get(call.agent)
+        return caller is not None and bool(caller.daily_sum)
+
     def begin(self, call: Call, decision: Decision, rulebook: Rulebook, facts: Facts) -> None:
         """The last step before the tool runs: the task lives, its budget is counted, the approval is used up.
 
-        Raises GrantError: then the tool must not run. What is only observed uses nothing up, and nothing stops it.
+        Raises GrantError and StateForged: then the tool must not run. With the code CHANGED the task is not as it was
+        judged.
         """
+        if self.uses(call, decision, rulebook):
+            with self.store.write() as change:
+                self.begin_within(change, call, decision, rulebook, facts)
+
+    def begin_within(
+        self, change: Transaction, call: Call, decision: Decision, rulebook: Rulebook, facts: Facts
+    ) -> None:
+        """The same inside a transaction."""
+        if not self.uses(call, decision, rulebook):
+            return
         capsule, caller = call.context.capsule, rulebook.book.callers.get(call.agent)
         daily = caller.daily_sum if caller is not None else {}
-        if (capsule is None and decision.approval is None and not daily) or decision.would is not None:
-            return
         own = caller.tools.get(decision.tool) if caller is not None else None
         tool = own or rulebook.book.tools.get(decision.tool)
         today = sums_of(tool, call.args, (f"{SUM}{what}" for what in daily))
         if capsule is None and decision.approval is None and not today:
             return
-        with self.store.write() as change:
-            now = self.clock.tick(change)
-            if today and caller is not None:
+        now = self.clock.tick(change)
+        if today and caller is not None:
+            self.clock.sure(change)
+            spend_daily(change, caller, today, now, self.scribe)
+        if capsule is not None:
+            try:
+                line = capsules.line(change, capsule, now, self._trust(rulebook))
+            except GrantError:
+                self._lines.pop(capsule, None)
+                known = facts.capsules.get(capsule)
+                if known is None or known.ended:
+                    raise
+                raise GrantError("the task has changed meanwhile", code=CHANGED) from None
+            if any(facts.capsules.get(state.task.capsule.id) != state.capsule for state in line):
+                self._lines.pop(capsule, None)
+                raise GrantError("the task has changed meanwhile", code=CHANGED)
+            if any(state.timed for state in line):
                 self.clock.sure(change)
-                spend_daily(change, caller, today, now)
-            if capsule is not None:
-                line = capsules.line(change, capsule, now)
-                if any(state.timed for state in line):
-                    self.clock.sure(change)
-                check_chain(call.context.chain, line)
-                sums = sums_of(tool, call.args, (what for state in line for what in state.task.budget.limits))
-                capsules.spend(change, line, dict.fromkeys(_uses(decision, capsule), 1) | sums)
-            if decision.approval is not None:
-                self.clock.sure(change)
-                digest = call_digest(call, rulebook.hash, facts)
-                counted = frozenset(a.id for a in facts.approvals if a.answer == "approve" and a.digest == digest)
-                asks.use(change, digest, counted, now=now, writer=self.writer)
+            check_chain(call.context.chain, line)
+            sums = sums_of(tool, call.args, (what for state in line for what in state.task.budget.limits))
+            capsules.spend(change, line, dict.fromkeys(_uses(decision, capsule), 1) | sums, self.scribe)
+        if decision.approval is not None:
+            self.clock.sure(change)
+            digest = call_digest(call, rulebook.hash, facts)
+            counted = frozenset(a.id for a in facts.approvals if a.answer == "approve" and a.digest == digest)
+            asks.use(change, digest, counted, now=now, scribe=self.scribe, trust=self._trust(rulebook))
 
     # Asking and answering
 
     def ask(self, call: Call, decision: Decision, rulebook: Rulebook, facts: Facts, *, point: str) -> AskState:
         """The open ask for this call, with its arguments sealed until it is answered. Raises RemitError."""
-        sweep(self.store, self.clock, self.writer)
+        sweep(self.store, self.clock, self.scribe)
         digest = call_digest(call, rulebook.hash, facts)
         sealed = {"args": call.args, "statement": call.statement, "cwd": call.context.cwd}
         with self.store.write() as change:
@@ -133,20 +194,20 @@ class Authority:
                 _shown(call, decision, facts, point),
                 now=now,
                 clock=self.clock,
-                writer=self.writer,
+                scribe=self.scribe,
                 seal=lambda name: self.vault.seal(change, name, sealed),
                 most=rulebook.book.open_questions,
             )
 
     def asked(self, name: str) -> AskState:
         """One ask as it is now. Raises GrantError."""
-        sweep(self.store, self.clock, self.writer)
+        sweep(self.store, self.clock, self.scribe)
         with self.store.read() as view:
             return asks.find(view, name)
 
     def waiting(self) -> list[AskState]:
         """Every ask that can still be answered."""
-        sweep(self.store, self.clock, self.writer)
+        sweep(self.store, self.clock, self.scribe)
         with self.store.read() as view:
             return asks.waiting(view, self.clock.now(view))
 
@@ -163,19 +224,21 @@ class Authority:
         by: str,
         kind: Literal["human", "agent"] = "human",
         because: str | None = None,
+        sign: Sign | None = None,
     ) -> AskState:
-        """Answers an ask. Raises GrantError."""
-        sweep(self.store, self.clock, self.writer)
+        """Answers an ask; `sign` signs for the person who does. Raises GrantError and StateForged."""
+        sweep(self.store, self.clock, self.scribe)
+        scribe = self.scribe._replace(sign=sign)
         with self.store.write() as change:
             return asks.answer(
-                change, name, verdict, by=by, kind=kind, clock=self.clock, writer=self.writer, because=because
+                change, name, verdict, by=by, kind=kind, clock=self.clock, scribe=scribe, because=because
             )
 
     def cancel(self, name: str, *, by: str) -> None:
         """Withdraws an ask. Raises GrantError."""
-        sweep(self.store, self.clock, self.writer)
+        sweep(self.store, self.clock, self.scribe)
         with self.store.write() as change:
-            asks.cancel(change, name, by=by, writer=self.writer)
+            asks.cancel(change, name, by=by, scribe=self.scribe)
 
     # Tasks
 
@@ -189,23 +252,24 @@ class Authority:
         with self.store.read() as view:
             return capsules.check_gate(view, name, gate, self.clock.now(view))
 
-    def issue(self, rulebook: Rulebook, task: Task) -> Task:
-        """Issues a capsule. Raises GrantError."""
-        sweep(self.store, self.clock, self.writer)
+    def issue(self, rulebook: Rulebook, task: Task, *, sign: Sign | None = None) -> Task:
+        """Issues a capsule; `sign` signs for the person who does. Raises GrantError."""
+        sweep(self.store, self.clock, self.scribe)
         with self.store.write() as change:
-            return capsules.issue(change, rulebook, task, clock=self.clock, writer=self.writer)
+            return capsules.issue(change, rulebook, task, clock=self.clock, scribe=self.scribe._replace(sign=sign))
 
     def end(self, name: str, *, by: str) -> Ending:
         """Ends a capsule and all below it: when this returns, nothing begins in them any more. Raises GrantError."""
-        sweep(self.store, self.clock, self.writer)
+        sweep(self.store, self.clock, self.scribe)
         with self.store.write() as change:
-            return capsules.end(change, name, by=by, now=self.clock.tick(change), writer=self.writer)
+            return capsules.end(change, name, by=by, now=self.clock.tick(change), scribe=self.scribe)
 
-    def pass_gate(self, name: str, gate: str, *, by: str) -> None:
-        """Passes a gate of a capsule, for a person. Raises GrantError."""
-        sweep(self.store, self.clock, self.writer)
+    def pass_gate(self, name: str, gate: str, *, by: str, sign: Sign | None = None) -> None:
+        """Passes a gate of a capsule, for a person, for whom `sign` signs. Raises GrantError."""
+        sweep(self.store, self.clock, self.scribe)
+        scribe = self.scribe._replace(sign=sign)
         with self.store.write() as change:
-            capsules.pass_gate(change, name, gate, by=by, now=self.clock.tick(change), writer=self.writer)
+            capsules.pass_gate(change, name, gate, by=by, now=self.clock.tick(change), scribe=scribe)
 
     def unused(self, state: CapsuleState) -> Unused:
         """What of a task's plan, grants and budget was never used."""
@@ -213,13 +277,13 @@ class Authority:
 
     def state(self, name: str) -> CapsuleState:
         """A capsule as it is now. Raises GrantError."""
-        sweep(self.store, self.clock, self.writer)
+        sweep(self.store, self.clock, self.scribe)
         with self.store.read() as view:
             return capsules.state_of(view, name)
 
     def states(self, *, ended: bool = False) -> list[CapsuleState]:
         """The capsules, those that ended too if asked for."""
-        sweep(self.store, self.clock, self.writer)
+        sweep(self.store, self.clock, self.scribe)
         with self.store.read() as view:
             rows = view.rows("SELECT id, ended FROM capsule ORDER BY id")
             return [capsules.state_of(view, str(name)) for name, end in rows if ended or end is None]
@@ -228,8 +292,7 @@ class Authority:
         """The capsules of an agent that have not ended. Raises StoreError."""
         with self.store.read() as view:
             now = self.clock.now(view)
-            rows = view.rows("SELECT id, expires FROM capsule WHERE agent = ? AND ended IS NULL ORDER BY id", agent)
-            return [capsules.state_of(view, str(name)) for name, end in rows if end is None or end > now]
+            return capsules.living(view, agent, now)
 
     def chain(self, capsule: str) -> tuple[str, ...]:
         """The agents through whose hands the capsule came. Raises GrantError."""
@@ -238,27 +301,27 @@ class Authority:
 
     # The clock
 
-    def repair_clock(self, *, by: str) -> Repaired:
+    def repair_clock(self, *, by: str, sign: Sign | None = None) -> Repaired:
         """The clock shows what the wall clock shows, by word of a person. Raises GrantError if it is not in doubt."""
         with self.store.write() as change:
-            return repair(change, self.clock, by=by, writer=self.writer)
+            return repair(change, self.clock, by=by, scribe=self.scribe._replace(sign=sign))
 
     # Hand-overs to other processes
 
     def ticket(self, capsule: str) -> str:
         """A secret that lets one caller into the capsule, once. Raises GrantError."""
         with self.store.write() as change:
-            return tickets.make(change, capsule, clock=self.clock, writer=self.writer)
+            return tickets.make(change, capsule, clock=self.clock, scribe=self.scribe)
 
     def enter(self, ticket: str, agent: str | None = None) -> list[CapsuleState]:
         """The capsule of a ticket and those above it. Raises GrantError: an agent that it isn't for leaves it whole."""
-        sweep(self.store, self.clock, self.writer)
+        sweep(self.store, self.clock, self.scribe)
         try:
             with self.store.write() as change:
-                return tickets.take(change, ticket, agent=agent, clock=self.clock, writer=self.writer)
+                return tickets.take(change, ticket, agent=agent, clock=self.clock, scribe=self.scribe)
         except GrantError as error:
             with self.store.write() as change:
-                note(change, self.writer, "capsule", {"what": "not-entered", "code": error.code})
+                self.scribe.note(change, "capsule", {"what": "not-entered", "code": error.code})
             raise
 
 

@@ -10,14 +10,15 @@ import msgspec
 from remit.grant.asks import cancel_all
 from remit.grant.clock import Clock
 from remit.grant.errors import GrantError
-from remit.grant.issuing import check_issue
-from remit.grant.notes import note
+from remit.grant.issuing import check_issue, check_within
+from remit.grant.notes import Scribe
 from remit.model.decoding import Decoding
 from remit.model.facts import Capsule
 from remit.model.rulebook import Rulebook
 from remit.model.task import SUM, Task, amount_text, counted_text
 from remit.model.terms import MAX_CHAIN
-from remit.store.errors import StoreRefused
+from remit.record.people import Trust, check_person
+from remit.record.state import CAPSULE, GATES, SPENT, Row, StateForged, check_row, new_salt, newest
 from remit.store.interface import Transaction
 
 _TASK = Decoding(Task)
@@ -32,9 +33,11 @@ class CapsuleState(NamedTuple):
     task: Task
     ended: str | None
     ended_by: str | None
-    passed: dict[str, str]
-    """Gates that were passed, with who passed them."""
+    gates: dict[str, tuple[str, str]]
+    """Gates that were passed, with who passed them, and when."""
     spent: dict[str, int]
+    row: Row
+    """As it is stored."""
 
     @property
     def timed(self) -> bool:
@@ -44,9 +47,7 @@ class CapsuleState(NamedTuple):
     @property
     def capsule(self) -> Capsule:
         """As decisions see it."""
-        return msgspec.structs.replace(
-            self.task.capsule, ended=self.ended is not None, gates=tuple(sorted(self.passed))
-        )
+        return msgspec.structs.replace(self.task.capsule, ended=self.ended is not None, gates=tuple(sorted(self.gates)))
 
 
 class Ending(NamedTuple):
@@ -55,7 +56,7 @@ class Ending(NamedTuple):
     states: tuple[CapsuleState, ...]
 
 
-def issue(change: Transaction, rulebook: Rulebook, task: Task, *, clock: Clock, writer: str) -> Task:
+def issue(change: Transaction, rulebook: Rulebook, task: Task, *, clock: Clock, scribe: Scribe) -> Task:
     """Puts a capsule in the store and the ledger; returns it as it was issued. Raises GrantError."""
     now = clock.tick(change)
     ancestors = [state.task for state in line(change, task.capsule.parent, now)] if task.capsule.parent else []
@@ -71,14 +72,14 @@ def issue(change: Transaction, rulebook: Rulebook, task: Task, *, clock: Clock, 
     capsule = task.capsule
     if change.row("SELECT 1 FROM capsule WHERE id = ?", capsule.id) is not None:
         raise GrantError(f"there is a capsule {capsule.id} already", code="capsule-exists")
-    change.run(
-        "INSERT INTO capsule (id, agent, parent, body, expires) VALUES (?, ?, ?, ?, ?)",
-        capsule.id,
-        capsule.agent,
-        capsule.parent,
-        msgspec.json.encode(task),
-        capsule.expires,
-    )
+    row = dict.fromkeys(CAPSULE.columns) | {
+        "id": capsule.id,
+        "agent": capsule.agent,
+        "parent": capsule.parent,
+        "body": msgspec.json.encode(task),
+        "expires": capsule.expires,
+        "salt": new_salt(),
+    }
     about = {
         "what": "issued",
         "capsule": capsule.id,
@@ -91,7 +92,7 @@ def issue(change: Transaction, rulebook: Rulebook, task: Task, *, clock: Clock, 
         "grants": len(capsule.grants),
         "policy": task.policy,
     }
-    note(change, writer, "capsule", about, {"goal": task.goal})
+    scribe.put(change, CAPSULE, (capsule.id,), row, "capsule", about, {"goal": task.goal})
     return task
 
 
@@ -117,96 +118,142 @@ def check_gate(view: Transaction, name: str, gate: str, now: str) -> CapsuleStat
     if gate not in known:
         there = f"it has {', '.join(dict.fromkeys(known))}" if known else "it has none"
         raise GrantError(f"the capsule {name} has no gate `{gate[:80]}`", code="unknown-gate", help=there)
-    if gate in state.passed:
-        by = state.passed[gate]
+    if gate in state.gates:
+        by, _ = state.gates[gate]
         raise GrantError(f"the gate {gate} of {name} is passed already, by {by}", code="gate-passed")
     return state
 
 
-def state_of(view: Transaction, name: str) -> CapsuleState:
-    """One capsule. Raises GrantError if there is none."""
-    row = view.row("SELECT body, ended, ended_by, expires FROM capsule WHERE id = ?", name)
-    if row is None:
+def state_of(view: Transaction, name: str, trust: Trust | None = None) -> CapsuleState:
+    """One capsule, if the ledger says the same; with `trust`, what a person gives only if one gave it.
+
+    Raises StateForged, and GrantError if there is none.
+    """
+    found = view.row(f"SELECT {', '.join(CAPSULE.columns)} FROM capsule WHERE id = ?", name)  # noqa: S608
+    if found is None:
         raise GrantError(f"there is no capsule `{name[:100]}`", code="unknown-capsule")
+    row = dict(zip(CAPSULE.columns, found, strict=True))
+    own, gates, spent = newest(view, (CAPSULE, (name,)), (GATES, (name,)), (SPENT, (name,)))
+    own = check_row(CAPSULE, (name,), row, own)
+    if trust is not None:
+        check_person(view, CAPSULE, row, own, trust)
+        if gates is not None:
+            check_person(view, GATES, gates.row, gates, trust)
     try:
-        task = _TASK.decode(bytes(row[0]))
+        task = _TASK.decode(bytes(row["body"]))
     except msgspec.MsgspecError:
         what = f"the capsule `{name[:100]}` was issued by another version of Remit"
         raise GrantError(what, code="unknown-capsule", help="issue the task again") from None
-    if task.capsule.expires != row[3]:  # it was moved when the clock was repaired
-        task = msgspec.structs.replace(task, capsule=msgspec.structs.replace(task.capsule, expires=row[3]))
-    passed = dict(view.rows("SELECT gate, person FROM gate_pass WHERE capsule = ?", name))
-    spent = dict(view.rows("SELECT what, used FROM spent WHERE capsule = ?", name))
-    return CapsuleState(task, row[1], row[2], passed, spent)
+    if task.capsule.expires != row["expires"]:  # it was moved when the clock was repaired
+        task = msgspec.structs.replace(task, capsule=msgspec.structs.replace(task.capsule, expires=row["expires"]))
+    passed = {gate: (str(by), str(at)) for gate, (by, at) in gates.row.items()} if gates is not None else {}
+    used = {what: int(number) for what, number in spent.row.items()} if spent is not None else {}
+    return CapsuleState(task, row["ended"], row["ended_by"], passed, used, row)
 
 
-def line(view: Transaction, name: str, now: str) -> list[CapsuleState]:
-    """The capsule and those above it, all of them alive. Raises GrantError."""
-    found = above(view, name)
+def line(view: Transaction, name: str, now: str, trust: Trust | None = None) -> list[CapsuleState]:
+    """The capsule and those above it, all of them alive. Raises GrantError and StateForged."""
+    found = above(view, name, trust)
     for state in found:
         if state.ended is not None or (state.task.capsule.expires or now + "~") <= now:
             raise GrantError(f"the capsule {state.task.capsule.id} has ended", code="capsule-ended")
     return found
 
 
-def above(view: Transaction, name: str) -> list[CapsuleState]:
-    """The capsule and those above it, whatever became of them. Raises GrantError."""
-    found = [state_of(view, name)]
+def living(view: Transaction, agent: str, now: str) -> list[CapsuleState]:
+    """The capsules of an agent that have not ended. Raises StateForged.
+
+    Those that ended are looked at too: one that somebody only marked so would let the agent work without its limits.
+    """
+    rows = view.rows("SELECT id FROM capsule WHERE agent = ? ORDER BY id", agent)
+    found = [state_of(view, str(name)) for (name,) in rows]
+    return [one for one in found if one.ended is None and (one.task.capsule.expires or now + "~") > now]
+
+
+def above(view: Transaction, name: str, trust: Trust | None = None) -> list[CapsuleState]:
+    """The capsule and those above it, whatever became of them. Raises GrantError and StateForged."""
+    found = [state_of(view, name, trust)]
     while (parent := found[-1].task.capsule.parent) is not None:
         if len(found) > MAX_CHAIN:
             raise GrantError(f"the capsule {name} lies too deep", code="chain-too-long")
-        found.append(state_of(view, parent))
+        found.append(state_of(view, parent, trust))
+    for state, over in zip(found, [*found[1:], None], strict=True):
+        if state.task.issuer == "agent":
+            _check_granted(state.task, over.task if over is not None else None)
     return found
 
 
-def end(change: Transaction, name: str, *, by: str, now: str, writer: str) -> Ending:
-    """Ends the capsule and all below it, and cancels what they ask. Raises GrantError if it has ended already."""
+def _check_granted(task: Task, parent: Task | None) -> None:
+    """INVARIANT: agents grant only what they were granted, whoever wrote the entry. Raises StateForged."""
+    if not task.capsule.grants and not task.capsule.data_tiers:
+        return
+    try:
+        if parent is None:
+            raise GrantError("it is no part of another one")
+        check_within(task, parent)
+    except GrantError as error:
+        raise StateForged(f"the capsule {task.capsule.id} grants what no agent could: {error}") from None
+
+
+def end(change: Transaction, name: str, *, by: str, now: str, scribe: Scribe) -> Ending:
+    """Ends the capsule and all below it, and cancels what they ask.
+
+    Raises StateForged, and GrantError if it has ended already.
+    """
     first = state_of(change, name)
     if first.ended is not None:
         raise GrantError(f"the capsule {name} ended at {first.ended}", code="capsule-ended")
     ended, waiting = [], [name]
     while waiting:
         one = waiting.pop(0)
-        state = state_of(change, one)
         waiting += [str(row[0]) for row in change.rows("SELECT id FROM capsule WHERE parent = ? ORDER BY id", one)]
+        try:
+            state = state_of(change, one)
+        except StateForged:
+            if one == name:
+                raise
+            continue  # nothing begins in what was forged
         if state.ended is not None:
             continue
-        change.run("UPDATE capsule SET ended = ?, ended_by = ? WHERE id = ?", now, by, one)
-        change.run("DELETE FROM ticket WHERE capsule = ? AND used IS NULL", one)
         about = {"what": "ended", "capsule": one, "by": by, "because_of": name}
-        note(change, writer, "capsule", about)
-        cancel_all(change, one, by=by, writer=writer)
+        scribe.put(change, CAPSULE, (one,), {**state.row, "ended": now, "ended_by": by}, "capsule", about)
+        cancel_all(change, one, by=by, scribe=scribe)
         if state.task.capsule.grants or state.task.capsule.data_tiers:
-            note(change, writer, "revocation", {"capsule": one, "agent": state.task.capsule.agent, "by": by})
+            scribe.note(change, "revocation", {"capsule": one, "agent": state.task.capsule.agent, "by": by})
         ended.append(state._replace(ended=now, ended_by=by))
     return Ending(tuple(ended))
 
 
-def pass_gate(change: Transaction, name: str, gate: str, *, by: str, now: str, writer: str) -> None:
-    """A person passes a gate of a capsule. Raises GrantError."""
-    check_gate(change, name, gate, now)
-    try:
-        change.run("INSERT INTO gate_pass (capsule, gate, person, at) VALUES (?, ?, ?, ?)", name, gate, by, now)
-    except StoreRefused:
-        raise GrantError(f"the gate {gate} of {name} is passed already", code="gate-passed") from None
-    note(change, writer, "gate", {"capsule": name, "gate": gate, "by": by})
+def move(change: Transaction, name: str, expires: str, scribe: Scribe) -> None:
+    """It ends at another moment, since the clock was repaired. Raises StateForged."""
+    state = state_of(change, name)
+    scribe.put(
+        change, CAPSULE, (name,), {**state.row, "expires": expires}, "capsule", {"what": "moved", "capsule": name}
+    )
 
 
-def spend(change: Transaction, line: list[CapsuleState], what: Mapping[str, int]) -> None:
+def pass_gate(change: Transaction, name: str, gate: str, *, by: str, now: str, scribe: Scribe) -> None:
+    """A person passes a gate of a capsule. Raises GrantError and StateForged."""
+    state = check_gate(change, name, gate, now)
+    passed = {**state.gates, gate: (by, now)}
+    scribe.put(change, GATES, (name,), passed, "gate", {"capsule": name, "gate": gate, "by": by})
+
+
+def spend(change: Transaction, line: list[CapsuleState], what: Mapping[str, int], scribe: Scribe) -> None:
     """Counts a use in the first capsule of a line and in all above it. Raises GrantError when one has nothing left."""
     name = line[0].task.capsule.id
     for state in line:
-        own = state.task.capsule.id
-        limits = state.task.budget.limits
+        own, limits = state.task.capsule.id, state.task.budget.limits
+        used = dict(state.spent)
         for one, much in what.items():
-            most = limits.get(one)
             if one not in limits and own != name:
                 continue
-            used = state.spent.get(one, 0)
-            if most is not None and used + much > most:
-                raise GrantError(_spent(own, one, most, used), code="budget-spent")
-            if change.run("UPDATE spent SET used = used + ? WHERE capsule = ? AND what = ?", much, own, one) == 0:
-                change.run("INSERT INTO spent (capsule, what, used) VALUES (?, ?, ?)", own, one, much)
+            most, before = limits.get(one), used.get(one, 0)
+            if most is not None and before + much > most:
+                raise GrantError(_spent(own, one, most, before), code="budget-spent")
+            used[one] = before + much
+        if used != state.spent:
+            scribe.put(change, SPENT, (own,), used, "budget", {"capsule": own})
 
 
 def _spent(capsule: str, what: str, most: int, used: int) -> str:

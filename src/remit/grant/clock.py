@@ -21,13 +21,14 @@ from typing import NamedTuple
 
 from remit.grant.daily import carry
 from remit.grant.errors import GrantError
-from remit.grant.notes import note
+from remit.grant.notes import Scribe, note
 from remit.model import moments
 from remit.store.interface import Transaction
 
 TOLERANCE = 300
 """Seconds by which wall clocks may differ or be set without anybody taking notice."""
 WRITER = "clock"
+_SCRIBE = Scribe(WRITER, set())
 _COLUMNS = "m.seen, m.era, m.behind, m.gap, b.steady, b.at"
 _FROM = "FROM moment m LEFT JOIN boot b ON b.id = ? WHERE m.one = 1"
 _FRESH = 5.0
@@ -176,9 +177,7 @@ class Clock:
         about = {"machine": self.boot[:8], "now": now}
         if found.forward:
             note(change, WRITER, WRITER, {"what": "jumped-forwards", "by": found.forward, **about})
-            # Whoever handed work to whom is forgotten after a while, but not because of a jump.
-            change.run("UPDATE launch SET at = ?", now)
-            carry(change, moments.moment(found.at - found.forward), now)
+            carry(change, moments.moment(found.at - found.forward), now, _SCRIBE)
         if doubt is not None and kept.behind is None:
             note(change, WRITER, WRITER, {"what": "in-doubt", "by": -doubt.behind, "gap": doubt.gap, **about})
         if doubt is None and kept.behind is not None:
@@ -207,7 +206,7 @@ class Clock:
         change.run(sql, now)
         change.run("UPDATE boot SET at = at - ?", int((at - found.wall) * 1000))
         self._anchor(change, found.steady, found.wall)
-        carry(change, moments.moment(at), now)
+        carry(change, moments.moment(at), now, _SCRIBE)
         about = {"machine": self.boot[:8], "was": moments.moment(at), "now": now, "by": by}
         note(change, WRITER, WRITER, {"what": "repaired", "gap": found.doubt.gap, **about})
         return found.reading, at, found.wall

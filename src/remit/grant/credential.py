@@ -1,5 +1,8 @@
 """The passphrase by which a person is told from a program: kept as a salted scrypt hash, and slow to guess.
 
+The same scrypt run gives the seed of an Ed25519 key, which exists only while somebody who gave the passphrase acts. Its
+public part stands in the ledger, so that what this person does can be told from what anybody else writes there.
+
 An attempt is counted as failed in the store before it is looked at, so that neither ending the process nor trying in
 several at once makes it free; only the right passphrase takes the count back. Every answer is in the ledger before it
 is given.
@@ -22,9 +25,11 @@ from remit.model.errors import RemitError
 from remit.model.moments import exact_moment
 from remit.record.append import append
 from remit.record.entry import event_entry
+from remit.record.people import PERSON
+from remit.record.state import CREDENTIAL, Sign, StateForged, check_row, newest, put
 from remit.store.interface import Store, Transaction
 
-NAME = "person"
+NAME = PERSON
 SHORTEST, LONGEST = 8, 1_000
 """Characters, after normalisation. A terminal hands over no longer line in one piece."""
 FREE = 5
@@ -34,6 +39,7 @@ LONGEST_WAIT = 60
 WRITER = "credential"
 _SECOND = 1_000_000_000
 _SALT = 16
+_SEED = 32
 _MEMORY = 1 << 30
 
 
@@ -72,8 +78,17 @@ class Kept(NamedTuple):
     salt: bytes
     parameters: str
     hash: bytes
+    set_at: str
+    key: bytes | None
     failures: int
     failed_at: int
+
+
+class Proof(NamedTuple):
+    """That somebody gave the right passphrase: what is kept of it, and the key that belongs to it."""
+
+    hash: bytes
+    sign: Sign
 
 
 class Status(NamedTuple):
@@ -122,19 +137,15 @@ def set_passphrase(
         before = _proved(store, old, who, "change the passphrase", clock)
         if before is None:
             raise CredentialError("wrong passphrase", code="wrong-passphrase")
-    salt, at = os.urandom(_SALT), clock()
-    found = _hash(_material(text) or b"", salt, NOW)
+    at = clock()
+    fresh = _made(_material(text) or b"", exact_moment(at))
     what = "set" if before is None else "changed"
     with store.write() as change:
         now = _row(change)
-        if (now.hash if now is not None else None) != before:
+        if (now.hash if now is not None else None) != (before.hash if before is not None else None):
             raise CredentialError("somebody else has set a passphrase meanwhile", code="credential-set")
-        change.run("DELETE FROM credential WHERE name = ?", NAME)
-        change.run(
-            "INSERT INTO credential (name, kind, salt, parameters, hash, set_at) VALUES (?, ?, ?, ?, ?, ?)",
-            *(NAME, "passphrase", salt, _written(NOW), found, exact_moment(at)),
-        )
-        _record(change, at, what, who, f"{what} the passphrase")
+        sign = before.sign if before is not None else None
+        _keep(change, fresh, at, what, who, f"{what} the passphrase", sign)
 
 
 def check_passphrase(
@@ -144,27 +155,79 @@ def check_passphrase(
     return _proved(store, text, who, doing, clock) is not None
 
 
-def _proved(store: Store, text: str, who: str, doing: str, clock: Callable[[], int]) -> bytes | None:
-    """The hash that is stored, if this is the passphrase."""
+def unlock(
+    store: Store, text: str, *, who: str = "unknown", doing: str = "", clock: Callable[[], int] = time.time_ns
+) -> Sign | None:
+    """The same; what signs for the person who gave it, None if this is not the passphrase."""
+    found = _proved(store, text, who, doing, clock)
+    return found.sign if found is not None else None
+
+
+def _proved(store: Store, text: str, who: str, doing: str, clock: Callable[[], int]) -> Proof | None:
+    """What is stored and the key, if this is the passphrase. One that was kept in an older way is kept anew."""
     kept = _attempt(store, clock)
     if kept is None:
         return None
     parameters = _read(kept.parameters)
     material = _material(text)
-    found = _hash(material if material is not None else b"", kept.salt, parameters)
+    found, seed = _derived(material if material is not None else b"", kept.salt, parameters)
     right = hmac.compare_digest(found, kept.hash) and material is not None
-    raised = _raised(material, parameters) if right and material is not None else None
+    fresh = None
+    if right and material is not None and (parameters != NOW or kept.key is None):
+        fresh = _made(material, kept.set_at)
     with store.write() as change:
         if right:
             # Not any more, if it was changed while we looked.
             right = change.run("UPDATE credential SET failures = 0 WHERE name = ? AND hash = ?", NAME, kept.hash) == 1
-            if raised is not None:
-                sql = "UPDATE credential SET salt = ?, parameters = ?, hash = ? WHERE name = ? AND hash = ?"
-                change.run(sql, *raised, NAME, kept.hash)
+            if right and fresh is not None:
+                sign = signer(seed) if kept.key is not None else None
+                _keep(change, fresh, clock(), "renewed", who, doing, sign)
         _record(change, clock(), "given" if right else "refused", who, doing)
     if not right:
         return None
-    return raised[2] if raised is not None else kept.hash
+    return Proof(fresh.hash, signer(fresh.seed)) if fresh is not None else Proof(kept.hash, signer(seed))
+
+
+def signer(seed: bytes) -> Sign:
+    """What signs with the key of a seed."""
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey  # here, as below: it takes long
+
+    return Ed25519PrivateKey.from_private_bytes(seed).sign
+
+
+class _Fresh(NamedTuple):
+    """A passphrase as it is kept now."""
+
+    salt: bytes
+    hash: bytes
+    seed: bytes
+    key: bytes
+    set_at: str
+
+
+def _made(material: bytes, set_at: str) -> _Fresh:
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+    salt = os.urandom(_SALT)
+    found, seed = _derived(material, salt, NOW)
+    return _Fresh(salt, found, seed, Ed25519PrivateKey.from_private_bytes(seed).public_key().public_bytes_raw(), set_at)
+
+
+def _keep(change: Transaction, fresh: _Fresh, at: int, what: str, who: str, doing: str, sign: Sign | None) -> None:
+    row = {
+        "name": NAME,
+        "kind": "passphrase",
+        "salt": fresh.salt,
+        "parameters": _written(NOW),
+        "hash": fresh.hash,
+        "set_at": fresh.set_at,
+        "key": fresh.key,
+        "failures": 0,
+        "failed_at": 0,
+    }
+    about = {"what": what, "who": who[:200], "doing": doing[:200]}
+    change.run("DELETE FROM credential WHERE name = ? AND key IS NULL", NAME)
+    put(change, CREDENTIAL, (NAME,), row, event="credential", at=at, writer=WRITER, about=about, sign=sign)
 
 
 def wait_after(failures: int) -> int:
@@ -194,8 +257,23 @@ def _attempt(store: Store, clock: Callable[[], int]) -> Kept | None:
 
 
 def _row(view: Transaction) -> Kept | None:
-    row = view.row("SELECT salt, parameters, hash, failures, failed_at FROM credential WHERE name = ?", NAME)
-    return Kept(bytes(row[0]), row[1], bytes(row[2]), row[3], row[4]) if row is not None else None
+    """What is kept. Raises StateForged if the ledger says something else."""
+    columns = "name, kind, salt, parameters, hash, set_at, key, failures, failed_at"
+    row = view.row(f"SELECT {columns} FROM credential WHERE name = ?", NAME)  # noqa: S608
+    [said] = newest(view, (CREDENTIAL, (NAME,)))
+    if row is None:
+        if said is not None:
+            raise StateForged("the passphrase is gone from the store", help=_GONE)
+        return None
+    name, kind, salt, parameters, found, set_at, key, failures, failed_at = row
+    if said is not None or key is not None:  # one that an older Remit set gets its key when it is next given
+        known = {"name": name, "kind": kind, "salt": salt, "parameters": parameters, "hash": found}
+        check_row(CREDENTIAL, (NAME,), known | {"set_at": set_at, "key": key}, said)
+    public = bytes(key) if key is not None else None
+    return Kept(bytes(salt), parameters, bytes(found), set_at, public, failures, failed_at)
+
+
+_GONE = "it can't be set anew without it: `remit ledger verify` names what else was changed"
 
 
 def _record(change: Transaction, at: int, what: str, who: str, doing: str) -> None:
@@ -211,20 +289,14 @@ def _material(text: str) -> bytes | None:
         return None
 
 
-def _hash(material: bytes, salt: bytes, parameters: Parameters) -> bytes:
-    n, r, p = parameters.n, parameters.r, parameters.p
+def _derived(material: bytes, salt: bytes, parameters: Parameters) -> tuple[bytes, bytes]:
+    """The hash that is kept, and the seed of the key, which is not."""
+    n, r, p, length = parameters.n, parameters.r, parameters.p, parameters.length
     try:
-        return hashlib.scrypt(material, salt=salt, n=n, r=r, p=p, maxmem=_MEMORY, dklen=parameters.length)
+        found = hashlib.scrypt(material, salt=salt, n=n, r=r, p=p, maxmem=_MEMORY, dklen=length + _SEED)
     except (ValueError, OverflowError, MemoryError):
         raise CredentialError("the stored passphrase can't be read", code="credential-corrupt") from None
-
-
-def _raised(material: bytes, parameters: Parameters) -> tuple[bytes, str, bytes] | None:
-    """The same passphrase hashed as it is done now, if it was done with less."""
-    if parameters == NOW:
-        return None
-    salt = os.urandom(_SALT)
-    return salt, _written(NOW), _hash(material, salt, NOW)
+    return found[:length], found[length:]
 
 
 def _written(parameters: Parameters) -> str:

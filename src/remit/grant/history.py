@@ -36,11 +36,10 @@ class Passed(msgspec.Struct, frozen=True):
     at: str | None = None
 
 
-def gates(view: Transaction, state: CapsuleState) -> list[Passed]:
+def gates(state: CapsuleState) -> list[Passed]:
     """The gates of a capsule, its plan among them if it has one."""
     capsule = state.task.capsule
-    rows = view.rows("SELECT gate, person, at FROM gate_pass WHERE capsule = ?", capsule.id)
-    passed = {str(gate): Passed(str(gate), str(by), str(at)) for gate, by, at in rows}
+    passed = {gate: Passed(gate, by, at) for gate, (by, at) in state.gates.items()}
     names = [*state.task.gates, *(["plan"] if capsule.plan else []), *passed]
     return [passed.get(name, Passed(name)) for name in dict.fromkeys(names)]
 

@@ -64,7 +64,7 @@ def check_issue(book: Book, task: Task, ancestors: tuple[Task, ...], now: str) -
         _by_agent(book, task, ancestors)
     elif ancestors:
         _handed(book, ancestors[0].capsule.agent, recipient)
-        _at_most(task, ancestors[0])
+        check_within(task, ancestors[0])
         _same_parameters(task, ancestors[0])
 
 
@@ -100,7 +100,7 @@ def _by_agent(book: Book, task: Task, ancestors: tuple[Task, ...]) -> None:
         raise GrantError(f"{task.by} may not issue grants", code="may-not-issue", help="may_issue says who may")
     if parent is None:
         raise GrantError(f"{task.by} has no capsule from which it could grant", code="beyond-issuer")
-    _at_most(task, parent)
+    check_within(task, parent)
     issuable = tuple(rights.get("data_tiers") or ())
     beyond = [tier for tier in task.capsule.data_tiers if tier not in issuable]
     if beyond:
@@ -121,8 +121,8 @@ def _handed(book: Book, giver: str, taker: Caller) -> None:
         raise GrantError(f"{giver} may not hand work to {taker.name}", code="delegation-not-allowed")
 
 
-def _at_most(task: Task, parent: Task) -> None:
-    """The child's grants are among its parent's."""
+def check_within(task: Task, parent: Task) -> None:
+    """That the child's grants are among its parent's. Raises GrantError."""
     beyond = [tier for tier in task.capsule.data_tiers if tier not in parent.capsule.data_tiers]
     if beyond:
         raise GrantError(f"the capsule {parent.capsule.id} has no grant of data tier {beyond[0]}", code="beyond-parent")

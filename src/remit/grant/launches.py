@@ -6,30 +6,33 @@ for all of them.
 
 from __future__ import annotations
 
-import json
+from remit.grant.notes import Scribe
+from remit.record.state import LAUNCH, newest
+from remit.store.interface import Store, Transaction
 
-from remit.grant.clock import Clock
-from remit.store.interface import Store
-
-KEPT = 30 * 24 * 3600.0
-"""Seconds: no session of a host lasts longer."""
 MOST = 16
 """Different ways to one agent in one session; with more of them nobody can follow."""
 
 
-def add_launch(store: Store, clock: Clock, session: str, agent: str, chain: tuple[str, ...]) -> None:
-    """The agent may be at work for the last of the chain from now on. Raises StoreError."""
-    text = json.dumps(chain)
-    known = "SELECT 1 FROM launch WHERE session = ? AND agent = ? AND chain = ?"
+def add_launch(store: Store, scribe: Scribe, session: str, agent: str, chain: tuple[str, ...]) -> None:
+    """The agent may be at work for the last of the chain from now on. Raises StoreError and LedgerError."""
+    with store.read() as view:
+        if chain in _launches(view, session, agent):
+            return
     with store.write() as change:
-        now = clock.tick(change)
-        change.run("DELETE FROM launch WHERE at < ?", clock.after(now, -KEPT))
-        if change.row(known, session, agent, text) is None:
-            change.run("INSERT INTO launch (session, agent, chain, at) VALUES (?, ?, ?, ?)", session, agent, text, now)
+        known = _launches(change, session, agent)
+        if chain not in known:
+            row = {"chains": [list(one) for one in sorted([*known, chain])]}
+            about = {"session": session, "agent": agent}
+            scribe.put(change, LAUNCH, (session, agent), row, "handover", about)
 
 
 def launches(store: Store, session: str, agent: str) -> list[tuple[str, ...]]:
-    """The chains by which the agent may have come to its work. Raises StoreError."""
-    query = "SELECT chain FROM launch WHERE session = ? AND agent = ? ORDER BY chain"
+    """The chains by which the agent may have come to its work. Raises StoreError and StateForged."""
     with store.read() as view:
-        return [tuple(json.loads(row[0])) for row in view.rows(query, session, agent)]
+        return _launches(view, session, agent)
+
+
+def _launches(view: Transaction, session: str, agent: str) -> list[tuple[str, ...]]:
+    [said] = newest(view, (LAUNCH, (session, agent)))
+    return [tuple(chain) for chain in said.row["chains"]] if said is not None else []

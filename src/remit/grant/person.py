@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import NamedTuple
 
-from remit.grant.credential import CredentialError, check_passphrase, is_set
+from remit.grant.credential import CredentialError, is_set, unlock
 from remit.model.errors import RemitError
 from remit.model.rulebook import Book
+from remit.record.state import Sign
 from remit.store.interface import Store
 
 NONE_NEEDED = "unsafe_no_credential"
@@ -19,7 +21,14 @@ class PersonError(RemitError):
     code = "no-person"
 
 
-def prove_person(store: Store, book: Book | None, *, name: str, doing: str, read: Callable[[str], str]) -> str:
+class Person(NamedTuple):
+    """Somebody who acts: how entries name them, and what signs for them, which only their passphrase makes."""
+
+    name: str
+    sign: Sign | None = None
+
+
+def prove_person(store: Store, book: Book | None, *, name: str, doing: str, read: Callable[[str], str]) -> Person:
     """Who does it, once they have given the passphrase. Raises PersonError, CredentialError and StoreError.
 
     `book` is the activated one, or None where there is none that can be trusted: a policy that isn't in force can't
@@ -33,9 +42,10 @@ def prove_person(store: Store, book: Book | None, *, name: str, doing: str, read
             code="no-credential",
             help="run `remit credential set` in a terminal",
         )
-    if not check_passphrase(store, read(f"passphrase, to {doing}: "), who=name, doing=doing):
+    sign = unlock(store, read(f"passphrase, to {doing}: "), who=name, doing=doing)
+    if sign is None:
         raise CredentialError("wrong passphrase", code="wrong-passphrase")
-    return f"{name} (passphrase)"
+    return Person(f"{name} (passphrase)", sign)
 
 
 def needs_none(book: Book | None) -> bool:
@@ -43,6 +53,6 @@ def needs_none(book: Book | None) -> bool:
     return book is not None and NONE_NEEDED in book.unsafe
 
 
-def without_credential(name: str) -> str:
-    """How entries name somebody who proved nothing."""
-    return f"{name} (no credential)"
+def without_credential(name: str) -> Person:
+    """Somebody who proved nothing."""
+    return Person(f"{name} (no credential)")

@@ -56,7 +56,7 @@ class Statement(msgspec.Struct, frozen=True):
 NO_CONTEXT = Context()
 
 
-class Call(msgspec.Struct, frozen=True):
+class Call(msgspec.Struct, frozen=True, gc=False):
     """One attempt. `Call("researcher", "read_file", {"filePath": "README.md"})`."""
 
     agent: str

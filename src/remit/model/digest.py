@@ -30,5 +30,5 @@ else:
         if _left > 0:
             _left -= len(data)
             if _left <= 0:
-                from hashlib import sha256 as _chosen
+                from hashlib import sha256 as _chosen  # here: only much to hash is worth it
         return _chosen(data)

@@ -297,6 +297,42 @@ class Grant(msgspec.Struct, frozen=True, omit_defaults=True):
     at: str = ""
 
 
+class Stream(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Where the ledger's events go as they fall."""
+
+    name: str
+    to: str
+    token: str | None = None
+    """The environment variable that holds the bearer token of an HTTP collector."""
+    form: Literal["ndjson", "json"] = "ndjson"
+    ca: str | None = None
+    rotate: int = 100
+    """Megabytes after which a new file is begun."""
+    keep: int | None = None
+    """How many finished files are kept; None: all."""
+    at: str = ""
+
+
+class Witnesses(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What the witnesses among the anchors have to do."""
+
+    quorum: int
+    """So many of them must have cosigned each entry."""
+    grace: int = 10
+    """Minutes that they have for it."""
+    clock: int = 5
+    """Minutes that the clock here may differ from theirs."""
+
+
+class LedgerSettings(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What a policy says about its ledger."""
+
+    streams: tuple[Stream, ...] = ()
+    anchors: tuple[str, ...] = ()
+    """Where its checkpoints are kept, besides the places that the store names."""
+    witnesses: Witnesses | None = None
+
+
 class Policy(msgspec.Struct, frozen=True, omit_defaults=True):
     """The policy as declared: includes and packs merged, names not yet resolved."""
 
@@ -323,6 +359,7 @@ class Policy(msgspec.Struct, frozen=True, omit_defaults=True):
     unprotect: tuple[str, ...] = ()
     unsafe_no_credential: bool = False
     open_questions: int | None = None
+    ledger: LedgerSettings | None = None
     lists: dict[str, tuple[Scalar, ...]] = {}
     unused_lists: tuple[str, ...] = ()
     packs: tuple[str, ...] = ()

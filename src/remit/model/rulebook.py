@@ -3,7 +3,7 @@
 import msgspec
 
 from remit.model.frozen import NOTHING, freeze_fields
-from remit.model.policy import Caller, Grant, Label, Never, Question, Reserved, Scalar, Tool
+from remit.model.policy import Caller, Grant, Label, LedgerSettings, Never, Question, Reserved, Scalar, Tool
 
 FORMAT = 2
 
@@ -67,6 +67,7 @@ class Book(msgspec.Struct, frozen=True, omit_defaults=True):
     unsafe: tuple[str, ...] = ()
     """Keys of the policy that weaken enforcement, for `status`."""
     open_questions: int = OPEN_QUESTIONS
+    ledger: LedgerSettings | None = None
     lists: dict[str, tuple[Scalar, ...]] = NOTHING
     """Lists of the policy by name, for the rules of tasks."""
     packs: tuple[str, ...] = ()

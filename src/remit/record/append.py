@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 from remit.record.entry import Entry
 from remit.record.errors import LedgerError
+from remit.record.stop_mark import META, parse_mark
 from remit.record.tree import CompactRange, leaf_hash
 from remit.store.interface import Transaction
+
+PROOF = "credential"
+"""Events that a stopped log takes all the same: that a person proved who they are, who may then lift the mark."""
+HEAD = (
+    f"SELECT size, range, (SELECT value FROM meta WHERE name = '{META}'), (SELECT max(seq) FROM leaf)"  # noqa: S608
+    " FROM head WHERE one = 1"
+)
+"""What is looked at first: `store.write(HEAD)` has it at once."""
 
 
 class Head(NamedTuple):
@@ -16,6 +25,16 @@ class Head(NamedTuple):
 
     size: int
     root: bytes
+
+
+class Newest:
+    """The newest head that a process has seen, whichever of its ledgers wrote it."""
+
+    __slots__ = ("head", "on_break")
+
+    def __init__(self, head: Head | None = None, on_break: Callable[[LedgerError], object] | None = None) -> None:
+        """`on_break` is told when the log does not go on from the head."""
+        self.head, self.on_break = head, on_break
 
 
 Pending = Entry | Callable[[Callable[[str], int | None]], Entry]
@@ -28,62 +47,83 @@ class Appended(NamedTuple):
     first: int
     entries: list[Entry]
     head: Head
+    tree: CompactRange
 
 
-def append(change: Transaction, pending: Sequence[Pending], writer: str) -> Appended:
-    """Writes the entries. Raises StoreError and LedgerError."""
-    row = change.row("SELECT size, range FROM head WHERE one = 1")
+def append(
+    change: Transaction,
+    pending: Sequence[Pending],
+    writer: str,
+    *,
+    known: Head | None = None,
+    head: tuple[Any, ...] | None = None,
+    running: Mapping[str, int] | None = None,
+) -> Appended:
+    """Writes the entries. Raises StoreError and LedgerError; LedgerStopped if the log carries a stop mark.
+
+    `known` is the newest head that the writer has seen: the log must go on from it. `head` is the row of HEAD, if it
+    was looked at since the transaction began. `running` are the places of calls that are known to run; any other is
+    looked up.
+    """
+    row = head if head is not None else change.row(HEAD)
     if row is None:
         raise LedgerError("the ledger has no head", code="ledger-corrupt")
     tree = CompactRange.from_bytes(row[0], bytes(row[1]))
     first = tree.size
-    fresh: dict[str, int] = {}
+    if (row[3] if row[3] is not None else -1) != first - 1:
+        raise not_as_many(first, row[3])
+    if known is not None and first <= known.size:
+        if first < known.size:
+            raise LedgerError("the log is shorter than it was: it was cut", code="ledger-truncated")
+        if tree.root() != known.root:
+            raise LedgerError("the log is not what it was: entries were replaced", code="ledger-forked")
+    places = dict(running) if running else {}
 
     def place(call: str) -> int | None:
-        found = fresh.get(call)
+        found = places.get(call)
         if found is not None:
             return found
-        known = change.row("SELECT max(seq) FROM running WHERE call = ?", call)
-        return int(known[0]) if known is not None and known[0] is not None else None
+        there = change.row("SELECT max(seq) FROM running WHERE call = ?", call)
+        return int(there[0]) if there is not None and there[0] is not None else None
 
     entries: list[Entry] = []
-    for one in pending:
-        entry = one if isinstance(one, Entry) else one(place)
-        if entry.opens and entry.call is not None:
-            fresh[entry.call] = first + len(entries)
-        entries.append(entry)
-    leaves = [leaf_hash(entry.body) for entry in entries]
-    tree.extend(leaves)
-    places = list(range(first, first + len(entries)))
-    change.run_many(
-        "INSERT INTO leaf (seq, hash, body) VALUES (?, ?, ?)",
-        [(seq, leaf, entry.body) for seq, leaf, entry in zip(places, leaves, entries, strict=True)],
-    )
-    fields = [(seq, f.path, f.salt, f.value) for seq, entry in zip(places, entries, strict=True) for f in entry.fields]
-    if fields:
-        change.run_many("INSERT INTO secret (seq, path, salt, value) VALUES (?, ?, ?, ?)", fields)
-    _open_and_close(change, first, entries, writer)
-    moved = "UPDATE head SET size = ?, range = ? WHERE one = 1 AND size = ?"
-    changed = change.run(moved, tree.size, tree.to_bytes(), first)
-    if changed != 1:
-        raise LedgerError("another writer moved the head", code="ledger-corrupt")
-    return Appended(first, entries, Head(tree.size, tree.root()))
-
-
-def _open_and_close(change: Transaction, first: int, entries: list[Entry], writer: str) -> None:
-    """Keeps the list of calls that run: opened by an intent that allows, closed by the outcome that answers it."""
-    opened: dict[int, str] = {}
+    leaves, rows, fields = [], [], []
+    opened: dict[int, tuple[str, int, str]] = {}
     closed = []
-    for seq, entry in enumerate(entries, first):
+    for seq, one in enumerate(pending, first):
+        entry = one if isinstance(one, Entry) else one(place)
+        entries.append(entry)
+        leaf = leaf_hash(entry.body)
+        leaves.append(leaf)
+        rows.append((seq, leaf, entry.body, entry.subject))
+        if entry.fields:
+            fields += [(seq, path, salt, value) for path, _, salt, value in entry.fields]
+        # The list of calls that run: opened by an intent that allows, closed by the outcome that answers it.
         if entry.opens and entry.call is not None:
-            opened[seq] = entry.call
+            places[entry.call] = seq
+            opened[seq] = (entry.call, seq, writer)
         elif entry.answers is not None and opened.pop(entry.answers, None) is None:
             closed.append((entry.answers,))
-    if opened:
-        rows = [(call, seq, writer) for seq, call in opened.items()]
-        change.run_many("INSERT INTO running (call, seq, writer) VALUES (?, ?, ?)", rows)
-    if closed:
-        change.run_many("DELETE FROM running WHERE seq = ?", closed)
+    if row[2] is not None and any(entry.kind != PROOF for entry in entries):
+        raise parse_mark(bytes(row[2])).error()
+    tree.extend(leaves)
+    changed = change.run_together(
+        ("INSERT INTO leaf (seq, hash, body, subject) VALUES (?, ?, ?, ?)", rows),
+        ("INSERT INTO secret (seq, path, salt, value) VALUES (?, ?, ?, ?)", fields),
+        ("INSERT INTO running (call, seq, writer) VALUES (?, ?, ?)", list(opened.values())),
+        ("DELETE FROM running WHERE seq = ?", closed),
+        ("UPDATE head SET size = ?, range = ? WHERE one = 1 AND size = ?", [(tree.size, tree.to_bytes(), first)]),
+    )
+    if changed != 1:
+        raise LedgerError("another writer moved the head", code="ledger-corrupt")
+    return Appended(first, entries, Head(tree.size, tree.root()), tree)
+
+
+def not_as_many(size: int, newest: int | None) -> LedgerError:
+    """What is wrong with a log whose newest entry is not where its head says."""
+    if newest is None or newest < size - 1:
+        return LedgerError("entries at the end of the log are missing: it was cut", code="ledger-truncated")
+    return LedgerError("there are entries that the head of the log does not know", code="ledger-forked")
 
 
 def is_there(view: Transaction, seq: int, body: bytes) -> bool:
@@ -94,7 +134,7 @@ def is_there(view: Transaction, seq: int, body: bytes) -> bool:
 
 def head_of(view: Transaction) -> Head:
     """The head as it is stored. Raises LedgerError."""
-    row = view.row("SELECT size, range FROM head WHERE one = 1")
+    row = view.row(HEAD)
     if row is None:
         raise LedgerError("the ledger has no head", code="ledger-corrupt")
     return Head(int(row[0]), CompactRange.from_bytes(row[0], bytes(row[1])).root())

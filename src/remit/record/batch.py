@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import base64
 import threading
+from collections.abc import Callable
 
 import msgspec
 
 from remit.model.decision import Decision, LedgerHead
+from remit.model.errors import RemitError
 from remit.record.append import Head, Pending
 from remit.record.entry import Snapshot
-from remit.record.errors import LedgerError
+from remit.store.interface import Transaction
 
 
 class Receipt(msgspec.Struct, frozen=True):
@@ -28,6 +30,10 @@ class Receipt(msgspec.Struct, frozen=True):
         return msgspec.structs.replace(decision, ledger=LedgerHead(self.head.size, root))
 
 
+Also = Callable[[Transaction], None]
+"""What takes effect together with an entry. Raises RemitError: then neither does."""
+
+
 class Item(msgspec.Struct, kw_only=True, eq=False):
     """One thing to be written: serialised already, built when its turn comes."""
 
@@ -35,10 +41,12 @@ class Item(msgspec.Struct, kw_only=True, eq=False):
     call: str
     snapshot: Snapshot | None = None
     pending: Pending | None = None
+    also: Also | None = None
+    """What is done in the same transaction, or the entry is not written."""
     abandoned: bool = False
     """Its caller stopped waiting, and has denied the call."""
     seq: int | None = None
-    error: LedgerError | None = None
+    error: RemitError | None = None
     """What is wrong with this very entry; the others don't suffer from it."""
     waiting: threading.Lock | None = None
     """What its caller waits for: its own lock, since many waiting for one event get in each other's way."""

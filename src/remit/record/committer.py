@@ -5,14 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
-from remit.record.append import Appended, append, is_there
+from remit.model.errors import RemitError
+from remit.record.append import HEAD, Appended, Newest, append, is_there
 from remit.record.batch import Batch, Item
 from remit.record.entry import intent_entry
-from remit.record.errors import LedgerError
-from remit.record.processes import ELSEWHERE, enter
+from remit.record.errors import LedgerError, LedgerStopped
+from remit.record.lease import ELSEWHERE, Lease
+from remit.record.stop_mark import CODES
 from remit.store.errors import StoreError, StoreMisused, StoreRefused
 from remit.store.interface import Store, Transaction
 
+MOST_RUNNING = 10_000
 Sink = Callable[[list[tuple[int, bytes]]], None]
 """A second place for entries, given their places and bytes once they are in the log."""
 
@@ -28,14 +31,24 @@ class Doubt(NamedTuple):
 class Committer:
     """Writes batches for one process, one at a time."""
 
-    def __init__(self, store: Store, writer: str, sink: Sink | None = None, *, elsewhere: bool = False) -> None:
-        self.store, self.writer, self.sink = store, writer, sink
+    def __init__(
+        self,
+        store: Store,
+        writer: str,
+        sink: Sink | None = None,
+        *,
+        elsewhere: bool = False,
+        newest: Newest,
+        lease: Lease,
+    ) -> None:
+        """The log must go on from `newest`, which moves along with it."""
+        self.store, self.writer, self.sink, self.newest, self.lease = store, writer, sink, newest, lease
         self.closer = ELSEWHERE if elsewhere else writer
         """Who is to report the outcomes."""
         self.sink_errors = 0
         self.lost = 0
         """Entries that nobody waited for and that could not be made or kept: a mistake in this program."""
-        self._entered = False
+        self._running: dict[str, int] = {}
         self._settled: list[Item] = []
         self._doubt: Doubt | None = None
 
@@ -75,32 +88,58 @@ class Committer:
                 self._refuse(item, LedgerError(f"the entry can't be made ({type(error).__name__})", code="bad-entry"))
         return good
 
-    def _refuse(self, item: Item, error: LedgerError) -> None:
+    def _refuse(self, item: Item, error: RemitError) -> None:
         item.error = error
         self.lost += not item.waited
 
     def _write(self, batch: Batch, items: list[Item]) -> None:
         done: Appended | None = None
         try:
-            with self.store.write() as change:
-                self._settle(change)
-                items = [item for item in items if item.seq is None]
-                if not self._entered:
-                    enter(change, self.writer)
+            with self.store.write(HEAD) as change:
+                if self._doubt is not None:
+                    self._settle(change)
+                    items = [item for item in items if item.seq is None]
+                self.lease.hold(change)
                 if items:
                     pending = [item.pending for item in items if item.pending is not None]
-                    done = append(change, pending, self.closer)
+                    done = append(
+                        change,
+                        pending,
+                        self.closer,
+                        known=self.newest.head,
+                        head=change.looked,
+                        running=self._running,
+                    )
+                for item in items:
+                    if item.also is not None and not item.abandoned:
+                        item.also(change)
         except StoreError as error:
             if error.uncertain and done is not None:
                 self._doubt = Doubt(done.first, done.entries[0].body, items)
             raise
-        self._entered = True
+        except LedgerError as error:
+            if error.code in CODES and not isinstance(error, LedgerStopped) and self.newest.on_break is not None:
+                self.newest.on_break(error)
+            raise
+        self.lease.kept(done.entries if done is not None and self.closer == self.writer else ())
         if done is None:
             return
+        self.newest.head = done.head
         for place, item in enumerate(items, done.first):
             item.seq = place
         batch.head = done.head
+        self._remember(done)
         self._tell(done)
+
+    def _remember(self, done: Appended) -> None:
+        """Where the calls stand that this process will report the outcome of: nobody has to look them up."""
+        if self.closer != self.writer:
+            return
+        for place, entry in enumerate(done.entries, done.first):
+            if entry.opens and entry.call is not None and len(self._running) < MOST_RUNNING:
+                self._running[entry.call] = place
+            elif entry.answers is not None and entry.call is not None:
+                self._running.pop(entry.call, None)
 
     def _settle(self, change: Transaction) -> None:
         """Looks whether a commit that failed half-way was kept after all: then its items are done."""
@@ -130,7 +169,9 @@ class Committer:
                     kept += [item] if not item.waited and item.seq is None else []
         written = any(item.seq is not None for item in items)
         for item, why in refused:
-            if item.waited or written:
+            if isinstance(why, RemitError) and not isinstance(why, (LedgerError, StoreError)):
+                self._refuse(item, why)  # what was to be done with it
+            elif item.waited or written:
                 self._refuse(item, LedgerError(f"the entry was refused: {why}", code="bad-entry"))
             else:
                 batch.error = why
@@ -149,4 +190,6 @@ class Committer:
 def _concerns_an_entry(error: Exception) -> bool:
     if isinstance(error, LedgerError):
         return error.code in ("bad-entry", "entry-too-large")
-    return isinstance(error, (StoreRefused, StoreMisused))
+    if isinstance(error, StoreError):
+        return isinstance(error, (StoreRefused, StoreMisused))
+    return isinstance(error, RemitError)

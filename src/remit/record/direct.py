@@ -8,12 +8,13 @@ from collections.abc import Callable
 
 from remit.model.call import Call
 from remit.model.decision import Decision
-from remit.record.append import Appended, Pending, append, head_of, is_there
-from remit.record.batch import Receipt
+from remit.record.append import HEAD, Appended, Pending, append, head_of, is_there
+from remit.record.batch import Also, Receipt
 from remit.record.entry import Entry, intent_entry, intent_snapshot, outcome_entry
 from remit.record.errors import LedgerUnavailable
 from remit.record.ids import checked_id
-from remit.record.processes import ELSEWHERE
+from remit.record.lease import ELSEWHERE
+from remit.record.memory import Memory
 from remit.store.errors import StoreError
 from remit.store.interface import Store
 
@@ -21,15 +22,23 @@ from remit.store.interface import Store
 class DirectLedger:
     """The same road into the log as `Ledger`, walked once. What it opens, another process closes."""
 
-    def __init__(self, store: Store, *, point: str, clock: Callable[[], int] = time.time_ns) -> None:
-        self.store, self.point, self.clock = store, point, clock
+    def __init__(
+        self, store: Store, *, point: str, memory: Memory | None = None, clock: Callable[[], int] = time.time_ns
+    ) -> None:
+        """`memory` gets the newest tree: nobody has signed it yet."""
+        self.store, self.point, self.memory, self.clock = store, point, memory, clock
         self.writer = os.urandom(8).hex()
 
-    def intent(self, call: Call, decision: Decision, *, call_id: str | None = None) -> Receipt:
-        """Records a decision before the tool runs, on disk when this returns. Raises LedgerError."""
+    def intent(
+        self, call: Call, decision: Decision, *, call_id: str | None = None, also: Also | None = None
+    ) -> Receipt:
+        """Records a decision before the tool runs, on disk when this returns. Raises LedgerError.
+
+        `also` is done in the same transaction; what it raises propagates, and then nothing is recorded.
+        """
         name = checked_id(call_id) if call_id is not None else f"{self.writer}-1"
         snapshot = intent_snapshot(name, call, decision, self.point, self.clock())
-        return self._write(intent_entry(snapshot, self.writer), name)
+        return self._write(intent_entry(snapshot, self.writer), name, also)
 
     def outcome(self, call: str, result: str, *, error: str | None = None, took: int | None = None) -> Receipt:
         """Records how a call ended. Raises LedgerError."""
@@ -51,16 +60,20 @@ class DirectLedger:
         """False, for the same reason."""
         return False
 
-    def _write(self, pending: Pending, call: str) -> Receipt:
+    def _write(self, pending: Pending, call: str, also: Also | None = None) -> Receipt:
         done: Appended | None = None
         try:
-            with self.store.write() as change:
-                done = append(change, [pending], ELSEWHERE)
+            with self.store.write(HEAD) as change:
+                done = append(change, [pending], ELSEWHERE, head=change.looked)
+                if also is not None:
+                    also(change)
         except StoreError as error:
             if done is None or not error.uncertain or not self._was_kept(done):
                 raise LedgerUnavailable(f"the ledger can't be written: {error}") from None
             with self.store.read() as view:
                 return Receipt(call, done.first, head_of(view))
+        if self.memory is not None:
+            self.memory.keep_seen(done.tree)
         return Receipt(call, done.first, done.head)
 
     def _was_kept(self, done: Appended) -> bool:

@@ -17,7 +17,7 @@ from remit.model.call import Call
 from remit.model.decision import Decision
 from remit.model.moments import exact_moment
 from remit.model.terms import ALLOW
-from remit.record.canonical import CanonicalError, encode
+from remit.record.canonical import MAX_INT, CanonicalError, encode
 from remit.record.errors import LedgerError
 from remit.record.fields import Field, commit_all
 from remit.record.secrets import without_secrets
@@ -32,6 +32,8 @@ EVENTS = (
     "capsule",
     "gate",
     "approval",
+    "budget",  # what a call counted as
+    "handover",  # who was let hand work to whom in a session of a host
     "halt",
     "resume",
     "review",
@@ -41,6 +43,7 @@ EVENTS = (
     "observe",  # enforcement is suspended, until a date
     "unsafe",  # something that weakens enforcement is in the policy
     "erasure",
+    "archive",  # old entries are in a folder of their own
     "heartbeat",
     "start",
     "stop",
@@ -67,6 +70,8 @@ class Entry(NamedTuple):
     """An intent that lets the tool run: an outcome must follow."""
     answers: int | None = None
     """The place of the intent whose outcome this is."""
+    subject: str | None = None
+    """What this entry says the state of, such as `["ask",17]`."""
 
 
 def durability(decision: Decision) -> str:
@@ -97,9 +102,52 @@ def intent_snapshot(call_id: str, call: Call, decision: Decision, point: str, at
 
 
 _json = msgspec.json.Encoder()
-_sorted = msgspec.json.Encoder(order="sorted")
+_in_order = msgspec.json.Encoder(order="deterministic")
+"""Sorts the keys of dictionaries; the fields of the structs below stand in that order already."""
 _read = msgspec.json.Decoder(tuple[dict[str, Any], Any, Any, Any, Any])
 _VERDICTS = ("allow", "ask", "deny")
+
+
+class _Intent(msgspec.Struct):
+    """The body of an intent. INVARIANT: fields in the order of their names, as the canonical form has them."""
+
+    agent: str
+    approval: str | None
+    args: dict[str, Any]
+    at: str
+    call: str
+    capsule: Any
+    chain: Any
+    code: str
+    data_tier: int | str
+    decision: str
+    effects: tuple[str, ...]
+    grade: str
+    point: str
+    policy: str | None
+    rule: str | None
+    session: Any
+    statement: dict[str, str] | msgspec.UnsetType
+    tier: int
+    tool: str
+    type: str
+    v: int
+    would: Any
+    writer: str
+
+
+class _Outcome(msgspec.Struct):
+    """The same of an outcome."""
+
+    at: str
+    call: str
+    error: str | msgspec.UnsetType
+    intent: int | None
+    result: str
+    took: int | msgspec.UnsetType
+    type: str
+    v: int
+    writer: str
 
 
 def intent_entry(snapshot: Snapshot, writer: str) -> Entry:
@@ -107,40 +155,40 @@ def intent_entry(snapshot: Snapshot, writer: str) -> Entry:
     call, decision = snapshot.call, snapshot.decision
     args, statement, chain, capsule, session = _read.decode(snapshot.said)
     private = {} if statement is None else {"statement": statement}
-    body: dict[str, Any] = {
-        "v": VERSION,
-        "type": "intent",
-        "at": exact_moment(snapshot.at),
-        "call": call,
-        "writer": writer,
-        "point": snapshot.point,
-        "agent": decision.agent,
-        "chain": chain,
-        "capsule": capsule,
-        "session": session,
-        "tool": decision.tool,
-        "effects": decision.effects,
-        "grade": decision.grade,
-        "tier": decision.tier,
-        "data_tier": decision.data_tier if decision.grade != "not understood" else "unknown",
-        "decision": _VERDICTS[decision.verdict],
-        "would": decision.would,
-        "code": decision.code,
-        "rule": decision.rule,
-        "approval": decision.approval,
-        "policy": decision.policy,
-    }
     plain = all(map(_plain_name, args))
     fields = commit_all({f"args.{name}": value for name, value in args.items()} | private) if plain else []
-    body["args"] = {name: _shown(field) for name, field in zip(args, fields, strict=False)}
-    if statement is not None and plain:
-        body["statement"] = _shown(fields[-1])
-    data = _encoded(body, args)
+    body = _Intent(
+        decision.agent,
+        decision.approval,
+        {name: _shown(field) for name, field in zip(args, fields, strict=False)},
+        exact_moment(snapshot.at),
+        call,
+        capsule,
+        chain,
+        decision.code,
+        decision.data_tier if decision.grade != "not understood" else "unknown",
+        _VERDICTS[decision.verdict],
+        decision.effects,
+        decision.grade,
+        snapshot.point,
+        decision.policy,
+        decision.rule,
+        session,
+        _shown(fields[-1]) if statement is not None and plain else msgspec.UNSET,
+        decision.tier,
+        decision.tool,
+        "intent",
+        VERSION,
+        decision.would,
+        writer,
+    )
+    data = _encoded_intent(body)
     if len(data) > MAX_ENTRY or not plain:
         # Very many arguments, or names that no store keeps or that say too much: one commitment for all of them.
         fields = commit_all({"args": args} | private)
-        body |= {field.path: _shown(field) for field in fields}
-        data = _encoded(body, args)
+        body.args = _shown(fields[0])
+        body.statement = _shown(fields[1]) if private else msgspec.UNSET
+        data = _encoded_intent(body)
     opens = decision.verdict is ALLOW or decision.approval == ASKED_OF_HOST
     return Entry(_bounded(data), tuple(fields), call, "intent", opens)
 
@@ -151,19 +199,25 @@ def _plain_name(name: str) -> bool:
     return len(name) <= 256 and "\0" not in name and without_secrets("", name) is name
 
 
-def outcome_entry(call: str, intent: int | None, result: str, at: int, writer: str, **more: Any) -> Entry:
-    """How a call ended; `more` may have `error` (a name) and `took` (milliseconds)."""
-    body = {
-        "v": VERSION,
-        "type": "outcome",
-        "at": exact_moment(at),
-        "call": call,
-        "intent": intent,
-        "writer": writer,
-        "result": result,
-    }
-    body.update({name: value for name, value in more.items() if value is not None})
-    return Entry(_bounded(_encoded(body)), (), call, "outcome", answers=intent)
+def outcome_entry(
+    call: str,
+    intent: int | None,
+    result: str,
+    at: int,
+    writer: str,
+    *,
+    error: str | None = None,
+    took: int | None = None,
+) -> Entry:
+    """How a call ended; `error` is a name, `took` milliseconds. Raises LedgerError."""
+    unset, moment = msgspec.UNSET, exact_moment(at)
+    said, long = unset if error is None else error, unset if took is None else took
+    body = _Outcome(moment, call, said, intent, result, long, "outcome", VERSION, writer)
+    try:
+        data = _in_order.encode(body) if took is None or _is_whole(took) else encode(msgspec.to_builtins(body))
+    except (UnicodeEncodeError, TypeError, CanonicalError) as failure:
+        raise _unwritable(failure) from None
+    return Entry(_bounded(data), (), call, "outcome", answers=intent)
 
 
 def event_entry(kind: str, at: int, writer: str, about: Mapping[str, Any], private: Mapping[str, Any]) -> Entry:
@@ -189,16 +243,33 @@ def _shown(field: Field) -> dict[str, str]:
     return {"$c": b2a_base64(field.digest, newline=False).decode()}
 
 
-def _encoded(body: dict[str, Any], args: Mapping[str, Any] | None = None) -> bytes:
-    """In canonical form. An intent has it once its keys are sorted, unless names or numbers are unusual."""
+def _encoded_intent(body: _Intent) -> bytes:
+    """In canonical form, which it has as it is unless names or numbers are unusual."""
     try:
-        if args is not None and _is_tier(body["tier"]) and _is_tier(body["data_tier"]) and "".join(args).isascii():
-            return _sorted.encode(body)
+        if _is_tier(body.tier) and _is_tier(body.data_tier) and "".join(body.args).isascii():
+            return _in_order.encode(body)
+        return encode(msgspec.to_builtins(body))
+    except (UnicodeEncodeError, CanonicalError) as error:
+        raise _unwritable(error) from None
+
+
+def _encoded(body: dict[str, Any]) -> bytes:
+    try:
         return encode(body)
-    except UnicodeEncodeError:
-        raise LedgerError("the entry has half of a surrogate pair in it", code="bad-entry") from None
     except CanonicalError as error:
-        raise LedgerError(f"the entry can't be written: {error}", code="bad-entry") from None
+        raise _unwritable(error) from None
+
+
+def _unwritable(error: Exception) -> LedgerError:
+    if isinstance(error, UnicodeEncodeError):
+        return LedgerError("the entry has half of a surrogate pair in it", code="bad-entry")
+    if isinstance(error, TypeError):
+        return LedgerError("the entry has a value in it that can't be written", code="bad-entry")
+    return LedgerError(f"the entry can't be written: {error}", code="bad-entry")
+
+
+def _is_whole(value: object) -> bool:
+    return type(value) is int and 0 <= value <= MAX_INT
 
 
 def _is_tier(value: object) -> bool:

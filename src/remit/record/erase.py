@@ -6,13 +6,15 @@ An `erasure` entry says whose values went, and who had them erased. Both happen 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
 from typing import NamedTuple
 
 from remit.record.append import append
+from remit.record.archive import erase_archived
 from remit.record.entry import event_entry
 from remit.record.errors import LedgerError
-from remit.record.reader import Filter, entries
+from remit.record.reader import Filter, archive_of, archives, entries
 from remit.store.interface import Store, Transaction
 
 MAX_RANGES = 2_000
@@ -36,8 +38,9 @@ class Erased(NamedTuple):
     values: int
 
 
-def selected(view: Transaction, which: Which) -> list[int]:
-    """The entries that still have values, of those asked for. Raises LedgerError for a number beyond the log."""
+def selected(view: Transaction, which: Which, *, archived: bool = False) -> list[int]:
+    """The entries that still have values, of those asked for; `archived`: also those that an archive may have values
+    of. Raises LedgerError for a number beyond the log."""
     if which.seqs:
         for seq in which.seqs:
             if view.row("SELECT 1 FROM leaf WHERE seq = ?", seq) is None:
@@ -47,7 +50,21 @@ def selected(view: Transaction, which: Which) -> list[int]:
         wanted = _matching(view, which)
     else:
         raise LedgerError("nothing is named that should be erased", code="bad-erasure")
-    return [seq for seq in wanted if view.row("SELECT 1 FROM secret WHERE seq = ? LIMIT 1", seq) is not None]
+    if archived:
+        return [seq for seq in wanted if archive_of(view, seq) is not None or _has_values(view, seq)]
+    return [seq for seq in wanted if _has_values(view, seq)]
+
+
+def _has_values(view: Transaction, seq: int) -> bool:
+    return view.row("SELECT 1 FROM secret WHERE seq = ? LIMIT 1", seq) is not None
+
+
+def elsewhere(store: Store) -> list[str]:
+    """Where values may lie that no erasing here can reach."""
+    found = ["backups, and exports with --values"]
+    with store.read() as view:
+        found += [f"the archive {one.where} (--archive DIR erases there)" for one in archives(view)]
+    return found
 
 
 def _matching(view: Transaction, which: Which) -> Iterator[int]:
@@ -58,10 +75,12 @@ def _matching(view: Transaction, which: Which) -> Iterator[int]:
             yield stored.seq
 
 
-def erase(store: Store, which: Which, who: str) -> Erased:
-    """Erases values for good, and writes down that it was done. Raises LedgerError and StoreError."""
+def erase(store: Store, which: Which, who: str, folders: Sequence[Path] = ()) -> Erased:
+    """Erases values for good, and writes down that it was done. Raises LedgerError and StoreError.
+
+    `folders` hold archives; what these have of the entries goes too, after it was written down."""
     with store.read() as view:
-        seqs = selected(view, which)
+        seqs = selected(view, which, archived=bool(folders))
     if not seqs:
         return Erased(0, 0)
     values = 0
@@ -73,6 +92,7 @@ def erase(store: Store, which: Which, who: str) -> Erased:
             about = {"entries": [list(run) for run in ranges], "values": gone, "who": who}
             append(change, [event_entry("erasure", time.time_ns(), WRITER, about, {})], WRITER)
             values += gone
+    values += sum(erase_archived(folder, seqs) for folder in folders)
     return Erased(len(seqs), values)
 
 

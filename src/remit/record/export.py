@@ -14,7 +14,7 @@ from remit.record.append import head_of
 from remit.record.errors import LedgerError
 from remit.record.log import Log, newest_checkpoint
 from remit.record.ocsf import event_of
-from remit.record.reader import entries, values_of
+from remit.record.reader import archives, entries, values_of
 from remit.record.tiles import write_tiles
 from remit.store.files import whole_file
 from remit.store.interface import Transaction
@@ -40,10 +40,10 @@ def jsonl(view: Transaction, first: int, before: int, *, values: bool) -> Iterat
         yield as_line(line)
 
 
-def ocsf(view: Transaction, first: int, before: int) -> Iterator[bytes]:
+def ocsf(view: Transaction, first: int, before: int, origin: str) -> Iterator[bytes]:
     """An OCSF event for each entry."""
     for stored in entries(view, first, before):
-        yield as_line(event_of(stored.seq, stored.data))
+        yield as_line(event_of(stored.seq, stored.data, origin))
 
 
 def write_lines(file: BinaryIO, lines: Iterator[bytes], progress: Progress | None = None) -> int:
@@ -80,6 +80,13 @@ def export_tiles(view: Transaction, log: Log, folder: Path, progress: Progress |
     log.read(note)
     if head_of(view).size < size:
         raise LedgerError("the log is shorter than its newest checkpoint: it was cut", code="ledger-truncated")
+    found = archives(view)
+    if found:
+        raise LedgerError(
+            f"the first {found[-1].end} entries are archived, in {len(found)} folders, the last {found[-1].where}",
+            code="archived",
+            help="an archive is verified by itself (`remit ledger verify DIR`); jsonl and ocsf export what is here",
+        )
     bodies = (stored.body for stored in entries(view, 0, size))
     return write_tiles(folder, bodies, note.decode(), progress=progress).size
 

@@ -36,13 +36,16 @@ def commit_all(values: Mapping[str, Any]) -> list[Field]:
     """The fields of values that are JSON, by their paths."""
     found = []
     for path, value in values.items():
-        data = _json.encode(without_secrets(path, value))
-        salt = _salt()
+        data = _json(without_secrets(path, value))
+        try:
+            salt = _salts.pop()
+        except IndexError:
+            salt = _salt()
         found.append(Field(path, digest_of(path, salt, data), salt, data))
     return found
 
 
-_json = msgspec.json.Encoder()
+_json = msgspec.json.Encoder().encode
 _salts: list[bytes] = []
 os.register_at_fork(after_in_child=_salts.clear)
 

@@ -10,12 +10,11 @@ They lie in a folder that nobody else may read, one file for each key in the tex
 from __future__ import annotations
 
 import base64
-import os
-import stat
 from pathlib import Path
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
+from remit.record.continuity import check_key_file
 from remit.record.errors import LedgerError
 from remit.record.note import KeyKind, NoteError, Signer, Verifier
 from remit.store.files import write_whole
@@ -94,18 +93,11 @@ class Keys:
         return sorted(self.folder.glob(f"ledger-{pattern}"))
 
     def _signer(self, path: Path) -> Signer:
+        check_key_file(path)
         try:
-            found = os.lstat(path)
             text = path.read_text("ascii").strip()
-        except FileNotFoundError:
-            help_ = "put it back from a copy, or rotate to a new one with `remit ledger keys rotate`"
-            raise LedgerError(f"the key {path.name} is missing", code="key-missing", help=help_) from None
         except (OSError, ValueError):
             raise LedgerError(f"the key {path.name} can't be read", code="key-unreadable") from None
-        if not stat.S_ISREG(found.st_mode) or found.st_uid != os.geteuid():
-            raise LedgerError(f"the key {path.name} is no file of this user", code="key-unsafe")
-        if found.st_mode & 0o077:
-            raise LedgerError(f"others can read the key {path.name}", code="key-unsafe", help=f"chmod 600 {path}")
         try:
             return parse_private(text)
         except (ValueError, NoteError):

@@ -9,8 +9,8 @@ from remit.record.checkpoint import Checkpoint, open_checkpoint
 from remit.record.errors import LedgerError
 from remit.record.note import NoteError, Verifier, add_lines
 from remit.record.proof import Proof
-from remit.record.reader import entry_at
-from remit.record.tree import HashSource, consistency_proof, inclusion_proof, root_at
+from remit.record.reader import Stored, entry_at
+from remit.record.tree import HashSource, consistency_proof, inclusion_proof, leaf_hash, root_at
 from remit.store.interface import Store, Transaction
 
 COSIGNED = "cosigned"
@@ -82,9 +82,13 @@ def keep_cosigned(log: Log, note: bytes, lines: Sequence[str]) -> None:
             change.run("UPDATE meta SET value = ? WHERE name = ?", value, COSIGNED)
 
 
-def prove(view: Transaction, log: Log, seq: int) -> Proof:
-    """The receipt of an entry, under a cosigned checkpoint where there is one. Raises LedgerError."""
-    entry = entry_at(view, seq)
+def prove(view: Transaction, log: Log, seq: int, entry: Stored | None = None) -> Proof:
+    """The receipt of an entry, under a cosigned checkpoint where there is one. Raises LedgerError.
+
+    `entry`: the entry itself, where it comes from an archive."""
+    entry = entry if entry is not None else entry_at(view, seq)
+    if leaf_hash(entry.body) != entry.hash:
+        raise LedgerError(f"entry {seq} was changed: it does not have its hash", code="ledger-corrupt")
     for note in (cosigned(view), (newest_checkpoint(view) or (0, None))[1]):
         checkpoint = log.read(note) if note is not None else None
         if note is not None and checkpoint is not None and checkpoint.size > seq:

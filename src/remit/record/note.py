@@ -82,7 +82,7 @@ class Verifier:
 
     def verify(self, text: str, signature: bytes) -> int | None:
         """Checks what follows the key id. Gives a cosignature's time, None for a plain signature. Raises NoteError."""
-        from cryptography.exceptions import InvalidSignature
+        from cryptography.exceptions import InvalidSignature  # here: it takes long, and few processes check signatures
         from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
         time = None

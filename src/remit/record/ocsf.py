@@ -20,8 +20,8 @@ _MAPPED = frozenset(
 )
 
 
-def event_of(seq: int, entry: dict[str, Any]) -> dict[str, Any]:
-    """The event of one entry."""
+def event_of(seq: int, entry: dict[str, Any], origin: str) -> dict[str, Any]:
+    """The event of one entry of the log with this name."""
     kind = str(entry.get("type", ""))
     activity, name = _activity(kind, entry)
     event: dict[str, Any] = {
@@ -38,7 +38,8 @@ def event_of(seq: int, entry: dict[str, Any]) -> dict[str, Any]:
             "product": {"name": "Remit", "vendor_name": "Remit"},
             "profiles": ["security_control"],
             "sequence": seq,
-            "uid": str(seq),
+            "uid": f"{origin}#{seq}",
+            "log_name": origin,
             "event_code": kind,
         },
         "src_endpoint": {"name": str(entry.get("point") or "remit"), "instance_uid": str(entry.get("writer") or "")},
@@ -90,13 +91,12 @@ def _decided(entry: dict[str, Any]) -> dict[str, Any]:
         "firewall_rule": {"uid": str(entry["rule"])} if entry.get("rule") else None,
     }
     if decision == "allow":
-        observed = entry.get("would") is not None
-        action = (3, "Observed") if observed else (1, "Allowed")
-        found.update(_said(action, (1, "Allowed"), (0, "Unknown")))
+        disposition = (16, "No Action") if entry.get("would") is not None else (1, "Allowed")
+        found.update(_said((1, "Allowed"), disposition, (0, "Unknown")))
     elif decision == "deny":
         found.update(_said((2, "Denied"), (2, "Blocked"), (2, "Failure")))
     else:
-        found.update(_said((99, "Asked"), (99, "Asked"), (0, "Unknown")))
+        found.update(_said((0, "Unknown"), (99, "Asked"), (0, "Unknown")))
     return {name: value for name, value in found.items() if value is not None}
 
 

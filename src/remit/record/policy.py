@@ -1,4 +1,4 @@
-"""What the ledger says when a policy comes into force: which one, by whom, and what in it weakens enforcement."""
+"""What the ledger says when a policy comes into force: what in it weakens enforcement."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ from typing import Any
 
 from remit.model.policy import Caller, Scope
 from remit.model.rulebook import Book, Rulebook
-from remit.record.batch import Receipt
-from remit.record.writer import Ledger
+from remit.record.append import append
+from remit.record.entry import event_entry
+from remit.record.lease import ELSEWHERE
+from remit.store.interface import Transaction
 
 
-def record_activation(ledger: Ledger, rulebook: Rulebook, by: str) -> Receipt:
-    """Writes the activation, and an entry for each thing that is observed only or called unsafe. Raises LedgerError."""
-    about = {"policy": rulebook.hash, "name": rulebook.book.name, "by": by}
-    receipt = ledger.event("activation", about)
-    for kind, what in weakenings(rulebook.book):
-        receipt = ledger.event(kind, {"policy": rulebook.hash, **what})
-    return receipt
+def record_weakenings(change: Transaction, rulebook: Rulebook, *, at: int, writer: str) -> None:
+    """Writes an entry for each thing that is observed only or called unsafe. Raises LedgerError and StoreError."""
+    about = [(kind, {"policy": rulebook.hash, **what}) for kind, what in weakenings(rulebook.book)]
+    if about:
+        append(change, [event_entry(kind, at, writer, what, {}) for kind, what in about], ELSEWHERE)
 
 
 def weakenings(book: Book) -> Iterator[tuple[str, dict[str, Any]]]:

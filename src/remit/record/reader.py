@@ -8,9 +8,17 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from remit.model.decoding import Decoding
 from remit.record.errors import LedgerError
 from remit.record.fields import digest_of
+from remit.record.tree import leaf_hash
 from remit.store.interface import Transaction
+
+ARCHIVES = "archives"
+"""In `meta`: the numbers of the entries that say what was archived."""
+
+
+_PLACES = Decoding(list[int])
 
 
 class Stored(NamedTuple):
@@ -22,7 +30,9 @@ class Stored(NamedTuple):
 
     @property
     def data(self) -> dict[str, Any]:
-        """What it says. Raises LedgerError for bytes that are no entry."""
+        """What it says. Raises LedgerError for bytes that are no entry, or not the one that was hashed."""
+        if self.hash and leaf_hash(self.body) != self.hash:
+            raise LedgerError(f"entry {self.seq} was changed: it does not have its hash", code="ledger-corrupt")
         try:
             found = msgspec.json.decode(self.body)
         except (msgspec.DecodeError, UnicodeError):
@@ -53,21 +63,65 @@ class Filter(NamedTuple):
         return (self.since is None or at >= self.since) and (self.until is None or at < self.until)
 
 
-def entries(view: Transaction, first: int = 0, before: int | None = None) -> Iterator[Stored]:
-    """The entries from one place on, in order, streamed."""
+def entries(
+    view: Transaction, first: int = 0, before: int | None = None, *, archived: bool = False
+) -> Iterator[Stored]:
+    """The entries from one place on, in order, streamed. Those of which only the hash is here come if `archived`."""
     end = before if before is not None else 2**62
     for seq, leaf, body in view.each(
         "SELECT seq, hash, body FROM leaf WHERE seq >= ? AND seq < ? ORDER BY seq", first, end
     ):
-        yield Stored(int(seq), bytes(leaf), bytes(body))
+        if body or archived:
+            yield Stored(int(seq), bytes(leaf), bytes(body))
 
 
 def entry_at(view: Transaction, seq: int) -> Stored:
-    """One entry. Raises LedgerError if the log is shorter."""
+    """One entry. Raises LedgerError if the log is shorter, or the entry is in an archive."""
     row = view.row("SELECT seq, hash, body FROM leaf WHERE seq = ?", seq)
     if row is None:
         raise LedgerError(f"there is no entry {seq}", code="no-entry")
+    if not row[2]:
+        found = archive_of(view, seq)
+        where = found.where if found is not None else "an archive that no entry names"
+        help_ = "give the folder that it lies in now: --archive DIR"
+        raise LedgerError(f"entry {seq} was archived in {where}", code="archived", help=help_)
     return Stored(int(row[0]), bytes(row[1]), bytes(row[2]))
+
+
+class Archive(NamedTuple):
+    """What an entry says of an archive."""
+
+    seq: int
+    first: int
+    end: int
+    where: str
+    manifest: str
+    """The SHA-256 of its manifest."""
+
+
+def archives(view: Transaction) -> list[Archive]:
+    """The archives of this log, the oldest first. Raises LedgerError."""
+    row = view.row("SELECT value FROM meta WHERE name = ?", ARCHIVES)
+    if row is None or row[0] is None:
+        return []
+    try:
+        places = _PLACES.decode(bytes(row[0]))
+    except msgspec.MsgspecError:
+        raise LedgerError("the list of archives can't be read", code="ledger-corrupt") from None
+    return [archive_said(seq, entry_at(view, seq).data) for seq in places]
+
+
+def archive_said(seq: int, data: dict[str, Any]) -> Archive:
+    """What an `archive` entry says. Raises LedgerError."""
+    found = [data.get(name) for name in ("first", "end", "where", "manifest")]
+    if data.get("type") != "archive" or [type(one) for one in found] != [int, int, str, str]:
+        raise LedgerError(f"entry {seq} does not say what was archived", code="ledger-corrupt")
+    return Archive(seq, *found)  # type: ignore[arg-type]  # looked at above
+
+
+def archive_of(view: Transaction, seq: int) -> Archive | None:
+    """The archive that has an entry; None if none has."""
+    return next((one for one in archives(view) if one.first <= seq < one.end), None)
 
 
 def checkpoints(view: Transaction) -> Iterator[tuple[int, bytes]]:

@@ -6,9 +6,7 @@ adds the leaves since then to it by itself. A log that was cut, replaced or rest
 
 from __future__ import annotations
 
-import base64
 import fcntl
-import json
 import os
 import time
 from collections.abc import Iterator
@@ -17,14 +15,12 @@ from pathlib import Path
 
 from remit.model.moments import exact_moment
 from remit.record.checkpoint import Checkpoint
+from remit.record.continuity import check_extends, none_signed
 from remit.record.errors import LedgerError
 from remit.record.keys import Keys
-from remit.record.tree import CompactRange, TreeError
-from remit.store.files import write_whole
+from remit.record.memory import Memory
+from remit.record.tree import CompactRange
 from remit.store.interface import Store, Transaction
-
-_CUT = "the log is shorter than what was signed: it was cut, or restored from an old copy"
-_FORKED = "the log is not the one that was signed before: entries were changed or replaced"
 
 
 class CheckpointSigner:
@@ -32,31 +28,27 @@ class CheckpointSigner:
 
     def __init__(self, store: Store, keys: Keys, origin: str) -> None:
         self.store, self.keys, self.origin = store, keys, origin
-        self.file = keys.folder / "signed"
+        self.memory = Memory(keys.folder)
 
     def sign(self) -> bytes:
         """A signed note of the log as it is now, stored with it. Raises LedgerError."""
         with self._locked():
-            size, signed = self._last()
+            signed = self._last()
+            seen = self.memory.seen()
             with self.store.read() as view:
-                now = _extended(view, size, signed)
-                known = _known(view, now.size) if now.size == size else None
+                now = check_extends(view, signed)
+                if seen is not None and seen.size > signed.size:
+                    check_extends(view, seen)
+                known = _known(view, now.size) if now.size == signed.size else None
             if known is not None:
                 return known
             body = Checkpoint(self.origin, now.size, now.root())
             note = body.sign(*self.keys.signers(exact_moment(time.time_ns()))).encode()
-            self._keep(now)
+            self.memory.keep_signed(now)  # before the signature leaves this function
             with self.store.write() as change:
                 if change.row("SELECT 1 FROM checkpoint WHERE size = ?", now.size) is None:
                     change.run("INSERT INTO checkpoint (size, note) VALUES (?, ?)", now.size, note)
             return note
-
-    def check(self) -> int:
-        """That the log goes on from what was signed, without signing; gives the size that was. Raises LedgerError."""
-        size, signed = self._last()
-        with self.store.read() as view:
-            _extended(view, size, signed)
-        return size
 
     @contextmanager
     def _locked(self) -> Iterator[None]:
@@ -71,37 +63,13 @@ class CheckpointSigner:
         finally:
             os.close(handle)
 
-    def _last(self) -> tuple[int, CompactRange]:
-        """The size that was signed last, and the tree of that size."""
-        try:
-            data = json.loads(self.file.read_text("ascii"))
-            size = int(data["size"])
-            return size, CompactRange.from_bytes(size, base64.b64decode(data["range"], validate=True))
-        except FileNotFoundError:
-            return 0, CompactRange()
-        except (OSError, ValueError, KeyError, TypeError, RecursionError, TreeError):
-            problem = "what was signed last can't be read"
-            raise LedgerError(problem, code="signer-unreadable", help=f"look at {self.file}") from None
-
-    def _keep(self, tree: CompactRange) -> None:
-        """Remembers the tree before the signature leaves this function."""
-        text = json.dumps({"size": tree.size, "range": base64.b64encode(tree.to_bytes()).decode()})
-        try:
-            write_whole(self.file, text.encode("ascii"))
-        except OSError as error:
-            raise LedgerError(f"can't remember what is signed: {error.strerror}", code="signer-unwritable") from None
-
-
-def _extended(view: Transaction, size: int, signed: CompactRange) -> CompactRange:
-    """The tree that was signed, with the leaves since then: it must be the tree of the head. Raises LedgerError."""
-    head = view.row("SELECT size, range FROM head WHERE one = 1")
-    if head is None or head[0] < size:
-        raise LedgerError(_CUT, code="ledger-truncated")
-    signed.extend(bytes(leaf) for (leaf,) in view.each("SELECT hash FROM leaf WHERE seq >= ? ORDER BY seq", size))
-    now = CompactRange.from_bytes(head[0], bytes(head[1]))
-    if signed.size != now.size or signed.root() != now.root():
-        raise LedgerError(_FORKED, code="ledger-forked")
-    return now
+    def _last(self) -> CompactRange:
+        """The tree that was signed last. Raises LedgerError: without it nobody knows whether the log goes on."""
+        found = self.memory.signed()
+        if found is not None:
+            return found
+        with self.store.read() as view:
+            return none_signed(view)
 
 
 def _known(view: Transaction, size: int) -> bytes | None:

@@ -1,21 +1,25 @@
-"""The check before a log is used: it must go on from what its signer remembers and from what its anchors keep."""
+"""The check before a log is used: it must go on from what its anchors keep."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from remit.record.anchor import Anchor, AnchorError, configured
+from remit.record.anchor import Anchor, AnchorError, AnchorMalformed, configured
 from remit.record.anchors import open_anchor
+from remit.record.anchors.syslog import SyslogAnchor
 from remit.record.append import head_of
 from remit.record.checkpoint import Checkpoint
 from remit.record.errors import LedgerError
 from remit.record.log import Log, root_of
-from remit.record.signer import CheckpointSigner
+from remit.record.memory import Handed, Memory
 from remit.record.tree import TreeError
 from remit.store.interface import Transaction
 
 HELP = "look at `remit ledger verify`; restore the newest copy, or keep this one as evidence and begin a new log"
+
+REPLACED = "which never handed it any: the state directory was removed or replaced, or the anchor is not its own"
+NEW_LOG = "put it back from a copy; for a new log, name a new place for the anchor, and keep the old one as evidence"
 
 
 class AnchorReply(NamedTuple):
@@ -24,28 +28,60 @@ class AnchorReply(NamedTuple):
     anchor: str
     checkpoint: Checkpoint | None = None
     error: LedgerError | None = None
+    asked: bool = True
+    """Whether it can be asked what it keeps."""
 
 
-def start_up_check(log: Log, signer: CheckpointSigner | None, *, full: bool = True) -> list[str]:
-    """Warnings: anchors that can't be reached. Raises LedgerError (`ledger-truncated`, `ledger-forked`) for a log that
-    is shorter than what was signed or anchored, or is another one.
+def check_anchors(log: Log, memory: Memory, *, full: bool = True, also: Sequence[str] = ()) -> list[str]:
+    """Warnings: anchors that can't be reached, or keep less than they were handed. Raises LedgerError
+    (`ledger-truncated`, `ledger-forked`, `anchor-malformed`) for a log that is shorter than what an anchor keeps, or
+    is another one.
 
-    `full` computes roots from all leaves; without it, roots that the log has signed itself are believed.
+    `also` are anchors besides those that the store names. `full` computes roots from all leaves; without it, roots that
+    the log has signed itself are believed.
     """
-    if signer is not None:
-        signer.check()
-    with log.store.read() as view:
-        specs = configured(view)
     warnings = []
-    for found in ask_anchors(log, specs):
+    handed = memory.anchored()
+    for found in ask_anchors(log, named(log, also)):
         if isinstance(found.error, AnchorError):
             warnings.append(str(found.error))
+        elif isinstance(found.error, AnchorMalformed) and found.anchor not in handed:
+            raise AnchorMalformed(f"{found.error}, {REPLACED}", help=NEW_LOG)
         elif found.error is not None:
             raise found.error
         elif found.checkpoint is not None:
             with log.store.read() as view:
                 compare(view, log, found.checkpoint, found.anchor, full=full)
+        kept, last = found.checkpoint, handed.pop(found.anchor, None)
+        if last is not None and found.error is None and found.asked and (kept is None or kept.size < last.size):
+            has = f"only {kept.size}" if kept is not None else "none"
+            warnings.append(f"{found.anchor} was handed a checkpoint of {last.size} entries, and keeps {has}")
+    warnings += [f"{name} is an anchor no more, and nobody removed it by a command" for name in handed]
     return warnings
+
+
+def named(log: Log, also: Sequence[str] = ()) -> list[str]:
+    """The anchors that the store names, and others besides. Raises LedgerError."""
+    with log.store.read() as view:
+        return list(dict.fromkeys((*configured(view), *also)))
+
+
+def hand_out(log: Log, memory: Memory, note: bytes, also: Sequence[str] = ()) -> list[AnchorReply]:
+    """Hands a checkpoint to every anchor, and remembers who got it. Raises LedgerError and StoreError."""
+    found = push_to_anchors(log, named(log, also), note)
+    known = memory.anchored()
+    fresh = {one.anchor: Handed(one.checkpoint.size, one.checkpoint.root) for one in found if one.checkpoint}
+    if fresh and {**known, **fresh} != known:
+        memory.keep_anchored({**known, **fresh})
+    return found
+
+
+def forget_anchors(log: Log, memory: Memory, specs: Iterable[str]) -> None:
+    """These are anchors no more: nobody misses what they were handed. Raises LedgerError."""
+    gone = {open_anchor(spec, log).describe() for spec in specs}
+    known = memory.anchored()
+    if gone & known.keys():
+        memory.keep_anchored({name: one for name, one in known.items() if name not in gone})
 
 
 def ask_anchors(log: Log, specs: Iterable[str]) -> list[AnchorReply]:
@@ -55,7 +91,7 @@ def ask_anchors(log: Log, specs: Iterable[str]) -> list[AnchorReply]:
         anchor: Anchor | None = None
         try:
             anchor = open_anchor(spec, log)
-            found.append(AnchorReply(anchor.describe(), anchor.last()))
+            found.append(AnchorReply(anchor.describe(), anchor.last(), asked=not isinstance(anchor, SyslogAnchor)))
         except LedgerError as error:
             found.append(AnchorReply(anchor.describe() if anchor is not None else spec, error=error))
     return found

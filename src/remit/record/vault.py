@@ -50,7 +50,7 @@ class Vault:
 
     def look(self, name: str) -> Any:
         """The value. Raises LedgerError if there is none, or it can't be opened."""
-        from cryptography.exceptions import InvalidTag
+        from cryptography.exceptions import InvalidTag  # here, as below: it takes long, and few calls wait
 
         with self.store.read() as view:
             row = view.row("SELECT nonce, body FROM sealed WHERE id = ?", name)

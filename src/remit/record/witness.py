@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+import socket
 import threading
 import time
 from collections.abc import Callable, Iterable
@@ -175,8 +176,6 @@ class Witness:
         return signer
 
     def _make_key(self, path: Path, name: str | None) -> Signer:
-        import socket
-
         chosen = name if name is not None else f"{socket.gethostname()}/witness"
         signer = Signer(chosen, Ed25519PrivateKey.generate(), KeyKind.COSIGNATURE)
         self._write(path, private_text(signer))

@@ -21,17 +21,18 @@ import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 from remit.model.call import Call
 from remit.model.decision import Decision
-from remit.record.append import Head, append
-from remit.record.batch import Batch, Item, Receipt
+from remit.record.append import Head, Newest
+from remit.record.batch import Also, Batch, Item, Receipt
 from remit.record.committer import Committer, Sink
 from remit.record.entry import RESULTS, Entry, durability, event_entry, intent_snapshot, outcome_entry
 from remit.record.errors import LedgerError, LedgerUnavailable
 from remit.record.ids import checked_id
-from remit.record.processes import leave, unfinished
+from remit.record.lease import RENEW, Lease, recover
 from remit.store.errors import StoreError
 from remit.store.interface import Store
 
@@ -59,10 +60,14 @@ class Ledger:
         elsewhere: bool = False,
         sink: Sink | None = None,
         clock: Callable[[], int] = time.time_ns,
+        newest: Newest | None = None,
+        state: Path | None = None,
     ) -> None:
+        """`newest` is shared by the ledgers of a process. `state` is where its lock lies."""
         self.store, self.point = store, point
         self.deadline, self.heartbeat, self.sink, self.clock = deadline, heartbeat, sink, clock
-        self.elsewhere = elsewhere
+        self.newest = newest if newest is not None else Newest()
+        self.state, self.elsewhere = state, elsewhere
         """The outcomes of these calls are reported by others, as by the hooks of a host: a stop leaves them open."""
         self.head: Head | None = None
         """The newest head that this process has seen."""
@@ -75,14 +80,19 @@ class Ledger:
 
     # What enforcement points say
 
-    def intent(self, call: Call, decision: Decision, *, call_id: str | None = None) -> Receipt:
-        """Records a decision before the tool runs. Raises LedgerUnavailable: then the call is denied."""
+    def intent(
+        self, call: Call, decision: Decision, *, call_id: str | None = None, also: Also | None = None
+    ) -> Receipt:
+        """Records a decision before the tool runs. Raises LedgerUnavailable: then the call is denied.
+
+        `also` is done in the same transaction; what it raises propagates, and then nothing is recorded.
+        """
         if self._pid != _process[0]:
             self._start()
         name = f"{self.writer}-{next(self._numbers):x}" if call_id is None else checked_id(call_id)
         snapshot = intent_snapshot(name, call, decision, self.point, self.clock())
-        waited = durability(decision) == "durable" or len(snapshot.said) > LARGE
-        return self._put(Item(snapshot=snapshot, waited=waited, call=name))
+        waited = also is not None or durability(decision) == "durable" or len(snapshot.said) > LARGE
+        return self._put(Item(snapshot=snapshot, waited=waited, call=name, also=also))
 
     def outcome(self, call: str, result: str, *, error: str | None = None, took: int | None = None) -> Receipt:
         """Records how a call ended; `result` is one of RESULTS. Raises LedgerError."""
@@ -150,19 +160,13 @@ class Ledger:
             if self._open.items:
                 raise LedgerUnavailable("the ledger was closed with entries that could not be written")
         finally:
-            leave(self.store, self.writer)
+            self._lease.release(self.store)
 
     def recover(self) -> int:
         """Writes `outcome: unknown` for calls whose process is gone; returns how many. Raises LedgerUnavailable."""
         self._here()
         try:
-            with self.store.write() as change:
-                lost = unfinished(change, self.writer)
-                at, why = self.clock(), "the process ended"
-                entries = [outcome_entry(call, seq, "unknown", at, self.writer, error=why) for call, seq in lost]
-                if entries:
-                    append(change, entries, self.writer)
-                return len(entries)
+            return recover(self.store, self.state, self.writer, self.clock)
         except StoreError as error:
             raise LedgerUnavailable(f"the ledger can't be written: {error}") from None
 
@@ -192,7 +196,7 @@ class Ledger:
 
     def _put(self, item: Item) -> Receipt:
         if self.stopped is not None:
-            raise LedgerUnavailable(f"the ledger is stopped: {self.stopped}")
+            raise LedgerUnavailable(f"nothing can be recorded: {self.stopped}")
         with self._lock:
             if self._ending:
                 raise LedgerUnavailable("the ledger is closed")
@@ -243,7 +247,10 @@ class Ledger:
         self._down = False
         self._ending = False
         self._waiters = 0
-        self._committer = Committer(self.store, self.writer, self.sink, elsewhere=self.elsewhere)
+        self._lease = Lease(self.writer, self.state)
+        self._committer = Committer(
+            self.store, self.writer, self.sink, elsewhere=self.elsewhere, newest=self.newest, lease=self._lease
+        )
         self._pid = os.getpid()
         self._thread = threading.Thread(target=self._run, name="remit-ledger", daemon=True)
         self._thread.start()
@@ -253,8 +260,9 @@ class Ledger:
     def _run(self) -> None:
         last = time.monotonic()
         while True:
-            self._wake.wait(RETRY if self._down else self.heartbeat)
+            self._wake.wait(self._pause())
             self._wake.clear()
+            self._lease.renew(self.store)
             if self._open.items and not (self._open.urgent or self._ending or self._down):
                 self._linger()
             self._gather()
@@ -276,6 +284,14 @@ class Ledger:
                 self._open.error = batch.error
                 self._open.finish()
                 return
+
+    def _pause(self) -> float | None:
+        """How long nothing has to be done unless somebody comes; None: for ever."""
+        if self._down:
+            return RETRY
+        if self._lease.running:
+            return RENEW if self.heartbeat is None else min(RENEW, self.heartbeat)
+        return self.heartbeat
 
     def _linger(self) -> None:
         """Gives others the time to join, until somebody waits or enough are there."""

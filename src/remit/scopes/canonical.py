@@ -61,7 +61,7 @@ class CanonicalKind(Kind):
         return (Unit(self.unit, arg.name, read, arg.effects | arg.below, text=value),)
 
     def form(self) -> Shape:
-        from remit.forms.texts import Parsed, many
+        from remit.forms.texts import Parsed, many  # here: a compiled policy needs no forms
 
         expects = f"{self.noun} such as {self.pattern_example}"
         return many(Parsed(self.read_pattern, expects, f"bad-{self.name}", quote=True))

@@ -103,7 +103,7 @@ class DateKind(CanonicalKind):
         return read_date(text)
 
     def form(self) -> Shape:
-        from remit.forms.shapes import Either, Field, ListOf, Record
+        from remit.forms.shapes import Either, Field, ListOf, Record  # here: a compiled policy needs no forms
         from remit.forms.texts import Parsed
 
         one = Parsed(read_date, "a date such as 2027-03-01", "bad-date")

@@ -38,16 +38,16 @@ def read_address(text: str) -> str:
                 f"the display name of `{shown(text, 80)}` has characters that mail programs read in two ways"
             )
         text = named[2]
-    local, at, domain = text.rpartition("@")
-    if not at or not _LOCAL.fullmatch(local) or len(local) > 64 or len(text) > MAX_LENGTH:
+    local, _, domain = text.rpartition("@")
+    if not _LOCAL.fullmatch(local) or len(local) > 64 or len(text) > MAX_LENGTH:
         raise ValueError(f"`{shown(text, 80)}` is not one plain address such as name@host.example")
     return f"{local}@{_domain(domain)}"
 
 
 def read_pattern(text: str) -> tuple[str, str]:
     """The local part and the domain that a pattern names, each perhaps with a `*` before it. Raises ValueError."""
-    local, at, domain = text.rpartition("@")
-    if not at or (local != "*" and (not _LOCAL.fullmatch(local) or len(local) > 64)):
+    local, _, domain = text.rpartition("@")
+    if local != "*" and (not _LOCAL.fullmatch(local) or len(local) > 64):
         raise ValueError("an address such as name@host.example, or `*@host.example` for all of a domain")
     parent = domain.removeprefix("*.")
     return local, domain[: len(domain) - len(parent)] + _domain(parent)

@@ -57,8 +57,8 @@ class Glob:
         put(self, "_tokens", tokens)
         put(self, "_hash", hash((text, is_folded)))
 
-    @staticmethod
-    def parse(text: str, *, absolute: bool = False, fold: bool = False) -> Glob:
+    @classmethod
+    def parse(cls, text: str, *, absolute: bool = False, fold: bool = False) -> Glob:
         """The glob that `text` says; raises `GlobError`. A leading `/` needs `absolute`."""
         branches = expand(text)
         rooted = {branch[0] == "/" for branch in branches}
@@ -68,26 +68,26 @@ class Glob:
             if not absolute:
                 raise GlobError(f"absolute glob {quoted(text)}; globs here are relative to the root")
             branches = tuple(branch[1:] for branch in branches)
-        plain = Glob(text, branches, absolute=rooted == {True}, is_folded=False)
+        plain = cls(text, branches, absolute=rooted == {True}, is_folded=False)
         return plain.folded() if fold else plain
 
-    @staticmethod
-    def literal(path: str) -> Glob:
+    @classmethod
+    def literal(cls, path: str) -> Glob:
         """Exactly this normalised path; nothing in it is a wildcard."""
         if not path:
             raise GlobError("a path can't be empty")
         absolute = path.startswith("/")
         tokens = () if path == "." else tuple(path.removeprefix("/"))
-        return Glob(_escaped(path), (tokens,), absolute=absolute, is_folded=False)
+        return cls(_escaped(path), (tokens,), absolute=absolute, is_folded=False)
 
-    @staticmethod
-    def below(directory: str) -> Glob:
+    @classmethod
+    def below(cls, directory: str) -> Glob:
         """All strictly below this normalised directory; below `.` also the root itself."""
-        root = Glob.literal(directory)
+        root = cls.literal(directory)
         above = root._tokens[0]
         text = "**" if directory == "." else root.text.removesuffix("/") + "/**"
         tokens: Tokens = (*above, "/", Wild.DEEP) if above else (Wild.DEEP,)
-        return Glob(text, (tokens,), absolute=root.absolute, is_folded=False)
+        return cls(text, (tokens,), absolute=root.absolute, is_folded=False)
 
     def or_else(self, other: Glob) -> Glob:
         """What either matches; both are absolute or neither, both folded or neither."""
@@ -223,8 +223,10 @@ def fold(path: str) -> str:
 
     Invisible format characters go too: HFS+ takes `.g<U+200C>it` for `.git`.
     """
-    if path.isascii():
-        return path.lower()
+    return path.lower() if path.isascii() else _fold(path)
+
+
+def _fold(path: str) -> str:
     while True:
         visible = "".join(char for char in path if unicodedata.category(char) != "Cf")
         done = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", visible).casefold())

@@ -22,7 +22,7 @@ ANY_SEGMENT: Segment = (ANY, Wild.STAR)
 
 
 def normal(tokens: Tokens) -> Alternative:
-    """The normal form: no elements for the root, else segments and `DEEP`, each "zero or more".
+    """The normal form: no elements for the root, else segments and `DEEP`, which is zero or more of them.
 
     INVARIANT: in a run of wildcards the ones that demand something come first, and at most one that
     doesn't comes last; so that equal runs are equal values (`**/*` and what is below `**`).
@@ -30,8 +30,6 @@ def normal(tokens: Tokens) -> Alternative:
     if not tokens:
         return ()
     parts: list[Element] = [Wild.DEEP if part == (Wild.DEEP,) else _segment(part) for part in segments(tokens)]
-    while len(parts) > 1 and parts[-1] is parts[-2] is Wild.DEEP:
-        parts.pop()
     if len(parts) > 1 and parts[-1] is Wild.DEEP:
         parts.insert(-1, ANY_SEGMENT)  # `docs/**` is strictly below docs
     return tuple(_demands_first(parts, Wild.DEEP, ANY_SEGMENT))
@@ -49,23 +47,19 @@ def intersects(one: Alternative, other: Alternative) -> bool:
 
 def _part_at_once(one: Alternative, other: Alternative) -> bool:
     """Whether two literal first segments differ already, as most do."""
-    if not one or not other or one[0] == other[0]:
-        return False
-    return isinstance(one[0], str) and isinstance(other[0], str)
+    firsts = (one[:1], other[:1])
+    return all(first and isinstance(first[0], str) for first in firsts) and firsts[0] != firsts[1]
 
 
 def segment_includes(wide: Segment, narrow: Segment) -> bool:
     """True only if every text of `narrow` is one of `wide`."""
-    if isinstance(wide, str):
-        return wide == narrow
-    return wide == ANY_SEGMENT or _segment_includes(wide, tuple(narrow))
+    return wide == narrow if isinstance(wide, str) else _segment_includes(wide, tuple(narrow))
 
 
 def segment_intersects(one: Segment, other: Segment) -> bool:
     """False only if no text belongs to both."""
-    if isinstance(one, str) and isinstance(other, str):
-        return one == other
-    return _segment_intersects(tuple(one), tuple(other))
+    both = isinstance(one, str) and isinstance(other, str)
+    return one == other if both else _segment_intersects(tuple(one), tuple(other))
 
 
 @functools.lru_cache(maxsize=4096)
@@ -79,65 +73,58 @@ def _segment_intersects(one: tuple[Atom, ...], other: tuple[Atom, ...]) -> bool:
 
 
 def _char_includes(wide: str | CharSet, narrow: str | CharSet) -> bool:
-    if wide == narrow or wide is ANY:
-        return True
     if isinstance(wide, str):
-        return False
+        return wide == narrow
     if isinstance(narrow, str):
         return narrow in wide
     return all(any(a <= low and high <= b for a, b in wide.ranges) for low, high in narrow.ranges)
 
 
 def _char_intersects(one: str | CharSet, other: str | CharSet) -> bool:
-    if one == other:
-        return True
     if isinstance(one, str):
-        return not isinstance(other, str) and one in other
+        return one == other if isinstance(other, str) else one in other
     if isinstance(other, str):
         return other in one
     return any(a <= high and low <= b for a, b in one.ranges for low, high in other.ranges)
 
 
+# The tables are filled from the ends: entry k of a row is about the last k steps of the second word, and the row
+# before it, `below`, about one step less of the first.
+
+
 def _includes(
     wide: Sequence[Any], narrow: Sequence[Any], many: Wild, anything: Any, covers: Callable[[Any, Any], bool]
 ) -> bool:
-    """Whether `wide` can follow every step of `narrow`: `below[j]` is that for what comes after this step."""
-    size = len(narrow)
-    below = [False] * size + [True]
+    """Whether `wide` can follow every step of `narrow`."""
+    below = [True, *(False for _ in narrow)]
     for step in reversed(wide):
-        row = [False] * (size + 1)
-        if step is many:
-            for j in range(size, -1, -1):
-                row[j] = below[j] or (j < size and row[j + 1])
-        else:
-            free = covers(step, anything)
-            for j in range(size - 1, -1, -1):
-                if narrow[j] is many:  # none, or one of anything and then as many again
-                    row[j] = row[j + 1] and free and below[j]
-                else:
-                    row[j] = below[j + 1] and covers(step, narrow[j])
+        row = [step is many and below[0]]
+        free = step is not many and covers(step, anything)
+        for k, other in enumerate(reversed(narrow)):
+            if step is many:
+                row.append(row[k] or below[k + 1])
+            elif other is many:  # none, or one of anything and then as many again
+                row.append(row[k] and free and below[k + 1])
+            else:
+                row.append(below[k] and covers(step, other))
         below = row
-    return below[0]
+    return below[-1]
 
 
 def _intersects(one: Sequence[Any], other: Sequence[Any], many: Wild, meets: Callable[[Any, Any], bool]) -> bool:
-    """Whether both can take the same steps to the end: `below[j]` is that for what comes after this step."""
-    size = len(other)
-    below = [False] * size + [True]
-    for j in range(size - 1, -1, -1):
-        below[j] = other[j] is many and below[j + 1]
+    """Whether both can take the same steps to the end."""
+    below = [True]
+    for theirs in reversed(other):
+        below.append(theirs is many and below[-1])
     for step in reversed(one):
-        row = [False] * (size + 1)
-        row[size] = step is many and below[size]
-        for j in range(size - 1, -1, -1):
-            if step is many:
-                row[j] = below[j] or row[j + 1]
-            elif other[j] is many:
-                row[j] = row[j + 1] or below[j]
+        row = [step is many and below[0]]
+        for k, theirs in enumerate(reversed(other)):
+            if many in (step, theirs):
+                row.append(row[k] or below[k + 1])
             else:
-                row[j] = below[j + 1] and meets(step, other[j])
+                row.append(below[k] and meets(step, theirs))
         below = row
-    return below[0]
+    return below[-1]
 
 
 def _segment(part: Tokens) -> Segment:

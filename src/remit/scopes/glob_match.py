@@ -8,6 +8,7 @@ linear in the path whatever an attacker writes. (Repeated groups are never posse
 
 from __future__ import annotations
 
+import functools
 import itertools
 import re
 from collections.abc import Callable, Sequence
@@ -23,11 +24,7 @@ _DISPATCH_FROM = 9
 
 def matcher(alternatives: Sequence[Alternative], *, lead: str) -> Matcher:
     """A function that says whether a normalised path is one of these; `lead` is "/" for absolute ones."""
-    if len(alternatives) == 1:
-        return _single(alternatives[0], lead)
-    if len(alternatives) >= _DISPATCH_FROM:
-        return _dispatched(alternatives, lead)
-    return _union(alternatives, lead)
+    return (_dispatched if len(alternatives) >= _DISPATCH_FROM else _union)(alternatives, lead)
 
 
 def _union(alternatives: Sequence[Alternative], lead: str) -> Matcher:
@@ -39,52 +36,37 @@ def _union(alternatives: Sequence[Alternative], lead: str) -> Matcher:
         texts = _leading(alternative)
         rest = alternative[len(texts) :]
         if not rest:
-            exact.append(_text(texts, lead))
+            exact.append(lead + "/".join(texts) or ".")
         elif texts and rest == (ANY_SEGMENT, Wild.DEEP):
             directories.append(lead + "/".join(texts) + "/")
         else:
             others.append(alternative)
-    found = _among(frozenset(exact), tuple(directories))
-    if not others:
-        return found
-    other = _single(others[0], lead) if len(others) == 1 else _guarded(others, lead)
-    if len(others) == len(alternatives):
-        return other
-    return lambda path: found(path) or other(path)
+    tests: list[Matcher] = [frozenset(exact).__contains__] if exact else []
+    if directories:
+        tests.append(_inside(tuple(directories)))
+    if others:
+        tests.append(_single(others[0], lead) if len(others) == 1 else _guarded(others, lead))
+    return functools.reduce(_either, tests) if tests else _nothing
+
+
+def _either(one: Matcher, other: Matcher) -> Matcher:
+    return lambda path: one(path) or other(path)
+
+
+def _nothing(path: str) -> bool:
+    return False
+
+
+def _inside(directories: tuple[str, ...]) -> Matcher:
+    return lambda path: path.startswith(directories) and path[-1] != "/"
 
 
 def _guarded(alternatives: Sequence[Alternative], lead: str) -> Matcher:
-    """A few tests one by one, many in one pattern, and none for a path whose last segment begins and ends as none."""
-    test = (
-        _each([_single(each, lead) for each in alternatives]) if len(alternatives) < 4 else _pattern(alternatives, lead)
-    )
-    ends = [(_tail(alternative), _head(alternative)) for alternative in alternatives]
-    if not all(tail or head for tail, head in ends):
-        return test
-    # Each by the longer of the two, which fewer paths have.
-    tails = tuple({tail for tail, head in ends if len(tail) > len(head)})
-    heads = tuple({head for tail, head in ends if len(tail) <= len(head)})
-    if not heads:
-        return lambda path: path.endswith(tails) and test(path)
+    """One pattern, and not even that for a path that ends, or whose last segment begins, as none of them does."""
+    test = _pattern(alternatives, lead)
+    tails = tuple({tail for alternative in alternatives if (tail := _tail(alternative))})
+    heads = tuple({_head(alternative) for alternative in alternatives if not _tail(alternative)})
     return lambda path: (path.endswith(tails) or path.startswith(heads, path.rfind("/") + 1)) and test(path)
-
-
-def _each(tests: Sequence[Matcher]) -> Matcher:
-    def test(path: str) -> bool:
-        for one in tests:  # noqa: SIM110 (a generator would cost more than the tests)
-            if one(path):
-                return True
-        return False
-
-    return test
-
-
-def _among(exact: frozenset[str], directories: tuple[str, ...]) -> Matcher:
-    if not directories:
-        return exact.__contains__
-    if not exact:
-        return lambda path: path.startswith(directories) and path[-1] != "/"
-    return lambda path: path in exact or (path.startswith(directories) and path[-1] != "/")
 
 
 def _dispatched(alternatives: Sequence[Alternative], lead: str) -> Matcher:
@@ -97,98 +79,62 @@ def _dispatched(alternatives: Sequence[Alternative], lead: str) -> Matcher:
             groups.setdefault(lead + texts[0], []).append(alternative)
         else:
             loose.append(alternative)
-    by_first = {first: _grouped(group, lead) for first, group in groups.items()}
-    other: Matcher = _grouped(loose, lead) if loose else _nothing
-    if lead:
-        cut = re.compile(r"/[^/]*").match
+    by_first = {first: _union(group, lead) for first, group in groups.items()}
+    other = _union(loose, lead)
+    cut = re.compile(re.escape(lead) + r"[^/]*").match
 
-        def absolute(path: str) -> bool:
-            head = cut(path)
-            group = by_first.get(head[0]) if head else None
-            return (group is not None and group(path)) or other(path)
-
-        return absolute
-
-    def relative(path: str) -> bool:
-        group = by_first.get(path.partition("/")[0])
+    def test(path: str) -> bool:
+        head = cut(path)
+        group = by_first.get(head[0]) if head else None
         return (group is not None and group(path)) or other(path)
 
-    return relative
-
-
-def _grouped(alternatives: Sequence[Alternative], lead: str) -> Matcher:
-    """As `matcher`, without another dispatch."""
-    return _single(alternatives[0], lead) if len(alternatives) == 1 else _union(alternatives, lead)
-
-
-def _nothing(path: str) -> bool:
-    return False
+    return test
 
 
 def _single(alternative: Alternative, lead: str) -> Matcher:
-    """The test for one alternative."""
+    """The test for one alternative with wildcards: by comparing texts if it has an everyday shape."""
     texts = _leading(alternative)
     rest = alternative[len(texts) :]
-    if not rest:
-        return _text(texts, lead).__eq__
     if alternative == (Wild.DEEP,):
         return (lambda path: path[:1] == "/") if lead else (lambda path: "" < path[:1] != "/")
     prefix = lead + "".join(text + "/" for text in texts)
-    if prefix:
-        if rest == (ANY_SEGMENT, Wild.DEEP):
-            size = len(prefix)
-            return lambda path: path[:size] == prefix and path[-1] != "/"
-        if len(rest) == 2 and rest[0] is Wild.DEEP and isinstance(rest[1], str):
-            return _deep_name(prefix, rest[1])
-    elif len(rest) == 2 and rest[0] is Wild.DEEP and isinstance(rest[1], str):
-        name, tail = rest[1], "/" + rest[1]
-        return lambda path: path == name or (path.endswith(tail) and path[0] != "/")
-    ends = _around_star(rest[-1]) if len(rest) == 1 or (len(rest) == 2 and rest[0] is Wild.DEEP) else None
-    if ends is None or ends == ("", ""):
+    deep, last = rest[:-1], rest[-1]
+    if deep == (Wild.DEEP,) and isinstance(last, str):
+        return _deep_name(prefix, last)
+    ends = _around_star(last)
+    if ends == ("", "") or ends is None or deep not in ((), (Wild.DEEP,)):
         return _pattern([alternative], lead)
-    if len(rest) == 1:
-        return _one_star(prefix + ends[0], ends[1])
-    return _deep_star(prefix, *ends) if ends[0] else _deep_suffix(prefix, ends[1])
+    return _deep_star(prefix, *ends) if deep else _one_star(prefix + ends[0], ends[1])
 
 
 def _one_star(prefix: str, suffix: str) -> Matcher:
     """`dir/a*.ext`. (Comparing slices is quicker than asking `startswith`.)"""
-    skip, tail, least = len(prefix), -len(suffix), len(prefix) + len(suffix)
-    if not suffix:
-        return lambda path: path[:skip] == prefix and len(path) > least and "/" not in path[skip:]
-    if not prefix:
-        return lambda path: path[tail:] == suffix and len(path) > least and "/" not in path
-    return lambda path: path[:skip] == prefix and path[tail:] == suffix and len(path) > least and "/" not in path[skip:]
-
-
-def _deep_suffix(prefix: str, suffix: str) -> Matcher:
-    """`dir/**/*.ext`, `**/*.ext`."""
-    skip, tail, least = len(prefix), -len(suffix), len(prefix) + len(suffix)
-    if not prefix:
-        return lambda path: path[tail:] == suffix and len(path) > least and path[tail - 1] != "/" != path[0]
-    return lambda path: path[:skip] == prefix and path[tail:] == suffix and len(path) > least and path[tail - 1] != "/"
+    skip, least = len(prefix), len(prefix) + len(suffix)
+    return lambda path: path[:skip] == prefix and path.endswith(suffix) and len(path) > least and "/" not in path[skip:]
 
 
 def _deep_star(prefix: str, before: str, after: str) -> Matcher:
-    """`dir/**/a*.ext`, `**/a*`."""
+    """`dir/**/a*.ext`, `**/a*`, `**/*.ext`."""
     least = len(before) + len(after)
 
     def test(path: str) -> bool:
+        if not path.endswith(after):
+            return False
         name = path.rfind("/") + 1
-        return (
-            path.startswith(before, name)
-            and path.endswith(after)
-            and len(path) - name > least
-            and (path.startswith(prefix) if prefix else path[0] != "/")
-        )
+        return path.startswith(before, name) and len(path) - name > least and _below(path, prefix)
 
     return test
 
 
 def _deep_name(prefix: str, name: str) -> Matcher:
-    """`dir/**/name`; the slash before the name may be that of the prefix."""
-    tail, least = "/" + name, len(prefix) + len(name)
-    return lambda path: path.endswith(tail) and path.startswith(prefix) and len(path) >= least
+    """`dir/**/name`, `**/name`; the slash before the name may be that of the prefix, for a name has none."""
+    own, tail = prefix + name, "/" + name
+    return lambda path: path == own or (path.endswith(tail) and _below(path, prefix))
+
+
+def _below(path: str, prefix: str) -> bool:
+    """In this directory at any depth; without one, in the root."""
+    return path.startswith(prefix) if prefix else path[0] != "/"
 
 
 def _leading(alternative: Alternative) -> list[str]:
@@ -216,10 +162,6 @@ def _head(alternative: Alternative) -> str:
     if isinstance(last, Wild):
         return ""
     return "".join(map(str, itertools.takewhile(lambda atom: isinstance(atom, str), last)))
-
-
-def _text(texts: Sequence[str], lead: str) -> str:
-    return lead + "/".join(texts) or "."
 
 
 def _around_star(element: object) -> tuple[str, str] | None:

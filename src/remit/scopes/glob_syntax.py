@@ -41,8 +41,8 @@ class CharSet(msgspec.Struct, frozen=True):
 
     ranges: tuple[tuple[int, int], ...]
 
-    @staticmethod
-    def of(ranges: Iterable[tuple[int, int]]) -> CharSet:
+    @classmethod
+    def of(cls, ranges: Iterable[tuple[int, int]]) -> CharSet:
         """The set of these ranges, without the slash."""
         merged: list[tuple[int, int]] = []
         for low, high in sorted(ranges):
@@ -56,7 +56,7 @@ class CharSet(msgspec.Struct, frozen=True):
                 cut += [(a, b) for a, b in ((low, _SLASH - 1), (_SLASH + 1, high)) if a <= b]
             else:
                 cut.append((low, high))
-        return CharSet(tuple(cut))
+        return cls(tuple(cut))
 
     def inverse(self) -> CharSet:
         """Every other character but the slash."""
@@ -104,7 +104,7 @@ def expand(text: str) -> tuple[Tokens, ...]:
         raise GlobError(f"a glob of more than {MAX_LENGTH} characters: {quoted(text)}")
     if "\\" in text:
         raise GlobError(f"backslash in glob {quoted(text)}; write `[*]` for a literal star")
-    if not text.isprintable() and any(unicodedata.category(char) in {"Cc", "Cs", "Zl", "Zp"} for char in text):
+    if any(unicodedata.category(char) in {"Cc", "Cs", "Zl", "Zp"} for char in text if not char.isprintable()):
         raise GlobError(f"control character in glob {quoted(text)}")
     branches = _Reader(text).read()
     if sum(map(len, branches)) > MAX_TOKENS:
@@ -212,7 +212,7 @@ class _Reader:
         negated = self.text.startswith("!", start)
         start += negated
         end = self.text.find("]", start + 1)  # a `]` that comes first is a member
-        if end < 0:
+        if end == -1:
             raise GlobError(f"unclosed `[` in glob {quoted(self.text)}")
         body = self.text[start:end]
         if body.startswith("^") and not negated:

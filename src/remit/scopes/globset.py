@@ -82,18 +82,7 @@ class GlobSet:
 
 def _matcher(globs: tuple[Glob, ...]) -> Callable[[str], bool]:
     """One test for all: relative and absolute paths never meet, so each kind has its own."""
-    if len(globs) == 1:
-        return globs[0].matches
     relative = [each for glob in globs if not glob.absolute for each in glob.alternatives]
     absolute = [each for glob in globs if glob.absolute for each in glob.alternatives]
-    below = matcher(relative, lead="") if relative else _nothing
-    outside = matcher(absolute, lead="/") if absolute else _nothing
-    if not absolute:
-        return below
-    if not relative:
-        return outside
-    return lambda path: outside(path) if path[:1] == "/" else below(path)
-
-
-def _nothing(path: str) -> bool:
-    return False
+    below, outside = matcher(relative, lead=""), matcher(absolute, lead="/")
+    return below if not absolute else outside if not relative else lambda path: below(path) or outside(path)

@@ -18,9 +18,9 @@ from remit.model.terms import PARTICULAR, UNKNOWN
 
 if TYPE_CHECKING:
     from remit.forms.shapes import Shape
-    from remit.model.call import Call
+    from remit.model.call import Call, Context
     from remit.model.facts import Facts
-    from remit.model.policy import Tool
+    from remit.model.policy import Scalar, Tool
     from remit.scopes.shell.sole import Sole
 
 FOR_LABELS = frozenset(("table", "host", "branch", "context"))
@@ -82,6 +82,8 @@ class Unit(msgspec.Struct, frozen=True):
     """True for the folder, or the file, whose contents a command touches: `src` of `rm -r src`."""
     nested: bool = False
     """True for a file that is only touched if another target turns out to be a directory: `b/a` of `mv a b`."""
+    whole: bool = False
+    """True for a table all of whose rows a statement changes or deletes at once."""
     args: tuple[str, ...] = ()
     """Of the call itself: the arguments that are there and that its effects are on."""
 
@@ -89,6 +91,22 @@ class Unit(msgspec.Struct, frozen=True):
 def is_for_labels(unit: Unit) -> bool:
     """True for what a command or statement works on, where rules look at that itself."""
     return unit.derived and unit.kind in FOR_LABELS
+
+
+class Given(NamedTuple):
+    """What a call's context and task say, where a scope leaves a value to them: `{task: customer}`."""
+
+    context: Context
+    values: dict[str, list[Any]]
+    """The values of the call; those of its task stand under `task:NAME`."""
+
+    def value(self, whose: str, name: str) -> Scalar | None:
+        """What the task or the context says; None if it says nothing."""
+        if whose == "context":
+            found: Scalar | None = getattr(self.context, name)
+            return found
+        said = self.values.get(f"task:{name}")
+        return said[0] if said else None
 
 
 class Declared(msgspec.Struct, frozen=True):
@@ -114,6 +132,8 @@ class Matcher:
     """True if covering a unit can oblige the enforcement point to something."""
     empty = False
     """True if it names nothing at all, so that it covers nothing."""
+    open = False
+    """True if it covers less than it names until `given` has filled in what only a call's task or context tells."""
 
     def covers(self, unit: Unit) -> bool:
         """True only if the unit certainly lies within."""
@@ -134,6 +154,10 @@ class Matcher:
     def refuses(self, unit: Unit) -> str | None:
         """Why a unit is not covered, where there is more to say than what would be; None if it is."""
         return None
+
+    def given(self, given: Given) -> Matcher:
+        """The same, for calls with this task and context."""
+        return self
 
     def concerns(self, unit: Unit) -> bool:
         """True if it is about what the unit is, so that its reason for refusing is the one to tell."""
@@ -228,6 +252,10 @@ class Kind:
         """The normal paths that a text in a language names: whoever looks at the disk follows these."""
         return ()
 
+    def databases(self, text: str, cwd: str | None, root: str | None) -> Iterable[str]:
+        """The normal paths of SQLite databases that a text runs SQL on: who looks at the disk reads their schemas."""
+        return ()
+
     def sole_change(self, text: str, cwd: str | None, root: str | None) -> Sole | None:
         """The one command of a text that changes files which no word tells: whoever enforces can look which."""
         return None
@@ -259,6 +287,10 @@ class Kind:
     def grade(self, unit: Unit) -> str | None:
         """The grade by which the unit has at least some tier."""
         return UNKNOWN if unit.grade == UNKNOWN else None
+
+    def to_own_branch(self, unit: Unit) -> bool:
+        """True if the unit publishes nothing but branches that its text names, without force, to the usual place."""
+        return False
 
     def target(self, unit: Unit) -> str | None:
         """The unit as a decision shows it; None for what is shown by what it touches."""

@@ -7,7 +7,7 @@ from typing import Any
 from remit.model.call import Context
 from remit.model.policy import Scope
 from remit.model.terms import UNKNOWN
-from remit.scopes.interface import Matcher, Unit, is_for_labels
+from remit.scopes.interface import Given, Matcher, Unit, is_for_labels
 from remit.scopes.kinds import kind_of, names
 from remit.scopes.where import argument_test, context_holds
 
@@ -23,6 +23,7 @@ class Judge:
         "mentioned",
         "obliges",
         "on_arguments",
+        "open",
         "parts",
         "scope",
         "when",
@@ -43,12 +44,25 @@ class Judge:
         self.parts = {kind: kind_of(kind).matcher(data) for kind, data in parts}
         self.obliges = any(part.obliges for part in self.parts.values()) or any(test.obliges for test in self.where)
         """True if covering a unit can oblige the enforcement point to something."""
+        self.open = any(part.open for part in self.parts.values())
+        """True if only a call's task or context tells all that it covers."""
         self.free = not self.on_arguments and self.effects is None and not self.when
         """True for a rule without a scope: it covers whatever lies below the root."""
 
+    def given(self, context: Context, values: dict[str, list[Any]]) -> Judge:
+        """The same with what the call's task and context tell filled in."""
+        if not self.open:
+            return self
+        from copy import copy  # here: few scopes leave anything to the call
+
+        found, said = copy(self), Given(context, values)
+        found.parts = {kind: part.given(said) for kind, part in self.parts.items()}
+        found._text = None
+        return found
+
     def applies(self, context: Context, values: dict[str, list[Any]], units: list[Unit]) -> bool:
         """For `may`: the conditions on context and single arguments certainly hold."""
-        if self.when and not context_holds(self.when, context):
+        if not context_holds(self.when, context):
             return False
         return all(test.holds_for_all(values, units, context) for test in self.where)
 
@@ -74,7 +88,7 @@ class Judge:
 
     def unmet(self, unit: Unit, context: Context, values: dict[str, list[Any]], units: list[Unit]) -> list[str]:
         """What would have to be otherwise about the arguments for the unit to be covered; empty: nothing, or more."""
-        if self.when and not context_holds(self.when, context):
+        if not context_holds(self.when, context):
             return []
         failed = [test.must() for test in self.where if not test.holds_for_all(values, units, context)]
         if self.covers(unit):
@@ -92,7 +106,7 @@ class Judge:
 
     def touches(self, context: Context, values: dict[str, list[Any]], units: list[Unit]) -> Unit | None:
         """For `may_not` and `must_ask`: the unit by which the rule holds, or might; None if it can't."""
-        if self.when and not context_holds(self.when, context):
+        if not context_holds(self.when, context):
             return None
         if not all(test.holds_for_any(values, units, context) for test in self.where):
             return None
@@ -113,7 +127,9 @@ class Judge:
     def _excepted(self, unit: Unit, context: Context, values: dict[str, list[Any]], units: list[Unit]) -> bool:
         """The exception certainly holds for this unit."""
         exception = self.exception
-        return exception is not None and exception.applies(context, values, units) and exception._certain(unit)
+        if exception is None or not exception.applies(context, values, units):
+            return False
+        return exception.given(context, values)._certain(unit)
 
     def _certain(self, unit: Unit) -> bool:
         """As an exception: the unit has one of the effects, lies within the part of its kind, and is mentioned."""

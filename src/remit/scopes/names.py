@@ -43,7 +43,7 @@ class SkillKind(Kind):
     conditional = True
 
     def form(self) -> Shape:
-        from remit.forms.texts import names
+        from remit.forms.texts import names  # here: a compiled policy needs no forms
 
         return names
 

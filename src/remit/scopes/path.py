@@ -51,9 +51,7 @@ def is_plain(text: str) -> bool:
 
 def normalise(text: str, cwd: str | None = None, root: str | None = None) -> str:
     """The normal path that `text` names by its text alone. Raises NotUnderstood."""
-    if (cwd is None or cwd == ".") and is_plain(text):
-        return text
-    if text == "." and (cwd is None or cwd == "."):
+    if cwd is None and is_plain(text):
         return text
     refuse(text)
     absolute = text.startswith("/")
@@ -98,7 +96,7 @@ def refuse(text: str) -> None:
         raise NotUnderstood("bad-path", f"the path is longer than {MAX_PATH} characters")
     if "\\" in text:
         raise NotUnderstood("bad-path", "the path has a backslash")
-    if not text.isprintable() and any(unicodedata.category(c) in _BAD_CATEGORIES for c in text):
+    if any(unicodedata.category(c) in _BAD_CATEGORIES for c in text if not c.isprintable()):
         raise NotUnderstood("bad-path", "the path has a control or hidden character")
     if text[0] == "~":
         raise NotUnderstood("bad-path", "the path starts with `~`; name it below the root")
@@ -192,12 +190,12 @@ class PathMatcher(Matcher):
             if glob.absolute:
                 return self.outside.intersects(glob)
             return self.folded.intersects(glob.folded()) and not (self.avoid_exact and self.avoid_exact.includes(glob))
-        if unit.value[0] == "/" and self.outside.matches(unit.value):
+        if self.outside.matches(unit.value):
             return True
         if not any(self.folded.matches(form) for form in forms(unit)):
             return False
         avoid = self.avoid_exact  # a link into the exception is named by its own place too
-        return not (avoid and all(avoid.matches(path) for path in (unit.value, *unit.also)))
+        return not all(avoid.matches(path) for path in (unit.value, *unit.also))
 
     def describe(self) -> str:
         text = ", ".join((*self.scope.allow, *self.scope.outside)) or "nothing"
@@ -299,7 +297,7 @@ class PathKind(Kind):
         return found
 
     def form(self) -> Shape:
-        from remit.forms.shapes import Field, Flag, Record, Ref, ShortOr
+        from remit.forms.shapes import Field, Flag, Record, Ref, ShortOr  # here: compiled policies need none
         from remit.forms.texts import Parsed, many
 
         globs = glob_texts()
@@ -336,7 +334,7 @@ class PathKind(Kind):
 
 
 def _long(values: dict[str, Any], node: Node, reader: Reader) -> Any:
-    if not values.get("allow") and not values.get("outside") and "allow" not in values:
+    if "allow" not in values and not values.get("outside"):
         return reader.fail(node.at, "missing-key", "a path scope says `allow` or `outside`")
     return {key: value for key, value in values.items() if value or key == "allow"}
 

@@ -22,7 +22,7 @@ def compile_regex(pattern: str) -> Callable[[str], bool]:
     """A predicate for texts that `pattern` matches as a whole. Raises RegexError."""
     if len(pattern) > MAX_PATTERN:
         raise RegexError(f"longer than {MAX_PATTERN} characters")
-    import re2  # type: ignore[import-untyped, unused-ignore]  # no stubs are published
+    import re2  # type: ignore[import-untyped, unused-ignore]  # here: few policies have one; no stubs are published
 
     options = re2.Options()
     options.log_errors = False

@@ -8,7 +8,7 @@ from typing import Any
 from remit.model.call import Context
 from remit.model.policy import Condition, Scalar
 from remit.model.text import shown
-from remit.scopes.interface import Matcher, Unit, Values
+from remit.scopes.interface import Given, Matcher, Unit, Values
 from remit.scopes.kinds import kind_of
 
 MOST = 120
@@ -18,13 +18,13 @@ MOST = 120
 class ArgumentTest:
     """One condition on one argument: for `may` every value must pass, for prohibitions any value does."""
 
-    __slots__ = ("arg", "condition", "kinds", "matchers", "obliges", "optional", "tests")
+    __slots__ = ("arg", "condition", "matchers", "obliges", "optional", "parts", "tests")
 
     def __init__(self, arg: str, condition: Condition) -> None:
         self.arg, self.condition, self.optional = arg, condition, condition.optional
         self.tests = _value_tests(condition)
-        self.kinds = sorted(condition.parts)
-        self.matchers = [kind_of(kind).matcher(condition.parts[kind]) for kind in self.kinds]
+        self.parts = [(kind, kind_of(kind).matcher(data)) for kind, data in sorted(condition.parts.items())]
+        self.matchers = [matcher for _, matcher in self.parts]
         self.obliges = any(matcher.obliges for matcher in self.matchers)
 
     @property
@@ -51,18 +51,14 @@ class ArgumentTest:
     def limit(self) -> str:
         """What it asks of each value: `at most 50`."""
         found = _limits(self.condition)
-        found += [f"{kind} {matcher.describe()}" for kind, matcher in zip(self.kinds, self.matchers, strict=True)]
+        found += [f"{kind} {matcher.describe()}" for kind, matcher in self.parts]
         limits = " and ".join(found) or "anything"
         return f"{limits} or absent" if self.optional else limits
 
     def _bound(self, values: Values, context: Context) -> Scalar | None:
         """What the task or the context says that the argument must be; None: nothing."""
         whose, _, name = (self.condition.same_as or "").partition(":")
-        if whose == "context":
-            found: Scalar | None = getattr(context, name)
-            return found
-        said = values.get(self.condition.same_as or "")
-        return said[0] if said else None
+        return Given(context, values).value(whose, name)
 
     def holds_for_all(self, values: Values, units: list[Unit], context: Context) -> bool:
         """True only if the argument is there, or may be absent, and each of its values passes."""
@@ -241,7 +237,7 @@ def same(value: Any, wanted: Scalar) -> bool:
         return value is wanted
     if isinstance(value, str) or isinstance(wanted, str):
         return type(value) is type(wanted) and value == wanted
-    return _number(value) and value == wanted
+    return bool(value == wanted)
 
 
 def _number(value: Any) -> bool:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import fcntl
 import os
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -15,8 +16,12 @@ from remit.adapters.hooks.carrier import Answer, HookAnswerer
 from remit.adapters.hooks.installed import InstallError, read_installed
 from remit.adapters.hosts import registry
 from remit.enforce.attempt import Enforcer
+from remit.enforce.in_force import ledger_settings
 from remit.model.errors import RemitError
+from remit.model.policy import Stream
 from remit.record.open import open_ledger
+from remit.record.stream import Delivery, Streaming
+from remit.record.streams import open_destination
 from remit.record.writer import Ledger
 from remit.service.hooks import HookServer
 from remit.store.open import default_url
@@ -28,8 +33,15 @@ LOCK = "serve.lock"
 class Daemon:
     """One for each project and state directory."""
 
-    def __init__(self, root: Path, on_answer: Callable[[str, Answer], None], *, state: Path | None = None) -> None:
-        """`on_answer` is called with every answer.
+    def __init__(
+        self,
+        root: Path,
+        on_answer: Callable[[str, Answer], None],
+        *,
+        on_fault: Callable[[str], object],
+        state: Path | None = None,
+    ) -> None:
+        """`on_answer` is called with every answer, `on_fault` with what is wrong with the ledger.
 
         Raises RemitError: another one runs, the ledger can't be opened, or no policy is activated.
         """
@@ -38,10 +50,27 @@ class Daemon:
         self._lock = _lock(self.state)
         try:
             url = _installed_store(self.state)
-            self.opened = open_ledger(self.root, point="serve", state=self.state, url=url, full=False, keep=True)
-            self._ledgers = {host: Ledger(self.opened.store, point=host, elsewhere=True) for host in registry.names()}
+            self.opened = open_ledger(
+                self.root,
+                point="serve",
+                state=self.state,
+                url=url,
+                settings=ledger_settings(self.root),
+                full=False,
+                on_fault=on_fault,
+            )
+            for fault in self.opened.warnings:
+                on_fault(fault)
+            self._ledgers = {
+                host: Ledger(self.opened.store, point=host, elsewhere=True, newest=self.opened.newest, state=self.state)
+                for host in registry.names()
+            }
+            if self.opened.keeper is not None:
+                self.opened.keeper.ledgers += self._ledgers.values()
             answerers = {host: self._answerer(host, ledger) for host, ledger in self._ledgers.items()}
             self.rulebook = next(iter(answerers.values())).enforcer.rulebook()
+            delivery = Delivery(self.opened.store, self.opened.origin, self.state, open_destination)
+            self._streaming = Streaming(delivery, partial(_streams, next(iter(answerers.values())).enforcer))
             self.server = HookServer(self.state, answerers, on_answer)
             self.opened.ledger.event("start", {"point": "serve", "policy": self.rulebook.hash})
         except BaseException:
@@ -69,11 +98,19 @@ class Daemon:
         self._give_back()
 
     def _give_back(self) -> None:
+        if hasattr(self, "_streaming"):
+            self._streaming.close()
         for ledger in getattr(self, "_ledgers", {}).values():
             ledger.close()
         if hasattr(self, "opened"):
             self.opened.close()
         os.close(self._lock)
+
+
+def _streams(enforcer: Enforcer) -> Sequence[Stream]:
+    """Those of the policy in force. Raises RemitError where none is."""
+    settings = enforcer.rulebook().book.ledger
+    return settings.streams if settings is not None else ()
 
 
 def _installed_store(state: Path) -> str | None:

@@ -7,8 +7,9 @@ import os
 import threading
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
+from contextlib import suppress
+from functools import partial
 from typing import Generic, TypeVar
 
 from remit.store.errors import StoreError, StoreMisconfigured, StoreMisused, StoreUnavailable
@@ -46,7 +47,8 @@ class BaseStore(ABC, Generic[C, T]):
         """Never raises."""
 
     @abstractmethod
-    def _begin_write(self, connection: C, deadline: float) -> T: ...
+    def _begin_write(self, connection: C, deadline: float, look: str | None = None) -> T:
+        """With `look`, a query without values, its first row is in `looked`."""
 
     @abstractmethod
     def _begin_read(self, connection: C, deadline: float) -> T: ...
@@ -58,6 +60,10 @@ class BaseStore(ABC, Generic[C, T]):
     def _commit(self, connection: C) -> None:
         """Raises a StoreError, with `uncertain` where it may have been kept."""
 
+    def _leave(self, connection: C) -> None:
+        """Ends a transaction that only read. Raises StoreError."""
+        self._commit(connection)
+
     @abstractmethod
     def _rollback(self, connection: C) -> bool:
         """Never raises; false if the connection can't be used any more."""
@@ -65,20 +71,15 @@ class BaseStore(ABC, Generic[C, T]):
     def _inherited(self) -> None:
         """Called in a forked child, if a connection was in use."""
 
-    @contextmanager
-    def write(self) -> Iterator[T]:
-        with self._alone(), self._transaction(self._writers, self._begin_write) as transaction:
-            yield transaction
+    def write(self, look: str | None = None) -> Block[C, T]:
+        begin = self._begin_write if look is None else partial(self._begin_write, look=look)
+        return Block(self, self._writers, begin, writes=True)
 
-    @contextmanager
-    def migration(self) -> Iterator[T]:
-        with self._alone(), self._transaction(self._writers, self._begin_migration) as transaction:
-            yield transaction
+    def migration(self) -> Block[C, T]:
+        return Block(self, self._writers, self._begin_migration, writes=True)
 
-    @contextmanager
-    def read(self) -> Iterator[T]:
-        with self._transaction(self._readers, self._begin_read) as transaction:
-            yield transaction
+    def read(self) -> Block[C, T]:
+        return Block(self, self._readers, self._begin_read, writes=False)
 
     def version(self) -> int:
         """Another number once anybody has written; -1 where only reading tells."""
@@ -87,41 +88,6 @@ class BaseStore(ABC, Generic[C, T]):
     def close(self) -> None:
         self._readers.shut()
         self._writers.shut()
-
-    @contextmanager
-    def _alone(self) -> Iterator[None]:
-        if getattr(self._turn, "process", None) == os.getpid():
-            raise StoreMisused("a write inside a write: the outer block must end first")
-        self._turn.process = os.getpid()
-        try:
-            yield
-        finally:
-            self._turn.process = None
-
-    @contextmanager
-    def _transaction(self, pool: Pool[C], begin: Callable[[C, float], T]) -> Iterator[T]:
-        process = os.getpid()
-        connection, transaction = self._begin(pool, begin)
-        broken = True
-        try:
-            try:
-                yield transaction
-                if process != os.getpid():
-                    raise StoreMisused("the process forked inside a transaction; it belongs to the parent")
-                if transaction.failure is not None:
-                    raise transaction.failure
-                transaction.end()
-                self._commit(connection)
-                broken = False
-            except BaseException:
-                if process == os.getpid():
-                    transaction.end()
-                    broken = not self._rollback(connection)
-                else:
-                    transaction.abandon()
-                raise
-        finally:
-            pool.give(connection, broken=broken)
 
     def _begin(self, pool: Pool[C], begin: Callable[[C, float], T]) -> tuple[C, T]:
         """Begins a transaction; where a connection turns out to be dead, on a new one."""
@@ -138,3 +104,55 @@ class BaseStore(ABC, Generic[C, T]):
                 with suppress(StoreError):
                     pool.rest()  # the others died with it
                 fresh = True
+
+
+class Block(Generic[C, T]):
+    """One transaction, for a `with` statement: committed at its end, rolled back on an exception."""
+
+    __slots__ = ("_begin", "_connection", "_pool", "_process", "_store", "_transaction", "_writes")
+
+    def __init__(self, store: BaseStore[C, T], pool: Pool[C], begin: Callable[[C, float], T], *, writes: bool) -> None:
+        self._store, self._pool, self._begin, self._writes = store, pool, begin, writes
+
+    def __enter__(self) -> T:
+        store = self._store
+        self._process = process = os.getpid()
+        if self._writes:
+            if getattr(store._turn, "process", None) == process:
+                raise StoreMisused("a write inside a write: the outer block must end first")
+            store._turn.process = process
+        try:
+            self._connection, self._transaction = store._begin(self._pool, self._begin)
+        except BaseException:
+            if self._writes:
+                store._turn.process = None
+            raise
+        return self._transaction
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
+        store, transaction, connection = self._store, self._transaction, self._connection
+        broken = True
+        try:
+            try:
+                if error is not None:
+                    return
+                if self._process != os.getpid():
+                    raise StoreMisused("the process forked inside a transaction; it belongs to the parent")
+                if transaction.failure is not None:
+                    raise transaction.failure
+                transaction.end()
+                if self._writes:
+                    store._commit(connection)
+                else:
+                    store._leave(connection)
+                broken = False
+            finally:
+                if broken and self._process == os.getpid():
+                    transaction.end()
+                    broken = not store._rollback(connection)
+                elif broken:
+                    transaction.abandon()
+        finally:
+            self._pool.give(connection, broken=broken)
+            if self._writes:
+                store._turn.process = None

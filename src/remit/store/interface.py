@@ -6,7 +6,7 @@ are text, bytes, integers of 64 bits and None; `sum` and `count` give integers.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, Protocol, TypeAlias
 
@@ -26,6 +26,10 @@ class Transaction(Protocol):
     def clock(self) -> str | None:
         """SQL for the milliseconds since 1970 that the server's clock shows; None where there is no server."""
 
+    @property
+    def looked(self) -> tuple[Any, ...] | None:
+        """The first row that the query given to `write` found."""
+
     def rows(self, sql: str, *args: Value) -> list[tuple[Any, ...]]:
         """All rows of an answer that is known to be small."""
 
@@ -41,6 +45,12 @@ class Transaction(Protocol):
     def run_many(self, sql: str, rows: Iterable[tuple[Value, ...]]) -> None:
         """Does it once for each row of values."""
 
+    def run_together(self, *statements: tuple[str, Sequence[tuple[Value, ...]]]) -> int:
+        """The same with several statements, one after the other, in as few round trips as the store can.
+
+        Tells how many rows the last one changed.
+        """
+
 
 class Store(Protocol):
     """Keeps state. Threads may share one, processes open their own on the same state. All methods raise StoreError."""
@@ -48,14 +58,25 @@ class Store(Protocol):
     kind: str
     """`sqlite` or `postgres`."""
 
-    def write(self) -> AbstractContextManager[Transaction]:
-        """The one writer: nobody else writes meanwhile. Durable when the block ends, rolled back on an exception."""
+    def write(self, look: str | None = None) -> AbstractContextManager[Transaction]:
+        """The one writer: nobody else writes meanwhile. Durable when the block ends, rolled back on an exception.
+
+        `look` is a query without values, asked at once: its first row is in `looked`.
+        """
 
     def read(self) -> AbstractContextManager[Transaction]:
         """The state at one moment, whoever writes meanwhile."""
 
     def version(self) -> int:
         """Another number once anybody has written, for little; -1 where only reading tells."""
+
+    def size(self) -> int | None:
+        """Bytes that it takes up; None where nobody can say."""
+
+    def settle(self, *, shrink: bool = False) -> list[str]:
+        """Overwrites what was deleted, wherever this store still holds it: its log, its free space.
+
+        With `shrink` the space goes back to the disk. Gives what may still hold it, and why."""
 
     def close(self) -> None:
         """Gives back everything; the store can't be used afterwards."""

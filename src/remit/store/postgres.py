@@ -9,7 +9,7 @@ from __future__ import annotations
 import itertools
 import re
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -20,7 +20,7 @@ from remit.store.base import BaseStore
 from remit.store.errors import StoreCorrupt, StoreError, StoreMisconfigured, StoreMisused
 from remit.store.interface import TIMEOUT
 from remit.store.postgres_link import Link, connect, translate, usable
-from remit.store.query import Query
+from remit.store.query import Query, read_query
 from remit.store.transaction import BaseTransaction
 
 SCHEMA = "remit"
@@ -58,9 +58,19 @@ class PostgresTransaction(BaseTransaction):
                 cursor.close()
             raise
 
-    def _many(self, query: Query, rows: Iterable[tuple[Any, ...]]) -> None:
+    def _many(self, query: Query, rows: Iterable[tuple[Any, ...]]) -> int:
         with self._link.cursor() as cursor:
             cursor.executemany(query.numbered.encode(), rows)
+            return cursor.rowcount
+
+    def _together(self, statements: Sequence[tuple[Query, Sequence[tuple[Any, ...]]]]) -> int:
+        """In one round trip."""
+        last = None
+        with self._link.pipeline():
+            for query, rows in statements:
+                for row in rows:
+                    last = self._link.execute(query.numbered.encode(), row, prepare=True)
+        return last.rowcount if last is not None else 0
 
     def _translate(self, error: BaseException) -> StoreError:
         if not self._writes and getattr(error, "sqlstate", None) == "25006":
@@ -89,6 +99,37 @@ class PostgresStore(BaseStore[Link, PostgresTransaction]):
         port = f":{self._told['port']}" if self._told.get("port") else ""
         database = self._told.get("dbname") or "the default database"
         return f"PostgreSQL at {host}{port}, {database}, schema {SCHEMA}"
+
+    def size(self) -> int | None:
+        with self.read() as view:
+            row = view.row(
+                "SELECT sum(pg_total_relation_size(c.oid)) FROM pg_class c WHERE c.relkind = 'r'"
+                " AND c.relnamespace = (SELECT oid FROM pg_namespace WHERE nspname = ?)",
+                SCHEMA,
+            )
+        return int(row[0]) if row is not None and row[0] is not None else None
+
+    def settle(self, *, shrink: bool = False) -> list[str]:
+        """Vacuums the tables, and has the server write them to their files if its role may. What the server keeps of
+        its past is beyond this."""
+        held = ["the server's write-ahead log, also in segments that it will use again; its archive, and replicas"]
+        link, _ = self._writers.take(time.monotonic() + self.timeout)
+        broken = True
+        try:
+            link.execute(b"SET statement_timeout = 0", prepare=False)
+            for table in ("leaf", "secret", "sealed", "checkpoint"):
+                link.execute(f"VACUUM {'FULL ' if shrink else ''}{table}".encode(), prepare=False)
+            try:
+                link.execute(b"CHECKPOINT", prepare=False)
+            except psycopg.errors.InsufficientPrivilege:
+                held.append("the tables' files, until the server's next checkpoint (the role may not ask for one)")
+            link.execute(f"SET statement_timeout = {round(self.timeout * 1000)}".encode(), prepare=False)
+            broken = False
+        except _FOREIGN as error:
+            raise translate(error) from error
+        finally:
+            self._writers.give(link, broken=broken)
+        return held if shrink else [*held, "free space in the tables' files, until `VACUUM FULL` or until it is reused"]
 
     def _open_writer(self, deadline: float) -> Link:
         # A writer that stops half-way must not hold the lock for ever.
@@ -122,9 +163,15 @@ class PostgresStore(BaseStore[Link, PostgresTransaction]):
         with suppress(*_FOREIGN):
             connection.close()
 
-    def _begin_write(self, connection: Link, deadline: float) -> PostgresTransaction:
-        self._execute(connection, "BEGIN", _limit(deadline), "SELECT one FROM writer FOR UPDATE")
-        return PostgresTransaction(connection, writes=True)
+    def _begin_write(self, connection: Link, deadline: float, look: str | None = None) -> PostgresTransaction:
+        # Each statement sees what was committed before it: the look sees what the writer before has done.
+        more = (read_query(look).numbered,) if look is not None else ()
+        lock, *looked = self._execute(connection, "BEGIN", _limit(deadline), "SELECT one FROM writer FOR UPDATE", *more)
+        if lock is None:
+            raise StoreCorrupt(f"the row that writers lock is missing: {SCHEMA}.writer")
+        transaction = PostgresTransaction(connection, writes=True)
+        transaction.looked = looked[0] if looked else None
+        return transaction
 
     def _begin_migration(self, connection: Link, deadline: float) -> PostgresTransaction:
         self._execute(connection, "BEGIN", _limit(deadline), f"SELECT pg_advisory_xact_lock({MIGRATING})")
@@ -135,19 +182,20 @@ class PostgresStore(BaseStore[Link, PostgresTransaction]):
         self._execute(connection, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", "SELECT 1")
         return PostgresTransaction(connection, writes=False)
 
-    def _execute(self, link: Link, *statements: str) -> None:
-        """In one round trip; the last one must find a row."""
+    def _execute(self, link: Link, *statements: str) -> list[tuple[Any, ...] | None]:
+        """In one round trip; the first row of each answer that could have one."""
         try:
             cursor = link.execute("; ".join(statements).encode(), prepare=False)
-            while cursor.nextset():
-                pass
-            found = cursor.fetchone()
+            found = []
+            while True:
+                if cursor.description is not None:
+                    found.append(cursor.fetchone())
+                if not cursor.nextset():
+                    return found
         except _FOREIGN as error:
             if getattr(error, "sqlstate", None) in ("42P01", "3F000"):
                 raise StoreCorrupt(f"the tables of schema {SCHEMA} are not there") from error
             raise translate(error) from error
-        if found is None:
-            raise StoreCorrupt(f"the row that writers lock is missing: {SCHEMA}.writer")
 
     def _commit(self, connection: Link) -> None:
         try:

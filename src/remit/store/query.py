@@ -59,7 +59,17 @@ def checked(query: Query, values: tuple[Any, ...]) -> tuple[Any, ...]:
     """The values, if every kind of store can keep them as they are; raises StoreMisused otherwise."""
     if len(values) != query.values:
         raise StoreMisused(f"{len(values)} values for {query.values} places")
-    return tuple(map(_value, values))
+    for value in values:
+        kind = type(value)
+        if kind is bytes or value is None:
+            continue
+        if kind is str:
+            if value.isascii() and "\0" not in value:
+                continue
+        elif kind is int and -_MAX_INTEGER <= value <= _MAX_INTEGER:
+            continue
+        return tuple(map(_value, values))  # something that needs a closer look
+    return values
 
 
 def _value(value: Any) -> Any:

@@ -95,8 +95,8 @@ class SqliteTransaction(BaseTransaction):
 
     _stream = _cursor
 
-    def _many(self, query: Query, rows: Iterable[tuple[Any, ...]]) -> None:
-        self._link.connection.executemany(query.text, rows)
+    def _many(self, query: Query, rows: Iterable[tuple[Any, ...]]) -> int:
+        return self._link.connection.executemany(query.text, rows).rowcount
 
     def _translate(self, error: BaseException) -> StoreError:
         if not self._writes and getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_READONLY:
@@ -164,6 +164,35 @@ class SqliteStore(BaseStore[Link, SqliteTransaction]):
             self._watchers.give(watch, broken=broken)
         return (self._watched << 40) + found
 
+    def size(self) -> int | None:
+        found = 0
+        for path in (self._files.path, self._files.log):
+            with suppress(OSError):
+                found += path.stat().st_size
+        return found
+
+    def settle(self, *, shrink: bool = False) -> list[str]:
+        """Moves the log into the database and empties it. Deleted rows are zeroes there (`secure_delete`)."""
+        deadline = time.monotonic() + self.timeout
+        link, _ = self._writers.take(deadline)
+        broken = True
+        try:
+            if shrink:
+                self._execute(link, "VACUUM", deadline)
+            while True:
+                busy = link.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
+                if not busy or time.monotonic() >= deadline:
+                    break
+                time.sleep(0.01)
+            broken = False
+        except _FOREIGN as error:
+            raise translate(error) from error
+        finally:
+            self._writers.give(link, broken=broken)
+        if busy:
+            return [f"`{self._files.log}`: another process reads from it; stop it, or do this again later"]
+        return []
+
     def close(self) -> None:
         super().close()
         self._watchers.shut()
@@ -226,10 +255,13 @@ class SqliteStore(BaseStore[Link, SqliteTransaction]):
         with suppress(*_FOREIGN):
             connection.connection.close()
 
-    def _begin_write(self, connection: Link, deadline: float) -> SqliteTransaction:
+    def _begin_write(self, connection: Link, deadline: float, look: str | None = None) -> SqliteTransaction:
         self._check_files(connection)
         self._execute(connection, "BEGIN IMMEDIATE", deadline)
-        return SqliteTransaction(connection, writes=True)
+        transaction = SqliteTransaction(connection, writes=True)
+        if look is not None:
+            transaction.looked = transaction.row(look)
+        return transaction
 
     _begin_migration = _begin_write
 
@@ -253,6 +285,13 @@ class SqliteStore(BaseStore[Link, SqliteTransaction]):
             error.uncertain = True
             raise
 
+    def _leave(self, connection: Link) -> None:
+        try:
+            connection.connection.execute("COMMIT")
+        except _FOREIGN as error:
+            connection.spoilt = True
+            raise translate(error) from error
+
     def _rollback(self, connection: Link) -> bool:
         try:
             if connection.connection.in_transaction:
@@ -263,7 +302,10 @@ class SqliteStore(BaseStore[Link, SqliteTransaction]):
 
     def _execute(self, link: Link, sql: str, deadline: float) -> None:
         try:
-            patiently(lambda: link.connection.execute(sql).fetchone(), deadline)
+            try:
+                link.connection.execute(sql).fetchone()
+            except sqlite3.OperationalError:
+                patiently(lambda: link.connection.execute(sql).fetchone(), deadline)
         except _FOREIGN as error:
             failure = translate(error)
             link.spoilt = not isinstance(failure, StoreBusy)

@@ -40,6 +40,7 @@ class Files:
         self.memory = path.with_name(path.name + "-shm")
         self.journal = path.with_name(path.name + "-journal")
         self.lock = path.with_name(path.name + "-lock")
+        self._names = (str(path), str(self.log), str(self.memory))
         self._descriptor = -1
         self.identity: Identity = (0, 0)
 
@@ -122,7 +123,7 @@ class Files:
 
     def identities(self) -> tuple[Identity | None, ...]:
         """Which files stand under the three names now."""
-        return tuple(map(_identity, (self.path, self.log, self.memory)))
+        return tuple(map(_identity, self._names))
 
     def inherit(self) -> None:
         """Called in a forked child: the parent was using the database."""
@@ -135,7 +136,7 @@ class Files:
             self._descriptor = -1
 
 
-def _identity(path: Path) -> Identity | None:
+def _identity(path: str) -> Identity | None:
     try:
         found = os.lstat(path)
     except OSError:

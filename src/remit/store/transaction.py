@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from typing import Any, ClassVar
 
 from remit.store.errors import StoreError, StoreMisused
@@ -27,6 +27,7 @@ class BaseTransaction(ABC):
         self._process = os.getpid()
         self._streams: list[Any] = []
         self.failure: StoreError | None = None
+        self.looked: tuple[Any, ...] | None = None
 
     @abstractmethod
     def _cursor(self, query: Query, values: tuple[Any, ...]) -> Any:
@@ -37,7 +38,8 @@ class BaseTransaction(ABC):
         """A cursor that doesn't hold the whole answer in memory."""
 
     @abstractmethod
-    def _many(self, query: Query, rows: Iterable[tuple[Any, ...]]) -> None: ...
+    def _many(self, query: Query, rows: Iterable[tuple[Any, ...]]) -> int:
+        """How many rows that changed."""
 
     @abstractmethod
     def _translate(self, error: BaseException) -> StoreError: ...
@@ -64,6 +66,21 @@ class BaseTransaction(ABC):
         with self.guarded():
             query = read_query(sql)
             self._many(query, (checked(query, row) for row in rows))
+
+    def run_together(self, *statements: tuple[str, Sequence[tuple[Value, ...]]]) -> int:
+        with self.guarded():
+            queries = [(read_query(sql), rows) for sql, rows in statements]
+            return self._together([(query, [checked(query, row) for row in rows]) for query, rows in queries])
+
+    def _together(self, statements: Sequence[tuple[Query, Sequence[tuple[Any, ...]]]]) -> int:
+        """How many rows the last of the statements changed."""
+        changed = 0
+        for query, rows in statements:
+            if len(rows) == 1:
+                changed = int(self._cursor(query, rows[0]).rowcount)
+            elif rows:
+                changed = self._many(query, rows)
+        return changed
 
     def each(self, sql: str, *args: Value) -> Iterator[tuple[Any, ...]]:
         with self.guarded():
@@ -95,21 +112,23 @@ class BaseTransaction(ABC):
         self._over = True
         self._streams.clear()
 
-    @contextmanager
-    def guarded(self) -> Iterator[None]:
-        """The driver's errors become ours, and whatever went wrong ends the transaction."""
+    def guarded(self) -> BaseTransaction:
+        """For a `with` statement: the driver's errors become ours, and whatever went wrong ends the transaction."""
+        return self
+
+    def __enter__(self) -> None:
         self._check()
-        try:
-            yield
-        except StoreError as error:
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
+        if error is None:
+            return
+        if isinstance(error, StoreError):
             self.failure = error
-            raise
-        except self.foreign as error:
+        elif isinstance(error, self.foreign):
             self.failure = self._translate(error)
             raise self.failure from error
-        except BaseException:
+        else:
             self.failure = StoreMisused("a statement was interrupted")
-            raise
 
     def _check(self) -> None:
         if self._over:

@@ -14,6 +14,6 @@ def __getattr__(name: str) -> Any:
     """Loads the guard when it is asked for: `remit check` does without."""
     if name != "guard":
         raise AttributeError(f"module 'remit.testing' has no attribute {name!r}")
-    from remit.testing.scratch import guard
+    from remit.testing.scratch import guard  # here: `remit check` does without
 
     return guard

@@ -82,7 +82,9 @@ class CaseEnforcer(Enforcer):
     case: Call
     decided: Decision | None
 
-    def judge(self, call: Call, rulebook: Rulebook, knows_task: bool = True, quick: bool = False) -> Judged:
+    def judge(
+        self, call: Call, rulebook: Rulebook, knows_task: bool = True, quick: bool = False, *, remembered: bool = False
+    ) -> Judged:
         given = self.case.context
         context = msgspec.structs.replace(given, cwd=call.context.cwd if given.cwd is not None else None)
         call = msgspec.structs.replace(call, context=context, statement=self.case.statement)
@@ -90,11 +92,17 @@ class CaseEnforcer(Enforcer):
         self.decided = judged.decision
         return judged
 
-    def _known(self, call: Call, rulebook: Rulebook) -> Facts:
+    def _known(self, call: Call, rulebook: Rulebook, *, remembered: bool = False) -> Facts:
         return look_up(rulebook, call, self.facts)
 
-    def _begin(self, judged: Judged, *, keep: bool) -> None:
-        pass  # capsules and approvals are in the facts, and not in the store
+    def _uses(self, judged: Judged) -> bool:
+        return False  # capsules and approvals are in the facts, and not in the store
+
+    def _begin(self, judged: Judged) -> None:
+        pass
+
+    def _keep_launches(self, judged: Judged) -> None:
+        pass
 
 
 class CaseHook:

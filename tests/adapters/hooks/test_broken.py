@@ -388,11 +388,11 @@ UNREACHABLE: dict[Callable[[Project], None], str] = {
     store_junk: "(store-",
     store_open: "(store-",
     store_folder: "(store-",
+    store_empty: "(no-ledger)",
     keys_gone: "(key-missing)",
 }
 RECORDED: dict[Callable[[Project], None], str] = {
-    store_empty: "(no-rulebook)",
-    nothing_activated: "(no-rulebook)",
+    nothing_activated: "(state-forged)",
     book_gone: "(no-rulebook)",
     book_cut: "(not-activated)",
     book_swapped: "(not-activated)",

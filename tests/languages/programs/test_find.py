@@ -141,10 +141,6 @@ def test_reads_on_behind_a_command() -> None:
         ". --delete",
         ". -frobnicate",
         ". -name",
-        ". -exec rm {}",
-        ". -exec rm {} ';x'",
-        r". -exec \;",
-        ". -name x y",
         ". -newerxy z",
         ". -files0-from list",
         "-f src -name x",
@@ -185,3 +181,33 @@ def test_files0_from_is_read() -> None:
 )
 def test_words_that_are_not_literal(words: list[Word | str], certain: bool) -> None:
     assert (reading(*words).unknown == []) is certain
+
+
+@pytest.mark.parametrize(
+    "line",
+    [". -name x -exec rm {}", ". -delete foo", ". -name '*.o' foo -delete", ". -exec rm {} \\; 1", ". -exec \\;"],
+)
+def test_an_expression_that_find_refuses_changes_nothing(line):
+    out = reading(*shlex.split(line))
+    assert (out.unknown, out.commands, out.effects) == ([], [], set())
+
+
+@pytest.mark.parametrize("word", [Word(None, "$x"), Word("*", "*", glob=True)])
+def test_a_word_that_is_not_literal_could_complete_the_expression(word):
+    assert reading(".", "-exec", "rm", "{}", word).unknown
+
+
+def test_what_fprint_names_is_opened_while_the_expression_is_read():
+    assert reading(".", "-fprint", "log", "foo").effects == {"write"}
+
+
+def test_maxdepth_1_finds_names_beside_each_other():
+    out = reading(".", "-maxdepth", "1", "-name", "x*", "-delete")
+    assert [touch.path.text for touch in out.touches if touch.effect == "delete"] == ["./x*"]
+    out = reading(".", "-maxdepth", "1", "-maxdepth", "2", "-name", "x*", "-delete")
+    assert [touch.path.text for touch in out.touches if touch.effect == "delete"] == ["./**/x*"]
+
+
+def test_the_start_path_is_found_by_its_own_name():
+    out = reading("a/.claude", "-name", ".cl*", "-delete")
+    assert [(t.path.text, t.deep) for t in out.touches if t.effect == "delete"] == [("a/.claude", True)]

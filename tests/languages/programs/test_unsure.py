@@ -127,3 +127,13 @@ def test_no_program_is_understood_without_saying_what_it_does_at_most(word):
         profile = _known(program)
         if profile.any is None and not profile.sub and profile.special != "find" and program not in bounded:
             assert understand(f"{program} {word}").grade == UNKNOWN, program
+
+
+@pytest.mark.parametrize("text", ["jobs $x", "dpkg-architecture $x", 'cowsay "$x"', "lspci $x", 'gh search prs "$x"'])
+def test_a_word_that_is_not_literal_could_be_an_option_that_is_refused(text):
+    assert understand(text).grade == UNKNOWN
+
+
+@pytest.mark.parametrize("text", ['test -n "$x"', 'printf "a $x"', 'lspci "a$x"'])
+def test_a_word_that_can_be_no_such_option_is_text(text):
+    assert understand(text).grade == UNDERSTOOD

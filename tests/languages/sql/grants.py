@@ -1,6 +1,6 @@
 """Random scopes as column privileges, and random statements: whatever a scope admits, the database must permit.
 
-`python -m tests.languages.sql.grants --count 20000 --seed 1 [--sqlite]`
+`python -m tests.languages.sql.grants --count 20000 --seed 1 [--sqlite | --mariadb]`
 """
 
 # ruff: noqa: S311, S608
@@ -17,6 +17,7 @@ import psycopg
 
 from remit.languages.sql.understand import understand_sql
 from remit.scopes.sql.scope import SqlMatcher
+from tests import mariadb
 from tests.postgres import Postgres, running
 
 TABLES = {
@@ -74,6 +75,7 @@ class Writer:
     def __init__(self, draw: random.Random, dialect: str) -> None:
         self.draw = draw
         self.postgres = dialect == "postgres"
+        self.mysql = dialect == "mysql"
         self.ctes: list[str] = []
 
     def maybe(self, share: float, text: str) -> str:
@@ -117,7 +119,15 @@ class Writer:
             if self.draw.random() < 0.4:
                 source = self.query(1, width=len(names)) + self.maybe(0.5, " WHERE true" if self.postgres else "")
             text = f"INSERT INTO {table} ({', '.join(names)}) {source}"
-            if self.draw.random() < 0.4 and "SELECT" not in source:
+            conflicts = self.draw.random() < 0.4 and "SELECT" not in source
+            if conflicts and self.mysql:
+                if self.draw.random() < 0.4:
+                    text = text.replace("INSERT", "INSERT IGNORE", 1)
+                else:
+                    text += (
+                        f" ON DUPLICATE KEY UPDATE {self.draw.choice(columns)} = {self.value([(table, columns)], 0)}"
+                    )
+            elif conflicts:
                 text += " ON CONFLICT (id) " + (
                     "DO NOTHING"
                     if self.draw.random() < 0.4
@@ -128,7 +138,7 @@ class Writer:
         else:
             others = ""
             joined: list[tuple[str, tuple[str, ...]]] = []
-            if self.draw.random() < 0.4 and (self.postgres or kind == "update"):
+            if self.draw.random() < 0.4 and not self.mysql and (self.postgres or kind == "update"):
                 # what is joined in an UPDATE's FROM is a subquery to SQLite, which reads all of its columns
                 others, joined = self.tables(most=2 if self.postgres else 1)
             word = "FROM" if kind == "update" else "USING"
@@ -179,6 +189,8 @@ class Writer:
             text += self.maybe(0.12, " LIMIT 3")
             if self.postgres:
                 text += self.maybe(0.15, self.draw.choice((" FOR UPDATE", " FOR SHARE")))
+            if self.mysql:
+                text += self.maybe(0.15, self.draw.choice((" FOR UPDATE", " LOCK IN SHARE MODE")))
         return text
 
     def outputs(self, inside: list[tuple[str, tuple[str, ...]]], width: int, free: bool = True) -> str:
@@ -336,6 +348,40 @@ class SqliteGrants:
         return f"denied: {denied[0]}" if denied else "permitted"
 
 
+class MariaGrants:
+    """A MariaDB with a user that has the privileges."""
+
+    dialect = "mysql"
+    denied = ("ERROR 1142 ", "ERROR 1143 ", "ERROR 1044 ")
+    of_data = ("ERROR 1242 ", "ERROR 1264 ", "ERROR 1364 ", "ERROR 1062 ", "ERROR 1690 ")
+    """About values, after the privileges were looked at."""
+
+    def __init__(self, server: mariadb.MariaDB) -> None:
+        self.server = server
+        server.must(f"CREATE DATABASE granted; USE granted; {SCHEMA}")
+
+    def grant(self, given: Privileges) -> None:
+        who = "granted@localhost"
+        lines = [f"CREATE OR REPLACE USER {who}", f"GRANT CREATE TEMPORARY TABLES ON granted.* TO {who}"]
+        update = given.insert if given.conflict == "update" else {}  # it says so for what may be inserted
+        for verb, tables in (
+            ("select", given.select),
+            ("insert", given.insert),
+            ("update", given.update),
+            ("update", update),
+        ):
+            for table, names in tables.items():
+                lines.append(f"GRANT {verb} ({', '.join(names)}) ON granted.{table} TO {who}")
+        lines += [f"GRANT delete ON granted.{table} TO {who}" for table in given.delete]
+        self.server.must(";\n".join(lines))
+
+    def look(self, text: str) -> str:
+        problem = self.server.run(f"START TRANSACTION; {text}; ROLLBACK", user="granted", database="granted")
+        if not problem or problem.startswith(self.of_data):
+            return "permitted"
+        return f"denied: {problem}" if problem.startswith(self.denied) else f"wrong: {problem}"
+
+
 class Count(NamedTuple):
     """How many statements came out how."""
 
@@ -393,9 +439,13 @@ def main() -> int:
     options.add_argument("--count", type=int, default=5000)
     options.add_argument("--seed", type=int, default=1)
     options.add_argument("--sqlite", action="store_true")
+    options.add_argument("--mariadb", action="store_true")
     given = options.parse_args()
     if given.sqlite:
         result = compare(SqliteGrants(), given.seed, given.count)
+    elif given.mariadb:
+        with mariadb.running() as maria:
+            result = compare(MariaGrants(maria), given.seed, given.count)
     else:
         with running() as server:
             result = compare(PgGrants(server), given.seed, given.count)

@@ -11,6 +11,7 @@ from remit.languages.sql import replica as replicas
 from remit.languages.sql.authorizer import cross_check
 from remit.languages.sql.expansion import expansions
 from remit.languages.sql.statement import SqlStatement, Use
+from remit.languages.sql.understand import understand_sql
 
 SCHEMA = """
 CREATE TABLE people (id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT DEFAULT (upper('x')), secret TEXT CHECK (length(secret) < 9));
@@ -318,3 +319,28 @@ class TestSchemas:
 )
 def test_expansions(text, least):
     assert expansions(text, {"v": 10}) >= least
+
+
+@pytest.mark.parametrize(
+    ("module", "text", "shown"),
+    [
+        ("fts5(secret, content='users', content_rowid='id')", "SELECT secret FROM words", {"users"}),
+        ("fts5(secret, content=users)", "SELECT snippet(words, 0, '', '', '', 9) FROM words", {"users"}),
+        ('fts4(content="Users", secret)', "SELECT secret FROM words", {"users"}),
+        ("fts5(secret, content=[users])", "SELECT block FROM words_data", {"users", "words"}),
+        ("fts5(secret, content=logins)", "SELECT secret FROM words", {"*"}),
+        ("fts5(secret, content='')", "SELECT rowid FROM words", set()),
+        ("fts5(secret)", "SELECT c0 FROM words_content", {"words"}),
+        ("fts5(title, content)", "SELECT content FROM words", set()),
+        ("rtree(id, low, high)", "SELECT low FROM words", set()),
+    ],
+)
+def test_an_index_of_words_shows_the_table_whose_words_it_has(module: str, text: str, shown: set[str]) -> None:
+    schema = (
+        "CREATE TABLE users (id INTEGER PRIMARY KEY, secret); CREATE VIEW logins AS SELECT secret FROM users;"
+        f"CREATE VIRTUAL TABLE words USING {module};"
+    )
+    [statement] = understand_sql(text, "sqlite").statements
+    checked = cross_check(statement, schema)
+    assert checked.unknown == ()
+    assert {use.table for use in checked.uses if use.via and use.shown} == shown

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from remit import PolicyError, build_rulebook
 from remit.languages.sql.statement import DIALECTS, SqlStatement, SqlUnderstanding
 from remit.languages.sql.understand import CACHE, MAX_STATEMENTS, understand_sql
 
@@ -92,6 +93,14 @@ def test_what_is_huge_or_broken_is_not_understood_and_raises_nothing(text, diale
 def test_nested_arrays_take_no_time():
     text = "SELECT " + "ARRAY[" * 18 + "1" + "]" * 18
     assert said(understand_sql(text, "postgres")) == ["select"]
+
+
+@pytest.mark.parametrize("dialect", ["bigquery", "oracle", "tsql"])
+def test_a_tool_with_another_dialect_does_not_load(dialect: str):
+    tools = {"query": {"args": {"sql": "sql"}, "dialect": dialect}}
+    expected = f"expected one of sqlite, postgres, mysql, duckdb, snowflake, got `{dialect}`"
+    with pytest.raises(PolicyError, match=expected):
+        build_rulebook({"remit": 1, "tools": tools, "agents": {"a": {"may": ["query"]}}})
 
 
 def test_an_unknown_dialect_is_not_understood():
@@ -200,3 +209,12 @@ def test_sqlite_itself_names_the_same_tables(sql):
         if action == READS and column and column != "rowid" and name in tables:
             columns = [use.columns for use in found.uses if use.table == name]
             assert any(each is None or column in each for each in columns), (name, column)
+
+
+@pytest.mark.parametrize(
+    "text", ["SET", "RESET", "SET SESSION", "SELECT t.('a', 1)", "SELECT t.(a) FROM t", "PREPARE", "COPY"]
+)
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_half_a_statement_is_no_crash(text, dialect):
+    found = understand_sql(text, dialect)
+    assert found.problem or len(found.statements) == 1

@@ -32,6 +32,8 @@ class Answer(NamedTuple):
     reply: Reply
     running: str | None = None
     decision: Decision | None = None
+    ended: bool = False
+    """The host's session is over."""
 
 
 class HookAnswerer:
@@ -65,8 +67,8 @@ class HookAnswerer:
             return self._refused(
                 self.enforcer.refuse(call, refusal(call, error.code, f"the call can't be read: {error}"))
             )
-        if event.when == "other":
-            return Answer(self.host.last_resort.silence)
+        if event.when in ("end", "other"):
+            return Answer(self.host.last_resort.silence, ended=event.when == "end")
         if event.when == "after":
             self.enforcer.ended(_id(event), "done" if event.failed is None else "failed", error=event.failed)
             return Answer(self.host.last_resort.silence)

@@ -214,7 +214,7 @@ def _answer(host: str, state: str, data: bytes) -> Reply:
             return found
     except DaemonFailed as error:
         failed = str(error)
-    import site
+    import site  # here: a hook that finds the daemon needs neither
 
     site.main()  # -S left out where packages are
     # msgspec asks for it, does without it, and it brings half of the time that starting takes.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from pathlib import Path
 
 from remit.adapters.hooks.carrier import HookAnswerer
@@ -10,8 +11,8 @@ from remit.adapters.hooks.installed import Installed, InstallError, read_install
 from remit.adapters.hosts.interface import Reply
 from remit.enforce.attempt import Enforcer
 from remit.model.errors import RemitError
-from remit.record.direct import DirectLedger
-from remit.store.open import FILE, open_store
+from remit.record.open import open_for_hook
+from remit.store.open import FILE
 from remit.store.place import check_private
 
 PATIENCE = 4.0
@@ -28,15 +29,18 @@ def answer_alone(host: str, state: str, data: bytes, *, alone: bool = False, fai
         check_private(place)
         installed = read_installed(place, host)
         _check_there(place, installed)
-        store = open_store(installed.store, place, timeout=PATIENCE)
+        opened = open_for_hook(place, point=host, url=installed.store, timeout=PATIENCE)
     except RemitError as error:
         return HookAnswerer.without(host, data, error)
-    enforcer = Enforcer.of_project(Path(installed.root), place, store, DirectLedger(store, point=host))
+    enforcer = Enforcer.of_project(Path(installed.root), place, opened.store, opened.ledger)
     answerer = HookAnswerer(host, enforcer, lambda: installed)
     if failed is not None:
         reason = f"the daemon of Remit was asked, and {failed}; restart `remit serve`, or stop it"
         return answerer.refuse(data, "daemon-failed", reason).reply
-    return answerer.answer(data, alone=alone).reply
+    answer = answerer.answer(data, alone=alone)
+    with suppress(RemitError):  # what is wrong is said to the next question, which is refused
+        opened.sign_if_due(waited=answer.decision is not None, ended=answer.ended)
+    return answer.reply
 
 
 def _check_there(state: Path, installed: Installed) -> None:

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 class Event(msgspec.Struct, frozen=True):
     """What a host says about one tool call, the same for every host: a question or a report."""
 
-    when: Literal["before", "after", "other"]
+    when: Literal["before", "after", "end", "other"]
+    """`end`: the session is over."""
     session: str = ""
     tool: str = ""
     args: dict[str, Any] = {}

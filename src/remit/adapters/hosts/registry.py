@@ -59,7 +59,7 @@ def find(name: str) -> Host:
 
 def _added() -> dict[str, str]:
     """By name: where installed packages have a host."""
-    from importlib.metadata import entry_points
+    from importlib.metadata import entry_points  # here: it takes long, and few look for plugins
 
     # a name becomes part of paths and commands: one that is not plain names no host
     return {one.name: one.value for one in entry_points(group=GROUP) if _PLAIN.fullmatch(one.name)}

@@ -30,12 +30,12 @@ _CLEAR = "\x1b[H\x1b[2J\x1b[3J"
 
 
 def command(
-    watch: Annotated[bool, Option("--watch", "-w", help="Go on as things change, until interrupted.")] = False,
-    every: Annotated[bool, Option("--all", help="Those that were answered or ran out, too.")] = False,
+    watch: Annotated[bool, Option("--watch", "-w", help="Keep updating until interrupted.")] = False,
+    every: Annotated[bool, Option("--all", help="Include answered and expired questions.")] = False,
     policy: PolicyOption = None,
     json: JsonOption = False,
 ) -> int:
-    """What waits for a person's answer: list it, watch it, look at one in full."""
+    """List or watch the calls that wait for a person's answer."""
     show = watching if watch else look
     return show(policy, every=every, json=json)
 

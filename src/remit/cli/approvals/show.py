@@ -24,13 +24,13 @@ from remit.model.rulebook import Rulebook
 from remit.record.errors import LedgerError
 
 AskArgument = Annotated[str, Argument(metavar="ID", help="Such as A-17.")]
-FullOption = Annotated[bool, Option("--full", help="Long values in full.")]
+FullOption = Annotated[bool, Option("--full", help="Show long values in full.")]
 _READ = ("shell", "sql")
 _STATEMENT = ("intent", "because", "consequences", "anticipated")
 
 
 def command(name: AskArgument, full: FullOption = False, policy: PolicyOption = None, json: JsonOption = False) -> int:
-    """Show one call that waits: all its arguments, hidden characters marked, and what its texts would do."""
+    """Show one waiting call: all arguments, with hidden characters marked, and what its texts would do."""
     with to_look(policy) as found:
         living = must_look(found, "approval", name)
         asked = living.authority.asked(name)

@@ -23,19 +23,17 @@ from remit.model.text import shown
 
 def command(
     name: IdArgument,
-    yes: Annotated[
-        bool, Option("--yes", help="Without asking, where no passphrase is needed. It replaces none.")
-    ] = False,
+    yes: Annotated[bool, Option("--yes", help="Do not ask for confirmation. Never replaces the passphrase.")] = False,
     policy: PolicyOption = None,
     json: JsonOption = False,
 ) -> int:
-    """End a task and all that were handed on from it; say what was revoked, and what was left unused."""
+    """End a task and all tasks delegated from it; show what was revoked and what was never used."""
     with to_change(policy) as living:
         book = living.book(machine=json)
         state = living.authority.state(name)
         if state.ended is not None:
             raise GrantError(f"the capsule {name} ended at {state.ended} already", code="capsule-ended")
-        by = living.person(book, f"end {shown(name)}", yes=yes)
+        by = living.person(book, f"end {shown(name)}", yes=yes).name
         with living.opened.store.read() as view:
             waiting = {one.id for one in all_asks(view) if one.state in ("open", "approved")}
         ending = living.authority.end(name, by=by)

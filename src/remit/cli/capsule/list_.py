@@ -14,12 +14,12 @@ from remit.grant.capsules import CapsuleState
 
 
 def command(
-    every: Annotated[bool, Option("--all", help="Those that ended, too.")] = False,
-    agent: Annotated[str | None, Option("--agent", metavar="NAME", help="Only this agent's.")] = None,
+    every: Annotated[bool, Option("--all", help="Include ended tasks.")] = False,
+    agent: Annotated[str | None, Option("--agent", metavar="NAME", help="Only tasks of this agent.")] = None,
     policy: PolicyOption = None,
     json: JsonOption = False,
 ) -> int:
-    """List tasks: those that are open, or with --all every one."""
+    """List open tasks, or all tasks with --all."""
     with to_look(policy) as living:
         states = living.authority.states(ended=every) if living is not None else []
         if agent is not None:

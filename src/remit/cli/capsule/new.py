@@ -46,14 +46,12 @@ def command(
     expires: Annotated[
         str | None, Option("--expires", metavar="MOMENT", help="When it ends, or after how long: 2026-12-01, 8h.")
     ] = None,
-    yes: Annotated[
-        bool, Option("--yes", help="Without asking, where no passphrase is needed. It replaces none.")
-    ] = False,
+    yes: Annotated[bool, Option("--yes", help="Do not ask for confirmation. Never replaces the passphrase.")] = False,
     dry_run: Annotated[bool, Option("--dry-run", help="Only show what it would allow.")] = False,
     policy: PolicyOption = None,
     json: JsonOption = False,
 ) -> int:
-    """Hand a task to an agent: show what it would allow and how far that reaches, then ask a person."""
+    """Give a task to an agent: show what it would allow and how far that reaches, then ask for confirmation."""
     name = "stdin" if file == "-" else shown(file, 300)
     with to_change(policy) as living:
         rulebook, book = living.rulebook(machine=json)
@@ -77,8 +75,9 @@ def command(
             else:
                 out("nothing was issued (--dry-run)\n")
             return FINE
-        by = living.person(book, f"issue {shown(task.capsule.id)} to {shown(task.capsule.agent)}", yes=yes)
-        issued = living.authority.issue(rulebook, msgspec.structs.replace(task, by=by, issuer="human"))
+        person = living.person(book, f"issue {shown(task.capsule.id)} to {shown(task.capsule.agent)}", yes=yes)
+        task = msgspec.structs.replace(task, by=person.name, issuer="human")
+        issued = living.authority.issue(rulebook, task, sign=person.sign)
         if json:
             out_data({"state": "issued", **task_json(rulebook, issued)})
         else:

@@ -19,13 +19,13 @@ from remit.model.moments import seconds_of
 
 
 def command(name: IdArgument, policy: PolicyOption = None, json: JsonOption = False) -> int:
-    """Report a task: who, when, calls by tool, questions and how long answers took, denials, hand-overs."""
+    """Report on a task: who, when, calls by tool, questions and response times, denials, hand-overs."""
     with to_look(policy) as found:
         living = must_look(found, "capsule", name)
         state = living.authority.state(name)
         with living.opened.store.read() as view:
             calls, asks = calls_of(view, name), all_asks(view, name)
-            passed, below = gates(view, state), children(view, name)
+            passed, below = gates(state), children(view, name)
             of_children = {one.task.capsule.id: len(all_asks(view, one.task.capsule.id)) for one in below}
     left = unused(state.task, state.spent)
     if json:

@@ -20,13 +20,13 @@ IdArgument = Annotated[str, Argument(metavar="ID", help="The capsule.")]
 
 
 def command(name: IdArgument, policy: PolicyOption = None, json: JsonOption = False) -> int:
-    """Show a task: what it allows and how far that reaches, what binds it, and where it stands."""
+    """Show a task: what it allows and how far that reaches, its limits, and its state."""
     with to_look(policy) as found:
         living = must_look(found, "capsule", name)
         rulebook, _ = living.rulebook(machine=json)
         state = living.authority.state(name)
         with living.opened.store.read() as view:
-            below, passed = children(view, name), gates(view, state)
+            below, passed = children(view, name), gates(state)
     if json:
         about = {"ended": state.ended, "ended_by": state.ended_by, "gates": passed, "spent": state.spent}
         named = [child.task.capsule.id for child in below]

@@ -21,7 +21,7 @@ def command(
     host: HostArgument,
     policy: PolicyOption = None,
     main: Annotated[
-        str | None, Option("--main", metavar="AGENT", help="Who the main agent is, if the policy doesn't say.")
+        str | None, Option("--main", metavar="AGENT", help="The main agent, if the policy does not name it.")
     ] = None,
     local: Annotated[
         bool, Option("--local", help="Write to the project's settings that are not shared with others.")
@@ -30,7 +30,7 @@ def command(
     dry_run: DryRunOption = False,
     json: JsonOption = False,
 ) -> int:
-    """Put Remit's hooks into a host's settings. Shows the change first, keeps what is there, and can be repeated."""
+    """Install Remit's hooks in a host's settings. Shows changes first, keeps existing settings, and is idempotent."""
     asking = at_terminal() and not json and not yes
     ask = main_agent(host) if asking else None
     edits = prepare(host, find_policy(policy), main=main, local=local, now=clock(), ask=ask)

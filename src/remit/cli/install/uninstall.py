@@ -18,7 +18,7 @@ def command(
     dry_run: DryRunOption = False,
     json: JsonOption = False,
 ) -> int:
-    """Take Remit out of a host. Files are put back as they were; from those changed since, only our parts are taken."""
+    """Remove Remit from a host. Restores the original files; if one has changed since, removes only Remit's parts."""
     removal = prepare_removal(host, find_policy(policy))
     if removal is None:
         if json:

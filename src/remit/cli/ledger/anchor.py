@@ -7,14 +7,15 @@ from typing import Annotated
 
 from remit.cli.common import FINE, InputError
 from remit.cli.ledger.lines import out_ascii
-from remit.cli.ledger.options import NOT_VERIFIED, StateOption, find_ledger
+from remit.cli.ledger.options import NOT_VERIFIED, StateOption, find_ledger, ledger_to_change
 from remit.cli.options import JsonOption, PolicyOption
 from remit.cli.output import out, paint
 from remit.cli.parameters import Argument
 from remit.model.text import shown
 from remit.record.anchor import configure, configured
 from remit.record.anchors import open_anchor
-from remit.record.startup import AnchorReply, ask_anchors, compare
+from remit.record.memory import Handed
+from remit.record.startup import AnchorReply, ask_anchors, compare, forget_anchors, named
 
 SpecArgument = Annotated[
     str,
@@ -23,8 +24,8 @@ SpecArgument = Annotated[
 
 
 def add(spec: SpecArgument, policy: PolicyOption = None, state: StateOption = None, json: JsonOption = False) -> int:
-    """Add an anchor: compare what it keeps already with the log, and give it the newest checkpoint."""
-    with find_ledger(policy, state) as opened:
+    """Add an anchor: compare what it already keeps with the log, and send it the newest checkpoint."""
+    with ledger_to_change(policy, state) as opened:
         with opened.store.read() as view:
             specs = configured(view)
         if spec in specs:
@@ -37,25 +38,29 @@ def add(spec: SpecArgument, policy: PolicyOption = None, state: StateOption = No
                 compare(view, opened.log, kept, anchor.describe(), full=True)
         anchor.push(note)
         configure(opened.store, [*specs, spec])
-        return _say([AnchorReply(anchor.describe(), opened.log.read(note))], json=json)
+        head = opened.log.read(note)
+        opened.memory.keep_anchored({**opened.memory.anchored(), anchor.describe(): Handed(head.size, head.root)})
+        return _say([AnchorReply(anchor.describe(), head)], json=json)
 
 
 def list_(policy: PolicyOption = None, state: StateOption = None, json: JsonOption = False) -> int:
-    """List the anchors, and what each of them keeps."""
+    """List the anchors and what each one keeps."""
     with find_ledger(policy, state) as opened:
-        with opened.store.read() as view:
-            specs = configured(view)
-        return _say(ask_anchors(opened.log, specs), json=json)
+        return _say(ask_anchors(opened.log, named(opened.log, opened.settings.anchors)), json=json)
 
 
 def remove(spec: SpecArgument, policy: PolicyOption = None, state: StateOption = None, json: JsonOption = False) -> int:
-    """Remove an anchor. What it keeps stays there."""
-    with find_ledger(policy, state) as opened:
+    """Remove an anchor. The checkpoints it keeps stay there."""
+    with ledger_to_change(policy, state) as opened:
         with opened.store.read() as view:
             specs = configured(view)
         if spec not in specs:
-            raise InputError("there is no such anchor", help="`remit ledger anchor list` names them")
+            by_policy = spec in opened.settings.anchors
+            help_ = "the policy names it: remove it there" if by_policy else "`remit ledger anchor list` names them"
+            raise InputError("there is no such anchor in the store", help=help_)
         configure(opened.store, [other for other in specs if other != spec])
+        if spec not in opened.settings.anchors:
+            forget_anchors(opened.log, opened.memory, [spec])
     if json:
         out_ascii({"removed": spec})
     else:
@@ -64,8 +69,8 @@ def remove(spec: SpecArgument, policy: PolicyOption = None, state: StateOption =
 
 
 def push(policy: PolicyOption = None, state: StateOption = None, json: JsonOption = False) -> int:
-    """Sign the head of the log, and hand it to every anchor. Exit code 1 if one of them did not get it."""
-    with find_ledger(policy, state) as opened:
+    """Sign the head of the log and send it to every anchor. Exit code 1: an anchor did not receive it."""
+    with ledger_to_change(policy, state) as opened:
         return _say(opened.push(), json=json)
 
 

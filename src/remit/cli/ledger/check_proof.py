@@ -22,13 +22,13 @@ def command(
     file: Annotated[Path, Argument(metavar="FILE", help="The receipt.")],
     key: Annotated[
         list[str] | None,
-        Option("--key", metavar="VKEY", help="The log's key, or a witness's; otherwise the project's own keys."),
+        Option("--key", metavar="VKEY", help="The log's key, or a witness's; default: the project's own keys."),
     ] = None,
     policy: PolicyOption = None,
     state: StateOption = None,
     json: JsonOption = False,
 ) -> int:
-    """Check a receipt offline. Exit code 1: it does not hold."""
+    """Check a receipt offline. Exit code 1: it is not valid."""
     try:
         with file.open("rb") as opened_file:
             text = opened_file.read(MAX_PROOF + 1)

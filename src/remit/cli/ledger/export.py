@@ -8,7 +8,7 @@ from typing import Annotated
 
 from remit.cli.common import FINE, InputError
 from remit.cli.ledger.lines import out_ascii
-from remit.cli.ledger.options import StateOption, find_ledger
+from remit.cli.ledger.options import StateOption, ledger_to_look
 from remit.cli.ledger.progress import progress_bar
 from remit.cli.options import JsonOption, PolicyOption
 from remit.cli.output import err, write
@@ -28,7 +28,7 @@ class Form(StrEnum):
 def command(
     form: Annotated[Form, Argument(metavar="tiles|jsonl|ocsf", help="What is written.")],
     to: Annotated[str, Argument(metavar="PATH", help="A folder for tiles, else a file; - is stdout.")],
-    values: Annotated[bool, Option("--values", help="jsonl: with the values that are kept apart.")] = False,
+    values: Annotated[bool, Option("--values", help="jsonl: include the values, which are stored separately.")] = False,
     first: Annotated[int, Option("--from", metavar="N", min=0, help="jsonl, ocsf: from this entry on.")] = 0,
     policy: PolicyOption = None,
     state: StateOption = None,
@@ -41,7 +41,7 @@ def command(
         raise InputError("--values goes with jsonl")
     if to == "-" and json:
         raise InputError("--json says what was written to a file; - writes to stdout itself")
-    with find_ledger(policy, state) as opened:
+    with ledger_to_look(policy, state) as opened:
         if form is Form.tiles:
             opened.checkpoint()
         with opened.store.read() as view:
@@ -50,7 +50,10 @@ def command(
                 if form is Form.tiles:
                     count = export_tiles(view, opened.log, Path(to), progress)
                 else:
-                    lines = jsonl(view, first, size, values=values) if form is Form.jsonl else ocsf(view, first, size)
+                    if form is Form.jsonl:
+                        lines = jsonl(view, first, size, values=values)
+                    else:
+                        lines = ocsf(view, first, size, opened.origin)
                     if to == "-":
                         for line in lines:
                             write(line)

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from remit.cli.common import FINE
 from remit.cli.ledger.lines import out_ascii
-from remit.cli.ledger.options import StateOption, find_ledger
+from remit.cli.ledger.options import StateOption, find_ledger, ledger_to_change
 from remit.cli.ledger.user import user_name
 from remit.cli.options import JsonOption, PolicyOption
 from remit.cli.output import err, out
@@ -15,7 +15,7 @@ from remit.record.rotate import rotate as rotate_keys
 
 
 def list_(policy: PolicyOption = None, state: StateOption = None, json: JsonOption = False) -> int:
-    """List the public keys that ever signed, the newest last."""
+    """List every public key that has signed the log, newest last."""
     with find_ledger(policy, state) as opened:
         keys = [verifier.vkey for verifier in opened.log.verifiers]
     if json:
@@ -26,7 +26,7 @@ def list_(policy: PolicyOption = None, state: StateOption = None, json: JsonOpti
 
 
 def show(policy: PolicyOption = None, state: StateOption = None, json: JsonOption = False) -> int:
-    """Show the public key that signs now: for those who check receipts, and for witnesses."""
+    """Show the current public key, for people who check receipts and for witnesses."""
     with find_ledger(policy, state) as opened:
         key = opened.log.verifiers[-1].vkey
     if json:
@@ -38,13 +38,15 @@ def show(policy: PolicyOption = None, state: StateOption = None, json: JsonOptio
 
 def rotate(
     days: Annotated[int, Option("--days", min=0, max=3650, help="How long both keys sign.")] = 7,
-    who: Annotated[str | None, Option("--who", metavar="NAME", help="Who has it done; default: the user.")] = None,
+    who: Annotated[
+        str | None, Option("--who", metavar="NAME", help="The person responsible; default: the user.")
+    ] = None,
     policy: PolicyOption = None,
     state: StateOption = None,
     json: JsonOption = False,
 ) -> int:
-    """Make a new key. The old one signs an entry that names it, and goes on signing for a while."""
-    with find_ledger(policy, state) as opened:
+    """Create a new key. The old key signs an entry that names it, and keeps signing for a while."""
+    with ledger_to_change(policy, state) as opened:
         opened.checkpoint()
         new = rotate_keys(opened.store, opened.keys, days=days, who=user_name(who))
     with find_ledger(policy, state) as opened:

@@ -7,23 +7,27 @@ from typing import Annotated
 
 from remit.cli.common import InputError, find_policy
 from remit.cli.parameters import Option
+from remit.enforce.in_force import ledger_settings
 from remit.model.moments import read_moment
 from remit.model.text import shown
+from remit.record.copied import CopiedLog, must_be_copied
 from remit.record.entry import EVENTS
-from remit.record.open import OpenLog, open_log
+from remit.record.open import OpenLog, no_settings, open_log
 from remit.record.reader import Filter
+from remit.store.open import store_url
+from remit.store.place import known_state
 
 NOT_VERIFIED = 1
 
 StateOption = Annotated[
     Path | None,
-    Option("--state", metavar="DIR", help="The state directory; otherwise that of the policy's project."),
+    Option("--state", metavar="DIR", help="The state directory; default: that of the policy's project."),
 ]
 TypeOption = Annotated[str | None, Option("--type", metavar="TYPE", help="intent, outcome, activation, halt …")]
 DecisionOption = Annotated[str | None, Option("--decision", metavar="WORD", help="allow, ask or deny.")]
 CapsuleOption = Annotated[str | None, Option("--capsule", metavar="ID", help="The task.")]
-SinceOption = Annotated[str | None, Option("--since", metavar="MOMENT", help="From then on.")]
-UntilOption = Annotated[str | None, Option("--until", metavar="MOMENT", help="Before then.")]
+SinceOption = Annotated[str | None, Option("--since", metavar="MOMENT", help="Only entries from this time on.")]
+UntilOption = Annotated[str | None, Option("--until", metavar="MOMENT", help="Only entries before this time.")]
 
 
 def find_ledger(policy: Path | None, state: Path | None) -> OpenLog:
@@ -31,8 +35,32 @@ def find_ledger(policy: Path | None, state: Path | None) -> OpenLog:
     if state is not None:
         if not state.is_dir():
             raise InputError("--state: no such directory")
-        return open_log(None, state=state.resolve())
-    return open_log(find_policy(policy).absolute().parent)
+        known = ledger_settings(policy.absolute().parent) if policy is not None else no_settings
+        return open_log(None, state=state.resolve(), settings=known)
+    root = find_policy(policy).absolute().parent
+    return open_log(root, settings=ledger_settings(root))
+
+
+def ledger_to_look(policy: Path | None, state: Path | None) -> OpenLog:
+    """The same for commands that only read: it may be a read-only copy, or another user's. Raises RemitError."""
+    root = policy.absolute().parent if policy is not None else None
+    if state is None and root is None:
+        root = find_policy(policy).absolute().parent
+    place = state.resolve() if state is not None else known_state(root) if root is not None else None
+    if place is not None and store_url() is None and must_be_copied(place):
+        return CopiedLog(place, ledger_settings(root) if root is not None else no_settings)
+    return find_ledger(policy, state)
+
+
+def ledger_to_change(policy: Path | None, state: Path | None) -> OpenLog:
+    """The same for commands that write to it: it must not be stopped, cut or forked. Raises RemitError."""
+    opened = find_ledger(policy, state)
+    try:
+        opened.admit("remit")
+    except BaseException:
+        opened.close()
+        raise
+    return opened
 
 
 def filter_of(

@@ -7,10 +7,11 @@ from typing import Annotated
 
 from remit.cli.common import FINE
 from remit.cli.ledger.lines import out_ascii
-from remit.cli.ledger.options import StateOption, find_ledger
+from remit.cli.ledger.options import StateOption, ledger_to_look
 from remit.cli.options import JsonOption, PolicyOption
 from remit.cli.output import err, write
 from remit.cli.parameters import Argument, Option
+from remit.record.archive import archived_entry
 from remit.record.errors import LedgerError
 from remit.record.export import export_file
 from remit.record.log import prove
@@ -19,24 +20,27 @@ from remit.record.reader import entry_at
 
 def command(
     seq: Annotated[int, Argument(metavar="N", min=0, help="The entry.")],
+    archive: Annotated[
+        Path | None, Option("--archive", metavar="DIR", help="Where archives lie, for an entry that is in one.")
+    ] = None,
     to: Annotated[Path | None, Option("--to", metavar="FILE", help="Where to write it; default: stdout.")] = None,
     policy: PolicyOption = None,
     state: StateOption = None,
     json: JsonOption = False,
 ) -> int:
-    """Write a receipt (tlog-proof) for entry N: its bytes, the way to the root, and a signed checkpoint."""
-    with find_ledger(policy, state) as opened:
+    """Write a receipt (tlog-proof) for entry N: its bytes, the path to the root, and a signed checkpoint."""
+    with ledger_to_look(policy, state) as opened:
         with opened.store.read() as view:
-            entry_at(view, seq)
+            entry = archived_entry(view, archive, seq) if archive is not None else entry_at(view, seq)
         try:
             with opened.store.read() as view:
-                proof = prove(view, opened.log, seq)
+                proof = prove(view, opened.log, seq, entry)
         except LedgerError as error:
             if error.code != "not-signed":
                 raise
             opened.checkpoint()
             with opened.store.read() as view:
-                proof = prove(view, opened.log, seq)
+                proof = prove(view, opened.log, seq, entry)
         keys = [verifier.vkey for verifier in opened.log.verifiers]
     text = proof.text.encode()
     if to is not None:

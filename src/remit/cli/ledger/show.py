@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Annotated
 
 from remit.cli.common import FINE
@@ -15,12 +16,13 @@ from remit.cli.ledger.options import (
     TypeOption,
     UntilOption,
     filter_of,
-    find_ledger,
+    ledger_to_look,
 )
 from remit.cli.options import AgentOption, JsonOption, PolicyOption, ToolOption
 from remit.cli.output import out, write
 from remit.cli.parameters import Argument, Option
 from remit.record.append import head_of
+from remit.record.archive import archived_entry, archived_values
 from remit.record.export import as_line
 from remit.record.reader import Filter, Stored, entries, entry_at, values_of
 from remit.store import Transaction
@@ -37,19 +39,27 @@ def command(
     type: TypeOption = None,
     since: SinceOption = None,
     until: UntilOption = None,
-    limit: Annotated[int, Option("--limit", "-n", min=0, help="The newest N of them; 0 is all.")] = 50,
-    values: Annotated[bool, Option("--values", help="With the values that are kept apart.")] = False,
+    limit: Annotated[int, Option("--limit", "-n", min=0, help="Only the newest N; 0 shows all.")] = 50,
+    archive: Annotated[
+        Path | None, Option("--archive", metavar="DIR", help="Where archives lie, for an entry that is in one.")
+    ] = None,
+    values: Annotated[bool, Option("--values", help="Include the values, which are stored separately.")] = False,
     policy: PolicyOption = None,
     state: StateOption = None,
     json: JsonOption = False,
 ) -> int:
-    """Show entries: one in full, or the newest of those that fit the options."""
+    """Show one entry in full, or the newest entries that match the options."""
     wanted = filter_of(type=type, agent=agent, tool=tool, decision=decision, capsule=capsule, since=since, until=until)
-    with find_ledger(policy, state) as opened, opened.store.read() as view:
-        found = iter([entry_at(view, seq)]) if seq is not None else matching(view, wanted, limit)
+    with ledger_to_look(policy, state) as opened, opened.store.read() as view:
+        if seq is None:
+            found = matching(view, wanted, limit)
+        else:
+            found = iter([archived_entry(view, archive, seq) if archive is not None else entry_at(view, seq)])
         for stored in found:
             data = stored.data
             kept = values_of(view, stored) if values else None
+            if kept is not None and archive is not None and seq is not None:
+                kept |= archived_values(archive, seq)
             if json:
                 line = {"seq": stored.seq, "entry": data}
                 write(as_line(line if kept is None else {**line, "values": kept}))

@@ -7,16 +7,18 @@ from typing import Annotated, Any
 
 from remit.cli.common import FINE
 from remit.cli.ledger.lines import out_ascii
-from remit.cli.ledger.options import SinceOption, StateOption, UntilOption, filter_of, find_ledger
+from remit.cli.ledger.options import SinceOption, StateOption, UntilOption, filter_of, ledger_to_look
 from remit.cli.options import JsonOption, PolicyOption
 from remit.cli.output import out, paint
 from remit.cli.parameters import Option
+from remit.model.moments import seconds_of
 from remit.model.text import shown
 from remit.record.anchor import configured
 from remit.record.append import head_of
 from remit.record.log import newest_checkpoint
 from remit.record.open import OpenLog
 from remit.record.stats import count
+from remit.store import Transaction
 
 
 def command(
@@ -29,7 +31,7 @@ def command(
 ) -> int:
     """Count entries by agent, tool, decision, code, rule and day; size, last checkpoint, anchors."""
     wanted = filter_of(since=since, until=until)
-    with find_ledger(policy, state) as opened:
+    with ledger_to_look(policy, state) as opened:
         found = gather(opened, wanted)
     if json:
         out_ascii(found)
@@ -55,12 +57,29 @@ def gather(opened: OpenLog, wanted: Any) -> dict[str, Any]:
             "values": int(row[0]) if row is not None else 0,
             "checkpoint": newest[0] if newest is not None else None,
             "anchors": configured(view),
+            "archived": _archived(view),
+            "bytes_a_day": _growth(stats.bytes, stats.first, stats.last),
+            "store_bytes": opened.store.size(),
             "types": _ordered(stats.types),
             **{name: _ordered(counter) for name, counter in stats.by.items()},
             "results": _ordered(stats.results),
             "would": _ordered(stats.would),
             "days": dict(sorted(stats.days.items())),
         }
+
+
+def _archived(view: Transaction) -> int:
+    row = view.row("SELECT count(*) FROM leaf WHERE length(body) = 0")
+    return int(row[0]) if row is not None else 0
+
+
+def _growth(size: int, first: str | None, last: str | None) -> int | None:
+    """Bytes of entries a day, over the days that were looked at; None for less than an hour of them."""
+    try:
+        span = seconds_of(last or "") - seconds_of(first or "")
+    except ValueError:
+        return None
+    return round(size * 86_400 / span) if span >= 3600 else None
 
 
 def as_text(found: dict[str, Any], top: int) -> str:
@@ -70,6 +89,7 @@ def as_text(found: dict[str, Any], top: int) -> str:
         paint(shown(found["origin"], 255), "bold"),
         f"  {shown(found['store'], 300)}",
         f"  {found['entries']} entries, {found['bytes']} bytes, {found['values']} values",
+        *_sizes(found),
         f"  from {shown(found['first'] or '-', 30)} to {shown(found['last'] or '-', 30)}",
         f"  last checkpoint: {signed}; anchors: {len(found['anchors'])}",
         *(f"    {shown(spec, 300)}" for spec in found["anchors"]),
@@ -84,6 +104,15 @@ def as_text(found: dict[str, Any], top: int) -> str:
         if len(counted) > top:
             lines.append(f"            and {len(counted) - top} more")
     return "".join(f"{line}\n" for line in lines)
+
+
+def _sizes(found: dict[str, Any]) -> list[str]:
+    lines = []
+    if found["archived"]:
+        lines.append(f"  {found['archived']} older entries are in archives; `remit ledger verify` names them")
+    size = f"  the store has {found['store_bytes']} bytes" if found["store_bytes"] is not None else ""
+    growth = f"entries grow by {found['bytes_a_day']} bytes a day" if found["bytes_a_day"] is not None else ""
+    return lines + ([f"{size}; {growth}" if size and growth else size or f"  {growth}"] if size or growth else [])
 
 
 _TITLES = {

@@ -19,8 +19,10 @@ from remit.record.reader import Stored, entries
 
 def command(
     follow: Annotated[bool, Option("--follow", "-f", help="Wait for more, until interrupted.")] = False,
-    limit: Annotated[int, Option("--limit", "-n", min=0, help="How many of the newest.")] = 10,
-    interval: Annotated[float, Option("--interval", min=0.05, max=60, help="Seconds between looks.")] = 0.5,
+    limit: Annotated[int, Option("--limit", "-n", min=0, help="How many entries to show first.")] = 10,
+    interval: Annotated[
+        float, Option("--interval", min=0.05, max=60, help="Seconds between checks for new entries.")
+    ] = 0.5,
     agent: AgentOption = None,
     tool: ToolOption = None,
     decision: DecisionOption = None,
@@ -29,7 +31,7 @@ def command(
     state: StateOption = None,
     json: JsonOption = False,
 ) -> int:
-    """Show the newest entries; with -f, go on as they are written."""
+    """Show the newest entries; with -f, keep showing new ones."""
     wanted = filter_of(type=type, agent=agent, tool=tool, decision=decision)
 
     def say(stored: Stored) -> None:

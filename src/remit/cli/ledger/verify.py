@@ -8,28 +8,35 @@ from typing import Annotated, Any
 
 from remit.cli.common import FINE, InputError
 from remit.cli.ledger.lines import out_ascii
-from remit.cli.ledger.options import NOT_VERIFIED, StateOption, find_ledger
+from remit.cli.ledger.options import NOT_VERIFIED, StateOption, ledger_to_look
 from remit.cli.ledger.progress import progress_bar
 from remit.cli.options import JsonOption, PolicyOption
 from remit.cli.output import out, paint
-from remit.cli.parameters import Option
+from remit.cli.parameters import Argument, Option
 from remit.model.errors import RemitError
 from remit.model.text import shown
 from remit.record.append import head_of
+from remit.record.archive import verify_archives
 from remit.record.audit import Audit, audit
+from remit.record.copied import CopiedLog
 from remit.record.errors import LedgerError
-from remit.record.note import MAX_NOTE
+from remit.record.fault import Fault
+from remit.record.note import MAX_NOTE, NoteError, Verifier
 from remit.record.open import OpenLog
-from remit.record.verify import Unusable
+from remit.record.stop_mark import set_mark
+from remit.record.verify import Unusable, parse_keys, verify_export
 from remit.store.errors import StoreCorrupt
 
 
 def command(
+    folder: Annotated[
+        Path | None, Argument(metavar="[DIR]", help="An archive, a folder with archives, or an export of tiles.")
+    ] = None,
     key: Annotated[
-        list[str] | None, Option("--key", metavar="VKEY", help="Trust this key, not those beside the log.")
+        list[str] | None, Option("--key", metavar="VKEY", help="Trust this key instead of those beside the log.")
     ] = None,
     anchor: Annotated[
-        list[Path] | None, Option("--anchor", metavar="FILE", help="A checkpoint that was kept elsewhere.")
+        list[Path] | None, Option("--anchor", metavar="FILE", help="A checkpoint kept elsewhere.")
     ] = None,
     entries: Annotated[bool, Option("--entries", help="Also check the form of each entry; slower.")] = False,
     policy: PolicyOption = None,
@@ -38,13 +45,68 @@ def command(
 ) -> int:
     """Verify every entry, checkpoint and stored value, and compare with all anchors. Exit code 1: not verified."""
     kept = [_read(path) for path in anchor or ()]
+    if folder is not None:
+        return _verify_folder(folder, key, kept, canonical=entries, json=json)
     try:
-        with find_ledger(policy, state) as opened:
+        with ledger_to_look(policy, state) as opened:
             found = _audit(opened, key, kept, canonical=entries, quiet=json)
+            # Who brings a key of their own, or looks at a copy, judges for themselves.
+            stops = found.stops if not key and not isinstance(opened, CopiedLog) else None
+            if stops is not None:
+                set_mark(opened.store, opened.state, stops, "verify")
     except (LedgerError, StoreCorrupt) as error:
         if error.code == "no-ledger":
             raise
         return _unreadable(error, json=json)
+    if json:
+        out_ascii(as_json(found))
+    else:
+        out(as_text(found))
+        if stops is not None:
+            out("   nobody writes to this log any more: put it right, then run `remit ledger resume`\n")
+    return FINE if found.verified else NOT_VERIFIED
+
+
+def _verify_folder(folder: Path, key: list[str] | None, kept: list[bytes], *, canonical: bool, json: bool) -> int:
+    """An archive or an export, without the log."""
+    if not folder.is_dir():
+        raise InputError(f"{shown(folder, 300)}: no such folder")
+    if (folder / "tile").is_dir() and not (folder / "manifest.json").exists():
+        return _verify_export(folder, key, kept, canonical=canonical, json=json)
+    if kept:
+        raise InputError("--anchor is compared with the log, or with an export of tiles")
+    try:
+        found = verify_archives(folder, [Verifier.parse(one) for one in key or ()])
+    except NoteError as error:
+        raise InputError(f"--key: {shown(error, 300)}") from None
+    except LedgerError as error:
+        return _unreadable(error, json=json)
+    first, last = found[0], found[-1]
+    if json:
+        about = {"origin": first.origin, "first": first.first, "end": last.end, "archives": len(found)}
+        keys = "given" if key else "beside the archive"
+        out_ascii({"verified": True, **about, "values": sum(one.values for one in found), "keys": keys})
+        return FINE
+    values = sum(one.values for one in found)
+    said = f"entries {first.first} to {last.end - 1} in {len(found)} archives, {values} values"
+    out(f"{paint('verified', 'green')}: {shown(first.origin, 255)}, {said}\n")
+    if not key:
+        out("   with the keys that lie beside it: give the one that you keep yourself (--key VKEY)\n")
+    return FINE
+
+
+def _verify_export(folder: Path, key: list[str] | None, kept: list[bytes], *, canonical: bool, json: bool) -> int:
+    if not key:
+        raise InputError(
+            "an export of tiles needs the log's key: --key VKEY", help="`remit ledger keys show` prints it"
+        )
+    try:
+        report = verify_export(folder, parse_keys(key), kept, entries=canonical)
+    except Unusable as error:
+        raise InputError(shown(error, 300)) from None
+    problem = report.problem
+    problems = (Fault(problem.kind, str(problem), problem.first, problem.last),) if problem is not None else ()
+    found = Audit(report, 0, problems, ())
     if json:
         out_ascii(as_json(found))
     else:
@@ -57,7 +119,15 @@ def _audit(opened: OpenLog, key: list[str] | None, kept: list[bytes], *, canonic
         size = head_of(view).size
     try:
         with progress_bar("verifying", size, quiet=quiet) as progress:
-            return audit(opened.log, opened.signer, keys=key, anchors=kept, canonical=canonical, progress=progress)
+            return audit(
+                opened.log,
+                opened.signer,
+                keys=key,
+                anchors=kept,
+                settings=opened.settings,
+                canonical=canonical,
+                progress=progress,
+            )
     except Unusable as error:
         raise InputError(f"--key: {error}") from None
 
@@ -83,6 +153,8 @@ def as_json(found: Audit) -> dict[str, Any]:
         "checkpoints": report.checkpoints,
         "unsigned": report.unsigned,
         "values": found.values,
+        "archived": found.archived,
+        "archives": [one._asdict() for one in found.archives],
         "problems": [problem._asdict() for problem in found.problems],
         "anchors": [
             {
@@ -102,6 +174,10 @@ def as_text(found: Audit) -> str:
     if found.verified:
         about = f"{report.size} entries, {report.checkpoints} checkpoints, {found.values} values"
         lines.append(f"{paint('verified', 'green')}: {shown(report.origin, 255)}, {about}")
+        if found.archives:
+            where = ", ".join(dict.fromkeys(shown(one.where, 200) for one in found.archives[-3:]))
+            more = f" and {len(found.archives) - 3} more" if len(found.archives) > 3 else ""
+            lines.append(f"   {found.archived} of them archived in {where}{more}; root checked")
         if report.unsigned:
             lines.append(f"   the last {report.unsigned} entries are under no checkpoint yet")
     for problem in found.problems:

@@ -51,7 +51,8 @@ def _test(words: Sequence[Word], numbers: Numbers) -> None:
     for index, word in enumerate(words):
         following = words[index + 1] if index + 1 < len(words) else None
         if word.text is None:
-            if not (_one_word(word.raw) or _COUNT.fullmatch(word.raw) or numbers.output(word.raw)):
+            count = _COUNT.fullmatch(word.raw.strip('"'))
+            if not (_one_word(word.raw) or count or numbers.output(word.raw)):
                 raise NotUnderstood("shell", f"`{word.raw}` in a test without quotes around it")
             if following is not None and (following.text is None or "[" in following.text):
                 raise _refused("test")
@@ -99,17 +100,26 @@ def _declare(name: str, words: Sequence[Word]) -> None:
 def _names(name: str, words: Sequence[Word]) -> None:
     before: str | None = ""
     for word in words:
-        given = name != "unset" and before in _VALUED
+        given = name != "unset" and _takes_value(before)
         option = word.text is not None and word.text.startswith("-") and "[" not in word.text
         if not (given or option or _plain(word)):
             raise _refused(name)
         before = word.text
 
 
+def _takes_value(option: str | None) -> bool:
+    """True for `-p`, and for `-rp`: the value of the last letter is the next word."""
+    letters = (option or "")[1:]
+    flags = set(letters[:-1]) <= set("rseE")
+    return (option or "")[:1] == "-" and flags and f"-{letters[-1:]}" in _VALUED
+
+
 def _printf(words: Sequence[Word]) -> None:
     if not words:
         return
     first = words[0].text
+    if first is None and words[0].start and words[0].start[0] != "-":
+        return
     if first is None or (first.startswith("-v") and not (first == "-v" and len(words) > 1 and _plain(words[1]))):
         raise _refused("printf")
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from itertools import product
 
+from remit.languages.bash import lexer
 from remit.languages.bash.builtins import DECLARES
 from remit.languages.bash.numbers import changed
 from remit.languages.bash.reader import read_script
@@ -38,7 +39,11 @@ _STRICT = ("-e", "-u", "-x", "-eu", "-ex", "-ux", "-eux", "-euo", "-eo", "-euxo"
 STRICT = frozenset((*_STRICT, "pipefail", "errexit", "nounset", "xtrace"))
 """Words of `set` that change when a script stops and what it prints, but not how it is read."""
 HARMLESS_OPTIONS = frozenset(
-    {"checkwinsize", "cmdhist", "failglob", "globstar", "histappend", "inherit_errexit", "lithist", "progcomp"}
+    """
+    autocd checkhash checkjobs checkwinsize cmdhist direxpand dirspell execfail failglob globstar gnu_errfmt histappend
+    histreedit histverify hostcomplete huponexit inherit_errexit lithist mailwarn no_empty_cmd_completion progcomp
+    shift_verbose
+    """.split()  # noqa: SIM905  a list of names reads better so
 )
 """Options of `shopt` that change nothing that matters; `**` is taken for any depth in any case."""
 
@@ -316,7 +321,7 @@ class Follower:
             for values in self.ways([raw], state):
                 words = self.expander(state, values).words(raw)
                 if words is None:
-                    words = [Word(None, raw)] if "$" in raw or "`" in raw else _lexed(raw)
+                    words = [Word(None, raw)] if "$" in raw or "`" in raw else lexer.words(raw)
                 for word in words:
                     if word.text is None:
                         return None
@@ -732,12 +737,6 @@ def _literal(variants: list[Command], start: int) -> tuple[Piece, ...] | None:
     return tuple(Piece(word.text or "", deep=word.deep) for word in words)
 
 
-def _lexed(raw: str) -> list[Word]:
-    from remit.languages.bash.lexer import words
-
-    return words(raw)
-
-
 def _assigned(name: str, word: Word, expander: Expander) -> Word:
     if word.text is not None:
         return word
@@ -778,7 +777,9 @@ def _redirected(redirect: Redirect, expander: Expander) -> Redirect:
     target = redirect.target
     if target is not None and target.text is None:
         words = expander.words(target.raw)
-        if words is not None and len(words) == 1 and not words[0].glob:
+        if words is not None and all(word.text == "" for word in words):
+            redirect = redirect._replace(target=Word("/dev/null", target.raw))  # bash opens no file without a name
+        elif words is not None and len(words) == 1 and not words[0].glob:
             redirect = redirect._replace(target=words[0])
     if redirect.raw is not None and redirect.body is None:
         body = expander.document(redirect.raw) if redirect.op == "<<" else _string(redirect.raw, expander)

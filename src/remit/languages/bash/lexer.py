@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from remit.languages.bash.reading import Word
+from remit.languages.bash.reading import PIPE, Word
 from remit.model.errors import NotUnderstood
 from remit.model.pattern import compile_later
 
@@ -25,6 +25,9 @@ _MIXED_SEQUENCE = compile_later(r"\{(?:[A-Z]\.\.[a-z]|[a-z]\.\.[A-Z])")
 _ANSI = {"n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "f": "\f", "v": "\v", "e": "\x1b", "E": "\x1b"}
 _ANSI_CODE = compile_later(r"x([0-9A-Fa-f]{1,2})|([0-7]{1,3})|u([0-9A-Fa-f]{1,4})|U([0-9A-Fa-f]{1,8})|c([A-Za-z])")
 
+_ANSI_END = compile_later(r"[xuU0]0*")
+"""A zero byte: what is between it and the closing quote is lost."""
+
 _DOCUMENT = compile_later(r"\"\$\(cat <<'([A-Za-z]+)'\n(?:(?!\1\n).*\n)*\1\n\s*\)\"")
 """`"$(cat <<'EOF' … EOF)"`, which is how agents write messages of several lines; quotes in it are text."""
 _UNQUOTED = compile_later(r"[A-Za-z0-9_./,:=@%+^-]+|'[^'\\]*'")
@@ -38,6 +41,9 @@ _EXPANDED = compile_later(
 _NUMBER = compile_later(r"\$[?#$]|\$\(\([^\"'\\`()]*\)\)|\$\{#[A-Za-z_][A-Za-z0-9_]*\}|\$\(nproc\)")
 """What is a number, and so one word without quotes too."""
 
+_UNSURE_END = compile_later(r"case|#|<<|`|\$'|\$\{(?![A-Za-z0-9_]+\})")
+"""Behind any of these, a `)` may be none that closes something."""
+
 Char = tuple[str, bool]
 """A character, and whether quoting took its special meaning away."""
 _EMPTY: Char = ("", True)
@@ -46,6 +52,8 @@ _EMPTY: Char = ("", True)
 
 def words(raw: str) -> list[Word]:
     """The words that one word of the text becomes. Raises NotUnderstood."""
+    if raw[:2] in ("<(", ">(") and _is_substitution(raw):
+        return [Word(None, raw, start=PIPE)]
     chars = _unquote(raw)
     if chars is None:
         if _MIXED_SEQUENCE.search(raw):
@@ -96,6 +104,27 @@ def _start(raw: str) -> str | None:
             return None
         told, at = False, part.end()
     return start
+
+
+def _is_substitution(raw: str) -> bool:
+    """True if a word that begins with `<(` or `>(` surely ends with the `)` that closes it."""
+    if _UNSURE_END.search(raw):
+        return False
+    quotes = [""]
+    """The quote that is open, in the substitution and in each one inside of it."""
+    at = 2
+    while at < len(raw) and quotes:
+        char, quote = raw[at], quotes[-1]
+        if char == "\\" and quote != "'":
+            at += 1
+        elif char == quote or (char in "'\"" and not quote):
+            quotes[-1] = "" if quote else char
+        elif char == "(" and (not quote or (quote == '"' and raw[at - 1] == "$")):
+            quotes.append("")
+        elif char == ")" and not quote:
+            quotes.pop()
+        at += 1
+    return not quotes and at == len(raw)
 
 
 def value(raw: str) -> Word:
@@ -191,7 +220,9 @@ def ansi(raw: str, at: int, out: list[Char]) -> int:
             break
         code = _ANSI_CODE.match(raw, at + 1)
         if code is not None:
-            out.append((_coded(code), True))
+            ends = raw[code.end() : code.end() + 1] == "'"
+            if not (ends and _ANSI_END.fullmatch(code[0])):
+                out.append((_coded(code), True))
             at = code.end()
             continue
         following = raw[at + 1]

@@ -7,6 +7,8 @@ from typing import NamedTuple
 from remit.languages.sql.statement import SqlStatement
 
 FILE_EFFECTS = ("read", "write", "delete")
+PIPE = "/dev/fd/"
+"""What `<(…)` and `>(…)` begin with: each is a pipe to commands that are judged by themselves."""
 
 
 class Word(NamedTuple):
@@ -26,6 +28,11 @@ class Word(NamedTuple):
     deep: bool = False
     some: bool = False
     start: str | None = None
+
+    @property
+    def is_pipe(self) -> bool:
+        """It is a process substitution: no file."""
+        return self.start == PIPE and self.raw[1:2] == "("
 
 
 class Names(NamedTuple):
@@ -94,7 +101,9 @@ class Reading:
         """Where it works, if not where the shell is."""
 
     def touch(self, effect: str, path: Word, *, deep: bool = False, some: bool = False, nested: bool = False) -> None:
-        """A path with an effect; writing and deleting add the effect."""
+        """A path with an effect; writing and deleting add the effect. A pipe to other commands is no path."""
+        if path.is_pipe:
+            return
         self.touches.append(Touch(effect, path, deep or path.deep, some or path.some or path.deep, nested))
         if effect != "read":
             self.effects.add(effect)

@@ -33,8 +33,11 @@ _WHOLE_PARAMETER = compile_later(
     r"\$\{#(?:[A-Za-z_]\w*(?:\[(?:[@*]|\d{1,6})\])?|\d{1,4}|[@*])\}"  # a length
     r"|\$\{![A-Za-z_]\w*(?:\[[@*]\]|[@*])\}"  # the indices of an array, names that begin so
 )
-_TAIL = compile_later(r"\}|@[QULu]\}|:(?:\d+| -\d+)(?::-?\d+)?\}")
+_TAIL = compile_later(r"\}|@[QULu]\}|:(?:\d+| -\d+)(?::-?\d+)?\}|::-?\d+\}")
 _OPERATION = compile_later(r":?[-=?+]|##?|%%?|//?[#%]?|\^\^?|,,?")
+_PLAIN_ANSI = compile_later(r"\$'(?:\\[nrt]|[A-Za-z0-9 ,.:/_-])*'")
+"""`$'\\n'` in an operand, which ends in the same place whether or not bash takes it for a quote."""
+_LENGTH = compile_later(r"\$\{#[A-Za-z_]\w*\[[@*]\]\}|\$#")
 _VARIABLE = compile_later(r"[A-Za-z_]\w*|[0-9@*#?$!-]")
 
 
@@ -216,10 +219,16 @@ class Scanner:
         while True:
             self.at = _end(_ARITHMETIC_RUN, self.text, self.at)
             char = self.text[self.at : self.at + 1]
+            length = None
+            if char == "#":
+                length = _LENGTH.match(self.text, self.at - 1) or _LENGTH.match(self.text, self.at - 2)
             if char == "(":
                 open_ += 1
             elif char == ")" and open_:
                 open_ -= 1
+            elif length is not None:
+                self.at = length.end()
+                continue
             elif not (char == ";" and several):
                 break
             self.at += 1
@@ -333,6 +342,8 @@ class Scanner:
         char = self.text[self.at : self.at + 1]
         if char == "\\":
             self._escape()
+        elif char == "$" and (ansi := _PLAIN_ANSI.match(self.text, self.at)) is not None:
+            self.at = ansi.end()
         elif char == "$" and self.text[self.at + 1 : self.at + 2] not in ("'", '"', "\\"):
             self._dollar(quoted=True)
         elif char == "`":

@@ -50,6 +50,34 @@ def touch_into(out: Reading, target: Word, sources: list[Word], *, deep: bool = 
         out.touch("write", Word(text, target.raw, target.glob or source.glob), deep=deep, nested=not deep)
 
 
+def touch_linked(out: Reading, plain: list[Word], into: Word | None) -> None:
+    """A link is another name for all that lies below its target, as seen from here or from where the link lies."""
+    targets, link = (plain, into) if into is not None or len(plain) < 2 else (plain[:-1], plain[-1])
+    folders = {"."}
+    if link is not None and link.text is not None and not link.glob:
+        folders |= {link.text.rstrip("/") or "/", link.text.rstrip("/").rpartition("/")[0] or "."}
+    for target in targets:
+        text = target.text
+        if text is None or text.startswith(("/", "~")):
+            folders_of = {"."}
+        else:
+            folders_of = folders
+        for folder in sorted(folders_of):
+            path = text if text is None or folder == "." else normpath(f"{folder}/{text}")
+            out.touch("read", target._replace(text=path), deep=True)
+
+
+def touch_reports(out: Reading, word: Word) -> None:
+    """`xml:FILE`, `output=FILE`: what stands behind the sign is written; without one nothing is named."""
+    if word.text is None:
+        out.touch("write", UNTOLD)
+        return
+    for part in word.text.split(","):
+        _, sign, path = part.replace("=", ":").partition(":")
+        if sign and path and path not in ("stdout", "stderr"):
+            out.touch("write", Word(path, word.raw), deep=True, some=True)
+
+
 def touch_backups(out: Reading, suffix: Word, paths: list[Word]) -> None:
     """Copies that are kept beside files that are written: `x~`, `x.bak`; of sed, `dir/*` and `old-*` too."""
     for path in paths:
@@ -258,3 +286,51 @@ def resources(text: str) -> list[str]:
             name = name[:-1]
         found.append(name)
     return found
+
+
+_SSH_SETTING = compile_later(
+    r"(?i:StrictHostKeyChecking|ConnectTimeout|ConnectionAttempts|BatchMode|ServerAliveInterval|ServerAliveCountMax|Port"
+    r"|User|LogLevel|PasswordAuthentication|PubkeyAuthentication|PreferredAuthentications|IdentitiesOnly|Compression"
+    r"|NumberOfPasswordPrompts|CheckHostIP|TCPKeepAlive|RequestTTY)[= ][\w.,@-]+"
+    r"|(?i:UserKnownHostsFile)[= ]/dev/null"
+)
+"""Settings of ssh that run nothing, and name no file."""
+_SSH = compile_later(r"(?:/usr/bin/)?ssh(?: +(?:-p ?\d+|-l ?\w[\w.-]*|-[46CTaqvx]+|-o ?(\S+)))*")
+
+
+def read_ssh_setting(out: Reading, word: Word) -> None:
+    """`-o` of ssh: some of its settings run programs here."""
+    if word.text is None or not _SSH_SETTING.fullmatch(word.text):
+        out.refused.append(f"`{word.raw}`: settings such as ProxyCommand and LocalCommand run programs here")
+
+
+def read_transport(out: Reading, word: Word) -> None:
+    """The command that connects to the other side: ssh with harmless options, or any program."""
+    text = word.text or ""
+    found = _SSH.fullmatch(text)
+    settings = [part.removeprefix("-o") for part in text.replace("-o ", "-o").split() if part.startswith("-o")]
+    if found is None or not all(_SSH_SETTING.fullmatch(setting) for setting in settings):
+        out.refused.append(f"`{word.raw}`: runs a program in place of ssh")
+
+
+_PERL_TEXT = r"(?:[^\\SIGN$@\n]|\\[^NpP\n]|\$(?=[)|SIGN]))*"
+_PERL_RESULT = r"(?:[^\\SIGN$@\n]|\\[^NpP\n]|\$(?:[1-9]|&)(?![\[{0-9-]))*"
+_SUBSTITUTION = compile_later(
+    "|".join(
+        f"(?:s{sign}{_PERL_TEXT}{sign}{_PERL_RESULT}{sign}[gimsx]*|(?:y|tr){sign}{_PERL_TEXT}{sign}{_PERL_TEXT}{sign}[cds]*)".replace(
+            "SIGN", sign
+        )
+        for sign in ("/", "#", "!", ",", r"\|", "%", ":")
+    )
+)
+_CODE_IN_PATTERN = compile_later(r"\(\?(?![:=!]|<[=!]|[imsx]+\))|\(\*")
+
+
+def read_rename(out: Reading, word: Word) -> None:
+    """What rename does to names: Perl code, unless it only substitutes; nobody knows the names that come out."""
+    text = word.text or ""
+    parts = [part.strip() for part in text.split(";")]
+    if not all(_SUBSTITUTION.fullmatch(part) for part in parts) or _CODE_IN_PATTERN.search(text):
+        out.unknown.append("code in the text")
+    else:
+        out.touch("write", UNTOLD)

@@ -71,6 +71,10 @@ class _Find:
         self.runs: list[tuple[str, list[Word], bool, str | None]] = []
         """The commands: the action, the words, whether it takes many names at once, and what `name` was there."""
         self.alternatives = False
+        self.failures: list[str] = []
+        """Why find ends before it looks at anything."""
+        self.depth: int | None = None
+        """The largest `-maxdepth`: 1, or 2 for more."""
 
     def read(self) -> None:
         self._leading()
@@ -79,6 +83,11 @@ class _Find:
             self._primary()
         if self.alternatives:
             self.name = None
+        if self.failures and not self.out.unknown:
+            # It reads its whole expression first; only files of `-fprint` are opened while it does.
+            self.deletes, self.runs, self.failures = [], [], []
+        for failure in self.failures:
+            self._unknown(failure)
         for start in self.starts:
             self.out.touch("read", start, deep=True)
             for name in self.deletes:
@@ -92,7 +101,11 @@ class _Find:
             return Word(None, "{}", start="")
         if name is None or self.alternatives or start.glob or _SPECIAL & set(name + start.text):
             return Word(start.text, "{}", start.glob, deep=True, some=True)
-        return Word(f"{start.text.rstrip('/')}/**/{name}", "{}", glob=True, some=True)
+        own = start.text.rstrip("/").rpartition("/")[2]
+        if fnmatchcase(own, name):  # the start path is found too
+            return Word(start.text, "{}", deep=True, some=True)
+        between = "/" if self.depth == 1 else "/**/"
+        return Word(f"{start.text.rstrip('/')}{between}{name}", "{}", glob=True, some=True)
 
     def _leading(self) -> None:
         """The options that stand before the start paths."""
@@ -154,6 +167,8 @@ class _Find:
             value = self._value(text)
             if text == "-printf":
                 self.prints.add(text)
+            if text == "-maxdepth":
+                self.depth = max(self.depth or 0, 1 if value is not None and value.text in ("0", "1") else 2)
             if text == "-name" and self.name is None and value is not None and not value.glob:
                 self.name = value.text
         elif text in _READS or _newer(text):
@@ -167,6 +182,8 @@ class _Find:
             if value is not None and value.text != "-":
                 self.out.touch("read", value)
             self._unknown("the start paths come from a file")
+        elif text[:1] != "-":
+            self.failures.append(f"`{text}` is no known test or action")
         else:
             self._unknown(f"`{text}` is no known test or action")
 
@@ -216,9 +233,10 @@ class _Find:
                 self._unknown(f"`{word.raw}` could match a file named `;`, and so end the command")
             command.append(word)
         else:
-            self._unknown(f"`{name}` without its `;` or `+`")
+            said = f"`{name}` without its `;` or `+`"
+            self._unknown(said) if any(word.text == "+" for word in command) else self.failures.append(said)
         if not command:
-            self._unknown(f"`{name}` without a command")
+            self.failures.append(f"`{name}` without a command")
             return
         several = batches and self.words[self.at - 1].text == "+"
         self.runs.append((name, command, several, self.name))

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from fnmatch import fnmatchcase
 from posixpath import normpath
 
-from remit.languages.bash.reading import FILE_EFFECTS, Reading, Word
+from remit.languages.bash.follow import HARMLESS_OPTIONS
+from remit.languages.bash.reading import FILE_EFFECTS, PIPE, Reading, Word
 from remit.languages.programs.awk import read_awk
 from remit.languages.programs.derived import (
     HERE,
@@ -14,14 +15,19 @@ from remit.languages.programs.derived import (
     pathspec,
     read_git_config,
     read_jq,
+    read_rename,
     read_setting,
+    read_ssh_setting,
+    read_transport,
     resources,
     touch_backups,
     touch_edited,
     touch_into,
+    touch_linked,
     touch_numbered,
     touch_pathspec,
     touch_pieces,
+    touch_reports,
     touch_unnamed,
 )
 from remit.languages.programs.find import read_find
@@ -130,7 +136,7 @@ class Interpreter:
         while at < len(words):
             word = words[at]
             at += 1
-            text = word.text
+            text = PIPE if word.is_pipe else word.text
             if text is None and not ended and self._assigned(profile, options, word, seen):
                 continue
             if text is None or (word.glob and text[:1] in "*?[" and not ended):
@@ -210,6 +216,8 @@ class Interpreter:
         if profile.at_most is None:
             self.out.unknown.append(f"`{word.raw}` is not literal")
             return
+        aims = [kind for kind in _AIMS if any(option.kind == kind for option in profile.options.values())]
+        _aim_unnamed(self.out, (*self.reaches, *aims), word.raw)  # it could be an option that names one
         for effect in profile.at_most:
             self.out.effects.add(effect)
             if effect in FILE_EFFECTS:
@@ -236,6 +244,9 @@ class Interpreter:
                 continue
             if word.text is None:
                 self.out.dynamic.append(word.raw)
+                refuses = any(option.refuse for option in profile.options.values())
+                if refuses and profile.special != "checked" and not _is_argument(word, profile):
+                    self.out.unknown.append(f"`{word.raw}` is not literal")
                 self._value(kind, word)
                 continue
             name, equals, value = word.text.partition("=")
@@ -397,6 +408,8 @@ class Interpreter:
                 touch_numbered(self.out, written)
         if profile.special == "git branch switch":
             self._switch(plain, seen)
+        if profile.special == "ln":
+            touch_linked(self.out, plain, self.into)
         told = [_told(word) for word in plain]
         self.replaced = touch_unnamed(self.out, profile.special, told, seen, self.replaced)
 
@@ -445,7 +458,8 @@ class Interpreter:
             word = Word(None, word.raw)  # a database must be named by itself
         if kind not in _PATHS:
             word = _told(word, glob=kind == "shell")
-        if kind in ("read", "write", "tree") and word.text in _STREAMS and (kind, word.text) != ("write", "/dev/stdin"):
+        streams = word.text in _STREAMS and (kind, word.text) != ("write", "/dev/stdin")
+        if kind in ("read", "write", "tree") and (streams or word.is_pipe):
             if kind == "write" and not option and word.text != "-":
                 self.opted = {"write": (), **self.opted}  # `tee /dev/stderr` writes no file
             return  # who writes to /dev/stdin opens what was opened for reading once more, to write it
@@ -523,6 +537,17 @@ class Interpreter:
             self.suffix = word
         elif kind == "setting":
             read_setting(out, (word.text or "").partition("=")[0], self.settings)
+        elif kind == "shell_option":
+            if word.text not in HARMLESS_OPTIONS:
+                out.refused.append(f"`{word.raw}`: changes how the text itself is read")
+        elif kind == "ssh_setting":
+            read_ssh_setting(out, word)
+        elif kind == "transport":
+            read_transport(out, word)
+        elif kind == "report":
+            touch_reports(out, word)
+        elif kind == "rename":
+            read_rename(out, word)
         elif kind == "plugin":
             if word.text is None or not word.text.startswith("no:"):
                 out.refused.append(f"`{word.raw}`: loads a plugin")
@@ -588,7 +613,9 @@ class Interpreter:
 
 def _told(word: Word, *, glob: bool = False) -> Word:
     """A word that stands for all below a path is no text to be read; nor is a pattern, where `glob` says so."""
-    return Word(None, word.raw) if word.deep or (glob and word.glob) else word
+    if not word.deep and not (glob and word.glob):
+        return word
+    return Word(None, word.raw, start=None if word.glob else word.text)
 
 
 def _is_argument(word: Word, profile: Profile) -> bool:
@@ -620,6 +647,8 @@ def _is_option(text: str, profile: Profile) -> bool:
 
 def _stops(profile: Profile) -> int | None:
     """How many plain words there are before a command begins, where options are no longer this program's."""
+    if profile.ends:
+        return 0
     for index, kind in enumerate(profile.args):
         if kind in ("command", "module", "script"):
             return index
@@ -657,12 +686,12 @@ def _aim(out: Reading, kind: str, word: Word) -> None:
         out.branches.append(Word(None if name in _CURRENT or "*" in name else name, word.raw))
 
 
-def _aim_unnamed(out: Reading, reaches: tuple[str, ...]) -> None:
-    """What a program works on that no word named: it could be any."""
-    if "branch" in reaches and not out.branches:
-        out.branches.append(Word(None, "the current branch"))
-    if "context" in reaches and not out.contexts:
-        out.contexts.append(Word(None, "the current context"))
+def _aim_unnamed(out: Reading, reaches: tuple[str, ...], by: str = "") -> None:
+    """What a program works on that no word named, or that a word that is not literal could name: it could be any."""
+    if "branch" in reaches and (by or not out.branches):
+        out.branches.append(Word(None, by or "the current branch"))
+    if "context" in reaches and (by or not out.contexts):
+        out.contexts.append(Word(None, by or "the current context"))
 
 
 def _aim_words(out: Reading, words: dict[str, tuple[str, ...]], plain: list[Word]) -> frozenset[str]:

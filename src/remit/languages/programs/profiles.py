@@ -38,6 +38,7 @@ class Profile(msgspec.Struct, frozen=True, omit_defaults=True):
     any: str | None = None
     grade: str = "understood"
     special: str | None = None
+    """Which reader looks at its words; `checked`: the shell's reader has done so (`bash/builtins.py`)."""
     stdin: str = "data"
     abbreviates: bool = True
     dashes: str = "gnu"
@@ -64,6 +65,8 @@ class Profile(msgspec.Struct, frozen=True, omit_defaults=True):
     """Its paths are git's patterns, with magic such as `:/x`."""
     settings: tuple[str, ...] = ()
     """Settings that can name no program, as patterns."""
+    ends: bool = False
+    """Its first argument ends its options."""
     edits: bool = False
     """It changes files in place, without arguments those below the working directory."""
     alone: tuple[str, ...] | None = None
@@ -106,6 +109,8 @@ class Programs(msgspec.Struct, frozen=True):
     """Names of variables that change nothing that matters."""
     metas: dict[str, dict[str, Meta]] = {}
     """Meta-commands of database clients, by the name of their reader."""
+    places: dict[str, str] = {}
+    """Variables that, where they are set, name a place outside of every workspace."""
 
 
 @cache

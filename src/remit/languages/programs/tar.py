@@ -117,7 +117,10 @@ class _Tar:
             word = words[at]
             at += 1
             text = word.text
-            if text is None or (word.glob and text[:1] in "*?[" and not ended):
+            if text is None and word.start and word.start[0] != "-":
+                self.out.dynamic.append(word.raw)
+                self.names.append((word, self.directory))
+            elif text is None or (word.glob and text[:1] in "*?[" and not ended):
                 # It could turn into an option, and tar has options that run programs.
                 self._doubtful(word, ended)
                 self.names.append((word, self.directory))

@@ -13,6 +13,7 @@ from remit.languages.bash.follow import HARMLESS_OPTIONS, STRICT, Bases, Budget,
 from remit.languages.bash.reader import read_script
 from remit.languages.bash.reading import FILE_EFFECTS, Reading, Touch, Word
 from remit.languages.bash.script import Command, Redirect, Script
+from remit.languages.bash.values import Piece
 from remit.languages.programs.client import Input, read_client
 from remit.languages.programs.interpret import Interpreter
 from remit.languages.programs.outputs import fed_commands, names_of, output_of
@@ -136,8 +137,10 @@ def forget() -> None:
 
 
 def _understand(text: str) -> Understanding:
+    state = State()
+    state.vars.update((name, (Piece(place), Piece(""))) for name, place in programs().places.items())
     try:
-        return Understanding(text, tuple(_acts(text, 0, (), State(), Budget(len(text)))))
+        return Understanding(text, tuple(_acts(text, 0, (), state, Budget(len(text)))))
     except NotUnderstood as error:
         return Understanding(text, (), str(error))
     except RecursionError:
@@ -435,7 +438,7 @@ _OUTPUTS = frozenset(("/dev/stdout", "/dev/stderr", "/dev/fd/1", "/dev/fd/2"))
 
 def _redirect(redirect: Redirect, out: Reading) -> None:
     target = redirect.target
-    if target is None:
+    if target is None or target.is_pipe:
         return
     text = target.text
     if redirect.op in (">&", "<&") and text is not None and (text.isdigit() or text == "-" or text[:-1].isdigit()):

@@ -56,9 +56,9 @@ _KINDS = {
 _FOREIGN_KEY = "foreign key"
 
 
-def cross_check(statement: SqlStatement, schema: str) -> SqlStatement:
+def cross_check(statement: SqlStatement, schema: str, *, current: bool = True) -> SqlStatement:
     """The statement with what views, triggers and foreign keys of the schema add to it; not understood if SQLite sees
-    more in it than we do, or can't prepare it."""
+    more in it than we do, or can't prepare it. The columns of `*` are told only by a schema that is `current`."""
     if statement.unknown:
         return statement
     replica = replica_of(schema)
@@ -73,28 +73,31 @@ def cross_check(statement: SqlStatement, schema: str) -> SqlStatement:
         return _unknown(statement, _in_words(seen.error))
     if extra.error and not denied:
         return _unknown(statement, _in_words(extra.error))
-    comparison = Comparison(statement, replica, seen)
+    comparison = Comparison(statement, replica, seen, current=current)
     missing = comparison.missing()
     if missing:
         return _unknown(statement, f"SQLite itself also sees {missing[0]}")
     cascades = _cascades(extra.actions - seen.actions)
-    return comparison.completed()._replace(uses=comparison.uses() + cascades)
+    return comparison.completed()._replace(uses=comparison.uses() + cascades + _shown_by_virtual(statement, replica))
 
 
 class Comparison:
     """Our reading of one statement beside SQLite's."""
 
-    def __init__(self, statement: SqlStatement, replica: Replica, seen: Seen) -> None:
+    def __init__(self, statement: SqlStatement, replica: Replica, seen: Seen, *, current: bool) -> None:
+        self.current = current
         self.statement = statement
         self.replica = replica
         self.actions = sorted(seen.actions)
         self.touched = {action.first for action in self.actions if action.first}
         self.ours: dict[str, list[Use]] = {}
         for use in statement.uses:
+            if use.via:
+                continue
             self.ours.setdefault(_plain(use.table), []).append(use)
         self.touched |= self.ours.keys()
-        self.through: dict[tuple[str, str, str], set[str]] = {}
-        """(verb, table, view or trigger) → columns, of what the schema adds."""
+        self.through: dict[tuple[str, str, str, bool], set[str]] = {}
+        """(verb, table, view or trigger, shown by a view) → columns, of what the schema adds."""
         self.functions: set[str] = set()
 
     def missing(self) -> list[str]:
@@ -113,8 +116,8 @@ class Comparison:
         """Our uses, with the columns that we couldn't tell; then those of views and triggers."""
         own = tuple(self._with_columns(use) for use in self.statement.uses)
         added = tuple(
-            Use(verb, table, frozenset(columns) if verb in ("select", "update") else None, via)
-            for (verb, table, via), columns in sorted(self.through.items())
+            Use(verb, table, frozenset(columns) if verb in ("select", "update") else None, via, shown)
+            for (verb, table, via, shown), columns in sorted(self.through.items())
         )
         return own + added
 
@@ -126,7 +129,7 @@ class Comparison:
         seen = frozenset(action.second for action in self.actions if action.code == code and _table(action) == name)
         if use.columns is not None:
             return use._replace(columns=use.columns | seen) if self._is_widened(use.verb, name) else use
-        if not seen or (use.verb == "select" and _JOINED_BY_NAME.search(self.statement.text)):
+        if not self.current or not seen or (use.verb == "select" and _JOINED_BY_NAME.search(self.statement.text)):
             return use
         return use._replace(columns=seen - {""})
 
@@ -248,7 +251,8 @@ class Comparison:
         via = via or min(owners & self.touched)
         verb = "select" if action.code == sqlite3.SQLITE_READ else _CHANGES.get(action.code, "")
         if verb:
-            columns = self.through.setdefault((verb, _shown(action), via), set())
+            shown = verb == "select" and not owners.isdisjoint(self.touched & self.replica.views.keys())
+            columns = self.through.setdefault((verb, _shown(action), via, shown), set())
             columns.update({action.second} - {""})
         elif action.code == sqlite3.SQLITE_FUNCTION:
             self.functions.add(action.second)
@@ -261,6 +265,20 @@ class Comparison:
             return found
         same = [who for other, who in self.replica.inherent.items() if other[:2] == action[:2]]
         return frozenset().union(*same)  # a view that was flattened: its table is read in the place of the view
+
+
+def _shown_by_virtual(statement: SqlStatement, replica: Replica) -> tuple[Use, ...]:
+    """What a virtual table shows besides its own rows, and the tables in which it keeps what it shows."""
+    found = []
+    for use in statement.uses:
+        name = _plain(use.table)
+        for table, content in replica.virtual.items():
+            kept = name.startswith(f"{table}_")
+            if use.via or not (kept or name == table):
+                continue
+            shown = [*([table] if kept else ()), *([content] if content else ())]
+            found += [Use("select", each, None, name, shown=True) for each in shown]
+    return tuple(dict.fromkeys(found))
 
 
 def _cascades(actions: Iterable[Action]) -> tuple[Use, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from remit.languages.sql.draft import Cursor, Draft
 from remit.languages.sql.keywords import word_list
-from remit.languages.sql.lexer import NAME, NUMBER, OP, STRING, WORD, plain, refuse
+from remit.languages.sql.lexer import NAME, NUMBER, OP, STRING, WORD, Token, plain, refuse
 from remit.languages.sql.query import read_query
 from remit.languages.sql.statement import Reach
 
@@ -15,6 +15,13 @@ _OPTIONS = frozenset(
     ("engine", "default", "charset", "character", "set", "collate", "comment", "auto_increment", "row_format", "=")
 )
 """Of a table in mysql, those that only say how it is kept."""
+_TAILS = (
+    ("with", "no", "data"),
+    ("with", "data"),
+    ("with", "cascaded", "check", "option"),
+    ("with", "local", "check", "option"),
+    ("with", "check", "option"),
+)
 _MODIFIERS = frozenset(("or", "temp", "temporary", "local", "global", "unlogged", "unique", "recursive", "foreign"))
 
 
@@ -126,7 +133,9 @@ def truncate(cursor: Cursor, draft: Draft) -> None:
     cursor.take("table")
     while True:
         cursor.take("only")
-        draft.use("delete", cursor.name())
+        table = cursor.name()
+        draft.use("delete", table)
+        draft.whole.add(table)
         cursor.take("*")
         if not cursor.take(","):
             break
@@ -189,12 +198,18 @@ def _rest_is_query(cursor: Cursor, draft: Draft) -> None:
     rest = cursor.tokens[cursor.at :]
     if not rest:
         raise refuse("a query is missing")
-    for tail in (("with", "no", "data"), ("with", "data"), ("with", "check", "option")):
-        if tuple(token.value for token in rest[-len(tail) :]) == tail:
-            rest = rest[: -len(tail)]
+    rest = view_query(rest)
     before = draft.source, draft.conflict
     read_query(rest, cursor.text, cursor.dialect, draft)
     draft.source, draft.conflict = before
+
+
+def view_query(tokens: list[Token]) -> list[Token]:
+    """The query of a view, without what is said behind it."""
+    for tail in _TAILS:
+        if tuple(token.value for token in tokens[-len(tail) :]) == tail:
+            return tokens[: -len(tail)]
+    return tokens
 
 
 def _index(cursor: Cursor, draft: Draft) -> None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 
 from remit.languages.sql.functions import is_harmless, reaches
 from remit.languages.sql.lexer import NAME, NUMBER, OP, STRING, WORD, Token, ascii_lower, plain, refuse
 from remit.languages.sql.statement import Reach, SqlStatement, Use
+from remit.model.pattern import compile_later
 
 DEFAULT_SCHEMA = {"sqlite": "main", "postgres": "public"}
 
@@ -22,6 +24,20 @@ def is_catalog(dialect: str, table: str) -> bool:
     return dialect == "postgres" and name.startswith("pg_")
 
 
+_TELLING = compile_later(
+    r"(pg_catalog\.)?(pg_stats|pg_stats_ext|pg_stats_ext_exprs|pg_statistic|pg_statistic_ext_data|pg_largeobject"
+    r"|pg_stat_activity|pg_stat_statements)|(\w+\.)?sqlite_stat[34]|mysql\.(column_stats|general_log|slow_log)"
+    r"|information_schema\.(column_statistics|processlist)|performance_schema\.\w+|sys\.\w+",
+    re.IGNORECASE,
+)
+"""Tables in which a database keeps values of other tables, or statements with such values in them."""
+
+
+def tells_of_others(table: str) -> bool:
+    """True for a table of the database's own that shows what is in other tables."""
+    return _TELLING.fullmatch(table) is not None
+
+
 @dataclass
 class Draft:
     """What has been found of one statement."""
@@ -32,6 +48,7 @@ class Draft:
     uses: list[Use] = field(default_factory=list)
     ddl: set[str] = field(default_factory=set)
     drops: bool = False
+    whole: set[str] = field(default_factory=set)
     source: str = ""
     conflict: str = ""
     returning: bool = False
@@ -41,6 +58,7 @@ class Draft:
     unknown: list[str] = field(default_factory=list)
     explains: bool = False
     strange: set[str] = field(default_factory=set)
+    attributes: set[tuple[str, str]] = field(default_factory=set)
 
     def call(self, name: str, argument: str = "") -> None:
         """Notes a function that is called."""
@@ -58,16 +76,20 @@ class Draft:
 
     def done(self, text: str) -> SqlStatement:
         """The statement."""
+        told: list[Use] = []
         for use in self.uses:
             if use.verb != "select" and is_catalog(self.dialect, use.table):
                 self.reaches.append(Reach("system", "server", "", f"a change of {use.table}"))
+            if tells_of_others(use.table):
+                told.append(Use("select", "*", via=use.table, shown=True))
         return SqlStatement(
             text,
             self.verb,
             frozenset(self.verbs | {self.verb}),
-            tuple(dict.fromkeys(self.uses)),
+            tuple(dict.fromkeys(self.uses + told)),
             frozenset(self.ddl),
             self.drops,
+            frozenset(self.whole),
             self.source,
             self.conflict,
             self.returning,
@@ -77,6 +99,7 @@ class Draft:
             tuple(dict.fromkeys(self.unknown)),
             self.explains,
             tuple(sorted(self.strange)),
+            frozenset(self.attributes),
         )
 
 

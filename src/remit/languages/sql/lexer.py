@@ -7,7 +7,9 @@ refuses all that databases read differently.
 
 from __future__ import annotations
 
+import re
 import unicodedata
+from collections.abc import Callable
 from typing import NamedTuple
 
 from remit.model.errors import NotUnderstood
@@ -30,6 +32,10 @@ class Token(NamedTuple):
     end: int
 
 
+Reader = Callable[[str, list[Token], str, int, int], int]
+"""Adds the token of a kind that stands in a text from one place to another; it says where the next begins."""
+
+
 def refuse(reason: str) -> NotUnderstood:
     """The error that says why a text can't be read."""
     return NotUnderstood("sql", reason)
@@ -44,7 +50,7 @@ def lex(text: str, dialect: str) -> list[Token]:
     if not text.isascii() and any("\ud800" <= char <= "\udfff" for char in text):
         raise refuse("half a character in the text")
     if dialect == "sqlite":
-        from remit.languages.sql.sqlite_lexer import tokens
+        from remit.languages.sql.sqlite_lexer import tokens  # here, as below: one of them for each dialect
     elif dialect == "postgres":
         from remit.languages.sql.postgres_lexer import tokens
     elif dialect == "duckdb":
@@ -52,16 +58,23 @@ def lex(text: str, dialect: str) -> list[Token]:
     elif dialect == "mysql":
         from remit.languages.sql.mysql_lexer import tokens
     else:
-        from remit.languages.sql.strict_lexer import tokens_of
-
-        found = tokens_of(text, dialect)
-        return _bounded(found)
-    return _bounded(tokens(text))
-
-
-def _bounded(found: list[Token]) -> list[Token]:
+        from remit.languages.sql.strict_lexer import tokens
+    found = tokens(text)
     if len(found) > MAX_TOKENS:
         raise refuse("too many tokens")
+    return found
+
+
+def scan(text: str, pattern: re.Pattern[str], read: Reader) -> list[Token]:
+    """The tokens of a text, match by match. Raises NotUnderstood where the pattern doesn't fit."""
+    found: list[Token] = []
+    at, end = 0, len(text)
+    while at < end:
+        match = pattern.match(text, at)
+        if match is None:
+            raise strange_character(text, at)
+        kind, stop = match.lastgroup, match.end()
+        at = stop if kind == "space" or kind is None else read(text, found, kind, at, stop)
     return found
 
 

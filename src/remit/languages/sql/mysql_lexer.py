@@ -20,7 +20,7 @@ from remit.languages.sql.lexer import (
     ascii_lower,
     plain_word,
     refuse,
-    strange_character,
+    scan,
 )
 from remit.model.pattern import compile_later
 
@@ -44,34 +44,32 @@ _TOKEN = compile_later(
 
 def tokens(text: str) -> list[Token]:
     """The tokens of a text. Raises NotUnderstood."""
-    found: list[Token] = []
-    at, end = 0, len(text)
-    while at < end:
-        match = _TOKEN.match(text, at)
-        if match is None:
-            raise strange_character(text, at)
-        kind, value, stop = match.lastgroup, match[0], match.end()
-        if kind == WORD:
-            if not value.isascii():
-                plain_word(value)
-            found.append(Token(WORD, ascii_lower(value), at, stop))
-        elif kind == "op":
-            if value == "--" or (value == "/" and text.startswith("*", stop)):
-                raise refuse("a comment that databases read differently")
-            found.append(Token(OP, value, at, stop))
-        elif kind == "comment":
-            if "/*" in value[2:]:
-                raise refuse("a comment inside a comment")
-        elif kind in ("string", "quoted"):
-            if found and found[-1].kind in (STRING, QUOTED):
-                raise refuse("a string that goes on in another")
-            inner = value[1:-1].replace(value[0] * 2, value[0])
-            found.append(Token(STRING if kind == "string" else QUOTED, inner, at, stop))
-        elif kind == "name":
-            found.append(Token(NAME, value[1:-1].replace("``", "`"), at, stop))
-        elif kind == "number":
-            found.append(Token(NUMBER, value, at, stop))
-        elif kind == "param":
-            found.append(Token(PARAM, value, at, stop))
-        at = stop
-    return found
+    return scan(text, _TOKEN, _read)
+
+
+def _read(text: str, found: list[Token], kind: str, at: int, stop: int) -> int:
+    """Adds the token at a place; where the next begins. Raises NotUnderstood."""
+    value = text[at:stop]
+    if kind == WORD:
+        if not value.isascii():
+            plain_word(value)
+        found.append(Token(WORD, ascii_lower(value), at, stop))
+    elif kind == "op":
+        if value == "--" or (value == "/" and text.startswith("*", stop)):
+            raise refuse("a comment that databases read differently")
+        found.append(Token(OP, value, at, stop))
+    elif kind == "comment":
+        if "/*" in value[2:]:
+            raise refuse("a comment inside a comment")
+    elif kind in ("string", "quoted"):
+        if found and found[-1].kind in (STRING, QUOTED):
+            raise refuse("a string that goes on in another")
+        inner = value[1:-1].replace(value[0] * 2, value[0])
+        found.append(Token(STRING if kind == "string" else QUOTED, inner, at, stop))
+    elif kind == "name":
+        found.append(Token(NAME, value[1:-1].replace("``", "`"), at, stop))
+    elif kind == "number":
+        found.append(Token(NUMBER, value, at, stop))
+    elif kind == "param":
+        found.append(Token(PARAM, value, at, stop))
+    return stop

@@ -158,9 +158,10 @@ def _set(cursor: Cursor, draft: Draft) -> None:
         "default", "role"
     ):
         draft.reaches.append(Reach("system", "server", "", "SET ROLE"))
-    elif cursor.tokens[1].value in ("global", "persist", "persist_only") or "global" in {
-        token.value for token in cursor.tokens if token.kind == WORD
-    }:
+    elif cursor.tokens[1:2] and (
+        cursor.tokens[1].value in ("persist", "persist_only")
+        or any(token.kind == WORD and token.value == "global" for token in cursor.tokens)
+    ):
         draft.reaches.append(Reach("system", "server", "", "SET GLOBAL"))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 
 from remit.languages.sql.keywords import word_list
 from remit.languages.sql.lexer import (
@@ -16,7 +17,7 @@ from remit.languages.sql.lexer import (
     ascii_lower,
     plain_word,
     refuse,
-    strange_character,
+    scan,
 )
 from remit.model.pattern import compile_later
 
@@ -47,49 +48,49 @@ _KEEPS_SIGN = compile_later(r"[~!@#%^&|?]")
 
 def tokens(text: str, operators: frozenset[str] | None = None) -> list[Token]:
     """The tokens of a text. Raises NotUnderstood."""
-    found: list[Token] = []
-    at, end = 0, len(text)
-    while at < end:
-        match = _TOKEN.match(text, at)
-        if match is None:
-            raise strange_character(text, at)
-        kind, value, stop = match.lastgroup, match[0], match.end()
-        if kind == WORD:
-            found.append(Token(WORD, _folded(value), at, stop))
-        elif kind == "punctuation":
-            found.append(Token(OP, value, at, stop))
-        elif kind == "op":
-            value = _operator(value, operators or word_list("operators"))
-            stop = at + len(value)
-            found.append(Token(OP, value, at, stop))
-        elif kind == "comment":
-            stop = _comment(text, stop)
-        elif kind in ("string", "escaped", "dollar", "literal"):
-            if found and found[-1].kind in (STRING, "bits"):
-                raise refuse("a string that goes on in another")
-            if kind == "dollar":
-                close = text.find(value, stop)
-                if close < 0:
-                    raise refuse(f"a {value} that doesn't end")
-                found.append(Token(STRING, text[stop:close], at, close + len(value)))
-                stop = close + len(value)
-            elif kind == "literal":
-                found.append(Token("bits", value, at, stop))
-            else:
-                inner = value[value.index("'") + 1 : -1].replace("''", "'")
-                found.append(Token(STRING, inner, at, stop))
-        elif kind == "name":
-            found.append(Token(NAME, _short(value[1:-1].replace('""', '"')), at, stop))
-        elif kind == "number":
-            if text.startswith(".", stop):
-                raise refuse("a number with two dots")
-            found.append(Token(NUMBER, value, at, stop))
-        elif kind == "param":
-            found.append(Token(PARAM, value, at, stop))
-        elif kind == "unicode":
-            raise refuse("a string with Unicode escapes")
-        at = stop
+    known = operators or word_list("operators")
+    found = scan(text, _TOKEN, partial(_read, known=known))
     return [Token(NUMBER, *token[1:]) if token.kind == "bits" else token for token in found]
+
+
+def _read(text: str, found: list[Token], kind: str, at: int, stop: int, *, known: frozenset[str]) -> int:
+    """Adds the token at a place; where the next begins. Raises NotUnderstood."""
+    value = text[at:stop]
+    if kind == WORD:
+        found.append(Token(WORD, _folded(value), at, stop))
+    elif kind == "punctuation":
+        found.append(Token(OP, value, at, stop))
+    elif kind == "op":
+        value = _operator(value, known)
+        stop = at + len(value)
+        found.append(Token(OP, value, at, stop))
+    elif kind == "comment":
+        stop = _comment(text, stop)
+    elif kind in ("string", "escaped", "dollar", "literal"):
+        if found and found[-1].kind in (STRING, "bits"):
+            raise refuse("a string that goes on in another")
+        if kind == "dollar":
+            close = text.find(value, stop)
+            if close < 0:
+                raise refuse(f"a {value} that doesn't end")
+            found.append(Token(STRING, text[stop:close], at, close + len(value)))
+            stop = close + len(value)
+        elif kind == "literal":
+            found.append(Token("bits", value, at, stop))
+        else:
+            inner = value[value.index("'") + 1 : -1].replace("''", "'")
+            found.append(Token(STRING, inner, at, stop))
+    elif kind == "name":
+        found.append(Token(NAME, _short(value[1:-1].replace('""', '"')), at, stop))
+    elif kind == "number":
+        if text.startswith(".", stop):
+            raise refuse("a number with two dots")
+        found.append(Token(NUMBER, value, at, stop))
+    elif kind == "param":
+        found.append(Token(PARAM, value, at, stop))
+    elif kind == "unicode":
+        raise refuse("a string with Unicode escapes")
+    return stop
 
 
 def _folded(word: str) -> str:

@@ -31,7 +31,7 @@ def read_query(tokens: list[Token], text: str, dialect: str, draft: Draft) -> No
     if not draft.verb:
         draft.verb = verb
     normal = Normaliser(tokens, text, dialect).write()
-    from remit.languages.sql.tree import Walker
+    from remit.languages.sql.tree import Walker  # here, as below: it brings sqlglot along
 
     try:
         root = _parse(normal.text, dialect)
@@ -46,6 +46,8 @@ def read_query(tokens: list[Token], text: str, dialect: str, draft: Draft) -> No
     draft.ddl |= walker.ddl
     draft.functions |= walker.functions
     draft.strange |= walker.strange
+    draft.attributes |= walker.attributes
+    draft.whole |= walker.whole
     draft.reaches.extend(walker.reaches)
     draft.pragmas.extend(walker.pragmas)
     draft.returning = draft.returning or walker.returning

@@ -24,6 +24,11 @@ _MODULES = frozenset(("fts3", "fts4", "fts5", "rtree", "rtree_i32"))
 _ASKED_BY_MODULES = frozenset(("page_size", "data_version"))
 _CATALOGS = frozenset(("sqlite_master", "sqlite_temp_master"))
 _KEPT_BY_SQLITE = compile_later(r"^CREATE TABLE sqlite_(?:sequence|stat[14])\([\w,]*\);?\s*?$", re.MULTILINE)
+_CONTENT = compile_later(
+    r"""[(,]\s*content\s*=\s*(?:'((?:[^']|'')*)'|"((?:[^"]|"")*)"|`([^`]*)`|\[([^\]]*)\]|([^\s,)'"`\[]+))\s*(?=[,)])""",
+    re.IGNORECASE,
+)
+"""The table whose columns an index of words shows as its own."""
 _CREATES = frozenset(
     (
         sqlite3.SQLITE_CREATE_TABLE,
@@ -91,6 +96,8 @@ class Replica:
         self.views: dict[str, int] = {}
         self.tables: frozenset[str] = frozenset()
         self.triggers: frozenset[str] = frozenset()
+        self.virtual: dict[str, str] = {}
+        """Virtual tables, and the table that each shows."""
         self._read_catalog()
         self.modules = frozenset(fold(row[0]) for row in self._connection.execute("PRAGMA module_list"))
         self.keys: dict[str, frozenset[str]] = {}
@@ -188,6 +195,9 @@ class Replica:
         if sum(map(len, kinds.values())) > MAX_OBJECTS:
             raise NotBuilt(f"it has more than {MAX_OBJECTS} tables, indices, views and triggers")
         self.tables = frozenset(name for name, _, _ in kinds["table"])
+        self.virtual = {
+            name: self._content(sql) for name, _, sql in kinds["table"] if sql[:14].upper() == "CREATE VIRTUAL"
+        }
         self.triggers = frozenset(name for name, _, _ in kinds["trigger"])
         self._owners = frozenset(table for _, table, _ in kinds["trigger"])
         sources = {name: sql for name, _, sql in kinds["view"]}
@@ -200,6 +210,16 @@ class Replica:
                 break
             self.views = costs
         raise NotBuilt("its views name each other too often")
+
+    def _content(self, sql: str) -> str:
+        """The table that a virtual table shows; `*` where it isn't certain, empty where it has rows of its own."""
+        if not re.search(r"content\s*=", sql, re.IGNORECASE):
+            return ""
+        found = _CONTENT.findall(sql)
+        names = {fold("".join(parts)) for parts in found}
+        if len(found) != 1 or not names <= self.tables | {""}:
+            return "*"
+        return names.pop()
 
     def _read_columns(self, table: str) -> None:
         rows = self._connection.execute(f"PRAGMA main.table_xinfo({_quoted(table)})").fetchall()

@@ -11,7 +11,7 @@ from remit.languages.sql.statement import Use
 class Source:
     """A table that a query uses, and the columns of it that are known to be read or set."""
 
-    __slots__ = ("columns", "inserted", "own", "pins", "table", "verb")
+    __slots__ = ("columns", "inserted", "own", "pins", "renamed", "table", "verb")
 
     def __init__(self, verb: str, table: str, columns: set[str] | None = None, *, own: bool = False) -> None:
         self.verb = verb
@@ -23,13 +23,15 @@ class Source:
         """Columns that a condition joined by AND holds to some values."""
         self.inserted: list[dict[str, frozenset[int | str]]] | None = None
         """The same for each row of an INSERT of values."""
+        self.renamed = False
+        """The text gives its columns other names, so that no name in it tells a column."""
 
     def add(self, column: str) -> None:
         if self.columns is not None:
             self.columns.add(column)
 
 
-class Scope:
+class QueryScope:
     """One query: its tables by alias, the CTEs that it sees, and the columns that it names."""
 
     __slots__ = (
@@ -39,13 +41,14 @@ class Scope:
         "everything",
         "outputs",
         "parent",
+        "renamed",
         "returned",
         "sources",
         "target",
         "where",
     )
 
-    def __init__(self, parent: Scope | None, ctes: frozenset[str]) -> None:
+    def __init__(self, parent: QueryScope | None, ctes: frozenset[str]) -> None:
         self.parent = parent
         self.ctes = ctes
         self.sources: list[tuple[str, Source | None]] = []
@@ -63,10 +66,12 @@ class Scope:
         """What the statement changes."""
         self.returned: Source | None = None
         """What RETURNING reads of it: unlike what is its own, that is handed back."""
+        self.renamed = False
+        """An alias stands for several of its tables, and may hide another: whose column a name is can't be told."""
 
-    def returning(self) -> Scope:
+    def returning(self) -> QueryScope:
         """The scope of the statement's RETURNING: the same tables, but its target is read for good."""
-        inner = Scope(self.parent, self.ctes)
+        inner = QueryScope(self.parent, self.ctes)
         inner.sources = self.sources
         if self.target is not None:
             inner.returned = Source("select", self.target.table, set())
@@ -75,7 +80,9 @@ class Scope:
     def pin(self, qualifier: str, name: str, values: frozenset[int | str]) -> None:
         """Notes that a condition holds a column to some values, if it is certain whose column that is."""
         found = [source for alias, source in self.sources if not qualifier or alias == qualifier]
-        if len(found) == 1 and found[0] is not None and (qualifier or name not in self.outputs):
+        if self.renamed or len(found) != 1 or found[0] is None or found[0].renamed:
+            return
+        if qualifier or name not in self.outputs:
             found[0].pins[name] = values
 
     def pinned(self) -> None:
@@ -93,7 +100,7 @@ class Scope:
 
     def resolve(self) -> None:
         """Gives each column that was named to every table that may have it."""
-        if self.everything:
+        if self.everything or self.renamed:
             for _, source in self.tables():
                 if source is not None:
                     source.columns = None
@@ -106,15 +113,25 @@ class Scope:
     def calls(self) -> Iterator[str]:
         """`alias.name` where the alias is that of a function: for postgres a call of `name`, unless a column has it."""
         for qualifier, name in self.columns:
-            scope: Scope | None = self
+            scope: QueryScope | None = self
             while scope is not None:
                 columns = scope.called.get(qualifier)
                 if columns is not None and name != "*" and name not in columns:
                     yield name
                 scope = scope.parent
 
+    def attributes(self) -> Iterator[tuple[str, str]]:
+        """`alias.name` where the alias is that of a table: the table and the name."""
+        for qualifier, name in self.columns:
+            scope: QueryScope | None = self if qualifier else None
+            while scope is not None:
+                for alias, source in scope.sources:
+                    if alias == qualifier and source is not None:
+                        yield source.table, name
+                scope = scope.parent
+
     def _bare(self, name: str) -> None:
-        scope: Scope | None = self
+        scope: QueryScope | None = self
         while scope is not None:
             for alias, source in scope.tables():
                 if source is None:
@@ -127,7 +144,7 @@ class Scope:
 
     def _qualified(self, qualifier: str, name: str) -> None:
         """SQLite takes the next table outside whose alias fits if the nearest has no such column: so each may be it."""
-        scope: Scope | None = self
+        scope: QueryScope | None = self
         found = False
         while scope is not None:
             for alias, source in scope.tables():

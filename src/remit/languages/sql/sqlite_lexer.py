@@ -15,7 +15,7 @@ from remit.languages.sql.lexer import (
     ascii_lower,
     plain_word,
     refuse,
-    strange_character,
+    scan,
 )
 from remit.model.pattern import compile_later
 
@@ -38,33 +38,31 @@ _TOKEN = compile_later(
 
 def tokens(text: str) -> list[Token]:
     """The tokens of a text. Raises NotUnderstood."""
-    found: list[Token] = []
-    at, end = 0, len(text)
-    while at < end:
-        match = _TOKEN.match(text, at)
-        if match is None:
-            raise strange_character(text, at)
-        kind, value, stop = match.lastgroup, match[0], match.end()
-        if kind == WORD:
-            if not value.isascii():
-                plain_word(value)
-            found.append(Token(WORD, ascii_lower(value), at, stop))
-        elif kind == "op":
-            if value == "/" and text.startswith("*", stop):
-                raise refuse("a comment that doesn't end")
-            found.append(Token(OP, value, at, stop))
-        elif kind == "string":
-            found.append(Token(STRING, value[1:-1].replace("''", "'"), at, stop))
-        elif kind == "name":
-            quote = value[0]
-            inner = value[1:-1] if quote == "[" else value[1:-1].replace(quote * 2, quote)
-            found.append(Token(NAME, ascii_lower(inner), at, stop))
-        elif kind == "number":
-            found.append(Token(NUMBER, value, at, stop))
-        elif kind == "param":
-            if text.startswith("(", stop) and value[0] != "?":
-                raise refuse("a parameter with brackets")
+    return scan(text, _TOKEN, _read)
+
+
+def _read(text: str, found: list[Token], kind: str, at: int, stop: int) -> int:
+    """Adds the token at a place; where the next begins. Raises NotUnderstood."""
+    value = text[at:stop]
+    if kind == WORD:
+        if not value.isascii():
             plain_word(value)
-            found.append(Token(PARAM, value, at, stop))
-        at = stop
-    return found
+        found.append(Token(WORD, ascii_lower(value), at, stop))
+    elif kind == "op":
+        if value == "/" and text.startswith("*", stop):
+            raise refuse("a comment that doesn't end")
+        found.append(Token(OP, value, at, stop))
+    elif kind == "string":
+        found.append(Token(STRING, value[1:-1].replace("''", "'"), at, stop))
+    elif kind == "name":
+        quote = value[0]
+        inner = value[1:-1] if quote == "[" else value[1:-1].replace(quote * 2, quote)
+        found.append(Token(NAME, ascii_lower(inner), at, stop))
+    elif kind == "number":
+        found.append(Token(NUMBER, value, at, stop))
+    elif kind == "param":
+        if text.startswith("(", stop) and value[0] != "?":
+            raise refuse("a parameter with brackets")
+        plain_word(value)
+        found.append(Token(PARAM, value, at, stop))
+    return stop

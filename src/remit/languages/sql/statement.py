@@ -31,6 +31,8 @@ class Use(NamedTuple):
     """Columns read or set, folded; None: all of them, or not told by the text."""
     via: str = ""
     """The view or trigger of the schema through which it is touched; empty where the statement itself says so."""
+    shown: bool = False
+    """A view that the statement names shows it: the verb on the view is one on the table."""
     own: bool = False
     """A read of the table that the statement changes, only to choose its rows and compute their values: WHERE, SET."""
     rows: tuple[frozenset[tuple[str, frozenset[int | str]]], ...] = ()
@@ -64,6 +66,8 @@ class SqlStatement(NamedTuple):
     """What it creates, alters or drops: `table`, `index`, `view`, `trigger`, `function`, `schema`…"""
     drops: bool = False
     """It drops or truncates: what was there is gone."""
+    whole: frozenset[str] = frozenset()
+    """Tables all of whose rows it deletes or changes: TRUNCATE, and no WHERE, or one that names no column."""
     source: str = ""
     """Of an INSERT: `values` (rows of literals: no WITH, subquery, function or column), `select` (anything else)."""
     conflict: str = ""
@@ -81,6 +85,8 @@ class SqlStatement(NamedTuple):
     """It is an EXPLAIN of what the rest says."""
     strange: tuple[str, ...] = ()
     """Functions that are not known to be harmless, folded: a scope may name them under `functions`."""
+    attributes: frozenset[tuple[str, str]] = frozenset()
+    """Of postgres, table and name in `t.name`: a column, or a function that is called with the row."""
 
     @property
     def effects(self) -> frozenset[str]:

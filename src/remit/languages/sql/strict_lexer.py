@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from remit.languages.sql.lexer import NAME, NUMBER, OP, PARAM, STRING, WORD, Token, refuse, strange_character
+from remit.languages.sql.lexer import NAME, NUMBER, OP, PARAM, STRING, WORD, Token, refuse, scan
 from remit.model.pattern import compile_later
 
 _TOKEN = compile_later(
@@ -23,41 +23,39 @@ _TOKEN = compile_later(
 _TEMPLATE = compile_later(r"\{[{%#]")
 
 
-def tokens_of(text: str, dialect: str) -> list[Token]:
+def tokens(text: str) -> list[Token]:
     """The tokens of a text. Raises NotUnderstood."""
     if _TEMPLATE.search(text):
         raise refuse("a template")
-    found: list[Token] = []
-    at, end = 0, len(text)
-    while at < end:
-        match = _TOKEN.match(text, at)
-        if match is None:
-            raise strange_character(text, at)
-        kind, value, stop = match.lastgroup, match[0], match.end()
-        if kind == WORD:
-            found.append(Token(WORD, value.lower(), at, stop))
-        elif kind == "op":
-            if value == "--" or (value == "/" and text.startswith("*", stop)):
-                raise refuse("a comment that databases read differently")
-            found.append(Token(OP, value, at, stop))
-        elif kind == "comment":
-            if "/*" in value[2:-2] or "/*" in value[3:]:
-                raise refuse("a comment inside a comment")
-        elif kind == "string":
-            if found and found[-1].kind == STRING:
-                raise refuse("a string that goes on in another")
-            found.append(Token(STRING, value[1:-1].replace("''", "'"), at, stop))
-        elif kind == "name":
-            found.append(Token(NAME, _name(value, dialect), at, stop))
-        elif kind == "number":
-            found.append(Token(NUMBER, value, at, stop))
-        elif kind == "param":
-            found.append(Token(PARAM, value, at, stop))
-        at = stop
-    return found
+    return scan(text, _TOKEN, _read)
 
 
-def _name(quoted: str, dialect: str) -> str:
+def _read(text: str, found: list[Token], kind: str, at: int, stop: int) -> int:
+    """Adds the token at a place; where the next begins. Raises NotUnderstood."""
+    value = text[at:stop]
+    if kind == WORD:
+        found.append(Token(WORD, value.lower(), at, stop))
+    elif kind == "op":
+        if value == "--" or (value == "/" and text.startswith("*", stop)):
+            raise refuse("a comment that databases read differently")
+        found.append(Token(OP, value, at, stop))
+    elif kind == "comment":
+        if "/*" in value[2:-2] or "/*" in value[3:]:
+            raise refuse("a comment inside a comment")
+    elif kind == "string":
+        if found and found[-1].kind == STRING:
+            raise refuse("a string that goes on in another")
+        found.append(Token(STRING, value[1:-1].replace("''", "'"), at, stop))
+    elif kind == "name":
+        found.append(Token(NAME, _name(value), at, stop))
+    elif kind == "number":
+        found.append(Token(NUMBER, value, at, stop))
+    elif kind == "param":
+        found.append(Token(PARAM, value, at, stop))
+    return stop
+
+
+def _name(quoted: str) -> str:
     inner = quoted[1:-1]
     if quoted[0] == "`":
         raise refuse("a ` that databases read differently")

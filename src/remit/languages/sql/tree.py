@@ -11,7 +11,7 @@ from remit.languages.sql.draft import DEFAULT_SCHEMA
 from remit.languages.sql.functions import functions_of, is_harmless, reaches
 from remit.languages.sql.lexer import ascii_lower, plain, refuse
 from remit.languages.sql.normal import Normal
-from remit.languages.sql.scoping import Scope, Source, merged
+from remit.languages.sql.scoping import QueryScope, Source, merged
 from remit.languages.sql.statement import Reach, Use
 
 if TYPE_CHECKING:
@@ -51,13 +51,15 @@ class Walker:
     def __init__(self, normal: Normal, dialect: str) -> None:
         self.normal = normal
         self.dialect = dialect
-        self.stack: list[tuple[Any, Scope]] = []
-        self.scopes: list[Scope] = []
+        self.stack: list[tuple[Any, QueryScope]] = []
+        self.scopes: list[QueryScope] = []
         self.sources: list[Source] = []
         self.verbs: set[str] = set()
         self.ddl: set[str] = set()
         self.functions: set[str] = set(normal.calls)
         self.strange: set[str] = set()
+        self.attributes: set[tuple[str, str]] = set()
+        self.whole: set[str] = set()
         self.reaches: list[Reach] = []
         self.pragmas: list[str] = []
         self.source = ""
@@ -65,6 +67,8 @@ class Walker:
         self.counts: Counter[str] = Counter()
         self.called: Counter[str] = Counter()
         self.tables: set[str] = set()
+        self.recursive: dict[int, str] = {}
+        """UNIONs that are the whole of a recursive CTE: its name."""
         self.catalog = functions_of(dialect)
 
     def walk(self, root: exp.Expr) -> None:
@@ -89,6 +93,7 @@ class Walker:
                 for name in each.calls():
                     if name not in self.catalog.columns:
                         self._call(name, "")
+                self.attributes.update(each.attributes())
         self._check()
 
     @property
@@ -96,7 +101,7 @@ class Walker:
         """The tables used."""
         return merged(self.sources)
 
-    def _select(self, node: exp.Select, scope: Scope) -> None:
+    def _select(self, node: exp.Select, scope: QueryScope) -> None:
         self.counts["select"] += 1
         self.verbs.add("select")
         inner = self._scope(scope, self._with(node, scope))
@@ -120,7 +125,7 @@ class Walker:
                 if isinstance(table.parent, exp.From | exp.Join) and isinstance(table.this, exp.Identifier):
                     self.sources.append(Source("update", self._table_name(table), set()))
 
-    def _pin(self, scope: Scope) -> None:
+    def _pin(self, scope: QueryScope) -> None:
         """Conditions `column = literal` and `column IN (literals)` that are joined by AND, and by nothing else."""
         parts = [scope.where.this] if scope.where is not None else []
         while parts:
@@ -136,7 +141,7 @@ class Walker:
                 self._pin_one(part.this, part.expressions, scope)
         scope.pinned()
 
-    def _pin_one(self, column: exp.Expr, values: list[Any], scope: Scope) -> None:
+    def _pin_one(self, column: exp.Expr, values: list[Any], scope: QueryScope) -> None:
         name = self._column_name(column.this) if isinstance(column, exp.Column) else None
         if name is None or set(_given(column)) - {"this", "table"}:
             return
@@ -169,7 +174,7 @@ class Walker:
         self.verbs.add("ddl")
         self.ddl.add("table")
 
-    def _ordered(self, node: exp.Expr, scope: Scope) -> None:
+    def _ordered(self, node: exp.Expr, scope: QueryScope) -> None:
         """ORDER BY: a bare name that is an output of the query is that and no column of a table."""
         order = node.args.get("order")
         if order is None:
@@ -182,26 +187,29 @@ class Walker:
             if not (bare and (compound or column.name in outputs)):
                 self._push(item, scope)
 
-    def _compound(self, node: exp.Expr, scope: Scope) -> None:
+    def _compound(self, node: exp.Expr, scope: QueryScope) -> None:
         self.verbs.add("select")
         inner = self._scope(scope, self._with(node, scope))
         self._ordered(node, inner)
-        self._rest(node, inner, "order")
+        self._rest(node, inner, "order", "expression")
+        name = self.recursive.get(id(node))
+        right = inner if name is None else self._scope(inner, inner.ctes | {name})
+        self._push(node.args.get("expression"), right)
 
-    def _subquery(self, node: exp.Subquery, scope: Scope) -> None:
+    def _subquery(self, node: exp.Subquery, scope: QueryScope) -> None:
         inner = self._scope(scope, self._with(node, scope))
         self._ordered(node, inner)
         self._rest(node, inner, "order", "alias")
 
-    def _values(self, node: exp.Values, scope: Scope) -> None:
+    def _values(self, node: exp.Values, scope: QueryScope) -> None:
         self.verbs.add("select")
         self._rest(node, scope, "alias")
 
-    def _from(self, node: exp.Expr, scope: Scope) -> None:
+    def _from(self, node: exp.Expr, scope: QueryScope) -> None:
         self._item(node.this, scope)
         self._rest(node, scope, "this")
 
-    def _join(self, node: exp.Join, scope: Scope) -> None:
+    def _join(self, node: exp.Join, scope: QueryScope) -> None:
         self._item(node.this, scope)
         if node.args.get("method") == "NATURAL":
             scope.everything = True
@@ -210,10 +218,10 @@ class Walker:
             scope.columns.append(("", name or "?"))
         self._rest(node, scope, "this", "using")
 
-    def _bare_table(self, node: exp.Table, scope: Scope) -> None:
+    def _bare_table(self, node: exp.Table, scope: QueryScope) -> None:
         self._table(node, scope, "select")
 
-    def _insert(self, node: exp.Insert, scope: Scope) -> None:
+    def _insert(self, node: exp.Insert, scope: QueryScope) -> None:
         self.counts["insert"] += 1
         self.verbs.add("insert")
         ctes = self._with(node, scope)
@@ -276,7 +284,7 @@ class Walker:
                 return False
         return True
 
-    def _update(self, node: exp.Update, scope: Scope) -> None:
+    def _update(self, node: exp.Update, scope: QueryScope) -> None:
         self.counts["update"] += 1
         self.verbs.add("update")
         inner = self._scope(scope, self._with(node, scope))
@@ -286,10 +294,11 @@ class Walker:
         if source is not None and self.normal.replaces_rows:
             self.sources.append(Source("delete", source.table))
         inner.where = node.args.get("where")
+        self._whole(node, source)
         self._set(node.expressions, inner)
         self._rest(node, inner, "this", "expressions")
 
-    def _set(self, items: Iterable[exp.Expr], scope: Scope) -> None:
+    def _set(self, items: Iterable[exp.Expr], scope: QueryScope) -> None:
         """`SET a = b, (c, d) = …`: what stands on the left is changed, and what stands on the right is read."""
         for item in items:
             if not isinstance(item, exp.EQ):
@@ -299,7 +308,7 @@ class Walker:
                 self._changed(name, scope)
             self._push(item.expression, scope)
 
-    def _changed(self, left: exp.Expr, scope: Scope) -> None:
+    def _changed(self, left: exp.Expr, scope: QueryScope) -> None:
         """A column that is set: `a`, `t.a`, `'a'` of sqlite; `a.field` and `a[1]` of postgres."""
         target = scope.target
         if isinstance(left, exp.Literal):
@@ -318,7 +327,7 @@ class Walker:
             for name in names or (None,):
                 target.add(name or "?")
 
-    def _delete(self, node: exp.Delete, scope: Scope) -> None:
+    def _delete(self, node: exp.Delete, scope: QueryScope) -> None:
         self.counts["delete"] += 1
         self.verbs.add("delete")
         inner = self._scope(scope, self._with(node, scope))
@@ -328,11 +337,18 @@ class Walker:
         if source is not None:
             source.columns = None
         inner.where = node.args.get("where")
+        self._whole(node, source)
         self._rest(node, inner, "this", "using")
         for item in node.args.get("using") or ():
             self._item(item, inner)
 
-    def _merge(self, node: exp.Merge, scope: Scope) -> None:
+    def _whole(self, node: exp.Expr, source: Source | None) -> None:
+        """Notes a table of which no row is left out."""
+        where = node.args.get("where")
+        if source is not None and not node.args.get("limit") and (where is None or not _chooses(where.this)):
+            self.whole.add(source.table)
+
+    def _merge(self, node: exp.Merge, scope: QueryScope) -> None:
         self.counts["merge"] += 1
         self.verbs.add("merge")
         inner = self._scope(scope, self._with(node, scope))
@@ -346,7 +362,7 @@ class Walker:
         self._item(node.args["using"], inner)
         self._rest(node, inner, "this", "using")
 
-    def _when(self, node: exp.When, scope: Scope) -> None:
+    def _when(self, node: exp.When, scope: QueryScope) -> None:
         self._rest(node, scope, "then")
         then = node.args.get("then")
         if isinstance(then, exp.Insert):
@@ -358,14 +374,14 @@ class Walker:
             self._set(then.expressions, scope)
             self._rest(then, scope, "expressions")
 
-    def _conflict(self, node: exp.OnConflict, scope: Scope) -> None:
+    def _conflict(self, node: exp.OnConflict, scope: QueryScope) -> None:
         """ON CONFLICT reads the columns that it compares; which those of a constraint are, the text doesn't tell."""
         self._set(node.expressions, scope)
         if node.args.get("constraint"):
             scope.everything = True
         self._rest(node, scope, "expressions", "constraint")
 
-    def _returning(self, node: exp.Returning, scope: Scope) -> None:
+    def _returning(self, node: exp.Returning, scope: QueryScope) -> None:
         self.returning = True
         inner = scope.returning()
         self.scopes.append(inner)
@@ -375,7 +391,7 @@ class Walker:
             inner.everything = True
         self._rest(node, inner)
 
-    def _column(self, node: exp.Column, scope: Scope) -> None:
+    def _column(self, node: exp.Column, scope: QueryScope) -> None:
         qualifier = node.args.get("table")
         if isinstance(node.this, exp.Star):
             name: str | None = "*"
@@ -385,6 +401,8 @@ class Walker:
             if node.name == "DEFAULT":
                 return
             name = node.name.lower()  # a keyword in the place of a column
+            if not name:
+                raise refuse("a column with a name that isn't followed")
         of = (self._column_name(qualifier) or "?") if qualifier else ""
         scope.columns.append((of, name))
         if name[0] == '"' and self.dialect == "snowflake":
@@ -393,7 +411,7 @@ class Walker:
             scope.columns.append((of, "*"))
             self._call(name, "")
 
-    def _in(self, node: exp.In, scope: Scope) -> None:
+    def _in(self, node: exp.In, scope: QueryScope) -> None:
         """`x IN t` reads the table t."""
         field = node.args.get("field")
         if isinstance(field, exp.Column):
@@ -409,10 +427,10 @@ class Walker:
             self._push(field, scope)
         self._rest(node, scope, "field")
 
-    def _anonymous(self, node: exp.Anonymous, scope: Scope) -> None:
+    def _anonymous(self, node: exp.Anonymous, scope: QueryScope) -> None:
         self._function(node, scope, None)
 
-    def _dot(self, node: exp.Dot, scope: Scope) -> None:
+    def _dot(self, node: exp.Dot, scope: QueryScope) -> None:
         if isinstance(node.expression, exp.Func):
             if not isinstance(node.this, exp.Identifier):
                 raise refuse("a function with a name that isn't followed")
@@ -437,23 +455,23 @@ class Walker:
         if not self.normal.tables <= self.tables or Counter(self.normal.called) != self.called:
             raise refuse("the tree doesn't agree with the text")
 
-    def _scope(self, parent: Scope | None, ctes: frozenset[str]) -> Scope:
-        scope = Scope(parent, ctes)
+    def _scope(self, parent: QueryScope | None, ctes: frozenset[str]) -> QueryScope:
+        scope = QueryScope(parent, ctes)
         self.scopes.append(scope)
         return scope
 
-    def _children(self, node: exp.Expr, scope: Scope) -> None:
+    def _children(self, node: exp.Expr, scope: QueryScope) -> None:
         for key, value in node.args.items():
             if key not in _SKIPPED:
                 self._push(value, scope)
 
-    def _push(self, value: Any, scope: Scope) -> None:
+    def _push(self, value: Any, scope: QueryScope) -> None:
         if isinstance(value, exp.Expr):
             self.stack.append((value, scope))
         elif isinstance(value, list):
             self.stack.extend((item, scope) for item in value if isinstance(item, exp.Expr))
 
-    def _rest(self, node: exp.Expr, scope: Scope, *done: str) -> None:
+    def _rest(self, node: exp.Expr, scope: QueryScope, *done: str) -> None:
         for key, value in node.args.items():
             if key not in done and key != "with_":
                 self._push(value, scope)
@@ -475,22 +493,30 @@ class Walker:
         name = self._name(node)
         return name.lower() if name is not None and self.dialect == "mysql" else name
 
-    def _literal(self, node: exp.Literal, scope: Scope) -> None:
+    def _literal(self, node: exp.Literal, scope: QueryScope) -> None:
         """A string in double quotes is a column, if the server was told so."""
         if node.is_string and int(node.this[1:]) in self.normal.quoted:
             scope.columns.append(("", self.normal.strings[int(node.this[1:])].lower()))
 
-    def _with(self, node: exp.Expr, scope: Scope) -> frozenset[str]:
-        """Walks the CTEs of a statement; the names that its main part sees."""
+    def _with(self, node: exp.Expr, scope: QueryScope) -> frozenset[str]:
+        """Walks the CTEs of a statement; the names that its main part sees.
+
+        All of them see each other in sqlite, and with RECURSIVE in postgres. Elsewhere a CTE sees those before it, and
+        itself in the second part of its UNION alone: in any other place its name is that of a table.
+        """
         clause = node.args.get("with_")
         if clause is None:
             return scope.ctes
         items = clause.expressions
         names = [self._name(item.args["alias"].this) or "" for item in items]
         everything = scope.ctes.union(names)
-        seen = everything if self.dialect == "sqlite" or clause.args.get("recursive") else scope.ctes
+        recursive = bool(clause.args.get("recursive"))
+        mutual = self.dialect == "sqlite" or (self.dialect == "postgres" and recursive)
+        seen = everything if mutual else scope.ctes
         for item, name in zip(items, names, strict=True):
             self._alias(item)
+            if recursive and not mutual:
+                self.recursive[id(item.this)] = name
             self._rest(item, self._scope(scope, seen), "alias")
             seen = seen | {name}
         return everything
@@ -510,14 +536,15 @@ class Walker:
         if isinstance(text, str) and text[:1] == "n":
             self.called[text] += 1
 
-    def _item(self, item: Any, scope: Scope) -> None:
+    def _item(self, item: Any, scope: QueryScope) -> None:
         """What stands in FROM."""
         if isinstance(item, exp.Table):
             self._table(item, scope, "select")
         elif isinstance(item, exp.Subquery) and isinstance(item.this, exp.Table | exp.Subquery):
             if item.args.get("with_"):
                 raise refuse("something in FROM that isn't followed")
-            self._alias(item)
+            if self._alias(item):
+                scope.renamed = True
             self._item(item.this, scope)
             self._rest(item, scope, "this", "alias")
         elif isinstance(item, exp.Subquery | exp.Values | exp.Select):
@@ -536,7 +563,7 @@ class Walker:
         else:
             raise refuse("something in FROM that isn't followed")
 
-    def _called(self, node: exp.Expr, alias: str, scope: Scope) -> None:
+    def _called(self, node: exp.Expr, alias: str, scope: QueryScope) -> None:
         """A function in the place of a table: its one value has the name of its alias, or of the list behind that."""
         renamed = node.args.get("alias")
         listed = renamed.args.get("columns") or () if isinstance(renamed, exp.TableAlias) else ()
@@ -571,7 +598,7 @@ class Walker:
         plain(qualifier)
         return name if qualifier == DEFAULT_SCHEMA.get(self.dialect) else f"{qualifier}.{name}"
 
-    def _table(self, node: exp.Table, scope: Scope, verb: str) -> Source | None:
+    def _table(self, node: exp.Table, scope: QueryScope, verb: str) -> Source | None:
         """A table, a CTE or a function in the place of a table."""
         self._seen(node)
         alias = self._alias(node)
@@ -620,10 +647,11 @@ class Walker:
             if self.dialect == "sqlite":
                 raise refuse("a list of columns behind an alias")
             source.columns = read.columns = None
+            source.renamed = read.renamed = True
         scope.sources.append((scope_alias, read))
         return source
 
-    def _file(self, node: exp.Table, alias: str, scope: Scope, verb: str) -> bool:
+    def _file(self, node: exp.Table, alias: str, scope: QueryScope, verb: str) -> bool:
         """duckdb reads `FROM 'x.csv'`, `"x.csv"` and `x.csv` from a file, if there is no such table; noted as that."""
         name = self._name(node.this) if isinstance(node.this, exp.Identifier | exp.Literal) else None
         if name is None:
@@ -644,7 +672,7 @@ class Walker:
         scope.sources.append((alias or name, None))
         return True
 
-    def _function(self, node: exp.Func, scope: Scope, schema: Any) -> None:
+    def _function(self, node: exp.Func, scope: QueryScope, schema: Any) -> None:
         if not isinstance(node, exp.Anonymous):
             if schema:
                 raise refuse("a function with a name that isn't followed")
@@ -677,6 +705,19 @@ class Walker:
     def _pragma(self, name: str) -> None:
         self.verbs.add("pragma")
         self.pragmas.append(name.removeprefix("pragma_"))
+
+
+def _chooses(condition: exp.Expr) -> bool:
+    """False for a condition that certainly holds for every row or for none: `1 = 1`, `a = a`, `a = 3 OR true`."""
+    while isinstance(condition, exp.Paren | exp.Not):
+        condition = condition.this
+    if isinstance(condition, exp.And):
+        return _chooses(condition.this) or _chooses(condition.expression)
+    if isinstance(condition, exp.Or):
+        return _chooses(condition.this) and _chooses(condition.expression)
+    if isinstance(condition, exp.Binary) and condition.this == condition.expression:
+        return False
+    return condition.find(exp.Column) is not None
 
 
 def _given(node: exp.Expr) -> list[str]:

@@ -21,7 +21,7 @@ def open_anchor(spec: str, log: Log) -> Anchor:
     if len(spec) > MAX_SPEC or not spec.isprintable():
         raise _bad("the name is too long, or has characters that can't be shown")
     if kind == "file":
-        from remit.record.anchors.file import FileAnchor
+        from remit.record.anchors.file import FileAnchor  # here, as below: only those that are configured
 
         return FileAnchor(_path(rest), log)
     if kind == "git":
@@ -40,13 +40,24 @@ def open_anchor(spec: str, log: Log) -> Anchor:
 
         return HttpAnchor(spec, log)
     if kind == "witness":
-        return _witness(rest, log)
+        return _witness(spec, log)
     raise _bad("of no known kind")
 
 
-def _witness(rest: str, log: Log) -> Anchor:
+def _witness(spec: str, log: Log) -> Anchor:
     from remit.record.anchors.witness import WitnessAnchor
 
+    found = parse_witness(spec)
+    if found is None:
+        raise _bad("of no known kind")
+    return WitnessAnchor(*found, log)
+
+
+def parse_witness(spec: str) -> tuple[str, Verifier] | None:
+    """The address and the key of a witness; None for an anchor of another kind. Raises LedgerError."""
+    kind, _, rest = spec.partition(":")
+    if kind != "witness":
+        return None
     match = _WITNESS.fullmatch(rest)
     if match is None:
         raise _bad("a witness is its address, a plus sign, and its key")
@@ -56,7 +67,7 @@ def _witness(rest: str, log: Log) -> Anchor:
         raise _bad(str(error)) from None
     if verifier.kind is not KeyKind.COSIGNATURE:
         raise _bad("the key is that of a log, not of a witness")
-    return WitnessAnchor(match[1], verifier, log)
+    return match[1], verifier
 
 
 def _path(text: str) -> Path:

@@ -96,7 +96,7 @@ class Server:
     def _connect(self) -> http.client.HTTPConnection:
         if not self.tls:
             return http.client.HTTPConnection(self.host, self.port, timeout=TIMEOUT)
-        import ssl
+        import ssl  # here: plain http needs none
 
         return http.client.HTTPSConnection(self.host, self.port, timeout=TIMEOUT, context=ssl.create_default_context())
 

@@ -7,10 +7,12 @@ size if that is another one, and refuses what does not go on from there.
 from __future__ import annotations
 
 import base64
+import time
 
 from remit.record.anchor import AnchorError, AnchorMalformed
 from remit.record.anchors.http import Response, Server
 from remit.record.checkpoint import Checkpoint, CheckpointError, parse_number
+from remit.record.cosigned import keep
 from remit.record.errors import LedgerError
 from remit.record.log import Log, consistency, keep_cosigned, newest_checkpoint
 from remit.record.note import NoteError, Verifier, add_lines, open_note
@@ -75,3 +77,4 @@ class WitnessAnchor:
         except (NoteError, UnicodeDecodeError) as error:
             raise AnchorMalformed(f"{self.describe()} gave no cosignature: {error}") from None
         keep_cosigned(self.log, note, lines)
+        keep(self.log, self.verifier, note, lines[-1], time.time())

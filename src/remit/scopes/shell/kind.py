@@ -17,6 +17,10 @@ if TYPE_CHECKING:
 
 NAMES = frozenset(("run", "sets", "filters"))
 """What names commands; the rest of a scope limits them."""
+PUSH_FLAGS = frozenset(
+    ("-u", "--set-upstream", "-q", "--quiet", "-v", "--verbose", "--progress", "--no-progress", "--atomic")
+)
+"""Options of `git push` that change nothing about what is pushed, and how."""
 _PLAIN = compile_later(r"[A-Za-z0-9_./:=@%+,~^-]+")
 
 
@@ -37,7 +41,7 @@ class ShellKind(Kind):
     no_scope = "let a person run it, or name a command that is understood in the shell scope of {caller}"
 
     def units(self, arg: Declared, value: Any, values: Values, call: Call, facts: Facts) -> Iterable[Unit]:
-        from remit.scopes.shell.units import shell_units
+        from remit.scopes.shell.units import shell_units  # here, as below: few callers have shells
 
         return shell_units(arg.name, value, call.context.cwd, facts.root, facts.schema, facts.links)
 
@@ -45,6 +49,11 @@ class ShellKind(Kind):
         from remit.scopes.shell.units import named_paths
 
         return named_paths(text, cwd, root)
+
+    def databases(self, text: str, cwd: str | None, root: str | None) -> Iterable[str]:
+        from remit.scopes.shell.units import named_databases
+
+        return named_databases(text, cwd, root)
 
     def sole_change(self, text: str, cwd: str | None, root: str | None) -> Sole | None:
         from remit.scopes.shell.sole import sole_change
@@ -75,6 +84,19 @@ class ShellKind(Kind):
         grade: str = unit.value.act.grade
         # Code of the workspace stays known for what it is, whatever rules make of it.
         return unit.grade if unit.grade == UNKNOWN and grade != PROJECT else grade
+
+    def to_own_branch(self, unit: Unit) -> bool:
+        """A plain `git push origin NAME`: everything else may overwrite, delete, or go elsewhere."""
+        act = unit.value.act
+        words = [word.text for word in act.command.words if word.text and not word.glob and not word.deep]
+        odd = act.via or act.command.assigns or act.grade == UNKNOWN or len(words) != len(act.command.words)
+        if odd or words[:2] != ["git", "push"]:
+            return False
+        flags = [text for text in words[2:] if text[0] == "-"]
+        remote, *refs = [text for text in words[2:] if text[0] != "-"] or [""]
+        if not PUSH_FLAGS.issuperset(flags) or remote != "origin" or not refs:
+            return False
+        return len(act.branches) == len(refs) and not any(text[0] in "+:" for text in refs)
 
     def target(self, unit: Unit) -> str | None:
         return None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from typing import Any
 
 from remit.languages.bash.reading import Touch, Word
@@ -13,7 +14,7 @@ from remit.model.terms import PROJECT, UNKNOWN
 from remit.model.text import shown
 from remit.scopes.glob import Glob
 from remit.scopes.globset import GlobSet
-from remit.scopes.interface import Matcher, Unit
+from remit.scopes.interface import Given, Matcher, Unit
 from remit.scopes.path import names_base
 from remit.scopes.shell.placed import Placed
 from remit.scopes.sql.scope import SqlMatcher
@@ -54,6 +55,12 @@ class Run:
         self.anything = bool(data.get("unsafe_any_arguments"))
         if self.anything:
             self.exact = None
+
+    def given(self, given: Given) -> Run:
+        """The same for calls with this task and context."""
+        found = copy(self)
+        found.sql = self.sql.given(given) if self.sql is not None else None
+        return found
 
     def is_about(self, act: Act) -> bool:
         """True if the entry names what the command does: only how it does it is too much."""
@@ -204,7 +211,13 @@ class ShellMatcher(Matcher):
         self.path_texts = {effect: _texts(texts) for effect, texts in (paths or {}).items()}
         if paths is not None:
             self.paths = {e: GlobSet(Glob.parse(t) for t in _texts(texts)) for e, texts in paths.items()}
+        self.open = any(run.sql is not None and run.sql.open for runs in self.runs.values() for run in runs)
         self.texts = sorted({*self.runs, *(f"| {name}" for name in self.filters)})
+
+    def given(self, given: Given) -> ShellMatcher:
+        found = copy(self)
+        found.runs = {program: [run.given(given) for run in runs] for program, runs in self.runs.items()}
+        return found
 
     def covers(self, unit: Unit) -> bool:
         """True only if the command is certainly within."""
@@ -361,7 +374,7 @@ class ShellMatcher(Matcher):
         return program in self.runs or program in self.filters
 
     def samples(self) -> list[Any]:
-        from remit.scopes.shell.samples import sample_texts
+        from remit.scopes.shell.samples import sample_texts  # here, as below: only explanations need samples
 
         return list(sample_texts(self))
 

@@ -11,7 +11,7 @@ from remit.model.terms import UNKNOWN
 from remit.scopes.glob import Glob
 from remit.scopes.interface import Unit
 from remit.scopes.shell.placed import Placed, is_descriptor
-from remit.scopes.sql.units import table_units
+from remit.scopes.sql.units import checked_statement, may_change_schema, table_units
 from remit.scopes.url import Url, UrlError, parse_url
 
 LISTERS = frozenset(("find", "fd", "fdfind", "ls", "du", "tree", "stat"))
@@ -44,7 +44,9 @@ def shell_units(
     for act in found.acts:
         placed = Placed(act, cwd, root, links)
         if schema and act.statements:
-            act = placed.act = _checked(placed, schema)
+            act = placed.act = _checked(
+                placed, schema, alone=all(_only_reads(one) for one in found.acts if one is not act)
+            )
         raw = act.command.raw
         urls = [url for word in act.urls for url in _addresses(word)]
         urls.extend(url for word in act.hosts for url in _addresses(word))
@@ -100,6 +102,7 @@ def _touched(name: str, placed: Placed, touch: Touch, path: str | Glob | None) -
         text=text,
         derived=True,
         untold="place" if placeless else "target",
+        sweeps=touch.deep and placed.act.program not in LISTERS,
         implied=touch.implied,
         literal=touch.path.text is not None or touch.implied,
     )
@@ -111,18 +114,37 @@ def _itself(name: str, touch: Touch, path: str) -> Unit:
     return Unit("path", name, path, effects, text=touch.path.raw, derived=True, itself=True)
 
 
-def _checked(placed: Placed, schema: Mapping[str, str]) -> Act:
-    """The act with a second look at its statements by SQLite itself, where the schema of its database is known."""
-    from remit.languages.sql.authorizer import cross_check
+def named_databases(text: str, cwd: str | None, root: str | None) -> set[str]:
+    """The files of SQLite databases that a text runs SQL on: whoever looks at the disk reads their schemas."""
+    found = [Placed(act, cwd, root) for act in understand(text).acts if act.statements]
+    return {name for placed in found if (name := _sqlite_database(placed)) is not None}
 
+
+def _sqlite_database(placed: Placed) -> str | None:
+    """The one database file that a command of SQLite's shell works on."""
+    names = [name for _, name in placed.databases]
+    return names[0] if placed.act.program in ("sqlite3", "sqlite") and len(names) == 1 else None
+
+
+def _only_reads(act: Act) -> bool:
+    return act.grade != UNKNOWN and act.effects <= {"read"}
+
+
+def _checked(placed: Placed, schema: Mapping[str, str], *, alone: bool) -> Act:
+    """The act with a second look at its statements by SQLite itself, where the schema of its database is known.
+
+    If it is not the only command of the text that does anything, the schema may be another one by then."""
     act = placed.act
-    known = [schema.get(name) for _, name in placed.databases if name is not None]
-    if act.program not in ("sqlite3", "sqlite") or len(placed.databases) != 1 or not known or known[0] is None:
+    known = schema.get(_sqlite_database(placed) or "")
+    if known is None:
         return act
-    statements = tuple(cross_check(statement, known[0]) for statement in act.statements)
+    statements = []
+    for statement in act.statements:
+        statements.append(checked_statement(statement, "sqlite", known, current=alone))
+        alone = alone and not may_change_schema(statement)
     unknown = tuple(reason for statement in statements for reason in statement.unknown)
     grade = UNKNOWN if unknown else act.grade
-    return act._replace(statements=statements, unknown=(*act.unknown, *unknown), grade=grade)
+    return act._replace(statements=tuple(statements), unknown=(*act.unknown, *unknown), grade=grade)
 
 
 def _aimed(name: str, act: Act) -> Iterator[Unit]:

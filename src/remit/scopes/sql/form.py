@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from remit.forms.bound import bound_value
 from remit.forms.nodes import Node
 from remit.forms.shapes import Choice, Either, Field, Flag, ListOf, MapOf, Reader, Record, Ref, Scalar, Text
 from remit.model.text import shown
@@ -63,7 +64,7 @@ def _plain(words: list[str]) -> str | list[str]:
     return "any" if "any" in words else words
 
 
-_values = Either(scalar=_Value(), list=ListOf(_Value(), some=True))
+_values = Either(scalar=_Value(), list=ListOf(_Value(), some=True), map=bound_value)
 _verb = Either(scalar=_name, list=ListOf(_name, some=True), map=_long)
 _scope = Record(
     {
@@ -79,7 +80,7 @@ _scope = Record(
         "functions": Field(_names, "functions beyond those known to be harmless"),
         "rows": Field(
             MapOf(MapOf(_values, what="column"), what="table"),
-            "by table the only rows that it may reach: a column and its value, or values",
+            "by table the only rows that it may reach: a column and its value, or values, or {task: NAME}",
         ),
     },
     what="a sql scope",

@@ -32,7 +32,7 @@ class SqlKind(Kind):
     no_scope = "write it in plainer SQL, or let a person run it; no SQL scope of {caller} could admit it as it stands"
 
     def units(self, arg: Declared, value: Any, values: Values, call: Call, facts: Facts) -> Iterable[Unit]:
-        from remit.scopes.sql.units import sql_units
+        from remit.scopes.sql.units import sql_units  # here, as below: few callers have databases
 
         schema = facts.schema.get(arg.tool.name) if facts.schema is not None else None
         return sql_units(arg.name, value, arg.tool.dialect or "", facts.root, schema or arg.tool.schema)

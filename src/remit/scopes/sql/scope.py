@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from copy import copy
 from fnmatch import fnmatchcase
 from typing import Any
 
 from remit.languages.sql.statement import VERBS, SqlStatement, Use
-from remit.scopes.interface import Matcher, Unit
+from remit.scopes.interface import Given, Matcher, Unit
 
 _WORDS = {"select": "read", "insert": "insert into", "delete": "delete from", "ddl": "change the schema of"}
+_ROWID = frozenset(("rowid", "oid", "_rowid_"))
+"""Other names of a key in sqlite."""
 _CONFLICTS = {"none": "none", "ignore": "OR IGNORE", "replace": "OR REPLACE", "update": "DO UPDATE"}
 
 
@@ -92,22 +95,43 @@ class Rows:
     def __init__(self, table: str, conditions: dict[str, Any]) -> None:
         self.table = table
         self.tables = Tables([table])
-        self.conditions = {
-            column.lower(): frozenset(value if isinstance(value, list | tuple) else [value])
-            for column, value in conditions.items()
-        }
+        self.conditions: dict[str, frozenset[int | str]] = {}
+        self.told_by: dict[str, tuple[str, str]] = {}
+        """By column: the task or the context, and the name under which that has its value."""
+        for column, value in conditions.items():
+            if isinstance(value, Mapping):
+                self.told_by[column.lower()] = next(iter(value.items()))
+                self.conditions[column.lower()] = frozenset()  # no value that anybody can have
+            else:
+                self.conditions[column.lower()] = frozenset(value if isinstance(value, list | tuple) else [value])
+
+    def given(self, given: Given) -> Rows:
+        """The same with the values that the call's task and context have."""
+        found = copy(self)
+        found.conditions = dict(self.conditions)
+        for column, (whose, name) in self.told_by.items():
+            value = given.value(whose, name)
+            if isinstance(value, int | str) and not isinstance(value, bool):  # as a statement can have one
+                found.conditions[column] = frozenset((value,))
+        return found
 
     def refuses(self, use: Use, statement: SqlStatement) -> str | None:
         """Why the use could reach other rows; None if it can't."""
-        if use.own or use.via or use.verb == "ddl" or not self.tables.meets(use.table):
+        if use.own or not self.tables.meets(use.table):
             return None
         if use.verb == "update" and use.columns == frozenset():
             return None  # it locks what it reads
         if use.verb not in ("select", "insert", "update", "delete"):
-            return f"it would {use.verb} {use.table}, of which it may touch only rows with {self.describe()}"
+            word = _WORDS.get(use.verb, use.verb)
+            return f"it would {word} {use.table}, of which it may touch only rows with {self.describe()}"
         if use.verb == "insert" and statement.conflict not in ("none", "ignore"):
             return f"on a conflict it could change other rows of {use.table} than those with {self.describe()}"
+        if use.verb in ("insert", "update") and not _ROWID.isdisjoint(use.columns or ()):
+            return f"it would set the rowid of {use.table}, which may be a column by which rows are told apart"
         for column, allowed in self.conditions.items():
+            if not allowed:
+                whose, name = self.told_by[column]
+                return f"the {whose} has no {name}, which says whose rows of {use.table} it may reach"
             if use.verb == "update" and (use.columns is None or column in use.columns):
                 return f"it would update {use.table}.{column}, by which rows are told apart"
             if not use.rows or not all(_holds(pins, column, allowed) for pins in use.rows):
@@ -120,10 +144,20 @@ class Rows:
     def describe(self, only: str = "") -> str:
         texts = []
         for column, allowed in self.conditions.items():
-            values = [f"'{value}'" if isinstance(value, str) else str(value) for value in sorted(allowed, key=str)]
-            if not only or column == only:
+            values = [_literal(value) for value in sorted(allowed, key=str)]
+            if only and column != only:
+                continue
+            if not values:
+                whose, name = self.told_by[column]
+                texts.append(f"{column} = the {name} of the {whose}")
+            else:
                 texts.append(f"{column} = {values[0]}" if len(values) == 1 else f"{column} IN ({', '.join(values)})")
         return " AND ".join(texts)
+
+
+def _literal(value: int | str) -> str:
+    """As a statement says it."""
+    return "'" + value.replace("'", "''") + "'" if isinstance(value, str) else str(value)
 
 
 def _holds(pins: frozenset[tuple[str, frozenset[int | str]]], column: str, allowed: frozenset[Any]) -> bool:
@@ -140,6 +174,12 @@ class SqlMatcher(Matcher):
         self.explain = bool(scope.get("explain", False))
         self.functions = frozenset(name.lower() for name in _list(scope.get("functions")))
         self.rows = [Rows(table, conditions) for table, conditions in (scope.get("rows") or {}).items()]
+        self.open = any(rows.told_by for rows in self.rows)
+
+    def given(self, given: Given) -> SqlMatcher:
+        found = copy(self)
+        found.rows = [rows.given(given) for rows in self.rows]
+        return found
 
     def covers(self, unit: Unit) -> bool:
         """True only if the statement is certainly within."""
@@ -183,18 +223,40 @@ class SqlMatcher(Matcher):
     def _uses(self, statement: SqlStatement) -> str | None:
         for use in statement.uses:
             if use.via:
-                continue
-            if use.own:
+                refused = self._behind_view(use, statement)
+            elif use.own:
                 refused = self._own(use, statement)
             elif use.verb in self.clauses:
                 refused = self.clauses[use.verb].refuses(use)
             else:
                 word = _WORDS.get(use.verb, use.verb)
                 refused = f"it would also {word} {use.table}; it may only {self.describe()}"
-            refused = refused or next((why for rows in self.rows if (why := rows.refuses(use, statement))), None)
+            if not use.via:
+                refused = refused or next((why for rows in self.rows if (why := rows.refuses(use, statement))), None)
             if refused is not None:
                 return refused
         return None
+
+    def _behind_view(self, use: Use, statement: SqlStatement) -> str | None:
+        """Why a view may not show a table; None if it may: the scope names the view, or sets no limit to the table."""
+        clause = self.clauses.get(use.verb)
+        if not use.shown or clause is None:
+            return None
+        named = [other.table for other in statement.uses if other.verb == use.verb and not other.via]
+        if not clause.tables.all and all(_one(table) in clause.tables.names for table in named):
+            return None
+        if any(rows.tables.meets(use.table) for rows in self.rows):
+            shown = "other tables, one" if use.table == "*" else use.table
+            return f"{use.via} shows {shown}, of which it may reach only some rows; a scope can name the view"
+        word = _WORDS.get(use.verb, use.verb)
+        if use.table == "*" and clause.columns:
+            limited = ", ".join(sorted(clause.columns))
+            return f"{use.via} shows other tables, and of {limited} it may {word} only some columns"
+        allowed = clause.columns.get(use.table.lower())
+        if allowed is None or (use.columns is not None and use.columns <= allowed):
+            return None
+        names = ", ".join(sorted(allowed))
+        return f"{use.via} shows {use.table}, of which it may {word} only {names}; a scope can name the view"
 
     def _own(self, use: Use, statement: SqlStatement) -> str | None:
         """Why the columns by which it chooses and computes what it changes may not be read; None if they may.
@@ -256,7 +318,7 @@ class SqlMatcher(Matcher):
         return unit.value.verb in self.clauses
 
     def samples(self) -> list[Any]:
-        from remit.scopes.sql.samples import sample_statements
+        from remit.scopes.sql.samples import sample_statements  # here, as below: only explanations need samples
 
         return list(sample_statements(self))
 

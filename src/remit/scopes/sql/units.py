@@ -21,8 +21,10 @@ def sql_units(name: str, text: str, dialect: str, root: str | None, schema: str 
         lost = SqlStatement(text, "", unknown=(found.problem,))
         return [Unit("sql", name, lost, text=text, grade=UNKNOWN)]
     units: list[Unit] = []
+    current = True
     for statement in found.statements:
-        checked = _checked(statement, dialect, schema)
+        checked = checked_statement(statement, dialect, schema, current=current)
+        current = current and not may_change_schema(statement)
         runs = any(reach.kind == "program" for reach in checked.reaches)
         grade = UNKNOWN if runs or checked.unknown or checked.strange else "understood"
         units.append(Unit("sql", name, checked, checked.effects, text=checked.text, grade=grade))
@@ -37,7 +39,9 @@ def table_units(name: str, statement: SqlStatement) -> Iterator[Unit]:
         if use.own:
             continue
         effects = _use_effects(use, statement)
-        yield Unit("table", name, use.table, effects, wide=use.table == "*", text=use.table, derived=True)
+        whole = use.table in statement.whole and use.verb in ("update", "delete") and not use.via
+        wide = use.table == "*"
+        yield Unit("table", name, use.table, effects, wide=wide, text=use.table, derived=True, whole=whole)
 
 
 def _use_effects(use: Use, statement: SqlStatement) -> frozenset[str]:
@@ -63,9 +67,44 @@ def _reached(name: str, statement: SqlStatement, root: str | None) -> Iterator[U
         yield Unit("path", name, value, effects, wide=wide, text=reach.value or reach.by, derived=True)
 
 
-def _checked(statement: SqlStatement, dialect: str, schema: str | None) -> SqlStatement:
-    if dialect != "sqlite" or schema is None:
-        return statement
-    from remit.languages.sql.authorizer import cross_check
+def schema_problem(schema: str, dialect: str | None) -> str | None:
+    """Why a text can't serve as the schema of a database; None if it can."""
+    if dialect == "sqlite":
+        from remit.languages.sql.replica import replica_of
 
-    return cross_check(statement, schema)
+        found: object = replica_of(schema)
+    elif dialect == "postgres":
+        from remit.languages.sql.catalog import catalog_of
+
+        found = catalog_of(schema)
+    else:
+        return "a schema is read of `dialect: sqlite` and `dialect: postgres` alone"
+    return found if isinstance(found, str) else None
+
+
+def may_change_schema(statement: SqlStatement) -> bool:
+    """After it, a name may stand for something else than before."""
+    return bool(statement.ddl or statement.unknown) or statement.verb in ("attach", "detach", "set", "reset", "pragma")
+
+
+def checked_statement(
+    statement: SqlStatement, dialect: str, schema: str | None, *, current: bool = True
+) -> SqlStatement:
+    """The statement with what the schema adds to it, in dialects for which one is read.
+
+    One that is not `current` any more can only add: it doesn't tell which columns `*` has.
+    """
+    if schema is None:
+        return statement
+    if dialect == "sqlite":
+        from remit.languages.sql.authorizer import cross_check
+
+        return cross_check(statement, schema, current=current)
+    if dialect == "postgres":
+        from remit.languages.sql.catalog import catalog_of
+
+        found = catalog_of(schema)
+        if isinstance(found, str):
+            return statement._replace(unknown=(*statement.unknown, f"the schema can't be used: {found}"))
+        return found.check(statement)
+    return statement

@@ -12,6 +12,7 @@ import msgspec
 from remit.adapters.hooks.installed import InstallError, read_installed
 from remit.adapters.hosts import registry
 from remit.adapters.hosts.setup import Finding
+from remit.enforce.in_force import ledger_settings
 from remit.grant.clock import Clock
 from remit.grant.credential import status as credential_status
 from remit.grant.daily import used_on
@@ -19,12 +20,14 @@ from remit.model.errors import RemitError
 from remit.model.moments import moment
 from remit.model.rulebook import Rulebook
 from remit.model.task import SUM, amount_text
+from remit.record.continuity import check_continuity
+from remit.record.faults import faults
 from remit.record.open import OpenLog, open_log
 from remit.record.policy import weakenings
 from remit.service.daemon import is_serving
 from remit.service.status.agents import agent_states
 from remit.service.status.hosts import host_state
-from remit.service.status.ledger import ledger_state, seen
+from remit.service.status.ledger import ledger_state, seen, with_sizes, with_streams
 from remit.service.status.model import (
     AgentState,
     ClockState,
@@ -72,7 +75,7 @@ def open_hooks_log(project: Project) -> OpenLog | NoStore:
     if here and not os.path.lexists(project.state / FILE):
         return NoStore(name, "there is no ledger here yet", none=True)
     try:
-        return open_log(project.root, state=project.state, url=url)
+        return open_log(project.root, state=project.state, url=url, settings=ledger_settings(project.root))
     except RemitError as error:
         return NoStore(name, str(error), error.help, error.code == "no-ledger")
 
@@ -131,6 +134,7 @@ def _looked_up(
         lifted = rulebook is not None and LIFTED in rulebook.book.unsafe
         credential = CredentialState(kept is not None, kept.set_at if kept is not None else None, lifted)
         calls, looked = seen(opened)
+        ledger = with_sizes(with_streams(ledger, opened, rulebook), opened)
     except RemitError as error:
         broken = msgspec.structs.replace(ledger, reachable=False, problem=ledger.problem or str(error))
         return broken, None, nobody, Looked(0, False)
@@ -164,6 +168,22 @@ def _weaknesses(rulebook: Rulebook, now: str) -> Iterator[Weakness]:
         else:
             program = about.get("program")
             yield Weakness(about["what"] + (f": {program}" if program else ""), about.get("agent"))
+
+
+def _ledger_faults(opened: OpenLog) -> Iterator[Finding]:
+    """What is wrong with the ledger; a log that was cut or forked is stopped for everybody."""
+    try:
+        with opened.stopping("status"):
+            check_continuity(opened.store, opened.state)
+    except RemitError:
+        pass  # it is among the faults
+    try:
+        found = faults(opened)
+    except RemitError as error:
+        yield Finding("fault", error.code, str(error), error.help)
+        return
+    for one in found:
+        yield Finding("fault", one.code, one.message, one.help)
 
 
 def _findings(
@@ -200,10 +220,16 @@ def _findings(
     elif not ledger.reachable:
         text = f"the ledger can't be used, so everything is denied: {ledger.problem}"
         yield Finding("fault", "ledger-unavailable", text, opened.help if isinstance(opened, NoStore) else None)
+    if not isinstance(opened, NoStore) and ledger.reachable:
+        yield from _ledger_faults(opened)
     chosen, here = hooks_store(project.state), store_url()
     if chosen is not None and here is not None and here != chosen:
         text = "REMIT_STORE names another store here than the one that the hook uses: commands look elsewhere"
         yield Finding("fault", "other-store", text, "run `remit install` with this REMIT_STORE, or unset it")
+    for one in ledger.streams:
+        if one.error is not None:
+            text = f"the stream `{one.name}` fails, and {one.waiting} entries wait for it: {one.error}"
+            yield Finding("fault", "stream-failed", text, "look at `remit ledger stream`; nothing is lost meanwhile")
     if clock is not None and clock.doubt is not None:
         yield Finding("fault", "clock-in-doubt", clock.doubt, "run `remit clock`")
     if credential is not None and not credential.set and not credential.lifted and policy.at is not None:

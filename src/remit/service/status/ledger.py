@@ -6,12 +6,14 @@ import msgspec
 
 from remit.model.decoding import Decoding
 from remit.model.errors import RemitError
+from remit.model.rulebook import Rulebook
 from remit.record.anchor import configured
 from remit.record.append import head_of
 from remit.record.log import cosigned, newest_checkpoint
 from remit.record.open import OpenLog
-from remit.record.reader import entries, entry_at
-from remit.service.status.model import LedgerState, Looked, Seen
+from remit.record.reader import archives, entries, entry_at
+from remit.record.stream import backlogs
+from remit.service.status.model import LedgerState, Looked, Seen, StreamState
 
 BACK = 100_000
 """So many entries are looked through, from the newest back."""
@@ -54,9 +56,32 @@ def ledger_state(opened: OpenLog) -> LedgerState:
                 signed,
                 cosigned(view) is not None,
                 tuple(configured(view)),
+                unsigned_since=entry_at(view, signed or 0).data.get("at") if (signed or 0) < size else None,
             )
     except RemitError as error:
         return LedgerState(store, False, str(error), opened.origin)
+
+
+def with_sizes(state: LedgerState, opened: OpenLog) -> LedgerState:
+    """The same with what it takes up and how old it is. Raises StoreError and LedgerError."""
+    if not state.reachable:
+        return state
+    with opened.store.read() as view:
+        known = archives(view)
+        end = known[-1].end if known else 0
+        oldest = next((stored.data.get("at") for stored in entries(view, end)), None)
+    return msgspec.structs.replace(state, bytes=opened.store.size(), oldest=oldest, archived=end)
+
+
+def with_streams(state: LedgerState, opened: OpenLog, rulebook: Rulebook | None) -> LedgerState:
+    """The same with the streams of the policy. Raises StoreError and LedgerError."""
+    settings = rulebook.book.ledger if rulebook is not None else None
+    if settings is None or not state.reachable:
+        return state
+    with opened.store.read() as view:
+        found = backlogs(view, settings.streams)
+    streams = tuple(StreamState(one.name, one.to, one.waiting, one.at, one.error) for one in found)
+    return msgspec.structs.replace(state, streams=streams)
 
 
 _LINE = Decoding(_Line)

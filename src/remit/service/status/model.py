@@ -30,6 +30,16 @@ class PolicyState(msgspec.Struct, frozen=True):
     """Why nothing is in force, although something was activated: everything is denied then."""
 
 
+class StreamState(msgspec.Struct, frozen=True, omit_defaults=True):
+    """How far a stream of events has come."""
+
+    name: str
+    to: str
+    waiting: int
+    last: str | None = None
+    error: str | None = None
+
+
 class LedgerState(msgspec.Struct, frozen=True):
     """The ledger, as far as a look at its head tells; whether it is whole says `remit ledger verify`."""
 
@@ -43,6 +53,15 @@ class LedgerState(msgspec.Struct, frozen=True):
     """How many entries the newest checkpoint is over."""
     cosigned: bool = False
     anchors: tuple[str, ...] = ()
+    streams: tuple[StreamState, ...] = ()
+    unsigned_since: str | None = None
+    """When the oldest entry was written that is under no signature."""
+    bytes: int | None = None
+    """What the store takes up."""
+    oldest: str | None = None
+    """Of the entries that are not archived."""
+    archived: int = 0
+    """The first so many are in archives."""
 
 
 class CredentialState(msgspec.Struct, frozen=True):

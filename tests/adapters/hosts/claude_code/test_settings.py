@@ -46,7 +46,7 @@ def test_installing_twice_is_installing_once(text: str):
     once, mine = install(text, COMMAND, RULES)
     assert install(once, COMMAND, RULES, mine) == (once, mine)
     data = json.loads(once)
-    assert ours(data) == [COMMAND] * 3
+    assert ours(data) == [COMMAND] * len(EVENTS)
     assert all(group(COMMAND) in data["hooks"][event] for event in EVENTS)
     assert set(RULES) <= set(data["permissions"]["deny"])
 
@@ -55,7 +55,7 @@ def test_installing_twice_is_installing_once(text: str):
 def test_a_moved_program_and_other_rules_replace_ours_only(text: str):
     once, mine = install(text, COMMAND, RULES)
     again, still = install(once, MOVED, RULES[1:], mine)
-    assert ours(json.loads(again)) == [MOVED] * 3
+    assert ours(json.loads(again)) == [MOVED] * len(EVENTS)
     assert still == tuple(rule for rule in mine if rule in RULES[1:])
     before = json.loads(text).get("permissions", {}).get("deny", [])
     assert [rule for rule in json.loads(again)["permissions"]["deny"] if rule not in still] == before

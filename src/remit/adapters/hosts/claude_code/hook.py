@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from remit.adapters.hosts.claude_code.setup import ClaudeSetup
 
 NAME = "claude-code"
-BEFORE, AFTER, FAILED = "PreToolUse", "PostToolUse", "PostToolUseFailure"
+BEFORE, AFTER, FAILED, END = "PreToolUse", "PostToolUse", "PostToolUseFailure", "SessionEnd"
 LIMIT = 32 * 1024 * 1024
 _PARTS = re.compile(rb'"(?:[^"\\]|\\.)*+"|[][{}]|[^][{}"]+|"', re.DOTALL)
 PERSON = frozenset({"default", "acceptEdits", "plan"})
@@ -51,6 +51,8 @@ def read_event(data: bytes) -> Event:
         return _question(found)
     if name in (AFTER, FAILED):
         return _after(name, found.get("session_id"), found.get("tool_use_id"), found.get("is_interrupt"))
+    if name == END and "tool_input" not in found:
+        return Event("end", session=str(found.get("session_id") or ""))
     if "tool_input" in found:
         raise CallError("an event that nobody installed a hook for")  # it may be a question under a new name
     return Event("other")
@@ -146,7 +148,7 @@ class ClaudeCode:
         Reply(_REFUSAL),
         SILENCE,
         questions=(f'"hook_event_name":"{BEFORE}"', f'"hook_event_name": "{BEFORE}"'),
-        reports=(f'"hook_event_name":"{AFTER}', f'"hook_event_name": "{AFTER}'),
+        reports=tuple(f'"hook_event_name":{blank}"{name}' for name in (AFTER, END) for blank in ("", " ")),
         unattended=("CLAUDE_CODE_SESSION_ATTENDED", "0"),
     )
 
@@ -180,6 +182,6 @@ class ClaudeCode:
 
     def setup(self) -> ClaudeSetup:
         """Its files."""
-        from remit.adapters.hosts.claude_code.setup import ClaudeSetup
+        from remit.adapters.hosts.claude_code.setup import ClaudeSetup  # here: a hook does without what installs
 
         return ClaudeSetup()

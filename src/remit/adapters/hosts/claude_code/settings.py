@@ -11,12 +11,12 @@ from typing import Any
 
 from remit.adapters.hooks.command import is_hook_command
 from remit.adapters.hosts.claude_code.catalog import catalog
-from remit.adapters.hosts.claude_code.hook import AFTER, BEFORE, FAILED, NAME
+from remit.adapters.hosts.claude_code.hook import AFTER, BEFORE, END, FAILED, NAME
 from remit.exchange import json_text
 from remit.exchange.json_text import JsonError
 from remit.model.text import shown
 
-EVENTS = (BEFORE, AFTER, FAILED)
+EVENTS = (BEFORE, AFTER, FAILED, END)
 TIMEOUT = 30
 EMPTY = "{}\n"
 _TYPES = {"object": dict, "text": str, "flag": bool}

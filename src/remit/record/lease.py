@@ -1,0 +1,198 @@
+"""Leases: which processes write to the log, and which calls were left behind by those that are gone.
+
+A process that has calls running holds a lease: a row that it renews, and a lock on a file in the state directory, which
+the kernel drops when the process ends, however it ends. Who can see the file knows at once; everybody else waits until
+the lease has run out. No host name and no process number counts: both are others in a container that was restarted.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import time
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from pathlib import Path
+
+from remit.record.append import append
+from remit.record.entry import Entry, outcome_entry
+from remit.store.errors import StoreError
+from remit.store.interface import Store, Transaction
+
+ELSEWHERE = "elsewhere"
+"""The writer of a call whose outcome another process will report, as the hooks of a host do."""
+LEASE = 60.0
+"""Seconds that a lease lasts."""
+RENEW = 10.0
+"""Seconds after which it is renewed, while a call runs."""
+FOLDER = "writers"
+_held: set[int] = set()
+"""Locks of this process. A child must not keep them when its parent dies."""
+
+
+def _drop_in_child() -> None:
+    for handle in _held:
+        with suppress(OSError):
+            os.close(handle)
+    _held.clear()
+
+
+os.register_at_fork(after_in_child=_drop_in_child)
+
+
+class Lease:
+    """The lease of one writer."""
+
+    def __init__(self, writer: str, state: Path | None) -> None:
+        """Without a state directory there is no lock, and only the row counts."""
+        self.writer, self.state = writer, state
+        self._running: set[str] = set()
+        self._renewed: float | None = None
+        self._lock = -1
+
+    @property
+    def due(self) -> bool:
+        """Whether it has to be renewed now: a call runs, and it was not renewed for a while."""
+        return bool(self._running) and (self._renewed is None or _steady() - self._renewed >= RENEW)
+
+    @property
+    def running(self) -> bool:
+        """Whether calls of this writer run."""
+        return bool(self._running)
+
+    def hold(self, change: Transaction) -> None:
+        """Within a change: the lease is held, and fresh."""
+        if self._renewed is not None and _steady() - self._renewed < RENEW:
+            return
+        if self._lock < 0 and self.state is not None:
+            self._lock = _locked(self.state / FOLDER / self.writer)
+        seen = f"{_wall(change)} {int(_steady() * 1000)}"
+        if not change.run("UPDATE writer_process SET seen = ? WHERE id = ?", seen, self.writer):
+            change.run(
+                "INSERT INTO writer_process (id, host, boot, pid, seen) VALUES (?, ?, ?, ?, ?)",
+                *(self.writer, os.uname().nodename, _boot(), os.getpid(), seen),
+            )
+
+    def kept(self, entries: Iterable[Entry] = ()) -> None:
+        """The change was kept, with these entries."""
+        if self._renewed is None or _steady() - self._renewed >= RENEW:
+            self._renewed = _steady()
+        for entry in entries:
+            if entry.opens and entry.call is not None:
+                self._running.add(entry.call)
+            elif entry.kind == "outcome" and entry.call is not None:
+                self._running.discard(entry.call)
+
+    def renew(self, store: Store) -> None:
+        """Renews it where that is due; not if the store can't be written, and then the next call tries again."""
+        if not self.due:
+            return
+        with suppress(StoreError):
+            with store.write() as change:
+                self.hold(change)
+            self.kept()
+
+    def release(self, store: Store) -> None:
+        """It has written its last entry. What it left running stays until somebody recovers it."""
+        with suppress(StoreError):  # it will be found gone
+            if self._renewed is not None:
+                with store.write() as change:
+                    change.run("DELETE FROM writer_process WHERE id = ?", self.writer)
+        if self._lock >= 0 and self.state is not None:
+            with suppress(OSError):
+                (self.state / FOLDER / self.writer).unlink()
+            if self._lock in _held:
+                _held.discard(self._lock)
+                os.close(self._lock)
+            self._lock = -1
+
+
+def recover(store: Store, state: Path | None, writer: str, clock: Callable[[], int] = time.time_ns) -> int:
+    """Writes `outcome: unknown` for calls whose process is gone; says how many. Raises LedgerError and StoreError."""
+    with store.read() as view:
+        if view.row("SELECT 1 FROM running WHERE writer <> ? LIMIT 1", ELSEWHERE) is None:
+            return 0
+    with store.write() as change:
+        lost = _left(change, state, writer)
+        at, why = clock(), "the process ended"
+        entries = [outcome_entry(call, seq, "unknown", at, writer, error=why) for call, seq in lost]
+        if entries:
+            append(change, entries, writer)
+    return len(entries)
+
+
+def _left(change: Transaction, state: Path | None, myself: str) -> list[tuple[str, int]]:
+    """Calls without an outcome whose process is gone, with the place of their intent."""
+    alive = {myself, ELSEWHERE}
+    for writer, boot, seen in change.rows("SELECT id, boot, seen FROM writer_process"):
+        if writer != myself and _gone(change, state, str(writer), str(boot), str(seen)):
+            change.run("DELETE FROM writer_process WHERE id = ?", writer)
+        else:
+            alive.add(writer)
+    rows = change.rows("SELECT call, seq, writer FROM running ORDER BY seq")
+    return [(str(call), int(seq)) for call, seq, writer in rows if writer not in alive]
+
+
+def _gone(change: Transaction, state: Path | None, writer: str, boot: str, seen: str) -> bool:
+    """Whether a process is gone: by its lock where that can be seen, otherwise by its lease."""
+    path = state / FOLDER / writer if state is not None and "/" not in writer else None
+    if path is not None and os.path.lexists(path):
+        return _is_free(path)
+    try:
+        wall, steady = map(int, seen.split(" "))
+    except ValueError:
+        return True
+    by_server = change.clock is not None
+    age = _steady() * 1000 - steady if boot == _boot() and not by_server else float(_wall(change) - wall)
+    return abs(age) > LEASE * 1000  # a live process has renewed it by the clock as it is now
+
+
+def _is_free(path: Path) -> bool:
+    """Whether nobody holds the lock; then its file goes."""
+    try:
+        handle = os.open(path, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        path.unlink(missing_ok=True)
+    except OSError:
+        return False
+    finally:
+        os.close(handle)
+    return True
+
+
+def _locked(path: Path) -> int:
+    """A lock of this process; -1 if it can't have one, and the row alone counts."""
+    try:
+        path.parent.mkdir(mode=0o700, exist_ok=True)
+        handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+    except OSError:
+        return -1
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        os.close(handle)
+        return -1
+    _held.add(handle)
+    return handle
+
+
+def _wall(change: Transaction) -> int:
+    """Milliseconds since 1970: by the clock of the server, where there is one for all."""
+    row = change.row(f"SELECT {change.clock}") if change.clock is not None else None
+    return int(row[0]) if row is not None else time.time_ns() // 1_000_000
+
+
+def _steady() -> float:
+    """Seconds since the machine started, sleep included: nobody sets this clock."""
+    return time.clock_gettime(getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC))
+
+
+def _boot() -> str:
+    """Which start of the machine this is."""
+    try:
+        return Path("/proc/sys/kernel/random/boot_id").read_text("ascii").strip()
+    except OSError:
+        return ""

@@ -1,0 +1,370 @@
+"""State: what authority rests on, as the ledger says it. The newest entry of a subject says how it stands.
+
+Every change of authority is an entry that says what came of it: `"state":{"after":1204,"of":["ask",17],"row":{…}}`.
+`after` is the entry before it of the same subject, so that no entry can be repeated later. Tables only help to find
+things: a row counts if the newest entry of its subject says exactly this row, and `check_row` is asked at every use.
+
+Each kind of state is declared once, in `KINDS`; checking it at use and verifying it is the same for all of them.
+"""
+
+from __future__ import annotations
+
+import base64
+import os
+from collections.abc import Callable, Iterable, Mapping
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import msgspec
+
+from remit.model.decoding import Decoding
+from remit.model.digest import sha256
+from remit.model.errors import RemitError
+from remit.record.append import append
+from remit.record.canonical import MAX_INT, encode
+from remit.record.entry import event_entry
+from remit.record.lease import ELSEWHERE
+from remit.record.tree import leaf_hash
+from remit.store.interface import Transaction, Value
+
+FORGED = "state-forged"
+Key = str | int
+Row = Mapping[str, Any]
+Sign = Callable[[bytes], bytes]
+_MESSAGE = b"remit state v1\n"
+
+
+class StateForged(RemitError):
+    """Something in the store is not what the ledger says."""
+
+    code = FORGED
+
+
+def _nobody(row: Row) -> bool:
+    return False
+
+
+class Kind(msgspec.Struct, frozen=True, kw_only=True):
+    """How one kind of state follows from the entries."""
+
+    name: str
+    """The first part of its subjects, and its table where it has one."""
+    events: tuple[str, ...]
+    """Which types of entries make it."""
+    key: tuple[str, ...] = ()
+    """The columns that tell one from another."""
+    plain: tuple[str, ...] = ()
+    """Columns that the entry repeats."""
+    digested: tuple[str, ...] = ()
+    """Columns of which it has a digest, salted with the column `salt`."""
+    fixed: tuple[str, ...] = ()
+    """Columns that are written once; triggers keep them from being changed."""
+    ignored: Mapping[str, str] = {}
+    """Columns that no entry says, and why changing them gives nobody anything."""
+    tabled: bool = True
+    """False: the entries alone hold it."""
+    history: str | None = None
+    """The column by which all rows of the one subject are kept; the newest counts."""
+    by_person: Callable[[Row], bool] = _nobody
+    """Whether only a person can have brought this row about."""
+    grows: bool = False
+    """Its numbers never become less."""
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """All that are compared, and the salt."""
+        salt = ("salt",) if self.digested else ()
+        return tuple(dict.fromkeys((*self.key, *self.plain, *self.digested, *salt)))
+
+
+def _approved(row: Row) -> bool:
+    return bool(row["state"] == "approved" and row["answerer_kind"] == "human")
+
+
+def _issued(row: Row) -> bool:
+    """A living capsule that no agent issued."""
+    try:
+        return bool(row["ended"] is None and _ISSUED.decode(bytes(row["body"])).issuer == "human")
+    except msgspec.MsgspecError:
+        return True
+
+
+class _Issued(msgspec.Struct):
+    issuer: str = "human"
+
+
+_ISSUED = Decoding(_Issued)
+
+ASK = Kind(
+    name="ask",
+    events=("approval",),
+    key=("seq",),
+    plain=("digest", "agent", "capsule", "asked_of", "state", "expires", "answered", "answerer", "answerer_kind"),
+    digested=("body", "because"),
+    fixed=("digest", "agent", "capsule", "asked_of", "body", "salt"),
+    by_person=_approved,
+)
+CAPSULE = Kind(
+    name="capsule",
+    events=("capsule",),
+    key=("id",),
+    plain=("agent", "parent", "expires", "ended", "ended_by"),
+    digested=("body",),
+    fixed=("agent", "parent", "body", "salt"),
+    by_person=_issued,
+)
+TICKET = Kind(
+    name="ticket",
+    events=("capsule",),
+    key=("digest",),
+    plain=("capsule", "expires", "used", "expired"),
+)
+ACTIVATION = Kind(
+    name="activation",
+    events=("activation",),
+    plain=("seq", "policy", "digest", "at", "person"),
+    history="seq",
+    by_person=lambda row: True,
+)
+CREDENTIAL = Kind(
+    name="credential",
+    events=("credential",),
+    key=("name",),
+    plain=("kind", "set_at", "key"),
+    digested=("parameters", "hash"),
+    ignored={
+        "failures": "it only slows guessing through Remit; whoever reads the table guesses without",
+        "failed_at": "as `failures`",
+    },
+)
+GATES = Kind(name="gates", events=("gate",), tabled=False, by_person=lambda row: True)
+SPENT = Kind(name="spent", events=("budget",), tabled=False, grows=True)
+DAILY = Kind(name="daily", events=("budget",), tabled=False, grows=True)
+LAUNCH = Kind(name="launch", events=("handover",), tabled=False)
+KINDS = {kind.name: kind for kind in (ASK, CAPSULE, TICKET, ACTIVATION, CREDENTIAL, GATES, SPENT, DAILY, LAUNCH)}
+
+OTHER_TABLES = {
+    "leaf": "the log itself",
+    "head": "the log itself: compared with the entries",
+    "checkpoint": "the log itself: signed",
+    "secret": "compared with what the entries commit to, and with the erasures",
+    "sealed": "compared with the open questions",
+    "running": "compared with intents and outcomes",
+    "writer_process": "who writes: decides only when a call counts as lost",
+    "meta": "the log's name, its anchors, and what witnesses cosigned; compared with the keys and with the anchors",
+    "migration": "compared with the scripts of this version",
+    "writer": "a lock",
+    "moment": "no earlier than any clock: set back, the wall clock and the steady one count; set forward, all ends",
+    "boot": "as `moment`",
+}
+"""Tables that say nothing of who may do what, and why."""
+
+
+class State(msgspec.Struct, frozen=True):
+    """What an entry says came of it."""
+
+    of: tuple[Key, ...]
+    after: int | None
+    row: dict[str, Any] | None
+    """None: there is none any more."""
+
+
+class _Body(msgspec.Struct, frozen=True):
+    type: str
+    state: State | None = None
+    signed: str | None = None
+    """By a person, over the type and the state."""
+    credential: str | None = None
+    """Of an activation, `none`: under its policy people need no credential."""
+
+
+class Said(NamedTuple):
+    """The newest entry of a subject."""
+
+    seq: int
+    hash: bytes
+    type: str
+    state: State
+    signed: str | None
+    credential: str | None
+
+    @property
+    def row(self) -> dict[str, Any]:
+        return self.state.row or {}
+
+    @property
+    def message(self) -> bytes:
+        """The bytes that a person signs."""
+        return message_of(self.type, self.state)
+
+
+_BODY = Decoding(_Body)
+
+
+def message_of(event: str, state: State) -> bytes:
+    """What a person signs who brings a state about."""
+    return _MESSAGE + encode({"type": event, "state": msgspec.to_builtins(state)})
+
+
+def subject_of(kind: Kind, *key: Key) -> str:
+    """How the leaf's column names it: `["ask",17]`."""
+    return msgspec.json.encode((kind.name, *key)).decode()
+
+
+def read_state(seq: int, kept: bytes, body: bytes) -> Said | None:
+    """What an entry says about a state; None if it says nothing. Raises StateForged for an entry that was changed."""
+    if leaf_hash(body) != kept:
+        raise StateForged(f"entry {seq} was changed after it was written")
+    try:
+        found = _BODY.decode(body)
+    except (msgspec.MsgspecError, UnicodeError):
+        return None
+    if found.state is None:
+        return None
+    return Said(seq, kept, found.type, found.state, found.signed, found.credential)
+
+
+@lru_cache(16)
+def _newest_query(count: int) -> str:
+    one = "SELECT * FROM (SELECT seq, hash, body, subject FROM leaf WHERE subject = ? ORDER BY seq DESC LIMIT 2) AS s"
+    return " UNION ALL ".join(f"{one}{place}" for place in range(count))
+
+
+def newest(view: Transaction, *wanted: tuple[Kind, tuple[Key, ...]]) -> list[Said | None]:
+    """The newest entry of each subject, all in one statement; None where there is none.
+
+    Raises StateForged for entries that don't follow one another, or are of another kind.
+    """
+    subjects = [subject_of(kind, *key) for kind, key in wanted]
+    places: dict[str, list[tuple[int, bytes, bytes]]] = {}
+    for seq, kept, body, subject in view.rows(_newest_query(len(subjects)), *subjects):
+        places.setdefault(subject, []).append((int(seq), bytes(kept), bytes(body)))
+    return [_last(kind, key, places.get(subject)) for (kind, key), subject in zip(wanted, subjects, strict=True)]
+
+
+def newest_under(view: Transaction, kind: Kind, first: str) -> list[Said]:
+    """The newest entries of all subjects whose key begins so, in the order of their subjects. Raises StateForged."""
+    start = subject_of(kind, first)[:-1] + ","
+    query = "SELECT DISTINCT subject FROM leaf WHERE subject >= ? AND subject < ? ORDER BY subject"
+    keys = [tuple(_SUBJECT.decode(str(row[0]))[1:]) for row in view.rows(query, start, start + "\U0010ffff")]
+    found = [newest(view, (kind, key))[0] for key in keys]
+    return [said for said in found if said is not None]
+
+
+_SUBJECT = Decoding(tuple[Key, ...])
+
+
+def _last(kind: Kind, key: tuple[Key, ...], rows: list[tuple[int, bytes, bytes]] | None) -> Said | None:
+    if not rows:
+        return None
+    rows.sort(reverse=True)
+    found = read_state(*rows[0])
+    before = rows[1][0] if len(rows) > 1 else None
+    if found is None or found.state.of != (kind.name, *key) or found.type not in kind.events:
+        raise StateForged(f"entry {rows[0][0]} does not say what became of {name_of(kind, key)}")
+    if found.state.after != before:
+        raise StateForged(f"entry {rows[0][0]} about {name_of(kind, key)} does not follow the one before it")
+    return found
+
+
+def name_of(kind: Kind, key: Iterable[Key]) -> str:
+    """For people: `ask 17`."""
+    return " ".join((kind.name, *(str(part)[:100] for part in key)))
+
+
+def said_of(kind: Kind, row: Row) -> dict[str, Any]:
+    """The row as entries say it."""
+    if not kind.tabled:
+        return {name: _said(value) for name, value in row.items()}
+    said = {name: _said(row[name]) for name in kind.plain}
+    for name in kind.digested:
+        said[name] = _digest(name, row["salt"], row[name])
+    return said
+
+
+def _said(value: Any) -> Any:
+    """Bytes, and numbers beyond what every reader of JSON agrees on, as text."""
+    if isinstance(value, tuple):
+        return list(value)
+    if isinstance(value, (bytes, memoryview)):
+        return base64.b64encode(value).decode()
+    return str(value) if type(value) is int and abs(value) > MAX_INT else value
+
+
+def _digest(name: str, salt: bytes | None, value: str | bytes | None) -> str | None:
+    if value is None or salt is None:
+        return None
+    data = value.encode() if isinstance(value, str) else bytes(value)
+    return base64.b64encode(sha256(bytes(salt) + name.encode() + b"\0" + data).digest()).decode()
+
+
+def differing(kind: Kind, row: Row, said: Said) -> list[tuple[str, Any]]:
+    """The columns in which a row is not what the entry says, with what it says."""
+    is_, must = said_of(kind, row), said.state.row
+    if must is None:
+        return [("", None)]
+    return [(name, must.get(name)) for name in {**must, **is_} if is_.get(name) != must.get(name)]
+
+
+def check_row(kind: Kind, key: tuple[Key, ...], row: Row, said: Said | None) -> Said:
+    """That the newest entry says this very row. Raises StateForged."""
+    if said is None:
+        raise StateForged(f"no entry of the ledger explains {name_of(kind, key)}", help=_HELP)
+    wrong = differing(kind, row, said)
+    if wrong:
+        what = wrong[0][0] or "its row"
+        raise StateForged(f"{what} of {name_of(kind, key)} is not what entry {said.seq} says", help=_HELP)
+    return said
+
+
+_HELP = "somebody changed the store, or an older Remit wrote it: look at `remit ledger verify`, and give it again"
+
+
+def put(
+    change: Transaction,
+    kind: Kind,
+    key: tuple[Key, ...],
+    row: Row | None,
+    *,
+    event: str,
+    at: int,
+    writer: str,
+    about: Mapping[str, Any],
+    private: Mapping[str, Any] | None = None,
+    sign: Sign | None = None,
+) -> int:
+    """Appends the entry that says the new state, and brings the table along; the place of the entry.
+
+    Raises StoreError and LedgerError.
+    """
+    subject = subject_of(kind, *key)
+    found = change.row("SELECT max(seq) FROM leaf WHERE subject = ?", subject)
+    after = int(found[0]) if found is not None and found[0] is not None else None
+    state = State((kind.name, *key), after, said_of(kind, row) if row is not None else None)
+    more: dict[str, Any] = {"state": msgspec.to_builtins(state)}
+    if sign is not None:
+        more["signed"] = base64.b64encode(sign(message_of(event, state))).decode()
+    entry = event_entry(event, at, writer, {**about, **more}, private or {})
+    place = append(change, [entry._replace(subject=subject)], ELSEWHERE).first
+    if kind.tabled and row is not None:
+        _write(change, kind, row, is_new=after is None or kind.history is not None)
+    return place
+
+
+def _write(change: Transaction, kind: Kind, row: Row, *, is_new: bool) -> None:
+    if is_new:
+        names = tuple(row)
+        values: tuple[Value, ...] = tuple(row[name] for name in names)
+        marks = ", ".join("?" * len(names))
+        change.run(f"INSERT INTO {kind.name} ({', '.join(names)}) VALUES ({marks})", *values)  # noqa: S608
+        return
+    names = tuple(name for name in row if name not in kind.key and name not in kind.fixed)
+    sets, where = ", ".join(f"{name} = ?" for name in names), " AND ".join(f"{name} = ?" for name in kind.key)
+    values = tuple(row[name] for name in (*names, *kind.key))
+    if change.run(f"UPDATE {kind.name} SET {sets} WHERE {where}", *values) != 1:  # noqa: S608
+        raise StateForged(f"{name_of(kind, [row[name] for name in kind.key])} is gone from the store")
+
+
+def new_salt() -> bytes:
+    """For the digests of a new row."""
+    return os.urandom(16)

@@ -1,0 +1,192 @@
+"""Every tampering of `harms.py` at every point, with and without an anchor: docs/tampering.md says who notices what.
+
+python -m tests.faults.tampering.test_tampering    prints the page's table as it is found now
+"""
+
+from __future__ import annotations
+
+import shutil
+import sys
+import tempfile
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from remit.model.call import Call
+from remit.model.decision import Decision
+from remit.model.errors import RemitError
+from remit.model.terms import DENY
+from remit.record.anchor import configure
+from remit.record.audit import audit
+from remit.record.open import Opened, open_for_hook, open_ledger, open_log
+from remit.record.reread import Reread
+from tests.faults.tampering.harms import HARMS, Scene
+
+PAGE = Path(__file__).parents[3] / "docs" / "tampering.md"
+COLUMNS = ("opens", "hook", "runs", "background", "verify")
+NOTHING = "–"
+
+
+def _write(opened: Opened, count: int) -> None:
+    for number in range(count):
+        call = Call("writer", "write", {"file": f"docs/{number}.md"})
+        opened.ledger.intent(call, Decision(DENY, "writer", "write", "out-of-scope", "no"))
+
+
+def build(folder: Path, *, anchored: bool) -> Scene:
+    """Twenty entries, signed at 12 and at 20; the older copy has 12."""
+    root = folder / "project"
+    root.mkdir()
+    scene = Scene(folder / "state", folder / "old", folder / "kept")
+    with open_ledger(root, point="test", state=scene.state) as opened:
+        if anchored:
+            configure(opened.store, [f"file:{scene.anchor}"])
+        _write(opened, 12)
+        opened.push()
+    shutil.copytree(scene.state, scene.old)
+    if scene.anchor.exists():
+        shutil.copy(scene.anchor, scene.old / "kept")
+    with open_ledger(root, point="test", state=scene.state) as opened:
+        _write(opened, 8)
+        opened.push()
+    return scene
+
+
+def copied(scene: Scene, to: Path) -> Scene:
+    shutil.copytree(scene.state, to / "state")
+    if scene.anchor.exists():
+        shutil.copy(scene.anchor, to / "kept")
+        link = to / "state"
+        with open_log(None, state=link) as opened:
+            configure(opened.store, [f"file:{to / 'kept'}"])
+        anchored = link / "keys" / "anchored"
+        if anchored.exists():
+            anchored.write_text(anchored.read_text().replace(str(scene.anchor), str(to / "kept")))
+    return Scene(to / "state", scene.old, to / "kept")
+
+
+def opens(scene: Scene, harm: Callable[[Scene], None]) -> str:
+    """Guard, the daemon or a command is started afterwards."""
+    harm(scene)
+    with open_ledger(scene.state.parent, point="test", state=scene.state) as opened:
+        return "warns" if opened.warnings else NOTHING
+
+
+def hook(scene: Scene, harm: Callable[[Scene], None]) -> str:
+    """A hook without a daemon records a call afterwards."""
+    harm(scene)
+    with open_for_hook(scene.state, point="test", url=None) as opened:
+        opened.ledger.intent(Call("writer", "read", {}), Decision(DENY, "writer", "read", "no", "no"))
+        return NOTHING
+
+
+def runs(scene: Scene, harm: Callable[[Scene], None]) -> str:
+    """A Guard or a daemon that runs records its next call."""
+    opened = open_ledger(scene.state.parent, point="test", state=scene.state)
+    opened.ledger.deadline = 2.0
+    try:
+        _write(opened, 1)
+        harm(scene)
+        _write(opened, 1)
+        return NOTHING
+    finally:
+        with suppress(RemitError):
+            opened.close()
+
+
+def background(scene: Scene, harm: Callable[[Scene], None]) -> str:
+    """The entries are read again by a Guard or daemon that runs."""
+    opened = open_ledger(scene.state.parent, point="test", state=scene.state)
+    opened.ledger.deadline = 2.0
+    try:
+        harm(scene)
+        reread = Reread(opened.store, opened.memory)
+        for _ in range(3):  # each is a whole run over so few entries
+            reread.step()
+        return NOTHING
+    finally:
+        with suppress(RemitError):
+            opened.close()
+
+
+def verify(scene: Scene, harm: Callable[[Scene], None]) -> str:
+    """`remit ledger verify` is run afterwards."""
+    harm(scene)
+    with open_log(None, state=scene.state) as opened:
+        found = audit(opened.log, opened.signer)
+        return found.problems[0].code if found.problems else NOTHING
+
+
+POINTS = {"opens": opens, "hook": hook, "runs": runs, "background": background, "verify": verify}
+
+
+def noticed(base: Scene, harm: Callable[[Scene], None], point: str, folder: Path) -> str:
+    """The code that the point gives."""
+    scene = copied(base, folder)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            return POINTS[point](scene, harm)
+        except RemitError as error:
+            return error.code
+
+
+def rows() -> Iterator[tuple[str, list[str]]]:
+    """The table of the page: by tampering, the codes by point, without an anchor and with one."""
+    for line in PAGE.read_text("utf-8").splitlines():
+        cells = [cell.strip() for cell in line.strip().strip("|").split("|")]
+        if len(cells) == 1 + 2 * len(COLUMNS) and cells[0] not in ("tampering", "") and not cells[0].startswith("-"):
+            yield cells[0], [cell.strip("`") for cell in cells[1:]]
+
+
+@pytest.fixture(scope="module")
+def bases(tmp_path_factory: pytest.TempPathFactory) -> dict[bool, Scene]:
+    return {anchored: build(tmp_path_factory.mktemp("base"), anchored=anchored) for anchored in (False, True)}
+
+
+def test_the_page_has_every_tampering():
+    said = [name for name, _ in rows()]
+    assert said == list(HARMS)
+    assert len(said) >= 70
+
+
+@pytest.mark.sample(60)
+@pytest.mark.parametrize("anchored", [False, True], ids=["alone", "anchored"])
+@pytest.mark.parametrize("point", COLUMNS)
+@pytest.mark.parametrize("name", HARMS)
+def test_who_notices(bases: dict[bool, Scene], tmp_path: Path, name: str, point: str, *, anchored: bool):
+    expected = dict(rows())[name][COLUMNS.index(point) + len(COLUMNS) * anchored]
+    assert noticed(bases[anchored], HARMS[name], point, tmp_path) == expected
+
+
+def main() -> None:
+    """Print the table as it is found now."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        bases = {}
+        for anchored in (False, True):
+            (folder / str(anchored)).mkdir()
+            bases[anchored] = build(folder / str(anchored), anchored=anchored)
+        print("| tampering | " + " | ".join(COLUMNS + COLUMNS) + " |")
+        print("| --- |" + " --- |" * 2 * len(COLUMNS))
+        first, step = map(int, sys.argv[1:] or ("0", "1"))
+        for number, (what, harm) in list(enumerate(HARMS.items()))[first::step]:
+            cells = []
+            for anchored in (False, True):
+                for point in COLUMNS:
+                    place = folder / f"{number}-{anchored}-{point}"
+                    place.mkdir()
+                    try:
+                        found = noticed(bases[anchored], harm, point, place)
+                    except Exception as error:
+                        found = f"!{type(error).__name__}: {error}"
+                    cells.append(found if found in (NOTHING, "warns") else f"`{found}`")
+                    shutil.rmtree(place)
+            print(f"| {what} | " + " | ".join(cells) + " |", flush=True)
+
+
+if __name__ == "__main__":
+    main()
