@@ -103,7 +103,8 @@ class Together:
             for _ in range(cycle * 3 + 1):
                 confirmed.append(int(hear(worker)))
             worker.send_signal(signal.SIGKILL)
-            rest, _ = worker.communicate()
+            assert worker.stdout is not None
+            rest = worker.stdout.read()  # not `communicate`, which skips what this end has buffered
             confirmed += [int(line) for line in rest.splitlines(keepends=True) if line.endswith("\n")]
         store = place.open()
         kept = [seq for seq, _ in counted(store)]
