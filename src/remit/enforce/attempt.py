@@ -38,7 +38,7 @@ from remit.grant.authority import CHANGED, Authority
 from remit.grant.errors import GrantError
 from remit.grant.launches import add_launch
 from remit.model.call import Call
-from remit.model.decision import Decision, Remedy
+from remit.model.decision import Decision, Needs, Remedy
 from remit.model.errors import RemitError
 from remit.model.facts import NO_FACTS, Facts
 from remit.model.rulebook import Rulebook
@@ -243,17 +243,24 @@ class Enforcer:
     def ask(self, judged: Judged) -> tuple[Decision, AskState | None]:
         """The decision with the id of the question in the inbox; a deny if nobody can be asked.
 
-        There is no question yet while the decision says that something is missing.
+        While the decision says that something is missing, there is a question only if the same call was asked about
+        before, with what is missing now.
         """
         decision, call = judged.decision, judged.call
-        if decision.needs is None or decision.needs.missing:
+        if decision.needs is None:
             return decision, None
         try:
-            asked = self.authority.ask(call, decision, judged.rulebook, judged.facts, point=self.ledger.point)
+            if not decision.needs.missing:
+                asked = self.authority.ask(call, decision, judged.rulebook, judged.facts, point=self.ledger.point)
+            elif (before := self.authority.asked_before(call, judged.rulebook, judged.facts)) is not None:
+                asked = before
+                decision = msgspec.structs.replace(decision, reason=asked.ask.reason)
+            else:
+                return decision, None
         except Exception as error:
             code, reason = _why(error, "something failed")
             return _denied(decision, (code, f"nobody can be asked: {reason}")), None
-        needs = msgspec.structs.replace(decision.needs, approval=asked.id)
+        needs = Needs(asked.ask.of, approval=asked.id)
         remedy = Remedy(f"{asked.ask.of} approves {asked.id}", command=f"remit approve {asked.id}")
         return msgspec.structs.replace(decision, needs=needs, remedy=remedy), asked
 

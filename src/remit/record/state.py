@@ -141,7 +141,10 @@ GATES = Kind(name="gates", events=("gate",), tabled=False, by_person=lambda row:
 SPENT = Kind(name="spent", events=("budget",), tabled=False, grows=True)
 DAILY = Kind(name="daily", events=("budget",), tabled=False, grows=True)
 LAUNCH = Kind(name="launch", events=("handover",), tabled=False)
-KINDS = {kind.name: kind for kind in (ASK, CAPSULE, TICKET, ACTIVATION, CREDENTIAL, GATES, SPENT, DAILY, LAUNCH)}
+CHOICE = Kind(name="choice", events=("handover",), tabled=False)
+KINDS = {
+    kind.name: kind for kind in (ASK, CAPSULE, TICKET, ACTIVATION, CREDENTIAL, GATES, SPENT, DAILY, LAUNCH, CHOICE)
+}
 
 OTHER_TABLES = {
     "leaf": "the log itself",

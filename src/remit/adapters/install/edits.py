@@ -38,6 +38,7 @@ from remit.adapters.install.originals import (
     without_ours,
     write_originals,
 )
+from remit.adapters.install.own_server import Registration, registration
 from remit.adapters.install.place import Place
 from remit.adapters.install.survey import Definition, Survey, survey
 from remit.compile import load_rulebook
@@ -64,6 +65,8 @@ class Edits(msgspec.Struct, frozen=True):
     """What differs from the pinned definitions, for people."""
     survey: Survey
     warnings: tuple[str, ...]
+    server: Registration | None = None
+    """Remit's own MCP server, registered or taken out."""
     stale: str | None = None
     """What to say if the policy is not the one that was activated."""
 
@@ -75,7 +78,7 @@ class Edits(msgspec.Struct, frozen=True):
     @property
     def nothing(self) -> bool:
         """True if there is nothing to do."""
-        return not self.needed and not self.renewed
+        return not self.needed and not self.renewed and (self.server is None or not self.server.change.needed)
 
     @property
     def unknown_agents(self) -> list[str]:
@@ -105,6 +108,8 @@ class Edits(msgspec.Struct, frozen=True):
         write_installed(state, self.record)
         make_changes([change for change in self.changes if change.kind != "definition"])
         write_originals(state, _final(self.originals, self.changes))
+        if self.server is not None:
+            self.server.write()
 
 
 def prepare(host: str, policy: Path, *, main: str | None, local: bool, now: str, ask: Ask | None) -> Edits:
@@ -164,7 +169,10 @@ def _edits(place: Place, rulebook: Rulebook, main: Main, *, local: bool, now: st
     originals = Originals(1, place.name, _kept(changes, files), tuple(made))
     pins = tuple(_pin_lines(place, seen, before)) if before is not None else ()
     stale = _stale(place, rulebook) if not main.lines else None
-    return Edits(place, rulebook, main, tuple(changes), originals, record, renewed, pins, seen, tuple(warnings), stale)
+    server = registration(place, rulebook)
+    return Edits(
+        place, rulebook, main, tuple(changes), originals, record, renewed, pins, seen, tuple(warnings), server, stale
+    )
 
 
 def _final(originals: Originals, changes: tuple[Change, ...]) -> Originals:

@@ -17,6 +17,7 @@ from remit.adapters.install.originals import (
     read_originals,
     without_ours,
 )
+from remit.adapters.install.own_server import Registration, removal
 from remit.adapters.install.place import Place
 from remit.store.files import sweep
 
@@ -29,6 +30,8 @@ class Removal(msgspec.Struct, frozen=True):
     changes: tuple[Change, ...]
     kept: tuple[str, ...]
     """What is said about files that people have changed since."""
+    server: Registration | None = None
+    """Remit's own MCP server, taken out."""
 
     def write(self) -> None:
         """The settings first, so that no hook asks without a record; what is kept goes last.
@@ -40,6 +43,8 @@ class Removal(msgspec.Struct, frozen=True):
         for path in originals.files if originals is not None else ():
             sweep(Path(path))
         make_changes(sorted(self.changes, key=lambda change: change.kind != "settings"))
+        if self.server is not None:
+            self.server.write()
         if originals is not None:
             remove_directories(originals.directories)
         remove_installed(place.state, place.name)
@@ -65,4 +70,4 @@ def prepare_removal(host: str, policy: Path) -> Removal | None:
             kept.append(f"{name}: was changed since the installation; {did}")
         change = Change(original.kind, Path(path), now, wanted)
         changes.extend([change] if change.needed else [])
-    return Removal(place, originals, tuple(changes), tuple(kept))
+    return Removal(place, originals, tuple(changes), tuple(kept), removal(place))
