@@ -5,5 +5,6 @@ from __future__ import annotations
 REQUEST = "remit_request"
 TASK = "remit_task"
 """By it an agent in a host says which of its tasks it works on."""
-OWN = frozenset(("remit_why", REQUEST, "remit_delegate", "remit_acknowledge", "remit_waiting"))
+ACKNOWLEDGE = "remit_acknowledge"
+OWN = frozenset(("remit_why", REQUEST, "remit_delegate", ACKNOWLEDGE, "remit_waiting"))
 OWN_IN_HOST = OWN | {TASK}

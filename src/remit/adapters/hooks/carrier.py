@@ -17,15 +17,16 @@ from remit.decide.questions import HUMAN
 from remit.enforce.attempt import Enforcer, Passage, wait
 from remit.enforce.carrier import Carried, Carrier, Judged
 from remit.enforce.errors import GuardError
-from remit.enforce.own_names import OWN_IN_HOST, REQUEST
+from remit.enforce.own_names import ACKNOWLEDGE, OWN_IN_HOST, REQUEST
 from remit.enforce.refusal import refusal
 from remit.grant.launches import MOST, launches
-from remit.model.call import Call, Context
+from remit.model.call import Call, Context, Statement
 from remit.model.decision import Decision, Remedy
 from remit.model.digest import sha256
 from remit.model.errors import CallError, RemitError
 from remit.model.rulebook import Rulebook
 from remit.model.terms import ASK, DENY
+from remit.model.text import shown
 from remit.record.ids import is_id
 
 
@@ -78,7 +79,8 @@ class HookAnswerer:
         carrier = HookCarrier(self, msgspec.structs.replace(event, person=False) if alone else event)
         found = wait(self.enforcer.attempt(carrier))
         if isinstance(found, Passage):
-            return Answer(self.host.answer(found.decision, carrier.changed), carrier.call_id, found.decision)
+            reply = self.host.answer(_with_statement(found.decision, carrier.statement), carrier.changed)
+            return Answer(reply, carrier.call_id, found.decision)
         return self._refused(found)
 
     def refuse(self, data: bytes, code: str, reason: str) -> Answer:
@@ -123,7 +125,8 @@ class HookCarrier(Carrier):
         self.answerer, self.event = answerer, event
         self.call = _as_said(event)
         self.call_id = _id(event) if event.use else None
-        self.asks_itself = event.person
+        self.statement: Statement | None = None
+        """What the agent said when it asked for the call."""
         self.can = _CAN if answerer.host.can_change_args else _CAN - {"use-resolved-path"}
         self.changed: dict[str, Any] | None = None
         """The arguments that the host is to use; None where they stay as they are."""
@@ -158,9 +161,14 @@ class HookCarrier(Carrier):
         replace = msgspec.structs.replace
         return [replace(call, context=replace(context, chain=chain)) for chain in chains]
 
+    def asks_itself(self, decision: Decision, rulebook: Rulebook) -> bool:
+        """Where somebody sits. A question to an agent is left to that agent, if it can answer."""
+        of = decision.needs.of if decision.needs is not None else HUMAN
+        return self.event.person and (of == HUMAN or ACKNOWLEDGE not in rulebook.book.tools)
+
     def check(self, judged: Judged) -> None:
         """Looks whether files are new; while a person is asked, no arguments can be changed."""
-        decision = judged.decision
+        decision, self.statement = judged.decision, judged.call.statement
         fixed = decision.verdict is ASK or not self.answerer.host.can_change_args
         if decision.tool in OWN_IN_HOST and decision.would is None:
             self._check_stamp(judged, fixed)
@@ -210,6 +218,15 @@ class HookCarrier(Carrier):
         reason = f"{decision.reason}; {rest}"
         remedy = Remedy(f"{who} approves {name}", command=f"remit approve {name}") if name is not None else None
         return msgspec.structs.replace(decision, verdict=DENY, code="ask-pending", reason=reason, remedy=remedy)
+
+
+def _with_statement(decision: Decision, said: Statement | None) -> Decision:
+    """A question as a person is to read it: with what the agent says about its call."""
+    if decision.verdict is not ASK or said is None:
+        return decision
+    words = (("wants", said.intent), ("because", said.because), ("consequences", said.consequences))
+    text = "; ".join(f"{name}: {shown(value, 200)}" for name, value in words if value)
+    return msgspec.structs.replace(decision, reason=f"{decision.reason}. {decision.agent} says: {text}")
 
 
 def _as_said(event: Event) -> Call:
