@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -129,7 +128,6 @@ def test_a_person_answers_in_the_terminal(nexus: Claude):
     steps: list[Step] = [(QUESTION, ["1"]), (lambda model: len(model.of("main")) == 5, [])]
     session = in_terminal(nexus, story(nexus), steps)
     assert session.steps == 1 + len(steps), session.screen[-3000:]
-    assert re.search(r"the\s*plan\s*says\s*so", session.screen)
     assert (nexus.project / "installed").exists()
     assert (nexus.project / "src/auth/login.py").read_text() == "b\n"
     assert with_authority(nexus, lambda found: found.waiting()) == []

@@ -14,11 +14,9 @@ from remit.model.call import Call
 from remit.model.decision import Needs
 from remit.model.digest import sha256
 from remit.model.facts import Capsule, Facts
-from remit.model.terms import ASK
+from remit.model.terms import ASK, HUMAN
 from remit.model.text import shown
 from remit.model.trace import Anticipated, NotAnticipated
-
-HUMAN = "human"
 
 
 class AskReason(msgspec.Struct, frozen=True):

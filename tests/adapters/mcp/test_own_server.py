@@ -243,7 +243,7 @@ def test_the_real_client_speaks_with_it(project: Own, mode: str):
     server = StdioServerParameters(command=first, args=rest, env=project.environment(), cwd=str(project.root))
 
     async def talk() -> tuple[list[str], Any, Any]:
-        async with Client(server, mode=mode) as client:  # type: ignore[arg-type]  # a version is text
+        async with Client(server, mode=mode) as client:
             tools = await client.list_tools()
             return (
                 [tool.name for tool in tools.tools],

@@ -13,7 +13,6 @@ from remit.adapters.hooks.definitions import Definitions
 from remit.adapters.hooks.installed import Installed
 from remit.adapters.hosts import registry
 from remit.adapters.hosts.interface import PLAIN_REFUSAL, Event, Reply
-from remit.decide.questions import HUMAN
 from remit.enforce.attempt import Enforcer, Passage, wait
 from remit.enforce.carrier import Carried, Carrier, Judged
 from remit.enforce.errors import GuardError
@@ -25,7 +24,7 @@ from remit.model.decision import Decision, Remedy
 from remit.model.digest import sha256
 from remit.model.errors import CallError, RemitError
 from remit.model.rulebook import Rulebook
-from remit.model.terms import ASK, DENY
+from remit.model.terms import ASK, DENY, HUMAN
 from remit.model.text import shown
 from remit.record.ids import is_id
 
