@@ -223,8 +223,7 @@ def _with_statement(decision: Decision, said: Statement | None) -> Decision:
     """A question as a person is to read it: with what the agent says about its call."""
     if decision.verdict is not ASK or said is None:
         return decision
-    words = (("wants", said.intent), ("because", said.because), ("consequences", said.consequences))
-    text = "; ".join(f"{name}: {shown(value, 200)}" for name, value in words if value)
+    text = "; ".join(f"{name}: {shown(value, 200)}" for name, value in msgspec.structs.asdict(said).items() if value)
     return msgspec.structs.replace(decision, reason=f"{decision.reason}. {decision.agent} says: {text}")
 
 
