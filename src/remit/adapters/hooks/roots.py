@@ -48,8 +48,9 @@ mind() {
 }
 mentions() {
   rest=${1#"$HOME"}
-  case $rest in /?*) ;; *) rest=$1 ;; esac
-  case $said in *"$rest"[!A-Za-z0-9_.-]* | *../*"${1##*/}"[!A-Za-z0-9_.-]*) return 0 ;; esac
+  case $said in
+    *"$1"[!A-Za-z0-9_.-]* | *[~E}\\"]"$rest"[!A-Za-z0-9_.-]* | *../*"${1##*/}"[!A-Za-z0-9_.-]*) return 0 ;;
+  esac
   case $1 in "$here"/*) case $said in *"${1#"$here"/}"[!A-Za-z0-9_.-]*) return 0 ;; esac ;; esac
   return 1
 }
