@@ -191,7 +191,8 @@ def test_a_task_alone(place: Place) -> None:
 def test_halted_between_decision_and_begin(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
     (here, _), (_, other) = place.process(), place.process()
     carrier = Plain(Call("sub", "look", LOOK, Context(data_tier=2)))  # durable: it waits for the ledger
-    before, done = here.ledger.intent, []
+    before = here.ledger.intent
+    done: list[bool] = []
 
     def intent(*args: Any, **more: Any) -> Any:
         if not done:
