@@ -85,6 +85,8 @@ class Act(NamedTuple):
     """The effects that are its SQL's alone: a `sql:` scope judges them."""
     options: frozenset[str] = frozenset()
     """The options that it has, by the names that its profile gives them."""
+    declared: tuple[str, ...] | None = None
+    """It installs only what files of the project say, these among them; None: something else, or nothing."""
 
     @property
     def names(self) -> frozenset[str]:
@@ -302,6 +304,7 @@ def _command(
         contexts=tuple(out.contexts),
         asked=asked,
         options=frozenset(reader.seen),
+        declared=None if unknown else reader.declared,
     )
     acts = [act]
     label = program or "?"

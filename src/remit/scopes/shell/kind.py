@@ -85,6 +85,14 @@ class ShellKind(Kind):
         # Code of the workspace stays known for what it is, whatever rules make of it.
         return unit.grade if unit.grade == UNKNOWN and grade != PROJECT else grade
 
+    def declared_files(self, unit: Unit) -> tuple[str, ...] | None:
+        """Of an installation below the root of what the project declares; elsewhere others may have written it."""
+        placed = unit.value
+        if placed.act.declared is None or any(base is None or base.startswith("/") for base in placed.bases):
+            return None
+        texts: tuple[str, ...] = placed.act.declared
+        return None if any(text[:1] in "/~" or ".." in text.split("/") or ":" in text for text in texts) else texts
+
     def to_own_branch(self, unit: Unit) -> bool:
         """A plain `git push origin NAME`: everything else may overwrite, delete, or go elsewhere."""
         act = unit.value.act
