@@ -13,7 +13,7 @@ from remit.languages.bash import lexer
 from remit.languages.bash.builtins import DECLARES
 from remit.languages.bash.numbers import changed
 from remit.languages.bash.reader import read_script
-from remit.languages.bash.reading import Word
+from remit.languages.bash.reading import GIVEN, Word
 from remit.languages.bash.script import Command, Redirect, Script, Step
 from remit.languages.bash.values import Expander, Items, Piece, Value
 from remit.model.errors import NotUnderstood
@@ -23,6 +23,13 @@ MAX_VALUES = 16
 MAX_BASES = 16
 MAX_CALLS = 8
 _REFERENCE = compile_later(r"\$\{?#?([A-Za-z_][A-Za-z0-9_]*)")
+_USE = compile_later(r"\$(?:([A-Za-z_][A-Za-z0-9_]*)|\{([A-Za-z_][A-Za-z0-9_]*)\})")
+_ANY_NAME = compile_later(r"[A-Za-z_][A-Za-z0-9_]*")
+_GIVEN = compile_later(
+    r"""(?:[A-Za-z0-9_./:@%+,=-]|"(?:[^"$`\\]|\$[A-Za-z_][A-Za-z0-9_]*|\$\{[A-Za-z_][A-Za-z0-9_]*\})*"|"""
+    r"""\$[A-Za-z_][A-Za-z0-9_]*|\$\{[A-Za-z_][A-Za-z0-9_]*\})+"""
+)
+"""A word of plain characters and variables, with double quotes or without."""
 _PLAIN_NAME = compile_later(r"[A-Za-z_][A-Za-z0-9_]*")
 _OWN = frozenset({
     "COLUMNS", "COPROC", "DIRSTACK", "EPOCHREALTIME", "EPOCHSECONDS", "EUID", "FUNCNAME", "GROUPS", "HISTCMD", "IFS",
@@ -67,7 +74,7 @@ class Budget:
 class State:
     """What is known at one point of a script."""
 
-    __slots__ = ("bases", "deaf", "exits", "fixed", "frozen", "still", "tainted", "unmoved", "vars")
+    __slots__ = ("bases", "deaf", "exits", "fixed", "frozen", "given", "still", "tainted", "unmoved", "vars")
 
     def __init__(self, bases: Bases = (".",)) -> None:
         self.vars: dict[str, tuple[Value, ...]] = {}
@@ -88,6 +95,8 @@ class State:
         """It stops where a command fails."""
         self.deaf = False
         """Something that runs at any time could change every value."""
+        self.given: frozenset[str] = frozenset()
+        """Variables that a new shell has from its environment, or lacks: nothing in the text can have set them."""
 
     def copy(self) -> State:
         new = State(self.bases)
@@ -95,6 +104,7 @@ class State:
         new.frozen, new.fixed = self.frozen, self.fixed
         new.unmoved, new.tainted = self.unmoved, self.tainted
         new.still, new.exits, new.deaf = self.still, self.exits, self.deaf
+        new.given = self.given
         return new
 
     def join(self, other: State) -> None:
@@ -112,6 +122,7 @@ class State:
         self.tainted = self.tainted or other.tainted
         self.exits = self.exits and other.exits
         self.deaf = self.deaf or other.deaf
+        self.given &= other.given
 
     def settle(self) -> None:
         """What follows runs whether or not `cd` worked."""
@@ -121,6 +132,7 @@ class State:
 
     def give(self, name: str, values: tuple[Value, ...] | None) -> None:
         """A variable gets one of these values; None is one that isn't known."""
+        self.given -= {name}
         known = name not in self.frozen and name not in self.fixed and not _own(name)
         if values and len(values) <= MAX_VALUES and known and not self.deaf:
             self.vars[name] = values
@@ -140,7 +152,10 @@ class State:
         """These variables, or all, have values that aren't known."""
         if names is None:
             self.vars.clear()
+            self.given = frozenset()
         else:
+            names = set(names)
+            self.given -= names
             for name in names:
                 self.vars.pop(name, None)
 
@@ -152,6 +167,18 @@ def union(one: Bases, other: Bases) -> Bases:
 
 def _own(name: str) -> bool:
     return name in _OWN or name.startswith(("BASH", "COMP_"))
+
+
+def given_names(text: str) -> frozenset[str]:
+    """Variables that the text uses and surely doesn't set: nowhere but as `$name` or `${name}` does the name occur."""
+    used: dict[str, int] = {}
+    for found in _USE.finditer(text):
+        name = found[1] or found[2]
+        used[name] = used.get(name, 0) + 1
+    named: dict[str, int] = {}
+    for found in _ANY_NAME.finditer(text):
+        named[found[0]] = named.get(found[0], 0) + 1
+    return frozenset(name for name, count in used.items() if count == named[name] and not _own(name))
 
 
 class Follower:
@@ -518,6 +545,8 @@ class Follower:
         for values in self.ways(raws, state):
             self.budget.spend(1 + sum(map(len, raws)) // 16)
             variant = self.resolved(command, self.expander(state, values))
+            if state.given:
+                variant = variant._replace(words=tuple(_with_given(word, state.given) for word in variant.words))
             if variant not in found:
                 found.append(variant)
         return found
@@ -575,6 +604,15 @@ class Follower:
             given = {other for other, _ in assigns}
             assigns.append((name, _assigned(name, word, expander.without(given) if given else expander)))
         return command._replace(words=tuple(words), redirects=redirects, assigns=tuple(assigns))
+
+
+def _with_given(word: Word, given: frozenset[str]) -> Word:
+    """A word whose variables all come from the host: it stays one word, and is an option only if it begins so."""
+    if word.text is not None or word.is_pipe or not _GIVEN.fullmatch(word.raw):
+        return word
+    if not all((found[1] or found[2]) in given for found in _USE.finditer(word.raw)):
+        return word
+    return Word(None, word.raw, start=word.raw.partition("$")[0].replace('"', "") or GIVEN)
 
 
 class Changes:

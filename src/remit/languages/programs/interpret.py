@@ -390,6 +390,8 @@ class Interpreter:
         if declared.arguments == "paths":
             folders += plain
         files = [word.text for kind, word in self.named if kind == "read"]
+        if declared.arguments == "paths" and not (folders or files):
+            return
         if None in files or any(word.text is None or not _FOLDER.fullmatch(word.text) for word in folders):
             return
         self.declared = tuple(text for text in files if text is not None)

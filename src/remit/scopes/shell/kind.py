@@ -43,7 +43,8 @@ class ShellKind(Kind):
     def units(self, arg: Declared, value: Any, values: Values, call: Call, facts: Facts) -> Iterable[Unit]:
         from remit.scopes.shell.units import shell_units  # here, as below: few callers have shells
 
-        return shell_units(arg.name, value, call.context.cwd, facts.root, facts.schema, facts.links)
+        new = arg.tool.args[arg.name].new_shell
+        return shell_units(arg.name, value, call.context.cwd, facts.root, facts.schema, facts.links, new_shell=new)
 
     def paths(self, text: str, cwd: str | None, root: str | None) -> Iterable[str]:
         from remit.scopes.shell.units import named_paths

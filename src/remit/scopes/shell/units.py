@@ -34,9 +34,11 @@ def shell_units(
     root: str | None,
     schema: Mapping[str, str] | None = None,
     links: Mapping[str, str] | None = None,
+    *,
+    new_shell: bool = False,
 ) -> list[Unit]:
     """The units of a text; never empty. A text that can't be read is one command that is not understood."""
-    found = understand(text)
+    found = understand(text, new_shell=new_shell)
     if found.problem is not None:
         lost = Act(None, (), frozenset(), frozenset(), frozenset(), UNKNOWN, Command(()), unknown=(found.problem,))
         return [Unit("shell", name, Placed(lost, cwd, root), text=text, grade=UNKNOWN)]
