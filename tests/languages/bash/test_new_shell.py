@@ -95,7 +95,7 @@ def test_a_new_shell_has_no_arguments() -> None:
 
 
 def test_targets_stay_untold() -> None:
-    [act] = understand("rm $x", new_shell=True).acts
+    act = understand("rm $x", new_shell=True).acts[0]  # the second: where `x` is not set
     assert [(touch.effect, touch.path.text) for touch in act.touches] == [("delete", None)]
 
 
@@ -107,3 +107,28 @@ def test_names_that_only_occur_as_values() -> None:
 def test_a_kind_that_is_none(kind: dict[str, object]) -> None:
     with pytest.raises(PolicyError):
         build_rulebook({"remit": 1, "name": "x", "tools": {"run": {"args": {"command": kind}}}, "agents": {}})
+
+
+@pytest.mark.parametrize(
+    ("text", "effect"),
+    [
+        ("find . $x-delete", "delete"),
+        ('find . "$x"-delete', "delete"),
+        ("find . -$x'delete'", None),
+        ("sort $x -o a", "write"),
+        ("sort $x-oa", "write"),
+        ("g$x push", None),
+        ("git $x push", None),
+        ("git $x config core.hooksPath a", None),
+        ("git config $x core.hooksPath a", None),
+        ("git config core.hooksPath$x a", None),
+        ('git config "core.hooksPath$x" a', None),
+        ("timeout $x rm a", None),
+        ("sort $a$b$c$d", None),
+    ],
+)
+def test_a_variable_may_be_missing(text: str, effect: str | None) -> None:
+    """Whoever writes the text can count on a variable that nobody has: without it, other words mean other things."""
+    found = understand(text, new_shell=True)
+    assert found.grade == UNKNOWN or effect in {one for act in found.acts for one in act.effects}
+    assert effect is not None or found.grade == UNKNOWN

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from itertools import product
+from typing import NamedTuple
 
 from remit.languages.bash import lexer
 from remit.languages.bash.builtins import DECLARES
@@ -22,6 +23,8 @@ from remit.model.pattern import compile_later
 MAX_VALUES = 16
 MAX_BASES = 16
 MAX_CALLS = 8
+MAX_GIVEN = 3
+"""More variables of the host in one command are unknown words."""
 _REFERENCE = compile_later(r"\$\{?#?([A-Za-z_][A-Za-z0-9_]*)")
 _USE = compile_later(r"\$(?:([A-Za-z_][A-Za-z0-9_]*)|\{([A-Za-z_][A-Za-z0-9_]*)\})")
 _ANY_NAME = compile_later(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -69,6 +72,14 @@ class Budget:
         self.spent += steps
         if self.spent > self.limit:
             raise NotUnderstood("shell", "it takes too many steps to follow")
+
+
+class HostVariables(NamedTuple):
+    """Variables of the host that a command uses."""
+
+    set: frozenset[str] = frozenset()
+    missing: frozenset[str] = frozenset()
+    """Not set, or empty."""
 
 
 class State:
@@ -543,13 +554,25 @@ class Follower:
             return [command]
         found = []
         for values in self.ways(raws, state):
-            self.budget.spend(1 + sum(map(len, raws)) // 16)
-            variant = self.resolved(command, self.expander(state, values))
-            if state.given:
-                variant = variant._replace(words=tuple(_with_given(word, state.given) for word in variant.words))
-            if variant not in found:
-                found.append(variant)
+            for there in self.hosts_ways(command, state):
+                self.budget.spend(1 + sum(map(len, raws)) // 16)
+                absent = dict.fromkeys(there.missing, Piece(""))
+                variant = self.resolved(command, self.expander(state, {**values, **absent}))
+                if there.set:
+                    variant = variant._replace(words=tuple(_with_given(word, there.set) for word in variant.words))
+                if variant not in found:
+                    found.append(variant)
         return found
+
+    def hosts_ways(self, command: Command, state: State) -> list[HostVariables]:
+        """Which variables of the host a command's words use, each once as set and once as not set or empty."""
+        raws = [word.raw for word in command.words if word.text is None] if state.given else []
+        names = sorted({found[1] or found[2] for raw in raws for found in _USE.finditer(raw)} & state.given)
+        if len(names) > MAX_GIVEN:
+            return [HostVariables()]
+        choices = product((True, False), repeat=len(names))
+        ways = ({name for name, is_set in zip(names, choice, strict=True) if is_set} for choice in choices)
+        return [HostVariables(frozenset(one), frozenset(names) - one) for one in ways]
 
     def ways(self, raws: Iterable[str], state: State) -> list[dict[str, Value]]:
         """Each choice of one value for the variables that these words name; too many: none is known."""

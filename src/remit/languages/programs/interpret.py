@@ -158,6 +158,8 @@ class Interpreter:
                 plain.append(_told(word))
             elif profile.sub and not ended:
                 self.seen |= seen
+                if plain:  # that one is the subcommand, or the first argument of what has none
+                    self.out.unknown.append(f"`{plain[0].raw}` is not literal")
                 self._subcommand(profile, text, words[at:], options if profile.shared else {})
                 return
             else:
