@@ -11,6 +11,10 @@ PIPE = "/dev/fd/"
 """What `<(…)` and `>(…)` begin with: each is a pipe to commands that are judged by themselves."""
 
 
+GIVEN = "…"
+"""What a word begins with that begins with a value of the environment: one word, and no option."""
+
+
 class Word(NamedTuple):
     """One word of a command after bash's quoting and expansion rules.
 
@@ -20,7 +24,7 @@ class Word(NamedTuple):
     of what matches, and the text doesn't tell which. `start` is what a word without text
     begins with, if it stays one word whatever its parts turn out to be: `src/` of `"src/$x"`, nothing of `"$x"`; None
     if it could become several words, or none. `through` says which of the links that it may match are followed by who
-    opens what it names: `all`, those that it ends in (`last`: find doesn't go through others), or `none` (find -type f).
+    opens what it names: `all`, those that it ends in (`last`: find goes through no others), or `none` (find -type f).
     """
 
     text: str | None
