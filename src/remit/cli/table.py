@@ -64,6 +64,7 @@ COMMANDS: dict[str, Entry] = {
         "Add a standing grant to the policy file, with an approver and an end date; `remit activate` puts it in force",
     ),
     "schema": Command("schema", "Print the JSON Schema of a policy file, for editors"),
+    "mcp": Command("mcp", "Serve Remit's own tools to the agents of a host over MCP (stdio)"),
     "serve": Command("serve", "Answer this project's hooks with the activated policy until interrupted"),
     "status": Command(
         "status",

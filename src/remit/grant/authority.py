@@ -284,7 +284,8 @@ class Authority:
                 self.clock.sure(change)
             check_chain(call.context.chain, line)
             sums = sums_of(tool, call.args, (what for state in line for what in state.task.budget.limits))
-            capsules.spend(change, line, dict.fromkeys(_uses(decision, capsule), 1) | sums, self.scribe)
+            used = dict.fromkeys(_uses(decision), 1) | sums
+            capsules.spend(change, line, used, _entries_used(decision), self.scribe)
         if decision.approval is not None:
             self.clock.sure(change)
             digest = call_digest(call, rulebook.hash, facts)
@@ -312,6 +313,12 @@ class Authority:
                 seal=lambda name: self.vault.seal(change, name, sealed),
                 most=rulebook.book.open_questions,
             )
+
+    def asked_before(self, call: Call, rulebook: Rulebook, facts: Facts) -> AskState | None:
+        """The open ask for exactly this call, if there is one. Raises StoreError and StateForged."""
+        digest = call_digest(call, rulebook.hash, facts)
+        with self.store.read() as view:
+            return asks.find_open(view, digest, self.clock.now(view))
 
     def asked(self, name: str) -> AskState:
         """One ask as it is now. Raises GrantError."""
@@ -439,20 +446,26 @@ class Authority:
             raise
 
 
-def _uses(decision: Decision, capsule: str) -> tuple[str, ...]:
+def _uses(decision: Decision) -> tuple[str, ...]:
     """What one call counts as, for budgets and for the report of what was left unused."""
     found = ["calls", f"tool:{decision.tool}", f"tier:{decision.data_tier}"]
     if not {"write", "delete"}.isdisjoint(decision.effects):
         found.append("writes")
+    return tuple(found)
+
+
+def _entries_used(decision: Decision) -> dict[str, list[str]]:
+    """By capsule: the entries of its grants and plan that the call made use of. A plan may be that of one above."""
     lines = (line for line in decision.trace if isinstance(line, (Covered, Anticipated)))
     used = {one for line in lines for one in (line.used if isinstance(line, Anticipated) else (line.used,))}
-    found += sorted({str(one) for one in used if one is not None and one.capsule == capsule})
-    return tuple(found)
+    found: dict[str, list[str]] = {}
+    for capsule, entry in sorted((one.capsule, str(one)) for one in used if one is not None):
+        found.setdefault(capsule, []).append(entry)
+    return found
 
 
 def _shown(call: Call, decision: Decision, facts: Facts, point: str) -> Ask:
     statement = msgspec.to_builtins(call.statement) if call.statement is not None else None
-    capsule = facts.capsules.get(call.context.capsule) if call.context.capsule is not None else None
     return Ask(
         agent=call.agent,
         tool=call.tool,
@@ -467,10 +480,21 @@ def _shown(call: Call, decision: Decision, facts: Facts, point: str) -> Ask:
         session=call.context.session,
         effects=decision.effects,
         targets=tuple(f"{t.effect} {t.kind} {t.value}" for t in decision.for_call(call.args).targets),
-        anticipated=_anticipated(decision) if capsule is not None and capsule.plan else None,
+        anticipated=_anticipated(decision) if _has_plan(call, facts) else None,
         statement=statement,
         policy=decision.policy,
     )
+
+
+def _has_plan(call: Call, facts: Facts) -> bool:
+    """Whether the call's task has a plan, of its own or inherited."""
+    name = call.context.capsule
+    for _ in facts.capsules:
+        capsule = facts.capsules.get(name) if name is not None else None
+        if capsule is None or capsule.plan:
+            return capsule is not None
+        name = capsule.parent
+    return False
 
 
 def _anticipated(decision: Decision) -> bool:
