@@ -121,9 +121,8 @@ def _check_ref(difference: Difference, ref: str | None) -> None:
 def _due(opened: Opened, difference: Difference, by: Person, ref: str | None, change: Transaction) -> None:
     """The agents of changed roles are to be reviewed."""
     authority = Authority(opened.store, opened.vault, writer=opened.ledger.writer)
-    now = authority.clock.tick(change)
-    made = {"by": by.name, "ref": ref or "", "now": now, "scribe": authority.scribe}
-    make_due(change, difference.new.book, difference.roles, **made)
+    now, scribe = authority.clock.tick(change), authority.scribe
+    make_due(change, difference.new.book, difference.roles, by=by.name, ref=ref or "", now=now, scribe=scribe)
 
 
 def _anchors(rulebook: Rulebook | None) -> tuple[str, ...]:
