@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from fnmatch import fnmatchcase
 
 from remit.decide.case import Case, Objection
 from remit.decide.index import ProtectedPaths
@@ -43,7 +42,7 @@ def protected(case: Case) -> Objection | None:
                 moved += unit.also
             for text in unit.also:
                 whole = "/".join((*moved, text))
-                told = [guess for guess in _guesses(unit, whole) if not (unit.implied and guess.value == ".")]
+                told = [guess for guess in guesses(unit, whole) if not (unit.implied and guess.value == ".")]
                 if (
                     _could_be_in(text, unit, case)
                     or _could_be_above(whole, unit, case)
@@ -113,7 +112,7 @@ def _is_protected(paths: ProtectedPaths, unit: Unit, guarded: Places, *, lost: b
     return paths.names_path(unit) or (bool(guarded) and _is_guarded(unit, guarded, lost))
 
 
-def _guesses(unit: Unit, text: str) -> Iterator[Unit]:
+def guesses(unit: Unit, text: str) -> Iterator[Unit]:
     """The paths below the root that a text could mean when nobody knows where it starts: each end of it."""
     segments: list[str] = []
     for part in text.replace('"', "").replace("'", "").split("/"):
@@ -158,6 +157,8 @@ def _could_be_above(text: str, unit: Unit, case: Case) -> bool:
 
 def _has_run(parts: list[str], run: list[str]) -> bool:
     """Somewhere behind the first of the parts, one after the other, stand names that match these."""
+    from fnmatch import fnmatchcase  # here: few commands name a home directory
+
     starts = range(1, len(parts) - len(run) + 1)
     return any(all(map(fnmatchcase, parts[start : start + len(run)], run)) for start in starts)
 

@@ -110,7 +110,7 @@ _KEYS = frozenset(
     }
 )
 
-
+_OPTION_KEYS = frozenset(("kind", "adds", "sets", "refuse", "because", "apart", "values", "touches", "links", "next"))
 _PLAIN = (
     "grade",
     "special",
@@ -372,7 +372,18 @@ class _Compiler:
     def _option(self, where: str, value: Any, glued: bool) -> Option:
         if not isinstance(value, dict):
             return Option(self._kind(where, value), glued)
-        for key in set(value) - {"kind", "adds", "sets", "refuse", "because", "apart", "values", "touches", "links", "next"}:
+        for key in set(value) - {
+            "kind",
+            "adds",
+            "sets",
+            "refuse",
+            "because",
+            "apart",
+            "values",
+            "touches",
+            "links",
+            "next",
+        }:
             self.fail(where, f"unknown key `{key}`")
         kind = self._kind(where, value["kind"]) if "kind" in value else None
         sets = self._effects(where, value["sets"]) if "sets" in value else None

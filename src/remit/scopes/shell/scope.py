@@ -151,7 +151,8 @@ class Run:
             return None
         for touch, path in placed.touches:
             if touch.report and not _is_report_place(path):
-                return f"{touch.path.raw or 'what it writes'} is no place for a report or a cache: name one, or admit it by `path`"
+                what = touch.path.raw or "what it writes"
+                return f"{what} is no place for a report or a cache: name one, or admit it by `path`"
         return None
 
     def _metas(self, act: Act) -> str | None:
