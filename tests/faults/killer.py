@@ -1,4 +1,4 @@
-"""Starts programs of one kind, kills each at some moment, and prints what they were told: `killer.py PLAN`.
+"""Starts programs of one kind, kills each at some moment, and prints what they were told: `killer.py < PLAN`.
 
 It is a program of its own, so that it can fork without a thread beside it. Forked children have everything imported, so
 that hundreds of them can be killed; each opens the log by itself. It prints one JSON document:
@@ -100,7 +100,6 @@ def guard(plan: Plan, number: int, *, later: bool) -> None:
 
 def erase(plan: Plan, number: int) -> None:
     """A command that writes to the log, and changes it: the values of one entry go."""
-    os.dup2(os.open(os.devnull, os.O_RDWR), 0)
     seq = plan.seqs[number]
     code = command(["ledger", "erase", "--policy", plan.policy, "--seq", str(seq), "--yes", "--who", "somebody"])
     if code:
@@ -180,7 +179,7 @@ def ask(plan: Plan, question: dict[str, Any], wait: float | None) -> tuple[str |
 
 
 def main() -> None:
-    plan = Plan(json.loads(sys.argv[1]))
+    plan = Plan(json.load(sys.stdin))
     told: list[int] = []
     hooks: list[str] = []
     kills = 0

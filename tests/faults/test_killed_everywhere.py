@@ -56,8 +56,8 @@ def kill(project: Project, point: str, count: int, seed: int) -> dict[str, Any]:
         "environment": project.environment(),
     }
     env = {**os.environ, "XDG_STATE_HOME": str(project.folder / "state")}
-    words = [sys.executable, str(KILLER), json.dumps(plan)]
-    done = subprocess.run(words, capture_output=True, text=True, env=env, timeout=3600, check=False)
+    words, said = [sys.executable, str(KILLER)], json.dumps(plan)
+    done = subprocess.run(words, input=said, capture_output=True, text=True, env=env, timeout=3600, check=False)
     assert done.returncode == 0, done.stderr
     sys.stderr.write(done.stderr)
     found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
