@@ -12,6 +12,7 @@ kills       how many were killed before they ended
 from __future__ import annotations
 
 import asyncio
+import itertools
 import json
 import os
 import random
@@ -22,6 +23,7 @@ import sys
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -61,7 +63,7 @@ def say(line: str) -> None:
     os.write(1, f"{line}\n".encode())
 
 
-def guard(plan: Plan, number: int, *, later: bool) -> None:
+def guard(plan: Plan, number: int, *, later: bool = False) -> None:
     """Calls until it is killed. The tool says that it runs before anything else."""
     (plan.folder / "elsewhere").mkdir(exist_ok=True)
     found = Guard(DIRECT, root=plan.folder / "elsewhere", state=plan.state)
@@ -75,10 +77,10 @@ def guard(plan: Plan, number: int, *, later: bool) -> None:
         await asyncio.sleep(0)
         return n
 
-    declared = {"does": {"network": "https://a.example/**"}, "tier": 1}
+    declare = partial(found.tool, "ping", does={"network": "https://a.example/**"}, tier=1)
     numbers = iter(range(plan.first + number * STEP, plan.first + (number + 1) * STEP))
     if later:
-        call_later = found.tool("ping", **declared)(ping_later)
+        call_later = declare()(ping_later)
 
         async def one() -> None:
             for n in numbers:
@@ -91,7 +93,7 @@ def guard(plan: Plan, number: int, *, later: bool) -> None:
 
         asyncio.run(several())
         return
-    call = found.tool("ping", **declared)(ping)
+    call = declare()(ping)
     with found.start().agent("a"):
         say("ready")
         for n in numbers:
@@ -113,6 +115,14 @@ def serve(plan: Plan, number: int) -> None:
     )
     say("ready")
     daemon.serve()
+
+
+ACTS: dict[str, Callable[[Plan, int], None]] = {
+    "guard": guard,
+    "async guard": partial(guard, later=True),
+    "command": erase,
+    "daemon": serve,
+}
 
 
 def fork(act: Callable[[], None]) -> tuple[int, int]:
@@ -187,19 +197,15 @@ def main() -> None:
     began = time.monotonic()
     ask(plan, next(asked), None)
     typical = time.monotonic() - began
-    for number in range(plan.count):
+    for number in itertools.count():
+        if kills == plan.count:
+            break
         if plan.point == "hook":
             found, killed = ask(plan, next(asked), plan.chance.uniform(0.0, 1.5 * typical))
             hooks += [found] if found else []
             kills += killed
             continue
-        acts: dict[str, Callable[[], None]] = {
-            "guard": lambda number=number: guard(plan, number, later=False),
-            "async guard": lambda number=number: guard(plan, number, later=True),
-            "command": lambda number=number: erase(plan, number),
-            "daemon": lambda number=number: serve(plan, number),
-        }
-        child, here = fork(acts[plan.point])
+        child, here = fork(partial(ACTS[plan.point], plan, number))
         if plan.point == "daemon":
             assert os.read(here, 6) == b"ready\n"
             waiting = [ask(plan, next(asked), None) for _ in range(plan.chance.choice((0, 1)))]
