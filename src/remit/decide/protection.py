@@ -56,6 +56,13 @@ def protected(case: Case) -> Objection | None:
         ):
             what = "changed" if not unit.effects.isdisjoint(("write", "delete")) else "read"
             return case.deny(2, "protected", f"{shown(unit.text)} is protected and can't be {what} by an agent")
+        elif unit.kind == "path" and paths.instructions and unit.effects:
+            name = paths.instruction(unit)
+            if name is not None and not case.cell.names_file(name):
+                reason = (
+                    f"{shown(unit.text)} is read to models unasked, so only a rule that names it lets it be changed"
+                )
+                return case.deny(2, "protected", reason)
     return None
 
 

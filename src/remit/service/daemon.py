@@ -14,6 +14,7 @@ from typing import Self
 
 from remit.adapters.hooks.carrier import Answer, HookAnswerer
 from remit.adapters.hooks.installed import InstallError, read_installed
+from remit.adapters.hooks.roots import sealed_places
 from remit.adapters.hosts import registry
 from remit.enforce.attempt import Enforcer
 from remit.enforce.in_force import ledger_settings
@@ -84,8 +85,11 @@ class Daemon:
         return Ledger(opened.store, point=host, elsewhere=True, on_break=opened.on_break, state=self.state)
 
     def _answerer(self, host: str, ledger: Ledger) -> HookAnswerer:
-        enforcer = Enforcer.of_project(self.root, self.state, self.opened.store, ledger)
-        return HookAnswerer(host, enforcer, lambda: read_installed(self.state, host))
+        sealed: tuple[str, ...] = ()
+        with suppress(InstallError):
+            sealed = sealed_places(self.state, read_installed(self.state, host))
+        enforcer = Enforcer.of_project(self.root, self.state, self.opened.store, ledger, sealed=sealed)
+        return HookAnswerer(host, self.state, enforcer, lambda: read_installed(self.state, host))
 
     def serve(self) -> None:
         """Answers until `stop`."""

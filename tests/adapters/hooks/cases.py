@@ -108,9 +108,11 @@ class CaseEnforcer(Enforcer):
 class CaseHook:
     """A hook for the calls of one situation."""
 
+    asked = 0
+
     def __init__(self, policy: JSON, folder: Path) -> None:
         self.book, self.facts = build_rulebook(policy), NO_FACTS
-        state = folder / "state"
+        self.folder, state = folder, folder / "state"
         make_private(state)
         self.store = open_store(None, state)
         authority = Authority(self.store, Vault(self.store, state / "keys"))
@@ -131,7 +133,9 @@ class CaseHook:
         installed = Installed(1, HOST, str(root), "remit.yaml", "settings.json", "now", (), agents)
         self.enforcer.facts, self.enforcer.decided = self.facts, None
         self.enforcer.case = call if call is not None else Call("", "")
-        answer = HookAnswerer(HOST, self.enforcer, lambda: installed).answer(json.dumps(said).encode())
+        self.asked += 1  # cases have the same ids, and none is the same use of a tool
+        answerer = HookAnswerer(HOST, self.folder / f"uses-{self.asked}", self.enforcer, lambda: installed)
+        answer = answerer.answer(json.dumps(said).encode())
         assert answer.decision is not None
         decided: Decision | None = self.enforcer.decided
         decision = answer.decision if decided is None else decided
