@@ -13,6 +13,7 @@ from types import TracebackType
 from typing import Self
 
 from remit.adapters.hooks.carrier import Answer, HookAnswerer
+from remit.adapters.hooks.client import PING, DaemonFailed, ask
 from remit.adapters.hooks.installed import InstallError, read_installed
 from remit.adapters.hooks.roots import sealed_places
 from remit.adapters.hosts import registry
@@ -140,6 +141,18 @@ def _lock(state: Path) -> int:
         os.close(handle)
         raise RemitError("a daemon is running for this project already", code="already-serving") from None
     return handle
+
+
+def is_answering(state: Path) -> bool:
+    """Whether a daemon that serves answers, as a hook would ask it: one that hangs denies every call."""
+    here = os.open(".", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        return ask(PING, str(state), b"") is not None
+    except DaemonFailed:
+        return False
+    finally:
+        os.fchdir(here)
+        os.close(here)
 
 
 def is_serving(state: Path) -> bool:

@@ -264,6 +264,10 @@ def _check_new(text: str, cwd: str | None) -> None:
 
 
 def _id(event: Event) -> str:
-    """The id of the call in the ledger: the host's own, made unique by its session."""
-    text = f"{event.session}/{event.use}"
+    return call_id(event.session, event.use)
+
+
+def call_id(session: str, use: str) -> str:
+    """The id of a call in the ledger: the host's own, made unique by its session."""
+    text = f"{session}/{use}"
     return text if is_id(text) else f"hook-{sha256(text.encode('utf-8', 'replace')).hexdigest()}"
