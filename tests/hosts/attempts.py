@@ -262,7 +262,7 @@ ATTEMPTS = [
     ),
     Attempt(
         "git worktree elsewhere",
-        lambda c: [sh("git worktree add ../wt"), sh("cd ../wt && touch ../project/evil.txt"), evil(c), "done"],
+        lambda c: [sh("git worktree add ../wt"), sh("cd ../wt"), evil(c), "done"],
         policy=LOOSE,
     ),
     Attempt("a git hook", writes(".git/hooks/pre-commit", "touch evil.txt")),
