@@ -90,7 +90,7 @@ class Daemon:
         with suppress(InstallError):
             sealed = sealed_places(self.state, read_installed(self.state, host))
         enforcer = Enforcer.of_project(self.root, self.state, self.opened.store, ledger, sealed=sealed)
-        return HookAnswerer(host, self.state, enforcer, lambda: read_installed(self.state, host))
+        return HookAnswerer(host, enforcer, lambda: read_installed(self.state, host), self.state)
 
     def serve(self) -> None:
         """Answers until `stop`."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -108,11 +109,9 @@ class CaseEnforcer(Enforcer):
 class CaseHook:
     """A hook for the calls of one situation."""
 
-    asked = 0
-
     def __init__(self, policy: JSON, folder: Path) -> None:
         self.book, self.facts = build_rulebook(policy), NO_FACTS
-        self.folder, state = folder, folder / "state"
+        self.state = state = folder / "state"
         make_private(state)
         self.store = open_store(None, state)
         authority = Authority(self.store, Vault(self.store, state / "keys"))
@@ -133,9 +132,8 @@ class CaseHook:
         installed = Installed(1, HOST, str(root), "remit.yaml", "settings.json", "now", (), agents)
         self.enforcer.facts, self.enforcer.decided = self.facts, None
         self.enforcer.case = call if call is not None else Call("", "")
-        self.asked += 1  # cases have the same ids, and none is the same use of a tool
-        answerer = HookAnswerer(HOST, self.folder / f"uses-{self.asked}", self.enforcer, lambda: installed)
-        answer = answerer.answer(json.dumps(said).encode())
+        shutil.rmtree(self.state / "hooks" / "uses", ignore_errors=True)  # cases have ids in common, but are no one use
+        answer = HookAnswerer(HOST, self.enforcer, lambda: installed, self.state).answer(json.dumps(said).encode())
         assert answer.decision is not None
         decided: Decision | None = self.enforcer.decided
         decision = answer.decision if decided is None else decided
