@@ -10,7 +10,7 @@ import pytest
 from remit.adapters.hosts.claude_code.catalog import catalog
 from tests.hosts.attempts import ATTEMPTS, SECRET, Attempt, git, put, read, sh
 from tests.hosts.claude import Claude
-from tests.hosts.fake_model import Use
+from tests.hosts.fake_model import Turn, Use
 from tests.hosts.test_claude_code import remit
 
 pytestmark = pytest.mark.hosts
@@ -82,7 +82,7 @@ agents:
 def test_what_everyday_work_needs_still_runs(attacked: Claude):
     install(attacked, EVERYDAY)
     edit = {"file_path": str(attacked.project / "CLAUDE.md"), "old_string": "Be kind.", "new_string": "Be brief."}
-    turns = [
+    turns: list[Turn] = [
         put(attacked, "notes/a.txt"),
         read(attacked, "CLAUDE.md"),
         Use("Edit", edit),

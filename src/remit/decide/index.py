@@ -70,13 +70,20 @@ class ProtectedPaths:
         if unit.effects.isdisjoint(("write", "delete")):
             return None
         if unit.wide:
-            glob = unit.value.folded()
-            return next((name for name in sorted(self.instructions) if glob.aims_at(name)), None)
+            last = {alternative[-1] for alternative in unit.value.folded().alternatives}
+            return next((name for name in sorted(self.instructions) if name in last), None)
         for spelling in (unit.value, *unit.also):
             name = fold(spelling).rpartition("/")[2]
             if name in self.instructions and not (self.lifted is not None and self.lifted.matches(spelling)):
                 return name
         return None
+
+    def may_instruct(self, unit: Unit) -> bool:
+        """Whether a pattern could be such a file, which it does not name."""
+        if not unit.wide or unit.effects.isdisjoint(("write", "delete")):
+            return False
+        glob = unit.value.folded()
+        return any(glob.aims_at(name) for name in self.instructions)
 
     def _names_wide(self, value: Glob, changes: bool, reads: bool) -> bool:
         glob = value.folded()

@@ -71,8 +71,11 @@ def unknown_target(case: Case) -> Unit | None:
 
     Where whoever enforces has looked what the command would change, that counts in its place.
     """
+    paths = case.cell.index.protected
     for unit in case.units:
         if unit.some and _could_hit(case, unit):
+            return unit
+        if unit.kind == "path" and paths.may_instruct(unit) and not any(map(case.cell.names_file, paths.instructions)):
             return unit
         if unit.untold != "target" or unit.kind != "path":
             continue

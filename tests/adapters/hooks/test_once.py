@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -29,7 +30,7 @@ def asked(request: pytest.FixtureRequest, project: Project) -> Project:
 
 
 @pytest.fixture
-def serving(project: Project):  # type: ignore[no-untyped-def]
+def serving(project: Project) -> Iterator[None]:
     with project.serving():
         yield
 

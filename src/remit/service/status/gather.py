@@ -152,7 +152,7 @@ def _looked_up(
 
 def _with_silence(project: Project, host: HostState, looked: Looked, calls: dict[str, str]) -> HostState:
     """The same with what ran in the host, by its own word, and is not in the ledger."""
-    setup = registry.find(host.name).setup() if host.installed else None
+    setup: object = registry.find(host.name).setup() if host.installed else None
     if not isinstance(setup, KeepsTranscripts) or host.at is None:
         return host
     since = host.at if looked.all else max(host.at, min(calls.values(), default=host.at))
