@@ -9,6 +9,7 @@ from remit.decide.grid import Cell, Grid, Row, grid_of
 from remit.decide.intake import BadArguments
 from remit.decide.measure import measure
 from remit.decide.memo import LATEST, memo_of
+from remit.decide.observed import TooMuch, stranger, undeclared, what_is_told
 from remit.decide.protection import protected
 from remit.decide.questions import open_target, questions
 from remit.decide.reasons import declare_remedy
@@ -22,7 +23,6 @@ from remit.decide.steps import (
     permitted,
     prohibited,
 )
-from remit.decide.told import TooMuch, stranger, undeclared, what_is_told
 from remit.decide.view import Seen
 from remit.model.call import Call, Context, Statement
 from remit.model.decision import Decision, Obligation
