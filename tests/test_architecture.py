@@ -93,7 +93,7 @@ HEAVY = {
     ),
     *("remit.store",),
 }
-MOST = 121
+MOST = 122
 """Modules, of which msgspec brings half: with what it imports, and that can't be changed here."""
 
 FILES = sorted(SRC.rglob("*.py"))
