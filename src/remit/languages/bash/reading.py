@@ -23,7 +23,8 @@ class Word(NamedTuple):
     where it stands for `text` or something below it: what `find src` finds. `some` is true where it stands for a part
     of what matches, and the text doesn't tell which. `start` is what a word without text
     begins with, if it stays one word whatever its parts turn out to be: `src/` of `"src/$x"`, nothing of `"$x"`; None
-    if it could become several words, or none.
+    if it could become several words, or none. `found` is true where it stands for files that a search finds, so that
+    they are there; without a text, for what becomes of a found name with blanks or quotes in it.
     """
 
     text: str | None
@@ -32,6 +33,7 @@ class Word(NamedTuple):
     deep: bool = False
     some: bool = False
     start: str | None = None
+    found: bool = False
 
     @property
     def is_pipe(self) -> bool:

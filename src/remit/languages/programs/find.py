@@ -100,12 +100,12 @@ class _Find:
         if start.text is None:
             return Word(None, "{}", start="")
         if name is None or self.alternatives or start.glob or _SPECIAL & set(name + start.text):
-            return Word(start.text, "{}", start.glob, deep=True, some=True)
+            return Word(start.text, "{}", start.glob, deep=True, some=True, found=True)
         own = start.text.rstrip("/").rpartition("/")[2]
         if fnmatchcase(own, name):  # the start path is found too
-            return Word(start.text, "{}", deep=True, some=True)
+            return Word(start.text, "{}", deep=True, some=True, found=True)
         between = "/" if self.depth == 1 else "/**/"
-        return Word(f"{start.text.rstrip('/')}{between}{name}", "{}", glob=True, some=True)
+        return Word(f"{start.text.rstrip('/')}{between}{name}", "{}", glob=True, some=True, found=True)
 
     def _leading(self) -> None:
         """The options that stand before the start paths."""
