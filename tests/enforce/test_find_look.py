@@ -68,6 +68,11 @@ def test_what_is_still_asked(project: Path, command: str) -> None:
     assert decided(project, command).verdict.word == "ask"
 
 
+def test_a_link_is_what_it_leads_to(project: Path) -> None:
+    (project / "link.bak").symlink_to(".claude/settings.json")
+    assert decided(project, "find . -name '*.bak' -exec chmod 777 {} +").verdict.word != "allow"
+
+
 def test_labels_see_what_is_found(project: Path) -> None:
     command = "find . -name '*.txt' -delete"
     write(project, {"todo.txt": ""})

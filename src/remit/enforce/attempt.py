@@ -38,7 +38,7 @@ from remit.grant.authority import CHANGED, Authority
 from remit.grant.errors import GrantError
 from remit.grant.halts import counts
 from remit.grant.launches import add_launch
-from remit.model.call import Call
+from remit.model.call import Call, Statement
 from remit.model.decision import Decision, Remedy
 from remit.model.errors import RemitError
 from remit.model.facts import NO_FACTS, Facts
@@ -164,7 +164,7 @@ class Enforcer:
                 ground.harmless.discard(kind)
                 yield MAY_WAIT
                 continue
-            if decision.verdict is ASK and not (carrier.asks_itself and _can_be_asked(decision)):
+            if decision.verdict is ASK and not (_can_be_asked(decision) and carrier.asks_itself(decision, rulebook)):
                 end = time.monotonic() + carrier.wait if end is None else end
                 refused = yield from self._answered(carrier, judged, end)
                 if refused is None:
@@ -219,12 +219,21 @@ class Enforcer:
                 answered = self.authority.answered(call, rulebook, facts)
                 if answered is not facts:
                     facts, decision = answered, decide(rulebook, call, answered)
+                if decision.needs is not None and decision.needs.missing:
+                    call = self._as_stated(call, rulebook, facts)
+                    decision = decide(rulebook, call, facts)
             return Judged(_placed(decision.for_call(call.args), facts), call, facts, rulebook)
         except StoreError as error:
             found = refusal(call, "store-unavailable", f"what is known can't be looked up: {error}")
         except Exception as error:
             found = _broken(call, error, "the call could not be judged")
         return Judged(found, call, NO_FACTS, rulebook)
+
+    def _as_stated(self, call: Call, rulebook: Rulebook, facts: Facts) -> Call:
+        """The call with the statement that was given when somebody asked for it, while that has no answer yet."""
+        asked = self.authority.asked_before(call, rulebook, facts)
+        said = asked.ask.statement if asked is not None else None
+        return msgspec.structs.replace(call, statement=Statement(**said)) if said is not None else call
 
     def _strictest(self, calls: Sequence[Call], rulebook: Rulebook, knows_task: bool) -> Judged:
         """The same of a call that may have come by several chains: what the strictest of them says.
@@ -293,6 +302,7 @@ class Enforcer:
         decision, call = judged.decision, judged.call
         if decision.verdict is ASK:
             decision = msgspec.structs.replace(decision, approval=ASKED_OF_HOST)
+            self._withdraw(judged)
         carried, also, stopped = self._at_once(carrier, judged), None, None
         if carried is not None:
             also = partial(self._begin_within, judged)
@@ -339,6 +349,13 @@ class Enforcer:
         if receipt.seq is None and _is_plain(decision) and not counted:
             self._ground.harmless.add((call.agent, call.tool))
         return passage
+
+    def _withdraw(self, judged: Judged) -> None:
+        """A question that the carrier puts itself waits in no inbox beside that."""
+        with suppress(RemitError):
+            asked = self.authority.asked_before(judged.call, judged.rulebook, judged.facts)
+            if asked is not None:
+                self.authority.cancel(asked.id, by=self.ledger.point)
 
     def _halted_since(self, judged: Judged) -> bool:
         """Whether somebody was halted or resumed since the call was judged, or nobody can tell."""

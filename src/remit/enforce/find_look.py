@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 from remit.model.facts import PLAIN_NAMES
 from remit.model.pattern import compile_later
 from remit.scopes.glob import Glob
+from remit.scopes.path import relative_to
 
 SECONDS = 0.5
 MAX_ENTRIES = 50_000
@@ -50,6 +51,8 @@ def _matching(pattern: Glob, root: str, until: float) -> Iterator[str]:
         if pattern.matches(below):
             matched += 1
             yield below
+            if os.path.islink(path):
+                yield relative_to(os.path.realpath(path), root)
 
 
 def _walk(folder: str) -> Iterator[str]:

@@ -14,7 +14,7 @@ from typing import Any, Literal
 import msgspec
 
 from remit.decide.questions import call_digest
-from remit.grant import asks, capsules, halts, tickets
+from remit.grant import asks, capsules, halts, reviews, tickets
 from remit.grant.asks import AskState
 from remit.grant.capsules import CapsuleState, Ending
 from remit.grant.chain import chain_of, check_chain
@@ -27,6 +27,7 @@ from remit.grant.history import Unused, unused
 from remit.grant.notes import Scribe
 from remit.grant.person import needs_none
 from remit.grant.repair import Repaired, repair
+from remit.grant.reviews import Review, Signed
 from remit.grant.sums import sums_of
 from remit.model.call import Call
 from remit.model.decision import Decision
@@ -152,6 +153,23 @@ class Authority:
                 change, name, by=by, because=because, clock=self.clock, scribe=scribe, trust=trust
             )
 
+    # Reviews
+
+    def reviews(self, rulebook: Rulebook) -> list[Review]:
+        """How all reviews stand that the policy demands, the worst first. Raises StoreError and StateForged."""
+        with self.store.read() as view:
+            return reviews.reviews(rulebook.book, self.clock.now(view), reviews.signed(view, self._trust(rulebook)))
+
+    def sign_review(
+        self, rulebook: Rulebook, who: str, *, by: str, because: str, ref: str | None = None, sign: Sign | None = None
+    ) -> Signed:
+        """Records a person's review, for whom `sign` signs. Raises GrantError."""
+        scribe = self.scribe._replace(sign=sign)
+        with self.store.write() as change:
+            return reviews.sign_review(
+                change, rulebook.book, who, by=by, because=because, clock=self.clock, scribe=scribe, ref=ref
+            )
+
     # What decisions look at
 
     def facts(
@@ -266,7 +284,8 @@ class Authority:
                 self.clock.sure(change)
             check_chain(call.context.chain, line)
             sums = sums_of(tool, call.args, (what for state in line for what in state.task.budget.limits))
-            capsules.spend(change, line, dict.fromkeys(_uses(decision, capsule), 1) | sums, self.scribe)
+            used = dict.fromkeys(_uses(decision), 1) | sums
+            capsules.spend(change, line, used, _entries_used(decision), self.scribe)
         if decision.approval is not None:
             self.clock.sure(change)
             digest = call_digest(call, rulebook.hash, facts)
@@ -294,6 +313,12 @@ class Authority:
                 seal=lambda name: self.vault.seal(change, name, sealed),
                 most=rulebook.book.open_questions,
             )
+
+    def asked_before(self, call: Call, rulebook: Rulebook, facts: Facts) -> AskState | None:
+        """The open ask for exactly this call, if there is one. Raises StoreError and StateForged."""
+        digest = call_digest(call, rulebook.hash, facts)
+        with self.store.read() as view:
+            return asks.find_open(view, digest, self.clock.now(view))
 
     def asked(self, name: str) -> AskState:
         """One ask as it is now. Raises GrantError."""
@@ -421,20 +446,26 @@ class Authority:
             raise
 
 
-def _uses(decision: Decision, capsule: str) -> tuple[str, ...]:
+def _uses(decision: Decision) -> tuple[str, ...]:
     """What one call counts as, for budgets and for the report of what was left unused."""
     found = ["calls", f"tool:{decision.tool}", f"tier:{decision.data_tier}"]
     if not {"write", "delete"}.isdisjoint(decision.effects):
         found.append("writes")
+    return tuple(found)
+
+
+def _entries_used(decision: Decision) -> dict[str, list[str]]:
+    """By capsule: the entries of its grants and plan that the call made use of. A plan may be that of one above."""
     lines = (line for line in decision.trace if isinstance(line, (Covered, Anticipated)))
     used = {one for line in lines for one in (line.used if isinstance(line, Anticipated) else (line.used,))}
-    found += sorted({str(one) for one in used if one is not None and one.capsule == capsule})
-    return tuple(found)
+    found: dict[str, list[str]] = {}
+    for capsule, entry in sorted((one.capsule, str(one)) for one in used if one is not None):
+        found.setdefault(capsule, []).append(entry)
+    return found
 
 
 def _shown(call: Call, decision: Decision, facts: Facts, point: str) -> Ask:
     statement = msgspec.to_builtins(call.statement) if call.statement is not None else None
-    capsule = facts.capsules.get(call.context.capsule) if call.context.capsule is not None else None
     return Ask(
         agent=call.agent,
         tool=call.tool,
@@ -449,10 +480,21 @@ def _shown(call: Call, decision: Decision, facts: Facts, point: str) -> Ask:
         session=call.context.session,
         effects=decision.effects,
         targets=tuple(f"{t.effect} {t.kind} {t.value}" for t in decision.for_call(call.args).targets),
-        anticipated=_anticipated(decision) if capsule is not None and capsule.plan else None,
+        anticipated=_anticipated(decision) if _has_plan(call, facts) else None,
         statement=statement,
         policy=decision.policy,
     )
+
+
+def _has_plan(call: Call, facts: Facts) -> bool:
+    """Whether the call's task has a plan, of its own or inherited."""
+    name = call.context.capsule
+    for _ in facts.capsules:
+        capsule = facts.capsules.get(name) if name is not None else None
+        if capsule is None or capsule.plan:
+            return capsule is not None
+        name = capsule.parent
+    return False
 
 
 def _anticipated(decision: Decision) -> bool:

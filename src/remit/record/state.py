@@ -141,14 +141,16 @@ GATES = Kind(name="gates", events=("gate",), tabled=False, by_person=lambda row:
 SPENT = Kind(name="spent", events=("budget",), tabled=False, grows=True)
 DAILY = Kind(name="daily", events=("budget",), tabled=False, grows=True)
 LAUNCH = Kind(name="launch", events=("handover",), tabled=False)
+CHOICE = Kind(name="choice", events=("handover",), tabled=False)
 HALT = Kind(name="halt", events=("halt",), tabled=False, by_person=lambda row: not row.get("halted"))
 INCIDENT = Kind(name="incident", events=("incident",), tabled=False, by_person=lambda row: row.get("state") == "closed")
+REVIEW = Kind(name="review", events=("review",), tabled=False, by_person=lambda row: row.get("state") == "signed")
 VIOLATIONS = Kind(name="violations", events=("violation",), tabled=False)
 KINDS = {
     kind.name: kind
     for kind in (
-        *(ASK, CAPSULE, TICKET, ACTIVATION, CREDENTIAL, GATES, SPENT, DAILY, LAUNCH),
-        *(HALT, INCIDENT, VIOLATIONS),
+        *(ASK, CAPSULE, TICKET, ACTIVATION, CREDENTIAL, GATES, SPENT, DAILY, LAUNCH, CHOICE),
+        *(HALT, INCIDENT, VIOLATIONS, REVIEW),
     )
 }
 

@@ -257,6 +257,10 @@ class Kind:
         """The normal paths that a text in a language names: whoever looks at the disk follows these."""
         return ()
 
+    def patterns(self, text: str, cwd: str | None, root: str | None) -> Iterable[Glob]:
+        """The patterns among whose matches links matter: whoever looks at the disk looks for some."""
+        return ()
+
     def databases(self, text: str, cwd: str | None, root: str | None) -> Iterable[str]:
         """The normal paths of SQLite databases that a text runs SQL on: who looks at the disk reads their schemas."""
         return ()

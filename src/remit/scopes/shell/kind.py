@@ -56,6 +56,11 @@ class ShellKind(Kind):
 
         return named_paths(text, cwd, root)
 
+    def patterns(self, text: str, cwd: str | None, root: str | None) -> Iterable[Glob]:
+        from remit.scopes.shell.units import named_patterns
+
+        return named_patterns(text, cwd, root)
+
     def databases(self, text: str, cwd: str | None, root: str | None) -> Iterable[str]:
         from remit.scopes.shell.units import named_databases
 
