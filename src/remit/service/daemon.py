@@ -62,7 +62,9 @@ class Daemon:
             for fault in self.opened.warnings:
                 on_fault(fault)
             self._ledgers = {
-                host: Ledger(self.opened.store, point=host, elsewhere=True, newest=self.opened.newest, state=self.state)
+                host: Ledger(
+                    self.opened.store, point=host, elsewhere=True, on_break=self.opened.on_break, state=self.state
+                )
                 for host in registry.names()
             }
             if self.opened.keeper is not None:
@@ -76,6 +78,10 @@ class Daemon:
         except BaseException:
             self._give_back()
             raise
+
+    def _ledger(self, host: str) -> Ledger:
+        opened = self.opened
+        return Ledger(opened.store, point=host, elsewhere=True, on_break=opened.on_break, state=self.state)
 
     def _answerer(self, host: str, ledger: Ledger) -> HookAnswerer:
         enforcer = Enforcer.of_project(self.root, self.state, self.opened.store, ledger)

@@ -43,6 +43,13 @@ def answer_alone(host: str, state: str, data: bytes, *, alone: bool = False, fai
     return answer.reply
 
 
+def answer_elsewhere(host: str, state: str, data: bytes) -> Reply:
+    """The answer to a session outside of the project, which only may not write into it. Never raises RemitError."""
+    from remit.adapters.hooks.elsewhere import judge_elsewhere  # here: most sessions are inside, or name no project
+
+    return judge_elsewhere(host, Path(state), data)
+
+
 def _check_there(state: Path, installed: Installed) -> None:
     """That the ledger is there: a hook begins none in the place of one that was taken away. Raises InstallError."""
     if installed.store is None and not os.path.lexists(state / FILE):

@@ -28,7 +28,8 @@ def closing(edits: Edits, written: bool) -> str:
     if edits.nothing:
         text = f"{edits.place.name}: nothing to be done\n"
     elif written:
-        text = f"{edits.place.name}: installed; hooks in {shown(edits.record.settings, 300)}\n"
+        places = ", ".join(shown(one.path, 300) for one in edits.record.copies)
+        text = f"{edits.place.name}: installed; hooks in {places}\n"
     else:
         text = "dry run: nothing was written\n"
     who = edits.main

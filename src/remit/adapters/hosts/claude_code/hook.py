@@ -152,6 +152,7 @@ class ClaudeCode:
         unattended=("CLAUDE_CODE_SESSION_ATTENDED", "0"),
     )
 
+    started_in = "CLAUDE_PROJECT_DIR"
     can_change_args = True
     definition_endings = (".md", ".markdown", ".mdc")
     read_event = staticmethod(read_event)
@@ -179,6 +180,14 @@ class ClaudeCode:
         elif changed is not None:
             said["updatedInput"] = changed
         return Reply(msgspec.json.encode({"hookSpecificOutput": said}))
+
+    def with_notice(self, reply: Reply, text: str) -> Reply:
+        """What people see of it is `systemMessage`."""
+        try:
+            found = json.loads(reply.out)
+        except ValueError:
+            return reply
+        return reply._replace(out=msgspec.json.encode({**found, "systemMessage": f"Remit: {text}"}))
 
     def setup(self) -> ClaudeSetup:
         """Its files."""

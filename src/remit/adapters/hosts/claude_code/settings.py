@@ -33,17 +33,21 @@ def group(command: str) -> dict[str, Any]:
     return {"matcher": "*", "hooks": [entry]}
 
 
-def install(text: str, command: str, rules: Sequence[str], ours: Sequence[str] = ()) -> tuple[str, tuple[str, ...]]:
+def install(
+    text: str, command: str | None, rules: Sequence[str], ours: Sequence[str] = ()
+) -> tuple[str, tuple[str, ...]]:
     """The settings with our hooks and these deny rules, and which of the rules are ours.
 
-    `ours` are the deny rules that an earlier installation added: those no longer wanted go. Raises JsonError.
+    Without a command there are no hooks of ours in them. `ours` are the deny rules that an earlier installation added:
+    those no longer wanted go. Raises JsonError.
     """
     check(text)
     for event in json_text.get(text, ("hooks",)) or {}:
-        if event not in EVENTS:
-            text = _drop_hooks(text, event)
-    for event in EVENTS:
-        text = _put_hook(text, event, group(command))
+        if command is None or event not in EVENTS:
+            text = _drop_event(text, event)
+    if command is not None:
+        for event in EVENTS:
+            text = _put_hook(text, event, group(command))
     for key in catalog().wanted if rules else ():  # no rules: whoever only observes blocks nothing
         if json_text.get(text, (key,)) is None:
             text = json_text.put(text, (key,), True)
@@ -136,6 +140,17 @@ def _put_hook(text: str, event: str, wanted: dict[str, Any]) -> str:
         if len(_ours_in(found)) == len(found["hooks"]):
             return json_text.put(text, ("hooks", event, mine[0]), wanted)
     return json_text.append(_drop_hooks(text, event), ("hooks", event), wanted)
+
+
+def _drop_event(text: str, event: str) -> str:
+    """Our handlers are gone from an event, with what got empty by that."""
+    without = _drop_hooks(text, event)
+    if without == text:
+        return text
+    for path in (("hooks", event), ("hooks",)):
+        if json_text.get(without, path) in ({}, []):
+            without = json_text.remove(without, path)
+    return without
 
 
 def _drop_hooks(text: str, event: str) -> str:
