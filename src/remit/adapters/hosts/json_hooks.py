@@ -26,6 +26,8 @@ def put(text: str | None, wanted: Mapping[str, Any], host: str, fixed: Mapping[s
     Raises JsonError.
     """
     text = text if text is not None and text.strip() else EMPTY
+    if not wanted and not _may_hold(text, host):
+        return text
     check(text)
     hooks = json_text.get(text, ("hooks",)) or {}
     for event in hooks:
@@ -77,6 +79,13 @@ def holds(text: str, host: str) -> bool:
     """Whether an entry of ours stands in these settings. Raises JsonError."""
     hooks = json_text.get(text, ("hooks",))
     return isinstance(hooks, dict) and any(ours_in(entries, host) for entries in hooks.values())
+
+
+def _may_hold(text: str, host: str) -> bool:
+    try:
+        return holds(text, host)
+    except JsonError:
+        return False  # nobody could have put ours there, and it is not ours to judge
 
 
 def faults(path: Path, wanted: Mapping[str, Any], host: str) -> Iterator[Finding]:
