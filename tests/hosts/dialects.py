@@ -1,7 +1,7 @@
 """How models other than Anthropic's are spoken to: their requests as one of the Messages API, its answer as theirs.
 
-The scripted model knows one form. Codex speaks OpenAI's Responses API, Gemini CLI speaks generateContent; Copilot CLI and
-OpenCode speak the Messages API if they are told to.
+The scripted model knows one form. Codex speaks OpenAI's Responses API, Gemini CLI speaks generateContent; Copilot CLI
+and OpenCode speak the Messages API if they are told to.
 """
 
 from __future__ import annotations
@@ -95,7 +95,11 @@ class Gemini:
             for one in entry.get("functionDeclarations", [])
         ]
         system = body.get("systemInstruction") or {}
-        return {"system": [{"text": one.get("text", "")} for one in system.get("parts", [])], "messages": said, "tools": tools}
+        return {
+            "system": [{"text": one.get("text", "")} for one in system.get("parts", [])],
+            "messages": said,
+            "tools": tools,
+        }
 
     @staticmethod
     def answer(blocks: Blocks, number: int, path: str = ":streamGenerateContent") -> tuple[str, bytes]:

@@ -159,7 +159,9 @@ class HookCarrier(Carrier):
         self.call = call = Call(agent, tool, language.effective_args(event.tool, event.args), context)
         if not event.handed:
             return [call]
-        chains = launches(self.answerer.enforcer.authority.store, event.launched_in or event.session, agent) or [(main,)]
+        chains = launches(self.answerer.enforcer.authority.store, event.launched_in or event.session, agent) or [
+            (main,)
+        ]
         if len(chains) > MOST:
             raise RemitError(f"{agent} was handed work in more than {MOST} ways in this session", code="broken-chain")
         replace = msgspec.structs.replace

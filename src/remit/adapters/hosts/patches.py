@@ -1,4 +1,4 @@
-"""Patches as Codex and Copilot take them: which files one adds, changes, deletes and moves.
+"""Patches as several hosts take them: which files one adds, changes, deletes and moves.
 
     *** Begin Patch
     *** Update File: a.py

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import os
 import pwd
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Literal
 
 from remit.adapters.hosts import json_hooks
@@ -65,7 +67,7 @@ class JsonSetup(PlainSetup):
     """Of a host whose hooks stand in a JSON file."""
 
     events: tuple[str, ...]
-    fixed: dict[str, Any] = {}
+    fixed: Mapping[str, Any] = MappingProxyType({})
     """Keys that the file must have besides."""
     before, failed = "", ""
     """The events of a question, and of a report."""
@@ -146,8 +148,6 @@ class JsonSetup(PlainSetup):
 
 def said_in(out: bytes) -> dict[str, Any] | Said:
     """The one JSON object on stdout, or what is wrong with it."""
-    import json
-
     try:
         found = json.loads(out.decode("utf-8"))
     except (ValueError, RecursionError):

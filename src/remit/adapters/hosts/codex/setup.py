@@ -99,7 +99,7 @@ class CodexSetup(PlainSetup):
         path = str(self.settings_path(Path("/"), "user"))
         lines = [_OPENS]
         for event, (_, limit) in _EVENTS.items():
-            lines.append(f"[[hooks.{event}]]\n[[hooks.{event}.hooks]]\ntype = \"command\"\n")
+            lines.append(f'[[hooks.{event}]]\n[[hooks.{event}.hooks]]\ntype = "command"\n')
             lines.append(f"command = {_quoted(command)}\ntimeout = {limit}\n\n")
         for event, (short, limit) in _EVENTS.items():
             there = hooks.get(event, [])
@@ -177,7 +177,7 @@ class CodexSetup(PlainSetup):
 
     def switches(self, root: Path, settings: Path) -> Iterator[Finding]:
         """Features that switch hooks off."""
-        for path in (_user() / "config.toml", root / FOLDER / "config.toml"):
+        for path in dict.fromkeys((_user() / "config.toml", root / FOLDER / "config.toml")):
             try:
                 found = _parsed(json_hooks.read_text(path) or "").get("features")
             except TomlError:

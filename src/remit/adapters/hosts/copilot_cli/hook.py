@@ -23,7 +23,10 @@ if TYPE_CHECKING:
 
 NAME = "copilot-cli"
 SILENCE = Reply(b"{}")
-_REFUSAL = b'{"permissionDecision":"deny","permissionDecisionReason":"Remit: {why}; nothing may run. Tell the person who runs you."}'
+_REFUSAL = (
+    b'{"permissionDecision":"deny",'
+    b'"permissionDecisionReason":"Remit: {why}; nothing may run. Tell the person who runs you."}'
+)
 
 
 def read_event(data: bytes) -> Event:
@@ -82,7 +85,7 @@ class CopilotCli:
         Reply(_REFUSAL, b"Remit: {why}\n", 2),
         SILENCE,
         questions=(),
-        reports=('"toolResult":', '"toolResult" :'),
+        reports=('"toolResult":', '"error":', '"toolResult": ', '"error": '),
         unattended=("COPILOT_LOADER_PID", ""),  # only a session in a terminal has it
     )
     started_in = "COPILOT_PROJECT_DIR"

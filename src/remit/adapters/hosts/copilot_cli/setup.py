@@ -12,8 +12,8 @@ import time
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
-
 
 from remit.adapters.hosts import json_hooks
 from remit.adapters.hosts.catalog import HostCatalog, built_in_catalog
@@ -52,7 +52,7 @@ class CopilotSetup(JsonSetup):
     places: tuple[Where, ...] = ("user", "managed", "project")
     events = (BEFORE, AFTER, FAILED, END)
     before, failed = BEFORE, FAILED
-    fixed = {"version": 1}  # noqa: RUF012 - it is never changed
+    fixed = MappingProxyType({"version": 1})
 
     @property
     def catalog(self) -> HostCatalog:
@@ -148,5 +148,3 @@ class CopilotSetup(JsonSetup):
         if (code != 0) != (decision == "deny") or code not in (0, 2):
             return Said(None, alarm=f"it ended with {code}")
         return Said(decision, reason)
-
-

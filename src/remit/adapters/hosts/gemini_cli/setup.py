@@ -101,7 +101,9 @@ class GeminiSetup(JsonSetup):
                 continue
             if found.get("enabled") is False or found.get("disabled"):
                 text = f"{shown(path, 300)}: `hooksConfig` switches hooks off"
-                yield Finding("fault", "hooks-disabled", text, "remove `hooksConfig.enabled` and `hooksConfig.disabled`")
+                yield Finding(
+                    "fault", "hooks-disabled", text, "remove `hooksConfig.enabled` and `hooksConfig.disabled`"
+                )
 
     # Probes
 

@@ -1,7 +1,7 @@
 """The files of OpenCode: where they are, how they are edited, how they stand.
 
-A plugin that fails to load lets everything run, without a word. So the user's settings have a rule that denies every tool
-(`FLOOR`), and the plugin, once it is loaded, lifts it.
+A plugin that fails to load lets everything run, without a word. So the user's settings have a rule that denies every
+tool (`FLOOR`), and the plugin, once it is loaded, lifts it.
 """
 
 from __future__ import annotations
@@ -174,7 +174,9 @@ class OpenCodeSetup(PlainSetup):
                 yield Finding("note", "floor-open", text)
         for folder in ("plugin", "plugins"):
             if any((root / ".opencode" / folder).glob("*.[jt]s")):
-                text = f"{shown(root / '.opencode' / folder, 300)}: plugins there run after ours, and may change arguments"
+                text = (
+                    f"{shown(root / '.opencode' / folder, 300)}: plugins there run after ours, and may change arguments"
+                )
                 yield Finding("note", "other-hooks", text)
         for name, why in catalog().variables.items():
             if os.environ.get(name):
