@@ -57,7 +57,9 @@ class Responses:
                 items.append({**item, **_name(block["name"])})
         usage = {"input_tokens": 1, "output_tokens": 1, "total_tokens": 2}
         whole = {"id": f"resp_{number}", "object": "response", "status": "completed", "output": items, "usage": usage}
-        events = [{"type": "response.created", "response": {**whole, "status": "in_progress", "output": []}}]
+        events: list[dict[str, Any]] = [
+            {"type": "response.created", "response": {**whole, "status": "in_progress", "output": []}}
+        ]
         events += [{"type": "response.output_item.done", "output_index": n, "item": i} for n, i in enumerate(items)]
         events.append({"type": "response.completed", "response": whole})
         return "text/event-stream", b"".join(

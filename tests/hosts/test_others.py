@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.hosts.fake_model import Script
 from tests.hosts.others import OTHERS, Other, other
 
 pytestmark = pytest.mark.hosts
@@ -45,7 +46,7 @@ def test_several_calls_of_one_turn(installed: Other):
 def test_a_subagent_has_its_own_rules(kind: type[Other], tmp_path: Path):
     host = other(kind, tmp_path)
     host.install()
-    script = {
+    script: Script = {
         "main": [host.hand("scribe"), host.shell("pwd"), host.shell("pwd"), "done"],
         "scribe": [host.write("scribe/a.txt"), host.write("notes/a.txt"), "done"],
     }

@@ -120,6 +120,18 @@ class ToySetup:
         """The project's, and the user's."""
         return str(root / ".toy" / "roles"), str(Path(os.environ.get("TOY_HOME", "/nonexistent")) / "roles")
 
+    def servers_path(self, root: Path) -> Path | None:
+        """It has no servers."""
+        return None
+
+    def put_server(self, text: str | None, root: Path, command: Sequence[str]) -> tuple[str, int]:
+        """Never asked for."""
+        raise NotImplementedError
+
+    def take_server(self, text: str, root: Path, made: int) -> str:
+        """Never asked for."""
+        raise NotImplementedError
+
     def put_hooks(
         self, text: str | None, command: str | None, rules: Sequence[str], ours: Sequence[str]
     ) -> tuple[str, tuple[str, ...]]:

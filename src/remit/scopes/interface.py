@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from remit.model.call import Call, Context
     from remit.model.facts import Facts
     from remit.model.policy import Scalar, Tool
+    from remit.scopes.glob import Glob
     from remit.scopes.shell.sole import Sole
 
 FOR_LABELS = frozenset(("table", "host", "branch", "context"))
@@ -82,6 +83,8 @@ class Unit(msgspec.Struct, frozen=True):
     """True for the folder, or the file, whose contents a command touches: `src` of `rm -r src`."""
     nested: bool = False
     """True for a file that is only touched if another target turns out to be a directory: `b/a` of `mv a b`."""
+    declared: bool = False
+    """True for what a package manager writes by itself while it installs what the project declares."""
     whole: bool = False
     """True for a table all of whose rows a statement changes or deletes at once."""
     args: tuple[str, ...] = ()
@@ -252,6 +255,10 @@ class Kind:
         """The normal paths that a text in a language names: whoever looks at the disk follows these."""
         return ()
 
+    def patterns(self, text: str, cwd: str | None, root: str | None) -> Iterable[Glob]:
+        """The patterns among whose matches links matter: whoever looks at the disk looks for some."""
+        return ()
+
     def databases(self, text: str, cwd: str | None, root: str | None) -> Iterable[str]:
         """The normal paths of SQLite databases that a text runs SQL on: who looks at the disk reads their schemas."""
         return ()
@@ -287,6 +294,10 @@ class Kind:
     def grade(self, unit: Unit) -> str | None:
         """The grade by which the unit has at least some tier."""
         return UNKNOWN if unit.grade == UNKNOWN else None
+
+    def declared_files(self, unit: Unit) -> tuple[str, ...] | None:
+        """The files that the unit names of those that say what it installs; None if something else says it."""
+        return None
 
     def to_own_branch(self, unit: Unit) -> bool:
         """True if the unit publishes nothing but branches that its text names, without force, to the usual place."""

@@ -85,7 +85,7 @@ class Daemon:
 
     def _answerer(self, host: str, ledger: Ledger) -> HookAnswerer:
         enforcer = Enforcer.of_project(self.root, self.state, self.opened.store, ledger)
-        return HookAnswerer(host, enforcer, lambda: read_installed(self.state, host))
+        return HookAnswerer(host, enforcer, lambda: read_installed(self.state, host), self.state)
 
     def serve(self) -> None:
         """Answers until `stop`."""

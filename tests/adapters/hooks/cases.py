@@ -114,7 +114,7 @@ class CaseHook:
         self.situation, self.folder, self.host = situation, folder, host
         self.setup = registry.find(host).setup()
         self.books: dict[str, tuple[Rulebook, Facts]] = {}
-        state = folder / "state"
+        self.state = state = folder / "state"
         make_private(state / "keys")
         self.store = open_store(None, state)
         authority = Authority(self.store, Vault(self.store, state / "keys"))
@@ -136,7 +136,7 @@ class CaseHook:
         installed = Installed(1, self.host, str(root), "remit.yaml", "settings.json", "now", (), agents)
         self.enforcer.facts, self.enforcer.decided = self.facts, None
         self.enforcer.case = call if call is not None else Call("", "")
-        answer = HookAnswerer(self.host, self.enforcer, lambda: installed).answer(said)
+        answer = HookAnswerer(self.host, self.enforcer, lambda: installed, self.state).answer(said)
         assert answer.decision is not None
         decided: Decision | None = self.enforcer.decided
         decision = answer.decision if decided is None else decided

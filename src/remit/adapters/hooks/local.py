@@ -33,7 +33,7 @@ def answer_alone(host: str, state: str, data: bytes, *, alone: bool = False, fai
     except RemitError as error:
         return HookAnswerer.without(host, data, error)
     enforcer = Enforcer.of_project(Path(installed.root), place, opened.store, opened.ledger)
-    answerer = HookAnswerer(host, enforcer, lambda: installed)
+    answerer = HookAnswerer(host, enforcer, lambda: installed, place)
     if failed is not None:
         reason = f"the daemon of Remit was asked, and {failed}; restart `remit serve`, or stop it"
         return answerer.refuse(data, "daemon-failed", reason).reply

@@ -74,6 +74,10 @@ PLAIN_REFUSAL = Reply(b"", b"Remit: {why}; nothing may run. Tell the person who 
 """A deny for a host that nobody knows: every host with hooks so far blocks a call if its hook ends with 2."""
 
 
+OWN_SERVER = "remit"
+"""The name under which Remit's own MCP server is registered in a host."""
+
+
 class Host(Protocol):
     """How one host speaks. Nothing here may import more than a hook can pay for on each call."""
 
@@ -107,7 +111,7 @@ class Host(Protocol):
         """
 
     def names_of(self, tool: str) -> tuple[str, ...]:
-        """The names that a policy may know a tool by."""
+        """The names that a policy may know a tool by. One of OWN_SERVER also has its plain name (`remit_why`)."""
 
     def effective_args(self, tool: str, args: dict[str, Any]) -> dict[str, Any]:
         """The arguments as the host will use them."""

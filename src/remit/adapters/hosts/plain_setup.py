@@ -58,6 +58,18 @@ class PlainSetup:
         """It was not changed."""
         return text
 
+    def servers_path(self, root: Path) -> Path | None:
+        """None: the agents' own tools are not registered here, so nobody acknowledges for another in this host."""
+        return None
+
+    def put_server(self, text: str | None, root: Path, command: Sequence[str]) -> tuple[str, int]:
+        """It is left as it is."""
+        return text or "", 0
+
+    def take_server(self, text: str, root: Path, made: int) -> str:
+        """Nothing was put there."""
+        return text
+
     def none_there(self, where: Where) -> RemitError:
         """That the host has no such settings."""
         return RemitError(f"{self.host} has no {where} settings that hooks can be put into", code="no-such-settings")

@@ -138,6 +138,20 @@ class Setup(Protocol):
     def restore_tools(self, text: str, before: str, ours: Sequence[str]) -> str:
         """The definition with the tools that it had `before`; the same text if they are not ours any more."""
 
+    # Remit's own MCP server
+
+    def servers_path(self, root: Path) -> Path | None:
+        """The file in which this user registers MCP servers for the project, outside of it; None: there is none."""
+
+    def put_server(self, text: str | None, root: Path, command: Sequence[str]) -> tuple[str, int]:
+        """The file with our server, and how many objects had to be made for it. None: there is no file yet.
+
+        The same text if it is there already.
+        """
+
+    def take_server(self, text: str, root: Path, made: int) -> str:
+        """The file without our server, and without what got empty of the objects that were made for it."""
+
     # How it stands
 
     def survey(self, root: Path) -> Seen:

@@ -48,6 +48,7 @@ from remit.adapters.install.originals import (
     without_ours,
     write_originals,
 )
+from remit.adapters.install.own_server import Registration, registration
 from remit.adapters.install.place import Place
 from remit.adapters.install.survey import Definition, Survey, survey
 from remit.compile import load_rulebook
@@ -79,6 +80,8 @@ class Edits(msgspec.Struct, frozen=True):
     """What differs from the pinned definitions, for people."""
     survey: Survey
     warnings: tuple[str, ...]
+    server: Registration | None = None
+    """Remit's own MCP server, registered or taken out."""
     stale: str | None = None
     """What to say if the policy is not the one that was activated."""
 
@@ -90,7 +93,7 @@ class Edits(msgspec.Struct, frozen=True):
     @property
     def nothing(self) -> bool:
         """True if there is nothing to do."""
-        return not self.needed and not self.renewed
+        return not self.needed and not self.renewed and (self.server is None or not self.server.change.needed)
 
     @property
     def unknown_agents(self) -> list[str]:
@@ -124,6 +127,8 @@ class Edits(msgspec.Struct, frozen=True):
         make_changes(self.outside)
         make_changes([change for change in self.changes if change.kind != "definition"])
         write_originals(state, _final(self.originals, self.changes))
+        if self.server is not None:
+            self.server.write()
         write_originals(together, _final(self.originals_outside, self.outside))
 
 
@@ -245,6 +250,7 @@ def _edits(place: Place, rulebook: Rulebook, main: Main, asked: Wanted, *, now: 
         pins,
         seen,
         tuple(warnings),
+        registration(place, rulebook),
         stale,
     )
 

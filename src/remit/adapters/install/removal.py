@@ -18,6 +18,7 @@ from remit.adapters.install.originals import (
     read_originals,
     without_ours,
 )
+from remit.adapters.install.own_server import Registration, removal
 from remit.adapters.install.place import Place
 from remit.store.files import sweep
 from remit.store.place import hosts_directory
@@ -33,6 +34,8 @@ class Removal(msgspec.Struct, frozen=True):
     """What is kept of settings that belong to all projects, if this is the last one: then they are as they were."""
     kept: tuple[str, ...]
     """What is said about files that people have changed since."""
+    server: Registration | None = None
+    """Remit's own MCP server, taken out."""
 
     def write(self) -> None:
         """The settings first, so that no hook asks without a record; what is kept goes last.
@@ -44,6 +47,8 @@ class Removal(msgspec.Struct, frozen=True):
         for path in originals.files if originals is not None else ():
             sweep(Path(path))
         make_changes(sorted(self.changes, key=lambda change: change.kind != "settings"))
+        if self.server is not None:
+            self.server.write()
         for kept in (originals, self.outside):
             if kept is not None:
                 remove_directories(kept.directories)
@@ -79,4 +84,4 @@ def prepare_removal(host: str, policy: Path) -> Removal | None:
         changes.extend([change] if change.needed else [])
     if together is not None and not last:
         kept.append("the hooks in settings outside of the project stay, since other projects are installed")
-    return Removal(place, originals, tuple(changes), outside, tuple(kept))
+    return Removal(place, originals, tuple(changes), outside, tuple(kept), removal(place))

@@ -72,6 +72,7 @@ def _json(edits: Edits, written: bool) -> dict[str, Any]:
         "undefined_agents": edits.undefined_agents,
         "pins": edits.record.agents,
         "pins_changed": edits.pins,
+        "server": str(edits.server.change.path) if edits.server is not None and edits.server.kept is not None else None,
         "warnings": edits.warnings,
         "written": written,
     }

@@ -23,6 +23,17 @@ class Option(msgspec.Struct, frozen=True, omit_defaults=True):
     """The values that are known, where others would change more; none: any."""
     touches: dict[str, tuple[str, ...] | None] = {}
     """As a profile's: with this option the effect is on other files."""
+    links: str = ""
+    """As a profile's."""
+
+
+class Declared(msgspec.Struct, frozen=True, omit_defaults=True):
+    """How a command installs only what files of the project say."""
+
+    arguments: str
+    """Which arguments add nothing to that: `none`, `paths` of the workspace, or `any`."""
+    unless: tuple[str, ...] = ()
+    """Options with which it installs something else."""
 
 
 class Profile(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -67,10 +78,15 @@ class Profile(msgspec.Struct, frozen=True, omit_defaults=True):
     """Settings that can name no program, as patterns."""
     ends: bool = False
     """Its first argument ends its options."""
+    links: str = ""
+    """What becomes of links among what it works on: `all` are followed, those that it finds below a folder too; each is
+    copied as a link (`copy`); or `none`. Empty: it follows what it is told by name or by pattern, and no others."""
     edits: bool = False
     """It changes files in place, without arguments those below the working directory."""
     alone: tuple[str, ...] | None = None
     """Its effects when it is given no arguments: `git branch` only lists."""
+    declared: Declared | None = None
+    """It can install what files of the project say, and nothing else; never taken over by `same`."""
     at_most: tuple[str, ...] | None = None
     """All effects that it can have, whatever its words are: a word that is not literal could be any option. None: some
     option runs a program or connects somewhere, or nobody has looked."""

@@ -27,6 +27,13 @@ def named_paths(text: str, cwd: str | None, root: str | None) -> set[str]:
     return {path.base if isinstance(path, Glob) else path for path in found} - {"."}
 
 
+def named_patterns(text: str, cwd: str | None, root: str | None) -> set[Glob]:
+    """The patterns and folders of a text among whose matches links matter: whoever looks at the disk looks for some."""
+    placed = [Placed(act, cwd, root) for act in understand(text).acts]
+    found = [pair for one in placed for pair in (*one.touches, *one.redirected)]
+    return {path for touch, path in found if isinstance(path, Glob) and not path.absolute and touch.links != "none"}
+
+
 def shell_units(
     name: str,
     text: str,
@@ -34,15 +41,18 @@ def shell_units(
     root: str | None,
     schema: Mapping[str, str] | None = None,
     links: Mapping[str, str] | None = None,
+    *,
+    new_shell: bool = False,
 ) -> list[Unit]:
     """The units of a text; never empty. A text that can't be read is one command that is not understood."""
-    found = understand(text)
+    found = understand(text, new_shell=new_shell)
     if found.problem is not None:
         lost = Act(None, (), frozenset(), frozenset(), frozenset(), UNKNOWN, Command(()), unknown=(found.problem,))
         return [Unit("shell", name, Placed(lost, cwd, root), text=text, grade=UNKNOWN)]
     units: list[Unit] = []
-    for act in found.acts:
-        placed = Placed(act, cwd, root, links)
+    all_placed = [Placed(act, cwd, root, links) for act in found.acts]
+    _pass_through(all_placed)
+    for act, placed in zip(found.acts, all_placed, strict=True):
         if schema and act.statements:
             act = placed.act = _checked(
                 placed, schema, alone=all(_only_reads(one) for one in found.acts if one is not act)
@@ -54,8 +64,9 @@ def shell_units(
         grade = UNKNOWN if any(not _addresses(word) for word in act.urls) else act.grade
         grade = UNKNOWN if any(statement.strange for statement in act.statements) else grade
         units.append(Unit("shell", name, placed, act.effects, text=raw, grade=grade))
-        for touch, path in (*placed.touches, *placed.redirected):
-            units.append(_touched(name, placed, touch, path))
+        declared = 0 if act.declared is None else len(placed.touches)
+        for place, (touch, path) in enumerate((*placed.touches, *placed.redirected)):
+            units.append(_touched(name, placed, touch, path, declared=place < declared))
             if touch.deep and isinstance(path, Glob) and not touch.path.glob and path.base != ".":
                 units.append(_itself(name, touch, path.base))
         for statement in act.statements:
@@ -68,7 +79,16 @@ def shell_units(
     return units
 
 
-def _touched(name: str, placed: Placed, touch: Touch, path: str | Glob | None) -> Unit:
+def _pass_through(acts: list[Placed]) -> None:
+    """Links that one command of a text makes, or brings, are there for the others; which comes first doesn't matter."""
+    brought = [placed.brought() for placed in acts]
+    for index, placed in enumerate(acts):
+        others = [glob for at, globs in enumerate(brought) if at != index for glob in globs]
+        if others:
+            placed.pass_through(others)
+
+
+def _touched(name: str, placed: Placed, touch: Touch, path: str | Glob | None, *, declared: bool = False) -> Unit:
     """The unit of one path that a command touches.
 
     INVARIANT: here alone a target that the text does not tell becomes everything that it could be.
@@ -88,6 +108,7 @@ def _touched(name: str, placed: Placed, touch: Touch, path: str | Glob | None) -
             some=touch.some,
             sweeps=touch.deep and isinstance(path, str) and placed.act.program not in LISTERS,
             nested=touch.nested,
+            declared=declared,
         )
     told = touch.path.text
     placeless = told is not None and told.startswith(("~/", "../", "/")) and not is_descriptor(told, touch.effect)

@@ -12,6 +12,7 @@ from typing import Any
 from remit.adapters.hooks.command import is_hook_command
 from remit.adapters.hosts.claude_code.catalog import catalog
 from remit.adapters.hosts.claude_code.hook import AFTER, BEFORE, END, FAILED, NAME
+from remit.adapters.hosts.interface import OWN_SERVER
 from remit.exchange import json_text
 from remit.exchange.json_text import JsonError
 from remit.model.text import shown
@@ -92,6 +93,41 @@ def project_servers(text: str, root: str) -> list[str]:
     """The same for one project, in the host's file of all projects. Raises JsonError."""
     found = json_text.get(text, ("projects", root, "mcpServers"))
     return list(found) if isinstance(found, dict) else []
+
+
+def put_server(text: str, root: str, command: Sequence[str]) -> tuple[str, int]:
+    """The host's file of all projects with our server for this one, and how many objects were made. Raises JsonError.
+
+    `alwaysLoad`: its tools are offered without a search for them.
+    """
+    wanted = {"type": "stdio", "command": command[0], "args": list(command[1:]), "env": {}, "alwaysLoad": True}
+    made = 0
+    for path in _server_holders(root):
+        found = json_text.get(text, path)
+        if found is None:
+            text, made = json_text.put(text, path, {}), made + 1
+        elif not isinstance(found, dict):
+            raise JsonError(f"`{shown(path[-1], 300)}` is no object")
+    place = (*_server_holders(root)[-1], OWN_SERVER)
+    return (text if json_text.get(text, place) == wanted else json_text.put(text, place, wanted)), made
+
+
+def take_server(text: str, root: str, made: int) -> str:
+    """The same without it, and without those objects, where they are empty. Raises JsonError."""
+    holders = _server_holders(root)
+    place = (*holders[-1], OWN_SERVER)
+    if json_text.get(text, place) is None:
+        return text
+    text = json_text.remove(text, place)
+    for path in reversed(holders[len(holders) - made :]):
+        if json_text.get(text, path) == {}:
+            text = json_text.remove(text, path)
+    return text
+
+
+def _server_holders(root: str) -> tuple[tuple[str, ...], ...]:
+    """The objects that hold it, the outermost first."""
+    return (("projects",), ("projects", root), ("projects", root, "mcpServers"))
 
 
 def check(text: str) -> None:

@@ -90,6 +90,22 @@ class ClaudeSetup:
         """Raises HeadError."""
         return frontmatter.give_back(text, before, ours)
 
+    # Remit's own MCP server
+
+    def servers_path(self, root: Path) -> Path:
+        """Where the host keeps what it knows of each project: no command in the project's git gets at it."""
+        user = _user()
+        own = user / ".claude.json"
+        return own if own.is_file() or os.environ.get("CLAUDE_CONFIG_DIR") else user.parent / ".claude.json"
+
+    def put_server(self, text: str | None, root: Path, command: Sequence[str]) -> tuple[str, int]:
+        """Raises JsonError."""
+        return settings.put_server(text if text is not None else settings.EMPTY, str(root), command)
+
+    def take_server(self, text: str, root: Path, made: int) -> str:
+        """Raises JsonError."""
+        return settings.take_server(text, str(root), made)
+
     # How it stands
 
     def survey(self, root: Path) -> Seen:
@@ -98,8 +114,7 @@ class ClaudeSetup:
         warnings: list[str] = []
         hooked: list[Path] = []
         user = _user()
-        own = user / ".claude.json"
-        everywhere = own if own.is_file() else user.parent / ".claude.json"  # servers added by its own command
+        everywhere = self.servers_path(root)  # servers added by its own command
         project = [self.settings_path(root, "project"), self.settings_path(root, "local")]
         for path in dict.fromkeys([*project, user / "settings.json", root / ".mcp.json", everywhere]):
             text = _text(path)

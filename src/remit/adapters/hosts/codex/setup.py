@@ -182,8 +182,9 @@ class CodexSetup(PlainSetup):
                 found = _parsed(json_hooks.read_text(path) or "").get("features")
             except TomlError:
                 continue
-            for key in catalog().features if isinstance(found, dict) else ():
-                if found.get(key) is False:
+            off = found if isinstance(found, dict) else {}
+            for key in catalog().features:
+                if off.get(key) is False:
                     text = f"{shown(path, 300)}: `features.{key}` is false, so no hook runs"
                     yield Finding("fault", "hooks-disabled", text, f"remove `features.{key}`")
 
