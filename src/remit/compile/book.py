@@ -91,6 +91,7 @@ class _Binding:
             hosts=policy.hosts,
             toolsets=self.names.toolsets,
             unsafe=self._unsafe(),
+            enforce=policy.enforce,
             open_questions=policy.open_questions if policy.open_questions is not None else OPEN_QUESTIONS,
             ledger=policy.ledger,
             lists=policy.lists,

@@ -41,8 +41,8 @@ def protected(case: Case) -> Objection | None:
             if mover:
                 moved += unit.also
             for text in unit.also:
-                guesses = _guesses(unit, "/".join((*moved, text)))
-                told = [guess for guess in guesses if not (unit.implied and guess.value == ".")]
+                found = guesses(unit, "/".join((*moved, text)))
+                told = [guess for guess in found if not (unit.implied and guess.value == ".")]
                 if _could_be_in(text, unit, case) or any(
                     _is_protected(paths, guess, guarded, lost=True) for guess in told
                 ):
@@ -110,7 +110,7 @@ def _is_protected(paths: ProtectedPaths, unit: Unit, guarded: Places, *, lost: b
     return paths.names_path(unit) or (bool(guarded) and _is_guarded(unit, guarded, lost))
 
 
-def _guesses(unit: Unit, text: str) -> Iterator[Unit]:
+def guesses(unit: Unit, text: str) -> Iterator[Unit]:
     """The paths below the root that a text could mean when nobody knows where it starts: each end of it."""
     segments: list[str] = []
     for part in text.replace('"', "").replace("'", "").split("/"):

@@ -57,7 +57,8 @@ def look_up(rulebook: Rulebook, call: Call, facts: Facts) -> Facts:
     if facts.resolved is None or root is None:
         return facts
     row = grid_of(rulebook).row(call.agent)
-    tool = row.tool(call.tool) if row is not None else None
+    book = rulebook.book
+    tool = row.tool(call.tool) if row is not None else book.tools.get(book.aliases.get(call.tool, call.tool))
     if tool is None or not isinstance(call.args, dict):
         return facts
     kinds = {name: kind_of(argument.kind) for name, argument in tool.args.items()}

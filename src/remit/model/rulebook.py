@@ -3,7 +3,7 @@
 import msgspec
 
 from remit.model.frozen import NOTHING, freeze_fields
-from remit.model.policy import Caller, Grant, Label, LedgerSettings, Never, Question, Reserved, Scalar, Tool
+from remit.model.policy import Caller, Enforce, Grant, Label, LedgerSettings, Never, Question, Reserved, Scalar, Tool
 
 FORMAT = 2
 
@@ -66,6 +66,8 @@ class Book(msgspec.Struct, frozen=True, omit_defaults=True):
     toolsets: dict[str, tuple[str, ...]] = NOTHING
     unsafe: tuple[str, ...] = ()
     """Keys of the policy that weaken enforcement, for `status`."""
+    enforce: Enforce | None = None
+    """As the policy says it for everybody; callers have it in their own records."""
     open_questions: int = OPEN_QUESTIONS
     ledger: LedgerSettings | None = None
     lists: dict[str, tuple[Scalar, ...]] = NOTHING

@@ -155,7 +155,10 @@ class HookCarrier(Carrier):
         agent = main
         if event.agent is not None:
             agent = event.agent
-            self.answerer.vouch(agent)
+            if (
+                agent in rulebook.book.callers or rulebook.book.enforce is None
+            ):  # of others nothing is known to vouch for
+                self.answerer.vouch(agent)
         language, known = self.answerer.host, rulebook.book.tools.keys() | rulebook.book.aliases.keys()
         tool = next((name for name in language.names_of(event.tool) if name in known), event.tool)
         self.can_request = REQUEST in rulebook.book.tools and language.can_change_args
