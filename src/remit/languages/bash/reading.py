@@ -66,6 +66,8 @@ class Touch(NamedTuple):
     links: str = "none"
     """What becomes of links among all that it stands for: `all` are followed, or the `last` part of a name, or `none`;
     or each is copied as a link (`copy`)."""
+    report: bool = False
+    """An option names it as the place of a report or a cache."""
 
     @property
     def implied(self) -> bool:
