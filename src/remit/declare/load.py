@@ -336,7 +336,9 @@ def _item_at(node: Node, text: str) -> str:
 
 def known_pack(name: str) -> str:
     """Words for a tool that no declaration names, if one of the packs has it."""
-    for pack in catalog.packs():
-        if name in read_pack(pack):
-            return f"the pack `{pack}` has it: use: [{pack}]"
+    found = [pack for pack in catalog.packs() if name in read_pack(pack)]
+    if len(found) == 1:
+        return f"the pack `{found[0]}` has it: use: [{found[0]}]"
+    if found:
+        return f"the packs {', '.join(f'`{pack}`' for pack in found)} have it: `use` one of them"
     return did_you_mean(name, ())
