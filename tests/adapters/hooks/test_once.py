@@ -10,9 +10,12 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from remit.adapters.hooks.installed import Copy, read_installed, write_installed
+from remit.adapters.hooks import copies
+from remit.adapters.hooks.installed import Copy, Installed, read_installed, write_installed
 from remit.adapters.hooks.once import Uses
-from remit.adapters.hosts.interface import Event, Reply
+from remit.adapters.hooks.roots import guard_command, shared_command
+from remit.adapters.hosts import registry
+from remit.adapters.hosts.interface import OUTSIDE, Event, Reply
 from remit.grant.authority import Authority
 from remit.record.vault import Vault
 from remit.store.open import open_store
@@ -111,10 +114,10 @@ def test_what_is_written_down_can_be_damaged(tmp_path: Path):
 # Hooks that are gone
 
 
-def put(project: Project, *copies: tuple[str, bool]) -> list[Path]:
+def put(project: Project, *wanted: tuple[str, bool]) -> list[Path]:
     """Hooks in settings of these places, there or not."""
     found, made = [], []
-    for where, there in copies:
+    for where, there in wanted:
         path = project.folder / f"{where}.settings"
         command = f". /x/remit/hosts/{project.host.name}.sh"
         path.write_text(f"before {command}" if there else "nothing")
@@ -159,3 +162,17 @@ def test_calls_stop_when_no_hook_outside_of_the_project_is_left(project: Project
     assert project.intent()["code"] == "hooks-gone"
     put(project, ("user", True), ("managed", False), ("project", False))
     assert told(project, "c")
+
+
+@pytest.mark.parametrize("name", registry.BUILT_IN)
+def test_a_hook_is_seen_in_the_settings_of_every_host(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "st ate"))
+    setup = registry.find(name).setup()
+    for where in setup.places:
+        command = guard_command(name) if where in OUTSIDE else shared_command(name)
+        text, _ = setup.put_hooks(None, command, [], ())
+        path = tmp_path / where
+        record = Installed(1, name, "/r", "/r/p", "/r/s", "now", copies=(Copy(where, str(path), command),))
+        assert copies.gone(record) == [str(path)]
+        path.write_text(text)
+        assert copies.gone(record) == [], text

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -78,10 +78,11 @@ class HookAnswerer:
             self.uses.sweep()
             return Answer(self.host.last_resort.silence, ended=event.when == "end")
         event = msgspec.structs.replace(event, person=False) if alone else event
-        with self.uses.of(_id(event)) as use:
+        with self.uses.of(_id(event)) if event.use else nullcontext() as use:
             if event.when == "after":
-                if use is None or not use.ended:
-                    self.enforcer.ended(_id(event), "done" if event.failed is None else "failed", error=event.failed)
+                running = _id(event) if event.use else self._running(event)
+                if running is not None and (use is None or not use.ended):
+                    self.enforcer.ended(running, "done" if event.failed is None else "failed", error=event.failed)
                 if use is not None:
                     use.end()
                 return Answer(self.host.last_resort.silence)
@@ -101,12 +102,12 @@ class HookAnswerer:
             installed = None  # what that means for the call is said where it is needed
         missing = copies.gone(installed) if installed is not None else []
         if installed is not None and copies.is_reachable(installed, missing):
-            call = _as_said(event)
+            call, id_ = _as_said(event), _id(event) if event.use else None
             help_ = f"a person looks who took them away and runs `remit install {self.host.name}`"
             reason = (
                 f"Remit's hooks are gone from {', '.join(missing)}, and a command could take away the last; {help_}"
             )
-            return self._refused(self.enforcer.refuse(call, refusal(call, "hooks-gone", reason), call_id=_id(event)))
+            return self._refused(self.enforcer.refuse(call, refusal(call, "hooks-gone", reason), call_id=id_))
         carrier = HookCarrier(self, event)
         passed = wait(self.enforcer.attempt(carrier))
         if isinstance(passed, Passage):
@@ -140,6 +141,16 @@ class HookAnswerer:
         call = _as_said(event)
         self.enforcer.not_run(_id(event), code)  # the daemon may have allowed it before it failed
         return self._refused(self.enforcer.refuse(call, refusal(call, code, reason)))
+
+    def _running(self, event: Event) -> str | None:
+        """The oldest call of this session that runs and that such a report could be about."""
+        start = f"{event.session}/{event.alike}."
+        if not event.alike or not is_id(start):
+            return None
+        with suppress(RemitError), self.enforcer.authority.store.read() as view:
+            found = view.rows("SELECT call FROM running WHERE call LIKE ? ORDER BY seq", f"{start}%")
+            return next((str(row[0]) for row in found if str(row[0]).startswith(start)), None)
+        return None
 
     def _refused(self, decision: Decision) -> Answer:
         return Answer(self.host.answer(decision, None), decision=decision)
@@ -189,7 +200,10 @@ class HookCarrier(Carrier):
         agent = main
         if event.agent is not None:
             agent = event.agent
-            self.answerer.vouch(agent)
+            if (
+                agent in rulebook.book.callers or rulebook.book.enforce is None
+            ):  # of others nothing is known to vouch for
+                self.answerer.vouch(agent)
         language, known = self.answerer.host, rulebook.book.tools.keys() | rulebook.book.aliases.keys()
         tool = next((name for name in language.names_of(event.tool) if name in known), event.tool)
         self.can_request = REQUEST in rulebook.book.tools and language.can_change_args
@@ -201,7 +215,9 @@ class HookCarrier(Carrier):
         self.call = call = Call(agent, tool, language.effective_args(event.tool, event.args), context)
         if not event.handed:
             return [call]
-        chains = launches(self.answerer.enforcer.authority.store, event.session, agent) or [(main,)]
+        chains = launches(self.answerer.enforcer.authority.store, event.launched_in or event.session, agent) or [
+            (main,)
+        ]
         if len(chains) > MOST:
             raise RemitError(f"{agent} was handed work in more than {MOST} ways in this session", code="broken-chain")
         replace = msgspec.structs.replace
