@@ -14,9 +14,7 @@ import msgspec
 
 from remit.analyze.changes import flow
 from remit.analyze.within import path_includes
-from remit.decide.grid import Bound
-from remit.decide.intake import BadArguments
-from remit.decide.preview import Cell, cell_of
+from remit.decide.preview import Bound, cell_of, covering
 from remit.model.call import Call
 from remit.model.errors import NotUnderstood
 from remit.model.facts import Facts
@@ -95,8 +93,8 @@ def suggest(rulebook: Rulebook, used: Iterable[Used], keep: frozenset[tuple[str,
         if cell is None or would == "deny":
             continue
         try:
-            found = _units(cell, one)
-        except (BadArguments, NotUnderstood):
+            found = covering(cell, one.call, one.facts)
+        except NotUnderstood:
             continue
         uses.setdefault((cell.caller.name, cell.tool.name), []).append((one, *found))
     rules: dict[str, list[Line]] = {name: [] for name in rulebook.book.callers}
@@ -109,15 +107,6 @@ def suggest(rulebook: Rulebook, used: Iterable[Used], keep: frozenset[tuple[str,
         {name: tuple(sorted(lines, key=lambda line: line.text)) for name, lines in rules.items()},
         tuple(_denied(key, calls) for key, calls in sorted(denied.items())),
     )
-
-
-def _units(cell: Cell, used: Used) -> tuple[list[Unit], list[Bound]]:
-    """The units of a call, and which `may` rules cover one of them."""
-    call = used.call
-    values = cell.intake.values(call.args)
-    units = [unit for unit in cell.intake.units(values, call, used.facts) if not unit.derived]
-    live = [bound for bound in cell.may if bound.judge.applies(call.context, values, units)]
-    return units, [bound for bound in live if any(bound.judge.covers(unit) for unit in units)]
 
 
 def _line(tool: str, bound: Bound, calls: Sequence[tuple[Used, list[Unit]]], keep: bool) -> Line:
