@@ -42,12 +42,14 @@ def open_root(root: Path | None, policy: Path, facts: Facts, *, policy_root: str
     return absolute, msgspec.structs.replace(facts, root=str(absolute), notes=(*facts.notes, note))
 
 
-def facts_at(root: Path, state: Path) -> Facts:
+def facts_at(root: Path, state: Path, sealed: tuple[str, ...] = ()) -> Facts:
     """What an enforcement point knows before any call: the root of paths, and the places that are Remit's own.
+
+    `sealed` are more that nobody may change.
 
     Raises RemitError for a root that is a file.
     """
-    base = Facts(store=True, guarded=(os.path.realpath(state),), sealed=own_places())
+    base = Facts(store=True, guarded=(os.path.realpath(state),), sealed=(*own_places(), *sealed))
     return open_root(root, root, base)[1]
 
 
@@ -166,6 +168,11 @@ def _changes(call: Call, kinds: dict[str, Kind], root: str) -> dict[str, tuple[s
     if len(texts) != 1:
         return {}
     kind, text = texts[0]
+    patterns = kind.found_files(text, call.context.cwd, root)
+    if patterns:
+        from remit.enforce import find_look  # here, as below: few calls have such a command
+
+        return find_look.changes_of(patterns, root)
     command = kind.sole_change(text, call.context.cwd, root)
     if command is None:
         return {}

@@ -17,11 +17,11 @@ import shlex
 import stat
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple
 
-from remit.adapters.hooks.installed import InstallError
+from remit.adapters.hooks.installed import Installed, InstallError
 from remit.adapters.hosts.interface import PLAIN_REFUSAL, Host
 from remit.store.files import write_whole
 from remit.store.place import hosts_directory
@@ -35,7 +35,10 @@ refuse() {
 }
 ask() {
   [ -x "$3" ] && [ -r "$4" ] || refuse "the program that judges calls in $1 is gone"
-  exec "$3" -I -S "$4" HOST "$2"
+  "$3" -I -S "$4" HOST "$2"
+  code=$?
+  case $code in 1 | ???) refuse "the hook ended with $code" ;; esac
+  exit $code
 }
 mind() {
   case $start/ in
@@ -125,7 +128,7 @@ def roots_file(host: Host, roots: list[Root]) -> bytes:
     def filled(text: str) -> str:
         started = f"${{{host.started_in}:-.}}" if host.started_in is not None else "."
         silence = shlex.quote(host.last_resort.silence.out.decode())
-        questions = " | ".join(f"*{shlex.quote(mark)}*" for mark in host.last_resort.questions)
+        questions = " | ".join(f"*{shlex.quote(mark)}*" for mark in host.last_resort.questions) or "*"
         for name, value in (("QUESTIONS", questions), ("SILENCE", silence), ("STARTED", started), ("HOST", host.name)):
             text = text.replace(name, value)
         return text
@@ -166,6 +169,20 @@ def roots_are_current(host: Host, own: Root) -> bool:
         return own in roots and roots_path(host.name).read_bytes() == roots_file(host, roots)
     except (InstallError, OSError):
         return False
+
+
+def sealed_places(state: Path, installed: Installed) -> tuple[str, ...]:
+    """What no call of one project may change: the lists, where our hooks stand, and the other projects in the lists.
+
+    One around this project is left out, and one inside of it: that belongs to it.
+    """
+    folder, root = state.parent / "hosts", installed.root
+    found = [str(folder), *(copy.path for copy in installed.outside)]
+    for path in sorted(folder.glob("*.sh")):
+        with suppress(InstallError):  # the shell denies everything then
+            found += [one.root for one in read_roots(path.stem, path)]
+    apart = (one for one in found if os.path.commonpath((one, root)) not in (one, root))
+    return tuple(dict.fromkeys(apart))
 
 
 def guard_command(host: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TypeVar
+from typing import Literal, TypeVar
 
 import msgspec
 
@@ -19,13 +19,15 @@ class CatalogError(RemitError):
     code = "bad-catalog"
 
 
-class Gap(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class Gap(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """Something that a host lets through although the hook is installed."""
 
     what: str
     because: str
     do: str
     """What people can do about it."""
+    key: str | None = None
+    """The setting that closes it: once that is set, nobody is told any more."""
 
 
 class HostCatalog(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -33,6 +35,10 @@ class HostCatalog(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
 
     agents: dict[str, str] = {}
     """The agents that need no definition, with what each is for."""
+    names_agents: bool = True
+    """It says which agent calls; otherwise every call is the main agent's."""
+    checked: Literal["run", "documented"] = "run"
+    """How `passes` was found: by running the host, or from its documentation alone."""
     pack: str | None = None
     """The tool pack that declares its tools by the names that it has for them."""
     tools: tuple[str, ...] = ()

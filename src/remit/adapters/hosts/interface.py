@@ -7,11 +7,14 @@ file for each host (`catalog.py`).
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, runtime_checkable
 
 import msgspec
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from remit.adapters.hosts.setup import Setup
     from remit.model.decision import Decision
 
@@ -32,10 +35,14 @@ class Event(msgspec.Struct, frozen=True):
     args: dict[str, Any] = {}
     use: str = ""
     """The host's own id of this use of the tool; before and after have the same."""
+    alike: str = ""
+    """For `after` of a host that gives calls no ids: the id that was made up for the question begins with it."""
     agent: str | None = None
     """The host's name of the agent that calls; None for its main agent."""
     handed: bool = False
     """The agent was handed its work by another one."""
+    launched_in: str = ""
+    """The session of the agent that handed it on, where that is another one."""
     cwd: str | None = None
     person: bool = False
     """Somebody sits there whom the host could ask."""
@@ -63,7 +70,7 @@ class LastResort(NamedTuple):
     reports: tuple[str, ...]
     """Texts that only a report contains."""
     unattended: tuple[str, str] | None = None
-    """The environment variable, and its value, by which the host says that nobody attends it."""
+    """The environment variable, and its value, by which the host says that nobody attends it; empty: it has none."""
 
 
 PLAIN_REFUSAL = Reply(b"", b"Remit: {why}; nothing may run. Tell the person who runs you.\n", 2)
@@ -120,3 +127,14 @@ class Host(Protocol):
 
     def setup(self) -> Setup:
         """Its other half, loaded when it is needed."""
+
+
+@runtime_checkable
+class ReadsByItself(Protocol):
+    """A host whose files make it read others without a call, such as memory that imports a file."""
+
+    def reads_after(self, tool: str, args: dict[str, Any], cwd: str | None) -> Iterable[tuple[str, dict[str, Any]]]:
+        """The calls that would read what the host reads by itself once this call has run."""
+
+    def reads_now(self, root: Path) -> Iterable[tuple[str, str, tuple[str, dict[str, Any]]]]:
+        """The same for the files of a project as they are: which file, what it makes the host read, and the call."""
