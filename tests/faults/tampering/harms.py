@@ -156,7 +156,8 @@ def _rewritten(scene: Scene, seq: int) -> tuple[Any, ...]:
     link = sqlite3.connect(scene.state / "remit.db")
     [(body,)] = link.execute("SELECT body FROM leaf WHERE seq = ?", (seq,)).fetchall()
     link.close()
-    changed = bytes(body).replace(b"deny", b"DENY")
+    changed = bytes(body).replace(b'"v":1', b'"v":2')
+    assert changed != bytes(body)
     return ("UPDATE leaf SET body = ?, hash = ? WHERE seq = ?", changed, leaf_hash(changed), seq)
 
 

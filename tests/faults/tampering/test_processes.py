@@ -88,8 +88,12 @@ class Stage:
             shutil.copy(anchor, self.before)
 
     def reset(self) -> None:
-        shutil.rmtree(self.project.state)
-        shutil.copytree(self.kept, self.project.state)
+        state = self.project.state
+        if state.is_symlink():
+            state.unlink()
+        for place in (state, state.with_name("moved")):
+            shutil.rmtree(place, ignore_errors=True)
+        shutil.copytree(self.kept, state)
         self.scene.anchor.unlink(missing_ok=True)
         if self.before.exists():
             shutil.copy(self.before, self.scene.anchor)
