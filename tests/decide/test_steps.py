@@ -17,8 +17,9 @@ from remit.enforce.paths import look_up
 from remit.model import CallError
 from remit.model.trace import Note
 from remit.model.wire import decode_call
+from remit.testing.conformance import Situation
 from tests.decide.kit import ask, book, may, outcome
-from tests.test_cases import SITUATIONS, Situation
+from tests.test_cases import SITUATIONS
 
 PAGE = (Path(__file__).parents[2] / "docs" / "semantics.md").read_text(encoding="utf-8")
 STEPS = {
