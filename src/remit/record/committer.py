@@ -55,6 +55,8 @@ class Committer:
     def commit(self, batch: Batch) -> list[Item]:
         """Writes the batch, or sets its error; returns the items that nobody waits for and that must be tried again."""
         items = self._built(batch.items)
+        if not items and not self.doubtful:
+            return []
         try:
             self._write(batch, items)
         except Exception as error:  # whatever it is: callers must not wait for a thread that died
@@ -81,7 +83,8 @@ class Committer:
             try:
                 if item.pending is None and item.snapshot is not None:
                     item.pending = intent_entry(item.snapshot, self.writer)
-                good.append(item)
+                if item.pending is not None:
+                    good.append(item)
             except LedgerError as error:
                 self._refuse(item, error)
             except Exception as error:
