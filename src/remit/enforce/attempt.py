@@ -184,9 +184,7 @@ class Enforcer:
                 except Exception:
                     name = None  # recorded with a wait, it fails again and denies
                 if name is not None:
-                    passage = Passage(self.ledger, name, decision, call.args)
-                    same = call.args is carrier.call.args and kind in ground.pathless
-                    return passage if same else self._carried(passage, carrier, judged)
+                    return self._carried(Passage(self.ledger, name, decision, call.args), carrier, judged)
                 yield MAY_WAIT
             begun = self._begun(carrier, judged)
             if begun is not None:
@@ -291,9 +289,10 @@ class Enforcer:
         decision, call = judged.decision, judged.call
         if decision.verdict is ASK:
             decision = msgspec.structs.replace(decision, approval=ASKED_OF_HOST)
-        carried, also, stopped = self._at_once(carrier, judged), None, None
-        if carried is not None:
-            also = partial(self._begin_within, judged)
+        uses, carried, also, stopped = self._uses(judged), None, None, None
+        if uses and not decision.obligations:
+            carried = self._at_once(carrier, judged)
+            also = partial(self._begin_within, judged) if carried is not None else None
         try:
             try:
                 receipt = self.ledger.intent(call, decision, call_id=carrier.call_id, also=also)
@@ -315,7 +314,7 @@ class Enforcer:
         elif not isinstance(found := self._carried(passage, carrier, judged), Passage):
             return found
         try:
-            if carried is None:
+            if uses and carried is None:
                 self._begin(judged)
             if not carrier.knows_task:
                 self._keep_launches(judged)
@@ -336,12 +335,10 @@ class Enforcer:
         return passage
 
     def _at_once(self, carrier: Carrier, judged: Judged) -> Carried | None:
-        """What the tool runs with, if the call can begin in the very commit of its intent; None if it can't.
+        """What the tool runs with, for a call that begins in the very commit of its intent; None if it can't.
 
         It can't where obligations are to be carried out in between, and need not where nothing is used up.
         """
-        if judged.decision.obligations or not self._uses(judged):
-            return None
         try:
             return carrier.carry_out(judged)
         except Exception:
@@ -349,6 +346,10 @@ class Enforcer:
 
     def _carried(self, passage: Passage, carrier: Carrier, judged: Judged) -> Passage | Decision:
         """The passage with its obligations carried out; otherwise the deny."""
+        call = judged.call
+        if call.args is carrier.call.args and (call.agent, call.tool) in self._ground.pathless:
+            if self._ground.rulebook is judged.rulebook and not judged.decision.obligations:
+                return passage  # there is nothing to put in place
         try:
             passage.args, passage.undo, passage.places, passage.close = carrier.carry_out(judged)
         except Exception as error:

@@ -15,7 +15,6 @@ from remit.record.stop_mark import CODES
 from remit.store.errors import StoreError, StoreMisused, StoreRefused
 from remit.store.interface import Store, Transaction
 
-MOST_RUNNING = 10_000
 Sink = Callable[[list[tuple[int, bytes]]], None]
 """A second place for entries, given their places and bytes once they are in the log."""
 
@@ -48,7 +47,6 @@ class Committer:
         self.sink_errors = 0
         self.lost = 0
         """Entries that nobody waited for and that could not be made or kept: a mistake in this program."""
-        self._running: dict[str, int] = {}
         self._settled: list[Item] = []
         self._doubt: Doubt | None = None
 
@@ -109,9 +107,9 @@ class Committer:
                         change,
                         pending,
                         self.closer,
-                        known=self.newest.head,
+                        newest=self.newest,
                         head=change.looked,
-                        running=self._running,
+                        running=self.lease.running,
                     )
                 for item in items:
                     if item.also is not None and not item.abandoned:
@@ -124,25 +122,16 @@ class Committer:
             if error.code in CODES and not isinstance(error, LedgerStopped) and self.newest.on_break is not None:
                 self.newest.on_break(error)
             raise
-        self.lease.kept(done.entries if done is not None and self.closer == self.writer else ())
         if done is None:
+            self.lease.kept()
             return
-        self.newest.head = done.head
+        self.lease.kept(done.entries if self.closer == self.writer else (), done.first)
+        self.newest.head, self.newest.tree = done.head, done.tree
         for place, item in enumerate(items, done.first):
             item.seq = place
         batch.head = done.head
-        self._remember(done)
-        self._tell(done)
-
-    def _remember(self, done: Appended) -> None:
-        """Where the calls stand that this process will report the outcome of: nobody has to look them up."""
-        if self.closer != self.writer:
-            return
-        for place, entry in enumerate(done.entries, done.first):
-            if entry.opens and entry.call is not None and len(self._running) < MOST_RUNNING:
-                self._running[entry.call] = place
-            elif entry.answers is not None and entry.call is not None:
-                self._running.pop(entry.call, None)
+        if self.sink is not None:
+            self._tell(done, self.sink)
 
     def _settle(self, change: Transaction) -> None:
         """Looks whether a commit that failed half-way was kept after all: then its items are done."""
@@ -181,11 +170,9 @@ class Committer:
                 kept.append(item)
         return kept
 
-    def _tell(self, done: Appended) -> None:
-        if self.sink is None:
-            return
+    def _tell(self, done: Appended, sink: Sink) -> None:
         try:
-            self.sink([(done.first + place, entry.body) for place, entry in enumerate(done.entries)])
+            sink([(done.first + place, entry.body) for place, entry in enumerate(done.entries)])
         except Exception:  # the second sink is a convenience; the log itself is written
             self.sink_errors += 1
 

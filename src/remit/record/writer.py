@@ -339,7 +339,7 @@ class Ledger:
         self.head = batch.head or self.head
         at = self.clock()
         with self._lock:
-            for item in (*batch.items, *self._committer.settled()):
+            for item in batch.items + self._committer.settled():
                 if item.abandoned and item.snapshot is not None and item.seq is not None:
                     # A call that was denied because its caller did not wait any longer did not run.
                     entry = outcome_entry(item.call, item.seq, "not-run", at, self.writer)

@@ -30,6 +30,9 @@ class Transaction(Protocol):
     def looked(self) -> tuple[Any, ...] | None:
         """The first row that the query given to `write` found."""
 
+    memo: object
+    """What whoever writes remembers until the transaction ends; None at first."""
+
     def rows(self, sql: str, *args: Value) -> list[tuple[Any, ...]]:
         """All rows of an answer that is known to be small."""
 
@@ -48,7 +51,8 @@ class Transaction(Protocol):
     def run_together(self, *statements: tuple[str, Sequence[tuple[Value, ...]]]) -> int:
         """The same with several statements, one after the other, in as few round trips as the store can.
 
-        Tells how many rows the last one changed.
+        Tells how many rows the last one changed. For values that were checked when they were made: of these, every
+        store keeps all bytes, whole numbers of 63 bits, and texts without a NUL.
         """
 
 
