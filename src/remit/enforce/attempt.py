@@ -346,10 +346,10 @@ class Enforcer:
 
     def _carried(self, passage: Passage, carrier: Carrier, judged: Judged) -> Passage | Decision:
         """The passage with its obligations carried out; otherwise the deny."""
-        call = judged.call
-        if call.args is carrier.call.args and (call.agent, call.tool) in self._ground.pathless:
-            if self._ground.rulebook is judged.rulebook and not judged.decision.obligations:
-                return passage  # there is nothing to put in place
+        call, ground = judged.call, self._ground
+        same = call.args is carrier.call.args and ground.rulebook is judged.rulebook
+        if same and (call.agent, call.tool) in ground.pathless and not judged.decision.obligations:
+            return passage  # there is nothing to put in place
         try:
             passage.args, passage.undo, passage.places, passage.close = carrier.carry_out(judged)
         except Exception as error:
