@@ -15,7 +15,7 @@ def compile_later(text: AnyStr, flags: int = 0) -> re.Pattern[AnyStr]:
 class _Later:
     """Stands for a compiled pattern. What was asked for once is kept, and costs no more than the pattern's own."""
 
-    def __init__(self, text: str | bytes, flags: int) -> None:
+    def __init__(self, text: Any, flags: int) -> None:
         self._source = (text, flags)
 
     def __getattr__(self, name: str) -> Any:

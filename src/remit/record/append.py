@@ -18,6 +18,10 @@ HEAD = (
     " FROM head WHERE one = 1"
 )
 """What is looked at first: `store.write(HEAD)` has it at once."""
+TREE = "tree"
+"""What a process remembers of the log: the tree after its newest entry, as it last saw it."""
+_TOGETHER = 4096
+"""Leaves that are read at once."""
 
 
 class Head(NamedTuple):
@@ -25,30 +29,6 @@ class Head(NamedTuple):
 
     size: int
     root: bytes
-
-
-class Newest:
-    """The newest head that a process has seen, whichever of its ledgers wrote it: the log must go on from it."""
-
-    __slots__ = ("head", "on_break", "tree")
-
-    def __init__(self, head: Head | None = None, on_break: Callable[[LedgerError], object] | None = None) -> None:
-        """`on_break` is told when the log does not go on from the head."""
-        self.head, self.on_break = head, on_break
-        self.tree: CompactRange | None = None
-        """The tree of that head, if this process made it."""
-
-    def goes_on(self, size: int, data: bytes) -> CompactRange:
-        """The stored tree, if it is this one or a larger one. Raises LedgerError."""
-        known, head = self.tree, self.head
-        if known is not None and known.size == size and known.to_bytes() == data:
-            return known.copy()
-        tree = CompactRange.from_bytes(size, data)
-        if head is not None and size < head.size:
-            raise LedgerError("the log is shorter than it was: it was cut", code="ledger-truncated")
-        if head is not None and size == head.size and tree.root() != head.root:
-            raise LedgerError("the log is not what it was: entries were replaced", code="ledger-forked")
-        return tree
 
 
 Pending = Entry | Callable[[Callable[[str], int | None]], Entry]
@@ -69,17 +49,22 @@ def append(
     pending: Sequence[Pending],
     writer: str,
     *,
-    newest: Newest | None = None,
     head: tuple[Any, ...] | None = None,
     running: Mapping[str, int] | None = None,
 ) -> Appended:
     """Writes the entries. Raises StoreError and LedgerError; LedgerStopped if the log carries a stop mark.
 
-    The log must go on from `newest`. `head` is the row of HEAD, if it was looked at since the transaction began.
-    `running` are the places of calls that are known to run; any other is looked up.
+    The log must go on from what this process has seen of it, whoever wrote since. `head` is the row of HEAD, if it was
+    looked at since the transaction began. `running` are the places of calls that are known to run; any other is looked
+    up.
     """
-    tree, mark = _begun(change, head, newest)
-    first = tree.size
+    row = head if head is not None else change.row(HEAD)
+    if row is None:
+        raise LedgerError("the ledger has no head", code="ledger-corrupt")
+    first, before = int(row[0]), bytes(row[1])
+    if (row[3] if row[3] is not None else -1) != first - 1:
+        raise not_as_many(first, row[3])
+    tree = _gone_on(change, first, before)
     places: dict[str, int] = {}
 
     def place(call: str) -> int | None:
@@ -109,41 +94,52 @@ def append(
             opened[seq] = (entry.call, seq, writer)
         elif entry.answers is not None and opened.pop(entry.answers, None) is None:
             closed.append((entry.call, entry.answers))
-    if mark is not None and any(entry.kind != PROOF for entry in entries):
-        raise parse_mark(mark).error()
+    if row[2] is not None and any(entry.kind != PROOF for entry in entries):
+        raise parse_mark(bytes(row[2])).error()
     tree.extend(leaves)
     changed = change.run_together(
         ("INSERT INTO leaf (seq, hash, body, subject) VALUES (?, ?, ?, ?)", rows),
         ("INSERT INTO secret (seq, path, salt, value) VALUES (?, ?, ?, ?)", fields),
         ("INSERT INTO running (call, seq, writer) VALUES (?, ?, ?)", list(opened.values())),
         ("DELETE FROM running WHERE call = ? AND seq = ?", closed),
-        ("UPDATE head SET size = ?, range = ? WHERE one = 1 AND size = ?", [(tree.size, tree.to_bytes(), first)]),
+        (
+            "UPDATE head SET size = ?, range = ? WHERE one = 1 AND size = ? AND range = ?",
+            [(tree.size, tree.to_bytes(), first, before)],
+        ),
     )
-    if changed != 1:
-        raise LedgerError("another writer moved the head", code="ledger-corrupt")
-    change.memo = _Log(tree, mark)
+    if changed != 1:  # writers take turns: whoever moved it is none of them
+        raise LedgerError("the head of the log was changed while an entry was written", code="ledger-forked")
+    change.remember(TREE, tree)
     return Appended(first, entries, Head(tree.size, tree.root()), tree)
 
 
-class _Log(NamedTuple):
-    """The log within a transaction that has appended to it: nobody else can."""
+def _gone_on(view: Transaction, size: int, data: bytes) -> CompactRange:
+    """The stored tree, if it goes on from what this process has seen. Raises LedgerError."""
+    known: CompactRange | None = view.recall(TREE)
+    if known is not None and known.size == size and known.to_bytes() == data:
+        return known.copy()
+    tree = CompactRange.from_bytes(size, data)
+    if known is not None:
+        if size < known.size:
+            raise LedgerError("the log is shorter than it was: it was cut", code="ledger-truncated")
+        if not extends(view, known, tree):
+            raise LedgerError("the log is not what it was: entries were replaced", code="ledger-forked")
+    return tree
 
-    tree: CompactRange
-    mark: bytes | None
-    """The stop mark."""
 
-
-def _begun(change: Transaction, head: tuple[Any, ...] | None, newest: Newest | None) -> _Log:
-    """The log as the transaction finds it, to go on from. Raises StoreError and LedgerError."""
-    if isinstance(change.memo, _Log):
-        return change.memo._replace(tree=change.memo.tree.copy())
-    row = head if head is not None else change.row(HEAD)
-    if row is None:
-        raise LedgerError("the ledger has no head", code="ledger-corrupt")
-    size, mark = int(row[0]), bytes(row[2]) if row[2] is not None else None
-    if (row[3] if row[3] is not None else -1) != size - 1:
-        raise not_as_many(size, row[3])
-    return _Log((newest or Newest()).goes_on(size, bytes(row[1])), mark)
+def extends(view: Transaction, known: CompactRange, now: CompactRange) -> bool:
+    """Whether one tree is the other with the leaves that are stored since."""
+    if known.size < now.size:
+        known = known.copy()
+        while known.size < now.size:
+            more = view.rows(
+                "SELECT hash FROM leaf WHERE seq >= ? AND seq < ? ORDER BY seq",
+                *(known.size, min(now.size, known.size + _TOGETHER)),
+            )
+            if not more:
+                return False
+            known.extend(bytes(leaf) for (leaf,) in more)
+    return known.size == now.size and known.hashes == now.hashes
 
 
 def not_as_many(size: int, newest: int | None) -> LedgerError:
