@@ -301,10 +301,9 @@ class Enforcer:
         if decision.verdict is ASK:
             decision = msgspec.structs.replace(decision, approval=ASKED_OF_HOST)
             self._withdraw(judged)
-        uses, carried, also, stopped = self._uses(judged), None, None, None
-        if uses and not decision.obligations:
-            carried = self._at_once(carrier, judged)
-            also = partial(self._begin_within, judged) if carried is not None else None
+        carried, also, stopped = self._at_once(carrier, judged), None, None
+        if carried is not None:
+            also = partial(self._begin_within, judged)
         try:
             try:
                 receipt = self.ledger.intent(call, decision, call_id=carrier.call_id, also=also)
@@ -329,7 +328,7 @@ class Enforcer:
         elif not isinstance(found := self._carried(passage, carrier, judged), Passage):
             return found
         try:
-            if uses and carried is None:
+            if carried is None:
                 self._begin(judged)
             if not carrier.knows_task:
                 self._keep_launches(judged)
@@ -364,10 +363,12 @@ class Enforcer:
             return True
 
     def _at_once(self, carrier: Carrier, judged: Judged) -> Carried | None:
-        """What the tool runs with, for a call that begins in the very commit of its intent; None if it can't.
+        """What the tool runs with, if the call can begin in the very commit of its intent; None if it can't.
 
         It can't where obligations are to be carried out in between, and need not where nothing is used up.
         """
+        if judged.decision.obligations or not self._uses(judged):
+            return None
         try:
             return carrier.carry_out(judged)
         except Exception:

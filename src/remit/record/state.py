@@ -274,8 +274,9 @@ def _stored_query(table: str, key: tuple[str, ...], columns: tuple[str, ...], co
     where = " AND ".join(f"{name} = ?" for name in key)
     row = f"SELECT NULL, NULL, NULL, NULL, {', '.join(columns)} FROM {table} WHERE {where}"  # noqa: S608
     empty = ", NULL" * len(columns)
-    one = f"SELECT seq, hash, body, subject{empty} FROM leaf WHERE subject = ? ORDER BY seq DESC LIMIT 2"  # noqa: S608
-    return " UNION ALL ".join((row, *(f"SELECT * FROM ({one}) AS s{place}" for place in range(count))))  # noqa: S608
+    one = "SELECT seq, hash, body, subject FROM leaf WHERE subject = ? ORDER BY seq DESC LIMIT 2"
+    entries = (f"SELECT seq, hash, body, subject{empty} FROM ({one}) AS s{place}" for place in range(count))  # noqa: S608
+    return " UNION ALL ".join((row, *entries))
 
 
 def _last_of(
