@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from remit.declare.callers import agent, enforce, on_violation, project_code, review, role, runner
+from remit.declare.callers import agent, enforce, on_violation, project_code, review, reviewed, role, runner
+from remit.declare.gates import gates
 from remit.declare.labels import effect_tiers, label_tiers, labels, tool_tiers
 from remit.declare.ledger import ledger
 from remit.declare.rules import Rules, definitions, globs, urls
@@ -95,6 +96,7 @@ _grant = Record(
         "adr": Field(Text(), required=True),
         "approved_by": Field(Text(), required=True),
         "until": Field(Moment(), "the grant ends at this moment", required=True),
+        "reviewed": reviewed,
     },
     lambda values, node, reader: Grant(
         agent=values["agent"],
@@ -102,6 +104,7 @@ _grant = Record(
         until=values["until"],
         adr=values["adr"],
         approved_by=values["approved_by"],
+        reviewed=values.get("reviewed"),
         at=node.at,
     ),
     what="a grant",
@@ -152,7 +155,7 @@ policy = Record(
                 what="tiers",
             )
         ),
-        "gates": Field(names, "passed by people, per capsule"),
+        "gates": Field(gates, "passed by people, per capsule; with `before`, calls wait for them"),
         "open_questions": Field(
             Number(1, 10_000), "how many questions of one agent, and of one task, may wait for an answer; 20 by default"
         ),

@@ -57,7 +57,8 @@ def look_up(rulebook: Rulebook, call: Call, facts: Facts) -> Facts:
     if facts.resolved is None or root is None:
         return facts
     row = grid_of(rulebook).row(call.agent)
-    tool = row.tool(call.tool) if row is not None else None
+    book = rulebook.book
+    tool = row.tool(call.tool) if row is not None else book.tools.get(book.aliases.get(call.tool, call.tool))
     if tool is None or not isinstance(call.args, dict):
         return facts
     kinds = {name: kind_of(argument.kind) for name, argument in tool.args.items()}
@@ -150,7 +151,13 @@ def _links(call: Call, kinds: dict[str, Kind], root: str) -> dict[str, str]:
     texts = [(kind, text) for name, kind in kinds.items() for text in texts_at(call.args, name.split("."))]
     paths = sorted({path for kind, text in texts for path in kind.paths(text, call.context.cwd, root)})
     found = {path: _real(os.path.join(root, path)) for path in paths[:MAX_PATHS]}
-    return {path: to for path, real in found.items() if real is not None and (to := relative_to(real, root)) != path}
+    links = {path: to for path, real in found.items() if real is not None and (to := relative_to(real, root)) != path}
+    globs = {glob for kind, text in texts for glob in kind.patterns(text, call.context.cwd, root)}
+    if not globs:
+        return links
+    from remit.enforce.link_look import links_among  # here: few calls have a pattern
+
+    return {**links_among(globs, root), **links}
 
 
 def _changes(call: Call, kinds: dict[str, Kind], root: str) -> dict[str, tuple[str, ...]]:
@@ -159,6 +166,11 @@ def _changes(call: Call, kinds: dict[str, Kind], root: str) -> dict[str, tuple[s
     if len(texts) != 1:
         return {}
     kind, text = texts[0]
+    patterns = kind.found_files(text, call.context.cwd, root)
+    if patterns:
+        from remit.enforce import find_look  # here, as below: few calls have such a command
+
+        return find_look.changes_of(patterns, root)
     command = kind.sole_change(text, call.context.cwd, root)
     if command is None:
         return {}

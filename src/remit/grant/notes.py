@@ -32,8 +32,11 @@ class Scribe(NamedTuple):
         private: Mapping[str, Any] | None = None,
         *,
         after: int | None = LOOK_UP,
-    ) -> None:
-        """Writes a new state, and the entry that says it. Raises StoreError and LedgerError; `after` as in `put`."""
+    ) -> int:
+        """Writes a new state, and the entry that says it; gives its place. Raises StoreError and LedgerError.
+
+        `after` as in `put`.
+        """
         at = time.time_ns()
         place = put(
             change,
@@ -49,6 +52,7 @@ class Scribe(NamedTuple):
             after=after,
         )
         self.made.add(place)
+        return place
 
     def note(self, change: Transaction, kind: str, about: Mapping[str, Any]) -> None:
         """Writes an event that is no state. Raises StoreError and LedgerError."""

@@ -1,5 +1,6 @@
 """The nouns of a policy, as declared: tools, scopes, rules, callers, and the policy itself."""
 
+from collections.abc import Iterable
 from typing import Any, Literal
 
 import msgspec
@@ -185,6 +186,17 @@ class Halting(msgspec.Struct, frozen=True, omit_defaults=True):
     reasons: tuple[str, ...] = msgspec.field(default=(), name="for")
 
 
+class Before(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What must wait until a gate is passed: calls from a tier on, or with one of these effects."""
+
+    tier: int | None = None
+    effects: tuple[str, ...] = ()
+
+    def concerns(self, tier: int, effects: Iterable[str]) -> bool:
+        """Whether such a call must wait."""
+        return (self.tier is not None and tier >= self.tier) or not set(self.effects).isdisjoint(effects)
+
+
 class Enforce(msgspec.Struct, frozen=True, omit_defaults=True):
     """Always, or observing until a moment (ISO 8601, UTC)."""
 
@@ -296,7 +308,11 @@ class Grant(msgspec.Struct, frozen=True, omit_defaults=True):
     until: str
     adr: str | None = None
     approved_by: str | None = None
+    reviewed: dict[str, str] | None = None
     at: str = ""
+
+    def __post_init__(self) -> None:
+        freeze_fields(self, "reviewed")
 
 
 class Stream(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -350,6 +366,7 @@ class Policy(msgspec.Struct, frozen=True, omit_defaults=True):
     label_tiers: dict[str, TierOf] = {}
     tool_tiers: dict[str, TierOf] = {}
     gates: tuple[str, ...] = ()
+    gate_terms: dict[str, Before] = {}
     grants: tuple[Grant, ...] = ()
     layer_access: dict[str, tuple[str, ...]] = {}
     on_violation: Halting | None = None

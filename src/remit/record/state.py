@@ -20,7 +20,7 @@ import msgspec
 from remit.model.decoding import Decoding
 from remit.model.digest import sha256
 from remit.model.errors import RemitError
-from remit.record.append import append
+from remit.record.append import STATES, append
 from remit.record.canonical import MAX_INT, encode
 from remit.record.entry import event_entry
 from remit.record.lease import ELSEWHERE
@@ -144,12 +144,13 @@ LAUNCH = Kind(name="launch", events=("handover",), tabled=False)
 CHOICE = Kind(name="choice", events=("handover",), tabled=False)
 HALT = Kind(name="halt", events=("halt",), tabled=False, by_person=lambda row: not row.get("halted"))
 INCIDENT = Kind(name="incident", events=("incident",), tabled=False, by_person=lambda row: row.get("state") == "closed")
+REVIEW = Kind(name="review", events=("review",), tabled=False, by_person=lambda row: row.get("state") == "signed")
 VIOLATIONS = Kind(name="violations", events=("violation",), tabled=False)
 KINDS = {
     kind.name: kind
     for kind in (
         *(ASK, CAPSULE, TICKET, ACTIVATION, CREDENTIAL, GATES, SPENT, DAILY, LAUNCH, CHOICE),
-        *(HALT, INCIDENT, VIOLATIONS),
+        *(HALT, INCIDENT, VIOLATIONS, REVIEW),
     )
 }
 
@@ -247,7 +248,7 @@ def newest(view: Transaction, *wanted: tuple[Kind, tuple[Key, ...]]) -> list[Sai
     Raises StateForged for entries that don't follow one another, or are of another kind.
     """
     subjects = [subject_of(kind, *key) for kind, key in wanted]
-    return _last_of(wanted, subjects, view.rows(_newest_query(len(subjects)), *subjects))
+    return _last_of(view, wanted, subjects, view.rows(_newest_query(len(subjects)), *subjects))
 
 
 def stored(
@@ -265,7 +266,7 @@ def stored(
             row = dict(zip(kind.columns, found[4:], strict=True))
         else:
             entries.append(found[:4])
-    return row, _last_of(wanted, subjects, entries)
+    return row, _last_of(view, wanted, subjects, entries)
 
 
 @lru_cache(16)
@@ -280,12 +281,35 @@ def _stored_query(table: str, key: tuple[str, ...], columns: tuple[str, ...], co
 
 
 def _last_of(
-    wanted: Iterable[tuple[Kind, tuple[Key, ...]]], subjects: list[str], rows: Iterable[tuple[Any, ...]]
+    view: Transaction,
+    wanted: tuple[tuple[Kind, tuple[Key, ...]], ...],
+    subjects: list[str],
+    rows: Iterable[tuple[Any, ...]],
 ) -> list[Said | None]:
     places: dict[str, list[tuple[int, bytes, bytes]]] = {}
     for seq, kept, body, subject in rows:
         places.setdefault(subject, []).append((int(seq), bytes(kept), bytes(body)))
+    for (kind, key), subject in zip(wanted, subjects, strict=True):
+        _check_seen(view, kind, key, max((one[0] for one in places.get(subject, ())), default=-1))
     return [_last(kind, key, places.get(subject)) for (kind, key), subject in zip(wanted, subjects, strict=True)]
+
+
+def _check_seen(view: Transaction, kind: Kind, key: tuple[Key, ...], found: int) -> None:
+    """That the newest entry is not older than one that this process has seen. Raises StateForged.
+
+    The column that it is found by is under no hash: without it, the entry before it would count.
+    """
+    seen = view.noted(STATES, subject_of(kind, *key))
+    if seen is None or seen <= found:
+        return
+    if is_past(view, seen):
+        raise StateForged(f"entry {seen} about {name_of(kind, key)} was hidden", help=_HELP)
+
+
+def is_past(view: Transaction, place: int) -> bool:
+    """Whether an entry was written before the moment that this view shows."""
+    head = view.row("SELECT size FROM head WHERE one = 1")
+    return head is not None and place < int(head[0])
 
 
 def newest_under(view: Transaction, kind: Kind, *first: str) -> list[Said]:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from remit.model.call import Call, Context
     from remit.model.facts import Facts
     from remit.model.policy import Scalar, Tool
+    from remit.scopes.glob import Glob
     from remit.scopes.shell.sole import Sole
 
 FOR_LABELS = frozenset(("table", "host", "branch", "context"))
@@ -76,6 +77,8 @@ class Unit(msgspec.Struct, frozen=True):
     """False where a word of the command stands for it that is not literal at all, as `$f`."""
     some: bool = False
     """Of all that `value` stands for only some is touched, and the text doesn't tell which."""
+    found: bool = False
+    """True for files that a search finds: they are there already, and whoever enforces can look which these are."""
     sweeps: bool = False
     """True for a folder outside the root of which a command reads all that lies in it, more than the names."""
     itself: bool = False
@@ -254,6 +257,10 @@ class Kind:
         """The normal paths that a text in a language names: whoever looks at the disk follows these."""
         return ()
 
+    def patterns(self, text: str, cwd: str | None, root: str | None) -> Iterable[Glob]:
+        """The patterns among whose matches links matter: whoever looks at the disk looks for some."""
+        return ()
+
     def databases(self, text: str, cwd: str | None, root: str | None) -> Iterable[str]:
         """The normal paths of SQLite databases that a text runs SQL on: who looks at the disk reads their schemas."""
         return ()
@@ -261,6 +268,10 @@ class Kind:
     def sole_change(self, text: str, cwd: str | None, root: str | None) -> Sole | None:
         """The one command of a text that changes files which no word tells: whoever enforces can look which."""
         return None
+
+    def found_files(self, text: str, cwd: str | None, root: str | None) -> tuple[Glob, ...]:
+        """Patterns of the files that a text finds by a search: whoever enforces can look which there are."""
+        return ()
 
     def form(self) -> Shape:
         """How its part of a scope is written in a policy, and what is wrong with another."""

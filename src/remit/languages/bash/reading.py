@@ -23,7 +23,10 @@ class Word(NamedTuple):
     where it stands for `text` or something below it: what `find src` finds. `some` is true where it stands for a part
     of what matches, and the text doesn't tell which. `start` is what a word without text
     begins with, if it stays one word whatever its parts turn out to be: `src/` of `"src/$x"`, nothing of `"$x"`; None
-    if it could become several words, or none.
+    if it could become several words, or none. `found` is true where it stands for files that a search finds, so that
+    they are there; without a text, for what becomes of a found name with blanks or quotes in it. `through` says which
+    of the links that it may match are followed by who opens what it names: `all`, those that it ends in (`last`: find
+    goes through no others), or `none` (find -type f).
     """
 
     text: str | None
@@ -32,6 +35,8 @@ class Word(NamedTuple):
     deep: bool = False
     some: bool = False
     start: str | None = None
+    found: bool = False
+    through: str = "all"
 
     @property
     def is_pipe(self) -> bool:
@@ -58,6 +63,11 @@ class Touch(NamedTuple):
     """Of all below it only some, and the text doesn't tell which: what an archive contains, what `find` finds."""
     nested: bool = False
     """It is touched only if another target turns out to be a directory: `b/a` of `mv a b`."""
+    links: str = "none"
+    """What becomes of links among all that it stands for: `all` are followed, or the `last` part of a name, or `none`;
+    or each is copied as a link (`copy`)."""
+    report: bool = False
+    """An option names it as the place of a report or a cache."""
 
     @property
     def implied(self) -> bool:
@@ -103,12 +113,17 @@ class Reading:
         """It runs code of the workspace."""
         self.directory: Word | None = None
         """Where it works, if not where the shell is."""
+        self.links = ""
+        """What the command does with links below a folder, where its profile or an option says so."""
+        self.brings = False
+        """Among what it writes below a folder may be links: it unpacks an archive, or clones a repository."""
 
     def touch(self, effect: str, path: Word, *, deep: bool = False, some: bool = False, nested: bool = False) -> None:
         """A path with an effect; writing and deleting add the effect. A pipe to other commands is no path."""
         if path.is_pipe:
             return
-        self.touches.append(Touch(effect, path, deep or path.deep, some or path.some or path.deep, nested))
+        links = path.through if path.glob or path.deep else "none"
+        self.touches.append(Touch(effect, path, deep or path.deep, some or path.some or path.deep, nested, links))
         if effect != "read":
             self.effects.add(effect)
 

@@ -11,6 +11,7 @@ from remit.model.terms import UNKNOWN
 from remit.scopes.glob import Glob
 from remit.scopes.interface import Unit
 from remit.scopes.shell.placed import Placed, is_descriptor
+from remit.scopes.shell.sole import is_of_odd_names
 from remit.scopes.sql.units import checked_statement, may_change_schema, table_units
 from remit.scopes.url import Url, UrlError, parse_url
 
@@ -27,6 +28,13 @@ def named_paths(text: str, cwd: str | None, root: str | None) -> set[str]:
     return {path.base if isinstance(path, Glob) else path for path in found} - {"."}
 
 
+def named_patterns(text: str, cwd: str | None, root: str | None) -> set[Glob]:
+    """The patterns and folders of a text among whose matches links matter: whoever looks at the disk looks for some."""
+    placed = [Placed(act, cwd, root) for act in understand(text).acts]
+    found = [pair for one in placed for pair in (*one.touches, *one.redirected)]
+    return {path for touch, path in found if isinstance(path, Glob) and not path.absolute and touch.links != "none"}
+
+
 def shell_units(
     name: str,
     text: str,
@@ -36,15 +44,21 @@ def shell_units(
     links: Mapping[str, str] | None = None,
     *,
     new_shell: bool = False,
+    plain_names: bool = False,
 ) -> list[Unit]:
-    """The units of a text; never empty. A text that can't be read is one command that is not understood."""
+    """The units of a text; never empty. A text that can't be read is one command that is not understood.
+
+    `plain_names`: whoever enforces has seen that no name that the text finds has blanks or quotes in it.
+    """
     found = understand(text, new_shell=new_shell)
     if found.problem is not None:
         lost = Act(None, (), frozenset(), frozenset(), frozenset(), UNKNOWN, Command(()), unknown=(found.problem,))
         return [Unit("shell", name, Placed(lost, cwd, root), text=text, grade=UNKNOWN)]
     units: list[Unit] = []
-    for act in found.acts:
-        placed = Placed(act, cwd, root, links)
+    acts = [act for act in found.acts if not (plain_names and is_of_odd_names(act))]
+    all_placed = [Placed(act, cwd, root, links) for act in acts]
+    _pass_through(all_placed)
+    for act, placed in zip(acts, all_placed, strict=True):
         if schema and act.statements:
             act = placed.act = _checked(
                 placed, schema, alone=all(_only_reads(one) for one in found.acts if one is not act)
@@ -71,6 +85,15 @@ def shell_units(
     return units
 
 
+def _pass_through(acts: list[Placed]) -> None:
+    """Links that one command of a text makes, or brings, are there for the others; which comes first doesn't matter."""
+    brought = [placed.brought() for placed in acts]
+    for index, placed in enumerate(acts):
+        others = [glob for at, globs in enumerate(brought) if at != index for glob in globs]
+        if others:
+            placed.pass_through(others)
+
+
 def _touched(name: str, placed: Placed, touch: Touch, path: str | Glob | None, *, declared: bool = False) -> Unit:
     """The unit of one path that a command touches.
 
@@ -89,6 +112,7 @@ def _touched(name: str, placed: Placed, touch: Touch, path: str | Glob | None, *
             text=touch.path.raw,
             derived=True,
             some=touch.some,
+            found=touch.path.found,
             sweeps=touch.deep and isinstance(path, str) and placed.act.program not in LISTERS,
             nested=touch.nested,
             declared=declared,
