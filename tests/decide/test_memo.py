@@ -24,6 +24,7 @@ from remit.model import Call, Context, Facts, Rulebook, Statement
 from remit.model.decision import Needs
 from remit.model.facts import NO_FACTS, Approval, Capsule
 from remit.model.policy import Condition, Grant, Rule, Scope
+from remit.model.terms import ALLOW, DENY
 from tests.decide.kit import NOW, book, facts, may
 
 EXAMPLES = sorted((Path(__file__).parents[2] / "examples").glob("*/remit.yaml"))
@@ -701,9 +702,21 @@ def test_the_latest_answers_are_those_of_the_context_of_the_last_call():
         for tool in tools * 2:
             decide(rulebook, Call("a", tool, {"path": "x"} if tool == "read" else {}, context))
         assert memo_of(rulebook).latest["a"][0] is context
-        assert sorted(memo_of(rulebook).latest["a"][1]) == expected
+        assert sorted(memo_of(rulebook).latest["a"][3]) == expected
     decide(rulebook, Call("a", "read", {"path": "x"}, two, Statement("x", "y", "z")))
-    assert sorted(memo_of(rulebook).latest["a"][1]) == ["think"]
+    assert sorted(memo_of(rulebook).latest["a"][3]) == ["think"]
+
+
+def test_an_answer_without_arguments_is_that_of_the_facts_of_the_last_call():
+    rulebook, context = may("think"), Context(session="1")
+    free, halted = Facts(), Facts(halts=frozenset(("a",)))
+    for facts, verdict in ((free, ALLOW), (free, ALLOW), (halted, DENY), (halted, DENY), (free, ALLOW), (halted, DENY)):
+        assert decide(rulebook, Call("a", "think", {}, context), facts).verdict is verdict
+    context_then, facts_then, bare, _ = memo_of(rulebook).latest["a"]
+    assert (context_then is context, facts_then is halted, bare["think"].verdict) == (True, True, DENY)
+    odd = type("Text", (str,), {})("think")
+    for call in (Call("a", odd, {}, context), Call("a", "think", None, context)):  # type: ignore[arg-type]
+        assert decide(rulebook, call, halted) == decide(rulebook, call, halted, memo=False)
 
 
 def test_answers_are_counted():
