@@ -710,8 +710,8 @@ def test_the_latest_answers_are_those_of_the_context_of_the_last_call():
 def test_an_answer_without_arguments_is_that_of_the_facts_of_the_last_call():
     rulebook, context = may("think"), Context(session="1")
     free, halted = Facts(), Facts(halts=frozenset(("a",)))
-    for facts, verdict in ((free, ALLOW), (free, ALLOW), (halted, DENY), (halted, DENY), (free, ALLOW), (halted, DENY)):
-        assert decide(rulebook, Call("a", "think", {}, context), facts).verdict is verdict
+    for known, verdict in ((free, ALLOW), (free, ALLOW), (halted, DENY), (halted, DENY), (free, ALLOW), (halted, DENY)):
+        assert decide(rulebook, Call("a", "think", {}, context), known).verdict is verdict
     context_then, facts_then, bare, _ = memo_of(rulebook).latest["a"]
     assert (context_then is context, facts_then is halted, bare["think"].verdict) == (True, True, DENY)
     odd = type("Text", (str,), {})("think")
