@@ -18,19 +18,23 @@ from typing import Any
 import msgspec
 import pytest
 
+from remit.compile.book import make_rulebook
+from remit.declare import build_policy
+from remit.model import PolicyError
 from remit.model.call import Call, Context
 from remit.model.errors import NotUnderstood
 from remit.model.facts import Facts
 from remit.model.policy import Condition, Scope, Tool
 from remit.scopes import account, date, email, host, url_grammar
 from remit.scopes.glob import Glob, fold
+from remit.scopes.glob_syntax import CharSet
 from remit.scopes.globset import GlobSet
 from remit.scopes.interface import Declared, Kind, Matcher, Unit
 from remit.scopes.judge import Judge
 from remit.scopes.kinds import kind_of, names
-from remit.scopes.path import glob_argument, is_plain, names_base, normalise, path_units, relative_to
+from remit.scopes.path import PathScope, glob_argument, is_plain, names_base, normalise, path_units, relative_to
 from remit.scopes.reach import reach_unit
-from remit.scopes.regex import compile_regex
+from remit.scopes.regex import RegexError, compile_regex
 from remit.scopes.url import UrlPattern, UrlSet
 from remit.scopes.where import argument_test, context_holds
 
@@ -116,7 +120,7 @@ def _about(glob: Glob) -> Iterator[str]:
     yield f"sample {glob.sample()!a} {glob.sample('yz')!a} {glob.sample('.')!a} absolute {glob.absolute} {glob!r}"
     aims = bits(glob.aims_at(name) for name in NAMES)
     yield f"folded {_alternatives(glob.folded())} loosened {_alternatives(glob.loosened())} aims at {aims}"
-    yield f"branches {tuple(_alternatives(one) for one in glob.branches())!s} {glob.folded()!r}"
+    yield f"{glob.folded()!r}"
 
 
 def _alternatives(glob: Glob) -> str:
@@ -520,18 +524,67 @@ def kinds() -> Iterator[str]:
         yield f"glob {value} {cwd} {known} {below}: {found}"
 
 
+def forms() -> Iterator[str]:
+    """What is wrong with a scope, and the rulebook of what is right."""
+    tool = {"args": {"d": "date", "m": "email", "k": "account", "h": "host", "u": "url", "p": "path", "x": "text"}}
+    bad: dict[str, tuple[Any, ...]] = {
+        "date": ({}, {"from": "2027-01-01", "until": "2027-01-01"}, {"from": "2027-01-02", "until": "2027-01-01"}, "x", {"till": "x"}),
+        "email": ("x", "a@b", ["*@x.example", "y"], "a\nb"),
+        "account": ("DE00370400440532013089", "-"),
+        "host": ("x y", "*.1.2.3.4", "x.example:0"),
+        "url": ("x", "https://a.example/**/x**", "https://*.4/"),
+        "path": ("/a", "a//b", {"allow": []}, {"outside": []}, {"except": "a"}, {"outside": "a"}, {"allow": "a", "new_only": 1}),
+        "agent": ("nobody", 1),
+        "skill": (1,),
+    }
+    good: dict[str, tuple[Any, ...]] = {
+        "date": ("2027-01-01", {"from": "2027-01-01", "until": "2027-01-02"}, {"from": "2027-01-01"}, ["2027-01-01", "2027-01-02"]),
+        "path": ("a", [], {"allow": [], "outside": "/a"}, {"allow": "a", "except": [], "new_only": False}, {"outside": ["/a", "/b/**"]}),
+        "email": ("a@x.example", []),
+        "agent": ("ann", []),
+    }
+    for table in (bad, good):
+        for kind, scopes in table.items():
+            for scope in scopes:
+                policy = {"remit": 1, "tools": {"t": {**tool, "does": "nothing"}}, "agents": {"ann": {"may": [{"t": {kind: scope}}]}}}
+                yield f"{kind} {scope!a}: {_loaded(policy)}"
+
+
+def _loaded(policy: dict[str, Any]) -> str:
+    try:
+        book = make_rulebook(build_policy(policy)).book
+    except PolicyError as error:
+        return ascii(str(error))
+    return _text(book.callers["ann"].rules[0].scope.parts)
+
+
 def _reach(text: str) -> str:
     unit = reach_unit(text, EFFECTS)
     return f"{unit.kind} {unit.arg!r} {unit.value.text} {_text(unit.effects)} {unit.wide} {unit.text}"
 
 
 GROUPS: dict[str, Callable[[], Iterator[str]]] = {
-    group.__name__: group for group in (globs, matches, relations, paths, urls, addresses, conditions, judges, kinds)
+    group.__name__: group for group in (globs, matches, relations, paths, urls, addresses, conditions, judges, kinds, forms)
 }
 
 
 def lines(group: str) -> list[str]:
     return [f"{group} {text}" for text in GROUPS[group]()]
+
+
+def test_what_is_wrong_with_a_pattern_is_told_to_the_caller_alone(capfd: pytest.CaptureFixture[str]) -> None:
+    for pattern in ("(a", "a" * 2000 + "(", "(?=a)"):
+        with pytest.raises(RegexError):
+            compile_regex(pattern)
+    assert capfd.readouterr() == ("", "")
+
+
+def test_what_was_read_can_not_be_changed() -> None:
+    url, pattern = url_of("https://a.example/x"), pattern_of("https://a.example/x")
+    for one in (url, pattern, UNITS[0], Declared("a", "path", Tool("t")), CharSet(()), PathScope(), SOME[0], UrlSet(), GlobSet()):
+        with pytest.raises(AttributeError):
+            one.text = one.name = one.host = one.ranges = one.allow = one.globs = 1  # type: ignore[union-attr, misc, attr-defined, assignment]
+    assert msgspec.json.encode(PathScope()) == b"{}"
 
 
 @pytest.mark.parametrize("group", GROUPS)

@@ -34,7 +34,7 @@ def protected(case: Case) -> Objection | None:
             reserved = unit.value.act.names & paths.programs if unit.value.act.program is not None else None
             if reserved:
                 return case.deny(2, "protected", f"{min(reserved)} is reserved to people")
-            if paths.words and _changes_by_word(paths, unit):
+            if _changes_by_word(paths, unit):
                 return case.deny(2, "protected", f"`{shown(unit.text)}` changes what governs git")
             mover = unit.value.act.program in MOVES
         if unit.untold:
@@ -107,7 +107,7 @@ def _could_hit(case: Case, unit: Unit) -> bool:
 
 
 def _is_protected(paths: ProtectedPaths, unit: Unit, guarded: Places, *, lost: bool = False) -> bool:
-    return paths.names_path(unit) or (bool(guarded) and _is_guarded(unit, guarded, lost))
+    return paths.names_path(unit) or _is_guarded(unit, guarded, lost)
 
 
 def _guesses(unit: Unit, text: str) -> Iterator[Unit]:
@@ -142,7 +142,7 @@ def _could_be_in(text: str, unit: Unit, case: Case) -> bool:
 
 def _names_above(unit: Unit, above: frozenset[str]) -> bool:
     """A path outside the root that is one of the policy's own files, or a directory with one in it."""
-    if not above or unit.effects.isdisjoint(("write", "delete")) or not is_outside(unit):
+    if unit.effects.isdisjoint(("write", "delete")) or not is_outside(unit):
         return False
     if unit.wide:
         return any(unit.value.matches(path) for path in above)
@@ -196,7 +196,7 @@ def _below(places: tuple[str, ...], root: str | None) -> tuple[str, ...]:
 
 def _changes_sealed(unit: Unit, sealed: tuple[str, ...]) -> bool:
     """A change to something sealed, to what is in it, or to a directory that it is in."""
-    if not sealed or unit.effects.isdisjoint(("write", "delete")):
+    if unit.effects.isdisjoint(("write", "delete")):
         return False
     if unit.wide:
         glob = unit.value.folded()

@@ -101,12 +101,12 @@ def _asked(case: Case) -> list[AskReason]:
     cells = [case.cell, *(binding_cells(case) if case.call.context.chain else ())]
     for cell in cells:
         found.extend(_must_ask(cell, case))
-    target = _target(case)
-    if target is not None:
-        found.append(target)
     for capsule in case.capsules:
         bounds = bind(capsule.must_ask, case.cell.tool.name, "must_ask")
         found.extend(_touched(bounds, case, f"the capsule {shown(capsule.id)}", case.cell.tool.name))
+    target = _target(case)
+    if target is not None:
+        found.append(target)
     if case.cell.tool.confirm:
         tool = case.cell.tool
         found.append(AskReason(HUMAN, "confirm-asks", f"{tool.name} is confirmed by a person each time", tool.at))

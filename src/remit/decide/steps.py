@@ -90,8 +90,6 @@ def is_unsure(unit: Unit) -> bool:
 
 def _reserved_command(cell: Cell, case: Case) -> Reserved | None:
     """A reserved program or module anywhere in a shell text; a command that isn't understood could be any."""
-    if not cell.reserved_programs and not cell.reserved_urls:
-        return None
     shells = [unit for unit in case.units if unit.kind == "shell"]
     for entry in cell.reserved_programs:
         for unit in shells:
