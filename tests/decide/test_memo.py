@@ -739,9 +739,47 @@ def test_the_answer_to_a_call_without_arguments_stands_apart():
 
 
 ALIKE: list[Any] = [
-    *("", "a", Text("a"), 0, 1, True, False, 0.0, -0.0, 1.0, 1.5, float("nan"), None, (), ("a",), ("a", "b"), (1,), (True,)),
-    *({}, {"a": 1}, {"a": True}, {"a": 1, "b": 2}, {"b": 2, "a": 1}, {1: "a"}, {True: "a"}, frozenset(), frozenset("a")),
-    *(frozenset("ab"), Context(), Context(mode="a"), LikeContext(), Needs("human"), Needs("a"), (("a",),), {"a": {"b": 1.0}}),
+    *(
+        "",
+        "a",
+        Text("a"),
+        0,
+        1,
+        True,
+        False,
+        0.0,
+        -0.0,
+        1.0,
+        1.5,
+        float("nan"),
+        None,
+        (),
+        ("a",),
+        ("a", "b"),
+        (1,),
+        (True,),
+    ),
+    *(
+        {},
+        {"a": 1},
+        {"a": True},
+        {"a": 1, "b": 2},
+        {"b": 2, "a": 1},
+        {1: "a"},
+        {True: "a"},
+        frozenset(),
+        frozenset("a"),
+    ),
+    *(
+        frozenset("ab"),
+        Context(),
+        Context(mode="a"),
+        LikeContext(),
+        Needs("human"),
+        Needs("a"),
+        (("a",),),
+        {"a": {"b": 1.0}},
+    ),
 ]
 
 
@@ -818,3 +856,23 @@ def test_what_was_remembered_is_found_and_nothing_else():
     assert [one is other for one, other in zip(found, expected, strict=True)] == [True] * 5
     for call in (Call("a", "write", {"path": "docs/c"}), Call("a", "write"), Call("b", "think"), Call("a", "read")):
         assert memo_of(rulebook).find(call, NO_FACTS) is None
+
+
+def test_without_the_memo_nothing_is_remembered():
+    rulebook = may("think")
+    for call in (Call("a", "think"), Call("a", "think", {"text": "x"})):
+        decide(rulebook, call, memo=False)
+        assert memo_of(rulebook).find(call, NO_FACTS) is None
+        assert memo_of(rulebook).cells == {}
+
+
+def test_fewer_or_more_arguments_are_another_call():
+    tool = {"args": {"a": "text", "b": "text"}, "does": "nothing"}
+    rulebook = book(tools={"t": tool, "u": {**tool, "optional": ["a", "b"]}}, agents={"a": {"may": ["t", "u"]}})
+    context = Context()
+    for tool in ("t", "u"):
+        calls = [Call("a", tool, args, context) for args in ({"a": "", "b": ""}, {"a": ""}, {"b": ""}, {})]
+        calls += [Call("a", tool, {"a": "", "b": "", "c": ""}, context), Call("a", tool, {"a": "", "c": ""}, context)]
+        for first in calls:
+            decide(rulebook, first), decide(rulebook, first)
+            assert differing(rulebook, [(one, NO_FACTS) for one in (first, *calls)]) == []

@@ -11,6 +11,7 @@ from remit.decide.grid import grid_of
 from remit.decide.preview import as_judged, cell_of, objection, preview
 from remit.decide.questions import AskReason
 from remit.model import Call
+from remit.model.facts import Capsule
 from remit.scopes.interface import Unit
 from tests.decide.kit import book
 
@@ -105,3 +106,12 @@ def test_what_was_found_can_not_be_changed() -> None:
             one.tier = one.step = one.of = 9  # type: ignore[union-attr, misc]
     assert found[2] == AskReason("human", "must-ask", "because", None, False, False, False)
     assert (found[1].binding, found[1].unsure) == (False, False)  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize(("scope", "tier"), [(None, 1), (("docs/**",), 1), (("src/**",), 4)])
+def test_inside_a_task_what_it_is_not_about_counts(scope: tuple[str, ...] | None, tier: int) -> None:
+    cell = cell_of(book(agents={"a": {"may": ["delete"]}}), "a", "delete")
+    assert cell is not None
+    units = [Unit("path", "path", "docs/x", frozenset({"delete"}), text="docs/x")]
+    assert preview(cell, units, Capsule("C", "a", scope=scope)).tier == max(tier, preview(cell, units).tier)
+    assert preview(cell, units).tier < 4

@@ -763,7 +763,7 @@ def words(parts: str, longest: int) -> list[tuple[str, ...]]:
 
 
 def compared(texts: list[str], paths: list[str]) -> list[tuple[str, str, str]]:
-    """Pairs of globs that are said to be otherwise than their paths show, or said to differ although one is the other."""
+    """Pairs of globs that are compared otherwise than their paths show, or that differ although one is the other."""
     globs = [Glob.parse(text) for text in texts]
     matched = [sum(1 << bit for bit, path in enumerate(paths) if glob.matches(path)) for glob in globs]
     wrong = []

@@ -122,7 +122,7 @@ def procedure(cell: Cell, seen: Seen) -> Decision:
         until is not None
         and facts.now is not None
         and facts.now < until
-        and objection.step > 2
+        and objection.code not in ("halted", "protected")
         and not objection.binding
     ):
         known = all(name in cell.rulebook.book.callers for name in call.context.chain)

@@ -194,7 +194,7 @@ def _shape(tool: Tool) -> _Shape:
         for part in name.split("."):
             bare = part.removesuffix("[]")
             shape = shape.fields.setdefault(bare, _Shape(bare))
-            shape.many = shape.many or part.endswith("[]")
+            shape.many = part.endswith("[]")
         shape.argument = argument
     return root
 
@@ -207,9 +207,10 @@ def _declared(tool: Tool) -> tuple[list[tuple[Declared, Kind]], frozenset[str] |
     for does in tool.does:
         if does.records is not None or (does.reach is not None and does.effect != "delegate"):
             continue
-        own = does.arg is not None and kinds[does.arg].unit and not kinds[does.arg].language
-        name = does.arg if own and does.arg is not None else ""
-        into = below if does.below else on
+        kind = kinds.get(does.arg or "")
+        own = kind is not None and kind.unit and not kind.language
+        name = (does.arg or "") if own else ""
+        into = below if own and does.below else on  # what has no unit of its own is the call's
         into[name] = into.get(name, NO_EFFECTS) | {does.effect}
     found = []
     for name, argument in tool.args.items():
@@ -219,7 +220,7 @@ def _declared(tool: Tool) -> tuple[list[tuple[Declared, Kind]], frozenset[str] |
         serves = tuple(other for other, a in tool.args.items() if a.base == name) if idle else ()
         mine = (on.get(name, NO_EFFECTS), below.get(name, NO_EFFECTS))
         found.append((Declared(name, argument.kind, tool, *mine, base=argument.base, serves=serves), kinds[name]))
-    return found, on.get("", NO_EFFECTS) if "" in on or "" in below else None
+    return found, on.get("")
 
 
 def _fixed_units(tool: Tool) -> list[Unit]:

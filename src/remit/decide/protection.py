@@ -30,12 +30,12 @@ def protected(case: Case) -> Objection | None:
     for unit in case.units:
         if unit.kind == "shell":
             if unit.value.act.program == "ln" and any(_is_above(paths, path) for _, path in unit.value.touches):
-                return case.deny(2, "protected", "a link to a directory with something protected in it")
+                return case.deny("protected", "a link to a directory with something protected in it")
             reserved = unit.value.act.names & paths.programs if unit.value.act.program is not None else None
             if reserved:
-                return case.deny(2, "protected", f"{min(reserved)} is reserved to people")
+                return case.deny("protected", f"{min(reserved)} is reserved to people")
             if _changes_by_word(paths, unit):
-                return case.deny(2, "protected", f"`{shown(unit.text)}` changes what governs git")
+                return case.deny("protected", f"`{shown(unit.text)}` changes what governs git")
             mover = unit.value.act.program in MOVES
         if unit.untold:
             if mover:
@@ -47,7 +47,7 @@ def protected(case: Case) -> Objection | None:
                     _is_protected(paths, guess, guarded, lost=True) for guess in told
                 ):
                     reason = f"{shown(unit.text)} may be protected, and its place can't be told; name it below the root"
-                    return case.deny(2, "protected", reason)
+                    return case.deny("protected", reason)
         elif (
             unit.kind == "path"
             and unit.effects
@@ -55,7 +55,7 @@ def protected(case: Case) -> Objection | None:
             and not (unit.some and _may_miss(paths, unit) and not _names_above(unit, above))
         ):
             what = "changed" if not unit.effects.isdisjoint(("write", "delete")) else "read"
-            return case.deny(2, "protected", f"{shown(unit.text)} is protected and can't be {what} by an agent")
+            return case.deny("protected", f"{shown(unit.text)} is protected and can't be {what} by an agent")
     return None
 
 

@@ -285,8 +285,6 @@ def _fold_tokens(tokens: Tokens) -> Tokens:
 @functools.lru_cache(maxsize=1024)
 def _fold_set(chosen: CharSet) -> Token:
     """A set that has the folded form of every member; a star if one folds to several characters."""
-    if chosen == ANY:
-        return ANY
     if chosen.size() > _HALF:  # a negated class: it leaves out only what it leaves out in either case
         gone = [char for char in chosen.inverse().chars() if not _has(chosen, char.lower(), char.upper())]
         return _set_of(form for form in map(fold, gone) if len(form) == 1).inverse()
