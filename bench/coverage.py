@@ -29,7 +29,7 @@ GRADES = (UNDERSTOOD, PROJECT, UNKNOWN)
 POLICY = {
     "remit": 1,
     "name": "coverage",
-    "tools": {"terminal": {"args": {"command": "shell"}, "tier": 2}},
+    "tools": {"terminal": {"args": {"command": {"shell": "new"}}, "tier": 2}},
     "agents": {"agent": {"may": ["terminal"]}},
 }
 """An agent with a terminal and no limits of its own: only tiers, grades and protection decide."""
@@ -110,7 +110,7 @@ def measure(texts: Iterator[str]) -> Count:
     rulebook = build_rulebook(POLICY)
     count = Count()
     for text in texts:
-        found = understand(text)
+        found = understand(text, new_shell=True)
         count.grades[found.grade] += 1
         count.refused += found.problem is not None
         count.verdicts[decide(rulebook, Call("agent", "terminal", {"command": text})).verdict.name.lower()] += 1
@@ -124,7 +124,7 @@ def measure(texts: Iterator[str]) -> Count:
 
 def _cause(text: str) -> str:
     """The first thing that is not understood, with the program that it belongs to."""
-    found = understand(text)
+    found = understand(text, new_shell=True)
     if found.problem is not None:
         return f"refused: {re.sub(r'[0-9]+', 'N', found.problem)}"
     act = next(act for act in found.acts if act.grade == UNKNOWN)

@@ -25,6 +25,14 @@ settings.register_profile(
 settings.load_profile("default")
 
 
+@pytest.fixture(autouse=True, scope="session")
+def homeless(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """No test installs anything for whoever runs the tests: `remit install` writes to the user's own settings."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("CLAUDE_CONFIG_DIR", str(tmp_path_factory.mktemp("nobody")))
+        yield
+
+
 @pytest.hookimpl(tryfirst=True)  # before -m chooses
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """`@pytest.mark.sample(n)`: all cases of that test but n, evenly spread, are marked `more`."""

@@ -95,7 +95,8 @@ def test_the_readme_console_shows_what_happens(readme_project: Path) -> None:
 
 def test_the_readme_protects_claude_code(tmp_path: Path) -> None:
     """In a fresh project with three subagents, exactly as the page shows it."""
-    project, state = tmp_path / "project", {"XDG_STATE_HOME": str(tmp_path / "state")}
+    project, user = tmp_path / "project", tmp_path / ".claude"
+    state = {"XDG_STATE_HOME": str(tmp_path / "state"), "CLAUDE_CONFIG_DIR": str(user)}
     agents = project / ".claude" / "agents"
     agents.mkdir(parents=True)
     for name in ("researcher", "writer", "reviewer"):
@@ -105,7 +106,7 @@ def test_the_readme_protects_claude_code(tmp_path: Path) -> None:
     first, second = (commands(text) for _, text in blocks("console", [ROOT / "README.md"])[1:3])
     for command, expected in first:
         shows(command, expected, project, **state)
-    hook = json.loads((project / ".claude" / "settings.json").read_text())["hooks"]["PreToolUse"][0]["hooks"][0]
+    hook = json.loads((user / "settings.json").read_text())["hooks"]["PreToolUse"][0]["hooks"][0]
     call = {
         "hook_event_name": "PreToolUse",
         "session_id": "s",
@@ -117,7 +118,8 @@ def test_the_readme_protects_claude_code(tmp_path: Path) -> None:
         "agent_id": "a",
         "agent_type": "researcher",
     }
-    run = subprocess.run(["/bin/sh", "-c", hook["command"]], input=json.dumps(call).encode(), capture_output=True)
+    words = ["/bin/sh", "-c", hook["command"]]
+    run = subprocess.run(words, input=json.dumps(call).encode(), capture_output=True, cwd=project)
     [(_, refused)] = [one for one in blocks("text", [ROOT / "README.md"]) if one[1].startswith("Remit: ")]
     assert json.loads(run.stdout)["hookSpecificOutput"]["permissionDecisionReason"] + "\n" == refused
     for command, expected in second:

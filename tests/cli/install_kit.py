@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import io
 import json
+import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -56,6 +57,8 @@ class Project:
         for folder in (self.root, self.state, self.user):
             folder.mkdir(mode=0o700)
         self.settings = self.root / host.settings
+        self.hooked = self.user / Path(host.settings).name
+        """The user's settings, where the hooks stand."""
         self.settings_text = SETTINGS if host is CLAUDE else TOY_SETTINGS
 
     def put(self, path: str, text: str | bytes) -> Path:
@@ -94,15 +97,15 @@ class Project:
             activate(path)
 
     def files(self) -> dict[str, tuple[bytes, int]]:
-        """Every file and directory of the project, with its bytes and mode."""
+        """Every file and directory of the project and of the user, with its bytes and mode."""
         return {
-            str(path.relative_to(self.root)): (path.read_bytes() if path.is_file() else b"", path.lstat().st_mode)
-            for path in sorted(self.root.rglob("*"))
+            os.path.relpath(path, self.root): (path.read_bytes() if path.is_file() else b"", path.lstat().st_mode)
+            for path in sorted([*self.root.rglob("*"), *self.user.rglob("*")])
         }
 
     def hooks(self) -> dict[str, Any]:
-        """The hooks in the settings."""
-        found: dict[str, Any] = json.loads(self.settings.read_bytes())["hooks"]
+        """The hooks in the user's settings."""
+        found: dict[str, Any] = json.loads(self.hooked.read_bytes())["hooks"]
         return found
 
     def deny(self) -> list[str]:

@@ -26,7 +26,9 @@ def test_the_plan_is_shown_item_by_item_with_what_passing_answers(free: Team) ->
         == 1
     )
     answers = lines[
-        lines.index("passing it answers, for calls that an item covers, what people would be asked one by one:") :
+        lines.index(
+            "passing it answers, for calls of the task and its parts that an item covers, what people would be asked:"
+        ) :
     ]
     assert answers[1].startswith("  up to tier 3: what a rule (must_ask) or a tool (confirm) asks")
     assert answers[2].startswith("  tier 3: an agent before the caller that acknowledges has to acknowledge")

@@ -6,9 +6,11 @@ import hashlib
 import json
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from remit.adapters.hosts.claude_code.setup import ClaudeSetup
 from remit.compile import build_rulebook, load_rulebook
 from remit.compile.file import rulebook_path, write_rulebook
 from tests.cli.install_kit import INSTALL, POLICY, REVIEWER, SETTINGS, UNINSTALL, Project
@@ -34,7 +36,8 @@ def test_it_shows_the_change_and_writes_nothing_without_yes(project: Project):
         "remit: nobody can be asked here, and nothing was written\n    write with --yes\n",
     )
     assert "--- a/.claude/settings.json\n+++ b/.claude/settings.json\n" in ran.out
-    assert '+                        "onFailure": "block"' in ran.out
+    assert f"--- /dev/null\n+++ b/{project.hooked}\n" in ran.out
+    assert '"onFailure": "block"' in ran.out
     assert "-tools: Read, Write\n+tools: Read, Edit, Bash\n" in ran.out
     assert project.files() == before
     assert project.kept() == []
@@ -44,13 +47,16 @@ def test_hooks_and_rules_stand_beside_what_was_there(project: Project):
     assert project(*INSTALL, "--yes").code == 0
     data = json.loads(project.settings.read_bytes())
     assert list(data) == ["model", "hooks", "permissions", "disableSkillShellExecution"]
-    assert data["hooks"]["Stop"] == json.loads(SETTINGS)["hooks"]["Stop"]
+    assert data["hooks"] == json.loads(SETTINGS)["hooks"]
+    list_ = project.state / "remit" / "hosts" / "claude-code.sh"
+    assert list(project.hooks()) == EVENTS
     for event in EVENTS:
-        (group,) = data["hooks"][event]
+        (group,) = project.hooks()[event]
         (entry,) = group["hooks"]
         assert group["matcher"] == "*"
-        assert entry.pop("command").endswith(f" claude-code {next((project.state / 'remit').iterdir())}")
+        assert entry.pop("command").startswith(f"[ -r {list_} ] && . {list_}; echo ")
         assert entry == {"type": "command", "timeout": 30, "onFailure": "block"}
+    assert f"mind {project.root} " in list_.read_text()
     assert data["permissions"]["deny"][0] == "Bash(rm:*)"
     assert {
         "WebFetch",
@@ -77,34 +83,88 @@ def test_after_the_policy_changed_only_our_parts_change(project: Project):
     assert (project.root / ".claude/agents/reviewer.md").read_text() == REVIEWER
 
 
-def test_a_moved_program_is_replaced_and_never_doubled(project: Project):
-    project(*INSTALL, "--yes")
-    text = project.settings.read_text()
-    project.put(".claude/settings.json", text.replace('"command": "/', '"command": "/elsewhere/'))
-    assert project(*INSTALL, "--yes").code == 0
-    assert "/elsewhere" not in project.settings.read_text()
-    assert [len(project.hooks()[event]) for event in EVENTS] == [1, 1, 1, 1]
+OLD = "/elsewhere/python -I -S /elsewhere/remit/adapters/hooks/client.py claude-code /elsewhere/state"
 
 
-def test_hooks_that_somebody_else_committed_are_replaced_and_not_put_back(project: Project):
+def hooked(text: str, command: str = OLD) -> str:
+    """Settings with hooks of ours, as Remit wrote them into projects before."""
+    data = json.loads(text)
+    for event in EVENTS:
+        entry = {"type": "command", "command": command, "timeout": 30, "onFailure": "block"}
+        data["hooks"][event] = [{"matcher": "*", "hooks": [entry]}]
+    return json.dumps(data, indent=4)
+
+
+def test_hooks_of_before_in_the_project_go_and_are_not_put_back(project: Project):
+    project.put(".claude/settings.json", hooked(SETTINGS))
     project(*INSTALL, "--yes")
-    committed = project.settings.read_text().replace('"command": "/', '"command": "/elsewhere/')
-    project(*UNINSTALL, "--yes")
-    project.put(".claude/settings.json", committed)
-    project(*INSTALL, "--yes")
-    assert [len(project.hooks()[event]) for event in EVENTS] == [1, 1, 1, 1]
-    project(*UNINSTALL, "--yes")
     assert "client.py" not in project.settings.read_text()
+    assert [len(project.hooks()[event]) for event in EVENTS] == [1, 1, 1, 1]
+    project(*UNINSTALL, "--yes")
+    assert json.loads(project.settings.read_text()) == json.loads(SETTINGS)
+    assert not project.hooked.exists()
+
+
+def test_hooks_of_the_user_that_are_out_of_date_are_replaced_and_never_doubled(project: Project):
+    project.hooked.write_text(hooked('{"hooks": {}}'))
+    project(*INSTALL, "--yes")
+    assert "client.py" not in project.hooked.read_text()
+    assert [len(project.hooks()[event]) for event in EVENTS] == [1, 1, 1, 1]
 
 
 def test_hooks_of_another_installation_in_the_other_file_are_pointed_out(project: Project):
-    project(*INSTALL, "--yes")
-    committed = project.settings.read_text()
-    project(*UNINSTALL, "--yes")
+    committed = hooked(SETTINGS)
     project.put(".claude/settings.json", committed)
     ran = project(*INSTALL, "--yes", "--local")
     assert ".claude/settings.json: holds hooks of another installation" in ran.out
     assert project.settings.read_text() == committed
+
+
+def test_shared_hooks_have_no_place_of_this_machine(project: Project):
+    before = project.files()
+    assert project(*INSTALL, "--yes", "--shared").code == 0
+    shared = json.loads(project.settings.read_text())["hooks"]
+    commands = {entry["command"] for event in EVENTS for group in shared[event] for entry in group["hooks"]}
+    assert commands == {"remit-hook claude-code"}
+    assert str(project.root.parent) not in project.settings.read_text()
+    assert "nothing to be done" in project(*INSTALL).out  # what was asked for once stays
+    assert project("status", "--json").json["hosts"][0]["hooked"] is True
+    project(*UNINSTALL, "--yes")
+    assert project.files() == before
+
+
+def test_managed_hooks_where_somebody_may_write_them(project: Project, monkeypatch: pytest.MonkeyPatch):
+    managed = project.user.parent / "etc" / "managed-settings.json"
+    monkeypatch.setattr(ClaudeSetup, "settings_path", _managed(ClaudeSetup.settings_path, managed))
+    assert project(*INSTALL, "--yes", "--managed").code == 0
+    assert list(json.loads(managed.read_text())["hooks"]) == EVENTS
+    assert [one["where"] for one in project.record()["copies"]] == ["user", "managed"]
+    project(*UNINSTALL, "--yes")
+    assert not managed.parent.exists()
+
+
+def _managed(before: Any, managed: Path) -> Any:
+    return lambda self, root, where: managed if where == "managed" else before(self, root, where)
+
+
+def test_one_hook_serves_all_projects_and_goes_with_the_last(project: Project, tmp_path: Path):
+    project.hooked.write_text('{"theme": "dark"}\n')
+    (tmp_path / "other").mkdir()
+    other = Project(tmp_path / "other")
+    other.state, other.user, other.hooked = project.state, project.user, project.hooked
+    other.activate()
+    project(*INSTALL, "--yes")
+    once = project.hooked.read_bytes()
+    other(*INSTALL, "--yes")
+    assert project.hooked.read_bytes() == once
+    listed = (project.state / "remit" / "hosts" / "claude-code.sh").read_text()
+    assert [f"mind {one.root} " in listed for one in (project, other)] == [True, True]
+    assert "stay, since other projects are installed" in project(*UNINSTALL, "--yes").out
+    assert project.hooked.read_bytes() == once
+    assert project("uninstall", "claude-code", "--yes").code == 0
+    other(*UNINSTALL, "--yes")
+    assert project.hooked.read_text() == '{"theme": "dark"}\n'
+    assert not (project.state / "remit" / "hosts" / "claude-code.sh").exists()
 
 
 def test_local_settings_and_back(project: Project):
@@ -113,7 +173,7 @@ def test_local_settings_and_back(project: Project):
     project(*INSTALL, "--yes", "--local")
     assert project.settings.read_text() == SETTINGS
     local = json.loads((project.root / ".claude/settings.local.json").read_bytes())
-    assert list(local) == ["a", "hooks", "disableSkillShellExecution", "permissions"]
+    assert list(local) == ["a", "disableSkillShellExecution", "permissions"]
     ran = project(*INSTALL, "--yes", "--json")
     words = {Path(one["path"]).name: one["change"] for one in ran.json["files"]}
     assert words == {"settings.local.json": "restore", "settings.json": "edit"}

@@ -36,8 +36,8 @@ def test_a_dry_run_writes_nothing(project: Project):
     before = project.files()
     ran = project.install("--dry-run", "--json")
     assert (ran.code, ran.json["written"]) == (0, False)
-    wanted = {project.definition("reviewer"), project.host.settings}
-    assert {str(Path(one["path"]).relative_to(project.root)) for one in ran.json["files"]} == wanted
+    wanted = {str(project.root / project.definition("reviewer")), str(project.settings), str(project.hooked)}
+    assert {one["path"] for one in ran.json["files"]} == wanted
     assert project.files() == before
     assert project.kept() == []
 
@@ -56,9 +56,10 @@ def test_nothing_is_written_without_yes(project: Project):
 
 def test_hooks_stand_beside_what_was_there(project: Project):
     assert project.install("--yes").code == 0
-    text = project.settings.read_text()
-    assert text.count(f"client.py {project.host.name} ") == {"claude-code": 4, "toy": 3}[project.host.name]
+    hooks, text = project.hooked.read_text(), project.settings.read_text()
+    assert hooks.count(f"/{project.host.name}.sh ]") == {"claude-code": 4, "toy": 3}[project.host.name]
     assert "WebFetch" in text  # which nobody may use
+    assert f"/{project.host.name}.sh" not in text
     if project.host is TOY:
         assert text.startswith(project.settings_text)
     else:
@@ -77,12 +78,11 @@ def test_a_second_run_changes_no_byte(project: Project):
 
 def test_a_moved_program_is_replaced_and_never_doubled(project: Project):
     project.install("--yes")
-    once = project.settings.read_bytes()
-    for old, new in ((b'"command": "/', b'"command": "/elsewhere/'), (b"before /", b"before /elsewhere/")):
-        project.settings.write_bytes(project.settings.read_bytes().replace(old, new))
-    assert project.settings.read_bytes() != once
+    once = project.hooked.read_bytes()
+    project.hooked.write_bytes(once.replace(b"[ -r /", b"[ -r /elsewhere/"))
+    assert project.hooked.read_bytes() != once
     assert project.install("--yes").code == 0
-    assert sorted(project.settings.read_bytes().splitlines()) == sorted(once.splitlines())
+    assert sorted(project.hooked.read_bytes().splitlines()) == sorted(once.splitlines())
 
 
 def test_a_lost_file_of_the_client_is_written_again(project: Project):
@@ -206,9 +206,11 @@ def test_every_byte_and_mode_comes_back(project: Project):
 
 def test_what_install_made_is_removed(empty: Project):
     before = empty.files()
-    assert empty.install("--yes", "--json").json["files"] == [{"path": str(empty.settings), "change": "create"}]
+    paths = [str(empty.settings), str(empty.hooked)]
+    ran = empty.install("--yes", "--json")
+    assert ran.json["files"] == [{"path": path, "change": "create"} for path in paths]
     ran = empty.uninstall("--yes", "--json")
-    assert ran.json["files"] == [{"path": str(empty.settings), "change": "remove"}]
+    assert ran.json["files"] == [{"path": path, "change": "remove"} for path in paths]
     assert empty.files() == before
 
 

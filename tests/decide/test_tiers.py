@@ -62,6 +62,9 @@ def test_each_entry_by_its_example(section: str, name: str, entry: dict[str, Any
     [(tool, value)] = example.items()
     tier, why = measured(rulebook(labels=LABELS), tool, value, environment)
     assert tier == entry["tier"]
+    if name == "declared_install":  # every command has that tier
+        assert why == f"`{value}` is a command: what it does is known"
+        return
     assert why.endswith(entry["because"])
     says = {"labels": f"labelled {name}: ", "environments": f"in {name}: ", "outside_scope": "outside the root: "}
     says |= {"whole_table": "all of orders: ", "own_branch": "publishes: "}
@@ -252,6 +255,67 @@ def test_deleting_inside_and_outside_the_scope_of_a_capsule() -> None:
 )
 def test_a_push_of_an_own_branch(text: str, tier: int) -> None:
     assert measured(rulebook(), "run", text)[0] == tier
+
+
+@pytest.mark.parametrize(
+    ("text", "tier"),
+    [
+        ("npm ci", 2),
+        ("npm install", 2),
+        ("npm --prefix web ci", 2),
+        ("pnpm install --frozen-lockfile", 2),
+        ("yarn", 2),
+        ("uv sync --locked", 2),
+        ("poetry install --with dev", 2),
+        ("pip install -r requirements.txt", 2),
+        ("python -m pip install -r requirements/dev.txt -e .", 2),
+        ("pip install '.[dev]'", 2),
+        ("pip install ./packages/a", 2),
+        ("bundle install", 2),
+        ("tox -e lint", 2),
+        ("terraform init", 2),
+        # something is named
+        ("npm install left-pad", 3),
+        ("npm update", 3),
+        ("npm link", 3),
+        ("uv sync --upgrade", 3),
+        ("uv sync -P requests", 3),
+        ("poetry update", 3),
+        ("pip install requests", 3),
+        ("pip install -r requirements.txt requests", 3),
+        ("pip install -e git+https://x.example/y", 3),
+        ("pip install -U pip", 3),
+        ("pip install dist/x.whl", 3),
+        ("go mod download x.example/y", 3),
+        ("terraform init -upgrade", 3),
+        # a file that anybody may have written, or that lies elsewhere
+        ("pip install -r todo.txt", 3),
+        ("pip install -r requirements.txt -r todo.txt", 3),
+        ("pip install -r /tmp/requirements.txt", 3),
+        ("pip install -r ../requirements.txt", 3),
+        ("pip install -r https://x.example/requirements.txt", 3),
+        ("pip install /tmp/x", 3),
+        ("pip install ../x", 3),
+        ("cd /tmp && npm ci", 3),
+        ("cd ~/x && npm ci", 3),
+        ("npm --prefix /tmp/x ci", 3),
+        # from another place
+        ("pip install -r requirements.txt -i https://x.example", 3),
+        ("pip install -r requirements.txt --find-links wheels/x", 3),
+        ("npm ci --registry https://x.example", 3),
+        # what it writes besides
+        ("npm ci > package.json", 3),
+        ("npm install -g", 4),
+        ("sudo npm ci", 4),
+    ],
+)
+def test_an_installation_of_what_the_project_declares(text: str, tier: int) -> None:
+    assert measured(rulebook(), "run", text)[0] == tier
+
+
+def test_an_installation_stays_one_for_rules() -> None:
+    policy = may("run", may_not=[{"effect": "install"}])
+    assert outcome(policy, "run", {"command": "npm ci"}) == "deny may-not"
 
 
 def test_a_policy_says_which_branches_are_shared() -> None:

@@ -91,6 +91,9 @@ def _no_questions_at_start(claude: Claude) -> None:
         "theme": "dark",
         "bypassPermissionsModeAccepted": True,
         "customApiKeyResponses": {"approved": [claude.KEY[-20:]], "rejected": []},
-        "projects": {str(claude.project): {"hasTrustDialogAccepted": True, "hasCompletedProjectOnboarding": True}},
     }
-    (claude.config / ".claude.json").write_text(json.dumps(known), "utf-8")
+    path = claude.config / ".claude.json"
+    found = json.loads(path.read_text("utf-8")) if path.exists() else {}
+    own = found.setdefault("projects", {}).setdefault(str(claude.project), {})
+    own |= {"hasTrustDialogAccepted": True, "hasCompletedProjectOnboarding": True}
+    path.write_text(json.dumps({**found, **known}), "utf-8")

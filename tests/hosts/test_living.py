@@ -26,7 +26,7 @@ pytestmark = pytest.mark.hosts
 
 
 def state_of(claude: Claude) -> Path:
-    [found] = (claude.home / "state" / "remit").iterdir()
+    [found] = (one for one in (claude.home / "state" / "remit").iterdir() if one.name != "hosts")
     return found
 
 

@@ -383,9 +383,10 @@ class _Decision(Scopes):
         return question.of == agent or (caller is not None and question.of in caller.roles)
 
     def planned(self) -> bool:
-        if self.capsule is None or "plan" not in self.capsule.gates:
+        planned = next((capsule for capsule in self.capsules if capsule.plan), None)
+        if self.capsule is None or planned is None or "plan" not in planned.gates:
             return False
-        return all(any(self.covers(item, unit) for item in self.capsule.plan) for unit in self.units)
+        return all(any(self.covers(item, unit) for item in planned.plan) for unit in self.units)
 
     # Step 8
 

@@ -45,7 +45,7 @@ class Project:
 
     @property
     def state(self) -> Path:
-        [found] = (self.folder / "state" / "remit").iterdir()
+        [found] = (one for one in (self.folder / "state" / "remit").iterdir() if one.name != "hosts")
         return found
 
     def harm(self, *statements: str | tuple[Any, ...]) -> None:

@@ -63,6 +63,9 @@ class FaultyStore:
         with self.inner.read() as view:
             yield view
 
+    def forget(self) -> None:
+        self.inner.forget()
+
     def size(self) -> int | None:
         return self.inner.size()
 

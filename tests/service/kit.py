@@ -39,9 +39,11 @@ class Hooked:
     def __init__(self, folder: Path, remit: Remit, policy: str = POLICY, host: Speech = CLAUDE) -> None:
         self.host = host
         self.folder, self.remit, self.root = folder, remit, folder / "proj"
-        self.settings = self.root / host.settings
+        self.rules = self.root / host.settings
         self.agent = self.root / host.folder / f"researcher{host.ending}"
         self.user = folder / "home" / host.folder.partition("/")[0]
+        self.settings = self.user / self.rules.name
+        """The user's, where the hooks stand; the project's have only rules."""
         for place in (self.agent.parent, self.user):
             place.mkdir(parents=True)
         self.agent.write_text(AGENT)
@@ -56,7 +58,7 @@ class Hooked:
 
     @property
     def state(self) -> Path:
-        [found] = (self.folder / "state" / "remit").iterdir()
+        [found] = (one for one in (self.folder / "state" / "remit").iterdir() if one.name != "hosts")
         return found
 
     def activated(self) -> Hooked:

@@ -51,7 +51,8 @@ def test_a_healthy_project_is_green(project: Hooked) -> None:
     found = project.status(code=0)
     host = host_of(project, found)
     assert (host["installed"], host["hooked"], host["main"]) == (True, True, "lead")
-    assert host["settings"] == str(project.settings)
+    assert host["settings"] == str(project.rules)
+    assert host["copies"] == [{"where": "user", "path": str(project.settings), "whole": True}]
     assert {one["name"]: one["state"] for one in host["definitions"]}["researcher"] == "pinned"
     assert [one["name"] for one in found["hosts"] if one["installed"]] == [project.host.name]
     agents = {one["name"]: (one["bond"], one["by"]) for one in found["agents"]}

@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import json
 import os
-import shlex
 from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from remit.adapters.hosts.interface import Event, Host, LastResort, Reply
+from remit.adapters.hosts.interface import Event, Host, LastResort, Reply, Where
 from remit.model.decision import Decision
 from remit.model.errors import CallError, RemitError
 from remit.model.terms import ALLOW, DENY
@@ -34,6 +33,7 @@ class Toy:
     """How it speaks."""
 
     name = NAME
+    started_in = None
     can_change_args = False
     definition_endings = (".role.md",)
     last_resort = LastResort(
@@ -87,6 +87,11 @@ class Toy:
         said = {"verdict": decision.verdict.word, "why": f"Remit: {decision.reason} ({decision.code})"}
         return Reply(err=json.dumps(said).encode() + b"\n", code=code)
 
+    def with_notice(self, reply: Reply, text: str) -> Reply:
+        """It shows what the answer has under `notice`."""
+        said = json.loads(reply.err or b"{}")
+        return reply._replace(err=json.dumps({**said, "notice": text}).encode() + b"\n")
+
     def setup(self) -> ToySetup:
         """Its files."""
         return ToySetup()
@@ -103,24 +108,38 @@ class ToySetup:
         """What ships as data about it."""
         return _catalog()
 
-    def settings_path(self, root: Path, *, local: bool) -> Path:
-        """It has only one."""
-        if local:
-            raise RemitError("the toy host has no local settings", code="no-local-settings")
-        return root / "toyrc"
+    places: tuple[Where, ...] = ("user", "project")
+
+    def settings_path(self, root: Path, where: Where) -> Path:
+        """Those of the user and of the project have the same name."""
+        if where not in self.places:
+            raise RemitError(f"the toy host has no {where} settings", code="no-such-settings")
+        return root / "toyrc" if where == "project" else Path(os.environ.get("TOY_HOME", "/nonexistent")) / "toyrc"
 
     def definition_folders(self, root: Path) -> tuple[str, ...]:
         """The project's, and the user's."""
         return str(root / ".toy" / "roles"), str(Path(os.environ.get("TOY_HOME", "/nonexistent")) / "roles")
 
+    def servers_path(self, root: Path) -> Path | None:
+        """It has no servers."""
+        return None
+
+    def put_server(self, text: str | None, root: Path, command: Sequence[str]) -> tuple[str, int]:
+        """Never asked for."""
+        raise NotImplementedError
+
+    def take_server(self, text: str, root: Path, made: int) -> str:
+        """Never asked for."""
+        raise NotImplementedError
+
     def put_hooks(
-        self, text: str | None, command: str, rules: Sequence[str], ours: Sequence[str]
+        self, text: str | None, command: str | None, rules: Sequence[str], ours: Sequence[str]
     ) -> tuple[str, tuple[str, ...]]:
         """Our lines come last."""
         kept = self.take_hooks(text or "", ours, text)
         there = kept.splitlines()
         mine = [rule for rule in rules if f"block {rule}" not in there]
-        lines = [f"{word} {command}" for word in WHEN.values()] + [f"block {rule}" for rule in mine]
+        lines = [f"{word} {command}" for word in WHEN.values() if command] + [f"block {rule}" for rule in mine]
         joint = "" if not kept or kept.endswith("\n") else "\n"
         return kept + joint + "".join(f"{line}\n" for line in lines), tuple(mine)
 
@@ -164,13 +183,19 @@ class ToySetup:
         """It knows no servers."""
         from remit.adapters.hosts.setup import Seen
 
-        path = self.settings_path(root, local=False)
-        text = path.read_text("utf-8", "replace") if path.is_file() else ""
-        return Seen(hooked=(path,) if any(map(_is_ours, text.splitlines())) else ())
+        paths = [self.settings_path(root, where) for where in self.places]
+        return Seen(hooked=tuple(path for path in paths if any(map(_is_ours, _lines(path)))))
 
-    def findings(self, root: Path, settings: Path, command: str) -> Iterator[Finding]:
-        """What is missing, and what switches hooks off."""
-        from remit.adapters.hooks.command import program_faults
+    def switches(self, root: Path, settings: Path) -> Iterator[Finding]:
+        """One line does it, in any of its settings."""
+        from remit.adapters.hosts.setup import Finding
+
+        for path in (self.settings_path(root, where) for where in self.places):
+            if "hooks off" in _lines(path):
+                yield Finding("fault", "hooks-disabled", f"{path}: says `hooks off`", "remove that line")
+
+    def hook_faults(self, root: Path, settings: Path, command: str) -> Iterator[Finding]:
+        """What is missing."""
         from remit.adapters.hosts.setup import Finding
 
         again = f"run `remit install {NAME}` again"
@@ -183,9 +208,6 @@ class ToySetup:
                 other = any(_is_ours(line) and line.startswith(f"{word} ") for line in lines)
                 code = "hook-other-command" if other else "hook-missing"
                 yield Finding("fault", code, f"{settings}: the hook `{word}` is not ours", again)
-        if "hooks off" in lines:
-            yield Finding("fault", "hooks-disabled", f"{settings}: says `hooks off`", "remove that line")
-        yield from program_faults(command)
 
     def sample(self, act: Act, target: str) -> tuple[str, dict[str, Any]] | None:
         """The tools of the pack."""
@@ -213,10 +235,11 @@ class ToySetup:
 
         lines = settings.read_text("utf-8", "replace").splitlines() if settings.is_file() else []
         found = [line.partition(" ")[2] for line in lines if line.startswith(f"{when} ")]
-        if not found or "hooks off" in lines:
+        off = any("hooks off" in _lines(self.settings_path(root, where)) for where in self.places)
+        if not found or off:
             raise RemitError(f"{settings}: no hook would run", code="no-hook")
         env = {name: value for name, value in os.environ.items() if name != "TOY_ALONE"}
-        return [HookRun(tuple(shlex.split(command)), env) for command in found]
+        return [HookRun(("/bin/sh", "-c", command), env) for command in found]
 
     def understood(self, code: int, out: bytes, err: bytes) -> Said:
         """As `program.py` understands it."""
@@ -232,6 +255,10 @@ class ToySetup:
         if {"allow": ALLOWED, "deny": DENIED, "ask": ASKED}.get(verdict) != code:
             return Said(None, alarm=f"it ended with {code}")
         return Said(verdict, why)
+
+
+def _lines(path: Path) -> list[str]:
+    return path.read_text("utf-8", "replace").splitlines() if path.is_file() else []
 
 
 def _is_ours(line: str) -> bool:

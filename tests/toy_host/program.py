@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import json
 import os
-import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -39,13 +38,13 @@ def main() -> None:
 def hook(root: Path, when: str, event: dict[str, Any]) -> tuple[int, str]:
     """The strictest of all hooks for an event: its exit code and what it wrote to stderr."""
     found = (0, "")
-    settings = root / "toyrc"
-    for line in settings.read_text("utf-8").splitlines() if settings.is_file() else []:
+    files = [Path(os.environ.get("TOY_HOME", "/nonexistent")) / "toyrc", root / "toyrc"]
+    lines = [line for path in files if path.is_file() for line in path.read_text("utf-8").splitlines()]
+    for line in lines if "hooks off" not in lines else []:
         word, _, command = line.partition(" ")
         if word == when:
-            done = subprocess.run(
-                shlex.split(command), input=json.dumps(event).encode(), capture_output=True, cwd=root, check=False
-            )
+            words = ["/bin/sh", "-c", command]
+            done = subprocess.run(words, input=json.dumps(event).encode(), capture_output=True, cwd=root, check=False)
             found = max(found, (done.returncode, done.stderr.decode("utf-8", "replace")))
     return found
 

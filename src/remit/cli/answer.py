@@ -53,8 +53,8 @@ def _answer(
     policy: Path | None,
     json: bool,
 ) -> int:
-    if because is not None and (not because.strip() or len(because) > LONGEST):
-        raise InputError(f"--because: say why, in up to {LONGEST} characters")
+    if because is not None:
+        check_reason(because)
     with to_change(policy) as living:
         book = living.book(machine=json)
         asked = living.authority.asked(name)
@@ -70,6 +70,12 @@ def _answer(
             more = f"; it counts once, until {answered.expires}" if verdict == "approve" else ""
             out(f"{mark} {answered.id} is {answered.state}, by {answered.by}{more}\n")
     return FINE
+
+
+def check_reason(because: str) -> None:
+    """Raises InputError for a reason that says nothing, or too much."""
+    if not because.strip() or len(because) > LONGEST:
+        raise InputError(f"--because: say why, in up to {LONGEST} characters")
 
 
 def _answerable(asked: AskState, verdict: str) -> None:

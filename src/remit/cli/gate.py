@@ -69,7 +69,7 @@ def _shown(rulebook: Rulebook, state: CapsuleState, gate: str) -> Iterator[str]:
         return
     yield "the plan:"
     yield from rule_lines(rulebook, capsule, capsule.plan, "plan")
-    yield "passing it answers, for calls that an item covers, what people would be asked one by one:"
+    yield "passing it answers, for calls of the task and its parts that an item covers, what people would be asked:"
     yield from _answers(rulebook)
     yield f"  it permits nothing that the policy does not, and ends with the task{_until(capsule.expires)}"
 

@@ -64,6 +64,7 @@ COMMANDS: dict[str, Entry] = {
         "Add a standing grant to the policy file, with an approver and an end date; `remit activate` puts it in force",
     ),
     "schema": Command("schema", "Print the JSON Schema of a policy file, for editors"),
+    "mcp": Command("mcp", "Serve Remit's own tools to the agents of a host over MCP (stdio)"),
     "serve": Command("serve", "Answer this project's hooks with the activated policy until interrupted"),
     "status": Command(
         "status",
@@ -77,6 +78,20 @@ COMMANDS: dict[str, Entry] = {
         "answer",
         "Refuse a call that is waiting, or one that was approved and has not run yet",
         "refuse",
+    ),
+    "halt": Command(
+        "halt", "Halt an agent, a task or everybody at once: until a person resumes them, every call is denied", "halt"
+    ),
+    "resume": Command("halt", "Resume what is halted", "resume"),
+    "incidents": Group(
+        "List who is halted, and the incidents that are open",
+        {
+            "show": Command(
+                "incidents", "Show an incident: the call, the rule, the task, and what the agent did before", "show"
+            ),
+            "close": Command("incidents", "Close an incident", "close"),
+        },
+        alone=Command("incidents", "List who is halted, and the incidents that are open", "list_"),
     ),
     "approvals": Group(
         "List or watch the calls that wait for a person's answer",

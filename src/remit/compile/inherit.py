@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 
 from remit.forms.shapes import Reader
+from remit.model.moments import duration
 from remit.model.policy import Caller, Enforce, Halting, Locks, Policy
 from remit.model.text import did_you_mean
 
@@ -41,10 +42,6 @@ def _issue(values: list[dict[str, Any]]) -> dict[str, Any]:
     return merged
 
 
-def _seconds(duration: str) -> int:
-    return int(duration[:-1]) * {"s": 1, "m": 60, "h": 3600, "d": 86400}[duration[-1]]
-
-
 def _prefer(strict: str) -> Callable[[list[Any]], Any]:
     return lambda values: strict if strict in values else values[0]
 
@@ -63,7 +60,7 @@ STRICTEST: dict[str, Callable[[list[Any]], Any]] = {
     "may_issue": _issue,
     "on_violation": _halting,
     "enforce": _enforce,
-    "review": lambda values: min(values, key=lambda value: [_seconds(text) for _, text in sorted(value.items())]),
+    "review": lambda values: min(values, key=lambda value: [duration(text) for _, text in sorted(value.items())]),
 }
 """Of several values equally near, the one that counts."""
 

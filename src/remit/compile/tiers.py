@@ -14,7 +14,7 @@ from remit.model.text import did_you_mean, shown
 from remit.scopes.glob import fold
 from remit.scopes.kinds import kind_of
 
-RULES = ("outside_scope", "whole_table", "own_branch")
+RULES = ("outside_scope", "whole_table", "own_branch", "declared_install")
 """Entries of the table that are about calls of one kind, wherever they stand."""
 
 

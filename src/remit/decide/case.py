@@ -141,8 +141,6 @@ class Case:
 
 def _grade_and_effects(units: list[Unit]) -> tuple[str, tuple[str, ...]]:
     """The worst grade of any unit, and the effects of all."""
-    if len(units) == 1:
-        return units[0].grade, ordered(units[0].effects)
     grades = {unit.grade for unit in units}
     grade = next((grade for grade in _GRADES if grade in grades), _GRADES[-1])
     return grade, ordered(NO_EFFECTS.union(*[unit.effects for unit in units]))

@@ -7,7 +7,7 @@ from functools import cached_property, lru_cache
 from posixpath import normpath
 
 from remit.decide.labels import MOST_WIDE, Labels, folded, url_set
-from remit.model.rulebook import Book
+from remit.model.rulebook import Book, LabelTier
 from remit.model.terms import EFFECTS
 from remit.scopes.glob import Glob, fold
 from remit.scopes.globset import GlobSet
@@ -101,18 +101,31 @@ class Index:
         self.outside_scope = book.label_tiers["outside_scope"]
         self.whole_table = book.label_tiers["whole_table"]
         self.own_branch = book.label_tiers.get("own_branch")
+        self.declared_install = book.label_tiers.get("declared_install")
         self.words = book.tier_words
         self._ranked = sorted(EFFECTS, key=lambda effect: -self.effect_tiers[effect])
         self._by_effects = lru_cache(self._of_effects)  # there are few sets of effects
 
     def effect_tier(self, unit: Unit) -> tuple[int, str] | None:
         """The tier of a unit by its effects alone, and why; None for a unit without any."""
-        effects, own = unit.effects, self.own_branch
-        if own is None or "publish" not in effects or not kind_of(unit.kind).to_own_branch(unit):
-            return self._by_effects(effects)
-        rest = self._by_effects(effects.difference(own.effects)) or (0, "")
-        lower = min(self.effect_tiers["publish"], own.tier)
-        return rest if rest[0] > lower else (lower, f"publishes: {self.words.get('own_branch', '')}")
+        effects = unit.effects
+        if "publish" in effects and self.own_branch is not None and kind_of(unit.kind).to_own_branch(unit):
+            return self._instead(effects, "publish", self.own_branch, f"publishes: {self.words.get('own_branch', '')}")
+        if "install" in effects and self.declared_install is not None and self._is_declared(unit):
+            why = f"installs what the project declares: {self.words.get('declared_install', '')}"
+            return self._instead(effects, "install", self.declared_install, why)
+        return self._by_effects(effects)
+
+    def _instead(self, effects: frozenset[str], effect: str, rule: LabelTier, why: str) -> tuple[int, str]:
+        """The tier of effects where a rule's counts in the place of that of one of them."""
+        rest = self._by_effects(effects.difference(rule.effects)) or (0, "")
+        lower = min(self.effect_tiers[effect], rule.tier)
+        return rest if rest[0] > lower else (lower, why)
+
+    def _is_declared(self, unit: Unit) -> bool:
+        """It installs only what files say that nobody changes at a lower tier than installing has."""
+        files = kind_of(unit.kind).declared_files(unit)
+        return files is not None and all(self.labels.is_called("dependencies", path) for path in files)
 
     def _of_effects(self, effects: frozenset[str]) -> tuple[int, str] | None:
         effect = next((effect for effect in self._ranked if effect in effects), None)

@@ -266,6 +266,10 @@ class Labels:
             return UNLABELLED
         return self._labelled(unit)
 
+    def is_called(self, label: str, path: str) -> bool:
+        """A path has that label, whatever is done to it."""
+        return any(name == label and things.paths.matches(fold(path)) for name, _, _, things in self.named)
+
     def _labelled(self, unit: Unit) -> Labelled:
         return Labelled(self._data_tier(unit), *self._tier(unit))
 
@@ -276,6 +280,8 @@ class Labels:
     def _tier(self, unit: Unit) -> tuple[int, str | None]:
         """The highest tier that a label gives the unit, and that label."""
         for name, tier, effects, things in self.named:
+            if unit.declared and name == "dependencies":
+                continue  # the package manager writes there what these files say already
             if not effects.isdisjoint(unit.effects) and things.meets(unit):
                 return tier, name
         return 0, None

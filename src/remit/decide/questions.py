@@ -13,12 +13,10 @@ from remit.decide.steps import binding_cells, is_before, within
 from remit.model.call import Call
 from remit.model.decision import Needs
 from remit.model.digest import sha256
-from remit.model.facts import Facts
-from remit.model.terms import ASK
+from remit.model.facts import Capsule, Facts
+from remit.model.terms import ASK, HUMAN
 from remit.model.text import shown
 from remit.model.trace import Anticipated, NotAnticipated
-
-HUMAN = "human"
 
 
 class AskReason(msgspec.Struct, frozen=True):
@@ -55,7 +53,7 @@ def questions(case: Case) -> Objection | None:
     first = open_asks[0]
     case.note(7, first.reason)
     needs = Needs(first.of, missing=("statement",) if missing else ())
-    if case.capsules and case.capsules[0].plan and not covered:
+    if plan_of(case) is not None and not covered:
         case.trace.append(NotAnticipated())
     reason = first.reason + ("; say your intent, why, and the consequences" if missing else "")
     binding = any(ask.by_person for ask in open_asks)
@@ -137,11 +135,17 @@ def acknowledger(case: Case) -> str | None:
     return None
 
 
+def plan_of(case: Case) -> Capsule | None:
+    """The capsule whose plan counts: the call's own, or the nearest above it that has one."""
+    return next((capsule for capsule in case.capsules if capsule.plan), None)
+
+
 def plan_covers(case: Case) -> bool:
-    """The call's capsule has passed its plan gate, and the plan anticipates every unit."""
-    if not case.capsules or "plan" not in case.capsules[0].gates:
+    """The capsule with the plan that counts has passed its gate, and the plan anticipates every unit."""
+    planned = plan_of(case)
+    if planned is None or "plan" not in planned.gates:
         return False
-    items = bind_entries(case.capsules[0], "plan", case.cell.tool.name)
+    items = bind_entries(planned, "plan", case.cell.tool.name)
     items = [item.given(case.call.context, case.values) for item in items]
     if not items or not within(items, case):
         return False

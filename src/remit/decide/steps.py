@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -26,8 +27,6 @@ if TYPE_CHECKING:
 def halted(case: Case) -> Objection | None:
     """Step 2, first half: the agent, its capsule or the whole system is halted."""
     halts, context = case.facts.halts, case.call.context
-    if not halts:
-        return None
     for name in (case.call.agent, *context.chain):
         if name in halts:
             return case.deny("halted", f"{name} is halted until a person resumes it")
@@ -48,28 +47,25 @@ def prohibited(cell: Cell, case: Case) -> Objection | None:
             case.note(3, f"project_code: deny of {name} ({cell.caller.at})")
             reason = f"{name} may not run {what}: `{shown(code.text, 60)}`"
             return case.deny("project-code", reason, rule=cell.caller.at, unsure=code.grade == UNKNOWN)
-    sure: list[Unit] | None = None
     for bound in cell.nots:
         unit = bound.judge.touches(context, case.values, case.units)
         if unit is not None:
-            if sure is None:
-                sure = [unit for unit in case.units if not is_unsure(unit)]
-            unsure = bound.judge.touches(context, case.values, sure) is None
+            unsure = bound.judge.touches(context, case.values, sure_units(case)) is None
             scope = bound.judge.describe()
             what = f" ({scope})" if scope else ""
             case.note(3, f"prohibited by {bound.line}")
             reason = f"{name} may not use {cell.tool.name}{what}"
             return case.deny("may-not", reason, rule=bound.rule.at, unsure=unsure)
-    entry = cell.reserved
+    entry, unsure = cell.reserved, False
     if entry is None and cell.reserved_urls:
         urls = [unit for unit in case.units if unit.kind in ("url", "host") and not is_for_labels(unit)]
         entry = next((e for e, patterns in cell.reserved_urls for unit in urls if _meets(patterns, unit)), None)
     if entry is None:
-        entry = _reserved_command(cell, case)
+        entry, unsure = _reserved_command(cell, case)
     if entry is not None:
         case.note(3, f"reserved: {entry.at} {entry.name}")
         reason = f"{entry.name} is reserved to {entry.runner}; hand the work to it"
-        return case.deny("reserved", reason, rule=entry.at)
+        return case.deny("reserved", reason, rule=entry.at, unsure=unsure)
     if cell.access is False:
         case.note(3, f"accessible_by of {cell.tool.name} ({cell.tool.at}) does not name {name}")
         remedy = Remedy(f"add {name} to accessible_by of {cell.tool.name}")
@@ -87,18 +83,23 @@ def is_unsure(unit: Unit) -> bool:
     return bool(unit.untold) or unit.grade == UNKNOWN
 
 
-def _reserved_command(cell: Cell, case: Case) -> Reserved | None:
-    """A reserved program or module anywhere in a shell text; a command that isn't understood could be any."""
+def sure_units(case: Case) -> list[Unit]:
+    """What the call surely touches and does."""
+    return [unit for unit in case.units if not is_unsure(unit)]
+
+
+def _reserved_command(cell: Cell, case: Case) -> tuple[Reserved | None, bool]:
+    """A reserved program or module anywhere in a shell text; a command that isn't understood could be any: unsure."""
     shells = [unit for unit in case.units if unit.kind == "shell"]
     for entry in cell.reserved_programs:
         for unit in shells:
             act = unit.value.act
             name = act.program.rpartition("/")[2] if act.program is not None else None
             if name in entry.programs or any(word.text in entry.modules for word in act.modules):
-                return entry
+                return entry, False
     if any(unit.grade == UNKNOWN for unit in case.units):
-        return next(iter((*cell.reserved_programs, *(entry for entry, _ in cell.reserved_urls))), None)
-    return None
+        return next(iter((*cell.reserved_programs, *(entry for entry, _ in cell.reserved_urls))), None), True
+    return None, False
 
 
 def permitted(cell: Cell, case: Case) -> Objection | None:
@@ -107,8 +108,7 @@ def permitted(cell: Cell, case: Case) -> Objection | None:
     bounds = [bound.given(context, case.values) for bound in permissions(cell, case)]
     live = [b for b in bounds if b.judge.applies(context, case.values, case.units)]
     live = [b for b in live if b.rule.verb != "must_ask" or b.judge.touches(context, case.values, case.units)]
-    if len(live) > 1:
-        live.sort(key=lambda bound: bound.judge.obliges)
+    live.sort(key=lambda bound: bound.judge.obliges)
     for unit in case.units:
         if unit.derived:
             continue
@@ -135,14 +135,16 @@ def permitted(cell: Cell, case: Case) -> Objection | None:
             case.note(4, f"  not by {other.line}{because(other, unit, case)}")
         if is_outside(unit):
             return case.deny("outside-root", f"{shown(unit.text)} lies outside the root")
+        unsure = bool(live) and _all_covered(live, sure_units(case))
         unmet = unmet_limits(bounds, unit, case)
         if unmet is not None:
             demand, bound = unmet
             reason = f"{cell.tool.name} is not permitted for {cell.caller.name}: {demand}"
             remedy = Remedy(f"other arguments, or a person changes the limit at {bound.rule.at}")
-            return case.deny("not-permitted", reason, remedy=remedy)
+            return case.deny("not-permitted", reason, remedy=remedy, unsure=unsure)
         reason = limited_text(cell, bounds, unit) if kind_of(unit.kind).language else limited(cell, bounds)
-        return case.deny("not-permitted", reason, remedy=permit_remedy(cell, unit, bounds, case))
+        remedy = permit_remedy(cell, unit, bounds, case)
+        return case.deny("not-permitted", reason, remedy=remedy, unsure=unsure)
     return None
 
 
@@ -154,15 +156,15 @@ def permissions(cell: Cell, case: Case) -> list[Bound]:
         if bound.until is not None and is_before(case, bound.until):
             bounds = [*bounds, bound]
     if cell.final:
-        return bounds + cell.asks if cell.asks else bounds
+        return bounds + cell.asks
     names = (cell.caller.name, *cell.caller.roles)
     for grant in case.facts.grants:
         if grant.agent in names and is_before(case, grant.until):
             bounds = bounds + bind(grant.rules, tool, "may", origin="grant", until=grant.until)
     for capsule in case.capsules[:1]:
-        if capsule.grants and capsule.agent == cell.caller.name:
+        if capsule.agent == cell.caller.name:
             bounds = bounds + bind_entries(capsule, "grants", tool, origin=f"capsule {shown(capsule.id)}")
-    return bounds + cell.asks if cell.asks else bounds
+    return bounds + cell.asks
 
 
 def is_before(case: Case, moment: str) -> bool:
@@ -240,20 +242,32 @@ def _capsules(case: Case) -> Objection | None:
             return case.deny("capsule-ended", f"the capsule {shown(capsule.id)} has ended", remedy=remedy)
         nots = bind(capsule.may_not, case.cell.tool.name, "may_not")
         if any(b.judge.touches(context, case.values, case.units) is not None for b in nots):
+            unsure = all(b.judge.touches(context, case.values, sure_units(case)) is None for b in nots)
             remedy = Remedy(f"a task without that `may_not`: {shown(capsule.id)} has it")
-            return case.deny("capsule-constraint", f"the capsule {shown(capsule.id)} forbids this call", remedy=remedy)
+            reason = f"the capsule {shown(capsule.id)} forbids this call"
+            return case.deny("capsule-constraint", reason, remedy=remedy, unsure=unsure)
         if capsule.may is not None and not within(bind(capsule.may, case.cell.tool.name, "may"), case):
+            live = _live(bind(capsule.may, case.cell.tool.name, "may"), case)
+            unsure = bool(live) and _all_covered(live, sure_units(case))
             remedy = Remedy(f"a task whose `may` covers it: that of {shown(capsule.id)} does not")
             reason = f"the capsule {shown(capsule.id)} does not cover this call"
-            return case.deny("capsule-constraint", reason, remedy=remedy)
+            return case.deny("capsule-constraint", reason, remedy=remedy, unsure=unsure)
     return None
 
 
 def within(bounds: list[Bound], case: Case) -> bool:
     """Every unit of the call is covered by one of these rules."""
+    return _all_covered(_live(bounds, case), case.units)
+
+
+def _live(bounds: list[Bound], case: Case) -> list[Bound]:
+    """Those of the rules that apply to the call."""
     context, values = case.call.context, case.values
-    live = [b.given(context, values) for b in bounds if b.judge.applies(context, values, case.units)]
-    return all(any(b.judge.covers(unit) for b in live) for unit in case.units if not unit.derived)
+    return [b.given(context, values) for b in bounds if b.judge.applies(context, values, case.units)]
+
+
+def _all_covered(bounds: list[Bound], units: Iterable[Unit]) -> bool:
+    return all(any(b.judge.covers(unit) for b in bounds) for unit in units if not unit.derived)
 
 
 def known_capsules(case: Case) -> Objection | None:
@@ -350,7 +364,8 @@ def _names(cell: Cell, case: Case) -> Objection | None:
                 continue  # each of its URLs is a unit of its own
             inside = unit.kind == "url" and (apis.includes(unit.value) if unit.wide else apis.matches(unit.value))
             if not inside:
-                return case.deny("api-not-allowed", f"{caller.name} may reach only {_list(caller.apis)}")
+                reason = f"{caller.name} may reach only {_list(caller.apis)}"
+                return case.deny("api-not-allowed", reason, unsure=is_unsure(unit))
         if unit.kind == "skill" and caller.skills is not None and unit.value not in caller.skills:
             return case.deny("skill-not-allowed", f"{caller.name} may use only the skills {_list(caller.skills)}")
         if unit.kind == "agent":

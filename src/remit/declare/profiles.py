@@ -14,7 +14,7 @@ import msgspec
 from remit.declare.nodes import parse
 from remit.forms.texts import plain
 from remit.languages.bash.reading import FILE_EFFECTS
-from remit.languages.programs.profiles import Meta, Option, Profile, Programs
+from remit.languages.programs.profiles import Declared, Meta, Option, Profile, Programs
 from remit.model.decoding import Decoding
 from remit.model.errors import PolicyError, Problem
 from remit.model.terms import EFFECTS
@@ -150,7 +150,11 @@ class _Compiler:
     """Turns the data of all files into profiles."""
 
     def __init__(
-        self, raw: dict[str, dict[str, Any]], implied: list[dict[str, Any]], at_most: list[dict[str, Any]]
+        self,
+        raw: dict[str, dict[str, Any]],
+        implied: list[dict[str, Any]],
+        at_most: list[dict[str, Any]],
+        declared: list[dict[str, Any]],
     ) -> None:
         self.raw = raw
         self.problems: list[Problem] = []
@@ -168,6 +172,13 @@ class _Compiler:
         }
         self.unmet = set(self.at_most)
         """Likewise of at_most.yaml."""
+        self.declared = {
+            str(name): Declared(entry["arguments"], tuple(entry.get("unless", ())))
+            for entry in declared
+            for name in entry["programs"]
+        }
+        self.undeclared = set(self.declared)
+        """Likewise of declared.yaml."""
 
     def fail(self, where: str, message: str) -> None:
         self.problems.append(Problem("bad-profile", message, where))
@@ -213,6 +224,9 @@ class _Compiler:
         if where in self.at_most:
             fields["at_most"] = self.at_most[where]
             self.unmet.discard(where)
+        own = where.removesuffix(" (bare)")
+        fields["declared"] = self.declared.get(own)
+        self.undeclared.discard(own)
         if "any" in data:
             fields["any"] = self._kind(where, data["any"])
         for key in ("sub", "modules"):
@@ -229,6 +243,7 @@ class _Compiler:
         try:
             found = _PROFILE.convert(fields)
             self._bounded(where, found)
+            self._declares(where, found)
             return found
         except msgspec.ValidationError as error:
             self.fail(where, str(error))
@@ -247,6 +262,15 @@ class _Compiler:
         beyond = effects - set(profile.at_most)
         if beyond or profile.sub or profile.any is not None:
             self.fail(where, f"at_most.yaml leaves out {', '.join(sorted(beyond)) or 'its subcommands'}")
+
+    def _declares(self, where: str, profile: Profile) -> None:
+        """Only what installs can install as declared, with options that it has."""
+        declared = profile.declared
+        if declared is None or profile.sub:
+            return
+        effects = {*profile.effects, *(profile.alone or ()), *(profile.bare.effects if profile.bare else ())}
+        if "install" not in effects or declared.arguments not in ("none", "paths", "any"):
+            self.fail(where, "declared.yaml: it does not install, or its `arguments` are not none, paths or any")
 
     def _same(self, where: str, name: str, above: tuple[str, ...]) -> Profile:
         """The profile that another program, subcommand (`pip install`) or module (`python -m venv`) has."""
@@ -357,6 +381,7 @@ def compile_programs() -> tuple[Programs, list[bytes]]:
     sets: dict[str, list[object]] = {}
     implied: list[dict[str, Any]] = []
     at_most: list[dict[str, Any]] = []
+    declared: list[dict[str, Any]] = []
     environment: list[str] = []
     harmless_names: list[str] = []
     harmless: dict[str, tuple[str, ...]] = {}
@@ -372,6 +397,9 @@ def compile_programs() -> tuple[Programs, list[bytes]]:
             continue
         if entry.name == "at_most.yaml":
             at_most = data["at_most"]
+            continue
+        if entry.name == "declared.yaml":
+            declared = data["declared"]
             continue
         if entry.name == "sets.yaml":
             sets = data
@@ -389,12 +417,14 @@ def compile_programs() -> tuple[Programs, list[bytes]]:
             if name in raw:
                 problems.append(Problem("duplicate-name", f"`{name}` has two profiles", entry.name))
             raw[name] = profile
-    compiler = _Compiler(raw, implied, at_most)
+    compiler = _Compiler(raw, implied, at_most, declared)
     found = {name: compiler.program(name) for name in raw}
     for name in sorted(compiler.unused):
         compiler.fail("implied.yaml", f"`{name}` names no program")
     for name in sorted(compiler.unmet):
         compiler.fail("at_most.yaml", f"`{name}` names no program")
+    for name in sorted(compiler.undeclared):
+        compiler.fail("declared.yaml", f"`{name}` names no program")
     problems.extend(compiler.problems)
     if problems:
         raise PolicyError(tuple(problems))

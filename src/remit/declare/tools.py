@@ -31,12 +31,13 @@ from remit.scopes.reach import reach_unit
 
 
 class _Kind(Shape):
-    """A kind, `{one_of: […]}`, or `{glob: path}` for a glob relative to a path argument."""
+    """A kind, `{one_of: […]}`, `{glob: path}` for a glob relative to a path argument, or `{shell: new}`."""
 
     values = Record(
         {
             "one_of": Field(ListOf(Scalar(), some=True), "the values that it may take"),
             "glob": Field(Text(), "a glob, relative to this path argument"),
+            "shell": Field(Choice("new"), "`new`: each text runs in a shell of its own, with the host's variables"),
         },
         what="a kind",
     )
@@ -52,6 +53,8 @@ class _Kind(Shape):
                 return BAD
             if len(found) != 1:
                 return self.wrong(node, reader)
+            if "shell" in found:
+                return Argument("shell", new_shell=True)
             return Argument("glob", base=found["glob"]) if "glob" in found else Argument("text", one_of=found["one_of"])
         if node.kind is SCALAR and node.value in kinds.names():
             return Argument(node.value)
@@ -191,7 +194,8 @@ def _tool(values: dict[str, Any], node: Node, reader: Reader) -> Any:
         return BAD
     values["does"] = tuple(does for does, _ in values.get("does", ()))
     values["args"] = {
-        name: Argument(a.kind, a.one_of, name in optional, defaults.get(name), a.base) for name, a in args.items()
+        name: Argument(a.kind, a.one_of, name in optional, defaults.get(name), a.base, a.new_shell)
+        for name, a in args.items()
     }
     return Tool(name="", at=node.at, **values)
 

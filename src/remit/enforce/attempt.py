@@ -36,11 +36,13 @@ from remit.enforce.tasks import with_task
 from remit.grant.asks import AskState
 from remit.grant.authority import CHANGED, Authority
 from remit.grant.errors import GrantError
+from remit.grant.halts import counts
 from remit.grant.launches import add_launch
-from remit.model.call import Call
+from remit.model.call import Call, Statement
 from remit.model.decision import Decision, Remedy
 from remit.model.errors import RemitError
 from remit.model.facts import NO_FACTS, Facts
+from remit.model.policy import Halting
 from remit.model.rulebook import Rulebook
 from remit.model.terms import ALLOW, ASK, DENY
 from remit.record.batch import Also, Receipt
@@ -162,14 +164,14 @@ class Enforcer:
                 ground.harmless.discard(kind)
                 yield MAY_WAIT
                 continue
-            if decision.verdict is ASK and not (carrier.asks_itself and _can_be_asked(decision)):
+            if decision.verdict is ASK and not (_can_be_asked(decision) and carrier.asks_itself(decision, rulebook)):
                 end = time.monotonic() + carrier.wait if end is None else end
                 refused = yield from self._answered(carrier, judged, end)
                 if refused is None:
                     continue  # the answer counts when the call is decided again
                 return self.refuse(call, refused, call_id=carrier.call_id)
             if decision.verdict is DENY:
-                return self.refuse(call, decision, call_id=carrier.call_id)
+                return self.refuse(call, decision, call_id=carrier.call_id, under=judged.rulebook)
             try:
                 if decision.obligations and decision.would is None:
                     self._check_obligations(carrier, judged)
@@ -217,12 +219,21 @@ class Enforcer:
                 answered = self.authority.answered(call, rulebook, facts)
                 if answered is not facts:
                     facts, decision = answered, decide(rulebook, call, answered)
+                if decision.needs is not None and decision.needs.missing:
+                    call = self._as_stated(call, rulebook, facts)
+                    decision = decide(rulebook, call, facts)
             return Judged(_placed(decision.for_call(call.args), facts), call, facts, rulebook)
         except StoreError as error:
             found = refusal(call, "store-unavailable", f"what is known can't be looked up: {error}")
         except Exception as error:
             found = _broken(call, error, "the call could not be judged")
         return Judged(found, call, NO_FACTS, rulebook)
+
+    def _as_stated(self, call: Call, rulebook: Rulebook, facts: Facts) -> Call:
+        """The call with the statement that was given when somebody asked for it, while that has no answer yet."""
+        asked = self.authority.asked_before(call, rulebook, facts)
+        said = asked.ask.statement if asked is not None else None
+        return msgspec.structs.replace(call, statement=Statement(**said)) if said is not None else call
 
     def _strictest(self, calls: Sequence[Call], rulebook: Rulebook, knows_task: bool) -> Judged:
         """The same of a call that may have come by several chains: what the strictest of them says.
@@ -291,6 +302,7 @@ class Enforcer:
         decision, call = judged.decision, judged.call
         if decision.verdict is ASK:
             decision = msgspec.structs.replace(decision, approval=ASKED_OF_HOST)
+            self._withdraw(judged)
         carried, also, stopped = self._at_once(carrier, judged), None, None
         if carried is not None:
             also = partial(self._begin_within, judged)
@@ -310,6 +322,9 @@ class Enforcer:
         passage = Passage(self.ledger, receipt.call, receipt.on(decision), call.args)
         if stopped is not None:
             return passage.refused(stopped)
+        if self._halted_since(judged):
+            passage.not_run("halted")
+            return None
         if carried is not None:
             passage.args, passage.undo, passage.places, passage.close = carried
         elif not isinstance(found := self._carried(passage, carrier, judged), Passage):
@@ -334,6 +349,20 @@ class Enforcer:
         if receipt.seq is None and _is_plain(decision) and not counted:
             self._ground.harmless.add((call.agent, call.tool))
         return passage
+
+    def _withdraw(self, judged: Judged) -> None:
+        """A question that the carrier puts itself waits in no inbox beside that."""
+        with suppress(RemitError):
+            asked = self.authority.asked_before(judged.call, judged.rulebook, judged.facts)
+            if asked is not None:
+                self.authority.cancel(asked.id, by=self.ledger.point)
+
+    def _halted_since(self, judged: Judged) -> bool:
+        """Whether somebody was halted or resumed since the call was judged, or nobody can tell."""
+        try:
+            return not self.authority.halts(judged.rulebook) <= judged.facts.halts
+        except RemitError:
+            return True
 
     def _at_once(self, carrier: Carrier, judged: Judged) -> Carried | None:
         """What the tool runs with, if the call can begin in the very commit of its intent; None if it can't.
@@ -395,7 +424,8 @@ class Enforcer:
             if self.closed:
                 raise GuardError("the guard was closed", code="guard-closed")
             rulebook, second = self.rulebook(), int(time.monotonic())
-            mark = [rulebook, second, call.context.capsule and self.authority.store.version()]
+            halts = self.authority.halts(rulebook)
+            mark = [rulebook, second, call.context.capsule and self.authority.store.version(), halts]
             if mark == seen and mark[2] != -1:
                 return
             found = self.judge(call, rulebook).decision
@@ -405,9 +435,22 @@ class Enforcer:
         if found.verdict is DENY and decision.would is None:
             raise CallDenied(found)
 
-    def refuse(self, call: Call, decision: Decision, *, call_id: str | None = None) -> Decision:
-        """The decision by which a call does not run, recorded; one that can't be recorded is still a refusal."""
+    def refuse(
+        self, call: Call, decision: Decision, *, call_id: str | None = None, under: Rulebook | None = None
+    ) -> Decision:
+        """The decision by which a call does not run, recorded; one that can't be recorded is still a refusal.
+
+        `under` is the rulebook that denied it: if that says so, the violation counts, and may halt the agent.
+        """
         decision = decision.for_call(call.args)
+        caller = under.book.callers.get(call.agent) if under is not None else None
+        halting = caller.on_violation if caller is not None else None
+        if halting is not None and counts(halting, decision):
+            authority, point = self.authority, self.ledger.point
+            name = call_id if call_id is not None else f"violation-{os.urandom(8).hex()}"
+            with authority.halting(call.agent, decision.code):
+                also = partial(_violated, authority, call, decision, halting, name, point)
+                return self.ledger.intent(call, decision, call_id=name, also=also).on(decision)
         try:
             return self.ledger.intent(call, decision, call_id=call_id).on(decision)
         except Exception:
@@ -443,6 +486,10 @@ class Enforcer:
             ground = _Ground(rulebook, self._facts(rulebook))
             if ground.base.resolved is not None:  # a root that isn't there is looked for again
                 self._ground = ground
+        halts = self.authority.halts(rulebook)
+        if halts != ground.halts:
+            ground.base = msgspec.structs.replace(ground.base, halts=halts)
+            ground.halts, ground.second = halts, -1
         if call.context.capsule is not None:
             facts = self.authority.facts(call.context.capsule, ground.base, rulebook, remembered=remembered)
         else:
@@ -477,11 +524,13 @@ def wait(attempt: Attempt) -> Passage | Decision:
 class _Ground:
     """What is known under one rulebook; `harmless` and `pathless` only save time."""
 
-    __slots__ = ("base", "harmless", "now", "pathless", "rulebook", "second")
+    __slots__ = ("base", "halts", "harmless", "now", "pathless", "rulebook", "second")
 
     def __init__(self, rulebook: Rulebook | None, base: Facts) -> None:
         self.rulebook, self.base, self.now = rulebook, base, base
         self.second = -1
+        self.halts: frozenset[str] = frozenset()
+        """Who was halted when the facts were gathered."""
         self.harmless: set[tuple[str, str]] = set()
         """Agents and tools whose last call was allowed without more, and only queued for the ledger."""
         self.pathless: set[tuple[str, str]] = set()
@@ -584,6 +633,12 @@ class Passage:
             took = int((time.monotonic() - self._began) * 1000)
             with suppress(RemitError):  # the intent stands: without an outcome it counts as unknown when recovered
                 self._ledger.outcome(self.call, result, error=error, took=took)
+
+
+def _violated(
+    authority: Authority, call: Call, decision: Decision, halting: Halting, name: str, point: str, change: Transaction
+) -> None:
+    authority.violated(change, call, decision, halting, call_id=name, point=point)
 
 
 def _is_plain(decision: Decision) -> bool:

@@ -50,12 +50,14 @@ class Carrier:
     """The id of the call in the ledger; None: the ledger makes one."""
     can: frozenset[str] = frozenset()
     """The obligations that it can carry out."""
-    asks_itself: bool = False
-    """It puts a question to a person itself; otherwise the question goes to the inbox."""
     wait: float = 0.0
     """Seconds that the call waits for an answer from the inbox."""
     knows_task: bool = True
     """The context of its calls names their task and chain; otherwise these are looked up, and hand-overs are kept."""
+
+    def asks_itself(self, decision: Decision, rulebook: Rulebook) -> bool:
+        """Whether it puts a question to a person itself; otherwise the question goes to the inbox."""
+        return False
 
     def can_reach(self, arg: str, args: dict[str, Any]) -> bool:
         """Whether it can put another value in the place of an argument, which may be a field such as `edits[].file`."""

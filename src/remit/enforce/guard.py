@@ -40,7 +40,8 @@ from remit.enforce.handover import entered
 from remit.enforce.in_force import Activated, activated_above, ledger_settings, may_be_activated
 from remit.enforce.later import AsyncStream, runs_later
 from remit.enforce.open_file import OpenFiles
-from remit.enforce.own import OWN, own_tool
+from remit.enforce.own import own_tool
+from remit.enforce.own_names import OWN
 from remit.enforce.paths import facts_at, place, texts_at
 from remit.enforce.schema import tool_schema
 from remit.enforce.schemas import Schemas

@@ -37,6 +37,7 @@ from remit.model.rulebook import Rulebook
 from remit.record.state import StateForged
 from remit.store.errors import StoreError, StoreRefused, from_os_error
 from remit.store.interface import Store
+from remit.store.watch import Mark, Watch
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -45,11 +46,6 @@ if TYPE_CHECKING:
 
 PAUSES = (0.05, 0.2)
 """Seconds: an activation may be between its two last steps."""
-
-
-TICK = 50_000_000
-"""Nanoseconds: two changes of a directory that lie further apart have different times on every file system."""
-Mark = tuple[int, ...]
 
 
 class ActivationError(RemitError):
@@ -154,7 +150,7 @@ class Activated:
 
     def __init__(self, root: Path, store: Store) -> None:
         self.path, self.store = rulebook_path(root), store
-        self._names = (str(self.path), str(self.path.parent))
+        self._name, self._watch = str(self.path), Watch(self.path.parent, STAGED)
         self._seen: _Seen | None = None
         self._known: tuple[Mark, Rulebook | None] | None = None
         self.far = store.version() == -1
@@ -163,24 +159,16 @@ class Activated:
     def current(self) -> Rulebook | None:
         """The same for programs that run on, in a few microseconds; None if nothing was ever activated.
 
-        INVARIANT: an activation stages a file beside the rulebook before it tells the store, and renames it afterwards.
-        Both change the directory. So what was read while no file was staged is true until the directory changes; what
-        is done to the file itself changes nothing of what was read from it.
+        An activation stages a file beside the rulebook before it tells the store, and renames it afterwards (`Watch`);
+        what is done to the file itself changes nothing of what was read from it.
         Raises RulebookError and StoreError.
         """
-        mark, known = _changed(self._names[1]), self._known
+        mark, known = self._watch.mark(), self._known
         if known is not None and known[0] == mark and not self.far:
             return known[1]
         rulebook = self.rulebook() if _newest(self.store) is not None else None
-        self._known = (mark, rulebook) if self._settled(mark) else None
+        self._known = (mark, rulebook) if self._watch.is_settled(mark) else None
         return rulebook
-
-    def _settled(self, mark: Mark) -> bool:
-        """No activation is under way, and another one would change the mark."""
-        if not mark:
-            return not self.path.parent.exists()
-        fresh = 0 <= time.time_ns() - mark[-1] < TICK
-        return not fresh and not any(self.path.parent.glob(f"{STAGED}*"))
 
     def rulebook(self) -> Rulebook:
         """What is in force now. Raises RulebookError and StoreError."""
@@ -197,7 +185,7 @@ class Activated:
         newest = _newest(self.store)
         if newest is None:
             raise _never()
-        mark, seen = _mark(*self._names), self._seen
+        mark, seen = _mark(self._name, self._watch), self._seen
         if seen is not None and (seen.mark, seen.activation) == (mark, newest):
             return seen.rulebook
         rulebook = _read(self.path, newest)
@@ -229,22 +217,13 @@ def _read(path: Path, activation: Activation) -> Rulebook:
     return rulebook
 
 
-def _changed(folder: str) -> Mark:
-    """What changes when a file is put into the directory or taken out of it; last the time. Empty: it isn't there."""
-    try:
-        found = os.stat(folder)
-    except OSError:
-        return ()
-    return (found.st_ino, found.st_mode, found.st_ctime_ns)
-
-
-def _mark(name: str, within: str) -> Mark:
+def _mark(name: str, within: Watch) -> Mark:
     """What changes when the file or its directory does, or when others get at it."""
     try:
         file = os.lstat(name)
     except OSError:
         return ()
-    return (file.st_ino, file.st_mtime_ns, file.st_ctime_ns, file.st_size, *_changed(within))
+    return (file.st_ino, file.st_mtime_ns, file.st_ctime_ns, file.st_size, *within.mark())
 
 
 def _never() -> RulebookError:

@@ -1,9 +1,14 @@
-"""The tools by which agents turn to Remit itself: why, ask, hand on, acknowledge. The policy lets them, or doesn't."""
+"""The tools by which agents turn to Remit itself: why, ask, hand on, acknowledge. The policy lets them, or doesn't.
+
+Under a Guard these are calls like others. In a host they are tools of Remit's own MCP server (`adapters/mcp`), which
+learns from the hook who calls.
+"""
 
 from __future__ import annotations
 
 import secrets
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 import msgspec
@@ -11,15 +16,32 @@ import msgspec
 from remit.compile.tasks import task_from
 from remit.enforce.attempt import Enforcer
 from remit.enforce.errors import GuardError
-from remit.grant.asks import may_answer
+from remit.enforce.own_names import REQUEST, TASK
+from remit.grant.asks import AskState, may_answer
+from remit.grant.errors import GrantError
+from remit.grant.launches import choose_task, chosen_task
 from remit.model.call import Call, Statement
 from remit.model.decision import Decision
+from remit.model.errors import RemitError
 from remit.model.terms import ASK
+from remit.model.text import shown
+
+MOST = 20
+"""Questions and tasks that one answer lists."""
+LONG = 4_000
+"""Characters of a text in it."""
 
 
 def own_tool(enforcer: Enforcer, call: Call) -> dict[str, Any]:
     """What one of these tools answers. Raises RemitError."""
     return _TOOLS[enforcer.rulebook().book.aliases.get(call.tool, call.tool)](enforcer, call)
+
+
+def own_tool_in_host(enforcer: Enforcer, call: Call) -> dict[str, Any]:
+    """The same in a host, where agents also say which task they work on. Raises RemitError."""
+    if enforcer.rulebook().book.aliases.get(call.tool, call.tool) == TASK:
+        return _task(enforcer, call)
+    return own_tool(enforcer, call)
 
 
 def _why(enforcer: Enforcer, call: Call) -> dict[str, Any]:
@@ -60,6 +82,43 @@ def _acknowledge(enforcer: Enforcer, call: Call) -> dict[str, Any]:
     return {"approval": answered.id, "state": answered.state}
 
 
+def _waiting(enforcer: Enforcer, call: Call) -> dict[str, Any]:
+    """The questions that are for this agent to answer, with the calls that they are about."""
+    book, found = enforcer.rulebook().book, []
+    for one in enforcer.authority.waiting():
+        with suppress(GrantError):
+            may_answer(book, one, call.agent)
+            found.append(one)
+    return {"waiting": [_question(enforcer, one) for one in found[:MOST]], "more": max(0, len(found) - MOST)}
+
+
+def _question(enforcer: Enforcer, found: AskState) -> dict[str, Any]:
+    ask = found.ask
+    about = {name: getattr(ask, name) for name in ("agent", "tool", "tier", "reason", "anticipated", "capsule")}
+    try:
+        sealed = enforcer.authority.arguments(found.id)
+    except RemitError:
+        sealed = {}  # somebody has just answered
+    args = {name: shown(value, LONG) if type(value) is str else value for name, value in sealed.get("args", {}).items()}
+    return {"approval": found.id, **about, "args": args, "statement": ask.statement, "expires": found.expires}
+
+
+def _task(enforcer: Enforcer, call: Call) -> dict[str, Any]:
+    """The agent's living tasks; the one that it names is the one that it works on from now on."""
+    living = [state.task for state in enforcer.authority.living(call.agent)]
+    name, session = call.args.get("capsule"), call.context.session
+    if name is not None:
+        if session is None or not any(task.capsule.id == name for task in living):
+            raise GrantError(f"{call.agent} has no living task `{shown(name)}`", code="unknown-capsule")
+        choose_task(enforcer.authority.store, enforcer.authority.scribe, session, call.agent, name)
+    chosen = chosen_task(enforcer.authority.store, session, call.agent) if session is not None else None
+    tasks = [
+        {"capsule": task.capsule.id, "goal": shown(task.goal, LONG), "expires": task.capsule.expires}
+        for task in living[:MOST]
+    ]
+    return {"tasks": tasks, "chosen": chosen if any(task.capsule.id == chosen for task in living) else None}
+
+
 def _meant(call: Call) -> Call:
     """The call that the agent talks about: its own, in the same context."""
     args = call.args.get("args", {})
@@ -75,9 +134,8 @@ def _answer(decision: Decision) -> dict[str, Any]:
 
 _TOOLS: dict[str, Callable[[Enforcer, Call], dict[str, Any]]] = {
     "remit_why": _why,
-    "remit_request": _request,
+    REQUEST: _request,
     "remit_delegate": _delegate,
     "remit_acknowledge": _acknowledge,
+    "remit_waiting": _waiting,
 }
-OWN = frozenset(_TOOLS)
-"""Their names; a policy has them by `use: [remit]`."""

@@ -1,21 +1,25 @@
 """Which task an agent works on where nobody says so, as in the hooks of a host: the one that it has.
 
 An agent with one living capsule acts in it. One that was handed its work by an agent with a capsule acts in a child of
-that, with all of its limits. With several nobody can tell, so nothing runs.
+that, with all of its limits. With several it says which one it works on (`remit_task`); until then nothing else runs.
 """
 
 from __future__ import annotations
 
 import msgspec
 
+from remit.enforce.own_names import TASK
 from remit.grant.authority import Authority
 from remit.grant.errors import GrantError
 from remit.grant.issuing import is_capsule_id
+from remit.grant.launches import chosen_task
 from remit.model.call import Call
 from remit.model.digest import sha256
 from remit.model.facts import Capsule
 from remit.model.rulebook import Rulebook
 from remit.model.task import Task
+
+SEVERAL = "several-tasks"
 
 
 def with_task(authority: Authority, rulebook: Rulebook, call: Call) -> Call:
@@ -23,7 +27,12 @@ def with_task(authority: Authority, rulebook: Rulebook, call: Call) -> Call:
     context = call.context
     giver, task = None, None
     for name in (*context.chain, call.agent):
-        own = _own(authority, name, giver, task)
+        try:
+            own = _own(authority, name, giver, task, context.session)
+        except GrantError as error:
+            if error.code == SEVERAL and name == call.agent and rulebook.book.aliases.get(call.tool, call.tool) == TASK:
+                return call  # it is about to choose
+            raise
         if own is None and giver is not None and task is not None:
             own = _handed_on(authority, rulebook, task, giver, name)
         giver, task = name, own
@@ -34,7 +43,7 @@ def with_task(authority: Authority, rulebook: Rulebook, call: Call) -> Call:
     return msgspec.structs.replace(call, context=msgspec.structs.replace(context, capsule=task, chain=chain))
 
 
-def _own(authority: Authority, agent: str, giver: str | None, theirs: str | None) -> str | None:
+def _own(authority: Authority, agent: str, giver: str | None, theirs: str | None, session: str | None) -> str | None:
     """The living capsule that the agent works on. INVARIANT: one that was handed work by a giver with a task works on
     a part of that task, or not at all; nobody works on a part of a task that somebody else has."""
     found = authority.living(agent)
@@ -50,9 +59,13 @@ def _own(authority: Authority, agent: str, giver: str | None, theirs: str | None
     elif giver is not None:
         found = [state for state in found if state.task.capsule.parent is None]
     if len(found) > 1:
-        names = ", ".join(state.task.capsule.id for state in found[:3])
-        what = f"{agent} has several tasks ({names}), and nobody can tell which this is for"
-        raise GrantError(what, code="several-tasks", help="end those that are done: remit capsule end ID")
+        chosen = chosen_task(authority.store, session, agent) if session is not None else None
+        if not any(state.task.capsule.id == chosen for state in found):
+            names = ", ".join(state.task.capsule.id for state in found[:3])
+            what = f"{agent} has several tasks ({names}), and nobody can tell which this is for"
+            help_ = f"it chooses one with the tool {TASK}, or a person ends those that are done: remit capsule end ID"
+            raise GrantError(what, code=SEVERAL, help=help_)
+        return chosen
     return found[0].task.capsule.id if found else None
 
 

@@ -68,9 +68,9 @@ def open_ask(
     most: int = OPEN_QUESTIONS,
 ) -> AskState:
     """The open ask for exactly this call; made if there is none yet, its arguments sealed. Raises RemitError."""
-    row = change.row(f"SELECT {COLUMNS} FROM ask WHERE digest = ? AND state = 'open' AND expires > ?", digest, now)  # noqa: S608
-    if row is not None:
-        return _checked(change, row)
+    found = find_open(change, digest, now)
+    if found is not None:
+        return found
     for column, name in (("agent", ask.agent), ("capsule", ask.capsule)):
         _check_open(change, column, name, now, most)
     last = change.row("SELECT max(seq) FROM ask")
@@ -101,6 +101,12 @@ def open_ask(
     scribe.put(change, ASK, (seq,), made, "approval", about)
     seal(f"A-{seq}")
     return ask_state(tuple(made.values()))
+
+
+def find_open(view: Transaction, digest: str, now: str) -> AskState | None:
+    """The ask for exactly this call that can still be answered. Raises StateForged."""
+    row = view.row(f"SELECT {COLUMNS} FROM ask WHERE digest = ? AND state = 'open' AND expires > ?", digest, now)  # noqa: S608
+    return _checked(view, row) if row is not None else None
 
 
 def _check_open(view: Transaction, column: str, name: str | None, now: str, most: int) -> None:

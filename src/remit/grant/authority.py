@@ -7,13 +7,14 @@ facts = authority.facts(call.context.capsule, base)
 from __future__ import annotations
 
 import os
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from typing import Any, Literal
 
 import msgspec
 
 from remit.decide.questions import call_digest
-from remit.grant import asks, capsules, tickets
+from remit.grant import asks, capsules, halts, tickets
 from remit.grant.asks import AskState
 from remit.grant.capsules import CapsuleState, Ending
 from remit.grant.chain import chain_of, check_chain
@@ -21,6 +22,7 @@ from remit.grant.clock import Clock
 from remit.grant.daily import spend_daily
 from remit.grant.errors import GrantError
 from remit.grant.expiry import sweep
+from remit.grant.halts import Halted, Incident
 from remit.grant.history import Unused, unused
 from remit.grant.notes import Scribe
 from remit.grant.person import needs_none
@@ -28,7 +30,9 @@ from remit.grant.repair import Repaired, repair
 from remit.grant.sums import sums_of
 from remit.model.call import Call
 from remit.model.decision import Decision
+from remit.model.errors import RemitError
 from remit.model.facts import Capsule, Facts
+from remit.model.policy import Halting
 from remit.model.rulebook import Rulebook
 from remit.model.task import SUM, Ask, Task
 from remit.model.trace import Anticipated, Covered, NotAnticipated
@@ -36,6 +40,7 @@ from remit.record.people import Trust
 from remit.record.state import Sign
 from remit.record.vault import Vault
 from remit.store.interface import Store, Transaction
+from remit.store.watch import Mark, Watch
 
 CHANGED = "task-changed"
 """The code of a GrantError: the task is not as it was when the call was judged, so it is to be judged again."""
@@ -45,16 +50,107 @@ MOST_LINES = 1_000
 class Authority:
     """Capsules, asks and hand-overs of one project. Safe to use from many threads and processes."""
 
-    def __init__(self, store: Store, vault: Vault, *, clock: Clock | None = None, writer: str | None = None) -> None:
+    def __init__(
+        self,
+        store: Store,
+        vault: Vault,
+        *,
+        clock: Clock | None = None,
+        writer: str | None = None,
+    ) -> None:
         self.store, self.vault = store, vault
         self.clock = clock if clock is not None else Clock()
         self.writer = writer if writer is not None else os.urandom(8).hex()
         self.scribe = Scribe(self.writer, set())
         self._lines: dict[str, dict[str, Capsule]] = {}
         """By capsule, what was last known of it and of those above it."""
+        self._watch = Watch(vault.path.parent.parent / "halts")
+        self._halts: tuple[Mark, frozenset[str]] | None = None
+        self._unrecorded: dict[str, str] = {}
+        """Agents whose violation could not be recorded, with its code: they are halted here until it is."""
 
     def _trust(self, rulebook: Rulebook | None) -> Trust:
         return Trust(self.scribe.made, rulebook is not None and needs_none(rulebook.book))
+
+    # Halts and incidents
+
+    def halts(self, rulebook: Rulebook | None = None) -> frozenset[str]:
+        """Who is halted, as decisions look at it. In a few microseconds, if nobody was halted or resumed since.
+
+        Raises StoreError, and StateForged if somebody was resumed and no person did that.
+        """
+        if self._unrecorded:
+            self._record_halts()
+        mark, known = self._watch.mark(), self._halts
+        if known is None or known[0] != mark:
+            known = (mark, frozenset(one.who for one in self.halted(rulebook)))
+            # what others do elsewhere changes no folder here: there the store is read each time
+            self._halts = known if self._watch.is_settled(mark) and self.store.version() != -1 else None
+        return known[1].union(self._unrecorded) if self._unrecorded else known[1]
+
+    def _record_halts(self) -> None:
+        for agent, code in list(self._unrecorded.items()):
+            with suppress(RemitError):
+                self.halt(agent, by=halts.BY_POLICY, because=f"{code}: a violation that could not be recorded")
+                del self._unrecorded[agent]
+
+    def halted(self, rulebook: Rulebook | None = None) -> list[Halted]:
+        """Every halt that counts, with who halted it and why. Raises StoreError and StateForged."""
+        with self.store.read() as view:
+            return halts.halts(view, self._trust(rulebook))
+
+    def halt(self, who: str, *, by: str, because: str) -> bool:
+        """Halts an agent, a task (`capsule:ID`) or everybody (`system`); False if that was halted already.
+
+        When this returns, nothing that it concerns begins any more, on any machine. Raises RemitError.
+        """
+        with self._watch.changing(), self.store.write() as change:
+            return halts.halt(change, who, by=by, because=because, clock=self.clock, scribe=self.scribe)
+
+    def resume(self, who: str, *, by: str, because: str, sign: Sign | None = None) -> Halted:
+        """Lifts a halt, for a person, for whom `sign` signs. Raises GrantError and StateForged."""
+        scribe = self.scribe._replace(sign=sign)
+        with self._watch.changing(), self.store.write() as change:
+            return halts.resume(change, who, by=by, because=because, clock=self.clock, scribe=scribe)
+
+    @contextmanager
+    def halting(self, agent: str, code: str) -> Iterator[None]:
+        """Around the recording of a violation that may halt the agent: if that fails, it is halted here.
+
+        What is raised inside is suppressed: the call was denied anyway.
+        """
+        try:
+            with self._watch.changing():
+                yield
+        except Exception:
+            self._unrecorded[agent] = code
+
+    def violated(
+        self, change: Transaction, call: Call, decision: Decision, halting: Halting, *, call_id: str, point: str
+    ) -> None:
+        """Counts a violation within the commit that records it, and halts the agent if that was the last one."""
+        clock, scribe = self.clock, self.scribe
+        halts.violated(change, call, decision, halting, call_id=call_id, point=point, clock=clock, scribe=scribe)
+
+    def incidents(self, rulebook: Rulebook | None = None) -> list[Incident]:
+        """Every incident, the oldest first. Raises StoreError and StateForged."""
+        with self.store.read() as view:
+            return halts.incidents(view, self._trust(rulebook))
+
+    def incident(self, name: str, rulebook: Rulebook | None = None) -> Incident:
+        """One incident. Raises GrantError, StoreError and StateForged."""
+        with self.store.read() as view:
+            return halts.find_incident(view, name, self._trust(rulebook))
+
+    def close_incident(
+        self, name: str, *, by: str, because: str, rulebook: Rulebook | None = None, sign: Sign | None = None
+    ) -> Incident:
+        """Closes an incident, for a person, for whom `sign` signs. Raises GrantError and StateForged."""
+        scribe, trust = self.scribe._replace(sign=sign), self._trust(rulebook)
+        with self.store.write() as change:
+            return halts.close_incident(
+                change, name, by=by, because=because, clock=self.clock, scribe=scribe, trust=trust
+            )
 
     # What decisions look at
 
@@ -170,7 +266,8 @@ class Authority:
                 self.clock.sure(change)
             check_chain(call.context.chain, line)
             sums = sums_of(tool, call.args, (what for state in line for what in state.task.budget.limits))
-            capsules.spend(change, line, dict.fromkeys(_uses(decision, capsule), 1) | sums, self.scribe)
+            used = dict.fromkeys(_uses(decision), 1) | sums
+            capsules.spend(change, line, used, _entries_used(decision), self.scribe)
         if decision.approval is not None:
             self.clock.sure(change)
             digest = call_digest(call, rulebook.hash, facts)
@@ -198,6 +295,12 @@ class Authority:
                 seal=lambda name: self.vault.seal(change, name, sealed),
                 most=rulebook.book.open_questions,
             )
+
+    def asked_before(self, call: Call, rulebook: Rulebook, facts: Facts) -> AskState | None:
+        """The open ask for exactly this call, if there is one. Raises StoreError and StateForged."""
+        digest = call_digest(call, rulebook.hash, facts)
+        with self.store.read() as view:
+            return asks.find_open(view, digest, self.clock.now(view))
 
     def asked(self, name: str) -> AskState:
         """One ask as it is now. Raises GrantError."""
@@ -325,20 +428,26 @@ class Authority:
             raise
 
 
-def _uses(decision: Decision, capsule: str) -> tuple[str, ...]:
+def _uses(decision: Decision) -> tuple[str, ...]:
     """What one call counts as, for budgets and for the report of what was left unused."""
     found = ["calls", f"tool:{decision.tool}", f"tier:{decision.data_tier}"]
     if not {"write", "delete"}.isdisjoint(decision.effects):
         found.append("writes")
+    return tuple(found)
+
+
+def _entries_used(decision: Decision) -> dict[str, list[str]]:
+    """By capsule: the entries of its grants and plan that the call made use of. A plan may be that of one above."""
     lines = (line for line in decision.trace if isinstance(line, (Covered, Anticipated)))
     used = {one for line in lines for one in (line.used if isinstance(line, Anticipated) else (line.used,))}
-    found += sorted({str(one) for one in used if one is not None and one.capsule == capsule})
-    return tuple(found)
+    found: dict[str, list[str]] = {}
+    for capsule, entry in sorted((one.capsule, str(one)) for one in used if one is not None):
+        found.setdefault(capsule, []).append(entry)
+    return found
 
 
 def _shown(call: Call, decision: Decision, facts: Facts, point: str) -> Ask:
     statement = msgspec.to_builtins(call.statement) if call.statement is not None else None
-    capsule = facts.capsules.get(call.context.capsule) if call.context.capsule is not None else None
     return Ask(
         agent=call.agent,
         tool=call.tool,
@@ -353,10 +462,21 @@ def _shown(call: Call, decision: Decision, facts: Facts, point: str) -> Ask:
         session=call.context.session,
         effects=decision.effects,
         targets=tuple(f"{t.effect} {t.kind} {t.value}" for t in decision.for_call(call.args).targets),
-        anticipated=_anticipated(decision) if capsule is not None and capsule.plan else None,
+        anticipated=_anticipated(decision) if _has_plan(call, facts) else None,
         statement=statement,
         policy=decision.policy,
     )
+
+
+def _has_plan(call: Call, facts: Facts) -> bool:
+    """Whether the call's task has a plan, of its own or inherited."""
+    name = call.context.capsule
+    for _ in facts.capsules:
+        capsule = facts.capsules.get(name) if name is not None else None
+        if capsule is None or capsule.plan:
+            return capsule is not None
+        name = capsule.parent
+    return False
 
 
 def _anticipated(decision: Decision) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import msgspec
@@ -239,8 +239,17 @@ def pass_gate(change: Transaction, name: str, gate: str, *, by: str, now: str, s
     scribe.put(change, GATES, (name,), passed, "gate", {"capsule": name, "gate": gate, "by": by})
 
 
-def spend(change: Transaction, line: list[CapsuleState], what: Mapping[str, int], scribe: Scribe) -> None:
-    """Counts a use in the first capsule of a line and in all above it. Raises GrantError when one has nothing left."""
+def spend(
+    change: Transaction,
+    line: list[CapsuleState],
+    what: Mapping[str, int],
+    entries: Mapping[str, Sequence[str]],
+    scribe: Scribe,
+) -> None:
+    """Counts a use in the first capsule of a line and in all above it. Raises GrantError when one has nothing left.
+
+    `entries`, by capsule, are counted where they stand.
+    """
     name = line[0].task.capsule.id
     for state in line:
         own, limits = state.task.capsule.id, state.task.budget.limits
@@ -252,6 +261,8 @@ def spend(change: Transaction, line: list[CapsuleState], what: Mapping[str, int]
             if most is not None and before + much > most:
                 raise GrantError(_spent(own, one, most, before), code="budget-spent")
             used[one] = before + much
+        for one in entries.get(own, ()):
+            used[one] = used.get(one, 0) + 1
         if used != state.spent:
             scribe.put(change, SPENT, (own,), used, "budget", {"capsule": own})
 

@@ -45,6 +45,11 @@ def read_moment(text: str) -> str | None:
         return None
 
 
+def duration(text: str) -> int:
+    """The seconds of a duration as policies write it: `90s`, `10m`, `24h`, `30d`."""
+    return int(text[:-1]) * {"s": 1, "m": 60, "h": 3600, "d": 86_400}[text[-1]]
+
+
 def seconds_of(moment: str) -> float:
     """The seconds since 1970 of a moment, exact or not. Raises ValueError."""
     return datetime.fromisoformat(moment).timestamp()

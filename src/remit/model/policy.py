@@ -23,6 +23,8 @@ class Argument(msgspec.Struct, frozen=True, omit_defaults=True):
     default: Scalar | None = None
     base: str | None = None
     """For a glob: the path argument that it is relative to."""
+    new_shell: bool = False
+    """For a shell text: each runs in a shell of its own, whose variables no call before it has set."""
 
 
 class Does(msgspec.Struct, frozen=True, omit_defaults=True):

@@ -57,3 +57,6 @@ class Verdict(IntEnum):
 
 
 ALLOW, ASK, DENY = Verdict.ALLOW, Verdict.ASK, Verdict.DENY
+
+HUMAN = "human"
+"""Of whom a question is asked, if it is not of an agent."""

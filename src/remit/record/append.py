@@ -18,6 +18,10 @@ HEAD = (
     " FROM head WHERE one = 1"
 )
 """What is looked at first: `store.write(HEAD)` has it at once."""
+TREE = "tree"
+"""What a process remembers of the log: the tree after its newest entry, as it last saw it."""
+_TOGETHER = 4096
+"""Leaves that are read at once."""
 
 
 class Head(NamedTuple):
@@ -25,16 +29,6 @@ class Head(NamedTuple):
 
     size: int
     root: bytes
-
-
-class Newest:
-    """The newest head that a process has seen, whichever of its ledgers wrote it."""
-
-    __slots__ = ("head", "on_break")
-
-    def __init__(self, head: Head | None = None, on_break: Callable[[LedgerError], object] | None = None) -> None:
-        """`on_break` is told when the log does not go on from the head."""
-        self.head, self.on_break = head, on_break
 
 
 Pending = Entry | Callable[[Callable[[str], int | None]], Entry]
@@ -55,15 +49,14 @@ def append(
     pending: Sequence[Pending],
     writer: str,
     *,
-    known: Head | None = None,
     head: tuple[Any, ...] | None = None,
     running: Mapping[str, int] | None = None,
 ) -> Appended:
     """Writes the entries. Raises StoreError and LedgerError; LedgerStopped if the log carries a stop mark.
 
-    `known` is the newest head that the writer has seen: the log must go on from it. `head` is the row of HEAD, if it
-    was looked at since the transaction began. `running` are the places of calls that are known to run; any other is
-    looked up.
+    The log must go on from what this process has seen of it, whoever wrote since. `head` is the row of HEAD, if it was
+    looked at since the transaction began. `running` are the places of calls that are known to run; any other is looked
+    up.
     """
     row = head if head is not None else change.row(HEAD)
     if row is None:
@@ -72,10 +65,11 @@ def append(
     first = tree.size
     if (row[3] if row[3] is not None else -1) != first - 1:
         raise not_as_many(first, row[3])
-    if known is not None and first <= known.size:
+    known = change.recall(TREE)
+    if known is not None:
         if first < known.size:
             raise LedgerError("the log is shorter than it was: it was cut", code="ledger-truncated")
-        if tree.root() != known.root:
+        if not extends(change, known, tree):
             raise LedgerError("the log is not what it was: entries were replaced", code="ledger-forked")
     places = dict(running) if running else {}
 
@@ -112,11 +106,30 @@ def append(
         ("INSERT INTO secret (seq, path, salt, value) VALUES (?, ?, ?, ?)", fields),
         ("INSERT INTO running (call, seq, writer) VALUES (?, ?, ?)", list(opened.values())),
         ("DELETE FROM running WHERE seq = ?", closed),
-        ("UPDATE head SET size = ?, range = ? WHERE one = 1 AND size = ?", [(tree.size, tree.to_bytes(), first)]),
+        (
+            "UPDATE head SET size = ?, range = ? WHERE one = 1 AND size = ? AND range = ?",
+            [(tree.size, tree.to_bytes(), first, bytes(row[1]))],
+        ),
     )
-    if changed != 1:
-        raise LedgerError("another writer moved the head", code="ledger-corrupt")
+    if changed != 1:  # writers take turns: whoever moved it is none of them
+        raise LedgerError("the head of the log was changed while an entry was written", code="ledger-forked")
+    change.remember(TREE, tree)
     return Appended(first, entries, Head(tree.size, tree.root()), tree)
+
+
+def extends(view: Transaction, known: CompactRange, now: CompactRange) -> bool:
+    """Whether one tree is the other with the leaves that are stored since."""
+    if known.size < now.size:
+        known = known.copy()
+        while known.size < now.size:
+            more = view.rows(
+                "SELECT hash FROM leaf WHERE seq >= ? AND seq < ? ORDER BY seq",
+                *(known.size, min(now.size, known.size + _TOGETHER)),
+            )
+            if not more:
+                return False
+            known.extend(bytes(leaf) for (leaf,) in more)
+    return known.size == now.size and known.hashes == now.hashes
 
 
 def not_as_many(size: int, newest: int | None) -> LedgerError:

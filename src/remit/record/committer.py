@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from remit.model.errors import RemitError
-from remit.record.append import HEAD, Appended, Newest, append, is_there
+from remit.record.append import HEAD, Appended, append, is_there
 from remit.record.batch import Batch, Item
 from remit.record.entry import intent_entry
 from remit.record.errors import LedgerError, LedgerStopped
@@ -18,6 +18,8 @@ from remit.store.interface import Store, Transaction
 MOST_RUNNING = 10_000
 Sink = Callable[[list[tuple[int, bytes]]], None]
 """A second place for entries, given their places and bytes once they are in the log."""
+OnBreak = Callable[[LedgerError], object]
+"""Is told when the log does not go on from what this process has seen of it."""
 
 
 class Doubt(NamedTuple):
@@ -38,11 +40,10 @@ class Committer:
         sink: Sink | None = None,
         *,
         elsewhere: bool = False,
-        newest: Newest,
+        on_break: OnBreak | None = None,
         lease: Lease,
     ) -> None:
-        """The log must go on from `newest`, which moves along with it."""
-        self.store, self.writer, self.sink, self.newest, self.lease = store, writer, sink, newest, lease
+        self.store, self.writer, self.sink, self.on_break, self.lease = store, writer, sink, on_break, lease
         self.closer = ELSEWHERE if elsewhere else writer
         """Who is to report the outcomes."""
         self.sink_errors = 0
@@ -102,14 +103,7 @@ class Committer:
                 self.lease.hold(change)
                 if items:
                     pending = [item.pending for item in items if item.pending is not None]
-                    done = append(
-                        change,
-                        pending,
-                        self.closer,
-                        known=self.newest.head,
-                        head=change.looked,
-                        running=self._running,
-                    )
+                    done = append(change, pending, self.closer, head=change.looked, running=self._running)
                 for item in items:
                     if item.also is not None and not item.abandoned:
                         item.also(change)
@@ -118,13 +112,12 @@ class Committer:
                 self._doubt = Doubt(done.first, done.entries[0].body, items)
             raise
         except LedgerError as error:
-            if error.code in CODES and not isinstance(error, LedgerStopped) and self.newest.on_break is not None:
-                self.newest.on_break(error)
+            if error.code in CODES and not isinstance(error, LedgerStopped) and self.on_break is not None:
+                self.on_break(error)
             raise
         self.lease.kept(done.entries if done is not None and self.closer == self.writer else ())
         if done is None:
             return
-        self.newest.head = done.head
         for place, item in enumerate(items, done.first):
             item.seq = place
         batch.head = done.head

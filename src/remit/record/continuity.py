@@ -10,7 +10,7 @@ import stat
 from pathlib import Path
 from typing import NamedTuple
 
-from remit.record.append import Head, not_as_many
+from remit.record.append import TREE, Head, extends, not_as_many
 from remit.record.errors import LedgerError
 from remit.record.memory import Memory
 from remit.record.stop_mark import read_mark
@@ -55,6 +55,7 @@ def check_continuity(store: Store, state: Path, *, despite_mark: bool = False) -
             raise LedgerError(f"{what}: an old copy was put back", code="ledger-truncated")
         newest = seen if seen is not None and seen.size > signed_size else signed
         now = check_extends(view, newest)
+        view.remember(TREE, now)
     return Standing(Head(now.size, now.root()), signed_size)
 
 
@@ -73,14 +74,17 @@ def check_extends(view: Transaction, known: CompactRange) -> CompactRange:
     newest = view.row("SELECT max(seq) FROM leaf")
     if newest is not None and (newest[0] if newest[0] is not None else -1) != now.size - 1:
         raise not_as_many(now.size, newest[0])
-    tree = known.copy()
-    if now.size > tree.size:
-        tree.extend(
-            bytes(leaf) for (leaf,) in view.each("SELECT hash FROM leaf WHERE seq >= ? ORDER BY seq", tree.size)
-        )
-    if tree.size != now.size or tree.root() != now.root():
+    if not extends(view, known, now):
         raise LedgerError(FORKED, code="ledger-forked")
     return now
+
+
+def check_remembered(view: Transaction) -> Head:
+    """The head, if the log goes on from what this process has seen of it. Raises LedgerError."""
+    known: CompactRange | None = view.recall(TREE)
+    now = check_extends(view, known if known is not None else CompactRange())
+    view.remember(TREE, now)
+    return Head(now.size, now.root())
 
 
 def _head(view: Transaction) -> CompactRange:

@@ -34,8 +34,10 @@ EVENTS = (
     "approval",
     "budget",  # what a call counted as
     "handover",  # who was let hand work to whom in a session of a host
-    "halt",
-    "resume",
+    "violation",  # one that counts towards a halt
+    "halt",  # an agent, a task or all of them: halted, or resumed by a person
+    "incident",
+    "resume",  # of the ledger
     "review",
     "rotation",  # of the ledger's key
     "credential",  # a person's: set, changed, given or refused

@@ -13,8 +13,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from remit.model.errors import RemitError
-from remit.record.append import Head, head_of
-from remit.record.continuity import check_key
+from remit.record.append import Head
+from remit.record.continuity import check_key, check_remembered
 from remit.record.errors import LedgerError
 from remit.record.faults import faults
 from remit.record.reread import Reread
@@ -126,7 +126,7 @@ class Keeper:
             mark = read_mark(view, self.opened.state)
             if mark is not None:
                 raise LedgerError(mark.message, code=mark.code)
-            return head_of(view)
+            return check_remembered(view)
 
     def _try(self, step: Callable[[], object]) -> None:
         found: LedgerError | None = None

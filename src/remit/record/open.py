@@ -23,7 +23,6 @@ from typing import TYPE_CHECKING, Self
 from remit.model.errors import RemitError
 from remit.model.moments import exact_moment
 from remit.model.policy import LedgerSettings
-from remit.record.append import Newest
 from remit.record.continuity import Standing, check_continuity, check_key
 from remit.record.direct import DirectLedger
 from remit.record.errors import LedgerError, LedgerWarning
@@ -168,8 +167,7 @@ class Opened(OpenLog):
             asked = check_anchors(self.log, self.memory, full=full, also=self.settings.anchors)
         self.warnings = [*asked, *(str(one) for one in faults(self, anchors=False))]
         """What is wrong and stops nobody: anchors that can't be reached or were emptied, triggers that were dropped."""
-        self.newest = Newest(standing.head, lambda error: set_mark(store, state, error, point))
-        self.ledger = Ledger(store, point=point, newest=self.newest, state=state)
+        self.ledger = Ledger(store, point=point, on_break=self.on_break, state=state)
         self.keeper: Keeper | None = None
         try:
             self.recovered = self.ledger.recover()
@@ -183,6 +181,10 @@ class Opened(OpenLog):
         except BaseException:
             self.ledger.close()
             raise
+
+    def on_break(self, error: LedgerError) -> None:
+        """Stops the log for everybody: a process that writes found it cut or forked."""
+        set_mark(self.store, self.state, error, self.ledger.point)
 
     def close(self) -> None:
         """Everything is on the disk and signed. Raises LedgerUnavailable if something could not be written."""

@@ -91,6 +91,7 @@ def _described(tree: CompactRange) -> dict[str, Any]:
 
 def _forget(opened: OpenLog) -> None:
     """This machine remembers the log as it is."""
+    opened.store.forget()
     with opened.store.read() as view:
         row = view.row("SELECT size, range FROM head WHERE one = 1")
     if row is None:

@@ -141,7 +141,17 @@ GATES = Kind(name="gates", events=("gate",), tabled=False, by_person=lambda row:
 SPENT = Kind(name="spent", events=("budget",), tabled=False, grows=True)
 DAILY = Kind(name="daily", events=("budget",), tabled=False, grows=True)
 LAUNCH = Kind(name="launch", events=("handover",), tabled=False)
-KINDS = {kind.name: kind for kind in (ASK, CAPSULE, TICKET, ACTIVATION, CREDENTIAL, GATES, SPENT, DAILY, LAUNCH)}
+CHOICE = Kind(name="choice", events=("handover",), tabled=False)
+HALT = Kind(name="halt", events=("halt",), tabled=False, by_person=lambda row: not row.get("halted"))
+INCIDENT = Kind(name="incident", events=("incident",), tabled=False, by_person=lambda row: row.get("state") == "closed")
+VIOLATIONS = Kind(name="violations", events=("violation",), tabled=False)
+KINDS = {
+    kind.name: kind
+    for kind in (
+        *(ASK, CAPSULE, TICKET, ACTIVATION, CREDENTIAL, GATES, SPENT, DAILY, LAUNCH, CHOICE),
+        *(HALT, INCIDENT, VIOLATIONS),
+    )
+}
 
 OTHER_TABLES = {
     "leaf": "the log itself",
@@ -242,9 +252,9 @@ def newest(view: Transaction, *wanted: tuple[Kind, tuple[Key, ...]]) -> list[Sai
     return [_last(kind, key, places.get(subject)) for (kind, key), subject in zip(wanted, subjects, strict=True)]
 
 
-def newest_under(view: Transaction, kind: Kind, first: str) -> list[Said]:
+def newest_under(view: Transaction, kind: Kind, *first: str) -> list[Said]:
     """The newest entries of all subjects whose key begins so, in the order of their subjects. Raises StateForged."""
-    start = subject_of(kind, first)[:-1] + ","
+    start = subject_of(kind, *first)[:-1] + ","
     query = "SELECT DISTINCT subject FROM leaf WHERE subject >= ? AND subject < ? ORDER BY subject"
     keys = [tuple(_SUBJECT.decode(str(row[0]))[1:]) for row in view.rows(query, start, start + "\U0010ffff")]
     found = [newest(view, (kind, key))[0] for key in keys]

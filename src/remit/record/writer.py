@@ -26,9 +26,9 @@ from typing import Any
 
 from remit.model.call import Call
 from remit.model.decision import Decision
-from remit.record.append import Head, Newest
+from remit.record.append import Head
 from remit.record.batch import Also, Batch, Item, Receipt
-from remit.record.committer import Committer, Sink
+from remit.record.committer import Committer, OnBreak, Sink
 from remit.record.entry import RESULTS, Entry, durability, event_entry, intent_snapshot, outcome_entry
 from remit.record.errors import LedgerError, LedgerUnavailable
 from remit.record.ids import checked_id
@@ -60,14 +60,13 @@ class Ledger:
         elsewhere: bool = False,
         sink: Sink | None = None,
         clock: Callable[[], int] = time.time_ns,
-        newest: Newest | None = None,
+        on_break: OnBreak | None = None,
         state: Path | None = None,
     ) -> None:
-        """`newest` is shared by the ledgers of a process. `state` is where its lock lies."""
+        """`on_break` is told when the log was cut or forked. `state` is where the lock of this process lies."""
         self.store, self.point = store, point
         self.deadline, self.heartbeat, self.sink, self.clock = deadline, heartbeat, sink, clock
-        self.newest = newest if newest is not None else Newest()
-        self.state, self.elsewhere = state, elsewhere
+        self.on_break, self.state, self.elsewhere = on_break, state, elsewhere
         """The outcomes of these calls are reported by others, as by the hooks of a host: a stop leaves them open."""
         self.head: Head | None = None
         """The newest head that this process has seen."""
@@ -249,7 +248,7 @@ class Ledger:
         self._waiters = 0
         self._lease = Lease(self.writer, self.state)
         self._committer = Committer(
-            self.store, self.writer, self.sink, elsewhere=self.elsewhere, newest=self.newest, lease=self._lease
+            self.store, self.writer, self.sink, elsewhere=self.elsewhere, on_break=self.on_break, lease=self._lease
         )
         self._pid = os.getpid()
         self._thread = threading.Thread(target=self._run, name="remit-ledger", daemon=True)

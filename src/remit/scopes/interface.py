@@ -82,6 +82,8 @@ class Unit(msgspec.Struct, frozen=True):
     """True for the folder, or the file, whose contents a command touches: `src` of `rm -r src`."""
     nested: bool = False
     """True for a file that is only touched if another target turns out to be a directory: `b/a` of `mv a b`."""
+    declared: bool = False
+    """True for what a package manager writes by itself while it installs what the project declares."""
     whole: bool = False
     """True for a table all of whose rows a statement changes or deletes at once."""
     args: tuple[str, ...] = ()
@@ -287,6 +289,10 @@ class Kind:
     def grade(self, unit: Unit) -> str | None:
         """The grade by which the unit has at least some tier."""
         return UNKNOWN if unit.grade == UNKNOWN else None
+
+    def declared_files(self, unit: Unit) -> tuple[str, ...] | None:
+        """The files that the unit names of those that say what it installs; None if something else says it."""
+        return None
 
     def to_own_branch(self, unit: Unit) -> bool:
         """True if the unit publishes nothing but branches that its text names, without force, to the usual place."""

@@ -62,7 +62,9 @@ class Daemon:
             for fault in self.opened.warnings:
                 on_fault(fault)
             self._ledgers = {
-                host: Ledger(self.opened.store, point=host, elsewhere=True, newest=self.opened.newest, state=self.state)
+                host: Ledger(
+                    self.opened.store, point=host, elsewhere=True, on_break=self.opened.on_break, state=self.state
+                )
                 for host in registry.names()
             }
             if self.opened.keeper is not None:
@@ -77,9 +79,13 @@ class Daemon:
             self._give_back()
             raise
 
+    def _ledger(self, host: str) -> Ledger:
+        opened = self.opened
+        return Ledger(opened.store, point=host, elsewhere=True, on_break=opened.on_break, state=self.state)
+
     def _answerer(self, host: str, ledger: Ledger) -> HookAnswerer:
         enforcer = Enforcer.of_project(self.root, self.state, self.opened.store, ledger)
-        return HookAnswerer(host, enforcer, lambda: read_installed(self.state, host))
+        return HookAnswerer(host, enforcer, lambda: read_installed(self.state, host), self.state)
 
     def serve(self) -> None:
         """Answers until `stop`."""

@@ -85,7 +85,9 @@ def run_probes(root: Path, policy: Path, state: Path, status: Status) -> Probes:
     observed = frozenset(one.name for one in status.agents if one.bond == "observed")
     results: list[Result] = []
     for host in installed:
-        setup, settings = registry.find(host.name).setup(), Path(host.settings or "")
+        setup = registry.find(host.name).setup()
+        whole = [one.path for one in host.copies if one.whole]
+        settings = Path(next(iter([*whole, *(one.path for one in host.copies)]), host.settings or ""))
         try:
             setup.hooks(root, settings, "before", None)
         except RemitError as error:

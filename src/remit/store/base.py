@@ -7,10 +7,10 @@ import os
 import threading
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from functools import partial
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from remit.store.errors import StoreError, StoreMisconfigured, StoreMisused, StoreUnavailable
 from remit.store.pool import Pool
@@ -32,6 +32,8 @@ class BaseStore(ABC, Generic[C, T]):
         if not (0 < timeout <= 3600 and math.isfinite(timeout)):
             raise StoreMisconfigured(f"a timeout of {timeout} seconds")
         self.timeout = timeout
+        self._memory: Mapping[str, Any] = {}
+        """What transactions have remembered. Replaced, never changed: a transaction keeps the one it began with."""
         self._turn = threading.local()
         self._writers = Pool(1, open=self._open_writer, close=self._close, inherited=self._inherited)
         self._readers = Pool(READERS, open=self._open_reader, close=self._close, inherited=self._inherited)
@@ -81,6 +83,9 @@ class BaseStore(ABC, Generic[C, T]):
     def read(self) -> Block[C, T]:
         return Block(self, self._readers, self._begin_read, writes=False)
 
+    def forget(self) -> None:
+        self._memory = {}
+
     def version(self) -> int:
         """Another number once anybody has written; -1 where only reading tells."""
         return -1
@@ -117,6 +122,7 @@ class Block(Generic[C, T]):
     def __enter__(self) -> T:
         store = self._store
         self._process = process = os.getpid()
+        memory = store._memory  # from before the snapshot of a reader, which sees all that was remembered
         if self._writes:
             if getattr(store._turn, "process", None) == process:
                 raise StoreMisused("a write inside a write: the outer block must end first")
@@ -127,6 +133,7 @@ class Block(Generic[C, T]):
             if self._writes:
                 store._turn.process = None
             raise
+        self._transaction.recalled = store._memory if self._writes else memory
         return self._transaction
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
@@ -146,6 +153,8 @@ class Block(Generic[C, T]):
                 else:
                     store._leave(connection)
                 broken = False
+                if transaction.remembered:
+                    store._memory = {**store._memory, **transaction.remembered}
             finally:
                 if broken and self._process == os.getpid():
                     transaction.end()

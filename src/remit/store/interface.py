@@ -30,6 +30,12 @@ class Transaction(Protocol):
     def looked(self) -> tuple[Any, ...] | None:
         """The first row that the query given to `write` found."""
 
+    def recall(self, name: str) -> Any:
+        """What this process has remembered of the store, from before this transaction or in it; None if nothing."""
+
+    def remember(self, name: str, value: object) -> None:
+        """Remembers something of the store in this process, once the transaction has ended well."""
+
     def rows(self, sql: str, *args: Value) -> list[tuple[Any, ...]]:
         """All rows of an answer that is known to be small."""
 
@@ -66,6 +72,9 @@ class Store(Protocol):
 
     def read(self) -> AbstractContextManager[Transaction]:
         """The state at one moment, whoever writes meanwhile."""
+
+    def forget(self) -> None:
+        """Drops what transactions have remembered."""
 
     def version(self) -> int:
         """Another number once anybody has written, for little; -1 where only reading tells."""

@@ -40,6 +40,19 @@ def state_directory(root: Path) -> Path:
     return place
 
 
+def hosts_directory() -> Path:
+    """Where it is kept which projects Remit was installed for, beside their states; made if it is not there yet.
+
+    Raises StoreError if it is open to others.
+    """
+    try:
+        place = Path(os.path.realpath(_home())) / "remit" / "hosts"
+    except (OSError, ValueError) as error:
+        raise StoreMisconfigured(f"can't resolve the paths of the state directory: {error}") from error
+    make_private(place)
+    return place
+
+
 def make_private(path: Path) -> None:
     """The directory exists and is private. What is missing is made, for its owner only; what is there isn't changed."""
     missing = [path]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, ClassVar
 
@@ -28,6 +28,9 @@ class BaseTransaction(ABC):
         self._streams: list[Any] = []
         self.failure: StoreError | None = None
         self.looked: tuple[Any, ...] | None = None
+        self.recalled: Mapping[str, Any] = {}
+        """What was remembered before it began."""
+        self.remembered: dict[str, Any] = {}
 
     @abstractmethod
     def _cursor(self, query: Query, values: tuple[Any, ...]) -> Any:
@@ -43,6 +46,12 @@ class BaseTransaction(ABC):
 
     @abstractmethod
     def _translate(self, error: BaseException) -> StoreError: ...
+
+    def recall(self, name: str) -> Any:
+        return self.remembered[name] if name in self.remembered else self.recalled.get(name)
+
+    def remember(self, name: str, value: object) -> None:
+        self.remembered[name] = value
 
     def rows(self, sql: str, *args: Value) -> list[tuple[Any, ...]]:
         with self.guarded():

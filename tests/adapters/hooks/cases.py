@@ -110,7 +110,7 @@ class CaseHook:
 
     def __init__(self, policy: JSON, folder: Path) -> None:
         self.book, self.facts = build_rulebook(policy), NO_FACTS
-        state = folder / "state"
+        self.state = state = folder / "state"
         make_private(state)
         self.store = open_store(None, state)
         authority = Authority(self.store, Vault(self.store, state / "keys"))
@@ -131,7 +131,7 @@ class CaseHook:
         installed = Installed(1, HOST, str(root), "remit.yaml", "settings.json", "now", (), agents)
         self.enforcer.facts, self.enforcer.decided = self.facts, None
         self.enforcer.case = call if call is not None else Call("", "")
-        answer = HookAnswerer(HOST, self.enforcer, lambda: installed).answer(json.dumps(said).encode())
+        answer = HookAnswerer(HOST, self.enforcer, lambda: installed, self.state).answer(json.dumps(said).encode())
         assert answer.decision is not None
         decided: Decision | None = self.enforcer.decided
         decision = answer.decision if decided is None else decided

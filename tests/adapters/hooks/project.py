@@ -20,7 +20,6 @@ from typing import Any, NamedTuple
 import pytest
 
 from remit.adapters.hooks import client
-from remit.adapters.hooks.command import hook_command
 from remit.adapters.hooks.definitions import definitions_of
 from remit.adapters.hooks.installed import Installed, write_installed
 from remit.record.audit import audit
@@ -93,6 +92,11 @@ class Said(NamedTuple):
     def nothing(self) -> None:
         """Fails unless it is the answer to a report."""
         assert (self.code, self.decision) == (0, "-"), self
+
+
+def hook_command(state: Path, host: str) -> str:
+    """What judges the calls of one project, for `sh -c`."""
+    return shlex.join((sys.executable, "-I", "-S", client.__file__, host, str(state)))
 
 
 def definition(name: str, body: str = "You help.") -> str:

@@ -137,3 +137,11 @@ def test_a_word_that_is_not_literal_could_be_an_option_that_is_refused(text):
 @pytest.mark.parametrize("text", ['test -n "$x"', 'printf "a $x"', 'lspci "a$x"'])
 def test_a_word_that_can_be_no_such_option_is_text(text):
     assert understand(text).grade == UNDERSTOOD
+
+
+@pytest.mark.parametrize(
+    "text",
+    ['git config "core.hooksPath$x" docs', 'git "co$x" a', 'docker "r$x" alpine', 'npm "pub$x" .', 'gh "pr$x" merge 1'],
+)
+def test_a_subcommand_that_is_not_literal(text: str) -> None:
+    assert understand(text).grade == UNKNOWN

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import msgspec
@@ -15,14 +16,16 @@ from remit.adapters.hosts.interface import PLAIN_REFUSAL, Event, Reply
 from remit.enforce.attempt import Enforcer, Passage, wait
 from remit.enforce.carrier import Carried, Carrier, Judged
 from remit.enforce.errors import GuardError
+from remit.enforce.own_names import ACKNOWLEDGE, OWN_IN_HOST, REQUEST
 from remit.enforce.refusal import refusal
 from remit.grant.launches import MOST, launches
-from remit.model.call import Call, Context
+from remit.model.call import Call, Context, Statement
 from remit.model.decision import Decision, Remedy
 from remit.model.digest import sha256
 from remit.model.errors import CallError, RemitError
 from remit.model.rulebook import Rulebook
-from remit.model.terms import ASK, DENY
+from remit.model.terms import ASK, DENY, HUMAN
+from remit.model.text import shown
 from remit.record.ids import is_id
 
 
@@ -39,9 +42,9 @@ class Answer(NamedTuple):
 class HookAnswerer:
     """Answers one host of one project. Safe to use from many threads."""
 
-    def __init__(self, host: str, enforcer: Enforcer, installed: Callable[[], Installed]) -> None:
+    def __init__(self, host: str, enforcer: Enforcer, installed: Callable[[], Installed], state: Path) -> None:
         """`installed` looks the record up, again for each question. Raises InstallError then."""
-        self.host, self.enforcer, self.installed = registry.find(host), enforcer, installed
+        self.host, self.enforcer, self.installed, self.state = registry.find(host), enforcer, installed, state
         self.definitions = Definitions(self.host.definition_endings)
 
     @staticmethod
@@ -75,7 +78,8 @@ class HookAnswerer:
         carrier = HookCarrier(self, msgspec.structs.replace(event, person=False) if alone else event)
         found = wait(self.enforcer.attempt(carrier))
         if isinstance(found, Passage):
-            return Answer(self.host.answer(found.decision, carrier.changed), carrier.call_id, found.decision)
+            reply = self.host.answer(_with_statement(found.decision, carrier.statement), carrier.changed)
+            return Answer(reply, carrier.call_id, found.decision)
         return self._refused(found)
 
     def refuse(self, data: bytes, code: str, reason: str) -> Answer:
@@ -120,10 +124,13 @@ class HookCarrier(Carrier):
         self.answerer, self.event = answerer, event
         self.call = _as_said(event)
         self.call_id = _id(event) if event.use else None
-        self.asks_itself = event.person
+        self.statement: Statement | None = None
+        """What the agent said when it asked for the call."""
         self.can = _CAN if answerer.host.can_change_args else _CAN - {"use-resolved-path"}
         self.changed: dict[str, Any] | None = None
         """The arguments that the host is to use; None where they stay as they are."""
+        self.can_request = False
+        """The agent may ask for calls with a statement."""
 
     def calls(self, rulebook: Rulebook) -> list[Call]:
         """Raises RemitError for a caller that nobody vouches for."""
@@ -138,6 +145,7 @@ class HookCarrier(Carrier):
             self.answerer.vouch(agent)
         language, known = self.answerer.host, rulebook.book.tools.keys() | rulebook.book.aliases.keys()
         tool = next((name for name in language.names_of(event.tool) if name in known), event.tool)
+        self.can_request = REQUEST in rulebook.book.tools and language.can_change_args
         context = Context(
             cwd=os.path.realpath(event.cwd) if event.cwd is not None else None,  # commands are judged by their text
             mode="interactive" if event.person else "autonomous",
@@ -152,10 +160,17 @@ class HookCarrier(Carrier):
         replace = msgspec.structs.replace
         return [replace(call, context=replace(context, chain=chain)) for chain in chains]
 
+    def asks_itself(self, decision: Decision, rulebook: Rulebook) -> bool:
+        """Where somebody sits. A question to an agent is left to that agent, if it can answer."""
+        of = decision.needs.of if decision.needs is not None else HUMAN
+        return self.event.person and (of == HUMAN or ACKNOWLEDGE not in rulebook.book.tools)
+
     def check(self, judged: Judged) -> None:
         """Looks whether files are new; while a person is asked, no arguments can be changed."""
-        decision = judged.decision
+        decision, self.statement = judged.decision, judged.call.statement
         fixed = decision.verdict is ASK or not self.answerer.host.can_change_args
+        if decision.tool in OWN_IN_HOST and decision.would is None:
+            self._check_stamp(judged, fixed)
         if judged.call.args is not self.call.args and fixed and decision.would is None:
             reason = f"{self.answerer.host.name} can't leave out arguments that are null"
             raise GuardError(reason, code="obligation-unsupported")
@@ -167,22 +182,49 @@ class HookCarrier(Carrier):
                     f"{self.answerer.host.name} can't carry out `{duty.do}`", code="obligation-unsupported"
                 )
 
+    def _check_stamp(self, judged: Judged, fixed: bool) -> None:
+        """Remit's own server must be told who calls, for certain. Raises GuardError where that can't be."""
+        if fixed or self.call_id is None:
+            reason = f"{self.answerer.host.name} can't tell {judged.decision.tool} who makes this call"
+            raise GuardError(reason, code="not-stamped")
+        if judged.others:
+            reason = f"{judged.call.agent} was handed work in several ways, and nobody can tell for which it calls"
+            raise GuardError(reason, code="not-stamped")
+
     def carry_out(self, judged: Judged) -> Carried:
-        """The host is handed the paths that were judged."""
+        """The host is handed the paths that were judged; for Remit's own tools, with a stamp that says who calls."""
         duties = judged.decision.obligations if judged.decision.would is None else ()
         found = {duty.arg: duty.value for duty in duties if duty.do == "use-resolved-path"}
         same = judged.call.args is self.call.args  # otherwise something was null, and counts as absent
         args = self.event.args if same else judged.call.args
         self.changed = {**args, **found} if found or not same else None
+        if judged.decision.tool in OWN_IN_HOST and judged.decision.would is None and self.call_id is not None:
+            from remit.adapters.hooks.stamp import stamped  # here: few calls are of Remit's own tools
+
+            call = msgspec.structs.replace(judged.call, tool=judged.decision.tool)
+            name = self.answerer.host.name
+            self.changed = stamped(self.answerer.state, name, self.call_id, call, self.changed or args)
         return Carried(judged.call.args)
 
     def pending(self, decision: Decision) -> Decision:
         """A deny: once it is approved, the same call passes, once."""
         name = decision.needs.approval if decision.needs is not None else None
-        rest = f"it waits as {name}; when a person has approved it, make the same call again"
-        reason = f"{decision.reason}; {rest if name is not None else 'nobody can answer that here'}"
-        remedy = Remedy(f"a person approves {name}", command=f"remit approve {name}") if name is not None else None
+        of = decision.needs.of if decision.needs is not None else HUMAN
+        who = "a person" if of == HUMAN else of
+        rest = f"it waits as {name}; when {who} has approved it, make the same call again"
+        if name is None:
+            rest = f"use the tool {REQUEST} for that" if self.can_request else "nobody can answer that here"
+        reason = f"{decision.reason}; {rest}"
+        remedy = Remedy(f"{who} approves {name}", command=f"remit approve {name}") if name is not None else None
         return msgspec.structs.replace(decision, verdict=DENY, code="ask-pending", reason=reason, remedy=remedy)
+
+
+def _with_statement(decision: Decision, said: Statement | None) -> Decision:
+    """A question as a person is to read it: with what the agent says about its call."""
+    if decision.verdict is not ASK or said is None:
+        return decision
+    text = "; ".join(f"{name}: {shown(value, 200)}" for name, value in msgspec.structs.asdict(said).items() if value)
+    return msgspec.structs.replace(decision, reason=f"{decision.reason}. {decision.agent} says: {text}")
 
 
 def _as_said(event: Event) -> Call:

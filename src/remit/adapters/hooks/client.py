@@ -1,5 +1,8 @@
 """`remit-hook HOST STATE`: what a host runs before and after each tool call. It always answers, and never lets go.
 
+    remit-hook HOST STATE elsewhere      # of a session outside of the project: only whether a call would write into it
+    remit-hook HOST                      # by name, in settings that are shared: the project is found as `roots.py` does
+
 It asks the daemon of the project over its socket; where none is listening, it decides by itself (`local.py`). Whatever
 breaks, the answer is a deny that the host understands, within DEADLINE, which lies below the host's own limit. A child
 does the work, and its parent only waits: a child that is killed, crashes or hangs ends the hook with 2. How the
@@ -148,25 +151,41 @@ def main() -> None:
         posix.dup2(nowhere, 1)
         posix.dup2(nowhere, 2)
         posix.close(nowhere)
-        if len(sys.argv) == 3:
+        if len(sys.argv) == 2:
+            _find_project(sys.argv[1])
+        if len(sys.argv) == 3 or sys.argv[3:] == ["elsewhere"]:
             _host.read(f"{sys.argv[2]}/{SIDECAR % sys.argv[1]}")
         _wait_for_child()
         _thread.start_new_thread(_watch, (data,))
         for number in (_signal.SIGTERM, _signal.SIGHUP):
             _signal.signal(number, lambda *_: None if _answering.locked() else _end(data, "the hook was told to stop"))
-        if len(sys.argv) != 3:
+        host, state, *elsewhere = sys.argv[1:]
+        if elsewhere not in ([], ["elsewhere"]):
             _end(data, "remit-hook is run by a host: `remit install` writes the command")
-        host, state = sys.argv[1:]
         while chunk := posix.read(0, 1024 * 1024):
             data += chunk
             if len(data) > LIMIT:
                 _end(data, "the call is too large to be judged")
-        _say(_answer(host, state, bytes(data)))
+        _say(_answer(host, state, bytes(data), bool(elsewhere)))
     except BaseException as error:
         try:
             _end(data, f"the hook failed ({type(error).__name__})")
         finally:
             posix._exit(2)  # not even that can be said, as without memory: 2 blocks, and 1 would not
+
+
+def _find_project(host: str) -> None:
+    """Goes on as the shell that finds the project; a session in one that Remit was not installed for is refused."""
+    home = posix.environ.get(b"XDG_STATE_HOME", b"")
+    if not home.startswith(b"/"):
+        home = posix.environ.get(b"HOME", b"") + b"/.local/state"
+    if not home.startswith(b"/") or "/" in host:
+        return
+    script = b'[ -r "$0" ] && . "$0"; echo "Remit is not installed here: nothing may run" >&2; exit 2'
+    words = [b"sh", b"-c", b"remit_shared=1; " + script, home + b"/remit/hosts/" + host.encode() + b".sh"]
+    posix.dup2(_stdout, 1)
+    posix.dup2(_stderr, 2)
+    posix.execv("/bin/sh", words)
 
 
 def _wait_for_child() -> None:
@@ -205,11 +224,11 @@ def _ensure_open() -> None:
             posix.open("/dev/null", posix.O_RDWR)  # it takes the lowest number that is free, which is this one
 
 
-def _answer(host: str, state: str, data: bytes) -> Reply:
+def _answer(host: str, state: str, data: bytes, elsewhere: bool) -> Reply:
     failed = None
     alone = _host.alone
     try:
-        found = ask(host, state, data, alone=alone)
+        found = ask(host, state, data, alone=alone) if not elsewhere else None
         if found is not None:
             return found
     except DaemonFailed as error:
@@ -219,10 +238,12 @@ def _answer(host: str, state: str, data: bytes) -> Reply:
     site.main()  # -S left out where packages are
     # msgspec asks for it, does without it, and it brings half of the time that starting takes.
     sys.modules["typing_extensions"] = None  # type: ignore[assignment]
-    from remit.adapters.hooks.local import answer_alone
+    from remit.adapters.hooks.local import answer_alone, answer_elsewhere
 
     del sys.modules["typing_extensions"]
 
+    if elsewhere:
+        return answer_elsewhere(host, state, data)
     return answer_alone(host, state, data, alone=alone, failed=failed)
 
 

@@ -15,7 +15,7 @@ import msgspec
 
 from remit.adapters.hooks.client import MAGIC, SIDECAR
 from remit.adapters.hosts import registry
-from remit.adapters.hosts.interface import Host
+from remit.adapters.hosts.interface import OUTSIDE, Host, Where
 from remit.model.decoding import Decoding
 from remit.model.errors import RemitError
 from remit.store.files import write_whole
@@ -30,6 +30,16 @@ class InstallError(RemitError):
     code = "not-installed"
 
 
+class Copy(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """One place where hooks of ours stand in the host's settings."""
+
+    where: Where
+    path: str
+    """The settings file, absolute."""
+    command: str
+    """What the host runs."""
+
+
 class Installed(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """One host of one project."""
 
@@ -40,7 +50,7 @@ class Installed(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     policy: str
     """The policy file, absolute."""
     settings: str
-    """The host's settings file that the hooks stand in, absolute."""
+    """The settings file of the project that holds the host's own rules, absolute."""
     at: str
     """Since when."""
     definitions: tuple[str, ...] = ()
@@ -49,6 +59,13 @@ class Installed(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """By the host's name of an agent: its definition files and their SHA-256. Empty for one that is built in."""
     store: str | None = None
     """The URL of the store, as REMIT_STORE was then; None: the SQLite file in the state directory."""
+    copies: tuple[Copy, ...] = ()
+    """Where our hooks stand; none in a record of before they were kept."""
+
+    @property
+    def outside(self) -> tuple[Copy, ...]:
+        """Those that no command in the project reaches."""
+        return tuple(one for one in self.copies if one.where in OUTSIDE)
 
 
 _INSTALLED = Decoding(Installed)

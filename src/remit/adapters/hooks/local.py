@@ -33,7 +33,7 @@ def answer_alone(host: str, state: str, data: bytes, *, alone: bool = False, fai
     except RemitError as error:
         return HookAnswerer.without(host, data, error)
     enforcer = Enforcer.of_project(Path(installed.root), place, opened.store, opened.ledger)
-    answerer = HookAnswerer(host, enforcer, lambda: installed)
+    answerer = HookAnswerer(host, enforcer, lambda: installed, place)
     if failed is not None:
         reason = f"the daemon of Remit was asked, and {failed}; restart `remit serve`, or stop it"
         return answerer.refuse(data, "daemon-failed", reason).reply
@@ -41,6 +41,13 @@ def answer_alone(host: str, state: str, data: bytes, *, alone: bool = False, fai
     with suppress(RemitError):  # what is wrong is said to the next question, which is refused
         opened.sign_if_due(waited=answer.decision is not None, ended=answer.ended)
     return answer.reply
+
+
+def answer_elsewhere(host: str, state: str, data: bytes) -> Reply:
+    """The answer to a session outside of the project, which only may not write into it. Never raises RemitError."""
+    from remit.adapters.hooks.elsewhere import judge_elsewhere  # here: most sessions are inside, or name no project
+
+    return judge_elsewhere(host, Path(state), data)
 
 
 def _check_there(state: Path, installed: Installed) -> None:

@@ -16,6 +16,12 @@ if TYPE_CHECKING:
     from remit.model.decision import Decision
 
 
+Where = Literal["user", "managed", "project", "local"]
+"""Where settings of a host live: `setup.py` says what for."""
+OUTSIDE: frozenset[Where] = frozenset(("user", "managed"))
+"""Out of reach for a command in the project."""
+
+
 class Event(msgspec.Struct, frozen=True):
     """What a host says about one tool call, the same for every host: a question or a report."""
 
@@ -64,6 +70,10 @@ PLAIN_REFUSAL = Reply(b"", b"Remit: {why}; nothing may run. Tell the person who 
 """A deny for a host that nobody knows: every host with hooks so far blocks a call if its hook ends with 2."""
 
 
+OWN_SERVER = "remit"
+"""The name under which Remit's own MCP server is registered in a host."""
+
+
 class Host(Protocol):
     """How one host speaks. Nothing here may import more than a hook can pay for on each call."""
 
@@ -83,6 +93,13 @@ class Host(Protocol):
     def definition_endings(self) -> tuple[str, ...]:
         """How the names of files end that the host takes for definitions of agents, in lower case."""
 
+    @property
+    def started_in(self) -> str | None:
+        """The environment variable by which its hooks are told where the session was started; None if there is none.
+
+        Without one a session belongs to the project that its working directory lies in.
+        """
+
     def read_event(self, data: bytes) -> Event:
         """What the host says; `person` only where the host puts a hook's question to somebody.
 
@@ -90,13 +107,16 @@ class Host(Protocol):
         """
 
     def names_of(self, tool: str) -> tuple[str, ...]:
-        """The names that a policy may know a tool by."""
+        """The names that a policy may know a tool by. One of OWN_SERVER also has its plain name (`remit_why`)."""
 
     def effective_args(self, tool: str, args: dict[str, Any]) -> dict[str, Any]:
         """The arguments as the host will use them."""
 
     def answer(self, decision: Decision, changed: dict[str, Any] | None) -> Reply:
         """The decision as the host obeys it; `changed` are the arguments to use in the place of those given."""
+
+    def with_notice(self, reply: Reply, text: str) -> Reply:
+        """The same answer, with something that people should see; stderr where the host has nothing better."""
 
     def setup(self) -> Setup:
         """Its other half, loaded when it is needed."""

@@ -1,4 +1,12 @@
-"""The other half of a host: what installing, looking and probing need. A hook never loads it."""
+"""The other half of a host: what installing, looking and probing need. A hook never loads it.
+
+Settings can live in four places. Those of the *user* and the *managed* ones (of whoever owns the machine) lie outside
+of every project: hooks go there, since no command in a project removes them. One hook there serves all projects that
+Remit was installed for; its command is a few words of shell that ask the list of these projects (`hooks/roots.py`),
+which lies beside their states. Those of the *project*, and its *local* ones that are not shared, get the host's own
+rules; hooks only where people want a clone to refuse work until Remit is installed there, and in hosts that have no
+settings outside.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +17,7 @@ from typing import Any, Literal, NamedTuple, Protocol
 import msgspec
 
 from remit.adapters.hosts.catalog import HostCatalog
+from remit.adapters.hosts.interface import Where
 
 Level = Literal["fault", "note"]
 Act = Literal["read", "write", "edit", "shell"]
@@ -26,6 +35,8 @@ class Finding(msgspec.Struct, frozen=True):
 UNHOOKED = frozenset(
     (
         "installed-elsewhere",
+        "installed-before",
+        "not-listed",
         "settings-elsewhere",
         "settings-gone",
         "settings-invalid",
@@ -83,11 +94,12 @@ class Setup(Protocol):
 
     # Where its files are
 
-    def settings_path(self, root: Path, *, local: bool) -> Path:
-        """The settings of the project that hooks are put into. `local`: those that are not shared with others.
+    @property
+    def places(self) -> tuple[Where, ...]:
+        """Where its settings can live. Hooks are put into the first, unless people say otherwise."""
 
-        Raises RemitError if there are none.
-        """
+    def settings_path(self, root: Path, where: Where) -> Path:
+        """The settings there that hooks and rules are put into. Raises RemitError if it has none."""
 
     def definition_folders(self, root: Path) -> tuple[str, ...]:
         """The directories that it takes agents' definitions from; the project's own is the first."""
@@ -95,11 +107,12 @@ class Setup(Protocol):
     # Settings, as text
 
     def put_hooks(
-        self, text: str | None, command: str, rules: Sequence[str], ours: Sequence[str]
+        self, text: str | None, command: str | None, rules: Sequence[str], ours: Sequence[str]
     ) -> tuple[str, tuple[str, ...]]:
         """The settings with our hooks and these rules, and which of the rules are ours. None: there are none yet.
 
-        `ours` are the rules that an earlier installation added: those no longer wanted go.
+        The command is for `sh -c`; without one only the rules are there, and hooks of ours are gone. `ours` are the
+        rules that an earlier installation added: those no longer wanted go.
         """
 
     def take_hooks(self, text: str, ours: Sequence[str], before: str | None) -> str:
@@ -125,13 +138,30 @@ class Setup(Protocol):
     def restore_tools(self, text: str, before: str, ours: Sequence[str]) -> str:
         """The definition with the tools that it had `before`; the same text if they are not ours any more."""
 
+    # Remit's own MCP server
+
+    def servers_path(self, root: Path) -> Path | None:
+        """The file in which this user registers MCP servers for the project, outside of it; None: there is none."""
+
+    def put_server(self, text: str | None, root: Path, command: Sequence[str]) -> tuple[str, int]:
+        """The file with our server, and how many objects had to be made for it. None: there is no file yet.
+
+        The same text if it is there already.
+        """
+
+    def take_server(self, text: str, root: Path, made: int) -> str:
+        """The file without our server, and without what got empty of the objects that were made for it."""
+
     # How it stands
 
     def survey(self, root: Path) -> Seen:
         """What its own files say; what is broken is a warning."""
 
-    def findings(self, root: Path, settings: Path, command: str) -> Iterable[Finding]:
-        """What is wrong with our hooks in these settings, and what anywhere switches them off or gets at them."""
+    def hook_faults(self, root: Path, settings: Path, command: str) -> Iterable[Finding]:
+        """What is wrong with our hooks in these settings: nothing, if the host runs this command before every call."""
+
+    def switches(self, root: Path, settings: Path) -> Iterable[Finding]:
+        """What anywhere switches hooks off or gets at them, and what people should set in the project's `settings`."""
 
     # Probes
 

@@ -88,7 +88,8 @@ def remove_directories(paths: Iterable[str]) -> None:
 def check_unchanged(changes: Iterable[Change], root: Path) -> None:
     """Raises EditError if a file is no longer what was shown."""
     for change in changes:
-        if read_file(change.path, root) != change.now:
+        base = root if root in change.path.parents else change.path.parent
+        if read_file(change.path, base) != change.now:
             raise EditError(f"{relative(change.path, root)}: changed meanwhile; nothing was written")
 
 

@@ -8,8 +8,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from remit.adapters.hosts.interface import OWN_SERVER
 from remit.adapters.hosts.setup import Setup
 from remit.declare.load import read_pack
+from remit.enforce.own_names import OWN_IN_HOST
 from remit.explain.matrix import callers_of, cell_for, tools_of
 from remit.forms.shapes import NAME
 from remit.model.policy import Caller
@@ -36,8 +38,21 @@ def agents_of(rulebook: Rulebook) -> list[str]:
 def usable_tools(setup: Setup, rulebook: Rulebook, agent: str, now: str) -> list[str]:
     """The host's tools that the agent could be allowed to use, asked or not."""
     own, of_servers = tools_of_host(setup), (setup.catalog.server_tools or "").partition("{")[0]
-    mine = [name for name in tools_of(rulebook) if name in own or (of_servers and name.startswith(of_servers))]
-    return [name for name in mine if cell_for(rulebook, agent, name, now).verdict != "deny"]
+    ours = own_names(setup)
+    mine = [
+        name
+        for name in tools_of(rulebook)
+        if name in own or name in ours or (of_servers and name.startswith(of_servers))
+    ]
+    return [ours.get(name, name) for name in mine if cell_for(rulebook, agent, name, now).verdict != "deny"]
+
+
+def own_names(setup: Setup) -> dict[str, str]:
+    """By its name in the policy: what the host calls a tool of Remit's own server; empty if it can have none."""
+    start = setup.catalog.server_tools
+    if start is None:
+        return {}
+    return {name: start.replace("{server}", OWN_SERVER) + name for name in sorted(OWN_IN_HOST)}
 
 
 def unusable_tools(setup: Setup, rulebook: Rulebook, now: str) -> list[str]:
@@ -98,6 +113,8 @@ def unknown_tools(setup: Setup, rulebook: Rulebook, servers: Iterable[str]) -> l
     found = [name for name in tools_of_host(setup) if name not in known]
     for server in dict.fromkeys(servers if setup.catalog.server_tools is not None else ()):
         start = (setup.catalog.server_tools or "").replace("{server}", re.sub(r"[^A-Za-z0-9_-]", "_", server))
+        if server == OWN_SERVER and OWN_IN_HOST & known:
+            continue
         if not any(name.startswith(start) for name in known):
             found.append(f"{start}*")
     return found

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import msgspec
 
-from remit.adapters.hooks.command import hook_command
 from remit.adapters.hooks.definitions import might_define, names_in
 from remit.adapters.hooks.installed import (
+    Copy,
     Installed,
     InstallError,
     client_is_current,
@@ -17,6 +17,16 @@ from remit.adapters.hooks.installed import (
     read_installed,
     write_installed,
 )
+from remit.adapters.hooks.roots import (
+    Root,
+    change_roots,
+    guard_command,
+    own_root,
+    roots_are_current,
+    shared_command,
+    with_root,
+)
+from remit.adapters.hosts.interface import OUTSIDE, Where
 from remit.adapters.install import compare
 from remit.adapters.install.changes import (
     Change,
@@ -38,6 +48,7 @@ from remit.adapters.install.originals import (
     without_ours,
     write_originals,
 )
+from remit.adapters.install.own_server import Registration, registration
 from remit.adapters.install.place import Place
 from remit.adapters.install.survey import Definition, Survey, survey
 from remit.compile import load_rulebook
@@ -45,6 +56,7 @@ from remit.enforce.in_force import look_up_in_force
 from remit.model.errors import RemitError
 from remit.model.rulebook import Rulebook
 from remit.model.text import shown
+from remit.store.place import hosts_directory
 
 
 class Edits(msgspec.Struct, frozen=True):
@@ -54,9 +66,13 @@ class Edits(msgspec.Struct, frozen=True):
     rulebook: Rulebook
     main: Main
     changes: tuple[Change, ...]
-    """In the order in which they are made: definitions, settings, the policy."""
+    """In the order in which they are made: definitions, the project's settings, the policy."""
+    outside: tuple[Change, ...]
+    """Settings that belong to all projects: they are made last, and undone with the last project."""
     originals: Originals
     """What is kept from before the first write."""
+    originals_outside: Originals
+    root: Root
     record: Installed
     renewed: bool
     """True if the record of the installation changes."""
@@ -64,18 +80,20 @@ class Edits(msgspec.Struct, frozen=True):
     """What differs from the pinned definitions, for people."""
     survey: Survey
     warnings: tuple[str, ...]
+    server: Registration | None = None
+    """Remit's own MCP server, registered or taken out."""
     stale: str | None = None
     """What to say if the policy is not the one that was activated."""
 
     @property
     def needed(self) -> list[Change]:
         """The files that change."""
-        return [change for change in self.changes if change.needed]
+        return [change for change in (*self.changes, *self.outside) if change.needed]
 
     @property
     def nothing(self) -> bool:
         """True if there is nothing to do."""
-        return not self.needed and not self.renewed
+        return not self.needed and not self.renewed and (self.server is None or not self.server.change.needed)
 
     @property
     def unknown_agents(self) -> list[str]:
@@ -93,21 +111,39 @@ class Edits(msgspec.Struct, frozen=True):
         return compare.undefined_agents(self.place.setup, self.rulebook, self.survey.agents, self.main.name)
 
     def write(self) -> None:
-        """Originals first; then definitions; the record, which pins them; then the settings, which start to ask.
+        """Originals first; then definitions; the record, which pins them; the list of projects; then the settings,
+        which start to ask: those outside before hooks in the project go.
 
         Raises EditError and InstallError; what was written until then can be repeated or uninstalled.
         """
-        state = self.place.state
-        check_unchanged(self.changes, self.place.root)
+        state, together = self.place.state, hosts_directory()
+        check_unchanged((*self.changes, *self.outside), self.place.root)
         write_originals(state, self.originals)
-        make_directories(self.originals.directories)
+        write_originals(together, self.originals_outside)
+        make_directories((*self.originals.directories, *self.originals_outside.directories))
         make_changes([change for change in self.changes if change.kind == "definition"])
         write_installed(state, self.record)
+        change_roots(self.place.host, lambda roots: with_root(roots, self.root))
+        make_changes(self.outside)
         make_changes([change for change in self.changes if change.kind != "definition"])
         write_originals(state, _final(self.originals, self.changes))
+        if self.server is not None:
+            self.server.write()
+        write_originals(together, _final(self.originals_outside, self.outside))
 
 
-def prepare(host: str, policy: Path, *, main: str | None, local: bool, now: str, ask: Ask | None) -> Edits:
+class Wanted(msgspec.Struct, frozen=True):
+    """Where people want hooks and rules, besides where an earlier installation put them."""
+
+    local: bool = False
+    """The host's own rules go into settings that are not shared."""
+    shared: bool = False
+    """Hooks also into the project's settings, by a name that works on every machine."""
+    managed: bool = False
+    """Hooks also into the settings of whoever owns the machine."""
+
+
+def prepare(host: str, policy: Path, *, main: str | None, wanted: Wanted, now: str, ask: Ask | None) -> Edits:
     """What installing would do; `ask` where a person can be asked who the main agent is.
 
     Raises RemitError for whatever can't be found, read or edited; nothing is written.
@@ -117,7 +153,7 @@ def prepare(host: str, policy: Path, *, main: str | None, local: bool, now: str,
     place = Place(host, policy)
     rulebook = look_up_in_force(place.root).usable()
     who = find_main(place, rulebook, main, ask)
-    return _edits(place, rulebook, who, local=local, now=now)
+    return _edits(place, rulebook, who, wanted, now=now)
 
 
 def _stale(place: Place, rulebook: Rulebook) -> str | None:
@@ -129,13 +165,47 @@ def _stale(place: Place, rulebook: Rulebook) -> str | None:
     return None if same else f"{name} has changed since it was activated; run `remit activate`, then this again"
 
 
-def _edits(place: Place, rulebook: Rulebook, main: Main, *, local: bool, now: str) -> Edits:
+def _copies(place: Place, wanted: Wanted, before: Installed | None) -> list[Copy]:
+    """Where our hooks are to stand. Raises RemitError if the host has no such settings."""
+    places = place.setup.places
+    wheres: list[Where] = [places[0], *([one.where for one in before.copies] if before is not None else ())]
+    wheres += ["project"] if wanted.shared else []
+    wheres += ["managed"] if wanted.managed else []
+    found = []
+    for where in dict.fromkeys(wheres):
+        if where not in places:
+            raise EditError(f"{place.name} has no {where} settings", code="no-such-settings")
+        command = guard_command(place.name) if where in OUTSIDE else shared_command(place.name)
+        found.append(Copy(where, str(place.settings(where)), command))
+    return found
+
+
+def _outside(place: Place, copies: list[Copy], files: dict[str, Original]) -> list[Change]:
+    """What changes in settings that belong to all projects."""
+    found = []
+    for copy in copies:
+        if copy.where in OUTSIDE:
+            found.append(_hooks_in(place, Path(copy.path), copy.command, [], files.get(copy.path)))
+    wanted = {change.path for change in found}
+    for path, original in files.items():  # of another project, or of settings that the user has elsewhere now
+        if Path(path) not in wanted:
+            data = read_file(Path(path), place.base(Path(path)))
+            found.append(Change("settings", Path(path), data, data, original))
+    return found
+
+
+def _edits(place: Place, rulebook: Rulebook, main: Main, asked: Wanted, *, now: str) -> Edits:
     seen = survey(place)
+    before = _earlier(place)
+    copies = _copies(place, asked, before)
+    together = read_originals(hosts_directory(), place.name)
+    outside = _outside(place, copies, together.files if together is not None else {})
     warnings = list(seen.warnings)
     kept = read_originals(place.state, place.name)
     files = kept.files if kept is not None else {}
     edited = _definitions(place, rulebook, seen, files, now, warnings)
-    changes = [*edited, _settings(place, rulebook, files, local, now, warnings)]
+    settings = _settings(place, rulebook, files, asked.local, copies, now, warnings)
+    changes = [*edited, *settings]
     if main.wanted is not None:
         digest = sha256(main.wanted)
         changes.append(Change("policy", place.policy, main.now, main.wanted, policy_original(main, digest)))
@@ -149,22 +219,40 @@ def _edits(place: Place, rulebook: Rulebook, main: Main, *, local: bool, now: st
         else:
             wanted_now = without_ours(place.setup, path, data, original, original.kind)
             changes.append(Change(original.kind, Path(path), data, wanted_now))
-    handled = {change.path for change in changes}
+    handled = {change.path for change in (*changes, *outside)}
     warnings.extend(
         f"{relative(path, place.root)}: holds hooks of another installation, which stop every call if they can't run"
         for path in seen.hooked
         if path not in handled
     )
-    record, before = _record(place, rulebook, seen, changes, local, now), _earlier(place)
+    record, own = _record(place, rulebook, seen, changes, asked.local, copies, now), own_root(place.root, place.state)
     renewed = before is None or msgspec.structs.replace(record, at=before.at) != before
-    renewed = renewed or not client_is_current(place.state, place.host)
+    renewed = renewed or not client_is_current(place.state, place.host) or not roots_are_current(place.host, own)
     if before is not None:
         record = msgspec.structs.replace(record, at=before.at)
     made = dict.fromkeys([*(kept.directories if kept is not None else ()), *missing_directories(changes)])
     originals = Originals(1, place.name, _kept(changes, files), tuple(made))
     pins = tuple(_pin_lines(place, seen, before)) if before is not None else ()
     stale = _stale(place, rulebook) if not main.lines else None
-    return Edits(place, rulebook, main, tuple(changes), originals, record, renewed, pins, seen, tuple(warnings), stale)
+    made = dict.fromkeys([*(together.directories if together is not None else ()), *missing_directories(outside)])
+    kept_outside = Originals(1, place.name, _kept(outside, together.files if together is not None else {}), tuple(made))
+    return Edits(
+        place,
+        rulebook,
+        main,
+        tuple(changes),
+        tuple(outside),
+        originals,
+        kept_outside,
+        own,
+        record,
+        renewed,
+        pins,
+        seen,
+        tuple(warnings),
+        registration(place, rulebook),
+        stale,
+    )
 
 
 def _final(originals: Originals, changes: tuple[Change, ...]) -> Originals:
@@ -210,16 +298,35 @@ def _original(
 
 
 def _settings(
-    place: Place, rulebook: Rulebook, files: dict[str, Original], local: bool, now: str, warnings: list[str]
-) -> Change:
-    path = place.setup.settings_path(place.root, local=local)
-    earlier = files.get(str(path))
-    data = read_file(path, place.root)
+    place: Place,
+    rulebook: Rulebook,
+    files: dict[str, Original],
+    local: bool,
+    copies: list[Copy],
+    now: str,
+    warnings: list[str],
+) -> list[Change]:
+    """The project's settings: the host's own rules, and hooks where they are to stand in the project."""
     rules = compare.deny_rules(place.setup, rulebook, now)
     warnings.extend(compare.left_out(rulebook, now))
+    of_rules = place.settings("local" if local else "project")
+    commands = {Path(one.path): one.command for one in copies if one.where not in OUTSIDE}
+    found = []
+    for path in dict.fromkeys([of_rules, *commands]):
+        data = read_file(path, place.root)
+        wanted = rules if path == of_rules else []
+        if data is not None or wanted or path in commands:
+            found.append(_hooks_in(place, path, commands.get(path), wanted, files.get(str(path)), data))
+    return found
+
+
+def _hooks_in(
+    place: Place, path: Path, command: str | None, rules: list[str], earlier: Original | None, data: bytes | None = None
+) -> Change:
+    """Settings with our hooks, if there is a command, and with these rules."""
+    data = data if data is not None else read_file(path, place.base(path))
     text = text_of(str(path), data) if data is not None else None
     try:
-        command = hook_command(place.state, place.name)
         new, ours = place.setup.put_hooks(text, command, rules, earlier.ours if earlier is not None else ())
     except RemitError as error:
         raise EditError(f"{shown(path, 300)}: {error}", code=error.code, help=error.help) from None
@@ -283,7 +390,15 @@ def _say_unclear(place: Place, rulebook: Rulebook, one: Definition, warnings: li
         warnings.append(f"{relative(one.path, place.root)}: left as it is: {why}; pinned for {', '.join(might)}")
 
 
-def _record(place: Place, rulebook: Rulebook, seen: Survey, changes: list[Change], local: bool, now: str) -> Installed:
+def _record(
+    place: Place,
+    rulebook: Rulebook,
+    seen: Survey,
+    changes: list[Change],
+    local: bool,
+    copies: list[Copy],
+    now: str,
+) -> Installed:
     wanted = {str(change.path): change.wanted for change in changes if change.wanted is not None}
     pins: dict[str, dict[str, str]] = {agent: {} for agent in compare.agents_of(rulebook)}
     for one in seen.definitions:
@@ -300,12 +415,13 @@ def _record(place: Place, rulebook: Rulebook, seen: Survey, changes: list[Change
         host=place.name,
         root=str(place.root),
         policy=str(place.policy),
-        settings=str(place.setup.settings_path(place.root, local=local)),
+        settings=str(place.settings("local" if local else "project")),
         at=now,
         definitions=seen.folders,
         # One without a file is not vouched for, unless the host has it built in: a session could bring its own along.
         agents={name: files for name, files in pins.items() if files or name in place.setup.catalog.agents},
         store=os.environ.get("REMIT_STORE") or None,
+        copies=tuple(copies),
     )
 
 

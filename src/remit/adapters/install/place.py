@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 from remit.adapters.hosts import registry
-from remit.adapters.hosts.interface import Host
+from remit.adapters.hosts.interface import OUTSIDE, Host, Where
 from remit.adapters.hosts.setup import Setup
 from remit.adapters.install.files import EditError
 from remit.model.text import shown
@@ -28,6 +28,24 @@ class Place:
             raise EditError(f"{shown(self.root, 300)}: no such directory", code="no-policy")
         self.policy = self.root / policy.name
         self.state = state_directory(self.root)
+
+    def settings(self, where: Where) -> Path:
+        """The settings there; of those outside, the file that a symlink leads to.
+
+        Raises RemitError if the host has none, or if those outside lie in the project after all.
+        """
+        path = self.setup.settings_path(self.root, where)
+        if where not in OUTSIDE:
+            return path
+        path = Path(os.path.realpath(path))
+        if self.root == path.parent or self.root in path.parents:
+            help_ = "keep these settings elsewhere, or put remit.yaml into another directory"
+            raise EditError(f"{shown(path, 300)}: lies in the project, where agents write", code="inside", help=help_)
+        return path
+
+    def base(self, path: Path) -> Path:
+        """The directory that a file must lie in: the project, or for settings outside the one that they are in."""
+        return self.root if self.root in path.parents else path.parent
 
     @property
     def name(self) -> str:

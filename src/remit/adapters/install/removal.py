@@ -8,6 +8,7 @@ from pathlib import Path
 import msgspec
 
 from remit.adapters.hooks.installed import installed_path, remove_installed
+from remit.adapters.hooks.roots import change_roots, read_roots, without_root
 from remit.adapters.install.changes import Change, check_unchanged, make_changes, relative, remove_directories
 from remit.adapters.install.files import read_file
 from remit.adapters.install.originals import (
@@ -17,8 +18,10 @@ from remit.adapters.install.originals import (
     read_originals,
     without_ours,
 )
+from remit.adapters.install.own_server import Registration, removal
 from remit.adapters.install.place import Place
 from remit.store.files import sweep
+from remit.store.place import hosts_directory
 
 
 class Removal(msgspec.Struct, frozen=True):
@@ -27,8 +30,12 @@ class Removal(msgspec.Struct, frozen=True):
     place: Place
     originals: Originals | None
     changes: tuple[Change, ...]
+    outside: Originals | None
+    """What is kept of settings that belong to all projects, if this is the last one: then they are as they were."""
     kept: tuple[str, ...]
     """What is said about files that people have changed since."""
+    server: Registration | None = None
+    """Remit's own MCP server, taken out."""
 
     def write(self) -> None:
         """The settings first, so that no hook asks without a record; what is kept goes last.
@@ -40,8 +47,14 @@ class Removal(msgspec.Struct, frozen=True):
         for path in originals.files if originals is not None else ():
             sweep(Path(path))
         make_changes(sorted(self.changes, key=lambda change: change.kind != "settings"))
-        if originals is not None:
-            remove_directories(originals.directories)
+        if self.server is not None:
+            self.server.write()
+        for kept in (originals, self.outside):
+            if kept is not None:
+                remove_directories(kept.directories)
+        change_roots(place.host, lambda roots: without_root(roots, place.root))
+        if self.outside is not None:
+            forget_originals(hosts_directory(), place.name)
         remove_installed(place.state, place.name)
         forget_originals(place.state, place.name)
         remove_directories([str(installed_path(place.state, place.name).parent)])
@@ -53,9 +66,13 @@ def prepare_removal(host: str, policy: Path) -> Removal | None:
     originals = read_originals(place.state, place.name)
     if originals is None and not os.path.lexists(installed_path(place.state, place.name)):
         return None
+    together = read_originals(hosts_directory(), place.name)
+    last = not without_root(read_roots(place.name), place.root)
+    outside = together if last else None
     changes, kept = [], []
-    for path, original in (originals.files if originals is not None else {}).items():
-        now = read_file(Path(path), place.root)
+    files = [*(originals.files.items() if originals is not None else ())]
+    for path, original in [*files, *(outside.files.items() if outside is not None else ())]:
+        now = read_file(Path(path), place.base(Path(path)))
         wanted = without_ours(place.setup, path, now, original, original.kind)
         name = relative(Path(path), place.root)
         if now is None and original.before is not None:
@@ -65,4 +82,6 @@ def prepare_removal(host: str, policy: Path) -> Removal | None:
             kept.append(f"{name}: was changed since the installation; {did}")
         change = Change(original.kind, Path(path), now, wanted)
         changes.extend([change] if change.needed else [])
-    return Removal(place, originals, tuple(changes), tuple(kept))
+    if together is not None and not last:
+        kept.append("the hooks in settings outside of the project stay, since other projects are installed")
+    return Removal(place, originals, tuple(changes), outside, tuple(kept), removal(place))

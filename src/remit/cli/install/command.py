@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from remit.adapters.install.edits import Edits, prepare
+from remit.adapters.install.edits import Edits, Wanted, prepare
 from remit.cli.common import BAD_INPUT, FINE, clock, find_policy
 from remit.cli.install.prompt import at_terminal, check_allowed, confirmed, main_agent
 from remit.cli.install.report import closing, edits_text
@@ -24,7 +24,13 @@ def command(
         str | None, Option("--main", metavar="AGENT", help="The main agent, if the policy does not name it.")
     ] = None,
     local: Annotated[
-        bool, Option("--local", help="Write to the project's settings that are not shared with others.")
+        bool, Option("--local", help="Put the host's own rules into the project's settings that are not shared.")
+    ] = False,
+    shared: Annotated[
+        bool, Option("--shared", help="Hooks also in the project's settings: a clone refuses work until installed.")
+    ] = False,
+    managed: Annotated[
+        bool, Option("--managed", help="Hooks also in the managed settings of this machine, if you may write them.")
     ] = False,
     yes: YesOption = False,
     dry_run: DryRunOption = False,
@@ -33,7 +39,8 @@ def command(
     """Install Remit's hooks in a host's settings. Shows changes first, keeps existing settings, and is idempotent."""
     asking = at_terminal() and not json and not yes
     ask = main_agent(host) if asking else None
-    edits = prepare(host, find_policy(policy), main=main, local=local, now=clock(), ask=ask)
+    wanted = Wanted(local, shared, managed)
+    edits = prepare(host, find_policy(policy), main=main, wanted=wanted, now=clock(), ask=ask)
     if edits.stale is not None:
         err(f"remit: {edits.stale}")
     if not json:
@@ -56,6 +63,7 @@ def _json(edits: Edits, written: bool) -> dict[str, Any]:
     return {
         "host": edits.place.name,
         "settings": edits.record.settings,
+        "hooks": [{"where": one.where, "path": one.path} for one in edits.record.copies],
         "main": edits.main.name,
         "policy_lines": edits.main.lines or None,
         "files": [{"path": str(change.path), "change": change.word} for change in edits.needed],
@@ -64,6 +72,7 @@ def _json(edits: Edits, written: bool) -> dict[str, Any]:
         "undefined_agents": edits.undefined_agents,
         "pins": edits.record.agents,
         "pins_changed": edits.pins,
+        "server": str(edits.server.change.path) if edits.server is not None and edits.server.kept is not None else None,
         "warnings": edits.warnings,
         "written": written,
     }

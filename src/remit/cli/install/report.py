@@ -7,6 +7,7 @@ from pathlib import Path
 from remit.adapters.install.changes import Change, diff
 from remit.adapters.install.compare import lines_for_agents, lines_for_tools
 from remit.adapters.install.edits import Edits
+from remit.adapters.install.own_server import Registration
 from remit.cli.output import paint
 from remit.model.text import escaped, shown
 
@@ -19,6 +20,7 @@ def edits_text(edits: Edits) -> str:
         lines += ["the policy must say so; add to it:", f"    {shown(who.lines.rstrip(), 300)}"]
     text = "".join(f"{line}\n" for line in lines)
     text += "".join(diff_text(change, place.root) for change in edits.needed)
+    text += server_text(edits.server)
     text += "".join(f"{shown(line, 600)}\n" for line in edits.pins)
     return text + _found(edits)
 
@@ -28,7 +30,8 @@ def closing(edits: Edits, written: bool) -> str:
     if edits.nothing:
         text = f"{edits.place.name}: nothing to be done\n"
     elif written:
-        text = f"{edits.place.name}: installed; hooks in {shown(edits.record.settings, 300)}\n"
+        places = ", ".join(shown(one.path, 300) for one in edits.record.copies)
+        text = f"{edits.place.name}: installed; hooks in {places}\n"
     else:
         text = "dry run: nothing was written\n"
     who = edits.main
@@ -37,6 +40,14 @@ def closing(edits: Edits, written: bool) -> str:
         said = f"{file} names the main agent now" if who.wanted or who.written else f"{file} must name the main agent"
         text += f"{said}: run `remit activate`; until then every call of the main agent is denied\n"
     return text
+
+
+def server_text(server: Registration | None) -> str:
+    """What becomes of Remit's own MCP server. No diff: the host's file may hold what nobody is to be shown."""
+    if server is None or not server.change.needed:
+        return ""
+    word = "taken out of" if server.kept is None else "registered for this project in"
+    return f"Remit's own MCP server: {word} {shown(server.change.path, 300)}\n"
 
 
 def diff_text(change: Change, root: Path) -> str:

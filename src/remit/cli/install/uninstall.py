@@ -6,7 +6,7 @@ from remit.adapters.install.removal import prepare_removal
 from remit.cli.common import BAD_INPUT, FINE, find_policy
 from remit.cli.install.command import DryRunOption, HostArgument, YesOption
 from remit.cli.install.prompt import at_terminal, check_allowed, confirmed
-from remit.cli.install.report import diff_text
+from remit.cli.install.report import diff_text, server_text
 from remit.cli.options import JsonOption, PolicyOption
 from remit.cli.output import out, out_json
 
@@ -28,6 +28,7 @@ def command(
         return FINE
     if not json:
         out("".join(diff_text(change, removal.place.root) for change in removal.changes))
+        out(server_text(removal.server))
         out("".join(f"note: {line}\n" for line in removal.kept))
     if not dry_run:
         asking = at_terminal() and not json and not yes

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from itertools import product
+from typing import NamedTuple
 
 from remit.languages.bash import lexer
 from remit.languages.bash.builtins import DECLARES
 from remit.languages.bash.numbers import changed
 from remit.languages.bash.reader import read_script
-from remit.languages.bash.reading import Word
+from remit.languages.bash.reading import GIVEN, Word
 from remit.languages.bash.script import Command, Redirect, Script, Step
 from remit.languages.bash.values import Expander, Items, Piece, Value
 from remit.model.errors import NotUnderstood
@@ -22,7 +23,16 @@ from remit.model.pattern import compile_later
 MAX_VALUES = 16
 MAX_BASES = 16
 MAX_CALLS = 8
+MAX_GIVEN = 3
+"""More variables of the host in one command are unknown words."""
 _REFERENCE = compile_later(r"\$\{?#?([A-Za-z_][A-Za-z0-9_]*)")
+_USE = compile_later(r"\$(?:([A-Za-z_][A-Za-z0-9_]*)|\{([A-Za-z_][A-Za-z0-9_]*)\})")
+_ANY_NAME = compile_later(r"[A-Za-z_][A-Za-z0-9_]*")
+_GIVEN = compile_later(
+    r"""(?:[A-Za-z0-9_./:@%+,=-]|"(?:[^"$`\\]|\$[A-Za-z_][A-Za-z0-9_]*|\$\{[A-Za-z_][A-Za-z0-9_]*\})*"|"""
+    r"""\$[A-Za-z_][A-Za-z0-9_]*|\$\{[A-Za-z_][A-Za-z0-9_]*\})+"""
+)
+"""A word of plain characters and variables, with double quotes or without."""
 _PLAIN_NAME = compile_later(r"[A-Za-z_][A-Za-z0-9_]*")
 _OWN = frozenset({
     "COLUMNS", "COPROC", "DIRSTACK", "EPOCHREALTIME", "EPOCHSECONDS", "EUID", "FUNCNAME", "GROUPS", "HISTCMD", "IFS",
@@ -64,10 +74,18 @@ class Budget:
             raise NotUnderstood("shell", "it takes too many steps to follow")
 
 
+class HostVariables(NamedTuple):
+    """Variables of the host that a command uses."""
+
+    set: frozenset[str] = frozenset()
+    missing: frozenset[str] = frozenset()
+    """Not set, or empty."""
+
+
 class State:
     """What is known at one point of a script."""
 
-    __slots__ = ("bases", "deaf", "exits", "fixed", "frozen", "still", "tainted", "unmoved", "vars")
+    __slots__ = ("bases", "deaf", "exits", "fixed", "frozen", "given", "still", "tainted", "unmoved", "vars")
 
     def __init__(self, bases: Bases = (".",)) -> None:
         self.vars: dict[str, tuple[Value, ...]] = {}
@@ -88,6 +106,8 @@ class State:
         """It stops where a command fails."""
         self.deaf = False
         """Something that runs at any time could change every value."""
+        self.given: frozenset[str] = frozenset()
+        """Variables that a new shell has from its environment, or lacks: nothing in the text can have set them."""
 
     def copy(self) -> State:
         new = State(self.bases)
@@ -95,6 +115,7 @@ class State:
         new.frozen, new.fixed = self.frozen, self.fixed
         new.unmoved, new.tainted = self.unmoved, self.tainted
         new.still, new.exits, new.deaf = self.still, self.exits, self.deaf
+        new.given = self.given
         return new
 
     def join(self, other: State) -> None:
@@ -112,6 +133,7 @@ class State:
         self.tainted = self.tainted or other.tainted
         self.exits = self.exits and other.exits
         self.deaf = self.deaf or other.deaf
+        self.given &= other.given
 
     def settle(self) -> None:
         """What follows runs whether or not `cd` worked."""
@@ -121,6 +143,7 @@ class State:
 
     def give(self, name: str, values: tuple[Value, ...] | None) -> None:
         """A variable gets one of these values; None is one that isn't known."""
+        self.given -= {name}
         known = name not in self.frozen and name not in self.fixed and not _own(name)
         if values and len(values) <= MAX_VALUES and known and not self.deaf:
             self.vars[name] = values
@@ -140,7 +163,10 @@ class State:
         """These variables, or all, have values that aren't known."""
         if names is None:
             self.vars.clear()
+            self.given = frozenset()
         else:
+            names = set(names)
+            self.given -= names
             for name in names:
                 self.vars.pop(name, None)
 
@@ -152,6 +178,18 @@ def union(one: Bases, other: Bases) -> Bases:
 
 def _own(name: str) -> bool:
     return name in _OWN or name.startswith(("BASH", "COMP_"))
+
+
+def given_names(text: str) -> frozenset[str]:
+    """Variables that the text uses and surely doesn't set: nowhere but as `$name` or `${name}` does the name occur."""
+    used: dict[str, int] = {}
+    for found in _USE.finditer(text):
+        name = found[1] or found[2]
+        used[name] = used.get(name, 0) + 1
+    named: dict[str, int] = {}
+    for found in _ANY_NAME.finditer(text):
+        named[found[0]] = named.get(found[0], 0) + 1
+    return frozenset(name for name, count in used.items() if count == named[name] and not _own(name))
 
 
 class Follower:
@@ -516,11 +554,25 @@ class Follower:
             return [command]
         found = []
         for values in self.ways(raws, state):
-            self.budget.spend(1 + sum(map(len, raws)) // 16)
-            variant = self.resolved(command, self.expander(state, values))
-            if variant not in found:
-                found.append(variant)
+            for there in self.hosts_ways(command, state):
+                self.budget.spend(1 + sum(map(len, raws)) // 16)
+                absent = dict.fromkeys(there.missing, Piece(""))
+                variant = self.resolved(command, self.expander(state, {**values, **absent}))
+                if there.set:
+                    variant = variant._replace(words=tuple(_with_given(word, there.set) for word in variant.words))
+                if variant not in found:
+                    found.append(variant)
         return found
+
+    def hosts_ways(self, command: Command, state: State) -> list[HostVariables]:
+        """Which variables of the host a command's words use, each once as set and once as not set or empty."""
+        raws = [word.raw for word in command.words if word.text is None] if state.given else []
+        names = sorted({found[1] or found[2] for raw in raws for found in _USE.finditer(raw)} & state.given)
+        if len(names) > MAX_GIVEN:
+            return [HostVariables()]
+        choices = product((True, False), repeat=len(names))
+        ways = ({name for name, is_set in zip(names, choice, strict=True) if is_set} for choice in choices)
+        return [HostVariables(frozenset(one), frozenset(names) - one) for one in ways]
 
     def ways(self, raws: Iterable[str], state: State) -> list[dict[str, Value]]:
         """Each choice of one value for the variables that these words name; too many: none is known."""
@@ -575,6 +627,15 @@ class Follower:
             given = {other for other, _ in assigns}
             assigns.append((name, _assigned(name, word, expander.without(given) if given else expander)))
         return command._replace(words=tuple(words), redirects=redirects, assigns=tuple(assigns))
+
+
+def _with_given(word: Word, given: frozenset[str]) -> Word:
+    """A word whose variables all come from the host: it stays one word, and is an option only if it begins so."""
+    if word.text is not None or word.is_pipe or not _GIVEN.fullmatch(word.raw):
+        return word
+    if not all((found[1] or found[2]) in given for found in _USE.finditer(word.raw)):
+        return word
+    return Word(None, word.raw, start=word.raw.partition("$")[0].replace('"', "") or GIVEN)
 
 
 class Changes:

@@ -11,6 +11,10 @@ PIPE = "/dev/fd/"
 """What `<(…)` and `>(…)` begin with: each is a pipe to commands that are judged by themselves."""
 
 
+GIVEN = "…"
+"""What a word begins with that begins with a value of the environment: one word, and no option."""
+
+
 class Word(NamedTuple):
     """One word of a command after bash's quoting and expansion rules.
 

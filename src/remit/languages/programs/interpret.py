@@ -63,6 +63,8 @@ _REMOTE = compile_later(r"[A-Za-z][A-Za-z0-9+.-]*://|[^/\s]+:|[A-Za-z0-9-]+(?:\.
 """A URL, `host:path`, or a path that begins with a host name (`example.com/x`)."""
 _HELPER = compile_later(r"[A-Za-z0-9_-]+::")
 _CURRENT = frozenset(("", "HEAD", "@"))
+_FOLDER = compile_later(r"(?:\.|(?:\.|[A-Za-z0-9_-]+)(?:/[A-Za-z0-9_-]+)+)/?(?:\[[A-Za-z0-9_,. -]*\])?")
+"""A folder of the workspace, perhaps with extras, as `.[dev]`: the project itself or a part of it. No archive."""
 _HEADER = compile_later(r'"[A-Za-z-]+: ')
 
 
@@ -100,6 +102,10 @@ class Interpreter:
         """How many arguments stand before `--`."""
         self.suffix: Word | None = None
         """What is added to the names of copies that are kept."""
+        self.declared: tuple[str, ...] | None = None
+        """It installs what files of the project say, these among them; None: something else, or nothing."""
+        self.named: list[tuple[str, Word]] = []
+        """Values of options that could name what is installed, or where it comes from, each with its kind."""
 
     def run(self, profile: Profile, words: Sequence[Word]) -> None:
         """The whole command."""
@@ -152,6 +158,8 @@ class Interpreter:
                 plain.append(_told(word))
             elif profile.sub and not ended:
                 self.seen |= seen
+                if plain:  # that one is the subcommand, or the first argument of what has none
+                    self.out.unknown.append(f"`{plain[0].raw}` is not literal")
                 self._subcommand(profile, text, words[at:], options if profile.shared else {})
                 return
             else:
@@ -186,6 +194,9 @@ class Interpreter:
     def _bare(self, profile: Profile) -> None:
         if profile.bare is not None:
             self._enter(profile.bare)
+            if profile.bare.alone is not None:
+                self.base = frozenset(profile.bare.alone)
+            self._declare(profile.bare, [])
             self.implied = {**self.implied, **profile.bare.touches}
         elif profile.effects or any(name in ("--version", "--help") for name in profile.options):
             self.base = frozenset(profile.effects)
@@ -238,6 +249,7 @@ class Interpreter:
         looked = _looked(profile, words)
         if looked is not None:
             self.replaced = looked
+        self._declare(profile, [word for word in words if word.text is None or word.text[:1] != "-"])
         for word in words:
             if word.text is None and kind == "text" and not profile.options:
                 self.out.loose.append(word.raw)  # `echo $x`: no word of it matters
@@ -354,12 +366,14 @@ class Interpreter:
                 self._module(profile, _told(word), words[at:])
                 return len(words)
             self._known(name, option, _told(word).text)
+            self.named.append((option.kind, word))
             self._value(option.kind, word, option=True)
         elif value is not None:
             if option.kind == "module":
                 self._module(profile, Word(value, value), words[at:])
                 return len(words)
             self._known(name, option, value)
+            self.named.append((option.kind, Word(value, value)))
             self._value(option.kind, Word(value, value), option=True)
         return at
 
@@ -367,8 +381,26 @@ class Interpreter:
         if option.values and (value or "").removeprefix("=") not in option.values:
             self.out.unknown.append(f"`{name}` with another value than {', '.join(option.values)}")
 
+    def _declare(self, profile: Profile, plain: list[Word]) -> None:
+        """Whether all that is installed is what files of the project say."""
+        declared = profile.declared
+        if declared is None or not self.seen.isdisjoint(declared.unless) or any(k == "url" for k, _ in self.named):
+            return
+        folders = [word for kind, word in self.named if kind == "remote"]
+        if declared.arguments == "none" and (plain or folders):
+            return
+        if declared.arguments == "paths":
+            folders += plain
+        files = [word.text for kind, word in self.named if kind == "read"]
+        if declared.arguments == "paths" and not (folders or files):
+            return
+        if None in files or any(word.text is None or not _FOLDER.fullmatch(word.text) for word in folders):
+            return
+        self.declared = tuple(text for text in files if text is not None)
+
     def _arguments(self, profile: Profile, plain: list[Word], seen: set[str]) -> None:
         kinds = profile.args
+        self._declare(profile, plain)
         self.base |= _aim_words(self.out, profile.words, plain)
         for names, other in profile.args_with:
             if seen & set(names):

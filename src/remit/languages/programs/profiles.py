@@ -25,6 +25,15 @@ class Option(msgspec.Struct, frozen=True, omit_defaults=True):
     """As a profile's: with this option the effect is on other files."""
 
 
+class Declared(msgspec.Struct, frozen=True, omit_defaults=True):
+    """How a command installs only what files of the project say."""
+
+    arguments: str
+    """Which arguments add nothing to that: `none`, `paths` of the workspace, or `any`."""
+    unless: tuple[str, ...] = ()
+    """Options with which it installs something else."""
+
+
 class Profile(msgspec.Struct, frozen=True, omit_defaults=True):
     """What is known about a program or one of its subcommands."""
 
@@ -71,6 +80,8 @@ class Profile(msgspec.Struct, frozen=True, omit_defaults=True):
     """It changes files in place, without arguments those below the working directory."""
     alone: tuple[str, ...] | None = None
     """Its effects when it is given no arguments: `git branch` only lists."""
+    declared: Declared | None = None
+    """It can install what files of the project say, and nothing else; never taken over by `same`."""
     at_most: tuple[str, ...] | None = None
     """All effects that it can have, whatever its words are: a word that is not literal could be any option. None: some
     option runs a program or connects somewhere, or nobody has looked."""

@@ -9,11 +9,22 @@ from fnmatch import fnmatchcase
 from posixpath import normpath
 from typing import NamedTuple
 
-from remit.languages.bash.follow import HARMLESS_OPTIONS, STRICT, Bases, Budget, Follower, State, bare, join, union
+from remit.languages.bash.follow import (
+    HARMLESS_OPTIONS,
+    STRICT,
+    Bases,
+    Budget,
+    Follower,
+    State,
+    bare,
+    given_names,
+    join,
+    union,
+)
 from remit.languages.bash.reader import read_script
 from remit.languages.bash.reading import FILE_EFFECTS, Reading, Touch, Word
 from remit.languages.bash.script import Command, Redirect, Script
-from remit.languages.bash.values import Piece
+from remit.languages.bash.values import Items, Piece
 from remit.languages.programs.client import Input, read_client
 from remit.languages.programs.interpret import Interpreter
 from remit.languages.programs.outputs import fed_commands, names_of, output_of
@@ -85,6 +96,8 @@ class Act(NamedTuple):
     """The effects that are its SQL's alone: a `sql:` scope judges them."""
     options: frozenset[str] = frozenset()
     """The options that it has, by the names that its profile gives them."""
+    declared: tuple[str, ...] | None = None
+    """It installs only what files of the project say, these among them; None: something else, or nothing."""
 
     @property
     def names(self) -> frozenset[str]:
@@ -112,17 +125,20 @@ class Understanding(NamedTuple):
         return PROJECT if PROJECT in grades else UNDERSTOOD
 
 
-_cache: OrderedDict[str, Understanding] = OrderedDict()
+_cache: OrderedDict[tuple[str, bool], Understanding] = OrderedDict()
 
 
-def understand(text: str) -> Understanding:
-    """What the text would do. Never raises; repeated texts are remembered, up to a bound."""
-    found = _cache.get(text)
+def understand(text: str, *, new_shell: bool = False) -> Understanding:
+    """What the text would do. Never raises; repeated texts are remembered, up to a bound.
+
+    `new_shell`: it runs in a shell of its own, whose variables no call before it has set.
+    """
+    found = _cache.get((text, new_shell))
     if found is not None:
         return found
-    found = _understand(text)
+    found = _understand(text, new_shell)
     if len(text) <= 4096:
-        _cache[text] = found
+        _cache[text, new_shell] = found
         while len(_cache) > CACHE:
             try:
                 _cache.popitem(last=False)
@@ -136,8 +152,11 @@ def forget() -> None:
     _cache.clear()
 
 
-def _understand(text: str) -> Understanding:
+def _understand(text: str, new_shell: bool) -> Understanding:
     state = State()
+    if new_shell:
+        state.vars["@"] = (Items(()),)
+        state.given = frozenset(name for name in given_names(text) if not is_telling(name))
     state.vars.update((name, (Piece(place), Piece(""))) for name, place in programs().places.items())
     try:
         return Understanding(text, tuple(_acts(text, 0, (), state, Budget(len(text)))))
@@ -302,6 +321,7 @@ def _command(
         contexts=tuple(out.contexts),
         asked=asked,
         options=frozenset(reader.seen),
+        declared=None if unknown else reader.declared,
     )
     acts = [act]
     label = program or "?"
@@ -366,6 +386,7 @@ def _shell(
         if text.text is None:  # said to be not literal already
             state.lose(None)
             return []
+        state.given = frozenset()
         return _acts(text.text, depth + 1, via, state, budget, given, functions)
     inner = State(bases)
     if via[-1] == "trap":

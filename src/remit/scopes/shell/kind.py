@@ -43,7 +43,8 @@ class ShellKind(Kind):
     def units(self, arg: Declared, value: Any, values: Values, call: Call, facts: Facts) -> Iterable[Unit]:
         from remit.scopes.shell.units import shell_units  # here, as below: few callers have shells
 
-        return shell_units(arg.name, value, call.context.cwd, facts.root, facts.schema, facts.links)
+        new = arg.tool.args[arg.name].new_shell
+        return shell_units(arg.name, value, call.context.cwd, facts.root, facts.schema, facts.links, new_shell=new)
 
     def paths(self, text: str, cwd: str | None, root: str | None) -> Iterable[str]:
         from remit.scopes.shell.units import named_paths
@@ -84,6 +85,14 @@ class ShellKind(Kind):
         grade: str = unit.value.act.grade
         # Code of the workspace stays known for what it is, whatever rules make of it.
         return unit.grade if unit.grade == UNKNOWN and grade != PROJECT else grade
+
+    def declared_files(self, unit: Unit) -> tuple[str, ...] | None:
+        """Of an installation below the root of what the project declares; elsewhere others may have written it."""
+        placed = unit.value
+        if placed.act.declared is None or any(base is None or base.startswith("/") for base in placed.bases):
+            return None
+        texts: tuple[str, ...] = placed.act.declared
+        return None if any(text[:1] in "/~" or ".." in text.split("/") or ":" in text for text in texts) else texts
 
     def to_own_branch(self, unit: Unit) -> bool:
         """A plain `git push origin NAME`: everything else may overwrite, delete, or go elsewhere."""

@@ -34,9 +34,11 @@ def shell_units(
     root: str | None,
     schema: Mapping[str, str] | None = None,
     links: Mapping[str, str] | None = None,
+    *,
+    new_shell: bool = False,
 ) -> list[Unit]:
     """The units of a text; never empty. A text that can't be read is one command that is not understood."""
-    found = understand(text)
+    found = understand(text, new_shell=new_shell)
     if found.problem is not None:
         lost = Act(None, (), frozenset(), frozenset(), frozenset(), UNKNOWN, Command(()), unknown=(found.problem,))
         return [Unit("shell", name, Placed(lost, cwd, root), text=text, grade=UNKNOWN)]
@@ -54,8 +56,9 @@ def shell_units(
         grade = UNKNOWN if any(not _addresses(word) for word in act.urls) else act.grade
         grade = UNKNOWN if any(statement.strange for statement in act.statements) else grade
         units.append(Unit("shell", name, placed, act.effects, text=raw, grade=grade))
-        for touch, path in (*placed.touches, *placed.redirected):
-            units.append(_touched(name, placed, touch, path))
+        declared = 0 if act.declared is None else len(placed.touches)
+        for place, (touch, path) in enumerate((*placed.touches, *placed.redirected)):
+            units.append(_touched(name, placed, touch, path, declared=place < declared))
             if touch.deep and isinstance(path, Glob) and not touch.path.glob and path.base != ".":
                 units.append(_itself(name, touch, path.base))
         for statement in act.statements:
@@ -68,7 +71,7 @@ def shell_units(
     return units
 
 
-def _touched(name: str, placed: Placed, touch: Touch, path: str | Glob | None) -> Unit:
+def _touched(name: str, placed: Placed, touch: Touch, path: str | Glob | None, *, declared: bool = False) -> Unit:
     """The unit of one path that a command touches.
 
     INVARIANT: here alone a target that the text does not tell becomes everything that it could be.
@@ -88,6 +91,7 @@ def _touched(name: str, placed: Placed, touch: Touch, path: str | Glob | None) -
             some=touch.some,
             sweeps=touch.deep and isinstance(path, str) and placed.act.program not in LISTERS,
             nested=touch.nested,
+            declared=declared,
         )
     told = touch.path.text
     placeless = told is not None and told.startswith(("~/", "../", "/")) and not is_descriptor(told, touch.effect)

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from remit.adapters.hooks.command import hook_command
+from remit.adapters.hooks.command import program_faults
 from remit.adapters.hooks.definitions import might_define, read_definitions
 from remit.adapters.hooks.installed import (
     Installed,
@@ -15,14 +15,15 @@ from remit.adapters.hooks.installed import (
     installed_path,
     read_installed,
 )
+from remit.adapters.hooks.roots import own_root, read_roots, roots_are_current
 from remit.adapters.hosts import registry
-from remit.adapters.hosts.interface import Host
+from remit.adapters.hosts.interface import OUTSIDE, Host
 from remit.adapters.hosts.registry import UnknownHost
 from remit.adapters.hosts.setup import UNHOOKED, Finding, Setup
 from remit.model.errors import RemitError
 from remit.model.rulebook import Rulebook
 from remit.model.text import shown
-from remit.service.status.model import Definition, DefinitionWord, HostState
+from remit.service.status.model import CopyState, Definition, DefinitionWord, HostState
 
 
 def host_state(name: str, root: Path, policy: Path, state: Path, rulebook: Rulebook | None) -> HostState:
@@ -37,13 +38,59 @@ def host_state(name: str, root: Path, policy: Path, state: Path, rulebook: Ruleb
         if not there:
             return HostState(name, False, main=main)
         return HostState(name, False, main=main, findings=(_fault("install-unreadable", str(error), error.help),))
+    again = f"run `remit install {name}` again"
     findings = list(_record_faults(host, installed, root, policy, state, main, rulebook))
-    findings += setup.findings(root, Path(installed.settings), hook_command(state, name))
+    findings += _list_faults(host, root, state)
+    findings += setup.switches(root, Path(installed.settings))
+    copies, lost = [], []
+    for copy in installed.copies:
+        wrong = list(setup.hook_faults(root, Path(copy.path), copy.command))
+        whole = not any(_unhooks(one) for one in wrong)
+        copies.append(CopyState(copy.where, copy.path, whole))
+        lost += wrong
+    outside = [one for one in copies if one.where in OUTSIDE] or copies
+    hooked = any(one.whole for one in outside) and not any(map(_unhooks, findings))
+    if not installed.copies:
+        lost.append(
+            _fault("installed-before", "its hooks stand in the project, where a command can take them away", again)
+        )
+    findings += lost
     definitions, problems = _definitions(host, setup, installed, rulebook)
     findings += problems
-    hooked = not any(one.level == "fault" and one.code in UNHOOKED for one in findings)
-    passes = setup.catalog.passes
-    return HostState(name, True, installed.at, installed.settings, main, hooked, tuple(findings), definitions, passes)
+    return HostState(
+        name,
+        True,
+        installed.at,
+        installed.settings,
+        main,
+        hooked,
+        tuple(findings),
+        definitions,
+        setup.catalog.passes,
+        tuple(copies),
+    )
+
+
+def _unhooks(one: Finding) -> bool:
+    return one.level == "fault" and one.code in UNHOOKED
+
+
+def _list_faults(host: Host, root: Path, state: Path) -> Iterator[Finding]:
+    """What is wrong with the list of projects, and with what it starts for this one."""
+    again = f"run `remit install {host.name}` again"
+    try:
+        own = next((one for one in read_roots(host.name) if one.root == str(root)), None)
+    except RemitError as error:
+        yield _fault("roots-unreadable", f"the list of projects can't be used, so everything is denied: {error}", again)
+        return
+    if own is None:
+        yield _fault("not-listed", "the project is not in the list of those that the hook minds", again)
+        return
+    yield from program_faults(own.python, own.client)
+    if own.state != str(state):
+        yield _fault("installed-elsewhere", f"the hook uses the state directory {shown(own.state, 300)}", again)
+    elif own == own_root(root, state) and not roots_are_current(host, own):
+        yield _fault("roots-changed", "the list of projects is not as this Remit writes it", again)
 
 
 def _record_faults(

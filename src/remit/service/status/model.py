@@ -7,6 +7,7 @@ from typing import Literal
 import msgspec
 
 from remit.adapters.hosts.catalog import Gap
+from remit.adapters.hosts.interface import Where
 from remit.adapters.hosts.setup import Finding
 
 Bond = Literal["host hook", "only words", "observed", "disabled", "not enforced", "refused"]
@@ -92,6 +93,15 @@ class Definition(msgspec.Struct, frozen=True):
     """The policy knows it."""
 
 
+class CopyState(msgspec.Struct, frozen=True):
+    """One settings file that our hooks were put into."""
+
+    where: Where
+    path: str
+    whole: bool
+    """They are there, complete."""
+
+
 class HostState(msgspec.Struct, frozen=True):
     """One host."""
 
@@ -106,6 +116,7 @@ class HostState(msgspec.Struct, frozen=True):
     definitions: tuple[Definition, ...] = ()
     passes: tuple[Gap, ...] = ()
     """What the host lets through all the same."""
+    copies: tuple[CopyState, ...] = ()
 
 
 class Seen(msgspec.Struct, frozen=True):

@@ -28,6 +28,7 @@ class ClaudeCatalog(HostCatalog, frozen=True, forbid_unknown_fields=True, kw_onl
     permissions: tuple[str, ...]
     handlers: tuple[str, ...]
     files: Files
+    managed: dict[str, str]
     wanted: dict[str, str]
     switches: dict[str, tuple[Whose, ...]]
     variables: dict[str, str]

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 
-from remit.adapters.hosts.interface import Event, LastResort, Reply
+from remit.adapters.hosts.interface import OWN_SERVER, Event, LastResort, Reply
 from remit.model.decision import Decision
 from remit.model.decoding import Decoding
 from remit.model.errors import CallError
@@ -152,6 +152,7 @@ class ClaudeCode:
         unattended=("CLAUDE_CODE_SESSION_ATTENDED", "0"),
     )
 
+    started_in = "CLAUDE_PROJECT_DIR"
     can_change_args = True
     definition_endings = (".md", ".markdown", ".mdc")
     read_event = staticmethod(read_event)
@@ -160,7 +161,8 @@ class ClaudeCode:
         """As the host says, or `server/tool` for one of an MCP server."""
         parts = tool.split("__", 2)
         if len(parts) == 3 and parts[0] == "mcp" and all(parts):
-            return (tool, f"{parts[1]}/{parts[2]}")
+            own = (parts[2],) if parts[1] == OWN_SERVER else ()
+            return (tool, f"{parts[1]}/{parts[2]}", *own)
         return (tool,)
 
     def effective_args(self, tool: str, args: dict[str, Any]) -> dict[str, Any]:
@@ -179,6 +181,14 @@ class ClaudeCode:
         elif changed is not None:
             said["updatedInput"] = changed
         return Reply(msgspec.json.encode({"hookSpecificOutput": said}))
+
+    def with_notice(self, reply: Reply, text: str) -> Reply:
+        """What people see of it is `systemMessage`."""
+        try:
+            found = json.loads(reply.out)
+        except ValueError:
+            return reply
+        return reply._replace(out=msgspec.json.encode({**found, "systemMessage": f"Remit: {text}"}))
 
     def setup(self) -> ClaudeSetup:
         """Its files."""

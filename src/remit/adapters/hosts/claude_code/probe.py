@@ -53,7 +53,8 @@ def not_run(question: bytes) -> bytes:
 
 def hooks(root: Path, files: list[Settings], settings: Path, event: str, tool: str | None) -> list[HookRun]:
     """What it would run. Raises RemitError if it would run nothing, whatever the tool."""
-    here = next((one for one in files if one.path == settings), None) or Settings(settings, "elsewhere")
+    here = next((one for one in files if os.path.realpath(one.path) == os.path.realpath(settings)), None)
+    here = here or Settings(settings, "elsewhere")
     if here.data is None:
         raise RemitError(f"{here.name}: {here.problem or 'it is gone'}; no hook would run", code="no-hook")
     found = handlers(here.data, event)

@@ -12,6 +12,7 @@ from typing import Any
 from remit.adapters.hooks.command import is_hook_command
 from remit.adapters.hosts.claude_code.catalog import catalog
 from remit.adapters.hosts.claude_code.hook import AFTER, BEFORE, END, FAILED, NAME
+from remit.adapters.hosts.interface import OWN_SERVER
 from remit.exchange import json_text
 from remit.exchange.json_text import JsonError
 from remit.model.text import shown
@@ -33,17 +34,21 @@ def group(command: str) -> dict[str, Any]:
     return {"matcher": "*", "hooks": [entry]}
 
 
-def install(text: str, command: str, rules: Sequence[str], ours: Sequence[str] = ()) -> tuple[str, tuple[str, ...]]:
+def install(
+    text: str, command: str | None, rules: Sequence[str], ours: Sequence[str] = ()
+) -> tuple[str, tuple[str, ...]]:
     """The settings with our hooks and these deny rules, and which of the rules are ours.
 
-    `ours` are the deny rules that an earlier installation added: those no longer wanted go. Raises JsonError.
+    Without a command there are no hooks of ours in them. `ours` are the deny rules that an earlier installation added:
+    those no longer wanted go. Raises JsonError.
     """
     check(text)
     for event in json_text.get(text, ("hooks",)) or {}:
-        if event not in EVENTS:
-            text = _drop_hooks(text, event)
-    for event in EVENTS:
-        text = _put_hook(text, event, group(command))
+        if command is None or event not in EVENTS:
+            text = _drop_event(text, event)
+    if command is not None:
+        for event in EVENTS:
+            text = _put_hook(text, event, group(command))
     for key in catalog().wanted if rules else ():  # no rules: whoever only observes blocks nothing
         if json_text.get(text, (key,)) is None:
             text = json_text.put(text, (key,), True)
@@ -88,6 +93,41 @@ def project_servers(text: str, root: str) -> list[str]:
     """The same for one project, in the host's file of all projects. Raises JsonError."""
     found = json_text.get(text, ("projects", root, "mcpServers"))
     return list(found) if isinstance(found, dict) else []
+
+
+def put_server(text: str, root: str, command: Sequence[str]) -> tuple[str, int]:
+    """The host's file of all projects with our server for this one, and how many objects were made. Raises JsonError.
+
+    `alwaysLoad`: its tools are offered without a search for them.
+    """
+    wanted = {"type": "stdio", "command": command[0], "args": list(command[1:]), "env": {}, "alwaysLoad": True}
+    made = 0
+    for path in _server_holders(root):
+        found = json_text.get(text, path)
+        if found is None:
+            text, made = json_text.put(text, path, {}), made + 1
+        elif not isinstance(found, dict):
+            raise JsonError(f"`{shown(path[-1], 300)}` is no object")
+    place = (*_server_holders(root)[-1], OWN_SERVER)
+    return (text if json_text.get(text, place) == wanted else json_text.put(text, place, wanted)), made
+
+
+def take_server(text: str, root: str, made: int) -> str:
+    """The same without it, and without those objects, where they are empty. Raises JsonError."""
+    holders = _server_holders(root)
+    place = (*holders[-1], OWN_SERVER)
+    if json_text.get(text, place) is None:
+        return text
+    text = json_text.remove(text, place)
+    for path in reversed(holders[len(holders) - made :]):
+        if json_text.get(text, path) == {}:
+            text = json_text.remove(text, path)
+    return text
+
+
+def _server_holders(root: str) -> tuple[tuple[str, ...], ...]:
+    """The objects that hold it, the outermost first."""
+    return (("projects",), ("projects", root), ("projects", root, "mcpServers"))
 
 
 def check(text: str) -> None:
@@ -136,6 +176,17 @@ def _put_hook(text: str, event: str, wanted: dict[str, Any]) -> str:
         if len(_ours_in(found)) == len(found["hooks"]):
             return json_text.put(text, ("hooks", event, mine[0]), wanted)
     return json_text.append(_drop_hooks(text, event), ("hooks", event), wanted)
+
+
+def _drop_event(text: str, event: str) -> str:
+    """Our handlers are gone from an event, with what got empty by that."""
+    without = _drop_hooks(text, event)
+    if without == text:
+        return text
+    for path in (("hooks", event), ("hooks",)):
+        if json_text.get(without, path) in ({}, []):
+            without = json_text.remove(without, path)
+    return without
 
 
 def _drop_hooks(text: str, event: str) -> str:

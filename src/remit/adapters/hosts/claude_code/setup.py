@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pwd
+import sys
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -12,6 +13,7 @@ from typing import Any, Literal
 from remit.adapters.hosts.claude_code import probe, settings, status
 from remit.adapters.hosts.claude_code.catalog import ClaudeCatalog, catalog
 from remit.adapters.hosts.claude_code.hook import BEFORE, FAILED
+from remit.adapters.hosts.interface import Where
 from remit.adapters.hosts.setup import Act, Finding, HookRun, Said, Seen
 from remit.exchange import frontmatter, json_text
 from remit.exchange.json_text import JsonError
@@ -32,9 +34,15 @@ class ClaudeSetup:
 
     # Where
 
-    def settings_path(self, root: Path, *, local: bool) -> Path:
-        """`.claude/settings.json`, or the one beside it that is not shared."""
-        return root / FOLDER / ("settings.local.json" if local else "settings.json")
+    places: tuple[Where, ...] = ("user", "managed", "project", "local")
+
+    def settings_path(self, root: Path, where: Where) -> Path:
+        """Raises RemitError without a home directory."""
+        if where == "managed":
+            return Path(catalog().managed.get(sys.platform, catalog().managed["linux"]))
+        if where == "user":
+            return _user() / "settings.json"
+        return root / FOLDER / ("settings.local.json" if where == "local" else "settings.json")
 
     def definition_folders(self, root: Path) -> tuple[str, ...]:
         """It also looks above the project."""
@@ -44,7 +52,7 @@ class ClaudeSetup:
     # Settings
 
     def put_hooks(
-        self, text: str | None, command: str, rules: Sequence[str], ours: Sequence[str]
+        self, text: str | None, command: str | None, rules: Sequence[str], ours: Sequence[str]
     ) -> tuple[str, tuple[str, ...]]:
         """Raises JsonError."""
         try:
@@ -82,6 +90,22 @@ class ClaudeSetup:
         """Raises HeadError."""
         return frontmatter.give_back(text, before, ours)
 
+    # Remit's own MCP server
+
+    def servers_path(self, root: Path) -> Path:
+        """Where the host keeps what it knows of each project: no command in the project's git gets at it."""
+        user = _user()
+        own = user / ".claude.json"
+        return own if own.is_file() or os.environ.get("CLAUDE_CONFIG_DIR") else user.parent / ".claude.json"
+
+    def put_server(self, text: str | None, root: Path, command: Sequence[str]) -> tuple[str, int]:
+        """Raises JsonError."""
+        return settings.put_server(text if text is not None else settings.EMPTY, str(root), command)
+
+    def take_server(self, text: str, root: Path, made: int) -> str:
+        """Raises JsonError."""
+        return settings.take_server(text, str(root), made)
+
     # How it stands
 
     def survey(self, root: Path) -> Seen:
@@ -90,9 +114,8 @@ class ClaudeSetup:
         warnings: list[str] = []
         hooked: list[Path] = []
         user = _user()
-        own = user / ".claude.json"
-        everywhere = own if own.is_file() else user.parent / ".claude.json"  # servers added by its own command
-        project = [self.settings_path(root, local=False), self.settings_path(root, local=True)]
+        everywhere = self.servers_path(root)  # servers added by its own command
+        project = [self.settings_path(root, "project"), self.settings_path(root, "local")]
         for path in dict.fromkeys([*project, user / "settings.json", root / ".mcp.json", everywhere]):
             text = _text(path)
             try:
@@ -106,16 +129,17 @@ class ClaudeSetup:
                 warnings.append(f"{shown(path, 300)}: {error}; the host may ignore this file")
         return Seen(tuple(dict.fromkeys(servers)), tuple(hooked), tuple(warnings))
 
-    def findings(self, root: Path, settings: Path, command: str) -> Iterator[Finding]:
-        """Looks at every settings file that the host would read."""
-        files = _settings_files(root)
-        here = next((one for one in files if one.path == settings), None)
+    def hook_faults(self, root: Path, settings: Path, command: str) -> Iterator[Finding]:
+        """Only in files that the host reads for this project."""
+        here = _one(_settings_files(root), settings)
         if here is None:
-            here = status.Settings(settings, "elsewhere")
             text = f"the host does not read {shown(settings, 300)} for this project"
             yield Finding("fault", "settings-elsewhere", text)
-        yield from status.hook_faults(here, command)
-        yield from status.switch_faults(files, settings)
+        yield from status.hook_faults(here or status.Settings(settings, "elsewhere"), command)
+
+    def switches(self, root: Path, settings: Path) -> Iterator[Finding]:
+        """Looks at every settings file that the host would read."""
+        yield from status.switch_faults(_settings_files(root), settings)
 
     # Probes
 
@@ -141,6 +165,11 @@ class ClaudeSetup:
     def understood(self, code: int, out: bytes, err: bytes) -> Said:
         """Only stdout counts."""
         return probe.understood(code, out)
+
+
+def _one(files: list[status.Settings], settings: Path) -> status.Settings | None:
+    """The file among those that the host reads, whatever links lead there."""
+    return next((one for one in files if os.path.realpath(one.path) == os.path.realpath(settings)), None)
 
 
 def _settings_files(root: Path) -> list[status.Settings]:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from remit.adapters.hooks.command import LONGEST, program_faults
+from remit.adapters.hooks.command import LONGEST
 from remit.adapters.hosts.claude_code.catalog import catalog
 from remit.adapters.hosts.claude_code.hook import BEFORE, NAME
 from remit.adapters.hosts.claude_code.settings import EVENTS, check, is_ours
@@ -86,7 +86,6 @@ def hook_faults(settings: Settings, command: str) -> Iterator[Finding]:
                 Finding("fault", "hook-incomplete", f"{settings.name}: the hook for {event} {text}", again)
                 for text in wrong[0]
             )
-    yield from program_faults(command)
 
 
 def _entry_faults(matcher: Any, entry: dict[str, Any]) -> Iterator[str]:

@@ -1,0 +1,1 @@
+"""Remit's own MCP server: the tools by which agents in a host turn to Remit."""
