@@ -870,9 +870,9 @@ def test_fewer_or_more_arguments_are_another_call():
     tool = {"args": {"a": "text", "b": "text"}, "does": "nothing"}
     rulebook = book(tools={"t": tool, "u": {**tool, "optional": ["a", "b"]}}, agents={"a": {"may": ["t", "u"]}})
     context = Context()
-    for tool in ("t", "u"):
-        calls = [Call("a", tool, args, context) for args in ({"a": "", "b": ""}, {"a": ""}, {"b": ""}, {})]
-        calls += [Call("a", tool, {"a": "", "b": "", "c": ""}, context), Call("a", tool, {"a": "", "c": ""}, context)]
+    for name in ("t", "u"):
+        calls = [Call("a", name, args, context) for args in ({"a": "", "b": ""}, {"a": ""}, {"b": ""}, {})]
+        calls += [Call("a", name, {"a": "", "b": "", "c": ""}, context), Call("a", name, {"a": "", "c": ""}, context)]
         for first in calls:
             decide(rulebook, first), decide(rulebook, first)
             assert differing(rulebook, [(one, NO_FACTS) for one in (first, *calls)]) == []

@@ -98,14 +98,14 @@ def test_arguments_that_are_no_object_stay_as_they_are() -> None:
 def test_what_was_found_can_not_be_changed() -> None:
     cell = cell_of(book(agents={"a": {"may": ["think"], "data_tiers": [0]}}), "a", "write")
     assert cell is not None
-    found = [preview(cell, [Unit("path", "path", ".remit/x", frozenset({"write"}))])]
-    found.append(objection(cell, [Unit("path", "path", ".remit/x", frozenset({"write"}))]))  # type: ignore[arg-type]
-    found.append(AskReason("human", "must-ask", "because"))  # type: ignore[arg-type]
+    found: list[Any] = [preview(cell, [Unit("path", "path", ".remit/x", frozenset({"write"}))])]
+    found.append(objection(cell, [Unit("path", "path", ".remit/x", frozenset({"write"}))]))
+    found.append(AskReason("human", "must-ask", "because"))
     for one in found:
         with pytest.raises(AttributeError):
-            one.tier = one.step = one.of = 9  # type: ignore[union-attr, misc]
+            one.tier = one.step = one.of = 9
     assert found[2] == AskReason("human", "must-ask", "because", None, False, False, False)
-    assert (found[1].binding, found[1].unsure) == (False, False)  # type: ignore[attr-defined]
+    assert (found[1].binding, found[1].unsure) == (False, False)
 
 
 @pytest.mark.parametrize(("scope", "tier"), [(None, 1), (("docs/**",), 1), (("src/**",), 4)])
