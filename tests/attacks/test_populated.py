@@ -42,12 +42,49 @@ PROTECTED = [
     "dd if=docs/a.md of=/dev/stdin < .claude/settings.json",
     "cp docs/a.md /dev/fd/7 7< .claude/settings.json",
     "tee /dev/stdout 1< .claude/settings.json <<< x",
+    # links among what a pattern matches, or find finds, or lies below a folder that is gone through
+    "tee docs/t? <<< x",
+    "truncate -s 0 docs/*",
+    "chmod 000 docs/*",
+    "cp docs/a.md docs/t?",
+    "sort -o docs/t? docs/a.md",
+    "echo x > docs/t?",
+    "rm docs/u?/remit.yaml",
+    "find docs -name to -exec truncate -s0 {} +",
+    "find docs -type l -exec cp docs/a.md {} \\;",
+    "find -L docs -name 'remit*' -delete",
+    "find docs -follow -name settings.json -delete",
+    # links that a command of the text makes, or brings, for another one
+    "cp -a docs/to docs/h; echo x > docs/h",
+    "cp -P docs/to docs/h && echo x > docs/h",
+    "cp -R docs/up docs/h && echo x > docs/h/src/a.txt",
+    "cp -r docs docs2; echo x > docs2/up/remit.yaml",
+    "mkdir d2; mv docs/sub d2; echo x > d2/sub/up/remit.yaml",
+    "for i in 1 2; do echo x > docs/h/remit.yaml; cp -a docs/up docs/h; done",
+    "tar -xf docs/links.tar -C docs; echo x > docs/q/remit.yaml",
+    "unzip -q docs/links.zip -d docs/n && rm docs/n/q/remit.yaml",
+    "git clone x docs/n; echo x > docs/n/q/remit.yaml",
+    # names that a program derives
+    "python3 -m gzip -d remit.yaml.gz",
+    "python3 -m compileall .claude",
     # exclusions stand for all the rest, whatever revision is named before
     "git checkout HEAD~2 -- ':!docs'",
     "git checkout HEAD~2 -- ':(exclude)docs'",
     "git checkout HEAD~2 ':!docs'",
 ]
 PRIVATE = [
+    "cat docs/*/p.txt",
+    "head -1 docs/l*/p*",
+    "for f in docs/*; do cat $f/p.txt; done",
+    "grep -R . docs",
+    "rg -L . docs",
+    "find -L docs -type f -exec cat {} +",
+    "find docs -type l -exec grep -r . {} +",
+    "cp -rL docs d2",
+    "tar -chf d.tar docs",
+    "zip -r d.zip docs",
+    "rsync -aL docs/ d2/",
+    "tar -xf docs/links.tar -C docs; cat docs/q/p.txt",
     # a folder goes with all that is in it
     "rm -r private",
     "rm -Rf ./private/",
@@ -76,6 +113,17 @@ EVERYDAY = [
     ("open", "rm -rf *.egg-info dist/*"),
     ("open", "mv src/a.py tests/"),
     ("open", "git reflog -5"),
+    ("open", "cp -r src src2 && sed -i s/a/b/ src2/x.py"),
+    ("open", "rm -rf docs/*"),
+    ("open", "chmod +x src/*"),
+    ("open", "tar -xf docs/a.tar -C build && ls build && rm -rf build"),
+    ("kept_out", "cat src/*.py"),
+    ("kept_out", "grep -rn x docs"),
+    ("kept_out", "zip -ry d.zip docs"),
+    ("kept_out", "find docs -type f -exec cat {} +"),
+    ("kept_out", "find src -name '*.py' -exec wc -l {} +"),
+    ("reader", "cat src/*.py"),
+    ("locked", "chmod 644 docs/*.md"),
     ("open", "echo x | tee /dev/stderr"),
     ("open", "cat /dev/stdin <<< x"),
     ("open", "cat /proc/self/status"),
@@ -93,12 +141,15 @@ EVERYDAY = [
 @pytest.fixture(scope="module")
 def ask(tmp_path_factory):
     root = tmp_path_factory.mktemp("populated")
-    for name in (".claude", "docs/evil", "private", "src", "tests"):
+    for name in (".claude", "docs/evil", "docs/sub", "private", "src", "tests"):
         (root / name).mkdir(parents=True)
     (root / ".claude/settings.json").write_text("{}")
     (root / "private/p.txt").write_text("secret")
     (root / "docs/up").symlink_to("..")
     (root / "docs/link").symlink_to("../private")
+    (root / "docs/to").symlink_to("../remit.yaml")
+    (root / "docs/sub/up").symlink_to("../..")
+    (root / "remit.yaml").touch()
     rulebook = build_rulebook(POLICY)
     _, facts = open_root(root, root / "remit.yaml", Facts(now="2026-11-16T12:00:00Z"))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -24,8 +25,10 @@ from remit.enforce.in_force import (
     read_in_force,
     repair_rulebook,
 )
+from remit.grant.authority import Authority
 from remit.grant.credential import is_set
 from remit.grant.person import Person, needs_none, prove_person, without_credential
+from remit.grant.reviews import make_due
 from remit.model.errors import RemitError
 from remit.model.rulebook import Rulebook
 from remit.model.text import shown
@@ -33,6 +36,7 @@ from remit.record.anchor import configured
 from remit.record.open import Opened, open_ledger
 from remit.record.startup import check_anchors, forget_anchors
 from remit.service.activation import Difference
+from remit.store.interface import Transaction
 from remit.testing.check import examine
 
 
@@ -40,6 +44,12 @@ def command(
     policy: PolicyOption = None,
     yes: Annotated[bool, Option("--yes", help="Do not ask for confirmation. Never replaces the passphrase.")] = False,
     dry_run: Annotated[bool, Option("--dry-run", help="Only show what would change.")] = False,
+    ref: Annotated[
+        str | None,
+        Option(
+            "--ref", metavar="ID", help="The document behind a change of a role, whose agents are then to be reviewed."
+        ),
+    ] = None,
     json: JsonOption = False,
 ) -> int:
     """Put the policy in force: check it, show what changes, and ask for confirmation."""
@@ -60,7 +70,7 @@ def command(
     with open_ledger(root, point="activate", settings=ledger_settings(root, checked.rulebook)) as opened:
         for warning in opened.warnings:
             err(f"remit: {warning}")
-        return _activate(opened, root, checked.rulebook, yes=yes, json=json)
+        return _activate(opened, root, checked.rulebook, yes=yes, json=json, ref=ref)
 
 
 def _dry_run(force: InForce, rulebook: Rulebook, *, json: bool) -> int:
@@ -72,7 +82,7 @@ def _dry_run(force: InForce, rulebook: Rulebook, *, json: bool) -> int:
     return FINE
 
 
-def _activate(opened: Opened, root: Path, rulebook: Rulebook, *, yes: bool, json: bool) -> int:
+def _activate(opened: Opened, root: Path, rulebook: Rulebook, *, yes: bool, json: bool, ref: str | None) -> int:
     if finish_activation(opened, root):
         err("remit: an activation had been interrupted; it is finished now")
     force = read_in_force(root, opened.store)
@@ -87,16 +97,32 @@ def _activate(opened: Opened, root: Path, rulebook: Rulebook, *, yes: bool, json
         return _done("repaired", difference, json=json)
     if not json:
         out(difference_text(difference))
+    _check_ref(difference, ref)
     by = _consent(opened, force, rulebook, yes=yes)
     before, after = _anchors(force.rulebook), _anchors(rulebook)
     check_anchors(opened.log, opened.memory, also=(*before, *after))
-    activation = put_in_force(opened, root, rulebook, after=force.activation, by=by)
+    also = partial(_due, opened, difference, by, ref) if difference.roles else None
+    activation = put_in_force(opened, root, rulebook, after=force.activation, by=by, also=also)
     with opened.store.read() as view:
         forget_anchors(opened.log, opened.memory, set(before) - {*after, *configured(view)})
     _sign(opened)
     about = {"by": by.name, "at": activation.at, "digest": activation.digest, "activation": activation.seq}
     _done("activated", difference, json=json, **about)
     return FINE
+
+
+def _check_ref(difference: Difference, ref: str | None) -> None:
+    """Raises InputError for a change of a reviewed role without a document that explains it."""
+    if difference.roles and (ref is None or not ref.strip() or len(ref) > 200):
+        what = f"the role {', '.join(difference.roles)} is changed, and its agents are reviewed"
+        raise InputError(what, code="reference-missing", help="name the document behind it: --ref PRD-7")
+
+
+def _due(opened: Opened, difference: Difference, by: Person, ref: str | None, change: Transaction) -> None:
+    """The agents of changed roles are to be reviewed."""
+    authority = Authority(opened.store, opened.vault, writer=opened.ledger.writer)
+    now, scribe = authority.clock.tick(change), authority.scribe
+    make_due(change, difference.new.book, difference.roles, by=by.name, ref=ref or "", now=now, scribe=scribe)
 
 
 def _anchors(rulebook: Rulebook | None) -> tuple[str, ...]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
 
 from remit.cli.common import BAD_POLICY, FINE, find_policy, say_policy
 from remit.cli.options import JsonOption, PolicyOption
@@ -12,22 +13,41 @@ from remit.model.rulebook import Book
 from remit.model.text import shown
 from remit.testing.check import Checked, counts, examine
 
+if TYPE_CHECKING:
+    from remit.grant.reviews import Review
+
 
 def command(
     policy: PolicyOption = None,
     json: JsonOption = False,
     quiet: Annotated[bool, Option("--quiet", "-q", help="Print only what is wrong.")] = False,
+    strict: Annotated[bool, Option("--strict", help="Overdue reviews fail, too.")] = False,
 ) -> int:
     """Check that a policy loads, its examples and `never` statements hold, and its tests pass."""
     path = find_policy(policy)
     if not quiet:
         say_policy(path, machine=json)
     checked = examine(path)
+    overdue = _overdue(path, checked) if strict else []
     if json:
-        out_json(as_json(checked))
+        out_json(as_json(checked) | ({"overdue": overdue, "ok": checked.fine and not overdue} if strict else {}))
     else:
+        out("".join(f"{paint('overdue', 'red')}: {line}\n" for line in map(_review_text, overdue)))
         out(as_text(checked, quiet=quiet))
-    return FINE if checked.fine else BAD_POLICY
+    return FINE if checked.fine and not overdue else BAD_POLICY
+
+
+def _overdue(path: Path, checked: Checked) -> list[Review]:
+    """Reviews that are overdue, by the policy and by what the ledger says. Raises LedgerError and StoreError."""
+    from remit.service.reviews import standing_reviews  # here: a plain check opens no ledger
+
+    if checked.rulebook is None:
+        return []
+    return [one for one in standing_reviews(path, checked.rulebook) if one.state == "overdue"]
+
+
+def _review_text(one: Review) -> str:
+    return f"{shown(one.who, 100)}: last reviewed {one.on} by {shown(one.by or '', 100)}, {one.days} days ago"
 
 
 def as_json(checked: Checked) -> dict[str, Any]:

@@ -93,6 +93,15 @@ COMMANDS: dict[str, Entry] = {
         },
         alone=Command("incidents", "List who is halted, and the incidents that are open", "list_"),
     ),
+    "review": Group(
+        "List the reviews that are due or overdue, with what the ledger says of each agent's use",
+        {"sign": Command("review", "Sign a review: it is recorded in the ledger, with your name", "sign")},
+        alone=Command(
+            "review",
+            "List the reviews that are due or overdue, with what the ledger says of each agent's use",
+            "list_",
+        ),
+    ),
     "approvals": Group(
         "List or watch the calls that wait for a person's answer",
         {

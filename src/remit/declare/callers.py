@@ -59,7 +59,17 @@ enforce = Either(
         what="enforce",
     ),
 )
-review = Record({"every": Field(Duration), "warn": Field(Duration)}, what="review")
+review = Record(
+    {
+        "every": Field(Duration, "how often it is due; 90d if absent"),
+        "warn": Field(Duration, "when it is overdue; 100d if absent"),
+    },
+    what="review",
+)
+reviewed = Field(
+    Record({"on": Field(Moment(), required=True), "by": Field(Text(), required=True)}, what="reviewed"),
+    "when and by whom it was last reviewed",
+)
 project_code = Choice("allow", "deny")
 
 
@@ -106,10 +116,7 @@ _record = {
     "data_tiers": Field(_tiers, "data tiers it may touch"),
     "data_tiers_with_grant": Field(_tiers, "data tiers it may touch when its capsule grants them"),
     "capsule": Field(Choice("required", "optional"), "required: no calls above tier 0 without a task"),
-    "reviewed": Field(
-        Record({"on": Field(Moment(), required=True), "by": Field(Text(), required=True)}, what="reviewed"),
-        "when and by whom the record was last reviewed",
-    ),
+    "reviewed": reviewed,
     "review": Field(review, "how often it is reviewed"),
     "on_violation": Field(on_violation),
     "enforce": Field(enforce),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from remit.declare.callers import agent, enforce, on_violation, project_code, review, role, runner
+from remit.declare.callers import agent, enforce, on_violation, project_code, review, reviewed, role, runner
 from remit.declare.labels import effect_tiers, label_tiers, labels, tool_tiers
 from remit.declare.ledger import ledger
 from remit.declare.rules import Rules, definitions, globs, urls
@@ -95,6 +95,7 @@ _grant = Record(
         "adr": Field(Text(), required=True),
         "approved_by": Field(Text(), required=True),
         "until": Field(Moment(), "the grant ends at this moment", required=True),
+        "reviewed": reviewed,
     },
     lambda values, node, reader: Grant(
         agent=values["agent"],
@@ -102,6 +103,7 @@ _grant = Record(
         until=values["until"],
         adr=values["adr"],
         approved_by=values["approved_by"],
+        reviewed=values.get("reviewed"),
         at=node.at,
     ),
     what="a grant",

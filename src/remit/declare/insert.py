@@ -103,3 +103,37 @@ def _find(body: str, key: str) -> _List | None:
             expecting = not expecting
         depth += 1 if opens else -1 if closes else 0
     return None
+
+
+def with_value(text: str, path: tuple[str, ...], key: str, value: str) -> str:
+    """The text with a value, in one line of flow style, under a key of the mapping at a path: set, or added first.
+
+    Raises PolicyError for a text that is no mapping, and ValueError where no place can be found that is certain.
+    """
+    parse(text, "policy")  # strictly: no anchors, no key twice
+    mark = _MARK if text.startswith(_MARK) else ""
+    body = text.removeprefix(_MARK)
+    node: Any = yaml.compose(body, Loader=yaml.CSafeLoader)
+    for name in path:
+        node = _under(node, name)
+    if not isinstance(node, yaml.MappingNode) or not node.value:
+        raise ValueError(f"`{'.'.join(path)}` is no mapping")
+    found = _under(node, key)
+    if found is not None:
+        start, end = found.start_mark.index, found.end_mark.index
+        if "\n" in body[start:end].rstrip() or not found.flow_style:
+            raise ValueError(f"`{key}` is not written in one line")
+        return f"{mark}{body[:start]}{value}{body[end:]}"
+    first = node.value[0][0].start_mark
+    if node.flow_style:
+        return f"{mark}{body[: first.index]}{key}: {value}, {body[first.index :]}"
+    line = body.rfind("\n", 0, first.index) + 1
+    if body[line : first.index].strip():
+        raise ValueError(f"`{'.'.join(path)}` is not written in lines of its own")
+    end = next((end for end in _ENDS if end in body), "\n")
+    return f"{mark}{body[:line]}{body[line : first.index]}{key}: {value}{end}{body[line:]}"
+
+
+def _under(node: Any, name: str) -> Any:
+    pairs = node.value if isinstance(node, yaml.MappingNode) else ()
+    return next((value for key, value in pairs if key.value == name), None)

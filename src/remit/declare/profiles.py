@@ -104,6 +104,7 @@ _KEYS = frozenset(
         "looks",
         "verb",
         "ends",
+        "links",
     }
 )
 
@@ -238,6 +239,8 @@ class _Compiler:
         for key in _PLAIN:
             if key in data:
                 fields[key] = data[key]
+        if "links" in data:
+            fields["links"] = self._links(where, data)
         if "settings" in data:
             fields["settings"] = tuple(str(text) for text in data["settings"])
         try:
@@ -359,7 +362,7 @@ class _Compiler:
     def _option(self, where: str, value: Any, glued: bool) -> Option:
         if not isinstance(value, dict):
             return Option(self._kind(where, value), glued)
-        for key in set(value) - {"kind", "adds", "sets", "refuse", "because", "apart", "values", "touches"}:
+        for key in set(value) - {"kind", "adds", "sets", "refuse", "because", "apart", "values", "touches", "links"}:
             self.fail(where, f"unknown key `{key}`")
         kind = self._kind(where, value["kind"]) if "kind" in value else None
         sets = self._effects(where, value["sets"]) if "sets" in value else None
@@ -368,7 +371,15 @@ class _Compiler:
         apart = bool(value.get("apart"))
         values = tuple(str(known) for known in value.get("values", ()))
         touches = self._touches(where, value["touches"]) if "touches" in value else {}
-        return Option(kind, glued, apart, adds, sets, str(refuse) if refuse is not None else None, values, touches)
+        links = self._links(where, value)
+        refuse = str(refuse) if refuse is not None else None
+        return Option(kind, glued, apart, adds, sets, refuse, values, touches, links)
+
+    def _links(self, where: str, data: dict[str, Any]) -> str:
+        found = str(data.get("links", ""))
+        if found not in ("", "all", "copy", "none"):
+            self.fail(where, f"`links: {found}`: all, copy or none")
+        return found
 
 
 def _names(text: str) -> tuple[str, ...]:

@@ -36,7 +36,7 @@ from remit.model.policy import LedgerSettings
 from remit.model.rulebook import Rulebook
 from remit.record.state import StateForged
 from remit.store.errors import StoreError, StoreRefused, from_os_error
-from remit.store.interface import Store
+from remit.store.interface import Store, Transaction
 from remit.store.watch import Mark, Watch
 
 if TYPE_CHECKING:
@@ -233,8 +233,18 @@ def _never() -> RulebookError:
 # Activating
 
 
-def put_in_force(opened: Opened, root: Path, rulebook: Rulebook, *, after: Activation | None, by: Person) -> Activation:
+def put_in_force(
+    opened: Opened,
+    root: Path,
+    rulebook: Rulebook,
+    *,
+    after: Activation | None,
+    by: Person,
+    also: Callable[[Transaction], object] | None = None,
+) -> Activation:
     """The rulebook is in force, in place of the one of `after`. Raises RemitError; the old one is in force then.
+
+    `also` is done in the same transaction.
 
     Only where a write to the store, or the renaming, failed half-way, nothing is in force: the error says so.
     """
@@ -246,7 +256,7 @@ def put_in_force(opened: Opened, root: Path, rulebook: Rulebook, *, after: Activ
             raise _meanwhile()
         staged = stage_rulebook(data, path)
         try:
-            activation = _added(opened, rulebook, after, sha256(data).hexdigest(), by)
+            activation = _added(opened, rulebook, after, sha256(data).hexdigest(), by, also)
         except RemitError as error:
             if not getattr(error, "uncertain", False):
                 _remove(staged)
@@ -289,7 +299,14 @@ def repair_rulebook(opened: Opened, root: Path, rulebook: Rulebook) -> bool:
     return True
 
 
-def _added(opened: Opened, rulebook: Rulebook, after: Activation | None, digest: str, by: Person) -> Activation:
+def _added(
+    opened: Opened,
+    rulebook: Rulebook,
+    after: Activation | None,
+    digest: str,
+    by: Person,
+    also: Callable[[Transaction], object] | None,
+) -> Activation:
     from remit.record.policy import record_weakenings  # here: a hook starts faster without
 
     at, writer = opened.ledger.clock(), opened.ledger.writer
@@ -308,6 +325,8 @@ def _added(opened: Opened, rulebook: Rulebook, after: Activation | None, digest:
                 sign=by.sign,
             )
             record_weakenings(change, rulebook, at=at, writer=writer)
+            if also is not None:
+                also(change)
             return made
     except StoreRefused:
         raise _meanwhile() from None

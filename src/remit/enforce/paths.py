@@ -150,7 +150,13 @@ def _links(call: Call, kinds: dict[str, Kind], root: str) -> dict[str, str]:
     texts = [(kind, text) for name, kind in kinds.items() for text in texts_at(call.args, name.split("."))]
     paths = sorted({path for kind, text in texts for path in kind.paths(text, call.context.cwd, root)})
     found = {path: _real(os.path.join(root, path)) for path in paths[:MAX_PATHS]}
-    return {path: to for path, real in found.items() if real is not None and (to := relative_to(real, root)) != path}
+    links = {path: to for path, real in found.items() if real is not None and (to := relative_to(real, root)) != path}
+    globs = {glob for kind, text in texts for glob in kind.patterns(text, call.context.cwd, root)}
+    if not globs:
+        return links
+    from remit.enforce.link_look import links_among  # here: few calls have a pattern
+
+    return {**links_among(globs, root), **links}
 
 
 def _changes(call: Call, kinds: dict[str, Kind], root: str) -> dict[str, tuple[str, ...]]:

@@ -14,7 +14,7 @@ from typing import Any, Literal
 import msgspec
 
 from remit.decide.questions import call_digest
-from remit.grant import asks, capsules, halts, tickets
+from remit.grant import asks, capsules, halts, reviews, tickets
 from remit.grant.asks import AskState
 from remit.grant.capsules import CapsuleState, Ending
 from remit.grant.chain import chain_of, check_chain
@@ -27,6 +27,7 @@ from remit.grant.history import Unused, unused
 from remit.grant.notes import Scribe
 from remit.grant.person import needs_none
 from remit.grant.repair import Repaired, repair
+from remit.grant.reviews import Review, Signed
 from remit.grant.sums import sums_of
 from remit.model.call import Call
 from remit.model.decision import Decision
@@ -150,6 +151,23 @@ class Authority:
         with self.store.write() as change:
             return halts.close_incident(
                 change, name, by=by, because=because, clock=self.clock, scribe=scribe, trust=trust
+            )
+
+    # Reviews
+
+    def reviews(self, rulebook: Rulebook) -> list[Review]:
+        """How all reviews stand that the policy demands, the worst first. Raises StoreError and StateForged."""
+        with self.store.read() as view:
+            return reviews.reviews(rulebook.book, self.clock.now(view), reviews.signed(view, self._trust(rulebook)))
+
+    def sign_review(
+        self, rulebook: Rulebook, who: str, *, by: str, because: str, ref: str | None = None, sign: Sign | None = None
+    ) -> Signed:
+        """Records a person's review, for whom `sign` signs. Raises GrantError."""
+        scribe = self.scribe._replace(sign=sign)
+        with self.store.write() as change:
+            return reviews.sign_review(
+                change, rulebook.book, who, by=by, because=because, clock=self.clock, scribe=scribe, ref=ref
             )
 
     # What decisions look at

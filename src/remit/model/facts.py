@@ -60,7 +60,8 @@ class Facts(msgspec.Struct, frozen=True, omit_defaults=True):
     resolved: dict[str, str] | None = None
     """Argument text → absolute path with symlinks followed; None: paths are judged by their text."""
     links: dict[str, str] = {}
-    """Normal path in a command → the normal path that it leads to by symlinks, where that is another one."""
+    """Normal path in a command, or one that a pattern in it matches → the normal path that it leads to by symlinks,
+    where that is another one. A pattern that matches too much to look at → nothing."""
     changes: dict[str, tuple[str, ...]] = {}
     """The one command of the call whose text doesn't tell it → the paths that it would change, normal, where whoever
     enforces has looked: `git switch main`."""

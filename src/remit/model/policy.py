@@ -296,7 +296,11 @@ class Grant(msgspec.Struct, frozen=True, omit_defaults=True):
     until: str
     adr: str | None = None
     approved_by: str | None = None
+    reviewed: dict[str, str] | None = None
     at: str = ""
+
+    def __post_init__(self) -> None:
+        freeze_fields(self, "reviewed")
 
 
 class Stream(msgspec.Struct, frozen=True, omit_defaults=True):

@@ -144,12 +144,13 @@ LAUNCH = Kind(name="launch", events=("handover",), tabled=False)
 CHOICE = Kind(name="choice", events=("handover",), tabled=False)
 HALT = Kind(name="halt", events=("halt",), tabled=False, by_person=lambda row: not row.get("halted"))
 INCIDENT = Kind(name="incident", events=("incident",), tabled=False, by_person=lambda row: row.get("state") == "closed")
+REVIEW = Kind(name="review", events=("review",), tabled=False, by_person=lambda row: row.get("state") == "signed")
 VIOLATIONS = Kind(name="violations", events=("violation",), tabled=False)
 KINDS = {
     kind.name: kind
     for kind in (
         *(ASK, CAPSULE, TICKET, ACTIVATION, CREDENTIAL, GATES, SPENT, DAILY, LAUNCH, CHOICE),
-        *(HALT, INCIDENT, VIOLATIONS),
+        *(HALT, INCIDENT, VIOLATIONS, REVIEW),
     )
 }
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from typing import Any
 
 from remit.record.reader import Filter, entries
@@ -54,6 +55,41 @@ def count(view: Transaction, wanted: Filter) -> Stats:
         data = stored.data
         if wanted.wants(data):
             found.add(data, len(stored.body))
+    return found
+
+
+class Use:
+    """What one agent did."""
+
+    def __init__(self) -> None:
+        self.calls = self.allowed = self.denied = self.changes = 0
+        self.last: str | None = None
+        self.tools: Counter[str] = Counter()
+        self.codes: Counter[str] = Counter()
+        """Of what was denied."""
+
+    def add(self, data: dict[str, Any]) -> None:
+        """Counts one intent."""
+        self.calls += 1
+        self.last = str(data.get("at", ""))
+        _count(self.tools, data.get("tool"))
+        if data.get("decision") == "deny":
+            self.denied += 1
+            _count(self.codes, data.get("code"))
+        elif data.get("decision") == "allow":
+            self.allowed += 1
+            self.changes += not set(data.get("effects") or ()) <= {"read"}
+
+
+def use_by_agent(view: Transaction, since: Mapping[str, str | None], at_all: str | None = None) -> dict[str, Use]:
+    """What each of these agents did since its moment, or since `at_all`. Raises LedgerError and StoreError."""
+    found = {agent: Use() for agent in since}
+    for stored in entries(view):
+        data = stored.data
+        if data.get("type") == "intent" and (agent := data.get("agent")) in found:
+            start = since[agent] or at_all
+            if start is None or str(data.get("at", "")) >= start:
+                found[agent].add(data)
     return found
 
 

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from remit.model.call import Call, Context
     from remit.model.facts import Facts
     from remit.model.policy import Scalar, Tool
+    from remit.scopes.glob import Glob
     from remit.scopes.shell.sole import Sole
 
 FOR_LABELS = frozenset(("table", "host", "branch", "context"))
@@ -252,6 +253,10 @@ class Kind:
 
     def paths(self, text: str, cwd: str | None, root: str | None) -> Iterable[str]:
         """The normal paths that a text in a language names: whoever looks at the disk follows these."""
+        return ()
+
+    def patterns(self, text: str, cwd: str | None, root: str | None) -> Iterable[Glob]:
+        """The patterns among whose matches links matter: whoever looks at the disk looks for some."""
         return ()
 
     def databases(self, text: str, cwd: str | None, root: str | None) -> Iterable[str]:

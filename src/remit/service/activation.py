@@ -12,6 +12,7 @@ import msgspec
 
 from remit.analyze.changes import Change, compare
 from remit.enforce.in_force import InForce, look_up_in_force
+from remit.grant.reviews import of_role
 from remit.model.rulebook import Rulebook
 from remit.record.policy import weakenings
 from remit.testing.check import Checked, examine
@@ -35,6 +36,14 @@ class Difference(msgspec.Struct, frozen=True):
         active = self.force.rulebook
         return active is not None and active.hash == self.new.hash and not self.changes
 
+    @property
+    def roles(self) -> tuple[str, ...]:
+        """The roles that it changes, of those whose agents are reviewed: these are then due at once."""
+        if self.force.rulebook is None:
+            return ()
+        names = {change.name for change in self.changes if change.section == "roles" and change.key}
+        return tuple(sorted(name for name in names if any(of_role(self.new.book, name))))
+
     def as_json(self) -> dict[str, Any]:
         """The difference for programs."""
         activation = self.force.activation
@@ -45,6 +54,7 @@ class Difference(msgspec.Struct, frozen=True):
             "fault": self.force.fault,
             "weakens": [{**one, "new": fresh} for one, fresh in self.weakens()],
             "changes": self.changes,
+            "roles": self.roles,
         }
 
     def weakens(self) -> list[tuple[dict[str, Any], bool]]:

@@ -58,7 +58,7 @@ class PolicyEdit(msgspec.Struct, frozen=True):
         """The policy is the new one. Raises InputError, and then it is the old one."""
         if read_text(self.file, shown(self.file, 300)) != self.text:
             raise InputError("the policy was changed meanwhile; nothing was written", code="policy-changed")
-        _write(self.file, self.made)
+        write_policy(self.file, self.made)
 
 
 def add_grant(file: Path, grant: StandingGrant) -> PolicyEdit:
@@ -67,7 +67,7 @@ def add_grant(file: Path, grant: StandingGrant) -> PolicyEdit:
     entry = _entry(before, grant)
     text = read_text(file, shown(file, 300))
     made = _inserted(text, entry)
-    _only_more(before, _loaded(file, made))
+    _only_more(before, load_beside(file, made))
     return PolicyEdit(file, before, entry, text, made)
 
 
@@ -88,13 +88,13 @@ def _entry(rulebook: Rulebook, grant: StandingGrant) -> str:
         if not all(map(is_visible, text)) or text != text.strip() or len(text) > 200:
             raise InputError(f"{name}: one line of up to 200 characters that can be seen")
     scope = {name: values for name, values in (("path", grant.paths), ("url", grant.urls)) if values}
-    parts = ", ".join(f"{name}: [{', '.join(map(_quoted, values))}]" for name, values in scope.items())
-    may = ", ".join(f"{{{_quoted(tool)}: {{{parts}}}}}" if parts else _quoted(tool) for tool in tools)
-    about = f"adr: {_quoted(grant.adr)}, approved_by: {_quoted(grant.approved_by)}, until: {_quoted(grant.until)}"
-    return f"{{agent: {_quoted(agent)}, may: [{may}], {about}}}"
+    parts = ", ".join(f"{name}: [{', '.join(map(quoted, values))}]" for name, values in scope.items())
+    may = ", ".join(f"{{{quoted(tool)}: {{{parts}}}}}" if parts else quoted(tool) for tool in tools)
+    about = f"adr: {quoted(grant.adr)}, approved_by: {quoted(grant.approved_by)}, until: {quoted(grant.until)}"
+    return f"{{agent: {quoted(agent)}, may: [{may}], {about}}}"
 
 
-def _quoted(text: str) -> str:
+def quoted(text: str) -> str:
     """A word as it is where YAML can't take it for anything else, otherwise in double quotes."""
     words = ("true", "false", "null", "yes", "no", "on", "off")
     if re.fullmatch(r"[A-Za-z][A-Za-z0-9_-]*|[0-9]{4}-[0-9]{2}-[0-9]{2}", text) and text.lower() not in words:
@@ -111,7 +111,7 @@ def _inserted(text: str, entry: str) -> str:
         ) from None
 
 
-def _loaded(file: Path, text: str) -> Rulebook:
+def load_beside(file: Path, text: str) -> Rulebook:
     """The policy as it would be, loaded from a file beside it. Raises PolicyError as for the policy itself."""
     beside = _stage(file, text)
     try:
@@ -132,7 +132,7 @@ def _stage(file: Path, text: str) -> Path:
         raise InputError(f"the policy can't be written: {error.strerror}", code="not-written") from None
 
 
-def _write(file: Path, text: str) -> None:
+def write_policy(file: Path, text: str) -> None:
     """The policy is the new one, or the old one; nothing between."""
     try:
         write_whole(file, text.encode(), mode=None)

@@ -16,6 +16,11 @@ def reading(*words: Word | str) -> Reading:
     return out
 
 
+def found(text: str, *, glob: bool = False) -> Word:
+    """What find hands on: something below a path, or what matches; it goes through no links itself."""
+    return Word(text, "{}", glob, deep=not glob, some=True, through="last")
+
+
 def deep(*paths: str, effect: str = "read") -> list[Touch]:
     return [Touch(effect, Word(path, path), deep=True) for path in paths]
 
@@ -55,9 +60,9 @@ def test_deletes_below_every_start_path() -> None:
     assert out.effects == {"delete"}
     assert out.touches == [
         *deep("src"),
-        Touch("delete", Word("src/**/*.pyc", "{}", glob=True, some=True), some=True),
+        Touch("delete", found("src/**/*.pyc", glob=True), some=True, links="last"),
         *deep("build"),
-        Touch("delete", Word("build/**/*.pyc", "{}", glob=True, some=True), some=True),
+        Touch("delete", found("build/**/*.pyc", glob=True), some=True, links="last"),
     ]
 
 
@@ -67,7 +72,7 @@ def test_deletes_below_every_start_path() -> None:
 def test_deletes_all_below_where_the_name_does_not_limit_it(line: str) -> None:
     assert reading(*line.split()).touches == [
         *deep("src"),
-        Touch("delete", Word("src", "{}", deep=True, some=True), deep=True, some=True),
+        Touch("delete", found("src"), deep=True, some=True, links="last"),
     ]
 
 
@@ -90,26 +95,26 @@ def test_a_reference_time_is_no_file() -> None:
 
 
 FOUND = Word(None, "{}", start="")
-BELOW = Word(".", "{}", deep=True, some=True)
+BELOW = found(".")
 
 
 @pytest.mark.parametrize(
     ("line", "command"),
     [
         (r". -exec grep -l TODO {} \;", ["grep", "-l", "TODO", BELOW]),
-        ("src -exec grep -l TODO {} +", ["grep", "-l", "TODO", *[Word("src", "{}", deep=True, some=True)] * 2]),
-        (r"src -name 'x*' -exec rm -f {} \; -print", ["rm", "-f", Word("src/**/x*", "{}", glob=True, some=True)]),
-        (r"src -name 'x*' -o -exec rm -f {} \; -print", ["rm", "-f", Word("src", "{}", deep=True, some=True)]),
-        (r"src -exec rm {} \; -name x", ["rm", Word("src", "{}", deep=True, some=True)]),
+        ("src -exec grep -l TODO {} +", ["grep", "-l", "TODO", *[found("src")] * 2]),
+        (r"src -name 'x*' -exec rm -f {} \; -print", ["rm", "-f", found("src/**/x*", glob=True)]),
+        (r"src -name 'x*' -o -exec rm -f {} \; -print", ["rm", "-f", found("src")]),
+        (r"src -exec rm {} \; -name x", ["rm", found("src")]),
         (
             r"src -exec mv {} {}.bak \;",
-            ["mv", Word("src", "{}", deep=True, some=True), Word("src*", "{}.bak", True, True, True)],
+            ["mv", found("src"), Word("src*", "{}.bak", True, True, True)],
         ),
         (
             r"src -exec cp {} old/{} \;",
-            ["cp", Word("src", "{}", deep=True, some=True), Word("old/src", "old/{}", deep=True, some=True)],
+            ["cp", found("src"), Word("old/src", "old/{}", deep=True, some=True)],
         ),
-        (r"src -exec cp {} {}/../../x \;", ["cp", Word("src", "{}", deep=True, some=True), Word(None, "{}/../../x")]),
+        (r"src -exec cp {} {}/../../x \;", ["cp", found("src"), Word(None, "{}/../../x")]),
         (r"src -exec dd if={} \;", ["dd", Word(None, "if={}")]),
         (r". -exec echo + \;", ["echo", "+"]),
         (r". -exec echo a{} + \;", ["echo", Word(None, "a{}"), "+"]),

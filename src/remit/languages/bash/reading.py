@@ -23,7 +23,8 @@ class Word(NamedTuple):
     where it stands for `text` or something below it: what `find src` finds. `some` is true where it stands for a part
     of what matches, and the text doesn't tell which. `start` is what a word without text
     begins with, if it stays one word whatever its parts turn out to be: `src/` of `"src/$x"`, nothing of `"$x"`; None
-    if it could become several words, or none.
+    if it could become several words, or none. `through` says which of the links that it may match are followed by who
+    opens what it names: `all`, those that it ends in (`last`: find goes through no others), or `none` (find -type f).
     """
 
     text: str | None
@@ -32,6 +33,7 @@ class Word(NamedTuple):
     deep: bool = False
     some: bool = False
     start: str | None = None
+    through: str = "all"
 
     @property
     def is_pipe(self) -> bool:
@@ -58,6 +60,9 @@ class Touch(NamedTuple):
     """Of all below it only some, and the text doesn't tell which: what an archive contains, what `find` finds."""
     nested: bool = False
     """It is touched only if another target turns out to be a directory: `b/a` of `mv a b`."""
+    links: str = "none"
+    """What becomes of links among all that it stands for: `all` are followed, or the `last` part of a name, or `none`;
+    or each is copied as a link (`copy`)."""
 
     @property
     def implied(self) -> bool:
@@ -103,12 +108,17 @@ class Reading:
         """It runs code of the workspace."""
         self.directory: Word | None = None
         """Where it works, if not where the shell is."""
+        self.links = ""
+        """What the command does with links below a folder, where its profile or an option says so."""
+        self.brings = False
+        """Among what it writes below a folder may be links: it unpacks an archive, or clones a repository."""
 
     def touch(self, effect: str, path: Word, *, deep: bool = False, some: bool = False, nested: bool = False) -> None:
         """A path with an effect; writing and deleting add the effect. A pipe to other commands is no path."""
         if path.is_pipe:
             return
-        self.touches.append(Touch(effect, path, deep or path.deep, some or path.some or path.deep, nested))
+        links = path.through if path.glob or path.deep else "none"
+        self.touches.append(Touch(effect, path, deep or path.deep, some or path.some or path.deep, nested, links))
         if effect != "read":
             self.effects.add(effect)
 

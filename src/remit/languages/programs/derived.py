@@ -17,6 +17,8 @@ _PACKED = {
 }  # fmt: skip
 """What the compressors take off a name, or put in its place."""
 _ENDINGS = {"gzip": ".gz", "bzip2": ".bz2", "xz": ".xz", "zstd": ".zst", "lz4": ".lz4", "brotli": ".br"}
+_BRINGS = frozenset(("unzip", "git clone"))
+"""What they write below a folder comes from elsewhere, links and all."""
 _UNPACKS = frozenset(("-d", "--decompress", "--uncompress"))
 _SHORT_KINDS = {
     "po": "pod", "svc": "service", "deploy": "deployment", "rs": "replicaset", "sts": "statefulset", "ds": "daemonset",
@@ -131,6 +133,7 @@ def touch_unnamed(
     out: Reading, special: str | None, plain: list[Word], seen: set[str], replaced: frozenset[str] | None
 ) -> frozenset[str] | None:
     """What is written or deleted without a word of its own; the effects that replace the base ones."""
+    out.brings = out.brings or special in _BRINGS
     if special == "unzip" and replaced is None and "-d" not in seen:
         out.touch("write", HERE, deep=True, some=True)
     elif special == "git clean" and not plain and replaced is None:
@@ -150,6 +153,9 @@ def touch_unnamed(
         _downloads(out, sure=seen.isdisjoint(("-r", "--recursive", "-m", "--mirror", "--content-disposition")))
     elif special in _ENDINGS and (replaced is None or "write" in replaced):
         _packed(out, special, plain, seen)
+    elif special == "py_compile":
+        for word in plain or [HERE]:
+            _compiled_python(out, word, beside="-b" in seen)
     elif special == "split":
         prefix = plain[1] if len(plain) > 1 else Word("x", "x")
         touch_pieces(out, prefix)
@@ -197,6 +203,19 @@ def touch_pieces(out: Reading, prefix: Word) -> None:
         out.touch("write", Word(f"{prefix.text}*", prefix.raw, glob=True))
     else:  # a pattern here would count at any depth
         out.touch("write", Word(f"{prefix.text}aa", prefix.raw))
+
+
+def _compiled_python(out: Reading, word: Word, *, beside: bool) -> None:
+    """Python's own cache: beside the file that is named, or below the folder."""
+    if word.text is None or word.glob or beside or _MAGIC & set(word.text):
+        out.touch("write", UNTOLD if word.text is None or word.glob else word, deep=True, some=True)
+        return
+    folder = word.text.rpartition("/")[0] or "."
+    cache = f"{folder}/__pycache__".removeprefix("./")
+    out.touch("write", Word(cache, cache), deep=True)
+    if not word.text.endswith(".py"):
+        below = f"{word.text.rstrip('/')}/**/__pycache__/**"
+        out.touch("write", Word(below, below, glob=True, through="none"))
 
 
 def _compiled(out: Reading, plain: list[Word], seen: set[str]) -> None:

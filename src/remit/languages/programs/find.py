@@ -73,6 +73,10 @@ class _Find:
         self.alternatives = False
         self.failures: list[str] = []
         """Why find ends before it looks at anything."""
+        self.follows = False
+        """It goes through links (`-L`)."""
+        self.files = False
+        """All that it finds are files, no links (`-type f`), if all tests must hold."""
         self.depth: int | None = None
         """The largest `-maxdepth`: 1, or 2 for more."""
 
@@ -100,12 +104,18 @@ class _Find:
         if start.text is None:
             return Word(None, "{}", start="")
         if name is None or self.alternatives or start.glob or _SPECIAL & set(name + start.text):
-            return Word(start.text, "{}", start.glob, deep=True, some=True)
+            return Word(start.text, "{}", start.glob, deep=True, some=True, through=self.through)
         own = start.text.rstrip("/").rpartition("/")[2]
         if fnmatchcase(own, name):  # the start path is found too
-            return Word(start.text, "{}", deep=True, some=True)
+            return Word(start.text, "{}", deep=True, some=True, through=self.through)
         between = "/" if self.depth == 1 else "/**/"
-        return Word(f"{start.text.rstrip('/')}{between}{name}", "{}", glob=True, some=True)
+        text = f"{start.text.rstrip('/')}{between}{name}"
+        return Word(text, "{}", glob=True, some=True, through=self.through)
+
+    @property
+    def through(self) -> str:
+        """Which links are followed by whoever opens what is found."""
+        return "all" if self.follows else "none" if self.files and not self.alternatives else "last"
 
     def _leading(self) -> None:
         """The options that stand before the start paths."""
@@ -118,6 +128,7 @@ class _Find:
                 self.at += 1
                 self._value("-D")
             elif text in _LEADING or (text is not None and text.startswith("-O") and text[2:].isdigit()):
+                self.follows = self.follows or text == "-L"
                 self.at += 1
             elif text == "-f":
                 # A start path on the BSDs, and nothing on GNU.
@@ -158,6 +169,7 @@ class _Find:
         elif text in _OPERATORS or text in _PLAIN:
             if text in ("-print", "-print0", "-ls", "-help", "--help", "-version", "--version"):
                 self.prints.add(text)
+            self.follows = self.follows or text == "-follow"
             self.alternatives = self.alternatives or text in ("!", ",", "-o", "-or", "-not")
         elif text == "-delete":
             self.deletes.append(self.name)
@@ -169,6 +181,8 @@ class _Find:
                 self.prints.add(text)
             if text == "-maxdepth":
                 self.depth = max(self.depth or 0, 1 if value is not None and value.text in ("0", "1") else 2)
+            if text == "-type" and value is not None and value.text == "f":
+                self.files = True
             if text == "-name" and self.name is None and value is not None and not value.glob:
                 self.name = value.text
         elif text in _READS or _newer(text):

@@ -118,6 +118,7 @@ class Interpreter:
         if profile.reaches is not None:
             self.reaches = profile.reaches
         self.implied = {**self.implied, **profile.touches}
+        self.out.links = profile.links or self.out.links
         self.profile = profile
         self.pathspecs = self.pathspecs or profile.pathspecs
         self.settings = profile.settings or self.settings
@@ -347,6 +348,8 @@ class Interpreter:
             self.written = True
         if option.sets is not None:
             self.replaced = frozenset(option.sets)
+        if self.out.links != "all" or self.profile.links == "all":
+            self.out.links = option.links or self.out.links
         if option.kind is None:
             if value is not None and not option.refuse:
                 self.out.unknown.append(f"a value for `{name}`")
@@ -530,7 +533,9 @@ class Interpreter:
             if self.written and not option:
                 out.touch("write", word)
         elif kind == "delete":
-            out.touch("delete", word, deep=not self.seen.isdisjoint(_RECURSIVE))
+            out.touch("delete", word)
+            if not self.seen.isdisjoint(_RECURSIVE):
+                out.touch("delete", word._replace(through="none"), deep=True)  # links below it go themselves
         elif kind in ("write", "into"):
             out.touch("write", word)
         elif kind in ("copy_from", "copy_to"):

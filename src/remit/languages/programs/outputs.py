@@ -248,7 +248,7 @@ def put_below(word: Word, mark: str, name: Word) -> Word:
     """The word with `name`, which may be a pattern or all below a path, in the place of the mark."""
     before, _, after = (word.text or "").partition(mark)
     if word.text == mark:
-        return Word(name.text, mark, name.glob, name.deep, name.some)
+        return Word(name.text, mark, name.glob, name.deep, name.some, through=name.through)
     if mark in after or not name.deep or name.text is None or word.glob or name.glob:
         return Word(None, word.raw)
     piece = below(before, Piece(name.text, name.glob, name.deep), after)

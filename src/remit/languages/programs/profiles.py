@@ -23,6 +23,8 @@ class Option(msgspec.Struct, frozen=True, omit_defaults=True):
     """The values that are known, where others would change more; none: any."""
     touches: dict[str, tuple[str, ...] | None] = {}
     """As a profile's: with this option the effect is on other files."""
+    links: str = ""
+    """As a profile's."""
 
 
 class Declared(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -76,6 +78,9 @@ class Profile(msgspec.Struct, frozen=True, omit_defaults=True):
     """Settings that can name no program, as patterns."""
     ends: bool = False
     """Its first argument ends its options."""
+    links: str = ""
+    """What becomes of links among what it works on: `all` are followed, those that it finds below a folder too; each is
+    copied as a link (`copy`); or `none`. Empty: it follows what it is told by name or by pattern, and no others."""
     edits: bool = False
     """It changes files in place, without arguments those below the working directory."""
     alone: tuple[str, ...] | None = None

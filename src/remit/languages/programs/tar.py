@@ -249,6 +249,8 @@ class _Tar:
         """What the options and names come to, once all are known."""
         operation = self.operation
         if operation in _CREATING:
+            if "dereference" in self.flags:
+                self.out.links = "all"
             self._created()
         elif operation == "concatenate":
             for name, _ in self.names:
@@ -276,6 +278,7 @@ class _Tar:
     def _extracted(self) -> None:
         if "to-stdout" in self.flags:
             return
+        self.out.brings = True
         targets = list(self.directories)
         if not targets or any(directory is _HERE for _, directory in self.names):
             targets.append(_HERE)

@@ -96,6 +96,8 @@ class Act(NamedTuple):
     """The effects that are its SQL's alone: a `sql:` scope judges them."""
     options: frozenset[str] = frozenset()
     """The options that it has, by the names that its profile gives them."""
+    brings: bool = False
+    """Among what it writes below a folder may be links, which nobody has seen."""
     declared: tuple[str, ...] | None = None
     """It installs only what files of the project say, these among them; None: something else, or nothing."""
 
@@ -285,7 +287,8 @@ def _command(
     if out.project and any(base is None or base.startswith(("/", "~", "..")) for base in bases):
         out.unknown.append("code outside the root")
     unknown = bool(out.unknown or out.refused)
-    touches, redirected = tuple(dict.fromkeys(out.touches[:mark])), tuple(dict.fromkeys(out.touches[mark:]))
+    own_touches = [touch._replace(links=out.links or touch.links) for touch in out.touches[:mark]]
+    touches, redirected = tuple(dict.fromkeys(own_touches)), tuple(dict.fromkeys(out.touches[mark:]))
     within = _within(bases, out.directory)
     if len(within) * (len(touches) + len(redirected)) > MAX_PLACES:
         within = (None,)
@@ -321,6 +324,7 @@ def _command(
         contexts=tuple(out.contexts),
         asked=asked,
         options=frozenset(reader.seen),
+        brings=out.brings,
         declared=None if unknown else reader.declared,
     )
     acts = [act]

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from remit.forms.shapes import Shape
     from remit.model.call import Call
     from remit.model.facts import Facts
+    from remit.scopes.glob import Glob
     from remit.scopes.shell.sole import Sole
 
 NAMES = frozenset(("run", "sets", "filters"))
@@ -50,6 +51,11 @@ class ShellKind(Kind):
         from remit.scopes.shell.units import named_paths
 
         return named_paths(text, cwd, root)
+
+    def patterns(self, text: str, cwd: str | None, root: str | None) -> Iterable[Glob]:
+        from remit.scopes.shell.units import named_patterns
+
+        return named_patterns(text, cwd, root)
 
     def databases(self, text: str, cwd: str | None, root: str | None) -> Iterable[str]:
         from remit.scopes.shell.units import named_databases

@@ -27,12 +27,14 @@ EXPANDED = frozenset((*_FILES, "sort", "stat", "tail", "touch", "wc"))
 class Placed:
     """An act with its paths made normal: below the root as text or glob, `/…` outside, None where unknown."""
 
-    __slots__ = ("act", "bases", "databases", "redirected", "spelled", "touches")
+    __slots__ = ("act", "bases", "carries", "databases", "redirected", "spelled", "touches")
 
     def __init__(self, act: Act, cwd: str | None, root: str | None, links: Mapping[str, str] | None = None) -> None:
         self.act = act
         self.spelled: dict[str, str] = {}
         """Where a path leads by symlinks → as it was spelled."""
+        self.carries = False
+        """It copies links, or moves them, to where it writes."""
         self.bases = [_normal(base, cwd, root) for base in act.bases]
         self.touches = list(_placed(act.touches, act, self.bases, root)) if act.touches else []
         self.redirected = list(_placed(act.redirected, act, self.bases, root)) if act.redirected else []
@@ -46,13 +48,32 @@ class Placed:
     ) -> Iterable[tuple[Touch, str | Glob | None]]:
         """Where it leads; what lies below a folder that is a link lies below where that leads, too."""
         if isinstance(path, str) and path in links:
+            self.carries = self.carries or touch.links == "copy"
             self.spelled[links[path]] = path
             yield touch, links[path]
             return
         yield touch, path
-        if isinstance(path, Glob) and path.base in links:
-            folder = links[path.base]
-            yield touch, folder if folder.startswith("/") else Glob.below(folder)
+        if not isinstance(path, Glob):
+            return
+        if path.base in links:
+            yield touch, _below(links[path.base])
+        if touch.links == "copy" and (path.base in links or _has_link(path, links)):
+            self.carries = True
+        yield from _through(touch, path, links)
+
+    def brought(self) -> list[Glob]:
+        """Where links may lie that nobody has seen: below what it unpacks, and where it copies links to."""
+        if not self.act.brings and not self.carries:
+            return []
+        written = [path for touch, path in self.touches if touch.effect == "write" and (self.carries or touch.deep)]
+        globs = [glob for path in written if isinstance(path, str) for glob in (Glob.literal(path), Glob.below(path))]
+        return [*globs, *(path for path in written if isinstance(path, Glob))]
+
+    def pass_through(self, brought: Sequence[Glob]) -> None:
+        """Other commands of the text bring links there: what is touched on the way through one could be anywhere."""
+        for touches in (self.touches, self.redirected):
+            lost = [(touch, None) for touch, path in touches if path is not None and _could_pass(touch, path, brought)]
+            touches.extend(lost)
 
     def written(self, touch: Touch) -> tuple[str, ...]:
         """What the text says of a place that can't be told: `~/p/.claude/x` for `cd ~/p && rm .claude/x`."""
@@ -65,6 +86,42 @@ def _placed(
     for touch in touches:
         for where in bases:
             yield touch, _locate(touch, where, root, act.program not in EXPANDED) if where is not None else None
+
+
+def _below(folder: str) -> str | Glob:
+    """All below a folder; what lies outside the root is only known by its name."""
+    return folder if folder.startswith("/") else Glob.below(folder)
+
+
+def _through(touch: Touch, path: Glob, links: Mapping[str, str]) -> Iterable[tuple[Touch, str | Glob | None]]:
+    """Where links lead that are among what a pattern or a folder stands for, as far as the command follows them."""
+    if touch.links not in ("all", "last"):
+        return
+    if path.text in links:
+        yield touch, None  # more than anybody looks at
+    for link, to in links.items():
+        if not to:
+            continue
+        if touch.effect != "delete" and path.matches(link):
+            yield touch, to
+            if touch.deep:
+                yield touch, _below(to)
+        if touch.links == "all" and path.intersects(Glob.below(link)):
+            yield touch, _below(to)
+
+
+def _has_link(path: Glob, links: Mapping[str, str]) -> bool:
+    """Links are among what it stands for, or may be."""
+    return path.text in links or any(to and path.matches(link) for link, to in links.items())
+
+
+def _could_pass(touch: Touch, path: str | Glob, brought: Sequence[Glob]) -> bool:
+    """The path leads through one of these places; what is deleted there goes itself, be it a link or not."""
+    if touch.effect == "delete":
+        path = path.base if isinstance(path, Glob) else path.rpartition("/")[0] or "."
+    if isinstance(path, Glob):
+        return any(glob.intersects(path) for glob in brought)
+    return any(glob.matches(path) for glob in brought)
 
 
 def _databases(act: Act, bases: Sequence[str | None], root: str | None) -> Iterable[tuple[Word, str | None]]:

@@ -27,6 +27,13 @@ def named_paths(text: str, cwd: str | None, root: str | None) -> set[str]:
     return {path.base if isinstance(path, Glob) else path for path in found} - {"."}
 
 
+def named_patterns(text: str, cwd: str | None, root: str | None) -> set[Glob]:
+    """The patterns and folders of a text among whose matches links matter: whoever looks at the disk looks for some."""
+    placed = [Placed(act, cwd, root) for act in understand(text).acts]
+    found = [pair for one in placed for pair in (*one.touches, *one.redirected)]
+    return {path for touch, path in found if isinstance(path, Glob) and not path.absolute and touch.links != "none"}
+
+
 def shell_units(
     name: str,
     text: str,
@@ -43,8 +50,9 @@ def shell_units(
         lost = Act(None, (), frozenset(), frozenset(), frozenset(), UNKNOWN, Command(()), unknown=(found.problem,))
         return [Unit("shell", name, Placed(lost, cwd, root), text=text, grade=UNKNOWN)]
     units: list[Unit] = []
-    for act in found.acts:
-        placed = Placed(act, cwd, root, links)
+    all_placed = [Placed(act, cwd, root, links) for act in found.acts]
+    _pass_through(all_placed)
+    for act, placed in zip(found.acts, all_placed, strict=True):
         if schema and act.statements:
             act = placed.act = _checked(
                 placed, schema, alone=all(_only_reads(one) for one in found.acts if one is not act)
@@ -69,6 +77,15 @@ def shell_units(
     if not units:
         units.append(Unit("call", "", "", text=text))
     return units
+
+
+def _pass_through(acts: list[Placed]) -> None:
+    """Links that one command of a text makes, or brings, are there for the others; which comes first doesn't matter."""
+    brought = [placed.brought() for placed in acts]
+    for index, placed in enumerate(acts):
+        others = [glob for at, globs in enumerate(brought) if at != index for glob in globs]
+        if others:
+            placed.pass_through(others)
 
 
 def _touched(name: str, placed: Placed, touch: Touch, path: str | Glob | None, *, declared: bool = False) -> Unit:
