@@ -60,15 +60,24 @@ test-long: setup  ## run the tests that take minutes: more examples, fuzzing
 	@$(PYTEST) -n auto --dist worksteal -m long --hypothesis-profile=long tests $(ARGS)
 
 .PHONY: test-hosts
-test-hosts: setup  ## run the tests that need a real host program (an environment of its own, some 400 MB) or MariaDB
+test-hosts: setup  ## run the tests that need a real host program (environments of their own, some 1.5 GB) or MariaDB
 	@$(MAKE) --silent --no-print-directory .venv-hosts/.stamp \
 		|| echo "test-hosts: requirements/hosts.txt can't be installed here; what needs it is listed as skipped" >&2
+	@$(MAKE) --silent --no-print-directory .node-hosts/.stamp \
+		|| echo "test-hosts: requirements/hosts-npm can't be installed here; what needs it is listed as skipped" >&2
 	@$(PYTEST) -n auto -m hosts tests $(ARGS)
 
 .venv-hosts/.stamp: requirements/hosts.txt
 	$(call venv,.venv-hosts)
 	@echo "installing requirements/hosts.txt into .venv-hosts"
 	@.venv-hosts/bin/python -m pip $(PIP_HASHED) -r requirements/hosts.txt
+	@touch $@
+
+# The pins have hashes and no addresses; scripts of packages are not run.
+.node-hosts/.stamp: requirements/hosts-npm/package.json requirements/hosts-npm/package-lock.json
+	@echo "installing requirements/hosts-npm into .node-hosts"
+	@mkdir -p .node-hosts && cp requirements/hosts-npm/package.json requirements/hosts-npm/package-lock.json .node-hosts/
+	@cd .node-hosts && npm install --no-save --ignore-scripts --no-audit --no-fund --loglevel=error
 	@touch $@
 
 .PHONY: lint
@@ -119,6 +128,10 @@ define pin
 	@{ echo '# Made by `make requirements`; not edited by hand.'; cat requirements/$(1).txt; } > requirements/$(1).new && mv requirements/$(1).new requirements/$(1).txt
 endef
 
+.PHONY: requirements-npm
+requirements-npm:  ## hash the pins of requirements/hosts-npm again, after a version in its package.json was changed
+	@cd requirements/hosts-npm && npm install --package-lock-only --omit-lockfile-registry-resolved --ignore-scripts --no-audit --no-fund
+
 .PHONY: requirements
 requirements: .venv-uv/.stamp  ## resolve and hash the pins again; UPGRADE=1 moves them to newer versions
 	$(call pin,uv,requirements/uv.in)
@@ -135,5 +148,5 @@ requirements: .venv-uv/.stamp  ## resolve and hash the pins again; UPGRADE=1 mov
 
 .PHONY: clean
 clean:  ## remove what these commands made: environments, caches, builds
-	rm -rf .venv .venv-bench .venv-hosts .venv-mutants .venv-uv .pytest_cache .mypy_cache .ruff_cache .hypothesis build dist
+	rm -rf .node-hosts .venv .venv-bench .venv-hosts .venv-mutants .venv-uv .pytest_cache .mypy_cache .ruff_cache .hypothesis build dist
 	find src tests -name __pycache__ -type d -prune -exec rm -rf {} +

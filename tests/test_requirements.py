@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import tomllib
 from pathlib import Path
@@ -62,3 +63,14 @@ def test_the_build_backend_is_pinned():
     (pin,) = pinned(ROOT / "requirements" / "dev.txt")[backend.name]
     (exact,) = pin.specifier
     assert backend.specifier.contains(exact.version)
+
+
+def test_the_hosts_from_npm_are_pinned_by_hash_and_without_addresses():
+    folder = ROOT / "requirements" / "hosts-npm"
+    asked, locked = (json.loads((folder / name).read_text("utf-8")) for name in ("package.json", "package-lock.json"))
+    assert all(re.fullmatch(r"[0-9.]+", version) for version in asked["dependencies"].values())
+    packages = {name: one for name, one in locked["packages"].items() if name}
+    assert {f"node_modules/{name}" for name in asked["dependencies"]} <= set(packages)
+    assert all(one["integrity"].startswith("sha512-") for one in packages.values())
+    assert not any("resolved" in one for one in packages.values())
+    assert "://" not in (folder / "package.json").read_text("utf-8")

@@ -18,6 +18,7 @@ POLICY = {
         "locked": {"may": ["Bash"], "locks": {"may": ["docs/**"]}},
         "kept_out": {"may": ["Bash"], "may_not": [{"path": ["private/**"]}]},
         "tiered": {"may": ["Bash"], "data_tiers": [0, 1, 2]},
+        "builder": {"may": [{"Bash": {"shell": {"sets": ["build", "test", "lint"]}}}]},
         "reader": {"may": [{"Bash": {"shell": {"run": "any", "path": {"read": ["src/**"], "write": []}}}}]},
     },
 }
@@ -67,6 +68,8 @@ PROTECTED = [
     # names that a program derives
     "python3 -m gzip -d remit.yaml.gz",
     "python3 -m compileall .claude",
+    "git rm --pathspec-from-file=docs/list.txt",
+    "pytest --debug remit.yaml",
     # exclusions stand for all the rest, whatever revision is named before
     "git checkout HEAD~2 -- ':!docs'",
     "git checkout HEAD~2 -- ':(exclude)docs'",
@@ -108,7 +111,38 @@ PRIVATE = [
     "git archive HEAD private",
     "git grep -h . -- private",
 ]
+OVERWRITTEN = [
+    "pytest --junitxml=src/a.py",
+    "pytest --junit-xml src/a.py",
+    "python -m pytest --junitxml=src/a.py",
+    "pytest --log-file=src/a.py",
+    "pytest --debug src/a.py",
+    "pytest --debug=docs/a.md",
+    "pytest --cov-report=html:src",
+    "pytest --cov=src --cov-report xml:README.md",
+    "pytest --junitxml=package.json",
+    "mypy --cache-dir=src src",
+    "python3 -m mypy --cache-dir src/c src",
+    "mypy --junit-xml src/a.py src",
+    "mypy --linecoverage-report src src",
+    "coverage xml -o src/a.py",
+    "coverage html -d src",
+    "coverage json -o=src/a.py",
+    "ruff check --config fix=true src",
+    "ruff check --config 'fix = true' src",
+    "ruff --config fix=true check src",
+    "ruff check --config 'cache-dir=\"src\"' src",
+    "ruff check --config $'line-length=9\nfix=true' src",
+    "ruff check --config docs/ruff.toml src",
+]
 EVERYDAY = [
+    ("builder", "pytest -q --junitxml=junit.xml"),
+    ("builder", "pytest --junitxml=reports/unit.xml --cov=src --cov-report=html --cov-report=xml:coverage.xml"),
+    ("builder", "pytest --debug -q"),
+    ("builder", "mypy --cache-dir=.mypy_cache src"),
+    ("builder", "mypy --junit-xml reports/mypy.xml src"),
+    ("builder", "coverage xml -o build/coverage.xml"),
+    ("builder", "ruff check --config pyproject.toml --config line-length=100 src"),
     ("open", "rm -rf build"),
     ("open", "rm -rf *.egg-info dist/*"),
     ("open", "mv src/a.py tests/"),
@@ -170,6 +204,11 @@ def test_what_is_protected(ask, agent, command):
 @pytest.mark.parametrize("agent", ["kept_out", "tiered", "reader"])
 def test_what_is_kept_from_an_agent(ask, agent, command):
     assert ask(agent, command) == "deny"
+
+
+@pytest.mark.parametrize("command", OVERWRITTEN)
+def test_what_a_tool_that_tests_or_checks_would_overwrite(ask, command):
+    assert ask("builder", command) == "deny"
 
 
 @pytest.mark.parametrize(("agent", "command"), EVERYDAY)

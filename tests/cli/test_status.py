@@ -55,7 +55,7 @@ def test_a_healthy_project_is_green(project: Hooked) -> None:
     assert found["policy"]["name"] == "docs-team"
     assert found["policy"]["hash"].startswith("sha256:")
     assert found["policy"]["by"].endswith("(no credential)")
-    [host] = found["hosts"]
+    [host] = [one for one in found["hosts"] if one["installed"]]
     assert (host["installed"], host["hooked"], host["main"]) == (True, True, "lead")
     assert {one["name"]: one["state"] for one in host["definitions"]}["researcher"] == "pinned"
     assert found["ledger"]["reachable"]
@@ -95,7 +95,7 @@ def test_the_text_starts_and_ends_with_what_it_comes_to(project: Hooked) -> None
 
 
 def test_what_the_host_lets_through_is_told_with_reasons(project: Hooked) -> None:
-    [host] = project.status()["hosts"]
+    [host] = [one for one in project.status()["hosts"] if one["installed"]]
     assert len(host["passes"]) >= 10
     text = project.text().out
     for one in host["passes"]:
@@ -264,7 +264,7 @@ def test_managed_settings_that_keep_hooks_on_count(
 
 def test_shell_lines_in_skills_are_told(project: Hooked) -> None:
     def notes() -> set[str]:
-        [host] = project.status(code=0)["hosts"]
+        [host] = [one for one in project.status(code=0)["hosts"] if one["installed"]]
         return {one["code"] for one in host["findings"]}
 
     project.change(lambda found: found.update(disableSkillShellExecution=True))
@@ -282,7 +282,7 @@ def test_a_session_started_from_here_would_be_in_safe_mode(project: Hooked, monk
 def test_another_hook_is_a_note(project: Hooked) -> None:
     other = {"matcher": "*", "hooks": [{"type": "command", "command": "true"}]}
     project.change(lambda data: data["hooks"]["PreToolUse"].append(other))
-    [host] = project.status(code=0)["hosts"]
+    [host] = [one for one in project.status(code=0)["hosts"] if one["installed"]]
     assert "other-hooks" in {one["code"] for one in host["findings"]}
 
 
@@ -319,7 +319,7 @@ def test_a_definition_that_is_gone_is_a_fault(project: Hooked) -> None:
 def test_a_new_definition_is_told_and_bound_to_nothing(project: Hooked) -> None:
     (project.agent.parent / "ghost.md").write_text(AGENT.replace("researcher", "ghost"))
     (project.agent.parent / "stranger.md").write_text(AGENT.replace("researcher", "stranger"))
-    [host] = project.status()["hosts"]
+    [host] = [one for one in project.status()["hosts"] if one["installed"]]
     by_code = {one["code"]: one["text"] for one in host["findings"]}
     assert by_code["unpinned-agents"].endswith(": ghost, stranger")  # the policy has rules for the first
     assert "stranger" in by_code["unknown-agents"]

@@ -418,11 +418,14 @@ def observed(tool, args=None, *, now=NOW, sections=None, **record):
         ("run", {"command": "touch .git/config"}, {"may": ["run"]}, ("deny", "protected", None)),
         ("query", {"sql": "SELECT 1"}, {"may": ["query"]}, ("allow", "allowed", None)),
         ("query", {"sql": "SELECT 1"}, {}, ("allow", "not-permitted", "deny")),
-        ("read", {"path": "a//b"}, {}, ("deny", "bad-path", None)),
-        ("raed", {}, {}, ("deny", "unknown-tool", None)),
+        ("read", {"path": "a//b"}, {}, ("allow", "bad-path", "deny")),
+        ("read", {"path": "a//.git/x"}, {}, ("deny", "protected", None)),
+        ("raed", {}, {}, ("allow", "unknown-tool", "deny")),
+        ("raed", {"x": {".git/hooks": 1}}, {}, ("deny", "protected", None)),
+        ("raed", {"x": ["y"] * 1001}, {}, ("deny", "unknown-tool", None)),
     ],
 )
-def test_observing_lifts_steps_3_to_7_only(tool, args, record, expected):
+def test_observing_lifts_what_is_unknown_and_steps_3_to_7_only(tool, args, record, expected):
     assert observed(tool, args, **record) == expected
 
 

@@ -18,8 +18,9 @@ from remit.enforce.paths import look_up
 from remit.model import CallError
 from remit.model.trace import Note
 from remit.model.wire import decode_call
+from remit.testing.conformance import Situation
 from tests.decide.kit import ask, book, may, outcome
-from tests.test_cases import SITUATIONS, Situation
+from tests.test_cases import SITUATIONS
 
 PAGE = (Path(__file__).parents[2] / "docs" / "semantics.md").read_text(encoding="utf-8")
 STEPS = {
@@ -67,7 +68,7 @@ def test_an_objection_is_of_the_step_that_has_its_code(situation: Situation) -> 
             continue
         (of,) = [line.step for line in decision.trace if isinstance(line, Note) and line.said.startswith("observed")]
         assert of is not None
-        assert of > 2
+        assert of != 2
         assert decision.code in STEPS[of], decision.trace
 
 

@@ -29,9 +29,10 @@ from remit.forms.texts import plain
 from remit.model import Call, CallError, Facts, Rulebook
 from remit.model.trace import Note
 from remit.model.wire import call_from, decode_call
-from tests.test_cases import ROOT, Situation, situations, with_digests
+from remit.testing.conformance import ROOT, Situation, situations, with_digests
 
 HERE = Path(__file__).parent
+CASES = HERE.parents[1] / "cases"
 FILE = HERE / "whole.jsonl"
 USUAL: dict[str, Any] = {"approval": None, "data_tier": 0, "grade": "understood", "needs": None, "obligations": []}
 USUAL |= {"remedy": None, "rule": None, "tier": 0, "violation": False, "would": None, "effects": [], "targets": []}
@@ -75,7 +76,9 @@ def of_more(situation: dict[str, Any]) -> Iterator[Asked]:
 
 
 MORE: list[dict[str, Any]] = plain(parse((HERE / "whole.yaml").read_text(encoding="utf-8"), "whole.yaml"))["situations"]
-GROUPS: dict[str, Callable[[], Iterator[Asked]]] = {one.name: functools.partial(of_case, one) for one in situations()}
+GROUPS: dict[str, Callable[[], Iterator[Asked]]] = {
+    one.name: functools.partial(of_case, one) for one in situations(CASES)
+}
 GROUPS |= {one["name"]: functools.partial(of_more, one) for one in MORE}
 
 

@@ -1,4 +1,4 @@
-"""A scripted model on loopback that speaks the Messages API, and remembers everything that it was asked."""
+"""A scripted model on loopback that speaks the APIs of several makers, and remembers everything that it was asked."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Lock, Thread
 from typing import Any
+
+from tests.hosts.dialects import Gemini, Responses
 
 MAIN = "main"
 SIDE = "side"
@@ -206,6 +208,12 @@ def serving(script: Script) -> Iterator[FakeModel]:
             path = self.path.partition("?")[0]
             if path == "/v1/messages/count_tokens":
                 return self.reply(200, "application/json", b'{"input_tokens": 1}')
+            if Responses.takes(path):
+                blocks = model.answer(path, Responses.messages(json.loads(raw)))
+                return self.reply(200, *Responses.answer(blocks, len(model.asked)))
+            if Gemini.takes(path):
+                blocks = model.answer(path, Gemini.messages(json.loads(raw)))
+                return self.reply(200, *Gemini.answer(blocks, len(model.asked), path))
             if path != "/v1/messages":
                 return self.do_GET()
             body = json.loads(raw)

@@ -20,6 +20,7 @@ from tests.oracle.naive_calls import resolved_otherwise, units_of, values_of, we
 from tests.oracle.naive_globs import fold
 from tests.oracle.naive_paths import Unit
 from tests.oracle.naive_scopes import Scopes, labelled, new_only, outside, url_maybe, url_surely
+from tests.oracle.naive_told import told
 
 
 class Answer(NamedTuple):
@@ -58,11 +59,11 @@ class Question(NamedTuple):
 
 def naive_decide(book: Book, call: Call, facts: Facts, digest: str) -> Answer:
     """The decision by the page. `digest` is what binds an approval to exactly this call; its form is left open."""
+    decision = _Decision(book, call, facts, digest)
     try:
-        decision = _Decision(book, call, facts, digest)
         decision.malformed()
     except Denied as denied:
-        return _deny(denied)
+        return decision.unread(_deny(denied))
     wide = any(unit.wide for unit in decision.units)
     try:
         decision.halted_or_protected()
@@ -128,6 +129,38 @@ class _Decision(Scopes):
         self.capsule = capsule if capsule is not None and capsule.agent == call.agent else None
         self.tier = self.tier_of_call()
         self.data_tier = self.data_tier_of_call()
+
+    def unread(self, refused: Answer) -> Answer:
+        """What a deny of step 1 comes to: while observing, an allow, unless what can be told of the call binds."""
+        never = {"malformed-call", "agent-disabled"}
+        if refused.codes & never:
+            return refused
+        known = self.call.agent in self.book.callers
+        self.caller = (
+            self.book.callers[self.call.agent] if known else Caller(self.call.agent, "agent", enforce=self.book.enforce)
+        )
+        if not self.observing():
+            return refused
+        tool = self.find_tool()
+        self.tool = tool or Tool(self.call.tool)
+        self.values, wrong = values_of(self.tool, self.call.args)
+        self.units, more = units_of(self.tool, self.values, self.call, self.facts) if not wrong else ([], set())
+        read = tool is not None and not wrong and not more
+        if not read:
+            self.values, self.units = told(self.tool, self.call, self.facts)
+        wide = any(unit.wide for unit in self.units)
+        capsule = self.facts.capsules.get(self.call.context.capsule or "")
+        self.capsule = capsule if capsule is not None and capsule.agent == self.call.agent else None
+        try:
+            self.halted_or_protected()
+        except Denied as denied:
+            return _deny(denied)._replace(wide=wide)
+        self.data_tier = self.data_tier_of_call()
+        if self.data_tier_binds():
+            return _deny(Denied("data-tier"))._replace(wide=wide)
+        codes = refused.codes if known else frozenset({"unknown-agent"})
+        tiers = (self.tier_of_call(), self.data_tier) if read else (self.tool.tier, 0)
+        return Answer("allow", min(codes), *tiers, would="deny", codes=codes, wide=wide)
 
     def present(self, caller: Caller) -> bool:
         """Enabled, and registered where there is a registry of agents."""
@@ -232,6 +265,12 @@ class _Decision(Scopes):
                 for unit in self.units:
                     if not any(self.covers(rule, unit) for rule in capsule.may):
                         raise Denied("capsule-constraint")
+        effects = {effect for unit in self.units for effect in unit.effects}
+        for gate, before in self.book.gate_terms.items():
+            waits = before.tier is not None and self.tier >= before.tier
+            waits = waits or any(effect in effects for effect in before.effects)
+            if waits and not any(gate in capsule.gates for capsule in self.capsules):
+                raise Denied("gate-open")
 
     def all_capsules(self) -> list[Capsule]:
         """The call's capsule and those above it."""

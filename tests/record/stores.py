@@ -63,6 +63,9 @@ class FaultyStore:
         with self.inner.read() as view:
             yield view
 
+    def keep_notes(self, name: str, notes: dict[str, Any]) -> None:
+        self.inner.keep_notes(name, notes)
+
     def forget(self) -> None:
         self.inner.forget()
 

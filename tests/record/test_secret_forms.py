@@ -67,7 +67,7 @@ def test_a_password_never_reaches_the_store(password: str):
 def test_what_is_missed_is_known():
     """Whoever teaches `without_secrets` one of these moves it to `redacted`."""
     assert [form for form in FORMS["missed"] if not any(word in stored(form, word) for word in PASSWORDS)] == []
-    assert len(FORMS["missed"]) < 25
+    assert len(FORMS["missed"]) < 30
 
 
 def test_everyday_arguments_stay_readable():

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from remit.adapters.hosts import registry
 from tests.adapters.hooks.speech import CLAUDE, SPEECHES, TOY, Speech
 from tests.cli.kit import Remit
 from tests.service.kit import AGENT, POLICY, Hooked
@@ -72,7 +73,7 @@ def test_without_an_installation_nothing_is_claimed(bare: Hooked) -> None:
     bare.activated()
     assert bare.faults() == {"not-installed"}
     assert {one["bond"] for one in bare.agents().values()} == {"only words"}
-    assert "claude-code, toy" in bare.text().out
+    assert ", ".join(registry.BUILT_IN) in bare.text().out
 
 
 def no_hooks(project: Hooked) -> None:

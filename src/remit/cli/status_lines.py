@@ -46,8 +46,11 @@ def as_text(status: Status, probes: Probes | None, fine: bool) -> str:
     """For people: what it comes to, each part, and again what it comes to."""
     headline = _headline(status, probes, fine)
     lines = [headline, *_project(status), *_weak(status)]
+    absent = [host.name for host in status.hosts if not host.installed and not host.findings]
     for host in status.hosts:
-        lines += _host(host)
+        lines += _host(host) if host.name not in absent else ()
+    if absent and len(absent) < len(status.hosts):
+        lines.append(f"not installed in {', '.join(map(shown, absent))}")
     lines += _agents(status)
     lines += _daily(status)
     lines += _project_code(status)
@@ -164,8 +167,6 @@ def _host(host: HostState) -> Iterator[str]:
             yield paint("  ✅ its hooks are in place, and nothing switches them off", "green")
         if host.main is not None:
             yield f"  main agent: {shown(host.main)}"
-    elif not host.findings:
-        yield "  not installed"
     for one in host.findings:
         yield from _finding(one)
     states = Counter(one.state for one in host.definitions)

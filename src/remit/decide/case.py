@@ -19,13 +19,13 @@ from remit.scopes.kinds import kind_of
 
 FLOOR = "the tool's floor"
 _GRADES = ("not understood", "project code", "understood")
-_NO_VIOLATION = frozenset(("halted", "capsule-ended", "not-understood", "tier-denied", "refused"))
+_NO_VIOLATION = frozenset(("halted", "capsule-ended", "gate-open", "not-understood", "tier-denied", "refused"))
 _CODES = (
     (),  # of step 1, which ends before there is a case
     ("halted", "protected"),
     ("project-code", "may-not", "reserved", "not-accessible"),
     ("not-permitted", "outside-root"),
-    ("unknown-capsule", "broken-chain", "capsule-required", "capsule-ended", "capsule-constraint"),
+    ("unknown-capsule", "broken-chain", "capsule-required", "capsule-ended", "capsule-constraint", "gate-open"),
     ("data-tier", "not-understood", "locked", "api-not-allowed", "skill-not-allowed", "delegation-not-allowed"),
     ("tier-denied", "tier-asks", "must-ask", "target-unknown", "confirm-asks", "refused"),
 )

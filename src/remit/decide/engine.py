@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import msgspec
+
 from remit.decide.case import Case, Objection
-from remit.decide.grid import Cell, grid_of
+from remit.decide.grid import Cell, Grid, Row, grid_of
 from remit.decide.intake import BadArguments
 from remit.decide.measure import measure
 from remit.decide.memo import LATEST, memo_of
@@ -25,6 +27,7 @@ from remit.model.call import Call, Context, Statement
 from remit.model.decision import Decision, Obligation
 from remit.model.errors import NotUnderstood
 from remit.model.facts import NO_FACTS, Facts
+from remit.model.policy import Enforce
 from remit.model.rulebook import Rulebook
 from remit.model.terms import ALLOW, ASK, DENY, Verdict
 from remit.model.text import shown
@@ -82,7 +85,7 @@ def judged(rulebook: Rulebook, call: Call, seen: Seen) -> Decision:
     grid = grid_of(rulebook)
     row = grid.row(call.agent) if type(call.agent) is str else None
     if row is None:
-        return _refusal(rulebook, call, "unknown-agent", f"the policy knows no agent `{shown(call.agent)}`")
+        return _of_stranger(rulebook, grid, seen)
     caller, registry = row.caller, seen.facts.registry
     if not caller.enabled:
         return _refusal(rulebook, call, "agent-disabled", f"{caller.name} is disabled", rule=caller.at)
@@ -90,9 +93,80 @@ def judged(rulebook: Rulebook, call: Call, seen: Seen) -> Decision:
         return _refusal(rulebook, call, "agent-disabled", f"{caller.name} is not registered right now")
     tool = row.tool(call.tool) if type(call.tool) is str else None
     if tool is None:
-        reason = f"the policy knows no tool `{shown(call.tool)}`"
-        return _refusal(rulebook, call, "unknown-tool", reason, remedy=declare_remedy(call.tool))
+        return _of_unknown_tool(grid, row, seen)
     return procedure(grid.cell(row, tool), seen)
+
+
+def _of_stranger(rulebook: Rulebook, grid: Grid, seen: Seen) -> Decision:
+    """A call of an agent that the policy doesn't know: while observing, as of one without rules."""
+    call, reason = seen.call, f"the policy knows no agent `{shown(seen.call.agent)}`"
+    if type(call.agent) is not str or type(call.tool) is not str or not _observing(rulebook.book.enforce, seen.facts):
+        return _refusal(rulebook, call, "unknown-agent", reason)
+    from remit.decide.observed import stranger  # here: few calls are refused and only observed
+
+    seen.noted.once = True
+    row = stranger(grid, call.agent)
+    tool = row.tool(call.tool)
+    found = _of_unknown_tool(grid, row, seen) if tool is None else procedure(Cell(grid, row, tool), seen)
+    if found.verdict is not ALLOW:
+        return found
+    return msgspec.structs.replace(
+        found,
+        code="unknown-agent",
+        reason=f"observed: {reason}",
+        would=DENY.word,
+        rule=None,
+        needs=None,
+        remedy=None,
+        trace=(Note(1, reason), *found.trace),
+    )
+
+
+def _of_unknown_tool(grid: Grid, row: Row, seen: Seen) -> Decision:
+    call = seen.call
+    reason = f"the policy knows no tool `{shown(call.tool)}`"
+    if type(call.tool) is not str or not _observing(row.caller.enforce, seen.facts):
+        return _refusal(grid.rulebook, call, "unknown-tool", reason, remedy=declare_remedy(call.tool))
+    from remit.decide.observed import undeclared
+
+    return _unread(undeclared(grid, row, call.tool), seen, "unknown-tool", reason, remedy=declare_remedy(call.tool))
+
+
+def _unread(cell: Cell, seen: Seen, code: str, reason: str, **more: object) -> Decision:
+    """A deny of step 1; while observing, an allow that says so, where what can be told of the call does not bind."""
+    refused = _refusal(cell.rulebook, seen.call, code, reason, cell=cell, **more)
+    if not _observing(cell.caller.enforce, seen.facts):
+        return refused
+    from remit.decide.observed import TooMuch, what_is_told
+
+    try:
+        case = what_is_told(cell, *seen.everything())
+    except TooMuch:
+        return refused
+    case.digest = seen.digest
+    objection = halted(case) or protected(case) or _binds_observed(cell, case)
+    if objection is not None:
+        return case.ended(objection)
+    trace = (*refused.trace, Note(1, _observed_until(cell, DENY)))
+    return msgspec.structs.replace(refused, verdict=ALLOW, would=DENY.word, reason=f"observed: {reason}", trace=trace)
+
+
+def _observing(enforce: Enforce | None, facts: Facts) -> bool:
+    until = enforce.observe_until if enforce is not None else None
+    return until is not None and facts.now is not None and facts.now < until
+
+
+def _observed_until(cell: Cell, verdict: Verdict) -> str:
+    until = cell.caller.enforce.observe_until if cell.caller.enforce is not None else None
+    return f"observed only until {until}: would be {verdict.word}"
+
+
+def _binds_observed(cell: Cell, case: Case) -> Objection | None:
+    """What holds even while only observing, besides step 2: data of tier 3, and targets that might be protected."""
+    known = all(name in cell.rulebook.book.callers for name in case.call.context.chain)
+    binding = binding_cells(case) if known and case.call.context.chain else []
+    strict = next((found for one in (cell, *binding) if (found := data_binds(one, case)) is not None), None)
+    return strict or open_target(case)
 
 
 def procedure(cell: Cell, seen: Seen) -> Decision:
@@ -101,10 +175,8 @@ def procedure(cell: Cell, seen: Seen) -> Decision:
     try:
         values = seen.values(cell.intake)
         units = cell.intake.units(values, call, facts)
-    except BadArguments as refused:
-        return _refusal(cell.rulebook, call, refused.code, str(refused), rule=cell.tool.at, cell=cell)
-    except NotUnderstood as refused:
-        return _refusal(cell.rulebook, call, refused.code, str(refused), rule=cell.tool.at, cell=cell)
+    except (BadArguments, NotUnderstood) as refused:
+        return _unread(cell, seen, refused.code, str(refused), rule=cell.tool.at)
     seen.usual()
     case = Case(cell, call, facts, values, units)
     case.digest = seen.digest
@@ -117,23 +189,15 @@ def procedure(cell: Cell, seen: Seen) -> Decision:
             objection = questions(case)
     if objection is None:
         return _allow(case)
-    until = cell.caller.enforce.observe_until if cell.caller.enforce is not None else None
     if (
-        until is not None
-        and facts.now is not None
-        and facts.now < until
-        and objection.code not in ("halted", "protected")
+        objection.code not in ("halted", "protected")
         and not objection.binding
+        and _observing(cell.caller.enforce, facts)
     ):
-        known = all(name in cell.rulebook.book.callers for name in call.context.chain)
-        binding = binding_cells(case) if known and call.context.chain else []
-        strict = next((f for p in (cell, *binding) if (f := data_binds(p, case)) is not None), None)
+        strict = _binds_observed(cell, case)
         if strict is not None:
-            return case.ended(strict)
-        asked = open_target(case)
-        if asked is not None:
-            return case.ended(asked, obligations=_obligations(case))
-        case.note(objection.step, f"observed only until {until}: would be {objection.verdict.word}")
+            return case.ended(strict, obligations=_obligations(case) if strict.verdict is ASK else ())
+        case.note(objection.step, _observed_until(cell, objection.verdict))
         return _allow(case, would=objection)
     return case.ended(objection, obligations=_obligations(case) if objection.verdict is ASK else ())
 

@@ -117,6 +117,25 @@ class Intake:
         found: dict[str, Any] = self.shape.given(args)
         return found
 
+    def told(self, args: dict[str, Any]) -> tuple[Values, list[Any]]:
+        """The values of those arguments that are declared and of their kinds, and what is left: anything else."""
+        values: Values = {}
+        aside: list[Any] = []
+        for name, value in self.given(args).items():
+            field, found = self.shape.fields.get(name), Values()
+            try:
+                if field is None:
+                    raise self._undeclared(name)
+                self._field(field, value, name, found)
+            except BadArguments:
+                aside.append(value)
+                continue
+            values.update(found)
+        for name, default in self.defaults.items():
+            if name not in values and "[" not in name.rpartition(".")[0]:
+                values[name] = [default]
+        return values, aside
+
     def _object(self, shape: _Shape, value: Any, path: str, values: Values) -> None:
         if not isinstance(value, dict):
             raise BadArguments("mistyped-argument", f"`{path}` must be an object", path)

@@ -41,10 +41,12 @@ def protected(case: Case) -> Objection | None:
             if mover:
                 moved += unit.also
             for text in unit.also:
-                guesses = _guesses(unit, "/".join((*moved, text)))
-                told = [guess for guess in guesses if not (unit.implied and guess.value == ".")]
-                if _could_be_in(text, unit, case) or any(
-                    _is_protected(paths, guess, guarded, lost=True) for guess in told
+                whole = "/".join((*moved, text))
+                told = [guess for guess in guesses(unit, whole) if not (unit.implied and guess.value == ".")]
+                if (
+                    _could_be_in(text, unit, case)
+                    or _could_be_above(whole, unit, case)
+                    or any(_is_protected(paths, guess, guarded, lost=True) for guess in told)
                 ):
                     reason = f"{shown(unit.text)} may be protected, and its place can't be told; name it below the root"
                     return case.deny("protected", reason)
@@ -65,7 +67,7 @@ def unknown_target(case: Case) -> Unit | None:
     Where whoever enforces has looked what the command would change, that counts in its place.
     """
     for unit in case.units:
-        if unit.some and _could_hit(case, unit):
+        if unit.some and _could_hit(case, unit) and changed_protected(case, unit) != "":
             return unit
         if unit.untold != "target" or unit.kind != "path":
             continue
@@ -80,8 +82,13 @@ def unknown_target(case: Case) -> Unit | None:
 def changed_protected(case: Case, unit: Unit) -> str | None:
     """The first protected path that the command would change, as whoever enforces has seen; empty if there is none,
     None if nobody has looked."""
-    changed = case.facts.changes.get(unit.text) if unit.implied else None
-    if changed is None or sum(one.kind == "shell" and one.text == unit.text for one in case.units) != 1:
+    if unit.found:
+        changed = case.facts.changes.get(unit.value.text) if unit.wide else None
+    else:
+        changed = case.facts.changes.get(unit.text) if unit.implied else None
+        if sum(one.kind == "shell" and one.text == unit.text for one in case.units) != 1:
+            changed = None
+    if changed is None:
         return None
     root, paths = case.facts.root, case.cell.index.protected
     above = paths.above_root(root)
@@ -110,7 +117,7 @@ def _is_protected(paths: ProtectedPaths, unit: Unit, guarded: Places, *, lost: b
     return paths.names_path(unit) or _is_guarded(unit, guarded, lost)
 
 
-def _guesses(unit: Unit, text: str) -> Iterator[Unit]:
+def guesses(unit: Unit, text: str) -> Iterator[Unit]:
     """The paths below the root that a text could mean when nobody knows where it starts: each end of it."""
     segments: list[str] = []
     for part in text.replace('"', "").replace("'", "").split("/"):
@@ -138,6 +145,27 @@ def _could_be_in(text: str, unit: Unit, case: Case) -> bool:
         return bool(places)
     tops = [top for place in places for top in (_upwards(place) if changes or unit.sweeps else (place,))]
     return any(map(glob.matches, tops)) or any(Glob.below(place).intersects(glob) for place in places)
+
+
+def _could_be_above(text: str, unit: Unit, case: Case) -> bool:
+    """A folder below somebody's home (`~/.local`), wherever that is, that something guarded or sealed could lie in, and
+    that is changed or read with all below it."""
+    changes = unit.effects != {"read"}
+    segments = text.split("/")
+    home = next((index for index, segment in enumerate(segments) if segment[:1] == "~"), None)
+    if home is None or not (changes or unit.sweeps):
+        return False
+    below = [segment for segment in segments[home + 1 :] if segment not in ("", ".")]
+    places = (*case.facts.guarded, *(case.facts.sealed if changes else ()))
+    return any(".." in below or _has_run(place.strip("/").split("/"), below) for place in places)
+
+
+def _has_run(parts: list[str], run: list[str]) -> bool:
+    """Somewhere behind the first of the parts, one after the other, stand names that match these."""
+    from fnmatch import fnmatchcase  # here: few commands name a home directory
+
+    starts = range(1, len(parts) - len(run) + 1)
+    return any(all(map(fnmatchcase, parts[start : start + len(run)], run)) for start in starts)
 
 
 def _names_above(unit: Unit, above: frozenset[str]) -> bool:

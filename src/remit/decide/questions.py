@@ -63,8 +63,10 @@ def questions(case: Case) -> Objection | None:
 def open_target(case: Case) -> Objection | None:
     """The question about a target that might be protected, if nobody has answered it: observing does not lift it."""
     ask = _target(case)
+    if ask is None:
+        return None
     refused, person, _ = _answers(case)
-    if ask is None or refused is not None or person:
+    if refused is not None or person:
         return None
     return Objection(ASK, ask.code, ask.reason, needs=Needs(HUMAN), binding=True)
 

@@ -178,6 +178,11 @@ class Seen:
             raise
         return _Values(values, self.noted)
 
+    def everything(self) -> tuple[Call, Facts]:
+        """The whole call and all facts: the decision is good for this one call only."""
+        self.noted.once = True
+        return self._whole_call, self._whole_facts
+
     def usual(self) -> None:
         """Notes at once what nearly every decision looks at, which is quicker than one by one."""
         noted = self.noted

@@ -54,6 +54,8 @@ KINDS = frozenset(
         "edit",
         "git_format",
         "jq",
+        "paths_in",
+        "toml_setting",
         "plugin",
         "prefix",
         "resource",
@@ -108,7 +110,7 @@ _KEYS = frozenset(
     }
 )
 
-
+_OPTION_KEYS = frozenset(("kind", "adds", "sets", "refuse", "because", "apart", "values", "touches", "links", "next"))
 _PLAIN = (
     "grade",
     "special",
@@ -130,6 +132,7 @@ _DOES = {
     "read": {"read"},
     "tree": {"read"},
     "directory": {"read"},
+    "paths_in": {"read"},
     "write": {"write"},
     "write_tree": {"write"},
     "attributes": {"write"},
@@ -156,8 +159,12 @@ class _Compiler:
         implied: list[dict[str, Any]],
         at_most: list[dict[str, Any]],
         declared: list[dict[str, Any]],
+        reports: list[str],
     ) -> None:
         self.raw = raw
+        self.reports = {str(name) for name in reports}
+        self.unreported = set(self.reports)
+        """Entries of reports.yaml that no program has met."""
         self.problems: list[Problem] = []
         self.implied: dict[str, dict[str, tuple[str, ...] | None]] = {}
         for entry in implied:
@@ -222,6 +229,9 @@ class _Compiler:
         fields["touches"] = {**base.touches, **self._implied(where)}
         if "touches" in data:
             fields["touches"] |= self._touches(where, data["touches"])
+        if where in self.reports:
+            fields["reports"] = True
+            self.unreported.discard(where)
         if where in self.at_most:
             fields["at_most"] = self.at_most[where]
             self.unmet.discard(where)
@@ -362,7 +372,18 @@ class _Compiler:
     def _option(self, where: str, value: Any, glued: bool) -> Option:
         if not isinstance(value, dict):
             return Option(self._kind(where, value), glued)
-        for key in set(value) - {"kind", "adds", "sets", "refuse", "because", "apart", "values", "touches", "links"}:
+        for key in set(value) - {
+            "kind",
+            "adds",
+            "sets",
+            "refuse",
+            "because",
+            "apart",
+            "values",
+            "touches",
+            "links",
+            "next",
+        }:
             self.fail(where, f"unknown key `{key}`")
         kind = self._kind(where, value["kind"]) if "kind" in value else None
         sets = self._effects(where, value["sets"]) if "sets" in value else None
@@ -373,7 +394,8 @@ class _Compiler:
         touches = self._touches(where, value["touches"]) if "touches" in value else {}
         links = self._links(where, value)
         refuse = str(refuse) if refuse is not None else None
-        return Option(kind, glued, apart, adds, sets, refuse, values, touches, links)
+        maybe = bool(value.get("next"))
+        return Option(kind, glued, apart, adds, sets, refuse, values, touches, links, maybe)
 
     def _links(self, where: str, data: dict[str, Any]) -> str:
         found = str(data.get("links", ""))
@@ -393,6 +415,7 @@ def compile_programs() -> tuple[Programs, list[bytes]]:
     implied: list[dict[str, Any]] = []
     at_most: list[dict[str, Any]] = []
     declared: list[dict[str, Any]] = []
+    reports: dict[str, list[str]] = {"places": [], "programs": []}
     environment: list[str] = []
     harmless_names: list[str] = []
     harmless: dict[str, tuple[str, ...]] = {}
@@ -412,6 +435,9 @@ def compile_programs() -> tuple[Programs, list[bytes]]:
         if entry.name == "declared.yaml":
             declared = data["declared"]
             continue
+        if entry.name == "reports.yaml":
+            reports = data
+            continue
         if entry.name == "sets.yaml":
             sets = data
             continue
@@ -428,12 +454,14 @@ def compile_programs() -> tuple[Programs, list[bytes]]:
             if name in raw:
                 problems.append(Problem("duplicate-name", f"`{name}` has two profiles", entry.name))
             raw[name] = profile
-    compiler = _Compiler(raw, implied, at_most, declared)
+    compiler = _Compiler(raw, implied, at_most, declared, reports["programs"])
     found = {name: compiler.program(name) for name in raw}
     for name in sorted(compiler.unused):
         compiler.fail("implied.yaml", f"`{name}` names no program")
     for name in sorted(compiler.unmet):
         compiler.fail("at_most.yaml", f"`{name}` names no program")
+    for name in sorted(compiler.unreported):
+        compiler.fail("reports.yaml", f"`{name}` names no program")
     for name in sorted(compiler.undeclared):
         compiler.fail("declared.yaml", f"`{name}` names no program")
     problems.extend(compiler.problems)
@@ -447,7 +475,7 @@ def compile_programs() -> tuple[Programs, list[bytes]]:
             aliases[name] = first[data]
     places = {name: line for line, name in enumerate(first.values(), start=1)}
     names = tuple(environment), harmless, tuple(harmless_names)
-    return Programs(places, aliases, sets, *names, metas, outside), list(first)
+    return Programs(places, aliases, sets, *names, metas, tuple(reports["places"]), outside), list(first)
 
 
 def _metas(client: str, commands: dict[str, Any], problems: list[Problem]) -> dict[str, Meta]:

@@ -57,7 +57,8 @@ def look_up(rulebook: Rulebook, call: Call, facts: Facts) -> Facts:
     if facts.resolved is None or root is None:
         return facts
     row = grid_of(rulebook).row(call.agent)
-    tool = row.tool(call.tool) if row is not None else None
+    book = rulebook.book
+    tool = row.tool(call.tool) if row is not None else book.tools.get(book.aliases.get(call.tool, call.tool))
     if tool is None or not isinstance(call.args, dict):
         return facts
     kinds = {name: kind_of(argument.kind) for name, argument in tool.args.items()}
@@ -165,6 +166,11 @@ def _changes(call: Call, kinds: dict[str, Kind], root: str) -> dict[str, tuple[s
     if len(texts) != 1:
         return {}
     kind, text = texts[0]
+    patterns = kind.found_files(text, call.context.cwd, root)
+    if patterns:
+        from remit.enforce import find_look  # here, as below: few calls have such a command
+
+        return find_look.changes_of(patterns, root)
     command = kind.sole_change(text, call.context.cwd, root)
     if command is None:
         return {}

@@ -27,6 +27,9 @@ def with_task(authority: Authority, rulebook: Rulebook, call: Call) -> Call:
     context = call.context
     giver, task = None, None
     for name in (*context.chain, call.agent):
+        if name not in rulebook.book.callers:  # it is refused, or only observed: nobody hands it a task
+            giver, task = name, None
+            continue
         try:
             own = _own(authority, name, giver, task, context.session)
         except GrantError as error:

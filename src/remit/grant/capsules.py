@@ -14,11 +14,12 @@ from remit.grant.issuing import check_issue, check_within
 from remit.grant.notes import Scribe
 from remit.model.decoding import Decoding
 from remit.model.facts import Capsule
-from remit.model.rulebook import Rulebook
+from remit.model.rulebook import Book, Rulebook
 from remit.model.task import SUM, Task, amount_text, counted_text
 from remit.model.terms import MAX_CHAIN
+from remit.record.append import STATES
 from remit.record.people import Trust, check_person
-from remit.record.state import CAPSULE, GATES, SPENT, Row, StateForged, check_row, new_salt, newest
+from remit.record.state import CAPSULE, GATES, SPENT, Row, StateForged, check_row, is_past, new_salt, newest
 from remit.store.interface import Transaction
 
 _TASK = Decoding(Task)
@@ -67,7 +68,7 @@ def issue(change: Transaction, rulebook: Rulebook, task: Task, *, clock: Clock, 
         )
     if task.capsule.expires is not None:
         clock.sure(change)
-    task = msgspec.structs.replace(task, made=now, policy=rulebook.hash)
+    task = msgspec.structs.replace(with_gates(task, rulebook.book), made=now, policy=rulebook.hash)
     check_issue(rulebook.book, task, tuple(ancestors), now)
     capsule = task.capsule
     if change.row("SELECT 1 FROM capsule WHERE id = ?", capsule.id) is not None:
@@ -92,8 +93,15 @@ def issue(change: Transaction, rulebook: Rulebook, task: Task, *, clock: Clock, 
         "grants": len(capsule.grants),
         "policy": task.policy,
     }
-    scribe.put(change, CAPSULE, (capsule.id,), row, "capsule", about, {"goal": task.goal})
+    place = scribe.put(change, CAPSULE, (capsule.id,), row, "capsule", about, {"goal": task.goal})
+    issued = change.row("SELECT count(*) FROM capsule WHERE agent = ?", capsule.agent)
+    change.note(STATES, _issued(capsule.agent, int(issued[0]) if issued is not None else 0), place)
     return task
+
+
+def _issued(agent: str, number: int) -> str:
+    """How it is noted that an agent was issued so many capsules."""
+    return msgspec.json.encode(("issued", agent, number)).decode()
 
 
 def check_new(view: Transaction, rulebook: Rulebook, task: Task, now: str) -> None:
@@ -106,6 +114,14 @@ def check_new(view: Transaction, rulebook: Rulebook, task: Task, now: str) -> No
     for tool in task.budget.tools:
         if tool not in book.tools and tool not in book.callers[capsule.agent].tools:
             raise GrantError(f"the policy has no tool `{tool[:80]}`", code="unknown-tool")
+
+
+def with_gates(task: Task, book: Book) -> Task:
+    """A task that comes from nobody else's has every gate that calls wait for; those below it share them."""
+    if task.capsule.parent is not None:
+        return task
+    waited = (gate for gate in book.gate_terms if gate != PLAN)
+    return msgspec.structs.replace(task, gates=tuple(dict.fromkeys((*task.gates, *waited))))
 
 
 def check_gate(view: Transaction, name: str, gate: str, now: str) -> CapsuleState:
@@ -166,6 +182,9 @@ def living(view: Transaction, agent: str, now: str) -> list[CapsuleState]:
     Those that ended are looked at too: one that somebody only marked so would let the agent work without its limits.
     """
     rows = view.rows("SELECT id FROM capsule WHERE agent = ? ORDER BY id", agent)
+    place = view.noted(STATES, _issued(agent, len(rows) + 1))
+    if place is not None and is_past(view, place):
+        raise StateForged(f"a capsule of {agent[:100]}, which entry {place} issued, is gone from the store")
     found = [state_of(view, str(name)) for (name,) in rows]
     return [one for one in found if one.ended is None and (one.task.capsule.expires or now + "~") > now]
 

@@ -30,8 +30,8 @@ class Scribe(NamedTuple):
         event: str,
         about: Mapping[str, Any],
         private: Mapping[str, Any] | None = None,
-    ) -> None:
-        """Writes a new state, and the entry that says it. Raises StoreError and LedgerError."""
+    ) -> int:
+        """Writes a new state, and the entry that says it; gives its place. Raises StoreError and LedgerError."""
         at = time.time_ns()
         place = put(
             change,
@@ -46,6 +46,7 @@ class Scribe(NamedTuple):
             sign=self.sign,
         )
         self.made.add(place)
+        return place
 
     def note(self, change: Transaction, kind: str, about: Mapping[str, Any]) -> None:
         """Writes an event that is no state. Raises StoreError and LedgerError."""

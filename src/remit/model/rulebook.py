@@ -3,7 +3,19 @@
 import msgspec
 
 from remit.model.frozen import NOTHING, freeze_fields
-from remit.model.policy import Caller, Grant, Label, LedgerSettings, Never, Question, Reserved, Scalar, Tool
+from remit.model.policy import (
+    Before,
+    Caller,
+    Enforce,
+    Grant,
+    Label,
+    LedgerSettings,
+    Never,
+    Question,
+    Reserved,
+    Scalar,
+    Tool,
+)
 
 FORMAT = 2
 
@@ -60,12 +72,16 @@ class Book(msgspec.Struct, frozen=True, omit_defaults=True):
     """For people, why something has its tier: `effect install`, `grade not understood`, `label ci`."""
     tiers: dict[int, Question] = NOTHING
     gates: tuple[str, ...] = ()
+    gate_terms: dict[str, Before] = NOTHING
+    """By gate, what must wait for it; a gate without terms is only recorded."""
     grants: tuple[Grant, ...] = ()
     protected: Protected = Protected()
     hosts: dict[str, dict[str, str]] = NOTHING
     toolsets: dict[str, tuple[str, ...]] = NOTHING
     unsafe: tuple[str, ...] = ()
     """Keys of the policy that weaken enforcement, for `status`."""
+    enforce: Enforce | None = None
+    """As the policy says it for everybody; callers have it in their own records."""
     open_questions: int = OPEN_QUESTIONS
     ledger: LedgerSettings | None = None
     lists: dict[str, tuple[Scalar, ...]] = NOTHING

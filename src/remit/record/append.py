@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+import msgspec
+
+from remit.model.decoding import Decoding
 from remit.record.entry import Entry
 from remit.record.errors import LedgerError
 from remit.record.stop_mark import META, parse_mark
@@ -20,6 +23,10 @@ HEAD = (
 """What is looked at first: `store.write(HEAD)` has it at once."""
 TREE = "tree"
 """What a process remembers of the log: the tree after its newest entry, as it last saw it."""
+STATES = "states"
+"""And the place of the newest entry about each subject, of those that it has seen."""
+SAYS_STATE = b'"state":{"after":'
+"""What every entry has that says how something stands."""
 _TOGETHER = 4096
 """Leaves that are read at once."""
 
@@ -90,6 +97,8 @@ def append(
         leaf = leaf_hash(entry.body)
         leaves.append(leaf)
         rows.append((seq, leaf, entry.body, entry.subject))
+        if entry.subject is not None:
+            change.note(STATES, entry.subject, seq)
         if entry.fields:
             fields += [(seq, path, salt, value) for path, _, salt, value in entry.fields]
         # The list of calls that run: opened by an intent that allows, closed by the outcome that answers it.
@@ -123,13 +132,43 @@ def extends(view: Transaction, known: CompactRange, now: CompactRange) -> bool:
         known = known.copy()
         while known.size < now.size:
             more = view.rows(
-                "SELECT hash FROM leaf WHERE seq >= ? AND seq < ? ORDER BY seq",
+                "SELECT hash, body FROM leaf WHERE seq >= ? AND seq < ? ORDER BY seq",
                 *(known.size, min(now.size, known.size + _TOGETHER)),
             )
             if not more:
                 return False
-            known.extend(bytes(leaf) for (leaf,) in more)
+            _note_states(view, known.size, more)
+            known.extend(bytes(leaf) for leaf, _ in more)
     return known.size == now.size and known.hashes == now.hashes
+
+
+class _State(msgspec.Struct, frozen=True):
+    of: tuple[str | int, ...]
+
+
+class _Stateful(msgspec.Struct, frozen=True):
+    state: _State
+
+
+_STATEFUL = Decoding(_Stateful)
+
+
+def subject_in(body: bytes) -> str | None:
+    """What an entry says the state of, as the column beside it must say it; None for all other entries."""
+    if SAYS_STATE not in body:
+        return None
+    try:
+        return msgspec.json.encode(_STATEFUL.decode(body).state.of).decode()
+    except (msgspec.MsgspecError, UnicodeError):
+        return None
+
+
+def _note_states(view: Transaction, first: int, rows: Sequence[tuple[Any, ...]]) -> None:
+    """Entries of others are noted by what they themselves say: the column beside them could be changed."""
+    for seq, (leaf, body) in enumerate(rows, first):
+        subject = subject_in(bytes(body))
+        if subject is not None and leaf_hash(bytes(body)) == bytes(leaf):
+            view.note(STATES, subject, seq)
 
 
 def not_as_many(size: int, newest: int | None) -> LedgerError:

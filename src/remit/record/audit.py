@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from remit.model.policy import LedgerSettings
 from remit.record.anchor import AnchorError, configured
-from remit.record.append import head_of
+from remit.record.append import SAYS_STATE, head_of
 from remit.record.continuity import check_continuity
 from remit.record.cosigned import check_witnesses
 from remit.record.errors import LedgerError
@@ -44,7 +44,6 @@ _ROTATION = b'"type":"rotation"'
 _ERASURE = b'"type":"erasure"'
 _OUTCOME = b'"type":"outcome"'
 _INTENT = b'"type":"intent"'
-_STATE = b'"state":{"after":'
 _VALUE = b'{"$c":"'
 _ANSWERS = re.compile(rb'"intent":([0-9]+)')
 _ARCHIVE = b'"type":"archive"'
@@ -134,7 +133,7 @@ class _Pass:
                 self._special(stored)
             if self.progress is not None and not seq % 1024:
                 self.progress(seq)
-            if _STATE in body:
+            if SAYS_STATE in body:
                 self.stateful += 1
             if _INTENT in body:
                 if b'"decision":"allow"' in body or b'"approval":"host"' in body:

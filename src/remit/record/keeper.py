@@ -107,7 +107,8 @@ class Keeper:
         """Reads some entries again, and says what is wrong with them; whether that was the end of a run."""
         runs = self._reread.runs
         try:
-            self._reread.step()
+            with self.opened.stopping(self.ledgers[0].point):
+                self._reread.step()
         except LedgerError as error:
             if self.edited != str(error):
                 self.edited = str(error)

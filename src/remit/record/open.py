@@ -23,12 +23,14 @@ from typing import TYPE_CHECKING, Self
 from remit.model.errors import RemitError
 from remit.model.moments import exact_moment
 from remit.model.policy import LedgerSettings
+from remit.record.append import STATES
 from remit.record.continuity import Standing, check_continuity, check_key
 from remit.record.direct import DirectLedger
 from remit.record.errors import LedgerError, LedgerWarning
 from remit.record.lease import recover
 from remit.record.memory import Memory
 from remit.record.reader import entry_at
+from remit.record.state_memory import StateMemory
 from remit.record.stop_mark import CODES, set_mark
 from remit.record.tree import CompactRange
 from remit.store.interface import TIMEOUT, Store
@@ -107,6 +109,7 @@ class OpenLog:
         """
         with self.stopping(by):
             check_key(self.state, self.origin)
+            self.store.keep_notes(STATES, StateMemory(self.state / "keys"))
             return check_continuity(self.store, self.state)
 
     @contextmanager

@@ -1,5 +1,8 @@
 """Reading a log again, slowly, from its first entry to its last and then anew: an entry that was edited shows.
 
+So does one that was hidden: an entry that says how something stands is found by its subject, a column that no hash
+covers, and without it the entry before it would count. At the end of a run the tables of authority are compared too.
+
 Whoever writes to a log looks at its head alone, which an edited body leaves as it is. The keeper of a daemon or a Guard
 takes a step of this each second, so that an edited entry is found without anybody running `remit ledger verify`. How
 far it came, and what it found, stands in a file of the state directory: the next keeper goes on there, and
@@ -17,6 +20,7 @@ import msgspec
 from remit.record.errors import LedgerError
 from remit.record.memory import Memory, tree_data, tree_of
 from remit.record.reader import archives
+from remit.record.state_audit import StateAudit, is_hidden
 from remit.record.tree import CompactRange, TreeError, leaf_hash
 from remit.store.files import write_whole
 from remit.store.interface import Store
@@ -26,6 +30,8 @@ STEP = 500
 SAVE_EVERY = 20.0
 """Seconds after which it is noted how far it came."""
 FILE = "reread"
+FORKED = "ledger-forked"
+"""What stops the log: authority that was given or taken is hidden from those who use it."""
 
 
 class Progress(NamedTuple):
@@ -73,7 +79,7 @@ class Reread:
             runs = self.runs
             self._step(count)
         except LedgerError as error:
-            if error.code.startswith("entry-"):
+            if error.code.startswith(("entry-", "state-")):
                 self._found = (error.code, str(error))
                 self._save()
             raise
@@ -105,15 +111,20 @@ class Reread:
         if start == end:
             return
         with self._store.read() as view:
-            rows = view.rows("SELECT seq, hash, body FROM leaf WHERE seq >= ? AND seq < ? ORDER BY seq", start, end)
+            rows = view.rows(
+                "SELECT seq, hash, body, subject FROM leaf WHERE seq >= ? AND seq < ? ORDER BY seq", start, end
+            )
         leaves = []
-        for place, (seq, leaf, body) in enumerate(rows, start):
+        for place, (seq, leaf, body, subject) in enumerate(rows, start):
             if seq != place:
                 break
             gone = place < self._archived and not body
             if not gone and leaf_hash(bytes(body)) != bytes(leaf):
                 self._again()
                 raise LedgerError(f"entry {place} was edited: it is not what was hashed", code="entry-edited")
+            if not gone and is_hidden(bytes(leaf), bytes(body), subject):
+                self._again()
+                raise LedgerError(f"entry {place} was hidden: it is not found by what it is about", code=FORKED)
             leaves.append(bytes(leaf))
         if len(leaves) < end - start:
             self._again()
@@ -124,7 +135,15 @@ class Reread:
             self._again()
             if not same:
                 raise LedgerError("the entries are not those that were signed: some were replaced", code="entry-edited")
+            self._compare_state()
             self.runs += 1
+
+    def _compare_state(self) -> None:
+        """That the tables are what the entries say. Raises LedgerError; uses of a forged row are refused anyway."""
+        with self._store.read() as view:
+            for fault in StateAudit(view).faults():
+                gone = fault.code == "state-missing"  # nobody could notice when it is used
+                raise LedgerError(fault.message, code=FORKED if gone else fault.code)
 
     def _again(self) -> None:
         self._tree, self._goal = CompactRange(), CompactRange()

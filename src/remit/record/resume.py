@@ -16,6 +16,7 @@ from remit.record.memory import SEEN
 from remit.record.open import OpenLog
 from remit.record.reader import Stored
 from remit.record.startup import check_anchors
+from remit.record.state_memory import STATES_FILE
 from remit.record.stop_mark import StopMark, lift_mark, read_mark, remove_file
 from remit.record.tree import CompactRange
 from remit.store.interface import Transaction
@@ -97,6 +98,7 @@ def _forget(opened: OpenLog) -> None:
     if row is None:
         raise LedgerError("the ledger has no head", code="ledger-corrupt")
     opened.memory.keep_signed(CompactRange.from_bytes(int(row[0]), bytes(row[1])))
-    (opened.memory.folder / SEEN).unlink(missing_ok=True)
+    for name in (SEEN, STATES_FILE):
+        (opened.memory.folder / name).unlink(missing_ok=True)
     kept = {name: one for name, one in opened.memory.anchored().items() if one.size <= int(row[0])}
     opened.memory.keep_anchored(kept)

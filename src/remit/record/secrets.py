@@ -10,6 +10,7 @@ import json
 import shlex
 import unicodedata
 from functools import cache, lru_cache, partial
+from itertools import pairwise
 from math import log2
 from typing import Any
 
@@ -39,6 +40,9 @@ _PLACES = frozenset(("selector", "locator", "element", "placeholder", "target", 
 """Where an action on a page says which field it fills in."""
 _VALUES = frozenset(("value", "val", "v", "content", "contents", "data", "text", "string", "stringvalue", "default"))
 """Where it says what that is."""
+_COMMANDS = frozenset(("command", "cmd", "program", "executable", "binary", "entrypoint"))
+_LISTS = frozenset(("args", "arguments", "argv", "parameters", "params"))
+"""Where a program is named, and its arguments."""
 _MANIFEST = compile_later(r"(?m)^kind:\s*[\"']?Secret\b")
 _MANIFEST_BLOCK = compile_later(r"\s*(?:data|stringData):\s*")
 _MANIFEST_LINE = compile_later(r"(\s+)([^:#]+:\s*)(\S.*)")
@@ -162,6 +166,7 @@ def without_secrets(path: str, value: Any, depth: int = 0) -> Any:
     if isinstance(value, dict):
         named = _pair(value)
         clean = {_text(key): without_secrets(named.get(key) or key, item, depth + 1) for key, item in value.items()}
+        _arguments(value, clean)
         if len(clean) < len(value):  # several keys that were secrets
             return list(clean.values())
         return value if all(clean.get(key) is value[key] for key in value) else clean
@@ -224,6 +229,18 @@ def _as_command(texts: Any, items: list[Any]) -> list[Any]:
     ]
 
 
+def _arguments(value: dict[Any, Any], clean: dict[Any, Any]) -> None:
+    """Of `{command: sshpass, args: [-p, x]}`, the arguments as those of the command, in what is clean so far."""
+    programs = [item for key, item in value.items() if isinstance(item, str) and _is_key(key, _COMMANDS)]
+    if len(programs) != 1 or not programs[0]:
+        return
+    for key, items in value.items():
+        if _is_key(key, _LISTS) and isinstance(items, (list, tuple)) and isinstance(clean.get(key), (list, tuple)):
+            found = _as_command([programs[0], *items], [programs[0], *clean[key]])[1:]
+            if any(one is not other for one, other in zip(found, clean[key], strict=True)):
+                clean[key] = found
+
+
 @lru_cache(4096)
 def _names_a_secret(path: str) -> bool:
     """`password`, and also `dbPassword`, `X-Api-Key`, `TOKEN_GITHUB` or `password1`, but not `token_count`."""
@@ -233,7 +250,8 @@ def _names_a_secret(path: str) -> bool:
     ends = range(1, len(words) + 1)
     if len(words) > 8 or (words[-1:] == ["tokens"] and words[-2:-1] and words[-2] in _COUNTED):
         return False
-    if any("_".join(words[start:]) in known.names for start in range(max(0, len(words) - 3), len(words))):
+    ways = ["_".join(words[start:]) for start in range(max(0, len(words) - 3), len(words))]
+    if any(way in known.names or ("_" in way and way.removesuffix("s") in known.names) for way in ways):
         return True
     if not words or words[-1] in known.plain:
         return False
@@ -362,6 +380,7 @@ def _tells(before: str, value: str) -> bool:
     if before[-1:] not in ("'", '"') and _REFERENCE.fullmatch(value) and _is_reference(bare):
         return False
     names += [name[2:] for name in names if name.startswith(("-D", "-P"))]
+    names += [f"{one}_{other}" for one, other in pairwise(names[-2:])]  # `the API key: `
     return not names or any(_names_a_secret(name.strip(".-")) for name in names)
 
 

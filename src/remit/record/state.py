@@ -20,7 +20,7 @@ import msgspec
 from remit.model.decoding import Decoding
 from remit.model.digest import sha256
 from remit.model.errors import RemitError
-from remit.record.append import append
+from remit.record.append import STATES, append
 from remit.record.canonical import MAX_INT, encode
 from remit.record.entry import event_entry
 from remit.record.lease import ELSEWHERE
@@ -250,7 +250,27 @@ def newest(view: Transaction, *wanted: tuple[Kind, tuple[Key, ...]]) -> list[Sai
     places: dict[str, list[tuple[int, bytes, bytes]]] = {}
     for seq, kept, body, subject in view.rows(_newest_query(len(subjects)), *subjects):
         places.setdefault(subject, []).append((int(seq), bytes(kept), bytes(body)))
+    for (kind, key), subject in zip(wanted, subjects, strict=True):
+        _check_seen(view, kind, key, max((one[0] for one in places.get(subject, ())), default=-1))
     return [_last(kind, key, places.get(subject)) for (kind, key), subject in zip(wanted, subjects, strict=True)]
+
+
+def _check_seen(view: Transaction, kind: Kind, key: tuple[Key, ...], found: int) -> None:
+    """That the newest entry is not older than one that this process has seen. Raises StateForged.
+
+    The column that it is found by is under no hash: without it, the entry before it would count.
+    """
+    seen = view.noted(STATES, subject_of(kind, *key))
+    if seen is None or seen <= found:
+        return
+    if is_past(view, seen):
+        raise StateForged(f"entry {seen} about {name_of(kind, key)} was hidden", help=_HELP)
+
+
+def is_past(view: Transaction, place: int) -> bool:
+    """Whether an entry was written before the moment that this view shows."""
+    head = view.row("SELECT size FROM head WHERE one = 1")
+    return head is not None and place < int(head[0])
 
 
 def newest_under(view: Transaction, kind: Kind, *first: str) -> list[Said]:

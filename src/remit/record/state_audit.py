@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from remit.record.append import subject_in
 from remit.record.fault import Fault
 from remit.record.people import is_signed, public_keys
 from remit.record.state import (
@@ -23,6 +24,7 @@ from remit.record.state import (
     read_state,
     subject_of,
 )
+from remit.record.tree import leaf_hash
 from remit.store.interface import Transaction
 
 PROGRAM = "(program)"
@@ -192,6 +194,11 @@ class _Group(NamedTuple):
     key: tuple[Key, ...]
     row: Row | None
     last: Said | None
+
+
+def is_hidden(kept: bytes, body: bytes, subject: str | None) -> bool:
+    """Whether an entry is not found by what it says the state of: then an older one would count in its place."""
+    return leaf_hash(body) == kept and subject_in(body) != subject
 
 
 def _by_person(kind: Kind, row: Row) -> bool:

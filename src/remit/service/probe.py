@@ -94,7 +94,8 @@ def run_probes(root: Path, policy: Path, state: Path, status: Status) -> Probes:
             return Probes(session, problem=str(error))
         pinned = {one.name: one.files for one in host.definitions if one.state in _VOUCHED and one.known}
         asked = _Asked(setup, root, policy, state, settings, pinned, host.main or "(main)", session)
-        probes = [probe for name in (None, *pinned) for probe in asked.probes(name)]
+        told = pinned if setup.catalog.names_agents else ()
+        probes = [probe for name in (None, *told) for probe in asked.probes(name)]
         asker = _Asker(host.name, setup, root, settings, observed)
         with ThreadPoolExecutor(AT_ONCE) as pool:
             results.extend(pool.map(asker.result, probes))
@@ -142,7 +143,7 @@ class _Asked(NamedTuple):
             tool, args = read
             odd = {**args, "remit_probe": True}
             found.append(self._probe("an undeclared argument", tool, odd, frozenset({"undeclared-argument"}), agent))
-            if agent is None:
+            if agent is None and self.setup.catalog.names_agents:
                 found.append(self._probe("an unknown agent", tool, args, frozenset({"unpinned"}), _STRANGER))
         if agent is None:
             half = found[0].payload[:-20]

@@ -34,6 +34,7 @@ class BaseStore(ABC, Generic[C, T]):
         self.timeout = timeout
         self._memory: Mapping[str, Any] = {}
         """What transactions have remembered. Replaced, never changed: a transaction keeps the one it began with."""
+        self._notes: dict[str, dict[str, Any]] = {}
         self._turn = threading.local()
         self._writers = Pool(1, open=self._open_writer, close=self._close, inherited=self._inherited)
         self._readers = Pool(READERS, open=self._open_reader, close=self._close, inherited=self._inherited)
@@ -83,8 +84,12 @@ class BaseStore(ABC, Generic[C, T]):
     def read(self) -> Block[C, T]:
         return Block(self, self._readers, self._begin_read, writes=False)
 
+    def keep_notes(self, name: str, notes: dict[str, Any]) -> None:
+        self._notes[name] = notes
+
     def forget(self) -> None:
         self._memory = {}
+        self._notes.clear()
 
     def version(self) -> int:
         """Another number once anybody has written; -1 where only reading tells."""
@@ -134,6 +139,7 @@ class Block(Generic[C, T]):
                 store._turn.process = None
             raise
         self._transaction.recalled = store._memory if self._writes else memory
+        self._transaction.notes = store._notes
         return self._transaction
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
@@ -155,6 +161,8 @@ class Block(Generic[C, T]):
                 broken = False
                 if transaction.remembered:
                     store._memory = {**store._memory, **transaction.remembered}
+                for name, more in transaction.fresh_notes.items():
+                    store._notes.setdefault(name, {}).update(more)
             finally:
                 if broken and self._process == os.getpid():
                     transaction.end()

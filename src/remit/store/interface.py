@@ -36,6 +36,12 @@ class Transaction(Protocol):
     def remember(self, name: str, value: object) -> None:
         """Remembers something of the store in this process, once the transaction has ended well."""
 
+    def noted(self, name: str, key: str) -> Any:
+        """As `recall`, of one of many things; but a reader may find what was noted after its moment."""
+
+    def note(self, name: str, key: str, value: object) -> None:
+        """As `remember`, of one of many things."""
+
     def rows(self, sql: str, *args: Value) -> list[tuple[Any, ...]]:
         """All rows of an answer that is known to be small."""
 
@@ -73,8 +79,11 @@ class Store(Protocol):
     def read(self) -> AbstractContextManager[Transaction]:
         """The state at one moment, whoever writes meanwhile."""
 
+    def keep_notes(self, name: str, notes: dict[str, Any]) -> None:
+        """What is noted under this name is kept there."""
+
     def forget(self) -> None:
-        """Drops what transactions have remembered."""
+        """Drops what transactions have remembered and noted."""
 
     def version(self) -> int:
         """Another number once anybody has written, for little; -1 where only reading tells."""

@@ -31,6 +31,9 @@ class BaseTransaction(ABC):
         self.recalled: Mapping[str, Any] = {}
         """What was remembered before it began."""
         self.remembered: dict[str, Any] = {}
+        self.notes: Mapping[str, dict[str, Any]] = {}
+        """What this process has noted before."""
+        self.fresh_notes: dict[str, dict[str, Any]] = {}
 
     @abstractmethod
     def _cursor(self, query: Query, values: tuple[Any, ...]) -> Any:
@@ -52,6 +55,14 @@ class BaseTransaction(ABC):
 
     def remember(self, name: str, value: object) -> None:
         self.remembered[name] = value
+
+    def noted(self, name: str, key: str) -> Any:
+        if (fresh := self.fresh_notes.get(name)) is not None and key in fresh:
+            return fresh[key]
+        return self.notes[name].get(key) if name in self.notes else None
+
+    def note(self, name: str, key: str, value: object) -> None:
+        self.fresh_notes.setdefault(name, {})[key] = value
 
     def rows(self, sql: str, *args: Value) -> list[tuple[Any, ...]]:
         with self.guarded():

@@ -1,4 +1,4 @@
-"""Helpers for users' tests and for adapters: policy tests, a guard for tests, and later the conformance suite."""
+"""Helpers for users' tests and for adapters: policy tests, a guard for tests, the conformance suite."""
 
 from __future__ import annotations
 

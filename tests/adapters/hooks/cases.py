@@ -20,6 +20,7 @@ import msgspec
 
 from remit.adapters.hooks.carrier import HookAnswerer
 from remit.adapters.hooks.installed import Installed
+from remit.adapters.hosts import registry
 from remit.compile import build_rulebook
 from remit.enforce.attempt import Enforcer
 from remit.enforce.carrier import Judged
@@ -28,22 +29,23 @@ from remit.grant.authority import Authority
 from remit.model.call import Call
 from remit.model.decision import Decision
 from remit.model.errors import CallError
-from remit.model.facts import NO_FACTS, Facts
+from remit.model.facts import Facts
 from remit.model.rulebook import Rulebook
 from remit.model.wire import call_from, encode_decision
 from remit.record.direct import DirectLedger
 from remit.record.vault import Vault
 from remit.store.open import open_store
 from remit.store.place import make_private
+from remit.testing.conformance import Situation, facts_of
 from tests.adapters.hooks.project import HOST, JSON, SESSION, Project
 
 NOBODY = "someone-else"
 
 
-def with_main(policy: JSON) -> JSON:
+def with_main(policy: JSON, host: str = HOST) -> JSON:
     """The policy with a main agent, who makes none of the calls."""
     agents = {**policy["agents"], NOBODY: {"may": []}}
-    return {**policy, "agents": agents, "hosts": {HOST: {"main": NOBODY}}}
+    return {**policy, "agents": agents, "hosts": {host: {"main": NOBODY}}}
 
 
 def payload(data: JSON, root: Path) -> JSON:
@@ -106,15 +108,17 @@ class CaseEnforcer(Enforcer):
 
 
 class CaseHook:
-    """A hook for the calls of one situation."""
+    """The hook of a host, for the calls of one situation."""
 
-    def __init__(self, policy: JSON, folder: Path) -> None:
-        self.book, self.facts = build_rulebook(policy), NO_FACTS
+    def __init__(self, situation: Situation, folder: Path, host: str) -> None:
+        self.situation, self.folder, self.host = situation, folder, host
+        self.setup = registry.find(host).setup()
+        self.books: dict[str, tuple[Rulebook, Facts]] = {}
         self.state = state = folder / "state"
-        make_private(state)
+        make_private(state / "keys")
         self.store = open_store(None, state)
         authority = Authority(self.store, Vault(self.store, state / "keys"))
-        ledger = DirectLedger(self.store, point=HOST)
+        ledger = DirectLedger(self.store, point=host)
         self.enforcer = CaseEnforcer(authority, ledger, lambda: self.book, lambda _: self.facts)
 
     def __enter__(self) -> Self:
@@ -126,21 +130,47 @@ class CaseHook:
     def ask(self, data: JSON, root: Path) -> JSON:
         """The decision in its JSON form; fails if the host was told anything else."""
         call = formed(data)
-        said = data if call is None else payload(data, root)
+        self.book, self.facts = self._book(call)
+        said = json.dumps(data).encode() if call is None else self._question(data, call, root)
         agents: dict[str, dict[str, str]] = {} if call is None else {call.agent: {}}
-        installed = Installed(1, HOST, str(root), "remit.yaml", "settings.json", "now", (), agents)
+        installed = Installed(1, self.host, str(root), "remit.yaml", "settings.json", "now", (), agents)
         self.enforcer.facts, self.enforcer.decided = self.facts, None
         self.enforcer.case = call if call is not None else Call("", "")
-        answer = HookAnswerer(HOST, self.enforcer, lambda: installed, self.state).answer(json.dumps(said).encode())
+        answer = HookAnswerer(self.host, self.enforcer, lambda: installed, self.state).answer(said)
         assert answer.decision is not None
         decided: Decision | None = self.enforcer.decided
         decision = answer.decision if decided is None else decided
-        told = json.loads(answer.reply.out).get("hookSpecificOutput", {}).get("permissionDecision")
-        waits = decision.verdict.word == "ask" and answer.decision.code == "ask-pending"
+        told = self.setup.understood(answer.reply.code, answer.reply.out, answer.reply.err)
+        # A question that the host can't put waits in the inbox, as far as its task is known there.
+        waits = decision.verdict.word == "ask" and answer.decision.code in ("ask-pending", "unknown-capsule")
         wanted = None if decision.would is not None else "deny" if waits else decision.verdict.word
-        assert told == wanted, (data, answer)
+        assert told.decision == wanted, (data, answer)
+        assert (told.alarm is None) == (wanted is not None), (data, answer)
         found: JSON = json.loads(encode_decision(decision, data["id"]))
         return found
+
+    def can_say(self, data: JSON) -> bool:
+        """Whether the host could make the call: one that names no agents has only a main one, whom the policy knows."""
+        call = formed(data)
+        return call is None or self.setup.catalog.names_agents or call.agent in self.situation.policy["agents"]
+
+    def _book(self, call: Call | None) -> tuple[Rulebook, Facts]:
+        """The policy, in which nobody who calls is the main agent, unless the host names no other."""
+        main = NOBODY if call is None or self.setup.catalog.names_agents else call.agent
+        if main not in self.books:
+            policy = with_main(self.situation.policy, self.host)
+            book = build_rulebook({**policy, "hosts": {self.host: {"main": main}}})
+            self.books[main] = book, facts_of(self.situation, book, self.folder)
+        return self.books[main]
+
+    def _question(self, data: JSON, call: Call, root: Path) -> bytes:
+        """What the host would ask."""
+        cwd = data.get("context", {}).get("cwd") or "."
+        place = root / cwd if cwd != "." else root
+        args = data.get("args", {})
+        return self.setup.question(
+            session=SESSION, root=place, tool=call.tool, args=args, use=f"use-{data['id']}", agent=call.agent
+        )
 
 
 class CaseProject:

@@ -27,17 +27,17 @@ def package(folder: Path, patch: pytest.MonkeyPatch, *lines: str) -> None:
 
 
 def test_a_package_adds_a_host():
-    assert registry.names() == ["claude-code"]
+    assert registry.names() == [*registry.BUILT_IN]
     with pytest.raises(UnknownHost, match="unknown host `toy`"):
         registry.find("toy")
     with TOY.available():
-        assert registry.names() == ["claude-code", "toy"]
+        assert registry.names() == [*registry.BUILT_IN, "toy"]
         assert registry.find("toy").name == "toy"
 
 
 def test_no_package_replaces_a_host_of_ours(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     package(tmp_path, monkeypatch, "claude-code = tests.toy_host.host:HOST")
-    assert registry.names() == ["claude-code"]
+    assert registry.names() == [*registry.BUILT_IN]
     assert type(registry.find("claude-code")).__name__ == "ClaudeCode"
 
 

@@ -291,6 +291,16 @@ KEPT = Facts(root="/p", guarded=("/home/u/.local/state/remit/p-1",), sealed=("/h
         "cp -r /home/u/.local x",
         "tar xf a.tar -C /home/u/.local/state",
         "sed -i s/a/b/ /home/u/.cl*/settings.json",
+        "grep -r x ~",
+        "grep -r x ~/.local/state",
+        "rg x ~/.l*",
+        "grep -r x $HOME",
+        "find ~ -type f -exec cat {} +",
+        "tar -cf - ~/.local | cat",
+        "cd; grep -r x .",
+        "cd ~ && grep -r x .",
+        "cd ~/x; tar cf /tmp/x ../.local",
+        "rm -rf ~/p/../.local",
     ],
 )
 def test_patterns_and_sweeps_outside_the_root_reach_what_remit_keeps(text):
@@ -299,7 +309,19 @@ def test_patterns_and_sweeps_outside_the_root_reach_what_remit_keeps(text):
 
 
 @pytest.mark.parametrize(
-    "text", ["find /home -name x", "ls -R /home/u", "du -sh /home/u", "cat /usr/share/*/x", "grep -r x /usr"]
+    "text",
+    [
+        "find /home -name x",
+        "ls -R /home/u",
+        "du -sh /home/u",
+        "cat /usr/share/*/x",
+        "grep -r x /usr",
+        "ls -R ~",
+        "cd; ls",
+        "grep -r x ~/code",
+        "cp -r ~/code/x y",
+        "cd ~/code && grep -rn x .",
+    ],
 )
 def test_names_alone_and_other_places_are_free(text):
     assert decide(build_rulebook(UNSCOPED), Call("a", "bash", {"command": text}), KEPT).code == "allowed"

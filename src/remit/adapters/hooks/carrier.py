@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -73,7 +74,9 @@ class HookAnswerer:
         if event.when in ("end", "other"):
             return Answer(self.host.last_resort.silence, ended=event.when == "end")
         if event.when == "after":
-            self.enforcer.ended(_id(event), "done" if event.failed is None else "failed", error=event.failed)
+            use = _id(event) if event.use else self._running(event)
+            if use is not None:
+                self.enforcer.ended(use, "done" if event.failed is None else "failed", error=event.failed)
             return Answer(self.host.last_resort.silence)
         carrier = HookCarrier(self, msgspec.structs.replace(event, person=False) if alone else event)
         found = wait(self.enforcer.attempt(carrier))
@@ -93,6 +96,16 @@ class HookAnswerer:
         call = _as_said(event)
         self.enforcer.not_run(_id(event), code)  # the daemon may have allowed it before it failed
         return self._refused(self.enforcer.refuse(call, refusal(call, code, reason)))
+
+    def _running(self, event: Event) -> str | None:
+        """The oldest call of this session that runs and that such a report could be about."""
+        start = f"{event.session}/{event.alike}."
+        if not event.alike or not is_id(start):
+            return None
+        with suppress(RemitError), self.enforcer.authority.store.read() as view:
+            found = view.rows("SELECT call FROM running WHERE call LIKE ? ORDER BY seq", f"{start}%")
+            return next((str(row[0]) for row in found if str(row[0]).startswith(start)), None)
+        return None
 
     def _refused(self, decision: Decision) -> Answer:
         return Answer(self.host.answer(decision, None), decision=decision)
@@ -142,7 +155,10 @@ class HookCarrier(Carrier):
         agent = main
         if event.agent is not None:
             agent = event.agent
-            self.answerer.vouch(agent)
+            if (
+                agent in rulebook.book.callers or rulebook.book.enforce is None
+            ):  # of others nothing is known to vouch for
+                self.answerer.vouch(agent)
         language, known = self.answerer.host, rulebook.book.tools.keys() | rulebook.book.aliases.keys()
         tool = next((name for name in language.names_of(event.tool) if name in known), event.tool)
         self.can_request = REQUEST in rulebook.book.tools and language.can_change_args
@@ -154,7 +170,9 @@ class HookCarrier(Carrier):
         self.call = call = Call(agent, tool, language.effective_args(event.tool, event.args), context)
         if not event.handed:
             return [call]
-        chains = launches(self.answerer.enforcer.authority.store, event.session, agent) or [(main,)]
+        chains = launches(self.answerer.enforcer.authority.store, event.launched_in or event.session, agent) or [
+            (main,)
+        ]
         if len(chains) > MOST:
             raise RemitError(f"{agent} was handed work in more than {MOST} ways in this session", code="broken-chain")
         replace = msgspec.structs.replace

@@ -93,7 +93,7 @@ class LastResort:
         if self.unattended is None:
             return not self.known
         name, value = self.unattended
-        return posix.environ.get(name) == value
+        return posix.environ.get(name, b"") == value
 
     def answer(self, data: bytes, why: str) -> Reply:
         """A deny; for a report, which changes nothing any more, silence."""
@@ -171,7 +171,7 @@ def main() -> None:
         try:
             _end(data, f"the hook failed ({type(error).__name__})")
         finally:
-            posix._exit(2)  # not even that can be said, as without memory: 2 blocks, and 1 would not
+            _block()  # not even that can be said, as without memory
 
 
 def _find_project(host: str) -> None:
@@ -200,7 +200,6 @@ def _wait_for_child() -> None:
     if child == 0:
         _signal.pthread_sigmask(_signal.SIG_UNBLOCK, passed_on)
         return
-    code = 2
     try:
         _signal.signal(_signal.SIGALRM, lambda *_: posix.kill(child, _signal.SIGKILL))
         _signal.setitimer(_signal.ITIMER_REAL, DEADLINE + 2)
@@ -209,9 +208,9 @@ def _wait_for_child() -> None:
         _signal.pthread_sigmask(_signal.SIG_UNBLOCK, passed_on)
         _, status = posix.waitpid(child, 0)
         if posix.WIFEXITED(status):
-            code = posix.WEXITSTATUS(status)
+            posix._exit(posix.WEXITSTATUS(status))
     finally:
-        posix._exit(code)
+        _block()
 
 
 def _ensure_open() -> None:
@@ -309,8 +308,16 @@ def _say(reply: Reply) -> None:
             while text:
                 text = text[posix.write(where, text) :]
     except BaseException:
-        status = 2
+        _block()
     posix._exit(status)
+
+
+def _block() -> None:
+    """Ends the process with 2, which blocks, and 1 would not; some hosts want a reason beside it."""
+    try:
+        posix.write(_stderr, b"Remit: the hook was ended; nothing may run. Tell the person who runs you.\n")
+    finally:
+        posix._exit(2)
 
 
 if __name__ == "__main__":

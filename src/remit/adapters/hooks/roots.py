@@ -35,7 +35,10 @@ refuse() {
 }
 ask() {
   [ -x "$3" ] && [ -r "$4" ] || refuse "the program that judges calls in $1 is gone"
-  exec "$3" -I -S "$4" HOST "$2"
+  "$3" -I -S "$4" HOST "$2"
+  code=$?
+  case $code in 1 | ???) refuse "the hook ended with $code" ;; esac
+  exit $code
 }
 mind() {
   case $start/ in
@@ -125,7 +128,7 @@ def roots_file(host: Host, roots: list[Root]) -> bytes:
     def filled(text: str) -> str:
         started = f"${{{host.started_in}:-.}}" if host.started_in is not None else "."
         silence = shlex.quote(host.last_resort.silence.out.decode())
-        questions = " | ".join(f"*{shlex.quote(mark)}*" for mark in host.last_resort.questions)
+        questions = " | ".join(f"*{shlex.quote(mark)}*" for mark in host.last_resort.questions) or "*"
         for name, value in (("QUESTIONS", questions), ("SILENCE", silence), ("STARTED", started), ("HOST", host.name)):
             text = text.replace(name, value)
         return text

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TypeVar
+from typing import Literal, TypeVar
 
 import msgspec
 
@@ -33,6 +33,10 @@ class HostCatalog(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
 
     agents: dict[str, str] = {}
     """The agents that need no definition, with what each is for."""
+    names_agents: bool = True
+    """It says which agent calls; otherwise every call is the main agent's."""
+    checked: Literal["run", "documented"] = "run"
+    """How `passes` was found: by running the host, or from its documentation alone."""
     pack: str | None = None
     """The tool pack that declares its tools by the names that it has for them."""
     tools: tuple[str, ...] = ()

@@ -32,10 +32,14 @@ class Event(msgspec.Struct, frozen=True):
     args: dict[str, Any] = {}
     use: str = ""
     """The host's own id of this use of the tool; before and after have the same."""
+    alike: str = ""
+    """For `after` of a host that gives calls no ids: the id that was made up for the question begins with it."""
     agent: str | None = None
     """The host's name of the agent that calls; None for its main agent."""
     handed: bool = False
     """The agent was handed its work by another one."""
+    launched_in: str = ""
+    """The session of the agent that handed it on, where that is another one."""
     cwd: str | None = None
     person: bool = False
     """Somebody sits there whom the host could ask."""
@@ -63,7 +67,7 @@ class LastResort(NamedTuple):
     reports: tuple[str, ...]
     """Texts that only a report contains."""
     unattended: tuple[str, str] | None = None
-    """The environment variable, and its value, by which the host says that nobody attends it."""
+    """The environment variable, and its value, by which the host says that nobody attends it; empty: it has none."""
 
 
 PLAIN_REFUSAL = Reply(b"", b"Remit: {why}; nothing may run. Tell the person who runs you.\n", 2)

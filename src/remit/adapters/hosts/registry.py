@@ -13,7 +13,13 @@ from remit.adapters.hosts.interface import Host
 from remit.model.errors import RemitError
 from remit.model.text import did_you_mean, shown
 
-BUILT_IN = {"claude-code": "remit.adapters.hosts.claude_code"}
+BUILT_IN = {
+    "claude-code": "remit.adapters.hosts.claude_code",
+    "copilot-cli": "remit.adapters.hosts.copilot_cli",
+    "opencode": "remit.adapters.hosts.opencode",
+    "codex": "remit.adapters.hosts.codex",
+    "gemini-cli": "remit.adapters.hosts.gemini_cli",
+}
 """By name: the module that has it as `HOST`."""
 GROUP = "remit.hosts"
 _PLAIN = re.compile(r"[a-z][a-z0-9-]{0,39}")

@@ -309,15 +309,22 @@ def _settings(
     """The project's settings: the host's own rules, and hooks where they are to stand in the project."""
     rules = compare.deny_rules(place.setup, rulebook, now)
     warnings.extend(compare.left_out(rulebook, now))
-    of_rules = place.settings("local" if local else "project")
+    of_rules = _rules_path(place, local)
     commands = {Path(one.path): one.command for one in copies if one.where not in OUTSIDE}
     found = []
-    for path in dict.fromkeys([of_rules, *commands]):
+    for path in dict.fromkeys([*([of_rules] if of_rules is not None else ()), *commands]):
         data = read_file(path, place.root)
         wanted = rules if path == of_rules else []
         if data is not None or wanted or path in commands:
             found.append(_hooks_in(place, path, commands.get(path), wanted, files.get(str(path)), data))
     return found
+
+
+def _rules_path(place: Place, local: bool) -> Path | None:
+    """The project's settings for the host's own rules; None for a host that has none there. Raises RemitError."""
+    if not local and "project" not in place.setup.places:
+        return None
+    return place.settings("local" if local else "project")
 
 
 def _hooks_in(
@@ -415,7 +422,7 @@ def _record(
         host=place.name,
         root=str(place.root),
         policy=str(place.policy),
-        settings=str(place.settings("local" if local else "project")),
+        settings=str(_rules_path(place, local) or copies[0].path),
         at=now,
         definitions=seen.folders,
         # One without a file is not vouched for, unless the host has it built in: a session could bring its own along.

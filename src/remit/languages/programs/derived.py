@@ -156,6 +156,8 @@ def touch_unnamed(
     elif special == "py_compile":
         for word in plain or [HERE]:
             _compiled_python(out, word, beside="-b" in seen)
+    elif special == "cd" and not plain:
+        out.touch("read", Word("~", "cd"))
     elif special == "split":
         prefix = plain[1] if len(plain) > 1 else Word("x", "x")
         touch_pieces(out, prefix)
@@ -281,6 +283,29 @@ def read_git_config(out: Reading, plain: list[Word], seen: set[str], sub: str, h
             read_setting(out, word.text, harmless)
         else:
             out.unknown.append(f"`{word.raw}` is not literal")
+    return True
+
+
+_CONFIGURATIONS = frozenset(("pyproject.toml", "ruff.toml", ".ruff.toml"))
+_HARMLESS_TOML = compile_later(
+    r"\s*(?:line-length|indent-width|target-version|preview|exclude|extend-exclude|include|respect-gitignore|src|builtins"
+    r"|output-format|show-fixes|required-version|namespace-packages|(?:lint|format|analyze)\.[\w.-]+)\s*=[^\n]*"
+)
+
+
+def read_toml_setting(out: Reading, word: Word) -> bool:
+    """A configuration file, or one setting of ruff; True if it may have files fixed.
+
+    The project's own configuration is read without being named, so naming it changes nothing."""
+    text = word.text
+    if text is not None and "=" in text:
+        if not _HARMLESS_TOML.fullmatch(text):
+            out.refused.append(f"`{word.raw}`: a setting can have files changed, or say where to write")
+        return False
+    out.touch("read", word)
+    if text is not None and text.removeprefix("./") in _CONFIGURATIONS:
+        return False
+    out.effects.add("write")
     return True
 
 

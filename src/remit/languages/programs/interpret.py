@@ -18,6 +18,7 @@ from remit.languages.programs.derived import (
     read_rename,
     read_setting,
     read_ssh_setting,
+    read_toml_setting,
     read_transport,
     resources,
     touch_backups,
@@ -53,6 +54,7 @@ _PATHS = frozenset(
         "command",
         "edit",
         "write_tree",
+        "attributes",
     )
 )
 """Kinds of words that are paths, or whose readers look at that themselves."""
@@ -354,6 +356,8 @@ class Interpreter:
             if value is not None and not option.refuse:
                 self.out.unknown.append(f"a value for `{name}`")
             return at
+        if value is None and option.next and (at >= len(words) or (words[at].text or "")[:1] == "-"):
+            return at
         if value is None and not option.glued:
             if at >= len(words):
                 self.out.unknown.append(f"`{name}` without its value")
@@ -370,14 +374,14 @@ class Interpreter:
                 return len(words)
             self._known(name, option, _told(word).text)
             self.named.append((option.kind, word))
-            self._value(option.kind, word, option=True)
+            self._option_value(option.kind, word)
         elif value is not None:
             if option.kind == "module":
                 self._module(profile, Word(value, value), words[at:])
                 return len(words)
             self._known(name, option, value)
             self.named.append((option.kind, Word(value, value)))
-            self._value(option.kind, Word(value, value), option=True)
+            self._option_value(option.kind, Word(value, value))
         return at
 
     def _known(self, name: str, option: Option, value: str | None) -> None:
@@ -487,6 +491,13 @@ class Interpreter:
             self._profile(found, rest, {})
         self.moduled = True
 
+    def _option_value(self, kind: str, word: Word) -> None:
+        mark = len(self.out.touches)
+        self._value(kind, word, option=True)
+        if self.profile.reports:
+            named = [touch._replace(report=touch.effect != "read") for touch in self.out.touches[mark:]]
+            self.out.touches[mark:] = named
+
     def _value(self, kind: str, word: Word, *, option: bool = False) -> None:
         out = self.out
         if kind == "db" and "PWD" in word.raw:
@@ -551,7 +562,7 @@ class Interpreter:
         elif kind == "tree":
             out.touch("read", word, deep=True)
         elif kind == "attributes":
-            recursive = not self.seen.isdisjoint(("-R", "--recursive"))
+            recursive = word.deep or not self.seen.isdisjoint(("-R", "--recursive"))
             out.touch("write", word, deep=recursive)
             if (
                 recursive
@@ -593,6 +604,10 @@ class Interpreter:
                 out.effects.add("execute")  # it runs gpg
         elif kind == "jq":
             read_jq(out, word)
+        elif kind == "paths_in":
+            self._paths_in(word)
+        elif kind == "toml_setting":
+            self.written = read_toml_setting(out, word) or self.written
         elif kind == "resource":
             _resource(out, word)
         elif kind == "directory":
@@ -630,6 +645,14 @@ class Interpreter:
             read_sed(word.text, extended=True, out=out)
         elif kind == "awk" and word.text is not None:
             read_awk(word.text, out)
+
+    def _paths_in(self, word: Word) -> None:
+        """A file with paths in it, which count as the arguments do."""
+        self.out.touch("read", word)
+        for kind in {kind.removesuffix("...") for kind in self.profile.args}:
+            for effect in FILE_EFFECTS if kind in _PATHS else ():
+                if effect in ("read", kind) or (kind == "move" and effect == "delete"):
+                    self.out.touch(effect, UNTOLD)
 
     def _script(self, word: Word) -> None:
         text = word.text

@@ -25,6 +25,8 @@ class Option(msgspec.Struct, frozen=True, omit_defaults=True):
     """As a profile's: with this option the effect is on other files."""
     links: str = ""
     """As a profile's."""
+    next: bool = False
+    """The next word is its value, unless that is an option."""
 
 
 class Declared(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -81,6 +83,8 @@ class Profile(msgspec.Struct, frozen=True, omit_defaults=True):
     links: str = ""
     """What becomes of links among what it works on: `all` are followed, those that it finds below a folder too; each is
     copied as a link (`copy`); or `none`. Empty: it follows what it is told by name or by pattern, and no others."""
+    reports: bool = False
+    """What its options have it write are reports and caches, which belong in places for these."""
     edits: bool = False
     """It changes files in place, without arguments those below the working directory."""
     alone: tuple[str, ...] | None = None
@@ -125,6 +129,8 @@ class Programs(msgspec.Struct, frozen=True):
     """Names of variables that change nothing that matters."""
     metas: dict[str, dict[str, Meta]] = {}
     """Meta-commands of database clients, by the name of their reader."""
+    reports: tuple[str, ...] = ()
+    """Where reports and caches belong, as globs."""
     places: dict[str, str] = {}
     """Variables that, where they are set, name a place outside of every workspace."""
 

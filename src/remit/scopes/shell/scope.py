@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from copy import copy
+from functools import cache
 from typing import Any
 
 from remit.languages.bash.reading import Touch, Word
@@ -84,8 +85,9 @@ class Run:
         more = more or [f"-m {name}" for name in sorted(self.modules or ())]
         return f"{self.program} {_brief(more)}".rstrip()
 
-    def refuses(self, placed: Placed, *, loose: bool = False) -> str | None:
-        """Why this entry does not admit the command; None if it does. `loose` lets mere text be anything."""
+    def refuses(self, placed: Placed, *, loose: bool = False, limited: bool = True) -> str | None:
+        """Why this entry does not admit the command; None if it does. `loose` lets mere text be anything; `limited`
+        says that the scope limits paths."""
         act = placed.act
         if self.exact is not None:
             texts = tuple(word.text for word in act.command.words)
@@ -108,7 +110,7 @@ class Run:
         if not act.own <= admitted:
             only = f"; {self.program} may only {', '.join(sorted(admitted))}" if admitted else ""
             return f"it would also {', '.join(sorted(act.own - admitted))}{only}"
-        return self._names(act) or self._reaches(act) or self._queries(placed)
+        return self._names(act) or self._reaches(act) or self._queries(placed) or self._reports(placed, limited)
 
     def _admitted(self, act: Act) -> frozenset[str]:
         """Effects that the entry admits: those it names, else the program's base; SQL's where the SQL is judged."""
@@ -141,6 +143,16 @@ class Run:
         if urls is not None and (act.hosts or not act.urls or not all(_within_urls(word, urls) for word in act.urls)):
             reached = ", ".join(word.raw for word in (*act.urls, *act.hosts)) or "nothing"
             return f"it reaches {reached}; only {', '.join(self.url_texts)} is permitted"
+        return None
+
+    def _reports(self, placed: Placed, limited: bool) -> str | None:
+        """Options that say where a report or a cache goes admit places for these, unless the scope says where."""
+        if limited or self.options is not None:
+            return None
+        for touch, path in placed.touches:
+            if touch.report and not _is_report_place(path):
+                what = touch.path.raw or "what it writes"
+                return f"{what} is no place for a report or a cache: name one, or admit it by `path`"
         return None
 
     def _metas(self, act: Act) -> str | None:
@@ -282,13 +294,13 @@ class ShellMatcher(Matcher):
         if act.program is None:
             return act.unknown[0]
         if act.program in self.filters and act.command.piped_from is not None:
-            return Run(act.program).refuses(placed, loose=self.loose)
+            return Run(act.program).refuses(placed, loose=self.loose, limited=self.paths is not None)
         if self._is_input(act):
             return None
         runs = self.runs.get(act.program, ())
         reasons: list[str] = []
         for run in runs:
-            reason = run.refuses(placed, loose=self.loose)
+            reason = run.refuses(placed, loose=self.loose, limited=self.paths is not None)
             if reason is None:
                 return None
             reasons.append(reason)
@@ -395,6 +407,17 @@ class ShellMatcher(Matcher):
             return _brief(list(dict.fromkeys(run.describe() for run in self.runs[program])), 4)
         few = [run.describe() for runs in self.runs.values() for run in runs] if len(self.runs) <= 4 else self.texts
         return _brief(few) or "no command"
+
+
+def _is_report_place(path: str | Glob | None) -> bool:
+    """The path is a place for reports and caches, or lies in one."""
+    places = _report_places()
+    return path is not None and (_lies_in(places, path) or (isinstance(path, Glob) and places.matches(path.base)))
+
+
+@cache
+def _report_places() -> GlobSet:
+    return GlobSet(Glob.parse(text) for text in programs().reports)
 
 
 def _lies_in(allowed: GlobSet, path: str | Glob | None) -> bool:

@@ -1,0 +1,67 @@
+"""What this machine remembers of the state: the place of the newest entry about each subject, apart from the store.
+
+    keys/states     16 bytes for each: ten of the hash of the subject, six of the place
+
+An entry is found by its subject, a column that no hash covers. Whoever has the database alone could take the newest
+entry about an approval out of there, set its row back, and have it count again; here it is still known. The file is
+only added to. Where records are lost in a crash, less is known, and nothing wrong.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+
+from remit.model.digest import sha256
+
+STATES_FILE = "states"
+_RECORD, _NAME = 16, 10
+
+
+class StateMemory(dict[str, int]):
+    """Places by subject: those that this process has noted, and behind them the file."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__()
+        self._path = folder / STATES_FILE
+        self._data = b""
+
+    def get(self, subject: str, default: int | None = None) -> int | None:  # type: ignore[override]
+        """The newest place that anybody on this machine has noted."""
+        own = super().get(subject)
+        self._read()
+        name, at = _name(subject), len(self._data)
+        while (at := self._data.rfind(name, 0, at)) >= 0:
+            if at % _RECORD == 0:
+                kept = int.from_bytes(self._data[at + _NAME : at + _RECORD], "big")
+                return max(kept, own if own is not None else -1)
+            at += _NAME - 1
+        return own if own is not None else default
+
+    def update(self, more: Mapping[str, int]) -> None:  # type: ignore[override]
+        """Notes them, here and in the file; not there if it can't be written."""
+        super().update(more)
+        data = b"".join(_name(subject) + place.to_bytes(_RECORD - _NAME, "big") for subject, place in more.items())
+        with suppress(OSError):
+            handle = os.open(self._path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+            try:
+                os.write(handle, data)
+            finally:
+                os.close(handle)
+
+    def _read(self) -> None:
+        """Takes in what others have added meanwhile."""
+        try:
+            size = os.stat(self._path, follow_symlinks=False).st_size // _RECORD * _RECORD
+            if size == len(self._data):
+                return
+            with open(self._path, "rb") as file:
+                self._data = file.read(size)
+        except OSError:
+            return
+
+
+def _name(subject: str) -> bytes:
+    return sha256(subject.encode()).digest()[:_NAME]
