@@ -139,7 +139,7 @@ def test_without_a_tier_for_own_branches_a_push_publishes(own: bool, tier: int) 
         ("docs/.REMIT", "read write delete"),
         (".claude/x", "write delete"),
         (".vscode", "write delete"),
-        (".github", "delete"),
+        (".github", "write delete"),
         (".", "delete"),
         (".githubs", ""),
         ("docs", ""),
