@@ -190,7 +190,11 @@ def procedure(cell: Cell, seen: Seen) -> Decision:
             objection = questions(case)
     if objection is None:
         return _allow(case)
-    if objection.step > 2 and not objection.binding and _observing(cell.caller.enforce, facts):
+    if (
+        objection.code not in ("halted", "protected")
+        and not objection.binding
+        and _observing(cell.caller.enforce, facts)
+    ):
         strict = _binds_observed(cell, case)
         if strict is not None:
             return case.ended(strict, obligations=_obligations(case) if strict.verdict is ASK else ())
