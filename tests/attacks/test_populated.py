@@ -169,7 +169,7 @@ EVERYDAY = [
     ("kept_out", "find docs -type f -exec cat {} +"),
     ("kept_out", "find src -name '*.py' -exec wc -l {} +"),
     ("reader", "cat src/*.py"),
-    ("locked", "chmod 644 docs/*.md"),
+    ("locked", "chmod 644 docs/*.rst"),
     ("open", "echo x | tee /dev/stderr"),
     ("open", "cat /dev/stdin <<< x"),
     ("open", "cat /proc/self/status"),
