@@ -3,7 +3,9 @@
     python -m bench.coverage --tldr TLDR --nl2bash NL2BASH --actions REPOSITORY --actions REPOSITORY …
 
 Each source is a git repository, bare or not: tldr-pages/tldr, TellinaTool/nl2bash, and any repositories with GitHub
-Actions. `--causes N` lists the N most frequent causes, `--list GRADE` prints the commands of one grade.
+Actions. `--held-out`: repositories with Actions that nobody looked at while profiles were written. `--causes N` lists
+the N most frequent causes of what is not understood, `--questions` why commands are asked about, `--list GRADE` prints
+the commands of one grade. Commands are decided in a small repository that is made for it.
 """
 
 from __future__ import annotations
@@ -16,13 +18,15 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import yaml
 
 from remit.compile import build_rulebook
 from remit.decide import decide
+from remit.enforce.paths import look_up, open_root
 from remit.languages.programs.understand import understand
-from remit.model import Call
+from remit.model import Call, Decision, Facts, Verdict
 from remit.model.terms import PROJECT, UNDERSTOOD, UNKNOWN
 
 GRADES = (UNDERSTOOD, PROJECT, UNKNOWN)
@@ -61,6 +65,8 @@ class Count:
     verdicts: Counter[str] = field(default_factory=Counter)
     refused: int = 0
     causes: Counter[str] = field(default_factory=Counter)
+    reasons: Counter[str] = field(default_factory=Counter)
+    """Why commands are asked about or denied."""
     texts: dict[str, list[str]] = field(default_factory=dict)
 
     @property
@@ -83,7 +89,9 @@ def main() -> None:
     parser.add_argument("--tldr", type=Path)
     parser.add_argument("--nl2bash", type=Path)
     parser.add_argument("--actions", type=Path, action="append", default=[])
+    parser.add_argument("--held-out", type=Path, action="append", default=[])
     parser.add_argument("--causes", type=int, default=0)
+    parser.add_argument("--questions", action="store_true", help="why commands are asked about or denied, in percent")
     parser.add_argument("--list", choices=GRADES)
     parser.add_argument("--every", type=int, default=1, help="take only every n-th command")
     asked = parser.parse_args()
@@ -94,32 +102,86 @@ def main() -> None:
         sources.append(("NL2Bash", nl2bash_commands(asked.nl2bash)))
     if asked.actions:
         sources.append(("GitHub Actions `run:`", itertools.chain.from_iterable(map(action_commands, asked.actions))))
-    counts = [(name, measure(itertools.islice(texts, 0, None, asked.every))) for name, texts in sources]
+    if asked.held_out:
+        sources.append(
+            ("GitHub Actions, held out", itertools.chain.from_iterable(map(action_commands, asked.held_out)))
+        )
+    with TemporaryDirectory() as root:
+        make_repository(Path(root))
+        counts = [(name, measure(itertools.islice(texts, 0, None, asked.every), Path(root))) for name, texts in sources]
     print("| source | commands | understood | project code | not understood | of these refused | allow | ask | deny |")
     print("|---|---|---|---|---|---|---|---|---|")
     for name, count in counts:
         print(count.row(name))
     for name, count in counts if asked.causes else ():
         print(f"\n{name}\n" + "\n".join(f"{n:6} {cause}" for cause, n in count.causes.most_common(asked.causes)))
+    for name, count in counts if asked.questions else ():
+        print(f"\n{name}\n" + "\n".join(f"{count.share(n):>6} {why}" for why, n in count.reasons.most_common()))
     for name, count in counts if asked.list else ():
         print(f"\n{name}", *count.texts.get(asked.list, ()), sep="\n")
 
 
-def measure(texts: Iterator[str]) -> Count:
-    """Each text understood, and decided for an agent without limits of its own."""
+FILES = """
+    README.md Makefile package.json package-lock.json pyproject.toml requirements.txt src/app.py src/util.c src/index.js
+    tests/test_app.py docs/index.md docs/notes.txt scripts/build.sh .gitignore .env.example .github/workflows/test.yml
+    .claude/settings.json remit.yaml
+"""
+"""What the repository has in it that the commands are decided in."""
+
+
+def make_repository(root: Path) -> None:
+    """A small project under git, with one commit and a second branch."""
+    for name in FILES.split():
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("x\n")
+    _git(root, "init", "-q", "-b", "main")
+    _git(root, "add", "-A")
+    _git(root, "-c", "user.name=a", "-c", "user.email=a@x.example", "commit", "-qm", "first")
+    _git(root, "branch", "feature")
+
+
+def measure(texts: Iterator[str], root: Path) -> Count:
+    """Each text understood, and decided below the root for an agent without limits of its own, looking as hooks do."""
     rulebook = build_rulebook(POLICY)
+    _, facts = open_root(root, root, Facts())
     count = Count()
     for text in texts:
         found = understand(text, new_shell=True)
         count.grades[found.grade] += 1
         count.refused += found.problem is not None
-        count.verdicts[decide(rulebook, Call("agent", "terminal", {"command": text})).verdict.name.lower()] += 1
+        call = Call("agent", "terminal", {"command": text})
+        decision = decide(rulebook, call, look_up(rulebook, call, facts))
+        count.verdicts[decision.verdict.name.lower()] += 1
+        count.reasons[_why(decision)] += decision.verdict is not Verdict.ALLOW
         reason = ""
         if found.grade == UNKNOWN:
             reason = _cause(text)
             count.causes[reason] += 1
         count.texts.setdefault(found.grade, []).append(f"{text!r}  # {reason}")
     return count
+
+
+def _why(decision: Decision) -> str:
+    """The code, the tier, and what gives it."""
+    because = _BECAUSE.search(decision.reason)
+    what = because[1].rpartition(": ")[0] if because else ""
+    for kind, words in _KINDS.items():
+        if kind in what:
+            what = words
+    return f"{decision.code}, tier {decision.tier}: {what}" if what else decision.code
+
+
+_BECAUSE = re.compile(r"\((.*)\)", re.DOTALL)
+_KINDS = {
+    "is not understood": "not understood",
+    "outside the root": "deletes outside the root, or what nobody knows",
+    "labelled security": "keys and settings of the user",
+    "labelled dependencies": "manifests and lock files",
+    "labelled ci": "pipelines",
+    "labelled migrations": "migrations",
+    "labelled shared": "shared branches",
+}
 
 
 def _cause(text: str) -> str:

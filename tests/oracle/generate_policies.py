@@ -83,10 +83,17 @@ class PolicyDraw:
             ("protect", lambda: self.some(("deploy/**", "docs/x.md", "src/*.md"), 1, 2), 0.2),
             ("unsafe_unprotect", lambda: self.some((".git/**", "deploy/**", "**/.remit/z", "docs/**"), 1, 1), 0.1),
             ("enforce", self.enforce, 0.03),
+            ("gates", self.gates, 0.12),
         ):
             if self.chance(probability):
                 data[key] = draw()
         return data
+
+    def gates(self) -> dict[str, Any]:
+        terms: dict[str, Any] = {"tier": self.random.randint(1, 4)}
+        if self.chance(0.4):
+            terms = {"effects": self.some(("write", "delete", "network", "delegate"), 1, 2)}
+        return {"demo": {"before": terms}, "start": {} if self.chance(0.7) else {"before": {"tier": 2}}}
 
     def tool(self, index: int) -> dict[str, Any]:
         pool = list(dict.fromkeys(self.some(COMMON, 0, 3) + (self.some(RARE, 1, 2) if self.chance(0.3) else [])))

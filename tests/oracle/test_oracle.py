@@ -19,6 +19,7 @@ CODES = frozenset(
         *("halted", "protected"),
         *("may-not", "reserved", "not-accessible", "not-permitted"),
         *("unknown-capsule", "broken-chain", "capsule-required", "capsule-ended", "capsule-constraint"),
+        "gate-open",
         *("data-tier", "locked", "api-not-allowed", "skill-not-allowed", "delegation-not-allowed"),
         *("tier-denied", "tier-asks", "must-ask", "confirm-asks", "refused"),
     }

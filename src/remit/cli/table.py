@@ -63,6 +63,10 @@ COMMANDS: dict[str, Entry] = {
         "grant",
         "Add a standing grant to the policy file, with an approver and an end date; `remit activate` puts it in force",
     ),
+    "suggest": Command(
+        "suggest",
+        "Suggest the policy that allows what was used and no more: a tightening proved to be within the present one",
+    ),
     "schema": Command("schema", "Print the JSON Schema of a policy file, for editors"),
     "mcp": Command("mcp", "Serve Remit's own tools to the agents of a host over MCP (stdio)"),
     "serve": Command("serve", "Answer this project's hooks with the activated policy until interrupted"),

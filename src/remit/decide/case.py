@@ -19,7 +19,7 @@ from remit.scopes.kinds import kind_of
 
 FLOOR = "the tool's floor"
 _GRADES = ("not understood", "project code", "understood")
-_NO_VIOLATION = frozenset(("halted", "capsule-ended", "not-understood"))
+_NO_VIOLATION = frozenset(("halted", "capsule-ended", "gate-open", "not-understood"))
 _ORDER = {effect: index for index, effect in enumerate(EFFECTS)}
 
 

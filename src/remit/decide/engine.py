@@ -102,7 +102,7 @@ def _of_stranger(rulebook: Rulebook, grid: Grid, seen: Seen) -> Decision:
     call, reason = seen.call, f"the policy knows no agent `{shown(seen.call.agent)}`"
     if type(call.agent) is not str or type(call.tool) is not str or not _observing(rulebook.book.enforce, seen.facts):
         return _refusal(rulebook, call, "unknown-agent", reason)
-    from remit.decide.told import stranger  # here: few calls are refused and only observed
+    from remit.decide.observed import stranger  # here: few calls are refused and only observed
 
     seen.noted.once = True
     row = stranger(grid, call.agent)
@@ -127,7 +127,7 @@ def _of_unknown_tool(grid: Grid, row: Row, seen: Seen) -> Decision:
     reason = f"the policy knows no tool `{shown(call.tool)}`"
     if type(call.tool) is not str or not _observing(row.caller.enforce, seen.facts):
         return _refusal(grid.rulebook, call, "unknown-tool", reason, remedy=declare_remedy(call.tool))
-    from remit.decide.told import undeclared
+    from remit.decide.observed import undeclared
 
     return _unread(undeclared(grid, row, call.tool), seen, "unknown-tool", reason, remedy=declare_remedy(call.tool))
 
@@ -137,7 +137,7 @@ def _unread(cell: Cell, seen: Seen, code: str, reason: str, **more: object) -> D
     refused = _refusal(cell.rulebook, seen.call, code, reason, cell=cell, **more)
     if not _observing(cell.caller.enforce, seen.facts):
         return refused
-    from remit.decide.told import TooMuch, what_is_told
+    from remit.decide.observed import TooMuch, what_is_told
 
     try:
         case = what_is_told(cell, *seen.everything())

@@ -6,13 +6,15 @@ from collections.abc import Iterator
 
 from remit.decide.case import FLOOR, Case
 from remit.decide.index import Index
-from remit.decide.labels import Labelled
+from remit.decide.labels import UNLABELLED, Labelled
 from remit.model.text import shown
 from remit.scopes.glob import Glob, fold
 from remit.scopes.globset import GlobSet
 from remit.scopes.interface import Unit, is_for_labels
 from remit.scopes.path import is_outside
 
+MAX_SEEN = 500
+"""More files than these are judged by the pattern that finds them."""
 Found = tuple[int, str]
 """A tier, and why."""
 
@@ -28,7 +30,7 @@ def measure(case: Case) -> None:
         case.tier = tool.effect_tier
         case.tier_why = f"the policy sets the tier of {tool.name}: {index.words.get(f'tool {tool.name}', 'it says so')}"
     for unit in case.units:
-        labelled = index.labels.of(unit)
+        labelled = _labelled(case, unit)
         for tier, why in _tiers(index, unit, labelled, inside, environment, by_tool=tool.effect_tier is not None):
             if tier > case.tier or (tier == case.tier and case.tier_why is FLOOR and unit.effects):
                 case.tier, case.tier_why = tier, why
@@ -39,6 +41,18 @@ def measure(case: Case) -> None:
             case.data_unsure = bool(unit.untold)
         elif tier == case.data_tier and not unit.untold:
             case.data_unsure = False
+
+
+def _labelled(case: Case, unit: Unit) -> Labelled:
+    """What labels say of a unit; of what a search finds, of the files that whoever enforces has seen."""
+    labels = case.cell.index.labels
+    seen = case.facts.changes.get(unit.value.text) if unit.found and unit.wide else None
+    if seen is None or len(seen) > MAX_SEEN:
+        return labels.of(unit)
+    each = [labels.of(Unit("path", unit.arg, path, unit.effects, text=unit.text, derived=True)) for path in seen]
+    data = max((one.data_tier for one in each), default=0)
+    _, tier, label = max(each, key=lambda one: one.tier, default=UNLABELLED)
+    return Labelled(data, tier, label)
 
 
 def _tiers(

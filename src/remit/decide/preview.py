@@ -33,6 +33,7 @@ __all__ = [
     "Preview",
     "as_judged",
     "cell_of",
+    "covering",
     "grid_of",
     "hands_to",
     "objection",
@@ -85,6 +86,17 @@ def preview_call(cell: Cell, call: Call, facts: Facts) -> Preview:
         known_capsules(case)
     measure(case)
     return _of(case)
+
+
+def covering(cell: Cell, call: Call, facts: Facts) -> tuple[list[Unit], list[Bound]]:
+    """The units of a call that `may` rules are about, and those of the rules that cover one. Raises NotUnderstood."""
+    try:
+        values = cell.intake.values(call.args)
+        units = [unit for unit in cell.intake.units(values, call, facts) if not unit.derived]
+    except BadArguments as error:
+        raise NotUnderstood(error.code, str(error)) from None
+    live = [bound for bound in cell.may if bound.judge.applies(call.context, values, units)]
+    return units, [bound for bound in live if any(bound.judge.covers(unit) for unit in units)]
 
 
 def as_judged(rulebook: Rulebook, call: Call) -> Call:

@@ -67,7 +67,7 @@ def unknown_target(case: Case) -> Unit | None:
     Where whoever enforces has looked what the command would change, that counts in its place.
     """
     for unit in case.units:
-        if unit.some and _could_hit(case, unit):
+        if unit.some and _could_hit(case, unit) and changed_protected(case, unit) != "":
             return unit
         if unit.untold != "target" or unit.kind != "path":
             continue
@@ -82,8 +82,13 @@ def unknown_target(case: Case) -> Unit | None:
 def changed_protected(case: Case, unit: Unit) -> str | None:
     """The first protected path that the command would change, as whoever enforces has seen; empty if there is none,
     None if nobody has looked."""
-    changed = case.facts.changes.get(unit.text) if unit.implied else None
-    if changed is None or sum(one.kind == "shell" and one.text == unit.text for one in case.units) != 1:
+    if unit.found:
+        changed = case.facts.changes.get(unit.value.text) if unit.wide else None
+    else:
+        changed = case.facts.changes.get(unit.text) if unit.implied else None
+        if sum(one.kind == "shell" and one.text == unit.text for one in case.units) != 1:
+            changed = None
+    if changed is None:
         return None
     root, paths = case.facts.root, case.cell.index.protected
     above = paths.above_root(root)

@@ -241,7 +241,7 @@ def _capsules(case: Case) -> Objection | None:
         if caller.capsule == "required" and case.tier > 0:
             remedy = Remedy(f"hand {caller.name} a task", command="remit capsule new FILE")
             return case.deny(5, "capsule-required", f"{caller.name} needs a task capsule for this call", remedy=remedy)
-        return None
+        return _gates(case)
     for capsule in case.capsules:
         if capsule.ended or (capsule.expires is not None and not is_before(case, capsule.expires)):
             remedy = Remedy(f"hand {capsule.agent} a new task", command="remit capsule new FILE")
@@ -258,6 +258,28 @@ def _capsules(case: Case) -> Objection | None:
             remedy = Remedy(f"a task whose `may` covers it: that of {shown(capsule.id)} does not")
             reason = f"the capsule {shown(capsule.id)} does not cover this call"
             return case.deny(5, "capsule-constraint", reason, remedy=remedy, unsure=unsure)
+    return _gates(case)
+
+
+def _gates(case: Case) -> Objection | None:
+    """What must wait until a person has passed a gate of its task, or of one above."""
+    terms = case.cell.rulebook.book.gate_terms
+    if not terms:
+        return None
+    passed = {gate for capsule in case.capsules for gate in capsule.gates}
+    for gate, before in terms.items():
+        if gate in passed or not before.concerns(case.tier, case.effects):
+            continue
+        if not case.capsules:
+            remedy = Remedy(
+                f"hand {case.call.agent} a task: a person passes the gate in it", command="remit capsule new FILE"
+            )
+            return case.deny(
+                5, "gate-open", f"this call waits for the gate {gate}, and belongs to no task", remedy=remedy
+            )
+        top = case.capsules[-1].id
+        remedy = Remedy(f"a person passes the gate {gate}", command=f"remit gate pass {shown(top)} {gate}")
+        return case.deny(5, "gate-open", f"nobody has passed the gate {gate} of {shown(top)} yet", remedy=remedy)
     return None
 
 

@@ -166,6 +166,11 @@ def _changes(call: Call, kinds: dict[str, Kind], root: str) -> dict[str, tuple[s
     if len(texts) != 1:
         return {}
     kind, text = texts[0]
+    patterns = kind.found_files(text, call.context.cwd, root)
+    if patterns:
+        from remit.enforce import find_look  # here, as below: few calls have such a command
+
+        return find_look.changes_of(patterns, root)
     command = kind.sole_change(text, call.context.cwd, root)
     if command is None:
         return {}

@@ -14,7 +14,7 @@ from remit.grant.issuing import check_issue, check_within
 from remit.grant.notes import Scribe
 from remit.model.decoding import Decoding
 from remit.model.facts import Capsule
-from remit.model.rulebook import Rulebook
+from remit.model.rulebook import Book, Rulebook
 from remit.model.task import SUM, Task, amount_text, counted_text
 from remit.model.terms import MAX_CHAIN
 from remit.record.append import STATES
@@ -68,7 +68,7 @@ def issue(change: Transaction, rulebook: Rulebook, task: Task, *, clock: Clock, 
         )
     if task.capsule.expires is not None:
         clock.sure(change)
-    task = msgspec.structs.replace(task, made=now, policy=rulebook.hash)
+    task = msgspec.structs.replace(with_gates(task, rulebook.book), made=now, policy=rulebook.hash)
     check_issue(rulebook.book, task, tuple(ancestors), now)
     capsule = task.capsule
     if change.row("SELECT 1 FROM capsule WHERE id = ?", capsule.id) is not None:
@@ -114,6 +114,14 @@ def check_new(view: Transaction, rulebook: Rulebook, task: Task, now: str) -> No
     for tool in task.budget.tools:
         if tool not in book.tools and tool not in book.callers[capsule.agent].tools:
             raise GrantError(f"the policy has no tool `{tool[:80]}`", code="unknown-tool")
+
+
+def with_gates(task: Task, book: Book) -> Task:
+    """A task that comes from nobody else's has every gate that calls wait for; those below it share them."""
+    if task.capsule.parent is not None:
+        return task
+    waited = (gate for gate in book.gate_terms if gate != PLAN)
+    return msgspec.structs.replace(task, gates=tuple(dict.fromkeys((*task.gates, *waited))))
 
 
 def check_gate(view: Transaction, name: str, gate: str, now: str) -> CapsuleState:

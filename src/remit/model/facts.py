@@ -41,6 +41,10 @@ class Capsule(msgspec.Struct, frozen=True, omit_defaults=True):
 _TUPLES = ("may", "may_not", "must_ask", "scope", "plan", "grants", "data_tiers", "gates")
 
 
+PLAIN_NAMES = "…"
+"""Among `changes`: of all files that the text finds, none has blanks, quotes or a leading dash in its name."""
+
+
 class Approval(msgspec.Struct, frozen=True, omit_defaults=True):
     """An answer to one ask, bound by `digest` to exactly one call."""
 
@@ -64,7 +68,8 @@ class Facts(msgspec.Struct, frozen=True, omit_defaults=True):
     where that is another one. A pattern that matches too much to look at → nothing."""
     changes: dict[str, tuple[str, ...]] = {}
     """The one command of the call whose text doesn't tell it → the paths that it would change, normal, where whoever
-    enforces has looked: `git switch main`."""
+    enforces has looked: `git switch main`. For what a search finds (`find . -name '*.pyc' -delete`), its pattern → the
+    paths that match, and `…` if their names are plain."""
     halts: frozenset[str] = frozenset()
     """`system`, agent names, and `capsule:ID`."""
     capsules: dict[str, Capsule] = {}

@@ -1,6 +1,7 @@
 """The nouns of a policy, as declared: tools, scopes, rules, callers, and the policy itself."""
 
 import re
+from collections.abc import Iterable
 from typing import Any, Literal
 
 import msgspec
@@ -185,6 +186,17 @@ class Halting(msgspec.Struct, frozen=True, omit_defaults=True):
     reasons: tuple[str, ...] = msgspec.field(default=(), name="for")
 
 
+class Before(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What must wait until a gate is passed: calls from a tier on, or with one of these effects."""
+
+    tier: int | None = None
+    effects: tuple[str, ...] = ()
+
+    def concerns(self, tier: int, effects: Iterable[str]) -> bool:
+        """Whether such a call must wait."""
+        return (self.tier is not None and tier >= self.tier) or not set(self.effects).isdisjoint(effects)
+
+
 class Enforce(msgspec.Struct, frozen=True, omit_defaults=True):
     """Always, or observing until a moment (ISO 8601, UTC)."""
 
@@ -354,6 +366,7 @@ class Policy(msgspec.Struct, frozen=True, omit_defaults=True):
     label_tiers: dict[str, TierOf] = {}
     tool_tiers: dict[str, TierOf] = {}
     gates: tuple[str, ...] = ()
+    gate_terms: dict[str, Before] = {}
     grants: tuple[Grant, ...] = ()
     layer_access: dict[str, tuple[str, ...]] = {}
     on_violation: Halting | None = None

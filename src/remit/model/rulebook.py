@@ -3,7 +3,19 @@
 import msgspec
 
 from remit.model.frozen import NOTHING, freeze_fields
-from remit.model.policy import Caller, Enforce, Grant, Label, LedgerSettings, Never, Question, Reserved, Scalar, Tool
+from remit.model.policy import (
+    Before,
+    Caller,
+    Enforce,
+    Grant,
+    Label,
+    LedgerSettings,
+    Never,
+    Question,
+    Reserved,
+    Scalar,
+    Tool,
+)
 
 FORMAT = 2
 
@@ -60,6 +72,8 @@ class Book(msgspec.Struct, frozen=True, omit_defaults=True):
     """For people, why something has its tier: `effect install`, `grade not understood`, `label ci`."""
     tiers: dict[int, Question] = NOTHING
     gates: tuple[str, ...] = ()
+    gate_terms: dict[str, Before] = NOTHING
+    """By gate, what must wait for it; a gate without terms is only recorded."""
     grants: tuple[Grant, ...] = ()
     protected: Protected = Protected()
     hosts: dict[str, dict[str, str]] = NOTHING

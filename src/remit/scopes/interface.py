@@ -77,6 +77,8 @@ class Unit(msgspec.Struct, frozen=True):
     """False where a word of the command stands for it that is not literal at all, as `$f`."""
     some: bool = False
     """Of all that `value` stands for only some is touched, and the text doesn't tell which."""
+    found: bool = False
+    """True for files that a search finds: they are there already, and whoever enforces can look which these are."""
     sweeps: bool = False
     """True for a folder outside the root of which a command reads all that lies in it, more than the names."""
     itself: bool = False
@@ -266,6 +268,10 @@ class Kind:
     def sole_change(self, text: str, cwd: str | None, root: str | None) -> Sole | None:
         """The one command of a text that changes files which no word tells: whoever enforces can look which."""
         return None
+
+    def found_files(self, text: str, cwd: str | None, root: str | None) -> tuple[Glob, ...]:
+        """Patterns of the files that a text finds by a search: whoever enforces can look which there are."""
+        return ()
 
     def form(self) -> Shape:
         """How its part of a scope is written in a policy, and what is wrong with another."""

@@ -18,7 +18,7 @@ def reading(*words: Word | str) -> Reading:
 
 def found(text: str, *, glob: bool = False) -> Word:
     """What find hands on: something below a path, or what matches; it goes through no links itself."""
-    return Word(text, "{}", glob, deep=not glob, some=True, through="last")
+    return Word(text, "{}", glob, deep=not glob, some=True, through="last", found=True)
 
 
 def deep(*paths: str, effect: str = "read") -> list[Touch]:

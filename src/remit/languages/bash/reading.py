@@ -23,8 +23,10 @@ class Word(NamedTuple):
     where it stands for `text` or something below it: what `find src` finds. `some` is true where it stands for a part
     of what matches, and the text doesn't tell which. `start` is what a word without text
     begins with, if it stays one word whatever its parts turn out to be: `src/` of `"src/$x"`, nothing of `"$x"`; None
-    if it could become several words, or none. `through` says which of the links that it may match are followed by who
-    opens what it names: `all`, those that it ends in (`last`: find goes through no others), or `none` (find -type f).
+    if it could become several words, or none. `found` is true where it stands for files that a search finds, so that
+    they are there; without a text, for what becomes of a found name with blanks or quotes in it. `through` says which
+    of the links that it may match are followed by who opens what it names: `all`, those that it ends in (`last`: find
+    goes through no others), or `none` (find -type f).
     """
 
     text: str | None
@@ -33,6 +35,7 @@ class Word(NamedTuple):
     deep: bool = False
     some: bool = False
     start: str | None = None
+    found: bool = False
     through: str = "all"
 
     @property

@@ -104,13 +104,13 @@ class _Find:
         if start.text is None:
             return Word(None, "{}", start="")
         if name is None or self.alternatives or start.glob or _SPECIAL & set(name + start.text):
-            return Word(start.text, "{}", start.glob, deep=True, some=True, through=self.through)
+            return Word(start.text, "{}", start.glob, deep=True, some=True, through=self.through, found=True)
         own = start.text.rstrip("/").rpartition("/")[2]
         if fnmatchcase(own, name):  # the start path is found too
-            return Word(start.text, "{}", deep=True, some=True, through=self.through)
+            return Word(start.text, "{}", deep=True, some=True, through=self.through, found=True)
         between = "/" if self.depth == 1 else "/**/"
         text = f"{start.text.rstrip('/')}{between}{name}"
-        return Word(text, "{}", glob=True, some=True, through=self.through)
+        return Word(text, "{}", glob=True, some=True, through=self.through, found=True)
 
     @property
     def through(self) -> str:

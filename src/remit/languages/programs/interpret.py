@@ -54,6 +54,7 @@ _PATHS = frozenset(
         "command",
         "edit",
         "write_tree",
+        "attributes",
     )
 )
 """Kinds of words that are paths, or whose readers look at that themselves."""
@@ -561,7 +562,7 @@ class Interpreter:
         elif kind == "tree":
             out.touch("read", word, deep=True)
         elif kind == "attributes":
-            recursive = not self.seen.isdisjoint(("-R", "--recursive"))
+            recursive = word.deep or not self.seen.isdisjoint(("-R", "--recursive"))
             out.touch("write", word, deep=recursive)
             if (
                 recursive

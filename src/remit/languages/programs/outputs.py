@@ -18,7 +18,7 @@ _PLACE = compile_later(r"%(.?)", re.DOTALL)
 MAX_OUTPUT = 65_536
 MAX_ITEMS = 16
 """More items than these are not told one by one."""
-HERE = Word("*", "what is here", glob=True, deep=True, some=True)
+HERE = Word("*", "what is here", glob=True, deep=True, some=True, found=True)
 """Any path below the working directory, whose name could look like an option."""
 _FILTERS = {"sort": "rnuzfhVR", "uniq": "zuid", "grep": "viEFwxPz", "egrep": "viwxz", "head": "z", "tail": "z",
             "shuf": "z", "tac": ""}  # fmt: skip
@@ -141,7 +141,7 @@ def _listed(words: Sequence[Word]) -> Names | None:
     plain = [word for word in words if not (word.text or "").startswith("-")]
     if not set(options) <= set("1AtrSUXd") or any("-" in (word.text or "")[1:2] for word in words):
         return None
-    here = Word("*", "names of files", glob=True, some=True)
+    here = Word("*", "names of files", glob=True, some=True, found=True)
     if not plain:
         return Names((here,))
     if "d" in options:
@@ -188,7 +188,7 @@ def fed_commands(commands: list[list[Word]], command: Command, seen: set[str], g
             else:
                 found.extend(([*inner, name], [*inner, name, name]))
     if not nul:  # a name with a blank or a newline in it makes other words
-        found.extend(unknown)
+        found.extend([word._replace(found=True) if word.text is None else word for word in inner] for inner in unknown)
     return found
 
 
@@ -248,7 +248,7 @@ def put_below(word: Word, mark: str, name: Word) -> Word:
     """The word with `name`, which may be a pattern or all below a path, in the place of the mark."""
     before, _, after = (word.text or "").partition(mark)
     if word.text == mark:
-        return Word(name.text, mark, name.glob, name.deep, name.some, through=name.through)
+        return Word(name.text, mark, name.glob, name.deep, name.some, found=name.found, through=name.through)
     if mark in after or not name.deep or name.text is None or word.glob or name.glob:
         return Word(None, word.raw)
     piece = below(before, Piece(name.text, name.glob, name.deep), after)

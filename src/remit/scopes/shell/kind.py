@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
+from remit.model.facts import PLAIN_NAMES
 from remit.model.pattern import compile_later
 from remit.model.terms import PROJECT, UNKNOWN
 from remit.scopes.interface import Declared, Kind, Matcher, Misnamed, Unit, Values, in_quotes
@@ -45,7 +46,10 @@ class ShellKind(Kind):
         from remit.scopes.shell.units import shell_units  # here, as below: few callers have shells
 
         new = arg.tool.args[arg.name].new_shell
-        return shell_units(arg.name, value, call.context.cwd, facts.root, facts.schema, facts.links, new_shell=new)
+        plain = PLAIN_NAMES in facts.changes
+        return shell_units(
+            arg.name, value, call.context.cwd, facts.root, facts.schema, facts.links, new_shell=new, plain_names=plain
+        )
 
     def paths(self, text: str, cwd: str | None, root: str | None) -> Iterable[str]:
         from remit.scopes.shell.units import named_paths
@@ -61,6 +65,11 @@ class ShellKind(Kind):
         from remit.scopes.shell.units import named_databases
 
         return named_databases(text, cwd, root)
+
+    def found_files(self, text: str, cwd: str | None, root: str | None) -> tuple[Glob, ...]:
+        from remit.scopes.shell.sole import found_files
+
+        return found_files(text, cwd, root)
 
     def sole_change(self, text: str, cwd: str | None, root: str | None) -> Sole | None:
         from remit.scopes.shell.sole import sole_change

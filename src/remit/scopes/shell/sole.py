@@ -7,6 +7,7 @@ from typing import NamedTuple
 from remit.languages.bash.reading import Touch
 from remit.languages.programs.understand import Act, understand
 from remit.model.terms import UNDERSTOOD, UNKNOWN
+from remit.scopes.glob import Glob
 from remit.scopes.shell.placed import Placed
 
 CHANGES = frozenset(("write", "delete"))
@@ -20,6 +21,29 @@ class Sole(NamedTuple):
     text: str
     words: tuple[str, ...]
     base: str
+
+
+def found_files(text: str, cwd: str | None, root: str | None) -> tuple[Glob, ...]:
+    """Patterns of all files that the text finds for its commands, if nothing before changes anything; else none."""
+    found = understand(text)
+    patterns: dict[str, Glob] = {}
+    for act in () if found.problem is not None else found.acts:
+        words = [Touch("read", word) for word in act.command.words if word.found and word.text is not None]
+        words += [touch for touch in act.touches if touch.path.found and touch.path.text is not None]
+        if not words and not is_of_odd_names(act):
+            if not patterns and (act.grade != UNDERSTOOD or not act.effects <= {"read"}):
+                return ()
+            continue
+        for _, path in Placed(act._replace(touches=tuple(words)), cwd, root).touches:
+            if not isinstance(path, Glob):
+                return ()
+            patterns[path.text] = path
+    return tuple(patterns.values())
+
+
+def is_of_odd_names(act: Act) -> bool:
+    """A command that only runs if a name that was found has blanks or quotes in it."""
+    return any(word.found and word.text is None for word in act.command.words)
 
 
 def sole_change(text: str, cwd: str | None, root: str | None) -> Sole | None:

@@ -11,6 +11,7 @@ from remit.model.terms import UNKNOWN
 from remit.scopes.glob import Glob
 from remit.scopes.interface import Unit
 from remit.scopes.shell.placed import Placed, is_descriptor
+from remit.scopes.shell.sole import is_of_odd_names
 from remit.scopes.sql.units import checked_statement, may_change_schema, table_units
 from remit.scopes.url import Url, UrlError, parse_url
 
@@ -43,16 +44,21 @@ def shell_units(
     links: Mapping[str, str] | None = None,
     *,
     new_shell: bool = False,
+    plain_names: bool = False,
 ) -> list[Unit]:
-    """The units of a text; never empty. A text that can't be read is one command that is not understood."""
+    """The units of a text; never empty. A text that can't be read is one command that is not understood.
+
+    `plain_names`: whoever enforces has seen that no name that the text finds has blanks or quotes in it.
+    """
     found = understand(text, new_shell=new_shell)
     if found.problem is not None:
         lost = Act(None, (), frozenset(), frozenset(), frozenset(), UNKNOWN, Command(()), unknown=(found.problem,))
         return [Unit("shell", name, Placed(lost, cwd, root), text=text, grade=UNKNOWN)]
     units: list[Unit] = []
-    all_placed = [Placed(act, cwd, root, links) for act in found.acts]
+    acts = [act for act in found.acts if not (plain_names and is_of_odd_names(act))]
+    all_placed = [Placed(act, cwd, root, links) for act in acts]
     _pass_through(all_placed)
-    for act, placed in zip(found.acts, all_placed, strict=True):
+    for act, placed in zip(acts, all_placed, strict=True):
         if schema and act.statements:
             act = placed.act = _checked(
                 placed, schema, alone=all(_only_reads(one) for one in found.acts if one is not act)
@@ -106,6 +112,7 @@ def _touched(name: str, placed: Placed, touch: Touch, path: str | Glob | None, *
             text=touch.path.raw,
             derived=True,
             some=touch.some,
+            found=touch.path.found,
             sweeps=touch.deep and isinstance(path, str) and placed.act.program not in LISTERS,
             nested=touch.nested,
             declared=declared,

@@ -1,0 +1,72 @@
+"""Looking which files a search would find: `find . -name '*.pyc' -delete` doesn't tell, the disk does.
+
+Every answer names at least the files that match the pattern of the search; what else it tests only makes them fewer. A
+tree that is too large, or links out of itself, is no answer: a person is asked.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterator, Sequence
+
+from remit.model.facts import PLAIN_NAMES
+from remit.model.pattern import compile_later
+from remit.scopes.glob import Glob
+from remit.scopes.path import relative_to
+
+SECONDS = 0.5
+MAX_ENTRIES = 50_000
+MAX_FILES = 5_000
+_PLAIN = compile_later(r"[\w.@%+,=][\w.@%+,:=~-]*")
+"""A name that stays one word of a command, and is no option."""
+
+
+class NoAnswer(Exception):
+    """Nobody can tell what it would find."""
+
+
+def changes_of(patterns: Sequence[Glob], root: str) -> dict[str, tuple[str, ...]]:
+    """By pattern, what there is below the root that matches; and whether all these names are plain."""
+    until = time.monotonic() + SECONDS
+    found: dict[str, tuple[str, ...]] = {}
+    try:
+        for pattern in patterns:
+            found[pattern.text] = tuple(_matching(pattern, os.path.realpath(root), until))
+    except (NoAnswer, OSError, ValueError, RecursionError):
+        return {}
+    names = (name for paths in found.values() for path in paths for name in path.split("/"))
+    return {**found, PLAIN_NAMES: ()} if all(map(_PLAIN.fullmatch, names)) else found
+
+
+def _matching(pattern: Glob, root: str, until: float) -> Iterator[str]:
+    top = os.path.realpath(os.path.join(root, pattern.base))
+    if not f"{top}/".startswith(f"{root}/"):
+        raise NoAnswer
+    matched = 0
+    for seen, path in enumerate(_walk(top)):
+        if seen > MAX_ENTRIES or matched > MAX_FILES or time.monotonic() > until:
+            raise NoAnswer
+        below = os.path.relpath(path, root)
+        if pattern.matches(below):
+            matched += 1
+            yield below
+            if os.path.islink(path):
+                yield relative_to(os.path.realpath(path), root)
+
+
+def _walk(folder: str) -> Iterator[str]:
+    """The folder itself and all below it. Raises NoAnswer for a link to a directory: a search may follow it."""
+    if not os.path.lexists(folder):
+        return
+    yield folder
+    if not os.path.isdir(folder):
+        return
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            if entry.is_symlink() and entry.is_dir():
+                raise NoAnswer
+            if entry.is_dir(follow_symlinks=False):
+                yield from _walk(entry.path)
+            else:
+                yield entry.path

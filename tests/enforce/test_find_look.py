@@ -1,0 +1,105 @@
+"""Which files a search finds is seen on the disk."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from remit.enforce import find_look
+from remit.model.facts import PLAIN_NAMES
+from remit.scopes.shell.sole import found_files
+from tests.enforce.test_git_look import decided, facts_of, write
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    root = tmp_path.resolve() / "project"
+    write(root, {"src/a.py": "", "src/old/b.bak": "", "notes.bak": "", "docs/x.md": "", ".claude/settings.json": "{}"})
+    return root
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "find . -name '*.bak' -delete",
+        "find . -name '*.bak' -exec rm {} +",
+        "find . -name '*.bak' -print0 | xargs -0 rm",
+        "find . -name '*.bak' | xargs rm -f",
+        "find . -name '*.bak' | sort | xargs -I{} chmod 600 {}",
+        "find . -name '*.bak' | xargs sed -i s/a/b/",
+    ],
+)
+def test_a_search_is_asked_about_only_where_it_finds_something_protected(project: Path, command: str) -> None:
+    assert decided(project, command).code == "allowed"
+    write(project, {".claude/x.bak": ""})
+    assert ".claude/x.bak, which is protected" in decided(project, command).reason
+
+
+@pytest.mark.parametrize(
+    ("name", "command", "code"),
+    [
+        # a name that makes other words of itself
+        ("x y/a.bak", "find . -name '*.bak' | xargs rm", "target-unknown"),
+        ("it's/a.bak", "find . -name '*.bak' | xargs rm", "target-unknown"),
+        ("a\nb.bak", "find . -name '*.bak' | xargs rm", "target-unknown"),
+        ("-rf.bak", "ls | xargs rm", "target-unknown"),
+        ("x y.bak", "find . -name '*.bak' -print0 | xargs -0 rm", "allowed"),
+        ("x y.bak", "find . -name '*.bak' -delete", "allowed"),
+    ],
+)
+def test_names(project: Path, name: str, command: str, code: str) -> None:
+    write(project, {name: ""})
+    assert decided(project, command).code == code
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "find . -type f -exec sed -i s/a/b/ {} +",  # git's own files, and the settings
+        "find . -exec cp {} {}.bak \\;",
+        "touch x && find . -name '*.bak' -delete",
+        "make && find . -name '*.bak' -delete",
+    ],
+)
+def test_what_is_still_asked(project: Path, command: str) -> None:
+    assert decided(project, command).verdict.word == "ask"
+
+
+def test_a_link_is_what_it_leads_to(project: Path) -> None:
+    (project / "link.bak").symlink_to(".claude/settings.json")
+    assert decided(project, "find . -name '*.bak' -exec chmod 777 {} +").verdict.word != "allow"
+
+
+def test_labels_see_what_is_found(project: Path) -> None:
+    command = "find . -name '*.txt' -delete"
+    write(project, {"todo.txt": ""})
+    assert decided(project, command).tier == 2
+    write(project, {"requirements.txt": ""})
+    assert decided(project, command).tier == 3
+
+
+def test_a_tree_that_is_no_answer(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    command = "find . -name '*.bak' -delete"
+    assert facts_of(project, command).changes
+    monkeypatch.setattr(find_look, "MAX_ENTRIES", 3)
+    assert not facts_of(project, command).changes
+    monkeypatch.undo()
+    (project / "linked").symlink_to("/etc", target_is_directory=True)
+    assert not facts_of(project, command).changes
+
+
+@pytest.mark.parametrize(
+    "tests", ["-name '*.py'", "-name 'a*'", "-name b.bak", "-maxdepth 1 -name '*.bak'", "-name '?.md'", ""]
+)
+@pytest.mark.parametrize("start", [".", "src", "./src", "docs/", "nowhere"])
+def test_it_names_at_least_what_find_finds(project: Path, start: str, tests: str) -> None:
+    text = f"find {start} {tests} -print0 | xargs -0 touch"
+    run = subprocess.run(["bash", "-c", f"find {start} {tests} -print0"], cwd=project, capture_output=True, check=False)
+    found = {os.path.normpath(name) for name in run.stdout.decode().split("\0") if name}
+    patterns = found_files(text, None, str(project))
+    seen = find_look.changes_of(patterns, str(project))
+    assert patterns == () or found <= {path for key, paths in seen.items() if key != PLAIN_NAMES for path in paths}
+    assert patterns or not tests  # all below the root: nothing to look for
