@@ -240,7 +240,12 @@ def test_a_patch_that_is_not_plain_names_no_file(patch: str):
 def test_vs_code_runs_the_hooks_of_copilot_with_its_own_fields(tmp_path: Path):
     """As its documentation has it: no agent is named, and the decision stands in `hookSpecificOutput`."""
     host = registry.find("copilot-cli")
-    said: dict[str, Any] = {"timestamp": "2026-11-18T00:00:00Z", "hookEventName": "PreToolUse", "sessionId": "s", "cwd": str(tmp_path)}
+    said: dict[str, Any] = {
+        "timestamp": "2026-11-18T00:00:00Z",
+        "hookEventName": "PreToolUse",
+        "sessionId": "s",
+        "cwd": str(tmp_path),
+    }
     said |= {"tool_name": "read_file", "tool_input": {"filePath": "a"}, "tool_use_id": "u"}
     event = host.read_event(json.dumps(said).encode())
     assert (event.when, event.tool, event.agent, event.use, event.person) == ("before", "read_file", None, "u", True)
