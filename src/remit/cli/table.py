@@ -50,6 +50,7 @@ COMMANDS: dict[str, Entry] = {
     ),
     "matrix": Command("matrix", "Show who may use what: ✅ allowed, 🔒 allowed with a scope, ✋ must ask, ❌ denied"),
     "report": Command("report", "Report the tools that an agent can use, with totals by layer and scopes"),
+    "tools": Command("tools", "Show the tools that an agent can see, with their arguments and limits"),
     "who-can": Command("who_can", "Show who may use a tool"),
     "reach": Command(
         "reach",

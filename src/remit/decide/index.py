@@ -21,6 +21,7 @@ class ProtectedPaths:
     def __init__(self, book: Book) -> None:
         protected = self._protected = book.protected
         self.names = frozenset(fold(name) for name in protected.names)
+        self.instructions = frozenset(fold(name) for name in protected.instructions)
         self.hidden = frozenset(fold(name) for name in protected.hidden)
         self.programs = frozenset(protected.programs)
         self.paths = folded(protected.paths)
@@ -63,6 +64,26 @@ class ProtectedPaths:
             elif "read" in effects and not self.hidden.isdisjoint(segments):
                 return True
         return False
+
+    def instruction(self, unit: Unit) -> str | None:
+        """The name, folded, of a file with instructions that this path unit would change; None if it changes none."""
+        if unit.effects.isdisjoint(("write", "delete")):
+            return None
+        if unit.wide:
+            last = {alternative[-1] for alternative in unit.value.folded().alternatives}
+            return next((name for name in sorted(self.instructions) if name in last), None)
+        for spelling in (unit.value, *unit.also):
+            name = fold(spelling).rpartition("/")[2]
+            if name in self.instructions and not (self.lifted is not None and self.lifted.matches(spelling)):
+                return name
+        return None
+
+    def may_instruct(self, unit: Unit) -> bool:
+        """Whether a pattern could be such a file, which it does not name."""
+        if not unit.wide or unit.effects.isdisjoint(("write", "delete")):
+            return False
+        glob = unit.value.folded()
+        return any(glob.aims_at(name) for name in self.instructions)
 
     def _names_wide(self, value: Glob, changes: bool, reads: bool) -> bool:
         glob = value.folded()

@@ -58,6 +58,13 @@ def protected(case: Case) -> Objection | None:
         ):
             what = "changed" if not unit.effects.isdisjoint(("write", "delete")) else "read"
             return case.deny(2, "protected", f"{shown(unit.text)} is protected and can't be {what} by an agent")
+        elif unit.kind == "path" and paths.instructions and unit.effects:
+            name = paths.instruction(unit)
+            if name is not None and not case.cell.names_file(name):
+                reason = (
+                    f"{shown(unit.text)} is read to models unasked, so only a rule that names it lets it be changed"
+                )
+                return case.deny(2, "protected", reason)
     return None
 
 
@@ -66,8 +73,11 @@ def unknown_target(case: Case) -> Unit | None:
 
     Where whoever enforces has looked what the command would change, that counts in its place.
     """
+    paths = case.cell.index.protected
     for unit in case.units:
         if unit.some and _could_hit(case, unit) and changed_protected(case, unit) != "":
+            return unit
+        if unit.kind == "path" and paths.may_instruct(unit) and not any(map(case.cell.names_file, paths.instructions)):
             return unit
         if unit.untold != "target" or unit.kind != "path":
             continue

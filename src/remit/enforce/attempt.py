@@ -17,7 +17,7 @@ from __future__ import annotations
 import os
 import time
 from collections import deque
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
@@ -83,6 +83,9 @@ class Recorder(Protocol):
     def outcome(self, call: str, result: str, *, error: str | None = None, took: int | None = None) -> Receipt:
         """Records how a call ended. Raises LedgerError."""
 
+    def event(self, kind: str, about: Mapping[str, Any]) -> Receipt:
+        """Records anything else that counts. Raises LedgerError."""
+
     def flush(self) -> None:
         """Everything that was queued is on disk. Raises LedgerError."""
 
@@ -117,11 +120,16 @@ class Enforcer:
         """Calls whose results were dropped before they ended; the next attempt records that."""
 
     @classmethod
-    def of_project(cls, root: Path, state: Path, store: Store, ledger: Recorder) -> Enforcer:
-        """Under what is activated in a project, asked anew for each call."""
+    def of_project(
+        cls, root: Path, state: Path, store: Store, ledger: Recorder, *, sealed: tuple[str, ...] = ()
+    ) -> Enforcer:
+        """Under what is activated in a project, asked anew for each call; nobody may change what is `sealed`."""
         authority = Authority(store, Vault(store, state / "keys"))
         return cls(
-            authority, ledger, Activated(root, store).rulebook, lambda book: facts_at(root / book.book.root, state)
+            authority,
+            ledger,
+            Activated(root, store).rulebook,
+            lambda book: facts_at(root / book.book.root, state, sealed),
         )
 
     # The sequence

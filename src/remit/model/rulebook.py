@@ -34,6 +34,8 @@ class Protected(msgspec.Struct, frozen=True):
     """Directory or file names, at any depth."""
     paths: tuple[str, ...] = ()
     """Globs below the root."""
+    instructions: tuple[str, ...] = ()
+    """Names of files that hosts read to their models unasked: only a rule that names one lets it be changed."""
     hidden: tuple[str, ...] = ()
     """Names that may not be read either."""
     programs: tuple[str, ...] = ()

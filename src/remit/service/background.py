@@ -21,6 +21,7 @@ from remit.store.place import check_private
 
 IDLE = 15 * 60.0
 """Seconds without a question."""
+Mark = tuple[int, int, int] | None
 LOOK = 2.0
 """Seconds between two looks at what it stands on."""
 
@@ -30,14 +31,16 @@ def main(state: Path, *, lock: int | None = None, idle: float = IDLE, look: floa
 
     `lock` is the descriptor that whoever starts it hands over, and that is closed when it listens.
     """
-    asked = [time.monotonic()]
+    asked, code = [time.monotonic()], _code()
     try:
         check_private(state)
         root = _root(state)
         with Daemon(root, lambda *_: asked.append(time.monotonic()), on_fault=lambda _: None, state=state) as daemon:
             if lock is not None:
                 os.close(lock)  # others may start one, when this one has gone
-            watch = threading.Thread(target=_watch, args=(daemon, asked, idle, look), name="remit-watch", daemon=True)
+            watch = threading.Thread(
+                target=_watch, args=(daemon, asked, code, idle, look), name="remit-watch", daemon=True
+            )
             watch.start()
             daemon.serve()
     except RemitError:
@@ -53,8 +56,8 @@ def _root(state: Path) -> Path:
     raise InstallError("nothing is installed here")
 
 
-def _watch(daemon: Daemon, asked: list[float], idle: float, look: float) -> None:
-    socket, code = _mark(daemon.server.path), _code()
+def _watch(daemon: Daemon, asked: list[float], code: dict[str, Mark], idle: float, look: float) -> None:
+    socket = _mark(daemon.server.path)
     while True:
         time.sleep(look)
         del asked[:-1]
@@ -64,7 +67,7 @@ def _watch(daemon: Daemon, asked: list[float], idle: float, look: float) -> None
             return
 
 
-def _mark(path: Path) -> tuple[int, int, int] | None:
+def _mark(path: Path) -> Mark:
     """What tells a file from another one in its place."""
     try:
         about = os.lstat(path)
@@ -73,7 +76,7 @@ def _mark(path: Path) -> tuple[int, int, int] | None:
     return (about.st_dev, about.st_ino, about.st_mtime_ns)
 
 
-def _code() -> dict[str, tuple[int, int, int] | None]:
+def _code() -> dict[str, Mark]:
     """The files of ours that are loaded, and the interpreter."""
     files = [
         getattr(module, "__file__", None) for name, module in list(sys.modules.items()) if name.startswith("remit")

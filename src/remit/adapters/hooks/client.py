@@ -26,6 +26,8 @@ PATIENCE = 6.0
 """Seconds for the daemon."""
 LIMIT = 32 * 1024 * 1024
 SOCKET = "serve.sock"
+PING = "ping"
+"""In the place of a host: whether the daemon answers at all."""
 SIDECAR = "hooks/%s.client"
 MAGIC = b"remit-client 2"
 _MANY = (b"question", b"report")
@@ -289,6 +291,8 @@ def ask(host: str, state: str, data: bytes, *, alone: bool = False) -> Reply | N
                 raise DaemonFailed("its answer is too long")
     except OSError:
         raise DaemonFailed("it does not answer") from None
+    finally:
+        link.close()
     head, _, body = bytes(found).partition(b"\n")
     try:
         code, out, err = map(int, head.removeprefix(opening).split(b" "))

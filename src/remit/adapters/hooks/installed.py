@@ -64,6 +64,9 @@ class Installed(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     daemon: bool = False
     """A hook that finds no daemon starts one."""
 
+    present: tuple[str, ...] = ()
+    """The host's agents that were defined then, whether or not the policy knows them."""
+
     @property
     def outside(self) -> tuple[Copy, ...]:
         """Those that no command in the project reaches."""

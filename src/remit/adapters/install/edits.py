@@ -435,6 +435,7 @@ def _record(
         store=os.environ.get("REMIT_STORE") or None,
         copies=tuple(copies),
         daemon=daemon,
+        present=tuple(sorted(seen.agents)),
     )
 
 

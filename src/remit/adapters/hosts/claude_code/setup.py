@@ -9,12 +9,12 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Literal
 
-from remit.adapters.hosts.claude_code import probe, settings, status
+from remit.adapters.hosts.claude_code import probe, settings, status, transcripts
 from remit.adapters.hosts.claude_code.catalog import ClaudeCatalog, catalog
 from remit.adapters.hosts.claude_code.hook import BEFORE, FAILED
 from remit.adapters.hosts.interface import Where
 from remit.adapters.hosts.plain_setup import from_env, home
-from remit.adapters.hosts.setup import Act, Finding, HookRun, Said, Seen
+from remit.adapters.hosts.setup import Act, Finding, HookRun, Ran, Said, Seen
 from remit.exchange import frontmatter, json_text
 from remit.exchange.json_text import JsonError
 from remit.model.errors import RemitError
@@ -140,6 +140,11 @@ class ClaudeSetup:
     def switches(self, root: Path, settings: Path) -> Iterator[Finding]:
         """Looks at every settings file that the host would read."""
         yield from status.switch_faults(_settings_files(root), settings)
+
+    def ran(self, root: Path, since: float) -> Iterator[Ran]:
+        """By its transcripts."""
+        with suppress(RemitError):
+            yield from transcripts.ran(_user(), root, since)
 
     # Probes
 
