@@ -72,6 +72,7 @@ PROTECTED = [
     "cd -P docs/agents/.. && echo x > settings.json",
     "env -C docs/agents tee ../settings.json",
     "rm docs/agents/.././settings.json",
+    "ln -s $PWD/.claude docs/q; echo x > docs/q/settings.json",
     # names that a program derives
     "python3 -m gzip -d remit.yaml.gz",
     "python3 -m compileall .claude",

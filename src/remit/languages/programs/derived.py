@@ -65,7 +65,8 @@ def touch_linked(out: Reading, plain: list[Word], into: Word | None, *, symbolic
     for target in targets:
         text = target.text
         from_here = text is None or text.startswith(("/", "~"))
-        for folder in sorted({"."} if from_here else folders):
+        filled = {"."} if "$" in target.raw or "`" in target.raw else set()  # `$PWD/x` is no relative path
+        for folder in sorted({"."} if from_here else folders | filled):
             path = target._replace(text=text if text is None or folder == "." else f"{folder}/{text}")
             out.touch("read", path, deep=True)
             if symbolic:
