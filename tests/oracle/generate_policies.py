@@ -327,7 +327,7 @@ class PolicyDraw:
             scope["agent"] = self.some(self.everybody, 1, 3)
         if "skill" in kinds and self.chance(0.5):
             scope["skill"] = self.some(SKILLS, 1, 2)
-        for kind in kinds & ADDRESS_SCOPES.keys():
+        for kind in sorted(kinds & ADDRESS_SCOPES.keys()):
             if self.chance(0.5):
                 scope[kind] = self.some(ADDRESS_SCOPES[kind], 1, 3)
         if tool["args"] and self.chance(0.3):

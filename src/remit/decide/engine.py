@@ -41,15 +41,16 @@ def decide(rulebook: Rulebook, call: Call, facts: Facts = NO_FACTS, memo: bool =
     """
     if memo:
         try:  # most calls share rulebook, context and facts with the call before: this finds what `Memo.find` would
-            book, known = LATEST[0]
-            if rulebook is book:
-                agent, args = call.agent, call.args
-                context, row = known.latest[agent]
-                if context is call.context and call.statement is None and type(args) is dict and type(agent) is str:
-                    tool = call.tool
-                    answers = row[tool]
-                    answer = answers.find(args) if args else answers.bare
-                    if answer.seen is facts and type(tool) is str and (not answer.capsules or answer.in_force(facts)):
+            book, latest = LATEST[0]
+            agent = call.agent
+            context, seen, bare, row = latest[agent]
+            if rulebook is book and context is call.context and call.statement is None:
+                tool, args = call.tool, call.args
+                if type(agent) is str and type(tool) is str and type(args) is dict:
+                    if not args and seen is facts and tool in bare:
+                        return bare[tool]
+                    answer = row[tool].find(args) if args else row[tool].bare
+                    if answer.seen is facts and (not answer.capsules or answer.in_force(facts)):
                         return answer.decision
         except Exception:  # noqa: S110 - not met before, or not well formed, whatever that raised
             pass
@@ -60,8 +61,8 @@ def _decide(rulebook: Rulebook, call: Call, facts: Facts, memo: bool) -> Decisio
     """The same in a function of its own, so that the commonest calls pay for few variables."""
     if memo:
         known = memo_of(rulebook)
-        LATEST[0] = (rulebook, known)
         found = known.find(call, facts)
+        LATEST[0] = (rulebook, known.latest)
         if found is not None:
             return found
     try:
@@ -189,7 +190,11 @@ def procedure(cell: Cell, seen: Seen) -> Decision:
             objection = questions(case)
     if objection is None:
         return _allow(case)
-    if objection.step > 2 and not objection.binding and _observing(cell.caller.enforce, facts):
+    if (
+        objection.code not in ("halted", "protected")
+        and not objection.binding
+        and _observing(cell.caller.enforce, facts)
+    ):
         strict = _binds_observed(cell, case)
         if strict is not None:
             return case.ended(strict, obligations=_obligations(case) if strict.verdict is ASK else ())

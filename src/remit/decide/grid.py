@@ -42,12 +42,12 @@ class Bound:
 
     def given(self, context: Context, values: dict[str, list[Any]]) -> Bound:
         """The same with what the call's task and context tell filled in."""
-        if not self.judge.open:
-            return self
-        from copy import copy  # here: few rules leave anything to the call
+        found = self
+        if self.judge.open:
+            from copy import copy  # here: few rules leave anything to the call
 
-        found = copy(self)
-        found.judge = self.judge.given(context, values)
+            found = copy(self)
+            found.judge = self.judge.given(context, values)
         return found
 
     @property

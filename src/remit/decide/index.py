@@ -119,8 +119,8 @@ class Index:
         self.effect_tiers = book.effect_tiers
         self.grade_tiers = book.grade_tiers
         self.environment_tiers = book.environment_tiers
-        self.outside_scope = book.label_tiers.get("outside_scope", LabelTier(4, ("delete",)))
-        self.whole_table = book.label_tiers.get("whole_table", LabelTier(3, ("write", "delete")))
+        self.outside_scope = book.label_tiers["outside_scope"]
+        self.whole_table = book.label_tiers["whole_table"]
         self.own_branch = book.label_tiers.get("own_branch")
         self.declared_install = book.label_tiers.get("declared_install")
         self.words = book.tier_words
@@ -157,9 +157,9 @@ class Index:
         grade = kind_of(unit.kind).grade(unit)
         return (self.grade_tiers[grade], grade) if grade is not None else (0, "")
 
-    def environment_tier(self, unit: Unit, environment: str | None) -> tuple[int, str]:
-        """The tier that effects have where the call's context says that it runs there."""
-        rule = self.environment_tiers.get(fold(environment)) if environment else None
+    def environment_tier(self, unit: Unit, environment: str) -> tuple[int, str] | None:
+        """The tier that effects have where the call's context says that it runs there, and the gravest of them."""
+        rule = self.environment_tiers.get(fold(environment))
         if rule is None or unit.effects.isdisjoint(rule.effects):
-            return 0, ""
+            return None
         return rule.tier, next(effect for effect in self._ranked if effect in unit.effects and effect in rule.effects)

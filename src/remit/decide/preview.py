@@ -42,10 +42,6 @@ __all__ = [
 ]
 
 
-_HOLDERS = (dict, list, tuple)
-"""Values with others in them, of which some may be null."""
-
-
 class Preview(msgspec.Struct, frozen=True):
     """What units would do, how far that reaches, and why."""
 
@@ -62,8 +58,10 @@ def cell_of(rulebook: Rulebook, agent: str, tool: str) -> Cell | None:
     """The cell of a caller and a tool by their names; None if the rulebook doesn't know one of them."""
     grid = grid_of(rulebook)
     row = grid.row(agent)
-    found = row.tool(tool) if row is not None else None
-    return grid.cell(row, found) if row is not None and found is not None else None
+    if row is None:
+        return None
+    found = row.tool(tool)
+    return grid.cell(row, found) if found is not None else None
 
 
 def preview(cell: Cell, units: Sequence[Unit], capsule: Capsule | None = None) -> Preview:
@@ -102,8 +100,6 @@ def covering(cell: Cell, call: Call, facts: Facts) -> tuple[list[Unit], list[Bou
 def as_judged(rulebook: Rulebook, call: Call) -> Call:
     """The call without arguments that are null and so count as absent: what the tool must get."""
     if type(call.agent) is not str or type(call.tool) is not str or type(call.args) is not dict:
-        return call
-    if not any(value is None or type(value) in _HOLDERS for value in call.args.values()):
         return call
     cell = cell_of(rulebook, call.agent, call.tool)
     given = cell.intake.given(call.args) if cell is not None else call.args

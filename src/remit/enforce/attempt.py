@@ -194,9 +194,7 @@ class Enforcer:
                 except Exception:
                     name = None  # recorded with a wait, it fails again and denies
                 if name is not None:
-                    passage = Passage(self.ledger, name, decision, call.args)
-                    same = call.args is carrier.call.args and kind in ground.pathless
-                    return passage if same else self._carried(passage, carrier, judged)
+                    return self._carried(Passage(self.ledger, name, decision, call.args), carrier, judged)
                 yield MAY_WAIT
             begun = self._begun(carrier, judged)
             if begun is not None:
@@ -386,6 +384,10 @@ class Enforcer:
 
     def _carried(self, passage: Passage, carrier: Carrier, judged: Judged) -> Passage | Decision:
         """The passage with its obligations carried out; otherwise the deny."""
+        call, ground = judged.call, self._ground
+        same = call.args is carrier.call.args and ground.rulebook is judged.rulebook
+        if same and (call.agent, call.tool) in ground.pathless and not judged.decision.obligations:
+            return passage  # there is nothing to put in place
         try:
             passage.args, passage.undo, passage.places, passage.close = carrier.carry_out(judged)
         except Exception as error:

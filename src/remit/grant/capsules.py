@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 import msgspec
@@ -19,7 +20,7 @@ from remit.model.task import SUM, Task, amount_text, counted_text
 from remit.model.terms import MAX_CHAIN
 from remit.record.append import STATES
 from remit.record.people import Trust, check_person
-from remit.record.state import CAPSULE, GATES, SPENT, Row, StateForged, check_row, is_past, new_salt, newest
+from remit.record.state import CAPSULE, GATES, SPENT, Row, StateForged, check_row, is_past, new_salt, stored
 from remit.store.interface import Transaction
 
 _TASK = Decoding(Task)
@@ -39,6 +40,8 @@ class CapsuleState(NamedTuple):
     spent: dict[str, int]
     row: Row
     """As it is stored."""
+    spent_in: int | None
+    """The entry that says what was spent."""
 
     @property
     def timed(self) -> bool:
@@ -48,7 +51,9 @@ class CapsuleState(NamedTuple):
     @property
     def capsule(self) -> Capsule:
         """As decisions see it."""
-        return msgspec.structs.replace(self.task.capsule, ended=self.ended is not None, gates=tuple(sorted(self.gates)))
+        return _as_decided(
+            bytes(self.row["body"]), self.row["expires"], self.ended is not None, tuple(sorted(self.gates))
+        )
 
 
 class Ending(NamedTuple):
@@ -145,26 +150,38 @@ def state_of(view: Transaction, name: str, trust: Trust | None = None) -> Capsul
 
     Raises StateForged, and GrantError if there is none.
     """
-    found = view.row(f"SELECT {', '.join(CAPSULE.columns)} FROM capsule WHERE id = ?", name)  # noqa: S608
-    if found is None:
+    row, (own, gates, spent) = stored(view, CAPSULE, (name,), (GATES, (name,)), (SPENT, (name,)))
+    if row is None:
         raise GrantError(f"there is no capsule `{name[:100]}`", code="unknown-capsule")
-    row = dict(zip(CAPSULE.columns, found, strict=True))
-    own, gates, spent = newest(view, (CAPSULE, (name,)), (GATES, (name,)), (SPENT, (name,)))
     own = check_row(CAPSULE, (name,), row, own)
     if trust is not None:
         check_person(view, CAPSULE, row, own, trust)
         if gates is not None:
             check_person(view, GATES, gates.row, gates, trust)
     try:
-        task = _TASK.decode(bytes(row["body"]))
+        task = _task(bytes(row["body"]), row["expires"])
     except msgspec.MsgspecError:
         what = f"the capsule `{name[:100]}` was issued by another version of Remit"
         raise GrantError(what, code="unknown-capsule", help="issue the task again") from None
-    if task.capsule.expires != row["expires"]:  # it was moved when the clock was repaired
-        task = msgspec.structs.replace(task, capsule=msgspec.structs.replace(task.capsule, expires=row["expires"]))
     passed = {gate: (str(by), str(at)) for gate, (by, at) in gates.row.items()} if gates is not None else {}
     used = {what: int(number) for what, number in spent.row.items()} if spent is not None else {}
-    return CapsuleState(task, row["ended"], row["ended_by"], passed, used, row)
+    return CapsuleState(
+        task, row["ended"], row["ended_by"], passed, used, row, spent.seq if spent is not None else None
+    )
+
+
+@lru_cache(256)
+def _task(body: bytes, expires: str | None) -> Task:
+    """A task as it was issued. Raises MsgspecError."""
+    task = _TASK.decode(body)
+    if task.capsule.expires != expires:  # it was moved when the clock was repaired
+        task = msgspec.structs.replace(task, capsule=msgspec.structs.replace(task.capsule, expires=expires))
+    return task
+
+
+@lru_cache(256)
+def _as_decided(body: bytes, expires: str | None, ended: bool, gates: tuple[str, ...]) -> Capsule:
+    return msgspec.structs.replace(_task(body, expires).capsule, ended=ended, gates=gates)
 
 
 def line(view: Transaction, name: str, now: str, trust: Trust | None = None) -> list[CapsuleState]:
@@ -283,7 +300,7 @@ def spend(
         for one in entries.get(own, ()):
             used[one] = used.get(one, 0) + 1
         if used != state.spent:
-            scribe.put(change, SPENT, (own,), used, "budget", {"capsule": own})
+            scribe.put(change, SPENT, (own,), used, "budget", {"capsule": own}, after=state.spent_in)
 
 
 def _spent(capsule: str, what: str, most: int, used: int) -> str:

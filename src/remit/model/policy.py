@@ -1,17 +1,17 @@
 """The nouns of a policy, as declared: tools, scopes, rules, callers, and the policy itself."""
 
-import re
 from collections.abc import Iterable
 from typing import Any, Literal
 
 import msgspec
 
 from remit.model.frozen import NOTHING, freeze_fields
+from remit.model.pattern import compile_later
 
 # Annotations are evaluated where they stand: msgspec reads them at each start, and would compile those that are texts.
 Scalar = str | int | float | bool
 Verb = Literal["may", "must_ask", "may_not"]
-ARGUMENT = re.compile(r"-?[A-Za-z_$][A-Za-z0-9_$-]{0,63}(?:\[\])?(?:\.[A-Za-z_$][A-Za-z0-9_$-]{0,63}(?:\[\])?){0,4}")
+ARGUMENT = compile_later(r"-?[A-Za-z_$][A-Za-z0-9_$-]{0,63}(?:\[\])?(?:\.[A-Za-z_$][A-Za-z0-9_$-]{0,63}(?:\[\])?){0,4}")
 """The name of a declared argument: `path`, `tags[]`, `edits[].file`."""
 
 

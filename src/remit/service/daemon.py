@@ -58,7 +58,6 @@ class Daemon:
                 state=self.state,
                 url=url,
                 settings=ledger_settings(self.root),
-                full=False,
                 on_fault=on_fault,
             )
             for fault in self.opened.warnings:
