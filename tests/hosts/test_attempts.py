@@ -127,7 +127,7 @@ def test_what_ran_without_a_hook_is_found_by_status(attacked: Claude):
 
 def status(claude: Claude) -> set[str]:
     """The codes of its faults."""
-    words = [REMIT, "status", "--json"]
+    words = [str(REMIT), "status", "--json"]
     done = subprocess.run(words, cwd=claude.project, env=own(claude), capture_output=True, text=True, check=False)
     found = json.loads(done.stdout)
     every = [*found["findings"], *(one for host in found["hosts"] for one in host["findings"])]

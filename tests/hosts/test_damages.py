@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.hosts.claude import Claude
-from tests.hosts.fake_model import Use
+from tests.hosts.fake_model import Turn, Use
 from tests.hosts.test_claude_code import project, write
 from tests.hosts.test_living import state_of
 
@@ -44,6 +44,11 @@ def sql(claude: Claude, statement: str) -> None:
     link.close()
 
 
+def a_folder(claude: Claude) -> None:
+    (state_of(claude) / "remit.db").unlink()
+    (state_of(claude) / "remit.db").mkdir()
+
+
 DAMAGES: dict[str, Callable[[Claude], object]] = {
     "state: gone as a whole": lambda c: shutil.rmtree(state_of(c)),
     "state: open to everyone": lambda c: state_of(c).chmod(0o777),
@@ -60,7 +65,7 @@ DAMAGES: dict[str, Callable[[Claude], object]] = {
     "store: half": lambda c: os.truncate(state_of(c) / "remit.db", 4096 * 3),
     "store: no activation": lambda c: sql(c, "DELETE FROM activation"),
     "store: the log is gone": lambda c: sql(c, "DELETE FROM leaf"),
-    "store: a folder": lambda c: [(state_of(c) / "remit.db").unlink(), (state_of(c) / "remit.db").mkdir()],
+    "store: a folder": a_folder,
     "rulebook: gone": lambda c: rulebook(c).unlink(),
     "rulebook: half": lambda c: os.truncate(rulebook(c), 200),
     "rulebook: wider": lambda c: rulebook(c).write_bytes(rulebook(c).read_bytes().replace(b"notes/**", b"**/*.txt")),
@@ -71,7 +76,12 @@ DAMAGES: dict[str, Callable[[Claude], object]] = {
 @pytest.mark.parametrize("damage", DAMAGES)
 def test_the_forbidden_call_never_runs(project: Claude, damage: str):
     DAMAGES[damage](project)
-    calls = [write(project, "src/a.txt"), Use("Bash", {"command": "mkdir made"}), write(project, "src/a.txt"), "done"]
+    calls: list[Turn] = [
+        write(project, "src/a.txt"),
+        Use("Bash", {"command": "mkdir made"}),
+        write(project, "src/a.txt"),
+        "done",
+    ]
     run = project.run({"main": calls}, mode="bypassPermissions")
     assert len(run.model.results()) == 3
     assert not (project.project / "src" / "a.txt").exists()
