@@ -84,6 +84,8 @@ def _target(case: Case) -> AskReason | None:
         reason = f"the text doesn't tell which files `{command}` would {what}: something protected could be one"
         if unit.implied and unit.text.split()[:2] == ["git", "pull"]:
             reason += "; `git fetch`, then `git merge`, shows which"
+        elif unit.text == "…":  # what xargs is fed
+            reason += "; names that end in NUL, as of `find -print0 | xargs -0`, can be told"
     return AskReason(HUMAN, "target-unknown", reason, by_person=True)
 
 
