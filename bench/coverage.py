@@ -153,7 +153,8 @@ def measure(texts: Iterator[str], root: Path) -> Count:
         decision = decide(rulebook, call, look_up(rulebook, call, facts))
         count.grades[decision.grade] += 1
         count.verdicts[decision.verdict.name.lower()] += 1
-        count.reasons[_why(decision)] += decision.verdict is not Verdict.ALLOW
+        if decision.verdict is not Verdict.ALLOW:
+            count.reasons[_why(decision)] += 1
         reason = ""
         if decision.grade == UNKNOWN:
             reason = _cause(text) if found.grade == UNKNOWN else "an address that is none"
