@@ -113,7 +113,7 @@ mutants: .venv-mutants/.stamp  ## change what decides in small ways, and see whe
 .venv-mutants/.stamp: pyproject.toml requirements/mutants.txt requirements/dev.txt
 	$(call venv,.venv-mutants)
 	@echo "installing requirements/mutants.txt and the project into .venv-mutants"
-	@.venv-mutants/bin/python -m pip $(PIP_HASHED) -r requirements/mutants.txt
+	@.venv-mutants/bin/python -m pip $(PIP_HASHED) --no-deps -r requirements/mutants.txt
 	@.venv-mutants/bin/python -m pip $(PIP_HASHED) -r requirements/dev.txt
 	@.venv-mutants/bin/python -m pip $(PIP_PROJECT)
 	@touch $@
@@ -138,7 +138,7 @@ requirements: .venv-uv/.stamp  ## resolve and hash the pins again; UPGRADE=1 mov
 	$(call pin,dev,pyproject.toml --group dev)
 	$(call pin,long,requirements/long.in)
 	$(call pin,hosts,requirements/hosts.in)
-	$(call pin,mutants,requirements/mutants.in)
+	$(call pin,mutants,requirements/mutants.in --no-deps)
 	$(if $(wildcard requirements/bench.in),$(call pin,bench,requirements/bench.in --emit-build-options))
 
 .venv-uv/.stamp: requirements/uv.txt

@@ -65,6 +65,13 @@ PROTECTED = [
     "tar -xf docs/links.tar -C docs; echo x > docs/q/remit.yaml",
     "unzip -q docs/links.zip -d docs/n && rm docs/n/q/remit.yaml",
     "git clone x docs/n; echo x > docs/n/q/remit.yaml",
+    # what is above a link is not what the text says
+    "echo x > docs/agents/../settings.json",
+    "cp docs/a.md docs/agents/../settings.json",
+    "cd docs/agents; echo x > ../settings.json",
+    "cd -P docs/agents/.. && echo x > settings.json",
+    "env -C docs/agents tee ../settings.json",
+    "rm docs/agents/.././settings.json",
     # names that a program derives
     "python3 -m gzip -d remit.yaml.gz",
     "python3 -m compileall .claude",
@@ -76,6 +83,10 @@ PROTECTED = [
     "git checkout HEAD~2 ':!docs'",
 ]
 PRIVATE = [
+    "cat docs/deep/../p.txt",
+    "cd docs/deep && cat ../p.txt",
+    "cat < docs/deep/../p.txt",
+    "grep -r . docs/deep/..",
     "cat docs/*/p.txt",
     "head -1 docs/l*/p*",
     "for f in docs/*; do cat $f/p.txt; done",
@@ -152,12 +163,13 @@ EVERYDAY = [
     ("open", "chmod +x src/*"),
     ("open", "tar -xf docs/a.tar -C build && ls build && rm -rf build"),
     ("kept_out", "cat src/*.py"),
+    ("kept_out", "cd src && cat ../docs/a.md ../src/../docs/a.md"),
     ("kept_out", "grep -rn x docs"),
     ("kept_out", "zip -ry d.zip docs"),
     ("kept_out", "find docs -type f -exec cat {} +"),
     ("kept_out", "find src -name '*.py' -exec wc -l {} +"),
     ("reader", "cat src/*.py"),
-    ("locked", "chmod 644 docs/*.md"),
+    ("locked", "chmod 644 docs/*.rst"),
     ("open", "echo x | tee /dev/stderr"),
     ("open", "cat /dev/stdin <<< x"),
     ("open", "cat /proc/self/status"),
@@ -175,7 +187,7 @@ EVERYDAY = [
 @pytest.fixture(scope="module")
 def ask(tmp_path_factory):
     root = tmp_path_factory.mktemp("populated")
-    for name in (".claude", "docs/evil", "docs/sub", "private", "src", "tests"):
+    for name in (".claude/agents", "docs/evil", "docs/sub", "private/deep", "src", "tests"):
         (root / name).mkdir(parents=True)
     (root / ".claude/settings.json").write_text("{}")
     (root / "private/p.txt").write_text("secret")
@@ -184,6 +196,8 @@ def ask(tmp_path_factory):
     (root / "docs/to").symlink_to("../remit.yaml")
     (root / "docs/sub/up").symlink_to("../..")
     (root / "remit.yaml").touch()
+    (root / "docs/agents").symlink_to("../.claude/agents")
+    (root / "docs/deep").symlink_to("../private/deep")
     rulebook = build_rulebook(POLICY)
     _, facts = open_root(root, root / "remit.yaml", Facts(now="2026-11-16T12:00:00Z"))
 

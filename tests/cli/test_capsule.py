@@ -296,3 +296,12 @@ def test_a_task_can_be_ended_and_a_call_refused_without_a_policy_that_loads(team
     ended = team.type("capsule", "end", "TASK-12", question="passphrase, to end TASK-12: ")
     assert ended.code == 0
     assert "ended TASK-12 of dev" in ended.out
+
+
+def test_an_explanation_knows_the_task_that_an_agent_has(free: Team) -> None:
+    call = ("--agent", "dev", "--tool", "write", "--args", '{"file": "notes/a.md", "text": "x"}')
+    assert "not-permitted" in free("explain", *call).out
+    free.new()
+    ran = free("explain", *call)
+    assert ran.out.splitlines()[1].startswith("✅") or "allow" in ran.out.splitlines()[1], ran.out
+    assert "TASK-12" in ran.out

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from remit.enforce.errors import CallPending
-from tests.cli.living_kit import POLICY, SAID, TASK, Team
+from tests.cli.living_kit import FREE, POLICY, SAID, TASK, Team
 
 ASKED = "passphrase, to pass the gate plan of TASK-12: "
 FROM_LEAD = "id: ALL\nagent: lead\ngoal: all of it\n"
@@ -139,3 +139,15 @@ def test_twice_and_after_the_end(free: Team) -> None:
     free("capsule", "end", "TASK-12", "--yes")
     late = free("gate", "pass", "TASK-12", "demo", "--yes")
     assert (late.code, "has ended" in late.err) == (2, True)
+
+
+def test_calls_wait_for_a_gate_that_binds(team: Team) -> None:
+    team.policy(FREE.replace("gates: [demo]", "gates: {demo: {before: {tier: 1}}, seen: {}}"))
+    task = "id: T-1\nagent: dev\ngoal: x\n"
+    assert team.new(task).code == 0
+    assert "gates that people pass: demo" in team("capsule", "show", "T-1").out
+    assert team.call("read", "T-1", file="src/a") == "text"
+    assert team.call("write", "T-1", file="src/a", text="x") == "gate-open"
+    assert team.call("write", file="src/a", text="x") == "gate-open"
+    assert team("gate", "pass", "T-1", "demo", "--yes").code == 0
+    assert team.call("write", "T-1", file="src/a", text="x") == "None"

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import json
 import os
+import re
+import signal
 import sqlite3
+import subprocess
+import sys
 import time
 from collections.abc import Callable
 from contextlib import nullcontext
@@ -355,9 +359,9 @@ def test_looking_back_has_an_end(project: Hooked) -> None:
     for number in range(5):
         answer_alone("claude-code", str(project.state), call("Read", session=f"s-{number}", file_path="README.md"))
     with open_log(project.root) as opened:
-        found, looked = seen(opened, back=2)
+        found, looked, _ = seen(opened, back=2)
         assert (found["lead"][0].entries, looked.entries, looked.all) == (2, 2, False)
-        found, looked = seen(opened)
+        found, looked, _ = seen(opened)
         assert (found["lead"][0].entries, looked.all) == (5, True)
 
 
@@ -441,3 +445,94 @@ def test_a_clock_in_doubt_is_a_fault(project: Hooked) -> None:
     assert [one["code"] for one in found["findings"] if one["level"] == "fault"] == ["clock-in-doubt"]
     assert "the clock is in doubt" in found["clock"]["doubt"]
     assert "the clock is in doubt" in project.text().out
+
+
+# On one screen
+
+
+def test_the_short_form_says_first_what_is_wrong(project: Hooked) -> None:
+    lines = project.short().out.splitlines()
+    assert lines[0].startswith("✅")
+    assert len(lines) < 25
+    assert "--all" in lines[-1]
+    assert "lets through" not in "\n".join(lines[:-1])
+    project.settings.unlink()
+    lines = project.short().out.splitlines()
+    assert lines[0].startswith("❌")
+    assert "is gone: no hook runs" in lines[1]
+    assert "run `remit install claude-code` again" in lines[2]
+
+
+def test_advice_that_is_followed_is_not_given(project: Hooked) -> None:
+    assert "disableSkillShellExecution" not in project.text().out  # install has set it
+    project.change(lambda data: data.update(disableSkillShellExecution=False), project.rules)
+    assert "disableSkillShellExecution" in project.text().out
+
+
+def test_a_policy_that_is_gone_is_a_fault_since_what_was_activated_binds(project: Hooked) -> None:
+    (project.root / "remit.yaml").unlink()
+    found = project.status(code=1)
+    assert found["policy"]["at"] is not None
+    assert "broken-policy" in {one["code"] for one in found["findings"]}
+
+
+def test_agents_that_were_there_are_not_called_new(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = make(tmp_path, capsys, monkeypatch).activated()
+    (found.agent.parent / "stranger.md").write_text("---\nname: stranger\ndescription: x\n---\n")
+    found.installed()
+    (found.agent.parent / "later.md").write_text("---\nname: later\ndescription: x\n---\n")
+    notes = {one["code"]: one["text"] for one in found.status()["hosts"][0]["findings"] if one["level"] == "note"}
+    assert "later" in notes["unpinned-agents"]
+    assert "stranger" not in notes["unpinned-agents"]
+    assert "stranger" in notes["unknown-agents"]
+
+
+def test_imports_that_the_main_agent_may_not_read_are_a_fault(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    policy = POLICY.replace("  lead:\n", "  lead:\n    may_not: [{path: [.env]}]\n", 1)
+    found = make(tmp_path, capsys, monkeypatch, policy).activated().installed()
+    (found.root / ".env").write_text("x")
+    (found.root / "fine.md").write_text("x `@.env` and @missing and a@b.example\n```\n@.env\n```\n")
+    (found.root / "CLAUDE.md").write_text("See @fine.md for more.\n")
+    assert "import-forbidden" not in found.faults()
+    (found.root / "fine.md").write_text("x @./.env\n")
+    assert "import-forbidden" in found.faults()
+
+
+def test_what_ran_and_is_not_in_the_ledger_is_an_alarm(project: Hooked) -> None:
+    """As the host writes it down: `make test-hosts` sees it in a real one."""
+    later = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(time.time() + 60))
+
+    def said(use: str, *, at: str = later, error: bool = False) -> str:
+        about = {"cwd": str(project.root), "sessionId": "s", "timestamp": at}
+        call = {"type": "tool_use", "id": use, "name": "Bash", "input": {}}
+        result = {"type": "tool_result", "tool_use_id": use, "content": "x", "is_error": error}
+        lines = ({**about, "message": {"content": [block]}} for block in (call, result))
+        return "".join(json.dumps(line) + "\n" for line in lines)
+
+    folder = project.user / "projects" / re.sub(r"[^A-Za-z0-9]", "-", str(project.root))
+    folder.mkdir(parents=True)
+    (folder / "s.jsonl").write_text("junk\n" + said("refused", error=True) + said("before", at="2020-01-01T00:00:00Z"))
+    os.utime(folder / "s.jsonl", (time.time() + 60, time.time() + 60))
+    assert project.faults() == set()
+    (folder / "s.jsonl").write_text(said("unseen"))
+    os.utime(folder / "s.jsonl", (time.time() + 60, time.time() + 60))
+    assert project.faults() == {"ledger-silent"}
+    assert "1 uses of tools ran in claude-code" in project.short().out
+
+
+def test_a_daemon_that_hangs_is_a_fault(project: Hooked) -> None:
+    words = [sys.executable, "-m", "remit", "serve"]
+    with subprocess.Popen(words, cwd=project.root, stdout=subprocess.PIPE) as process:
+        try:
+            assert process.stdout is not None
+            assert process.stdout.readline().startswith(b"serving")
+            assert project.status(code=0)["serving"] is True
+            process.send_signal(signal.SIGSTOP)
+            assert project.faults() == {"daemon-hung"}
+        finally:
+            process.send_signal(signal.SIGCONT)
+            process.terminate()

@@ -6,7 +6,8 @@ import msgspec
 import pytest
 
 from remit.decide.index import ProtectedPaths
-from remit.model import Facts, Rulebook
+from remit.decide.preview import cell_of
+from remit.model import Call, Facts, Rulebook
 from remit.scopes.glob import Glob
 from remit.scopes.interface import Unit
 from tests.decide.kit import ask, book, may, outcome
@@ -138,7 +139,7 @@ def test_without_a_tier_for_own_branches_a_push_publishes(own: bool, tier: int) 
         ("docs/.REMIT", "read write delete"),
         (".claude/x", "write delete"),
         (".vscode", "write delete"),
-        (".github", "delete"),
+        (".github", "write delete"),
         (".", "delete"),
         (".githubs", ""),
         ("docs", ""),
@@ -174,3 +175,19 @@ def test_what_lies_above_the_root_has_a_place_only_if_the_root_has() -> None:
     protected.above = ("../policy.yaml", "../../base.yaml")
     assert protected.above_root(None) == frozenset()
     assert protected.above_root("/w/a") == {"/w/policy.yaml", "/base.yaml"}
+
+
+def test_a_push_that_does_nothing_but_publish() -> None:
+    rulebook = may("run")
+    cell = cell_of(rulebook, "a", "run")
+    assert cell is not None
+    call = Call("a", "run", {"command": "git push origin topic"})
+    unit = cell.intake.units(cell.intake.values(call.args), call, Facts())[0]
+    alone = msgspec.structs.replace(unit, effects=frozenset({"publish"}))
+    words = "publishes: others see the branch, and nothing is built on it yet"
+    assert cell.index.effect_tier(alone) == (3, words)
+    assert cell.index.effect_tier(unit) == (3, words)
+    assert cell.index.effect_tier(msgspec.structs.replace(unit, effects=frozenset({"publish", "deploy"}))) == (
+        rulebook.book.effect_tiers["deploy"],
+        rulebook.book.tier_words["effect deploy"],
+    )

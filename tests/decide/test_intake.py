@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
+from remit.decide import decide
 from remit.decide.intake import Intake
+from remit.model import Call, PolicyError
 from remit.model.trace import Covered
 from tests.decide.kit import ask, book, may, outcome
 
@@ -71,3 +75,17 @@ def test_a_null_field_of_an_object_counts_as_absent_for_the_tool_too() -> None:
     assert intake.given(given) == {"o": {"c": "x", "p": {}}, "l": [{"e": "y"}]}
     whole = {"o": {"b": "x", "c": "x"}, "l": [{"d": "z", "e": "y"}]}
     assert intake.given(whole) == whole
+
+
+@pytest.mark.parametrize("where", ["text", {"below": "text"}], ids=str)
+def test_an_effect_on_what_has_no_unit_of_its_own_is_the_calls(where: Any) -> None:
+    rulebook = book(tools={"t": {"args": {"text": "text"}, "does": {"execute": where}}}, agents={"a": {"may": ["t"]}})
+    decision = decide(rulebook, Call("a", "t", {"text": "x"}))
+    assert decision.effects == ("execute",)
+    assert decision.tier == rulebook.book.effect_tiers["execute"]
+
+
+@pytest.mark.parametrize(("first", "second"), [("a[].x", "a.y"), ("a.y", "a[].x"), ("b.a[].x", "b.a.y"), ("a[]", "a")])
+def test_an_argument_is_a_list_or_none(first: str, second: str) -> None:
+    with pytest.raises(PolicyError, match="contradicts another argument"):
+        book(tools={"t": {"args": {first: "text", second: "text"}, "does": "nothing"}}, agents={"a": {"may": ["t"]}})

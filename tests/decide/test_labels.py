@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from remit.compile.defaults import labels
-from remit.decide.labels import Labels, Paths, Things
+from remit.decide.labels import Labels, Paths, Things, _way
 from remit.model.policy import Label
 from remit.model.rulebook import LabelTier
 from remit.scopes.glob import Glob, fold
@@ -191,3 +191,34 @@ def test_what_a_text_does_not_tell_has_the_highest_tier_of_any_label(tier: int, 
     unit = Unit("path", "", "**", frozenset(("write",)), untold="place", also=("~/.ssh/config",))
     assert labels.of(unit)[1:] == expected
     assert labels.of(msgspec.structs.replace(unit, effects=frozenset(("read",))))[1:] == (0, None)
+
+
+@pytest.mark.parametrize(
+    ("text", "way"),
+    [
+        ("**/Name.x", ("names", "name.x")),
+        ("**/name/**", ("folders", "name")),
+        ("**/*.end", ("ends", ".end")),
+        ("**/*.end/**", ("rest", "**/*.end/**")),
+        ("**/a/b", ("tails", "a/b")),
+        ("**/a/b/**", ("inner", "a/b")),
+        ("**/*a/b", ("rest", "**/*a/b")),
+        ("a", ("exact", "a")),
+        ("a/b", ("exact", "a/b")),
+        ("a/**", ("bases", "a")),
+        ("a/b/**", ("bases", "a/b")),
+        ("*.a", ("rest", "*.a")),
+        ("*a/**", ("rest", "*a/**")),
+        ("a/*/b", ("rest", "a/*/b")),
+        ("[ab]", ("rest", "[ab]")),
+        ("**", ("rest", "**")),
+        ("é", ("rest", "é")),
+    ],
+)
+def test_most_globs_of_labels_need_no_matcher(text: str, way: tuple[str, str]) -> None:
+    assert _way(text) == way
+    first = ["name.x", "a/NAME.x", "name", "name/y", "x/name/y", ".end", "x.end", "a/x.end", "x.end/y", "a/b", "z/a/b"]
+    paths = [*first, "a/b/c", "z/a/b/c", "xa/b", "z/xa/b", "a", "z/a", "a/c", "x.a", "xa/c", "a/z/b", "b", "ab", "É"]
+    assert [Paths((text,)).matches(fold(path)) for path in paths] == [
+        Glob.parse(text).folded().matches(fold(path)) for path in paths
+    ]

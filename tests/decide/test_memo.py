@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from remit.compile import load_rulebook
-from remit.decide import decide, memo
+from remit.decide import decide, engine, memo
 from remit.decide.grid import grid_of
 from remit.decide.intake import BY_TYPE, Intake
 from remit.decide.memo import Answers, Remembered, Shape, Terms, memo_of
@@ -24,6 +24,7 @@ from remit.model import Call, Context, Facts, Rulebook, Statement
 from remit.model.decision import Needs
 from remit.model.facts import NO_FACTS, Approval, Capsule
 from remit.model.policy import Condition, Grant, Rule, Scope
+from remit.model.terms import ALLOW, DENY
 from tests.decide.kit import NOW, book, facts, may
 
 EXAMPLES = sorted((Path(__file__).parents[2] / "examples").glob("*/remit.yaml"))
@@ -701,9 +702,21 @@ def test_the_latest_answers_are_those_of_the_context_of_the_last_call():
         for tool in tools * 2:
             decide(rulebook, Call("a", tool, {"path": "x"} if tool == "read" else {}, context))
         assert memo_of(rulebook).latest["a"][0] is context
-        assert sorted(memo_of(rulebook).latest["a"][1]) == expected
+        assert sorted(memo_of(rulebook).latest["a"][3]) == expected
     decide(rulebook, Call("a", "read", {"path": "x"}, two, Statement("x", "y", "z")))
-    assert sorted(memo_of(rulebook).latest["a"][1]) == ["think"]
+    assert sorted(memo_of(rulebook).latest["a"][3]) == ["think"]
+
+
+def test_an_answer_without_arguments_is_that_of_the_facts_of_the_last_call():
+    rulebook, context = may("think"), Context(session="1")
+    free, halted = Facts(), Facts(halts=frozenset(("a",)))
+    for known, verdict in ((free, ALLOW), (free, ALLOW), (halted, DENY), (halted, DENY), (free, ALLOW), (halted, DENY)):
+        assert decide(rulebook, Call("a", "think", {}, context), known).verdict is verdict
+    context_then, facts_then, bare, _ = memo_of(rulebook).latest["a"]
+    assert (context_then is context, facts_then is halted, bare["think"].verdict) == (True, True, DENY)
+    odd = type("Text", (str,), {})("think")
+    for call in (Call("a", odd, {}, context), Call("a", "think", None, context)):  # type: ignore[arg-type]
+        assert decide(rulebook, call, halted) == decide(rulebook, call, halted, memo=False)
 
 
 def test_answers_are_counted():
@@ -736,3 +749,143 @@ def test_the_answer_to_a_call_without_arguments_stands_apart():
     answers, one = Answers({}, Shape()), Remembered(ANSWER, (), None)
     answers.keep({}, one)
     assert answers.bare is answers.find({}) is one
+
+
+ALIKE: list[Any] = [
+    *(
+        "",
+        "a",
+        Text("a"),
+        0,
+        1,
+        True,
+        False,
+        0.0,
+        -0.0,
+        1.0,
+        1.5,
+        float("nan"),
+        None,
+        (),
+        ("a",),
+        ("a", "b"),
+        (1,),
+        (True,),
+    ),
+    *(
+        {},
+        {"a": 1},
+        {"a": True},
+        {"a": 1, "b": 2},
+        {"b": 2, "a": 1},
+        {1: "a"},
+        {True: "a"},
+        frozenset(),
+        frozenset("a"),
+    ),
+    *(
+        frozenset("ab"),
+        Context(),
+        Context(mode="a"),
+        LikeContext(),
+        Needs("human"),
+        Needs("a"),
+        (("a",),),
+        {"a": {"b": 1.0}},
+    ),
+]
+
+
+def copied(value: Any) -> Any:
+    """An equal value that is another object wherever Python allows that."""
+    if type(value) in (float, Text):
+        return type(value)(repr(value) if type(value) is float else value)
+    if type(value) is tuple:
+        return tuple([copied(one) for one in value])
+    if type(value) is dict:
+        return {key: copied(one) for key, one in value.items()}
+    if type(value) is frozenset:
+        return frozenset(list(value))
+    return msgspec.structs.replace(value) if isinstance(value, msgspec.Struct) else value
+
+
+def test_each_value_is_the_same_as_itself_and_as_no_other():
+    for number, one in enumerate(ALIKE):
+        if type(one) is not Text:  # whoever compares these can tell nothing
+            assert memo.same(one, copied(one)), one
+        assert [other for at, other in enumerate(ALIKE) if at != number and memo.same(one, other)] == []
+    assert not memo.same(frozenset((1,)), frozenset((True,)))
+    assert not memo.same(frozenset((1,)), frozenset((1.0,)))
+    assert not memo.same(object(), object())
+    assert not memo.same(Text("a"), Text("a"))
+
+
+class Reached(Exception):
+    """The full way was taken."""
+
+
+@pytest.mark.parametrize("args", [{}, {"text": "x"}], ids=str)
+@pytest.mark.parametrize("capsule", [None, "C"])
+def test_a_call_like_the_one_before_is_answered_at_once(monkeypatch, args, capsule):
+    rulebook = may("think", "read")
+    known = Facts(now=NOW, capsules={"C": Capsule("C", "a", expires="2027-01-01T00:00:00Z")})
+    context = Context(capsule=capsule)
+
+    def refuse(*_: object) -> None:
+        raise Reached
+
+    calls = [Call("a", "think", dict(args), context) for _ in range(3)]
+    expected = decide(rulebook, calls[0], known)
+    assert decide(rulebook, calls[1], known) is expected  # found, and from now on the latest
+    monkeypatch.setattr(engine, "_decide", refuse)
+    assert decide(rulebook, calls[2], known) is expected
+    other = Capsule("C", "a", expires="2026-01-01T00:00:00Z")
+    others = [
+        (may("think"), calls[2], known),
+        (rulebook, Call("b", "think", args, context), known),
+        (rulebook, Call("a", "read", args, context), known),
+        (rulebook, Call("a", "think", {"text": 1}, context), known),
+        (rulebook, Call("a", "think", {"other": "x"}, context), known),
+        (rulebook, Call("a", "think", dict(args), Context(capsule=capsule)), known),
+        (rulebook, Call("a", "think", dict(args), context, Statement("i", "b", "c")), known),
+        (rulebook, calls[2], msgspec.structs.replace(known)),
+    ]
+    if capsule is not None:
+        known.capsules["C"] = other
+        others.append((rulebook, calls[2], known))
+    for one in others:
+        with pytest.raises(Reached):
+            decide(*one)
+
+
+def test_what_was_remembered_is_found_and_nothing_else():
+    """By the memo itself, whatever the latest call was."""
+    rulebook = book(agents={"a": {"may": [{"write": {"path": "docs/**"}}, "think"]}})
+    calls = [Call("a", "write", {"path": path}) for path in ("docs/a", "docs/b", "c")]
+    calls += [Call("a", "think"), Call("a", "think", {"text": "x"})]
+    expected = [decide(rulebook, call) for call in calls]
+    found = [memo_of(rulebook).find(call, NO_FACTS) for call in calls]
+    assert found == expected
+    assert [one is other for one, other in zip(found, expected, strict=True)] == [True] * 5
+    for call in (Call("a", "write", {"path": "docs/c"}), Call("a", "write"), Call("b", "think"), Call("a", "read")):
+        assert memo_of(rulebook).find(call, NO_FACTS) is None
+
+
+def test_without_the_memo_nothing_is_remembered():
+    rulebook = may("think")
+    for call in (Call("a", "think"), Call("a", "think", {"text": "x"})):
+        decide(rulebook, call, memo=False)
+        assert memo_of(rulebook).find(call, NO_FACTS) is None
+        assert memo_of(rulebook).cells == {}
+
+
+def test_fewer_or_more_arguments_are_another_call():
+    tool = {"args": {"a": "text", "b": "text"}, "does": "nothing"}
+    rulebook = book(tools={"t": tool, "u": {**tool, "optional": ["a", "b"]}}, agents={"a": {"may": ["t", "u"]}})
+    context = Context()
+    for name in ("t", "u"):
+        calls = [Call("a", name, args, context) for args in ({"a": "", "b": ""}, {"a": ""}, {"b": ""}, {})]
+        calls += [Call("a", name, {"a": "", "b": "", "c": ""}, context), Call("a", name, {"a": "", "c": ""}, context)]
+        for first in calls:
+            decide(rulebook, first), decide(rulebook, first)
+            assert differing(rulebook, [(one, NO_FACTS) for one in (first, *calls)]) == []

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from remit.compile import load_rulebook
 from remit.decide import decide
 from remit.enforce.paths import look_up, open_root
-from remit.model import Call, Context, Decision, Facts
+from remit.model import Call, Context, Decision, Facts, Rulebook
+from tests.decide.kit import TOOLS, book, outcome
 
 STATE = "/home/ann/.local/state/remit/project-12ab"
 POLICY = """\
@@ -171,3 +173,28 @@ def test_the_policy_above_its_root_may_be_read_and_not_changed(tmp_path: Path, t
     call = Call("coder", tool, args, Context())
     decision = decide(rulebook, call, look_up(rulebook, call, facts))
     assert decision.code == expected, decision.reason
+
+
+@pytest.mark.parametrize(
+    ("tool", "path", "expected"),
+    [
+        ("delete", "/w/shared/remit.yaml", "deny protected"),
+        ("delete", "/w/shared", "deny protected"),
+        ("delete", "/w/share", "allow"),
+        ("delete", "/w/shared/other.yaml", "allow"),
+        ("delete", "/w/shared/remit.yaml/x", "allow"),
+        ("write", "/w/shared/remit.yaml", "deny protected"),
+        ("read", "/w/shared/remit.yaml", "allow"),
+        ("wipe", "/w/shared", "deny protected"),
+        ("wipe", "/w/share", "allow"),
+    ],
+)
+def test_a_file_of_the_policy_outside_the_root(tool: str, path: str, expected: str) -> None:
+    tools = {**TOOLS, "wipe": {"args": {"path": "path"}, "does": {"write": {"below": "path"}}}}
+    outside = {"path": {"allow": "**", "outside": "/**"}}
+    policy = book(tools=tools, agents={"a": {"may": [{name: outside} for name in ("read", "write", "delete", "wipe")]}})
+    own = msgspec.structs.replace(policy.book.protected, above=("../shared/remit.yaml",))
+    tiers = {tier: msgspec.structs.replace(rule, verdict="allow") for tier, rule in policy.book.tiers.items()}
+    rulebook = Rulebook(msgspec.structs.replace(policy.book, protected=own, tiers=tiers), "sha256:0")
+    assert outcome(rulebook, tool, {"path": path}, facts=Facts(root="/w/p")) == expected
+    assert outcome(rulebook, tool, {"path": path}).partition(" ")[0] == "allow"

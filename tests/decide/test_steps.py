@@ -12,6 +12,7 @@ import pytest
 from remit.compile import build_rulebook
 from remit.compile.facts import facts_from
 from remit.decide import decide
+from remit.decide.case import STEP
 from remit.declare.nodes import from_python
 from remit.enforce.paths import look_up
 from remit.model import CallError
@@ -114,3 +115,12 @@ def test_only_calls_above_tier_0_need_a_task(tool: str, args: dict[str, Any], ex
 def test_which_objections_are_violations(record: dict[str, Any], command: str, code: str, violation: bool) -> None:
     decision = ask(may("run", **record), "run", {"command": command})
     assert (decision.code, decision.violation) == (code, violation)
+
+
+def test_every_code_belongs_to_the_step_of_the_page() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "semantics.md").read_text(encoding="utf-8")
+    for step in range(2, 8):
+        section = page.partition(f"### Step {step}")[2].partition("\n##")[0]
+        mine = {code for code, at in STEP.items() if at == step}
+        assert mine, step
+        assert {code for code in mine if f"`{code}`" not in section} == set()

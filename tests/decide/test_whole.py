@@ -122,4 +122,7 @@ def test_the_whole_decision(group: str) -> None:
 
 
 if __name__ == "__main__":
+    from tests.decide import test_drawn
+
+    test_drawn.write()
     FILE.write_text("".join(f"{text}\n" for group in GROUPS for text in lines(group)), encoding="utf-8")

@@ -28,7 +28,11 @@ NO_SERVICE = "there is no HTTP service and no console yet; the daemon listens on
 ROWS = {
     1: Row(
         "kill -9 at each step of an append",
-        ("faults/test_killed.py::test_killed_at_any_moment", "faults/test_killed.py::test_killed_a_thousand_times"),
+        (
+            "faults/test_killed.py::test_killed_at_any_moment",
+            "faults/test_killed.py::test_killed_a_thousand_times",
+            "faults/test_killed_everywhere.py::test_a_thousand_kills_over_all_points",
+        ),
     ),
     2: Row(
         "power loss",
@@ -50,6 +54,7 @@ ROWS = {
             "faults/test_harmed.py::test_a_flipped_byte_in_the_file",
             "faults/test_every_way_in.py::test_nobody_writes_to_it",
             "faults/tampering/test_tampering.py::test_who_notices",
+            "faults/tampering/test_processes.py::test_a_real_process_notices",
         ),
         "an edited body does not stop a start, unless it is among the newest; docs/tampering.md says who names it",
     ),
@@ -82,6 +87,8 @@ ROWS = {
             "grant/test_fault_rows.py::test_row_8_an_approval_is_used_once",
             "grant/test_fault_rows.py::test_row_8_an_approval_is_for_one_call",
             "grant/test_fault_rows.py::test_row_8_a_ticket_lets_one_in_once",
+            "faults/tampering/test_authority_rows.py::test_the_next_call_does_not_run",
+            "attacks/store/test_state_put_back.py::test_so_does_a_guard_that_is_started_afterwards",
         ),
     ),
     9: Row(
@@ -156,8 +163,10 @@ ROWS = {
     ),
     23: Row(
         "revoked on one node, called on another",
-        ("faults/test_authority_races.py::test_nothing_begins_after_the_end",),
-        "a partition: a node that can't reach the store denies (row 24), since it decides nothing by itself",
+        (
+            "faults/test_authority_races.py::test_nothing_begins_after_the_end",
+            "faults/test_under_strain.py::test_row_23_a_node_that_is_cut_off_denies",
+        ),
     ),
     24: Row(
         "a decision point or a ledger that is down, slow or answers rubbish",
@@ -177,10 +186,18 @@ ROWS = {
     ),
     26: Row(
         "clients that are slow, huge or many",
-        ("adapters/hooks/test_broken.py::test_stdin_that_never_ends", "adapters/hooks/test_broken.py::test_too_much"),
-        NO_SERVICE,
+        (
+            "adapters/hooks/test_broken.py::test_stdin_that_never_ends",
+            "adapters/hooks/test_broken.py::test_too_much",
+            "faults/test_under_strain.py::test_row_26_clients_that_say_nothing_keep_nobody_from_an_answer",
+        ),
+        f"headers, pipelining and event streams: {NO_SERVICE}",
     ),
-    27: Row("conformance of an API, fuzzed bodies", (), NO_SERVICE),
+    27: Row(
+        "conformance of an API, fuzzed bodies",
+        ("faults/test_under_strain.py::test_row_27_rubbish_gets_no_answer_and_breaks_nothing",),
+        f"the socket of the daemon is the only interface: {NO_SERVICE}",
+    ),
     28: Row(
         "guessing, timing, default credentials",
         (
@@ -203,8 +220,19 @@ ROWS = {
         ("grant/test_limits.py::test_so_many_open_questions_and_no_more",),
         f"how they look on a page: {NO_SERVICE}",
     ),
-    31: Row("a day under load", (), "24 hours are no test; nobody has run that yet"),
-    32: Row("privileges of a service", (), f"{NO_SERVICE}; it runs as the user who starts it"),
+    31: Row(
+        "a day under load",
+        ("faults/test_under_strain.py::test_row_31_memory_stays_flat",),
+        "24 hours: nobody has run that yet; 60,000 calls leave memory as it is",
+    ),
+    32: Row(
+        "privileges of a service",
+        (
+            "faults/test_under_strain.py::test_row_32_it_needs_no_privilege_and_no_network",
+            "faults/test_under_strain.py::test_row_32_a_role_of_the_database_that_can_not_change_entries",
+        ),
+        "a read-only file system but for the state directory: only the project is one here",
+    ),
     33: Row(
         "a key that is missing, rotated or readable by others; schemas that are newer or older",
         (

@@ -23,7 +23,7 @@ from tests.hosts.fake_model import MARK, FakeModel, Script, Use, serving
 ROOT = Path(__file__).parents[2]
 MODULES = ROOT / ".node-hosts" / "node_modules"
 REMIT = Path(sys.executable).with_name("remit")
-LIMIT = 240.0
+LIMIT = 900.0
 """Seconds for a session: a machine may be busy."""
 _SHELL = '{shell: {run: [touch, pwd, git], path: {write: ["notes/**", "b"]}}}'
 

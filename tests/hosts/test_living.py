@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import socket
 import threading
 from collections.abc import Callable, Iterator
@@ -101,15 +100,15 @@ def no_keys(claude: Claude) -> None:
 
 
 def no_program(claude: Claude) -> None:
-    path = claude.project / ".claude" / "settings.json"
-    data = json.loads(path.read_text())
-    for groups in data["hooks"].values():
-        entry = groups[0]["hooks"][0]
-        entry["command"] = entry["command"].replace("client.py", "gone.py")
-    path.write_text(json.dumps(data))
+    path = claude.home / "state" / "remit" / "hosts" / "claude-code.sh"
+    path.write_text(path.read_text().replace("client.py", "gone.py"))
 
 
-BROKEN = [no_rulebook, another_rulebook, no_store, broken_store, no_record, no_keys, no_program]
+def no_list(claude: Claude) -> None:
+    (claude.home / "state" / "remit" / "hosts" / "claude-code.sh").unlink()
+
+
+BROKEN = [no_rulebook, another_rulebook, no_store, broken_store, no_record, no_keys, no_program, no_list]
 
 
 @pytest.mark.parametrize("harm", BROKEN, ids=lambda harm: harm.__name__)

@@ -3,9 +3,8 @@
 Of the operators that only swap one sign for another, those are left out whose mutants die with any other's
 (`==` to `<`, `+` to `**`): they would cost time and tell nothing.
 
-Changes that can't alter behaviour are no mutants: to annotations, to what only the type checker reads (`if
-TYPE_CHECKING:`, `@override`, `@abstractmethod`), and to whether and how much a function caches (`@lru_cache(1024)`).
-Texts are never changed, so neither are docstrings, `__slots__` and messages.
+Changes that can't alter a decision are no mutants: each class in `INERT` is one kind of them, with its reason, and a
+run prints how many there were of each. Texts are never changed, so neither are docstrings, `__slots__` and messages.
 """
 
 from __future__ import annotations
@@ -126,34 +125,46 @@ class Mutant(NamedTuple):
         return original[: self.start] + self.text + original[self.end :]
 
 
-def all_mutants(module: str, path: Path, kept: Path) -> list[Mutant]:
+class Made(NamedTuple):
+    """What became of a module."""
+
+    mutants: list[Mutant]
+    inert: dict[str, int]
+    """How many changes were left out, by the rule that says that they alter nothing."""
+
+
+def all_mutants(module: str, path: Path, kept: Path) -> Made:
     """Every mutant of a module. Making them takes seconds, so they are kept in a folder."""
     source = path.read_text(encoding="utf-8")
     key = source + Path(__file__).read_text(encoding="utf-8")
     file = kept / f"{module.replace('/', '-')}-{hashlib.sha256(key.encode()).hexdigest()[:16]}.json"
     if not file.exists():
         kept.mkdir(parents=True, exist_ok=True)
-        file.write_text(json.dumps(list(_made(module, source))))
-    return [Mutant(*row) for row in json.loads(file.read_text())]
+        file.write_text(json.dumps(_made(module, source)))
+    rows, inert = json.loads(file.read_text())
+    return Made([Mutant(*row) for row in rows], inert)
 
 
-def _made(module: str, source: str) -> Iterator[Mutant]:
+def _made(module: str, source: str) -> Made:
     original = hashlib.sha256(source.encode()).hexdigest()[:16]
     operators = {name: get_operator(f"core/{name}")() for name in CORE}
     operators |= {cls.__name__: cls() for cls in (NeverTrue, DropTerm, DropCall, Membership)}
+    made = Made([], {})
     at = 0
     for statement in get_ast(source).children:  # one by one: parsing the whole module for each mutant takes minutes
         text = statement.get_code()
-        for name, changed in _variants(text, operators):
+        for name, changed in _variants(text, operators, made.inert):
             mutated = source[:at] + changed + source[at + len(text) :]
-            yield Mutant(module, *_changed(source, mutated, name), original)
+            made.mutants.append(Mutant(module, *_changed(source, mutated, name), original))
         at += len(text)
+    return made
 
 
-def _variants(text: str, operators: dict[str, Any]) -> Iterator[tuple[str, str]]:
+def _variants(text: str, operators: dict[str, Any], inert: dict[str, int]) -> Iterator[tuple[str, str]]:
     """The mutants of one statement, each with its operator and no two with the same meaning."""
     nodes = list(ast_nodes(get_ast(text)))
-    seen = {meaning(text)}
+    original = meaning(text)
+    seen = {original}
     for name, operator in operators.items():
         for number, _ in enumerate(place for node in nodes for place in operator.mutation_positions(node)):
             changed = mutate_code(text, operator, number)
@@ -161,6 +172,11 @@ def _variants(text: str, operators: dict[str, Any]) -> Iterator[tuple[str, str]]
                 means = meaning(changed)
             except SyntaxError:
                 continue
+            if means == original:
+                why = next((rule for rule in INERT if meaning(text, rule) == meaning(changed, rule)), None)
+                if ast.dump(ast.parse(text)) != ast.dump(ast.parse(changed)):
+                    label = why.__name__ if why is not None else "several"
+                    inert[label] = inert.get(label, 0) + 1
             if means not in seen:
                 seen.add(means)
                 yield name, changed
@@ -184,16 +200,11 @@ def _changed(source: str, mutated: str, operator: str) -> tuple[int, str, str, s
     )
 
 
-INERT = frozenset({"lru_cache", "cache", "override", "overload", "abstractmethod", "final", "runtime_checkable"})
-"""Decorators without which a function does the same: more slowly, or for the type checker only."""
-
-
-class _Behaviour(ast.NodeTransformer):
-    """Takes away what can't alter behaviour."""
+class Annotations(ast.NodeTransformer):
+    """Annotations are never evaluated, but for those of a msgspec.Struct, where a mutant dies at import."""
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.FunctionDef:
         node.returns = None
-        node.decorator_list = [one for one in node.decorator_list if _name(one) not in INERT]
         self.generic_visit(node)
         return node
 
@@ -202,8 +213,24 @@ class _Behaviour(ast.NodeTransformer):
         return node
 
     def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.AnnAssign:
-        """Annotations are never evaluated, but for those of a msgspec.Struct, where a mutant dies at import."""
         node.annotation = ast.Constant(None)
+        self.generic_visit(node)
+        return node
+
+
+class Types(ast.NodeTransformer):
+    """Names for types (`Segment = str | tuple[Atom, ...]`), imports under `if TYPE_CHECKING:`, and decorators that only
+    the type checker reads."""
+
+    DECORATORS = frozenset({"override", "overload", "abstractmethod", "final", "runtime_checkable"})
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.FunctionDef:
+        node.decorator_list = [one for one in node.decorator_list if _name(one) not in self.DECORATORS]
+        self.generic_visit(node)
+        return node
+
+    def visit_Module(self, node: ast.Module) -> ast.Module:
+        node.body = [one for one in node.body if not _names_type(one)]
         self.generic_visit(node)
         return node
 
@@ -213,11 +240,56 @@ class _Behaviour(ast.NodeTransformer):
         self.generic_visit(node)
         return node
 
+
+class Caches(ast.NodeTransformer):
+    """Whether and how much a pure function keeps of its results: `@lru_cache(1024)`. What it returns is the same."""
+
+    DECORATORS = frozenset({"lru_cache", "cache"})
+    SIZES = frozenset({"MOST_WIDE"})
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.FunctionDef:
+        node.decorator_list = [one for one in node.decorator_list if _name(one) not in self.DECORATORS]
+        self.generic_visit(node)
+        return node
+
     def visit_Call(self, node: ast.Call) -> ast.Call:
-        if _name(node) == "lru_cache":
+        if _name(node) == "lru_cache" and not isinstance(node.func, ast.Call):
             return ast.Call(node.func, [], [])
         self.generic_visit(node)
         return node
+
+    def visit_Assign(self, node: ast.Assign) -> ast.Assign:
+        if isinstance(node.targets[0], ast.Name) and node.targets[0].id in self.SIZES:
+            node.value = ast.Constant(None)
+        self.generic_visit(node)
+        return node
+
+
+class Signatures(ast.NodeTransformer):
+    """The `*` in a signature that becomes `/`: who may be named instead of who must be. Every caller stays valid, or
+    fails at its first call."""
+
+    def visit_arguments(self, node: ast.arguments) -> ast.arguments:
+        pad: list[ast.expr | None] = [None] * (len(node.posonlyargs) + len(node.args) - len(node.defaults))
+        node.kw_defaults = [*pad, *node.defaults, *node.kw_defaults]
+        node.kwonlyargs = [*node.posonlyargs, *node.args, *node.kwonlyargs]
+        node.posonlyargs, node.args, node.defaults = [], [], []
+        self.generic_visit(node)
+        return node
+
+
+class Lengths(ast.NodeTransformer):
+    """How many characters of a text people are shown: `shown(text, 60)`. The text itself is judged whole."""
+
+    def visit_Call(self, node: ast.Call) -> ast.Call:
+        if _name(node) == "shown":
+            node.args = node.args[:1]
+        self.generic_visit(node)
+        return node
+
+
+INERT = (Annotations, Types, Caches, Signatures, Lengths)
+"""Changes that can't alter a decision, whatever the tests."""
 
 
 def _name(node: ast.AST) -> str | None:
@@ -232,6 +304,17 @@ def _only_imports(node: ast.If) -> bool:
     return not node.orelse and all(isinstance(one, ast.Import | ast.ImportFrom) for one in node.body)
 
 
-def meaning(source: str) -> str:
-    """What stays the same while behaviour does, or at least while the text does."""
-    return ast.dump(_Behaviour().visit(ast.parse(source)))
+def _names_type(node: ast.stmt) -> bool:
+    """`Element = Segment | Wild`, whatever the sign between them has become: a name like a class for a union."""
+    if not isinstance(node, ast.Assign) or not isinstance(node.targets[0], ast.Name):
+        return False
+    name = node.targets[0].id
+    return isinstance(node.value, ast.BinOp) and name[0].isupper() and not name.isupper()
+
+
+def meaning(source: str, *rules: type[ast.NodeTransformer]) -> str:
+    """What stays the same while no decision can change; by all rules, or by some."""
+    tree: ast.AST = ast.parse(source)
+    for rule in rules or INERT:
+        tree = rule().visit(tree)
+    return ast.dump(tree)

@@ -1,10 +1,13 @@
 """Which tests reach a line of what decides, and how long each takes.
 
-It is measured once for each file of tests, and again when that file, what tests share, or the code has changed.
+Each test is measured once, and again when its file has changed. When the code changes, what was measured moves with
+the lines that stayed the same; a new line is reached by what reaches the lines around it. That can be off by some
+tests, which can only let a mutant survive; `--measure` measures all again.
 """
 
 from __future__ import annotations
 
+import difflib
 import hashlib
 import json
 import tempfile
@@ -12,6 +15,7 @@ import time
 from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from _pytest.runner import runtestprotocol
@@ -45,57 +49,75 @@ class Reach:
         """Tests that fail without any mutant: they are left out."""
         self.kills: Counter[tuple[str, str]] = Counter()
         """How many mutants of a module a test has killed so far."""
-        self._shared = self._digest()
-
-    def _digest(self) -> str:
-        """Of the code and of what tests share."""
-        digest = hashlib.sha256()
-        helpers = (path for path in (ROOT / "tests").rglob("*.py") if not path.name.startswith("test_"))
-        for path in sorted([*SOURCE.rglob("*.py"), *SOURCE.rglob("*.yaml"), *helpers]):
-            if path.parent != Path(__file__).parent:
-                digest.update(str(path.relative_to(ROOT)).encode() + path.read_bytes())
-        return digest.hexdigest()
+        self.sources = {one: (SOURCE / f"{one}.py").read_text(encoding="utf-8") for one in self.modules}
 
     def _kept(self, file: str) -> Path:
-        key = self._shared.encode() + (ROOT / file).read_bytes()
-        return KEPT / "reach" / f"{file.replace('/', '-')}-{hashlib.sha256(key).hexdigest()[:16]}.json"
+        key = hashlib.sha256((ROOT / file).read_bytes()).hexdigest()[:16]
+        return KEPT / "reach" / f"{file.replace('/', '-')}-{key}.json"
 
-    def unknown(self, items: Iterable[pytest.Item]) -> list[str]:
-        """The files of tests that were not measured yet."""
-        files = dict.fromkeys(item.nodeid.partition("::")[0] for item in items)
-        return [file for file in files if not self._kept(file).exists()]
+    def _read(self, file: str) -> dict[str, Any]:
+        """What was measured of a file of tests, with the lines that the code has now."""
+        kept = self._kept(file)
+        if not kept.exists():
+            return {"seconds": {}, "failed": [], "lines": {}}
+        data: dict[str, Any] = json.loads(kept.read_text())
+        for module, digest in data.pop("sources").items():
+            source = self.sources.get(module, "")
+            if source and digest != _digest(source):
+                before = (KEPT / "sources" / digest).read_text(encoding="utf-8")
+                data["lines"][module] = _moved(data["lines"].get(module, {}), before, source)
+        return data
+
+    def unknown(self, items: Iterable[pytest.Item]) -> dict[str, list[pytest.Item]]:
+        """By file, the tests that were not measured yet."""
+        files: dict[str, list[pytest.Item]] = {}
+        for item in items:
+            files.setdefault(item.nodeid.partition("::")[0], []).append(item)
+        found = {}
+        for file, mine in files.items():
+            data = self._read(file)
+            new = [item for item in mine if item.nodeid not in data["seconds"] and item.nodeid not in data["failed"]]
+            if new:
+                found[file] = new
+        return found
 
     def measure(self, file: str, items: Iterable[pytest.Item]) -> None:
-        """Runs a file's tests under coverage, and keeps what they reach."""
+        """Runs tests of a file under coverage, and keeps what they reach."""
         import coverage
 
+        kept = self._read(file)
         seconds: dict[str, float] = {}
-        failed: list[str] = []
         measured = coverage.Coverage(data_file=None, include=[f"{SOURCE}/*"], config_file=False)
         measured.start()
         for item in items:
             measured.switch_context(item.nodeid)
             start = time.process_time()
             if first_failure([item]):
-                failed.append(item.nodeid)
+                kept["failed"].append(item.nodeid)
             else:
                 seconds[item.nodeid] = time.process_time() - start
         measured.stop()
         data = measured.get_data()
-        lines = {
-            module: {
-                line: [one for one in tests if one in seconds]
-                for line, tests in data.contexts_by_lineno(str(SOURCE / f"{module}.py")).items()
-            }
-            for module in self.modules
-        }
-        kept = self._kept(file)
-        kept.parent.mkdir(parents=True, exist_ok=True)
-        kept.write_text(json.dumps({"seconds": seconds, "lines": lines, "failed": failed}))
+        for module in self.modules:
+            lines = kept["lines"].setdefault(module, {})
+            for line, tests in data.contexts_by_lineno(str(SOURCE / f"{module}.py")).items():
+                lines.setdefault(str(line), []).extend(one for one in tests if one in seconds)
+        kept["seconds"] |= seconds
+        kept["sources"] = {module: self._keep_source(module) for module in self.modules}
+        path = self._kept(file)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(json.dumps(kept))
+
+    def _keep_source(self, module: str) -> str:
+        source = self.sources[module]
+        digest = _digest(source)
+        (KEPT / "sources").mkdir(parents=True, exist_ok=True)
+        (KEPT / "sources" / digest).write_text(source, encoding="utf-8")
+        return digest
 
     def load(self, files: Iterable[str]) -> None:
         for file in files:
-            data = json.loads(self._kept(file).read_text())
+            data = self._read(file)
             self.seconds |= data["seconds"]
             self.failed += data["failed"]
             for module in self.modules:
@@ -117,10 +139,10 @@ class Reach:
     def _ordered(self, tests: Iterable[str], module: str) -> list[str]:
         """By what they cost and how promising they are: a second case of the same test is less so."""
         folder, _, name = module.partition("/")
-        own, near = f"/test_{name}", f"tests/{folder}/"
+        own, near, whole = f"/test_{name}", f"tests/{folder}/", f"tests/{folder}/test_whole.py"
 
         def cost(test: str) -> float:
-            promise = 1 + self.kills[module, test] + 8 * (own in test) + 2 * (near in test)
+            promise = 1 + self.kills[module, test] + 8 * (own in test or whole in test) + 2 * (near in test)
             return (self.seconds[test] + 0.002) / promise
 
         cases: Counter[str] = Counter()
@@ -130,3 +152,22 @@ class Reach:
             cases[function] += 1
             costs[test] = cost(test) * cases[function]
         return sorted(costs, key=lambda test: costs[test])
+
+
+def _digest(source: str) -> str:
+    return hashlib.sha256(source.encode()).hexdigest()[:16]
+
+
+def _moved(lines: dict[str, list[str]], before: str, after: str) -> dict[str, list[str]]:
+    """What reaches the lines of a source that has changed."""
+    old, new = before.split("\n"), after.split("\n")
+    found: dict[str, list[str]] = {}
+    for tag, start, end, to, until in difflib.SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
+        if tag == "equal":
+            for number in range(end - start):
+                if str(start + number + 1) in lines:
+                    found[str(to + number + 1)] = lines[str(start + number + 1)]
+        elif until > to:
+            around = {test for line in range(start - 1, end + 3) for test in lines.get(str(line), ())}
+            found |= {str(line + 1): sorted(around) for line in range(to, until)}
+    return found

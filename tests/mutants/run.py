@@ -283,11 +283,12 @@ def run_warm(mutants: list[Mutant], until: float, jobs: int, most: float) -> Non
 
         def measure(files: list[str]) -> None:
             for file in files:
-                print(f"measuring what {file} reaches", flush=True)
-                reach.measure(file, [item for name, item in items.items() if name.startswith(f"{file}::")])
+                print(f"measuring what {len(unknown[file])} tests of {file} reach", flush=True)
+                reach.measure(file, unknown[file])
 
         unknown = reach.unknown(items.values())
-        in_forks([lambda at=at: measure(unknown[at::jobs]) for at in range(jobs if unknown else 0)])  # type: ignore[misc]
+        new = list(unknown)
+        in_forks([lambda at=at: measure(new[at::jobs]) for at in range(jobs if new else 0)])  # type: ignore[misc]
         files = list(dict.fromkeys(name.partition("::")[0] for name in items))
         (KEPT / "files.json").write_text(json.dumps(files))
         reach.load(files)
@@ -406,6 +407,7 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=12)
     parser.add_argument("--minutes", type=float, default=1e6, help="after which it stops; a second run goes on")
     parser.add_argument("--seconds", type=float, default=SECONDS, help="of CPU for the tests of one mutant, at most")
+    parser.add_argument("--measure", action="store_true", help="again which tests reach which lines")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="processes")
     asked = parser.parse_args()
     unknown = sorted(set(asked.modules) - set(MODULES))
@@ -413,14 +415,19 @@ def main() -> int:
         parser.error(f"no module `{unknown[0]}`; there are {', '.join(MODULES)}")
     os.nice(5)
     os.chdir(ROOT)
+    if asked.measure:
+        shutil.rmtree(KEPT / "reach", ignore_errors=True)
     until = time.time() + 60 * asked.minutes
-    everything = [one for name in asked.modules for one in all_mutants(name, SOURCE / f"{name}.py", KEPT / "made")]
+    made = [all_mutants(name, SOURCE / f"{name}.py", KEPT / "made") for name in asked.modules]
+    everything = [one for each in made for one in each.mutants]
     chosen = everything
     if asked.sample is not None and asked.sample < len(everything):
         chosen = random.Random(asked.seed).sample(everything, asked.sample)  # noqa: S311
     results = Results()
     todo = [one for one in chosen if results.outcome(one) not in DEAD]
     print(f"{len(everything)} mutants, {len(chosen)} chosen, {len(todo)} to run", flush=True)
+    inert = sum((Counter(each.inert) for each in made), Counter[str]())
+    print("left out, since they can't alter a decision:", ", ".join(f"{n} {why}" for why, n in inert.most_common()))
     if todo:
         in_forks([lambda: run_warm(todo, until, asked.jobs, asked.seconds)])
         results = Results()

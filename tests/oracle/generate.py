@@ -243,7 +243,7 @@ class Draw(PolicyDraw):
                 plan=tuple(self.rule("may", tool) for _ in range(rules)),
                 grants=tuple(self.rule("may", tool) for _ in range(rules)) if self.chance(0.5) else (),
                 data_tiers=tuple(self.some((1, 2, 3), 0, 3)) if self.chance(0.4) else (),
-                gates=("plan",) if self.chance(0.6) else (),
+                gates=tuple(gate for gate in ("plan", "demo", "start") if self.chance(0.6)),
                 parameters={key: self.one(PARAMETERS) for key in self.some(("x", "y"), 0, 2)},
             )
         return found

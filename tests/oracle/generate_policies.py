@@ -83,10 +83,17 @@ class PolicyDraw:
             ("protect", lambda: self.some(("deploy/**", "docs/x.md", "src/*.md"), 1, 2), 0.2),
             ("unsafe_unprotect", lambda: self.some((".git/**", "deploy/**", "**/.remit/z", "docs/**"), 1, 1), 0.1),
             ("enforce", self.enforce, 0.03),
+            ("gates", self.gates, 0.12),
         ):
             if self.chance(probability):
                 data[key] = draw()
         return data
+
+    def gates(self) -> dict[str, Any]:
+        terms: dict[str, Any] = {"tier": self.random.randint(1, 4)}
+        if self.chance(0.4):
+            terms = {"effects": self.some(("write", "delete", "network", "delegate"), 1, 2)}
+        return {"demo": {"before": terms}, "start": {} if self.chance(0.7) else {"before": {"tier": 2}}}
 
     def tool(self, index: int) -> dict[str, Any]:
         pool = list(dict.fromkeys(self.some(COMMON, 0, 3) + (self.some(RARE, 1, 2) if self.chance(0.3) else [])))
@@ -320,7 +327,7 @@ class PolicyDraw:
             scope["agent"] = self.some(self.everybody, 1, 3)
         if "skill" in kinds and self.chance(0.5):
             scope["skill"] = self.some(SKILLS, 1, 2)
-        for kind in kinds & ADDRESS_SCOPES.keys():
+        for kind in sorted(kinds & ADDRESS_SCOPES.keys()):
             if self.chance(0.5):
                 scope[kind] = self.some(ADDRESS_SCOPES[kind], 1, 3)
         if tool["args"] and self.chance(0.3):

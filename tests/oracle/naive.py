@@ -265,6 +265,12 @@ class _Decision(Scopes):
                 for unit in self.units:
                     if not any(self.covers(rule, unit) for rule in capsule.may):
                         raise Denied("capsule-constraint")
+        effects = {effect for unit in self.units for effect in unit.effects}
+        for gate, before in self.book.gate_terms.items():
+            waits = before.tier is not None and self.tier >= before.tier
+            waits = waits or any(effect in effects for effect in before.effects)
+            if waits and not any(gate in capsule.gates for capsule in self.capsules):
+                raise Denied("gate-open")
 
     def all_capsules(self) -> list[Capsule]:
         """The call's capsule and those above it."""

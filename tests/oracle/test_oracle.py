@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from pathlib import Path
 
 import pytest
 
-from tests.oracle.compare import Tally, compare, compare_many, replay
+from remit.decide import decide
+from remit.model import PolicyError
+from tests.drawn import rulebook_of
+from tests.oracle.compare import CALLS, Tally, compare, compare_many, digest, replay
+from tests.oracle.generate import Draw
 
 PAGE = (Path(__file__).parents[2] / "docs" / "semantics.md").read_text(encoding="utf-8")
 CODES = frozenset(
@@ -19,6 +24,7 @@ CODES = frozenset(
         *("halted", "protected"),
         *("may-not", "reserved", "not-accessible", "not-permitted"),
         *("unknown-capsule", "broken-chain", "capsule-required", "capsule-ended", "capsule-constraint"),
+        "gate-open",
         *("data-tier", "locked", "api-not-allowed", "skill-not-allowed", "delegation-not-allowed"),
         *("tier-denied", "tier-asks", "must-ask", "confirm-asks", "refused"),
     }
@@ -58,6 +64,21 @@ def test_the_engine_decides_as_the_page_says(seeds: range) -> None:
     tally = compare(seeds)
     assert tally.pairs >= 20_000 / len(PARTS)
     check(tally, 1)
+
+
+@pytest.mark.more
+def test_the_calls_of_all_parts_meet_each_code_at_least_twice() -> None:
+    """Each part may miss a rare one; all together may not."""
+    met: Counter[str] = Counter()
+    for seeds in PARTS:
+        for seed in seeds:
+            draw = Draw(seed)
+            try:
+                rulebook = rulebook_of(draw.policy())
+            except PolicyError:
+                continue
+            met.update(decide(rulebook, *draw.call(rulebook, digest), memo=False).code for _ in range(CALLS))
+    assert {code: met[code] for code in CODES if met[code] < 2} == {}
 
 
 @pytest.mark.long

@@ -755,3 +755,42 @@ def test_which_folded_globs_include_each_other() -> None:
     assert not plain.includes(folded)
     assert plain.includes(plain)
     assert folded.includes(Glob.parse("docs/X", fold=True))
+
+
+def words(parts: str, longest: int) -> list[tuple[str, ...]]:
+    """All words of some letters, up to a length."""
+    return [word for size in range(1, longest + 1) for word in itertools.product(parts, repeat=size)]
+
+
+def compared(texts: list[str], paths: list[str]) -> list[tuple[str, str, str]]:
+    """Pairs of globs that are compared otherwise than their paths show, or that differ although one is the other."""
+    globs = [Glob.parse(text) for text in texts]
+    matched = [sum(1 << bit for bit, path in enumerate(paths) if glob.matches(path)) for glob in globs]
+    wrong = []
+    for one, mine in zip(globs, matched, strict=True):
+        for other, theirs in zip(globs, matched, strict=True):
+            if one.includes(other) and theirs & ~mine:
+                wrong.append((one.text, "does not include", other.text))
+            if one.intersects(other) != bool(mine & theirs):
+                wrong.append((one.text, "meets or misses", other.text))
+            if one.alternatives == other.alternatives and not one.includes(other):
+                wrong.append((one.text, "is", other.text))
+    return wrong
+
+
+def test_all_short_runs_of_segments_compare_as_their_paths_do() -> None:
+    texts = ["/".join({"d": "**"}.get(part, part) for part in word) for word in words("a*d", 4)]
+    paths = [".", *("/".join(word) for word in words("ab", 7))]
+    assert compared(texts, paths) == []
+
+
+def test_all_short_segments_compare_as_their_texts_do() -> None:
+    texts = ["".join(word) for word in words("a*?", 4) if "**" not in "".join(word)]
+    assert compared(texts, ["".join(word) for word in words("ab", 8)]) == []
+
+
+def test_every_segment_before_the_last_counts() -> None:
+    wide, narrow = Glob.parse("*/x/**"), Glob.parse("**/x/x/**")
+    assert narrow.matches("y/z/x/x/w")
+    assert not wide.matches("y/z/x/x/w")
+    assert not wide.includes(narrow)

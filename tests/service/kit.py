@@ -88,6 +88,11 @@ class Hooked:
         return found.json
 
     def text(self, *more: str) -> Ran:
+        """Everything, for people."""
+        return self.remit("status", "--all", *more)
+
+    def short(self, *more: str) -> Ran:
+        """The same on one screen."""
         return self.remit("status", *more)
 
     def faults(self) -> set[str]:

@@ -32,9 +32,10 @@ SHOWS = frozenset(("show", "diff", "log", "grep", "cat-file", "blame"))
 """Subcommands of git that print what is in files."""
 GENERATED = tuple(
     """
-    base64 bzip2 cat cksum cmp comm cp csplit cut diff du expand fmt fold grep gzip head install join ln ls
-    md5sum mkdir mv nl od paste pr rm sed sha256sum shuf sort split stat tac tail tee touch truncate uniq wc xz
-    zstd
+    b2sum base32 base64 basenc bunzip2 bzip2 cat chgrp chmod chown cksum cmp comm cp csplit cut diff diff3 dir du expand
+    fmt fold grep gunzip gzip head hexdump install join link ln look ls md5sum mkdir mkfifo mv namei nl od paste pr ptx
+    readlink realpath rev rm rmdir sdiff sed sha1sum sha256sum sha512sum shred shuf sort split stat strings sum tac tail
+    tee touch truncate tsort unexpand uniq unlink unxz vdir wc xxd xz zcat zgrep zstd
     """.split()  # noqa: SIM905  a list of names reads better so
 )
 """Programs that are run once with each option of their profile that takes no value, or a path."""

@@ -6,6 +6,8 @@ import os
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from remit.cli.common import InputError, LoadedPolicy, moment_of
 from remit.cli.output import complain
 from remit.compile.facts import read_facts
@@ -19,11 +21,38 @@ from remit.model.text import shown
 from remit.model.wire import call_from, decode_call, decode_json
 
 
-def facts_of(loaded: LoadedPolicy, *, root: Path | None, facts: Path | None, now: str | None) -> CallFacts:
-    """The facts that `--root`, `--facts` and `--now` ask for. Raises InputError."""
-    given = _read_facts(loaded.rulebook, facts) if facts is not None else Facts()
+def facts_of(
+    loaded: LoadedPolicy, *, root: Path | None, facts: Path | None, now: str | None, known: Facts | None = None
+) -> CallFacts:
+    """The facts that `--root`, `--facts` and `--now` ask for, or without --facts those known. Raises InputError."""
+    given = _read_facts(loaded.rulebook, facts) if facts is not None else known or Facts()
     moment = moment_of(now) if now is not None else None
     return CallFacts(loaded.rulebook, loaded.path, given=given, root=root, now=moment)
+
+
+def in_its_task(loaded: LoadedPolicy, call: Call) -> tuple[Call, Facts | None]:
+    """The call in the one living task that its agent has in this project, with the facts of that.
+
+    As it is, where the call says itself what it belongs to, or where nothing is known. Raises RemitError.
+    """
+    from remit.grant.authority import Authority  # here and below: deciding opens no store
+    from remit.record.open import open_log
+    from remit.record.vault import Vault
+    from remit.store.open import FILE
+    from remit.store.place import known_state
+
+    root = Path(os.path.realpath(loaded.path.parent))
+    state = known_state(root)
+    if call.context.capsule is not None or call.context.chain or state is None or not (state / FILE).exists():
+        return call, None
+    with open_log(root, state=state) as opened:
+        authority = Authority(opened.store, Vault(opened.store, state / "keys"))
+        living = authority.living(call.agent)
+        if len(living) != 1:
+            return call, None
+        name = living[0].task.capsule.id
+        context = msgspec.structs.replace(call.context, capsule=name, chain=authority.chain(name))
+        return msgspec.structs.replace(call, context=context), authority.facts(name, Facts(), loaded.rulebook)
 
 
 def _read_facts(rulebook: Rulebook, path: Path) -> Facts:

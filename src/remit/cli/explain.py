@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from remit.cli.calls import call_of, facts_of
+from remit.cli.calls import call_of, facts_of, in_its_task
 from remit.cli.common import FINE, open_policy
 from remit.cli.options import (
     AgentOption,
@@ -21,6 +21,7 @@ from remit.cli.output import out, out_json, paint
 from remit.cli.quote import quote
 from remit.decide import decide
 from remit.explain.why import explained, explanation, places
+from remit.model.facts import Facts
 
 
 def command(
@@ -39,8 +40,10 @@ def command(
     """Explain a decision: the steps, the rule, the tier, and what would make the call pass."""
     one = call_of(agent, tool, args=args, arg=arg, context=context, call=call)
     loaded = open_policy(policy, machine=json)
-    known_facts = facts_of(loaded, root=root, facts=facts, now=now)
-    known = known_facts.of(one)
+    task: Facts | None = None
+    if facts is None:
+        one, task = in_its_task(loaded, one)
+    known = facts_of(loaded, root=root, facts=facts, now=now, known=task).of(one)
     decision = decide(loaded.rulebook, one, known)
     quotes = {place: quote(loaded.path, place) for place in places(loaded.rulebook, one, decision)}
     if json:

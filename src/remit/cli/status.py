@@ -6,12 +6,13 @@ import os
 from pathlib import Path
 from typing import Annotated
 
-from remit.cli.common import FINE, InputError, find_policy
+from remit.cli.common import FINE, NAME, InputError, find_policy
 from remit.cli.ledger.lines import out_ascii
 from remit.cli.options import JsonOption, PolicyOption
 from remit.cli.output import out
 from remit.cli.parameters import Option
-from remit.cli.status_lines import as_json, as_text
+from remit.cli.status_lines import all_as_text, as_json, as_text
+from remit.compile.file import rulebook_path
 from remit.enforce.in_force import InForce, read_in_force
 from remit.model.errors import RemitError
 from remit.model.text import shown
@@ -21,7 +22,7 @@ from remit.service.probe import run_probes
 from remit.service.status.gather import NoStore, Project, gather, open_hooks_log
 from remit.service.status.model import PolicyState, Status
 from remit.store.place import state_directory
-from remit.testing.check import examine
+from remit.testing.check import Checked, examine
 
 NOT_AS_IT_SHOULD = 1
 
@@ -29,6 +30,9 @@ NOT_AS_IT_SHOULD = 1
 def command(
     probe: Annotated[
         bool, Option("--probe", help="Send calls that must be denied through the installed hook, as the host does.")
+    ] = False,
+    everything: Annotated[
+        bool, Option("--all", help="Show everything that was looked up, also what is as it should be.")
     ] = False,
     policy: PolicyOption = None,
     json: JsonOption = False,
@@ -41,7 +45,7 @@ def command(
     if json:
         out_ascii(as_json(status, probes, fine))
     else:
-        out(as_text(status, probes, fine))
+        out(all_as_text(status, probes, fine) if everything else as_text(status, probes, fine))
     return FINE if fine else NOT_AS_IT_SHOULD
 
 
@@ -61,11 +65,25 @@ def look(project: Project) -> Status:
 
 def _project(option: Path | None) -> Project:
     """Raises InputError without a policy, and StoreError for a state directory that is not safe."""
-    path = find_policy(option)
-    if not os.path.lexists(path):
-        raise InputError(f"{shown(path, 300)}: no such file", code="no-policy")
+    path = _policy_file(option)
     root = Path(os.path.realpath(path.parent))
     return Project(root, root / path.name, state_directory(root))
+
+
+def _policy_file(option: Path | None) -> Path:
+    """The policy; where it is gone and what was activated there still binds, where it was. Raises InputError."""
+    try:
+        path = find_policy(option)
+        missing = InputError(f"{shown(path, 300)}: no such file", code="no-policy")
+        if os.path.lexists(path):
+            return path
+    except InputError as error:
+        missing = error
+    folders = [option.parent] if option is not None else [Path.cwd(), *Path.cwd().parents]
+    for folder in folders:
+        if rulebook_path(folder).is_file():
+            return folder / (option.name if option is not None else NAME)
+    raise missing
 
 
 def _standing(project: Project, opened: OpenLog | NoStore) -> Standing:
@@ -77,7 +95,8 @@ def _standing(project: Project, opened: OpenLog | NoStore) -> Standing:
             force = InForce(fault=str(error))
     elif not opened.none:
         force = InForce(fault=f"what was activated can't be looked up: {opened.problem}")
-    return standing(examine(project.policy), force)
+    there = os.path.lexists(project.policy)
+    return standing(examine(project.policy) if there else Checked(project.policy, None, ()), force)
 
 
 def _policy_state(project: Project, stand: Standing) -> PolicyState:

@@ -34,6 +34,17 @@ _BONDS = {
 }
 
 
+_BOND_WORDS = {
+    "host hook": "bound by a host's hook",
+    "observed": "only observed",
+    "disabled": "disabled",
+    "only words": "only words: nothing enforces what the policy says about",
+    "not enforced": "NOT ENFORCED",
+    "refused": "all that they do is denied",
+}
+_FEW = 12
+
+
 def as_json(status: Status, probes: Probes | None, fine: bool) -> dict[str, Any]:
     """Everything."""
     found: dict[str, Any] = msgspec.to_builtins(status)
@@ -43,7 +54,44 @@ def as_json(status: Status, probes: Probes | None, fine: bool) -> dict[str, Any]
 
 
 def as_text(status: Status, probes: Probes | None, fine: bool) -> str:
-    """For people: what it comes to, each part, and again what it comes to."""
+    """For people, on one screen: what it comes to, what is wrong, and what is in force."""
+    lines = [_headline(status, probes, fine)]
+    everything = [*status.findings, *(one for host in status.hosts for one in host.findings)]
+    for level in ("fault", "note"):
+        lines += [line for one in everything if one.level == level for line in _finding(one)]
+    lines += _weak(status)
+    lines += _in_force(status)
+    if probes is not None:
+        lines += _probes(probes)
+    gaps = sum(len(host.passes) for host in status.hosts if host.installed)
+    more = f", {gaps} gaps of the host itself" if gaps else ""
+    lines.append(paint(f"`remit status --all` shows the rest: evidence, agents one by one{more}", "dim"))
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _in_force(status: Status) -> Iterator[str]:
+    policy, ledger = status.policy, status.ledger
+    yield paint("in force", "bold")
+    since = f", since {shown(policy.at, 30)} by {shown(policy.by or '?')}" if policy.at is not None else ""
+    yield f"  policy: {_STATES[policy.state]}{since}"
+    for host in status.hosts:
+        if host.installed:
+            places = ", ".join(f"{shown(one.path, 300)}{'' if one.whole else ' (NOT whole)'}" for one in host.copies)
+            yield f"  {shown(host.name)}: hooks in {places or shown(host.settings or '?', 300)}"
+    by_bond: dict[str, list[str]] = {}
+    for one in status.agents:
+        by_bond.setdefault(one.bond, []).append(shown(one.name))
+    for bond, names in by_bond.items():
+        mark, style = _BONDS[bond]
+        more = f" and {len(names) - _FEW} more" if len(names) > _FEW else ""
+        yield paint(f"  {mark} {_BOND_WORDS[bond]}: {', '.join(names[:_FEW])}{more}", style)
+    if ledger.reachable:
+        last = f", the last of {shown(ledger.last, 30)}" if ledger.last else ""
+        yield f"  ledger: {ledger.size} entries{last}; daemon: {'serving' if status.serving else 'none'}"
+
+
+def all_as_text(status: Status, probes: Probes | None, fine: bool) -> str:
+    """Everything: what it comes to, each part, and again what it comes to."""
     headline = _headline(status, probes, fine)
     lines = [headline, *_project(status), *_weak(status)]
     absent = [host.name for host in status.hosts if not host.installed and not host.findings]
@@ -54,7 +102,8 @@ def as_text(status: Status, probes: Probes | None, fine: bool) -> str:
     lines += _agents(status)
     lines += _daily(status)
     lines += _project_code(status)
-    lines += [line for host in status.hosts if host.installed for line in _passes(host)]
+    code = any(one.project_code for one in status.agents)
+    lines += [line for host in status.hosts if host.installed for line in _passes(host, code)]
     if probes is not None:
         lines += _probes(probes)
     if len(lines) > _LONG:
@@ -163,12 +212,14 @@ def _host(host: HostState) -> Iterator[str]:
     yield paint(shown(host.name), "bold")
     if host.installed:
         yield f"  installed {shown(host.at or '?', 30)}; {shown(host.settings or '?', 300)}"
+        for one in host.copies:
+            yield f"  hooks: {shown(one.path, 300)} ({one.where}){'' if one.whole else ', NOT whole'}"
         if host.hooked:
             yield paint("  ✅ its hooks are in place, and nothing switches them off", "green")
         if host.main is not None:
             yield f"  main agent: {shown(host.main)}"
-    for one in host.findings:
-        yield from _finding(one)
+    for found in host.findings:
+        yield from _finding(found)
     states = Counter(one.state for one in host.definitions)
     if host.definitions:
         yield "  definitions: " + ", ".join(f"{number} {word}" for word, number in states.items())
@@ -226,9 +277,11 @@ def _project_code(status: Status) -> Iterator[str]:
         )
 
 
-def _passes(host: HostState) -> Iterator[str]:
+def _passes(host: HostState, project_code: bool) -> Iterator[str]:
     yield paint(f"what {shown(host.name)} itself lets through", "bold")
     for one in host.passes:
+        if "project code" in one.what and not project_code:
+            continue  # nobody may run it
         yield f"  · {shown(one.what, 300)}"
         yield paint(f"      because {shown(one.because, 300)}", "dim")
         yield paint(f"      → {shown(one.do, 300)}", "dim")

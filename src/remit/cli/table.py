@@ -50,6 +50,7 @@ COMMANDS: dict[str, Entry] = {
     ),
     "matrix": Command("matrix", "Show who may use what: ✅ allowed, 🔒 allowed with a scope, ✋ must ask, ❌ denied"),
     "report": Command("report", "Report the tools that an agent can use, with totals by layer and scopes"),
+    "tools": Command("tools", "Show the tools that an agent can see, with their arguments and limits"),
     "who-can": Command("who_can", "Show who may use a tool"),
     "reach": Command(
         "reach",
@@ -62,6 +63,10 @@ COMMANDS: dict[str, Entry] = {
     "grant": Command(
         "grant",
         "Add a standing grant to the policy file, with an approver and an end date; `remit activate` puts it in force",
+    ),
+    "suggest": Command(
+        "suggest",
+        "Suggest the policy that allows what was used and no more: a tightening proved to be within the present one",
     ),
     "schema": Command("schema", "Print the JSON Schema of a policy file, for editors"),
     "mcp": Command("mcp", "Serve Remit's own tools to the agents of a host over MCP (stdio)"),

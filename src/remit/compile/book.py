@@ -86,6 +86,7 @@ class _Binding:
             tier_words=tiers.words,
             tiers=defaults.tiers(policy),
             gates=policy.gates,
+            gate_terms=policy.gate_terms,
             grants=grants,
             protected=defaults.protected(policy),
             hosts=policy.hosts,

@@ -52,6 +52,7 @@ def protected(policy: Policy) -> Protected:
     return Protected(
         names=tuple(found["names"]),
         paths=(*found["paths"], *files, *sorted(tests), *policy.protect),
+        instructions=tuple(found["instructions"]),
         hidden=tuple(found["hidden"]),
         programs=tuple(found["programs"]),
         words={program: tuple(words) for program, words in found["words"].items()},

@@ -19,7 +19,18 @@ from remit.scopes.kinds import kind_of
 
 FLOOR = "the tool's floor"
 _GRADES = ("not understood", "project code", "understood")
-_NO_VIOLATION = frozenset(("halted", "capsule-ended", "not-understood"))
+_NO_VIOLATION = frozenset(("halted", "capsule-ended", "gate-open", "not-understood", "tier-denied", "refused"))
+_CODES = (
+    (),  # of step 1, which ends before there is a case
+    ("halted", "protected"),
+    ("project-code", "may-not", "reserved", "not-accessible"),
+    ("not-permitted", "outside-root"),
+    ("unknown-capsule", "broken-chain", "capsule-required", "capsule-ended", "capsule-constraint", "gate-open"),
+    ("data-tier", "not-understood", "locked", "api-not-allowed", "skill-not-allowed", "delegation-not-allowed"),
+    ("tier-denied", "tier-asks", "must-ask", "target-unknown", "confirm-asks", "refused"),
+)
+STEP = {code: step for step, codes in enumerate(_CODES, start=1) for code in codes}
+"""By code, the step of the procedure that it belongs to."""
 _ORDER = {effect: index for index, effect in enumerate(EFFECTS)}
 
 
@@ -29,7 +40,6 @@ class Objection(msgspec.Struct, frozen=True):
     verdict: Verdict
     code: str
     reason: str
-    step: int
     rule: str | None = None
     needs: Needs | None = None
     remedy: Remedy | None = None
@@ -37,6 +47,11 @@ class Objection(msgspec.Struct, frozen=True):
     """True where observing does not lift it."""
     unsure: bool = False
     """True where its only ground is what the text doesn't tell, or how well it is known."""
+
+    @property
+    def step(self) -> int:
+        """The step that it comes from."""
+        return STEP[self.code]
 
 
 class Case:
@@ -86,13 +101,13 @@ class Case:
         """A line of the trace that only people read."""
         self.trace.append(Note(step, said))
 
-    def deny(self, step: int, code: str, reason: str, **more: Any) -> Objection:
+    def deny(self, code: str, reason: str, **more: Any) -> Objection:
         """An objection that ends the case."""
-        return Objection(DENY, code, reason, step, **more)
+        return Objection(DENY, code, reason, **more)
 
     def ended(self, objection: Objection, **more: Any) -> Decision:
         """The decision that an objection gives."""
-        wrong = objection.verdict is DENY and 2 <= objection.step <= 6 and not objection.unsure
+        wrong = objection.verdict is DENY and not objection.unsure
         return self.decision(
             objection.verdict,
             objection.code,
@@ -126,8 +141,6 @@ class Case:
 
 def _grade_and_effects(units: list[Unit]) -> tuple[str, tuple[str, ...]]:
     """The worst grade of any unit, and the effects of all."""
-    if len(units) == 1:
-        return units[0].grade, ordered(units[0].effects)
     grades = {unit.grade for unit in units}
     grade = next((grade for grade in _GRADES if grade in grades), _GRADES[-1])
     return grade, ordered(NO_EFFECTS.union(*[unit.effects for unit in units]))

@@ -41,15 +41,16 @@ def decide(rulebook: Rulebook, call: Call, facts: Facts = NO_FACTS, memo: bool =
     """
     if memo:
         try:  # most calls share rulebook, context and facts with the call before: this finds what `Memo.find` would
-            book, known = LATEST[0]
-            if rulebook is book:
-                agent, args = call.agent, call.args
-                context, row = known.latest[agent]
-                if context is call.context and call.statement is None and type(args) is dict and type(agent) is str:
-                    tool = call.tool
-                    answers = row[tool]
-                    answer = answers.find(args) if args else answers.bare
-                    if answer.seen is facts and type(tool) is str and (not answer.capsules or answer.in_force(facts)):
+            book, latest = LATEST[0]
+            agent = call.agent
+            context, seen, bare, row = latest[agent]
+            if rulebook is book and context is call.context and call.statement is None:
+                tool, args = call.tool, call.args
+                if type(agent) is str and type(tool) is str and type(args) is dict:
+                    if not args and seen is facts and tool in bare:
+                        return bare[tool]
+                    answer = row[tool].find(args) if args else row[tool].bare
+                    if answer.seen is facts and (not answer.capsules or answer.in_force(facts)):
                         return answer.decision
         except Exception:  # noqa: S110 - not met before, or not well formed, whatever that raised
             pass
@@ -60,8 +61,8 @@ def _decide(rulebook: Rulebook, call: Call, facts: Facts, memo: bool) -> Decisio
     """The same in a function of its own, so that the commonest calls pay for few variables."""
     if memo:
         known = memo_of(rulebook)
-        LATEST[0] = (rulebook, known)
         found = known.find(call, facts)
+        LATEST[0] = (rulebook, known.latest)
         if found is not None:
             return found
     try:
@@ -102,7 +103,7 @@ def _of_stranger(rulebook: Rulebook, grid: Grid, seen: Seen) -> Decision:
     call, reason = seen.call, f"the policy knows no agent `{shown(seen.call.agent)}`"
     if type(call.agent) is not str or type(call.tool) is not str or not _observing(rulebook.book.enforce, seen.facts):
         return _refusal(rulebook, call, "unknown-agent", reason)
-    from remit.decide.told import stranger  # here: few calls are refused and only observed
+    from remit.decide.observed import stranger  # here: few calls are refused and only observed
 
     seen.noted.once = True
     row = stranger(grid, call.agent)
@@ -127,7 +128,7 @@ def _of_unknown_tool(grid: Grid, row: Row, seen: Seen) -> Decision:
     reason = f"the policy knows no tool `{shown(call.tool)}`"
     if type(call.tool) is not str or not _observing(row.caller.enforce, seen.facts):
         return _refusal(grid.rulebook, call, "unknown-tool", reason, remedy=declare_remedy(call.tool))
-    from remit.decide.told import undeclared
+    from remit.decide.observed import undeclared
 
     return _unread(undeclared(grid, row, call.tool), seen, "unknown-tool", reason, remedy=declare_remedy(call.tool))
 
@@ -137,7 +138,7 @@ def _unread(cell: Cell, seen: Seen, code: str, reason: str, **more: object) -> D
     refused = _refusal(cell.rulebook, seen.call, code, reason, cell=cell, **more)
     if not _observing(cell.caller.enforce, seen.facts):
         return refused
-    from remit.decide.told import TooMuch, what_is_told
+    from remit.decide.observed import TooMuch, what_is_told
 
     try:
         case = what_is_told(cell, *seen.everything())
@@ -189,7 +190,11 @@ def procedure(cell: Cell, seen: Seen) -> Decision:
             objection = questions(case)
     if objection is None:
         return _allow(case)
-    if objection.step > 2 and not objection.binding and _observing(cell.caller.enforce, facts):
+    if (
+        objection.code not in ("halted", "protected")
+        and not objection.binding
+        and _observing(cell.caller.enforce, facts)
+    ):
         strict = _binds_observed(cell, case)
         if strict is not None:
             return case.ended(strict, obligations=_obligations(case) if strict.verdict is ASK else ())

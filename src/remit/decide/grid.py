@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
+
+import msgspec
 
 from remit.decide.index import Index
 from remit.decide.intake import Intake
@@ -14,7 +16,7 @@ from remit.model.facts import Capsule
 from remit.model.policy import Caller, Reserved, Rule, Tool
 from remit.model.rulebook import Book, Rulebook
 from remit.model.trace import Used
-from remit.scopes.glob import Glob
+from remit.scopes.glob import Glob, fold
 from remit.scopes.globset import GlobSet
 from remit.scopes.judge import Judge
 
@@ -40,12 +42,12 @@ class Bound:
 
     def given(self, context: Context, values: dict[str, list[Any]]) -> Bound:
         """The same with what the call's task and context tell filled in."""
-        if not self.judge.open:
-            return self
-        from copy import copy  # here: few rules leave anything to the call
+        found = self
+        if self.judge.open:
+            from copy import copy  # here: few rules leave anything to the call
 
-        found = copy(self)
-        found.judge = self.judge.given(context, values)
+            found = copy(self)
+            found.judge = self.judge.given(context, values)
         return found
 
     @property
@@ -69,6 +71,16 @@ def bind_entries(capsule: Capsule, part: Literal["grants", "plan"], tool: str, *
         if rule.verb == "may" and (rule.tools is None or tool in rule.tools)
     ]
     return sorted(mine, key=lambda bound: bound.order)
+
+
+def _texts(data: Any) -> Iterator[str]:
+    """Every text in plain data."""
+    if isinstance(data, str):
+        yield data
+    elif isinstance(data, dict):
+        yield from (text for pair in data.items() for part in pair for text in _texts(part))
+    elif isinstance(data, list | tuple):
+        yield from (text for part in data for text in _texts(part))
 
 
 class Cell:
@@ -131,6 +143,11 @@ class Cell:
             if entry.programs or entry.modules:
                 self.reserved_programs.append(entry)
         self.locks, self.apis = row.locks, row.apis
+
+    def names_file(self, name: str) -> bool:
+        """Whether a rule that could let the tool run spells this name of a file, folded, at the end of a pattern."""
+        rules = [bound.rule.scope for bound in (*self.may, *self.grants, *self.asks)]
+        return any(fold(text.rpartition("/")[2]) == name for text in _texts(msgspec.to_builtins(rules)))
 
     @property
     def rules(self) -> list[Bound]:

@@ -21,6 +21,7 @@ class ProtectedPaths:
     def __init__(self, book: Book) -> None:
         protected = self._protected = book.protected
         self.names = frozenset(fold(name) for name in protected.names)
+        self.instructions = frozenset(fold(name) for name in protected.instructions)
         self.hidden = frozenset(fold(name) for name in protected.hidden)
         self.programs = frozenset(protected.programs)
         self.paths = folded(protected.paths)
@@ -64,6 +65,26 @@ class ProtectedPaths:
                 return True
         return False
 
+    def instruction(self, unit: Unit) -> str | None:
+        """The name, folded, of a file with instructions that this path unit would change; None if it changes none."""
+        if unit.effects.isdisjoint(("write", "delete")):
+            return None
+        if unit.wide:
+            last = {alternative[-1] for alternative in unit.value.folded().alternatives}
+            return next((name for name in sorted(self.instructions) if name in last), None)
+        for spelling in (unit.value, *unit.also):
+            name = fold(spelling).rpartition("/")[2]
+            if name in self.instructions and not (self.lifted is not None and self.lifted.matches(spelling)):
+                return name
+        return None
+
+    def may_instruct(self, unit: Unit) -> bool:
+        """Whether a pattern could be such a file, which it does not name."""
+        if not unit.wide or unit.effects.isdisjoint(("write", "delete")):
+            return False
+        glob = unit.value.folded()
+        return any(glob.aims_at(name) for name in self.instructions)
+
     def _names_wide(self, value: Glob, changes: bool, reads: bool) -> bool:
         glob = value.folded()
         if changes and (self.reach.intersects(glob) or any(glob.aims_at(name) for name in self.names)):
@@ -98,8 +119,8 @@ class Index:
         self.effect_tiers = book.effect_tiers
         self.grade_tiers = book.grade_tiers
         self.environment_tiers = book.environment_tiers
-        self.outside_scope = book.label_tiers.get("outside_scope", LabelTier(4, ("delete",)))
-        self.whole_table = book.label_tiers.get("whole_table", LabelTier(3, ("write", "delete")))
+        self.outside_scope = book.label_tiers["outside_scope"]
+        self.whole_table = book.label_tiers["whole_table"]
         self.own_branch = book.label_tiers.get("own_branch")
         self.declared_install = book.label_tiers.get("declared_install")
         self.words = book.tier_words
@@ -136,9 +157,9 @@ class Index:
         grade = kind_of(unit.kind).grade(unit)
         return (self.grade_tiers[grade], grade) if grade is not None else (0, "")
 
-    def environment_tier(self, unit: Unit, environment: str | None) -> tuple[int, str]:
-        """The tier that effects have where the call's context says that it runs there."""
-        rule = self.environment_tiers.get(fold(environment)) if environment else None
+    def environment_tier(self, unit: Unit, environment: str) -> tuple[int, str] | None:
+        """The tier that effects have where the call's context says that it runs there, and the gravest of them."""
+        rule = self.environment_tiers.get(fold(environment))
         if rule is None or unit.effects.isdisjoint(rule.effects):
-            return 0, ""
+            return None
         return rule.tier, next(effect for effect in self._ranked if effect in unit.effects and effect in rule.effects)

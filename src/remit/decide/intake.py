@@ -86,9 +86,7 @@ class Intake:
         "declared",
         "defaults",
         "fixed",
-        "flat",
         "own_effects",
-        "required",
         "shape",
         "tool",
     )
@@ -96,10 +94,6 @@ class Intake:
     def __init__(self, tool: Tool) -> None:
         self.tool = tool
         self.shape = _shape(tool)
-        self.flat = {n: a for n, a in tool.args.items() if "[" not in n and "." not in n}
-        if len(self.flat) != len(tool.args):
-            self.flat = {}
-        self.required = frozenset(n for n, a in tool.args.items() if not a.optional)
         self.defaults = {n: a.default for n, a in tool.args.items() if a.default is not None}
         self.by_type = {n: BY_TYPE[a.kind] for n, a in tool.args.items() if a.kind in BY_TYPE and not a.one_of}
         """Arguments that accept every value of one type (`object`: of any), so that only the type is looked at."""
@@ -112,19 +106,7 @@ class Intake:
     def values(self, args: dict[str, Any]) -> Values:
         """The values of each declared argument. Raises BadArguments for anything undeclared, missing or mistyped."""
         values: Values = {}
-        args = self.given(args)
-        if self.flat or not self.tool.args:
-            for name, value in args.items():
-                argument = self.flat.get(name)
-                if argument is None:
-                    raise self._undeclared(name)
-                _check(value, argument, name)
-                values[name] = [value]
-            if not self.required <= values.keys():
-                missing = min(self.required - values.keys())
-                raise BadArguments("missing-argument", f"the argument `{missing}` is missing", missing)
-        else:
-            self._object(self.shape, args, "", values)
+        self._object(self.shape, self.given(args), "", values)
         for name, default in self.defaults.items():
             if name not in values and "[" not in name.rpartition(".")[0]:
                 values[name] = [default]
@@ -132,8 +114,6 @@ class Intake:
 
     def given(self, args: dict[str, Any]) -> dict[str, Any]:
         """The arguments that count as there, which are those that the tool gets; the same object if all do."""
-        if self.flat and None not in args.values():
-            return args
         found: dict[str, Any] = self.shape.given(args)
         return found
 
@@ -233,7 +213,7 @@ def _shape(tool: Tool) -> _Shape:
         for part in name.split("."):
             bare = part.removesuffix("[]")
             shape = shape.fields.setdefault(bare, _Shape(bare))
-            shape.many = shape.many or part.endswith("[]")
+            shape.many = part.endswith("[]")
         shape.argument = argument
     return root
 
@@ -246,9 +226,10 @@ def _declared(tool: Tool) -> tuple[list[tuple[Declared, Kind]], frozenset[str] |
     for does in tool.does:
         if does.records is not None or (does.reach is not None and does.effect != "delegate"):
             continue
-        own = does.arg is not None and kinds[does.arg].unit and not kinds[does.arg].language
-        name = does.arg if own and does.arg is not None else ""
-        into = below if does.below else on
+        kind = kinds.get(does.arg or "")
+        own = kind is not None and kind.unit and not kind.language
+        name = (does.arg or "") if own else ""
+        into = below if own and does.below else on  # what has no unit of its own is the call's
         into[name] = into.get(name, NO_EFFECTS) | {does.effect}
     found = []
     for name, argument in tool.args.items():
@@ -258,7 +239,7 @@ def _declared(tool: Tool) -> tuple[list[tuple[Declared, Kind]], frozenset[str] |
         serves = tuple(other for other, a in tool.args.items() if a.base == name) if idle else ()
         mine = (on.get(name, NO_EFFECTS), below.get(name, NO_EFFECTS))
         found.append((Declared(name, argument.kind, tool, *mine, base=argument.base, serves=serves), kinds[name]))
-    return found, on.get("", NO_EFFECTS) if "" in on or "" in below else None
+    return found, on.get("")
 
 
 def _fixed_units(tool: Tool) -> list[Unit]:

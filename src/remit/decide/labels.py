@@ -63,8 +63,6 @@ class Paths:
         self.ends, self.tails = tuple(simple["ends"]), tuple(f"/{tail}" for tail in simple["tails"])
         self.inner = tuple(f"/{inner}/" for inner in simple["inner"])
         self.rest = folded(tuple(simple["rest"]))
-        self._inner_names = frozenset(inner.split("/")[-2] for inner in self.inner)
-        """Most paths have none of these, so that they need not be compared."""
         within = [parent for path in (*simple["inner"], *simple["tails"]) for parent in _above(path)]
         holding = (*simple["folders"], *simple["inner"], *(parent for parent in within if parent not in ROOTS))
         self._holding = tuple(f"/{folder}" for folder in holding)
@@ -91,8 +89,6 @@ class Paths:
         """It lies in one of the folders."""
         if not self.folders.isdisjoint(parts) or form.startswith(self.bases):
             return True
-        if self._inner_names.isdisjoint(parts):
-            return False
         rooted = f"/{form}"
         return any(inner in rooted for inner in self.inner)
 
@@ -238,8 +234,8 @@ class Labels:
     """What the labels of a rulebook say about a unit."""
 
     def __init__(self, labels: tuple[Label, ...], tiers: dict[str, LabelTier]) -> None:
-        data = sorted({label.tier or 0 for label in labels if label.name == "data"}, reverse=True)
-        self.data = [(tier, Things([o for o in labels if o.name == "data" and o.tier == tier])) for tier in data]
+        data = sorted({label.tier for label in labels if label.tier is not None}, reverse=True)
+        self.data = [(tier, Things([label for label in labels if label.tier == tier])) for tier in data]
         self.data_paths = max((tier for tier, things in self.data if things.paths), default=0)
         """The highest data tier that a path can have."""
         self._own: list[tuple[str, int, frozenset[str]]] = []

@@ -118,7 +118,7 @@ class Remembered:
 class Answers:
     """Answers to calls of one cell in one context, whose arguments have the same names and types."""
 
-    __slots__ = ("bare", "by_values", "types", "valued")
+    __slots__ = ("bare", "by_values", "sole", "types", "valued")
 
     bare: Remembered
     """The answer to a call without arguments; not set if there is none."""
@@ -127,6 +127,8 @@ class Answers:
         self.types = types
         self.valued = tuple(sorted(shape.args & types.keys()))
         """The arguments whose values matter."""
+        self.sole = self.valued[0] if len(self.valued) == 1 else None
+        """The only one of them: its value alone is the key."""
         self.by_values: dict[object, Remembered] = {}
 
     def find(self, args: dict[str, Any]) -> Remembered:
@@ -138,6 +140,8 @@ class Answers:
             # first of all its own type: another kind of name could raise anything when it is compared
             if type(name) is not str or types[name] is not type(value):
                 raise KeyError
+        if self.sole is not None:
+            return self.by_values[args[self.sole]]
         key: object = None
         for name in self.valued:
             key = (key, args[name])
@@ -147,7 +151,7 @@ class Answers:
         """Keeps the answer to a call with these arguments, which have the names and types."""
         key: object = None
         for name in self.valued:
-            key = (key, args[name])
+            key = args[name] if self.sole is not None else (key, args[name])
         self.by_values[key] = answer
         if not args:
             self.bare = answer
@@ -190,6 +194,11 @@ class Known:
         return values
 
 
+Latest = tuple[Context, Facts, dict[str, Decision], dict[str, Answers]]
+"""Of one caller, the context and the facts of its last call. By tool: the decision about a call without arguments that
+holds for exactly these, and where the last answer in that context was found."""
+
+
 class Memo:
     """What is known of one rulebook, by caller and by the tool's name in the call."""
 
@@ -198,8 +207,7 @@ class Memo:
     def __init__(self) -> None:
         self.cells: dict[str, dict[str, Known]] = {}
         self.count = 0
-        self.latest: dict[str, tuple[Context, dict[str, Answers]]] = {}
-        """By caller: the context of its last call, and by tool where the last answer in that context was found."""
+        self.latest: dict[str, Latest] = {}
 
     def find(self, call: Call, facts: Facts) -> Decision | None:
         """The answer to a call that can't be told apart from one before; None if there is none."""
@@ -215,11 +223,13 @@ class Memo:
         if not found.holds(facts, known.fact_values(facts)):
             return None
         if call.statement is None:
-            context, row = self.latest.get(agent, (None, {}))
-            if context is not call.context:
-                row = {}
-                self.latest[agent] = (call.context, row)
+            context, seen, bare, row = self.latest.get(agent, (None, None, {}, {}))
+            if context is not call.context or seen is not facts:
+                bare, row = {}, row if context is call.context else {}
+                self.latest[agent] = (call.context, facts, bare, row)
             row[tool] = answers
+            if not args and found.seen is facts and not found.capsules:
+                bare[tool] = found.decision
         return found.decision
 
     def keep(self, call: Call, facts: Facts, noted: Noted, decision: Decision) -> None:
@@ -296,5 +306,5 @@ def _getter(names: frozenset[str]) -> Any:
 
 memo_of = PerRulebook(lambda _: Memo())
 """The memo of a rulebook."""
-LATEST: list[tuple[Rulebook | None, Memo]] = [(None, Memo())]
-"""The rulebook that was asked last, and its memo: a list of one, which is replaced as a whole."""
+LATEST: list[tuple[Rulebook | None, dict[str, Latest]]] = [(None, {})]
+"""The rulebook that was asked last, and by caller what was last: a list of one, which is replaced as a whole."""

@@ -33,16 +33,13 @@ __all__ = [
     "Preview",
     "as_judged",
     "cell_of",
+    "covering",
     "grid_of",
     "hands_to",
     "objection",
     "preview",
     "preview_call",
 ]
-
-
-_HOLDERS = (dict, list, tuple)
-"""Values with others in them, of which some may be null."""
 
 
 class Preview(msgspec.Struct, frozen=True):
@@ -61,8 +58,10 @@ def cell_of(rulebook: Rulebook, agent: str, tool: str) -> Cell | None:
     """The cell of a caller and a tool by their names; None if the rulebook doesn't know one of them."""
     grid = grid_of(rulebook)
     row = grid.row(agent)
-    found = row.tool(tool) if row is not None else None
-    return grid.cell(row, found) if row is not None and found is not None else None
+    if row is None:
+        return None
+    found = row.tool(tool)
+    return grid.cell(row, found) if found is not None else None
 
 
 def preview(cell: Cell, units: Sequence[Unit], capsule: Capsule | None = None) -> Preview:
@@ -87,11 +86,20 @@ def preview_call(cell: Cell, call: Call, facts: Facts) -> Preview:
     return _of(case)
 
 
+def covering(cell: Cell, call: Call, facts: Facts) -> tuple[list[Unit], list[Bound]]:
+    """The units of a call that `may` rules are about, and those of the rules that cover one. Raises NotUnderstood."""
+    try:
+        values = cell.intake.values(call.args)
+        units = [unit for unit in cell.intake.units(values, call, facts) if not unit.derived]
+    except BadArguments as error:
+        raise NotUnderstood(error.code, str(error)) from None
+    live = [bound for bound in cell.may if bound.judge.applies(call.context, values, units)]
+    return units, [bound for bound in live if any(bound.judge.covers(unit) for unit in units)]
+
+
 def as_judged(rulebook: Rulebook, call: Call) -> Call:
     """The call without arguments that are null and so count as absent: what the tool must get."""
     if type(call.agent) is not str or type(call.tool) is not str or type(call.args) is not dict:
-        return call
-    if not any(value is None or type(value) in _HOLDERS for value in call.args.values()):
         return call
     cell = cell_of(rulebook, call.agent, call.tool)
     given = cell.intake.given(call.args) if cell is not None else call.args

@@ -30,12 +30,12 @@ def protected(case: Case) -> Objection | None:
     for unit in case.units:
         if unit.kind == "shell":
             if unit.value.act.program == "ln" and any(_is_above(paths, path) for _, path in unit.value.touches):
-                return case.deny(2, "protected", "a link to a directory with something protected in it")
+                return case.deny("protected", "a link to a directory with something protected in it")
             reserved = unit.value.act.names & paths.programs if unit.value.act.program is not None else None
             if reserved:
-                return case.deny(2, "protected", f"{min(reserved)} is reserved to people")
-            if paths.words and _changes_by_word(paths, unit):
-                return case.deny(2, "protected", f"`{shown(unit.text)}` changes what governs git")
+                return case.deny("protected", f"{min(reserved)} is reserved to people")
+            if _changes_by_word(paths, unit):
+                return case.deny("protected", f"`{shown(unit.text)}` changes what governs git")
             mover = unit.value.act.program in MOVES
         if unit.untold:
             if mover:
@@ -49,7 +49,7 @@ def protected(case: Case) -> Objection | None:
                     or any(_is_protected(paths, guess, guarded, lost=True) for guess in told)
                 ):
                     reason = f"{shown(unit.text)} may be protected, and its place can't be told; name it below the root"
-                    return case.deny(2, "protected", reason)
+                    return case.deny("protected", reason)
         elif (
             unit.kind == "path"
             and unit.effects
@@ -57,7 +57,14 @@ def protected(case: Case) -> Objection | None:
             and not (unit.some and _may_miss(paths, unit) and not _names_above(unit, above))
         ):
             what = "changed" if not unit.effects.isdisjoint(("write", "delete")) else "read"
-            return case.deny(2, "protected", f"{shown(unit.text)} is protected and can't be {what} by an agent")
+            return case.deny("protected", f"{shown(unit.text)} is protected and can't be {what} by an agent")
+        elif unit.kind == "path" and paths.instructions and unit.effects:
+            name = paths.instruction(unit)
+            if name is not None and not case.cell.names_file(name):
+                reason = (
+                    f"{shown(unit.text)} is read to models unasked, so only a rule that names it lets it be changed"
+                )
+                return case.deny("protected", reason)
     return None
 
 
@@ -66,8 +73,11 @@ def unknown_target(case: Case) -> Unit | None:
 
     Where whoever enforces has looked what the command would change, that counts in its place.
     """
+    paths = case.cell.index.protected
     for unit in case.units:
         if unit.some and _could_hit(case, unit) and changed_protected(case, unit) != "":
+            return unit
+        if unit.kind == "path" and paths.may_instruct(unit) and not any(map(case.cell.names_file, paths.instructions)):
             return unit
         if unit.untold != "target" or unit.kind != "path":
             continue
@@ -114,7 +124,7 @@ def _could_hit(case: Case, unit: Unit) -> bool:
 
 
 def _is_protected(paths: ProtectedPaths, unit: Unit, guarded: Places, *, lost: bool = False) -> bool:
-    return paths.names_path(unit) or (bool(guarded) and _is_guarded(unit, guarded, lost))
+    return paths.names_path(unit) or _is_guarded(unit, guarded, lost)
 
 
 def guesses(unit: Unit, text: str) -> Iterator[Unit]:
@@ -170,7 +180,7 @@ def _has_run(parts: list[str], run: list[str]) -> bool:
 
 def _names_above(unit: Unit, above: frozenset[str]) -> bool:
     """A path outside the root that is one of the policy's own files, or a directory with one in it."""
-    if not above or unit.effects.isdisjoint(("write", "delete")) or not is_outside(unit):
+    if unit.effects.isdisjoint(("write", "delete")) or not is_outside(unit):
         return False
     if unit.wide:
         return any(unit.value.matches(path) for path in above)
@@ -224,7 +234,7 @@ def _below(places: tuple[str, ...], root: str | None) -> tuple[str, ...]:
 
 def _changes_sealed(unit: Unit, sealed: tuple[str, ...]) -> bool:
     """A change to something sealed, to what is in it, or to a directory that it is in."""
-    if not sealed or unit.effects.isdisjoint(("write", "delete")):
+    if unit.effects.isdisjoint(("write", "delete")):
         return False
     if unit.wide:
         glob = unit.value.folded()

@@ -34,9 +34,8 @@ class AskReason(msgspec.Struct, frozen=True):
 
 def questions(case: Case) -> Objection | None:
     """The objection that remains once every answer that is there has been counted."""
-    rule = case.cell.rulebook.book.tiers.get(case.tier)
-    if rule is not None and rule.verdict == "deny":
-        return case.deny(7, "tier-denied", f"calls of tier {case.tier} are denied ({case.tier_why})")
+    if case.cell.rulebook.book.tiers[case.tier].verdict == "deny":
+        return case.deny("tier-denied", f"calls of tier {case.tier} are denied ({case.tier_why})")
     refused, person, agents = _answers(case)
     if refused is not None:
         return refused
@@ -58,7 +57,7 @@ def questions(case: Case) -> Objection | None:
         case.trace.append(NotAnticipated())
     reason = first.reason + ("; say your intent, why, and the consequences" if missing else "")
     binding = any(ask.by_person for ask in open_asks)
-    return Objection(ASK, first.code, reason, 7, rule=first.rule, needs=needs, binding=binding)
+    return Objection(ASK, first.code, reason, rule=first.rule, needs=needs, binding=binding)
 
 
 def open_target(case: Case) -> Objection | None:
@@ -69,7 +68,7 @@ def open_target(case: Case) -> Objection | None:
     refused, person, _ = _answers(case)
     if refused is not None or person:
         return None
-    return Objection(ASK, ask.code, ask.reason, 7, needs=Needs(HUMAN), binding=True)
+    return Objection(ASK, ask.code, ask.reason, needs=Needs(HUMAN), binding=True)
 
 
 def _target(case: Case) -> AskReason | None:
@@ -85,14 +84,16 @@ def _target(case: Case) -> AskReason | None:
         reason = f"the text doesn't tell which files `{command}` would {what}: something protected could be one"
         if unit.implied and unit.text.split()[:2] == ["git", "pull"]:
             reason += "; `git fetch`, then `git merge`, shows which"
+        elif unit.text == "…":  # what xargs is fed
+            reason += "; names that end in NUL, as of `find -print0 | xargs -0`, can be told"
     return AskReason(HUMAN, "target-unknown", reason, by_person=True)
 
 
 def _asked(case: Case) -> list[AskReason]:
     """Every question, the tier's first; those of callers who bind the call through the chain add up."""
     found: list[AskReason] = []
-    rule = case.cell.rulebook.book.tiers.get(case.tier)
-    if rule is not None and rule.verdict == "ask":
+    rule = case.cell.rulebook.book.tiers[case.tier]
+    if rule.verdict == "ask":
         of = rule.ask or HUMAN
         if of == "chain":
             of = (acknowledger(case) if not rule.planned or plan_covers(case) else None) or HUMAN
@@ -101,12 +102,12 @@ def _asked(case: Case) -> list[AskReason]:
     cells = [case.cell, *(binding_cells(case) if case.call.context.chain else ())]
     for cell in cells:
         found.extend(_must_ask(cell, case))
-    target = _target(case)
-    if target is not None:
-        found.append(target)
     for capsule in case.capsules:
         bounds = bind(capsule.must_ask, case.cell.tool.name, "must_ask")
         found.extend(_touched(bounds, case, f"the capsule {shown(capsule.id)}", case.cell.tool.name))
+    target = _target(case)
+    if target is not None:
+        found.append(target)
     if case.cell.tool.confirm:
         tool = case.cell.tool
         found.append(AskReason(HUMAN, "confirm-asks", f"{tool.name} is confirmed by a person each time", tool.at))
@@ -173,7 +174,7 @@ def _answers(case: Case) -> tuple[Objection | None, bool, set[str]]:
         if approval.expires is not None and not is_before(case, approval.expires):
             continue
         if approval.answer == "refuse":
-            return case.deny(7, "refused", f"{shown(approval.by)} refused this call"), person, names
+            return case.deny("refused", f"{shown(approval.by)} refused this call"), person, names
         case.approval = approval.id
         if approval.of == "human":
             person = True

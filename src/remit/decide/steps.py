@@ -27,15 +27,13 @@ if TYPE_CHECKING:
 def halted(case: Case) -> Objection | None:
     """Step 2, first half: the agent, its capsule or the whole system is halted."""
     halts, context = case.facts.halts, case.call.context
-    if not halts:
-        return None
     for name in (case.call.agent, *context.chain):
         if name in halts:
-            return case.deny(2, "halted", f"{name} is halted until a person resumes it")
+            return case.deny("halted", f"{name} is halted until a person resumes it")
     if "system" in halts:
-        return case.deny(2, "halted", "all agents are halted until a person resumes them")
+        return case.deny("halted", "all agents are halted until a person resumes them")
     if context.capsule is not None and f"capsule:{context.capsule}" in halts:
-        return case.deny(2, "halted", f"the capsule {shown(context.capsule)} is halted until a person resumes it")
+        return case.deny("halted", f"the capsule {shown(context.capsule)} is halted until a person resumes it")
     return None
 
 
@@ -48,7 +46,7 @@ def prohibited(cell: Cell, case: Case) -> Objection | None:
             what = "code of the project" if code.grade == PROJECT else "what is not understood"
             case.note(3, f"project_code: deny of {name} ({cell.caller.at})")
             reason = f"{name} may not run {what}: `{shown(code.text, 60)}`"
-            return case.deny(3, "project-code", reason, rule=cell.caller.at, unsure=code.grade == UNKNOWN)
+            return case.deny("project-code", reason, rule=cell.caller.at, unsure=code.grade == UNKNOWN)
     for bound in cell.nots:
         unit = bound.judge.touches(context, case.values, case.units)
         if unit is not None:
@@ -57,7 +55,7 @@ def prohibited(cell: Cell, case: Case) -> Objection | None:
             what = f" ({scope})" if scope else ""
             case.note(3, f"prohibited by {bound.line}")
             reason = f"{name} may not use {cell.tool.name}{what}"
-            return case.deny(3, "may-not", reason, rule=bound.rule.at, unsure=unsure)
+            return case.deny("may-not", reason, rule=bound.rule.at, unsure=unsure)
     entry, unsure = cell.reserved, False
     if entry is None and cell.reserved_urls:
         urls = [unit for unit in case.units if unit.kind in ("url", "host") and not is_for_labels(unit)]
@@ -67,12 +65,11 @@ def prohibited(cell: Cell, case: Case) -> Objection | None:
     if entry is not None:
         case.note(3, f"reserved: {entry.at} {entry.name}")
         reason = f"{entry.name} is reserved to {entry.runner}; hand the work to it"
-        return case.deny(3, "reserved", reason, rule=entry.at, unsure=unsure)
+        return case.deny("reserved", reason, rule=entry.at, unsure=unsure)
     if cell.access is False:
         case.note(3, f"accessible_by of {cell.tool.name} ({cell.tool.at}) does not name {name}")
         remedy = Remedy(f"add {name} to accessible_by of {cell.tool.name}")
         return case.deny(
-            3,
             "not-accessible",
             f"{cell.tool.name} is not accessible to {name}",
             rule=cell.tool.at,
@@ -93,8 +90,6 @@ def sure_units(case: Case) -> list[Unit]:
 
 def _reserved_command(cell: Cell, case: Case) -> tuple[Reserved | None, bool]:
     """A reserved program or module anywhere in a shell text; a command that isn't understood could be any: unsure."""
-    if not cell.reserved_programs and not cell.reserved_urls:
-        return None, False
     shells = [unit for unit in case.units if unit.kind == "shell"]
     for entry in cell.reserved_programs:
         for unit in shells:
@@ -113,8 +108,7 @@ def permitted(cell: Cell, case: Case) -> Objection | None:
     bounds = [bound.given(context, case.values) for bound in permissions(cell, case)]
     live = [b for b in bounds if b.judge.applies(context, case.values, case.units)]
     live = [b for b in live if b.rule.verb != "must_ask" or b.judge.touches(context, case.values, case.units)]
-    if len(live) > 1:
-        live.sort(key=lambda bound: bound.judge.obliges)
+    live.sort(key=lambda bound: bound.judge.obliges)
     for unit in case.units:
         if unit.derived:
             continue
@@ -140,17 +134,17 @@ def permitted(cell: Cell, case: Case) -> Objection | None:
         for other in bounds:
             case.note(4, f"  not by {other.line}{because(other, unit, case)}")
         if is_outside(unit):
-            return case.deny(4, "outside-root", f"{shown(unit.text)} lies outside the root")
+            return case.deny("outside-root", f"{shown(unit.text)} lies outside the root")
         unsure = bool(live) and _all_covered(live, sure_units(case))
         unmet = unmet_limits(bounds, unit, case)
         if unmet is not None:
             demand, bound = unmet
             reason = f"{cell.tool.name} is not permitted for {cell.caller.name}: {demand}"
             remedy = Remedy(f"other arguments, or a person changes the limit at {bound.rule.at}")
-            return case.deny(4, "not-permitted", reason, remedy=remedy, unsure=unsure)
+            return case.deny("not-permitted", reason, remedy=remedy, unsure=unsure)
         reason = limited_text(cell, bounds, unit) if kind_of(unit.kind).language else limited(cell, bounds)
         remedy = permit_remedy(cell, unit, bounds, case)
-        return case.deny(4, "not-permitted", reason, remedy=remedy, unsure=unsure)
+        return case.deny("not-permitted", reason, remedy=remedy, unsure=unsure)
     return None
 
 
@@ -162,15 +156,15 @@ def permissions(cell: Cell, case: Case) -> list[Bound]:
         if bound.until is not None and is_before(case, bound.until):
             bounds = [*bounds, bound]
     if cell.final:
-        return bounds + cell.asks if cell.asks else bounds
+        return bounds + cell.asks
     names = (cell.caller.name, *cell.caller.roles)
     for grant in case.facts.grants:
         if grant.agent in names and is_before(case, grant.until):
             bounds = bounds + bind(grant.rules, tool, "may", origin="grant", until=grant.until)
     for capsule in case.capsules[:1]:
-        if capsule.grants and capsule.agent == cell.caller.name:
+        if capsule.agent == cell.caller.name:
             bounds = bounds + bind_entries(capsule, "grants", tool, origin=f"capsule {shown(capsule.id)}")
-    return bounds + cell.asks if cell.asks else bounds
+    return bounds + cell.asks
 
 
 def is_before(case: Case, moment: str) -> bool:
@@ -198,15 +192,15 @@ def _hand_overs(case: Case) -> Objection | None:
     book = case.cell.rulebook.book
     chain = case.call.context.chain
     if len(chain) > MAX_CHAIN:
-        return case.deny(5, "broken-chain", f"the chain has more than {MAX_CHAIN} hand-overs")
+        return case.deny("broken-chain", f"the chain has more than {MAX_CHAIN} hand-overs")
     line = [*chain, case.call.agent]
     for giver, taker in pairwise(line):
         one, two = book.callers.get(giver), book.callers.get(taker)
         if one is None or two is None or not one.enabled or not present(case, one):
-            return case.deny(5, "broken-chain", f"{shown(giver)} is no agent that could hand work on")
+            return case.deny("broken-chain", f"{shown(giver)} is no agent that could hand work on")
         if not hands_to(one, two):
             remedy = Remedy(f"add {taker} to delegates_to of {giver}")
-            return case.deny(5, "broken-chain", f"{giver} may not hand work to {taker}", rule=one.at, remedy=remedy)
+            return case.deny("broken-chain", f"{giver} may not hand work to {taker}", rule=one.at, remedy=remedy)
     case.note(5, "chain " + " → ".join(line))
     return None
 
@@ -240,24 +234,44 @@ def _capsules(case: Case) -> Objection | None:
     if context.capsule is None:
         if caller.capsule == "required" and case.tier > 0:
             remedy = Remedy(f"hand {caller.name} a task", command="remit capsule new FILE")
-            return case.deny(5, "capsule-required", f"{caller.name} needs a task capsule for this call", remedy=remedy)
-        return None
+            return case.deny("capsule-required", f"{caller.name} needs a task capsule for this call", remedy=remedy)
+        return _gates(case)
     for capsule in case.capsules:
         if capsule.ended or (capsule.expires is not None and not is_before(case, capsule.expires)):
             remedy = Remedy(f"hand {capsule.agent} a new task", command="remit capsule new FILE")
-            return case.deny(5, "capsule-ended", f"the capsule {shown(capsule.id)} has ended", remedy=remedy)
+            return case.deny("capsule-ended", f"the capsule {shown(capsule.id)} has ended", remedy=remedy)
         nots = bind(capsule.may_not, case.cell.tool.name, "may_not")
         if any(b.judge.touches(context, case.values, case.units) is not None for b in nots):
             unsure = all(b.judge.touches(context, case.values, sure_units(case)) is None for b in nots)
             remedy = Remedy(f"a task without that `may_not`: {shown(capsule.id)} has it")
             reason = f"the capsule {shown(capsule.id)} forbids this call"
-            return case.deny(5, "capsule-constraint", reason, remedy=remedy, unsure=unsure)
+            return case.deny("capsule-constraint", reason, remedy=remedy, unsure=unsure)
         if capsule.may is not None and not within(bind(capsule.may, case.cell.tool.name, "may"), case):
             live = _live(bind(capsule.may, case.cell.tool.name, "may"), case)
             unsure = bool(live) and _all_covered(live, sure_units(case))
             remedy = Remedy(f"a task whose `may` covers it: that of {shown(capsule.id)} does not")
             reason = f"the capsule {shown(capsule.id)} does not cover this call"
-            return case.deny(5, "capsule-constraint", reason, remedy=remedy, unsure=unsure)
+            return case.deny("capsule-constraint", reason, remedy=remedy, unsure=unsure)
+    return _gates(case)
+
+
+def _gates(case: Case) -> Objection | None:
+    """What must wait until a person has passed a gate of its task, or of one above."""
+    terms = case.cell.rulebook.book.gate_terms
+    if not terms:
+        return None
+    passed = {gate for capsule in case.capsules for gate in capsule.gates}
+    for gate, before in terms.items():
+        if gate in passed or not before.concerns(case.tier, case.effects):
+            continue
+        if not case.capsules:
+            remedy = Remedy(
+                f"hand {case.call.agent} a task: a person passes the gate in it", command="remit capsule new FILE"
+            )
+            return case.deny("gate-open", f"this call waits for the gate {gate}, and belongs to no task", remedy=remedy)
+        top = case.capsules[-1].id
+        remedy = Remedy(f"a person passes the gate {gate}", command=f"remit gate pass {shown(top)} {gate}")
+        return case.deny("gate-open", f"nobody has passed the gate {gate} of {shown(top)} yet", remedy=remedy)
     return None
 
 
@@ -283,9 +297,9 @@ def known_capsules(case: Case) -> Objection | None:
     while name is not None:
         capsule = case.facts.capsules.get(name)
         if capsule is None or name in seen:
-            return case.deny(5, "unknown-capsule", f"the capsule {shown(name)} is not known")
+            return case.deny("unknown-capsule", f"the capsule {shown(name)} is not known")
         if not seen and capsule.agent != case.call.agent:
-            return case.deny(5, "unknown-capsule", f"the capsule {shown(name)} was not handed to {case.call.agent}")
+            return case.deny("unknown-capsule", f"the capsule {shown(name)} was not handed to {case.call.agent}")
         seen.add(name)
         case.capsules.append(capsule)
         name = capsule.parent
@@ -313,7 +327,7 @@ def _data(caller: Caller, case: Case) -> Objection | None:
     if caller.data_tiers is None:
         return None
     if any(unit.grade == UNKNOWN for unit in case.units):
-        return case.deny(6, "not-understood", f"{caller.name} may not run what is not understood")
+        return case.deny("not-understood", f"{caller.name} may not run what is not understood")
     if tier in caller.data_tiers:
         return None
     granted = case.capsules[0].data_tiers if case.capsules else ()
@@ -327,7 +341,7 @@ def _data(caller: Caller, case: Case) -> Objection | None:
         remedy = Remedy(f"a capsule that grants data tier {tier}")
     because = f": {case.data_why}" if case.data_why else ""
     reason = f"{caller.name} may not touch data of tier {tier}{because}"
-    return case.deny(6, "data-tier", reason, rule=caller.at, remedy=remedy, binding=tier == 3, unsure=case.data_unsure)
+    return case.deny("data-tier", reason, rule=caller.at, remedy=remedy, binding=tier == 3, unsure=case.data_unsure)
 
 
 def _locks(cell: Cell, case: Case) -> Objection | None:
@@ -336,7 +350,7 @@ def _locks(cell: Cell, case: Case) -> Objection | None:
         may, avoid = cell.locks
         for unit in case.units:
             if unit.grade == UNKNOWN:
-                return case.deny(6, "not-understood", f"{caller.name} may not run what is not understood")
+                return case.deny("not-understood", f"{caller.name} may not run what is not understood")
             if unit.kind != "path" or unit.effects.isdisjoint(("write", "delete")):
                 continue
             if unit.untold:
@@ -355,7 +369,7 @@ def _locks(cell: Cell, case: Case) -> Objection | None:
                 reason = f"{caller.name} may write and delete only {where}"
                 if unit.untold:
                     reason += f"; the text doesn't tell where `{shown(unit.text, 60)}` goes"
-                return case.deny(6, "locked", reason, rule=caller.at, unsure=bool(unit.untold))
+                return case.deny("locked", reason, rule=caller.at, unsure=bool(unit.untold))
     return None
 
 
@@ -363,7 +377,7 @@ def _names(cell: Cell, case: Case) -> Objection | None:
     caller, callers = cell.caller, cell.rulebook.book.callers
     for unit in case.units:
         if cell.apis is not None and unit.grade == UNKNOWN:
-            return case.deny(6, "not-understood", f"{caller.name} may not run what is not understood")
+            return case.deny("not-understood", f"{caller.name} may not run what is not understood")
         if cell.apis is not None and caller.apis is not None and "network" in unit.effects:
             apis = cell.apis
             if is_for_labels(unit) or (unit.kind == "shell" and _only_urls(unit)):
@@ -371,15 +385,15 @@ def _names(cell: Cell, case: Case) -> Objection | None:
             inside = unit.kind == "url" and (apis.includes(unit.value) if unit.wide else apis.matches(unit.value))
             if not inside:
                 reason = f"{caller.name} may reach only {_list(caller.apis)}"
-                return case.deny(6, "api-not-allowed", reason, unsure=is_unsure(unit))
+                return case.deny("api-not-allowed", reason, unsure=is_unsure(unit))
         if unit.kind == "skill" and caller.skills is not None and unit.value not in caller.skills:
-            return case.deny(6, "skill-not-allowed", f"{caller.name} may use only the skills {_list(caller.skills)}")
+            return case.deny("skill-not-allowed", f"{caller.name} may use only the skills {_list(caller.skills)}")
         if unit.kind == "agent":
             other = callers.get(unit.value)
             if other is None or not other.enabled or not present(case, other) or not hands_to(caller, other):
                 allowed = _list(caller.delegates_to or ())
                 reason = f"{caller.name} may not hand work to {shown(unit.value)}, only to {allowed}"
-                return case.deny(6, "delegation-not-allowed", reason, rule=caller.at)
+                return case.deny("delegation-not-allowed", reason, rule=caller.at)
     return None
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from remit.declare.callers import agent, enforce, on_violation, project_code, review, reviewed, role, runner
+from remit.declare.gates import gates
 from remit.declare.labels import effect_tiers, label_tiers, labels, tool_tiers
 from remit.declare.ledger import ledger
 from remit.declare.rules import Rules, definitions, globs, urls
@@ -154,7 +155,7 @@ policy = Record(
                 what="tiers",
             )
         ),
-        "gates": Field(names, "passed by people, per capsule"),
+        "gates": Field(gates, "passed by people, per capsule; with `before`, calls wait for them"),
         "open_questions": Field(
             Number(1, 10_000), "how many questions of one agent, and of one task, may wait for an answer; 20 by default"
         ),

@@ -15,6 +15,7 @@ from remit.declare import format as shape
 from remit.declare.callers import enforcement, halting
 from remit.declare.files import read_text
 from remit.declare.functions import update, with_functions
+from remit.declare.gates import gate_terms
 from remit.declare.nodes import from_python, parse
 from remit.declare.published import published_name
 from remit.declare.published import record as published
@@ -282,7 +283,8 @@ class _Loading:
             effect_tiers=table.get("effects", {}),
             label_tiers=table.get("labels", {}),
             tool_tiers=table.get("tools", {}),
-            gates=main.get("gates", ()),
+            gates=tuple(main.get("gates", ())),
+            gate_terms=gate_terms(main.get("gates", ())),
             grants=tuple(self.lists["grants"]),
             layer_access=main.get("defaults", {}).get("accessible_by", {}).get("layer", {}),
             on_violation=halting(main.get("on_violation")),

@@ -219,7 +219,7 @@ def unjudged(effect: str, name: str, argument: Argument) -> tuple[str, str]:
 
 
 def _contradicts(args: dict[str, Argument], node: Node, reader: Reader) -> bool:
-    """`a` beside `a[]` or `a.b`: only one of them could be judged."""
+    """`a` beside `a[]` or `a.b`, `a.b` beside `a[].c`: only one of them could be judged."""
     bad = False
     for name in args:
         parts = name.split(".")
@@ -227,7 +227,8 @@ def _contradicts(args: dict[str, Argument], node: Node, reader: Reader) -> bool:
             head = ".".join(parts[:count])
             forms = {head.removesuffix("[]"), head.removesuffix("[]") + "[]"}
             others = forms - {head} if count == len(parts) else forms
-            if any(other in args for other in others) and any(other != name for other in others & args.keys()):
+            inner = any(one.startswith(f"{other}.") for other in forms - {head} for one in args)  # `a.b` beside `a[].c`
+            if inner or any(other != name for other in others & args.keys()):
                 bad = True
                 at = node.value["args"].at_key(name)
                 reader.fail(at, "bad-value", f"`{name}` contradicts another argument of the same name")

@@ -17,7 +17,7 @@ from __future__ import annotations
 import os
 import time
 from collections import deque
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
@@ -83,6 +83,9 @@ class Recorder(Protocol):
     def outcome(self, call: str, result: str, *, error: str | None = None, took: int | None = None) -> Receipt:
         """Records how a call ended. Raises LedgerError."""
 
+    def event(self, kind: str, about: Mapping[str, Any]) -> Receipt:
+        """Records anything else that counts. Raises LedgerError."""
+
     def flush(self) -> None:
         """Everything that was queued is on disk. Raises LedgerError."""
 
@@ -117,11 +120,16 @@ class Enforcer:
         """Calls whose results were dropped before they ended; the next attempt records that."""
 
     @classmethod
-    def of_project(cls, root: Path, state: Path, store: Store, ledger: Recorder) -> Enforcer:
-        """Under what is activated in a project, asked anew for each call."""
+    def of_project(
+        cls, root: Path, state: Path, store: Store, ledger: Recorder, *, sealed: tuple[str, ...] = ()
+    ) -> Enforcer:
+        """Under what is activated in a project, asked anew for each call; nobody may change what is `sealed`."""
         authority = Authority(store, Vault(store, state / "keys"))
         return cls(
-            authority, ledger, Activated(root, store).rulebook, lambda book: facts_at(root / book.book.root, state)
+            authority,
+            ledger,
+            Activated(root, store).rulebook,
+            lambda book: facts_at(root / book.book.root, state, sealed),
         )
 
     # The sequence
@@ -186,9 +194,7 @@ class Enforcer:
                 except Exception:
                     name = None  # recorded with a wait, it fails again and denies
                 if name is not None:
-                    passage = Passage(self.ledger, name, decision, call.args)
-                    same = call.args is carrier.call.args and kind in ground.pathless
-                    return passage if same else self._carried(passage, carrier, judged)
+                    return self._carried(Passage(self.ledger, name, decision, call.args), carrier, judged)
                 yield MAY_WAIT
             begun = self._begun(carrier, judged)
             if begun is not None:
@@ -378,6 +384,10 @@ class Enforcer:
 
     def _carried(self, passage: Passage, carrier: Carrier, judged: Judged) -> Passage | Decision:
         """The passage with its obligations carried out; otherwise the deny."""
+        call, ground = judged.call, self._ground
+        same = call.args is carrier.call.args and ground.rulebook is judged.rulebook
+        if same and (call.agent, call.tool) in ground.pathless and not judged.decision.obligations:
+            return passage  # there is nothing to put in place
         try:
             passage.args, passage.undo, passage.places, passage.close = carrier.carry_out(judged)
         except Exception as error:

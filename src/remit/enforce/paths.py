@@ -42,12 +42,14 @@ def open_root(root: Path | None, policy: Path, facts: Facts, *, policy_root: str
     return absolute, msgspec.structs.replace(facts, root=str(absolute), notes=(*facts.notes, note))
 
 
-def facts_at(root: Path, state: Path) -> Facts:
+def facts_at(root: Path, state: Path, sealed: tuple[str, ...] = ()) -> Facts:
     """What an enforcement point knows before any call: the root of paths, and the places that are Remit's own.
+
+    `sealed` are more that nobody may change.
 
     Raises RemitError for a root that is a file.
     """
-    base = Facts(store=True, guarded=(os.path.realpath(state),), sealed=own_places())
+    base = Facts(store=True, guarded=(os.path.realpath(state),), sealed=(*own_places(), *sealed))
     return open_root(root, root, base)[1]
 
 

@@ -199,6 +199,10 @@ def _limits(cell: Cell) -> tuple[str, ...]:
         found.append(f"data tiers {', '.join(map(str, caller.data_tiers)) or 'none'}")
     if caller.capsule == "required":
         found.append("needs a capsule above tier 0")
+    for gate, before in cell.rulebook.book.gate_terms.items():
+        what = [] if before.tier is None else [f"from tier {before.tier}"]
+        what += [f"to {', '.join(before.effects)}"] if before.effects else []
+        found.append(f"waits for the gate {gate} {' or '.join(what)}")
     if "agent" in cell.tool.kinds:
         found.append(f"delegates to {', '.join(caller.delegates_to or ()) or 'nobody'}")
     return tuple(found)

@@ -65,6 +65,7 @@ class Authority:
         self.scribe = Scribe(self.writer, set())
         self._lines: dict[str, dict[str, Capsule]] = {}
         """By capsule, what was last known of it and of those above it."""
+        self._last: tuple[Facts, dict[str, Capsule], Facts] | None = None
         self._watch = Watch(vault.path.parent.parent / "halts")
         self._halts: tuple[Mark, frozenset[str]] | None = None
         self._unrecorded: dict[str, str] = {}
@@ -190,7 +191,7 @@ class Authority:
             if known is not None:
                 now, doubt = self.clock.read()
                 if doubt is None and all(one.expires is None or one.expires > now for one in known.values()):
-                    return msgspec.structs.replace(base, now=now, capsules=known)
+                    return self._remembered(base, now, known)
         found: dict[str, Capsule] = {}
         with self.store.read() as view:
             now, doubt = self.clock.read(view)
@@ -213,6 +214,13 @@ class Authority:
             raise GrantError(doubt.reason, code="clock-in-doubt")
         notes = (*base.notes, f"{doubt.reason}; until then no date in the policy counts")
         return msgspec.structs.replace(base, now=None, capsules=found, notes=notes)
+
+    def _remembered(self, base: Facts, now: str, known: dict[str, Capsule]) -> Facts:
+        """The facts with this moment and these capsules: the same ones as long as both are the same."""
+        last = self._last
+        if last is None or last[0] is not base or last[1] is not known or last[2].now != now:
+            last = self._last = (base, known, msgspec.structs.replace(base, now=now, capsules=known))
+        return last[2]
 
     def answered(self, call: Call, rulebook: Rulebook, facts: Facts) -> Facts:
         """The facts with the answers to exactly this call. Raises StoreError.
@@ -277,7 +285,7 @@ class Authority:
                 if known is None or known.ended:
                     raise
                 raise GrantError("the task has changed meanwhile", code=CHANGED) from None
-            if any(facts.capsules.get(state.task.capsule.id) != state.capsule for state in line):
+            if not all(_is_same(facts.capsules.get(state.task.capsule.id), state.capsule) for state in line):
                 self._lines.pop(capsule, None)
                 raise GrantError("the task has changed meanwhile", code=CHANGED)
             if any(state.timed for state in line):
@@ -444,6 +452,10 @@ class Authority:
             with self.store.write() as change:
                 self.scribe.note(change, "capsule", {"what": "not-entered", "code": error.code})
             raise
+
+
+def _is_same(judged: Capsule | None, now: Capsule) -> bool:
+    return judged is now or judged == now
 
 
 def _uses(decision: Decision) -> tuple[str, ...]:

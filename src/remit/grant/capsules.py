@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 import msgspec
@@ -14,12 +15,12 @@ from remit.grant.issuing import check_issue, check_within
 from remit.grant.notes import Scribe
 from remit.model.decoding import Decoding
 from remit.model.facts import Capsule
-from remit.model.rulebook import Rulebook
+from remit.model.rulebook import Book, Rulebook
 from remit.model.task import SUM, Task, amount_text, counted_text
 from remit.model.terms import MAX_CHAIN
 from remit.record.append import STATES
 from remit.record.people import Trust, check_person
-from remit.record.state import CAPSULE, GATES, SPENT, Row, StateForged, check_row, is_past, new_salt, newest
+from remit.record.state import CAPSULE, GATES, SPENT, Row, StateForged, check_row, is_past, new_salt, stored
 from remit.store.interface import Transaction
 
 _TASK = Decoding(Task)
@@ -39,6 +40,8 @@ class CapsuleState(NamedTuple):
     spent: dict[str, int]
     row: Row
     """As it is stored."""
+    spent_in: int | None
+    """The entry that says what was spent."""
 
     @property
     def timed(self) -> bool:
@@ -48,7 +51,9 @@ class CapsuleState(NamedTuple):
     @property
     def capsule(self) -> Capsule:
         """As decisions see it."""
-        return msgspec.structs.replace(self.task.capsule, ended=self.ended is not None, gates=tuple(sorted(self.gates)))
+        return _as_decided(
+            bytes(self.row["body"]), self.row["expires"], self.ended is not None, tuple(sorted(self.gates))
+        )
 
 
 class Ending(NamedTuple):
@@ -68,7 +73,7 @@ def issue(change: Transaction, rulebook: Rulebook, task: Task, *, clock: Clock, 
         )
     if task.capsule.expires is not None:
         clock.sure(change)
-    task = msgspec.structs.replace(task, made=now, policy=rulebook.hash)
+    task = msgspec.structs.replace(with_gates(task, rulebook.book), made=now, policy=rulebook.hash)
     check_issue(rulebook.book, task, tuple(ancestors), now)
     capsule = task.capsule
     if change.row("SELECT 1 FROM capsule WHERE id = ?", capsule.id) is not None:
@@ -116,6 +121,14 @@ def check_new(view: Transaction, rulebook: Rulebook, task: Task, now: str) -> No
             raise GrantError(f"the policy has no tool `{tool[:80]}`", code="unknown-tool")
 
 
+def with_gates(task: Task, book: Book) -> Task:
+    """A task that comes from nobody else's has every gate that calls wait for; those below it share them."""
+    if task.capsule.parent is not None:
+        return task
+    waited = (gate for gate in book.gate_terms if gate != PLAN)
+    return msgspec.structs.replace(task, gates=tuple(dict.fromkeys((*task.gates, *waited))))
+
+
 def check_gate(view: Transaction, name: str, gate: str, now: str) -> CapsuleState:
     """The capsule, if the gate could be passed now. Raises GrantError."""
     state = line(view, name, now)[0]
@@ -137,26 +150,38 @@ def state_of(view: Transaction, name: str, trust: Trust | None = None) -> Capsul
 
     Raises StateForged, and GrantError if there is none.
     """
-    found = view.row(f"SELECT {', '.join(CAPSULE.columns)} FROM capsule WHERE id = ?", name)  # noqa: S608
-    if found is None:
+    row, (own, gates, spent) = stored(view, CAPSULE, (name,), (GATES, (name,)), (SPENT, (name,)))
+    if row is None:
         raise GrantError(f"there is no capsule `{name[:100]}`", code="unknown-capsule")
-    row = dict(zip(CAPSULE.columns, found, strict=True))
-    own, gates, spent = newest(view, (CAPSULE, (name,)), (GATES, (name,)), (SPENT, (name,)))
     own = check_row(CAPSULE, (name,), row, own)
     if trust is not None:
         check_person(view, CAPSULE, row, own, trust)
         if gates is not None:
             check_person(view, GATES, gates.row, gates, trust)
     try:
-        task = _TASK.decode(bytes(row["body"]))
+        task = _task(bytes(row["body"]), row["expires"])
     except msgspec.MsgspecError:
         what = f"the capsule `{name[:100]}` was issued by another version of Remit"
         raise GrantError(what, code="unknown-capsule", help="issue the task again") from None
-    if task.capsule.expires != row["expires"]:  # it was moved when the clock was repaired
-        task = msgspec.structs.replace(task, capsule=msgspec.structs.replace(task.capsule, expires=row["expires"]))
     passed = {gate: (str(by), str(at)) for gate, (by, at) in gates.row.items()} if gates is not None else {}
     used = {what: int(number) for what, number in spent.row.items()} if spent is not None else {}
-    return CapsuleState(task, row["ended"], row["ended_by"], passed, used, row)
+    return CapsuleState(
+        task, row["ended"], row["ended_by"], passed, used, row, spent.seq if spent is not None else None
+    )
+
+
+@lru_cache(256)
+def _task(body: bytes, expires: str | None) -> Task:
+    """A task as it was issued. Raises MsgspecError."""
+    task = _TASK.decode(body)
+    if task.capsule.expires != expires:  # it was moved when the clock was repaired
+        task = msgspec.structs.replace(task, capsule=msgspec.structs.replace(task.capsule, expires=expires))
+    return task
+
+
+@lru_cache(256)
+def _as_decided(body: bytes, expires: str | None, ended: bool, gates: tuple[str, ...]) -> Capsule:
+    return msgspec.structs.replace(_task(body, expires).capsule, ended=ended, gates=gates)
 
 
 def line(view: Transaction, name: str, now: str, trust: Trust | None = None) -> list[CapsuleState]:
@@ -275,7 +300,7 @@ def spend(
         for one in entries.get(own, ()):
             used[one] = used.get(one, 0) + 1
         if used != state.spent:
-            scribe.put(change, SPENT, (own,), used, "budget", {"capsule": own})
+            scribe.put(change, SPENT, (own,), used, "budget", {"capsule": own}, after=state.spent_in)
 
 
 def _spent(capsule: str, what: str, most: int, used: int) -> str:

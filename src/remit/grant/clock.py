@@ -82,7 +82,9 @@ class Reading(NamedTuple):
 class _Kept(NamedTuple):
     """What the store knows."""
 
+    text: str
     seen: float
+    """The latest moment that anybody has acted at, as it is stored, and in seconds."""
     era: int
     behind: int | None
     gap: bool
@@ -173,7 +175,8 @@ class Clock:
         with self._lock:
             found = self._look(kept)
         now, doubt = found.reading
-        change.run("UPDATE moment SET seen = ? WHERE one = 1 AND seen < ?", now, now)
+        if kept.text < now:
+            change.run("UPDATE moment SET seen = ? WHERE one = 1 AND seen < ?", now, now)
         about = {"machine": self.boot[:8], "now": now}
         if found.forward:
             note(change, WRITER, WRITER, {"what": "jumped-forwards", "by": found.forward, **about})
@@ -220,7 +223,7 @@ class Clock:
         row = view.row(f"SELECT {_COLUMNS}{server} {_FROM}", self.boot)
         seen, era, behind, gap, steady, at, *shared = row if row is not None else ("", 0, None, 0, None, None)
         anchor = (steady / 1000, at / 1000) if steady is not None else None
-        return _Kept(seconds_of(seen), int(era), behind, bool(gap), anchor, shared[0] / 1000 if shared else None)
+        return _Kept(seen, seconds_of(seen), int(era), behind, bool(gap), anchor, shared[0] / 1000 if shared else None)
 
     def _look(self, kept: _Kept | None) -> _Found:
         """All clocks at once. INVARIANT: `at` is at least what has passed since any moment that is known here."""

@@ -6,19 +6,18 @@ never issues for itself, and passes on at most what a person put into its own ca
 
 from __future__ import annotations
 
-import re
-
 import msgspec
 
 from remit.decide.steps import hands_to
 from remit.grant.errors import GrantError
 from remit.grant.sums import argument_of
+from remit.model.pattern import compile_later
 from remit.model.policy import Caller, Rule
 from remit.model.rulebook import Book
 from remit.model.task import Task
 from remit.model.terms import MAX_CHAIN
 
-_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
+_ID = compile_later(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 
 
 def is_capsule_id(text: str) -> bool:

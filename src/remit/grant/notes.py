@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from remit.record.append import append
 from remit.record.entry import event_entry
 from remit.record.lease import ELSEWHERE
-from remit.record.state import Key, Kind, Row, Sign, put
+from remit.record.state import LOOK_UP, Key, Kind, Row, Sign, put
 from remit.store.interface import Transaction
 
 
@@ -30,8 +30,13 @@ class Scribe(NamedTuple):
         event: str,
         about: Mapping[str, Any],
         private: Mapping[str, Any] | None = None,
+        *,
+        after: int | None = LOOK_UP,
     ) -> int:
-        """Writes a new state, and the entry that says it; gives its place. Raises StoreError and LedgerError."""
+        """Writes a new state, and the entry that says it; gives its place. Raises StoreError and LedgerError.
+
+        `after` as in `put`.
+        """
         at = time.time_ns()
         place = put(
             change,
@@ -44,6 +49,7 @@ class Scribe(NamedTuple):
             about=about,
             private=private,
             sign=self.sign,
+            after=after,
         )
         self.made.add(place)
         return place

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
-from remit.grant.credential import CredentialError, is_set, unlock
 from remit.model.errors import RemitError
 from remit.model.rulebook import Book
 from remit.record.state import Sign
@@ -36,6 +35,8 @@ def prove_person(store: Store, book: Book | None, *, name: str, doing: str, read
     """
     if needs_none(book):
         return without_credential(name)
+    from remit.grant.credential import CredentialError, is_set, unlock  # here: it hashes, and most processes ask nobody
+
     if not is_set(store):
         raise PersonError(
             f"to {doing}, a person has to prove who they are, and no passphrase is set",

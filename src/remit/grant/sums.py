@@ -11,10 +11,11 @@ from decimal import ROUND_CEILING, Decimal, localcontext
 from typing import Any
 
 from remit.grant.errors import GrantError
+from remit.model.pattern import compile_later
 from remit.model.policy import Tool
 from remit.model.task import LARGEST_SUM, SUM, UNIT
 
-_TEXT = re.compile(r"[0-9]{1,13}(?:\.[0-9]{1,30})?", re.ASCII)
+_TEXT = compile_later(r"[0-9]{1,13}(?:\.[0-9]{1,30})?", re.ASCII)
 
 
 def argument_of(what: str, tool: Tool) -> str | None:

@@ -4,18 +4,18 @@ for each call."""
 from __future__ import annotations
 
 import re
-from typing import Any, cast
+from typing import Any, AnyStr, cast
 
 
-def compile_later(text: str, flags: int = 0) -> re.Pattern[str]:
+def compile_later(text: AnyStr, flags: int = 0) -> re.Pattern[AnyStr]:
     """As `re.compile`, but later; a fault in the text shows at first use."""
-    return cast("re.Pattern[str]", _Later(text, flags))
+    return cast("re.Pattern[AnyStr]", _Later(text, flags))
 
 
 class _Later:
     """Stands for a compiled pattern. What was asked for once is kept, and costs no more than the pattern's own."""
 
-    def __init__(self, text: str, flags: int) -> None:
+    def __init__(self, text: Any, flags: int) -> None:
         self._source = (text, flags)
 
     def __getattr__(self, name: str) -> Any:

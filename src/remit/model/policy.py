@@ -1,16 +1,17 @@
 """The nouns of a policy, as declared: tools, scopes, rules, callers, and the policy itself."""
 
-import re
+from collections.abc import Iterable
 from typing import Any, Literal
 
 import msgspec
 
 from remit.model.frozen import NOTHING, freeze_fields
+from remit.model.pattern import compile_later
 
 # Annotations are evaluated where they stand: msgspec reads them at each start, and would compile those that are texts.
 Scalar = str | int | float | bool
 Verb = Literal["may", "must_ask", "may_not"]
-ARGUMENT = re.compile(r"-?[A-Za-z_$][A-Za-z0-9_$-]{0,63}(?:\[\])?(?:\.[A-Za-z_$][A-Za-z0-9_$-]{0,63}(?:\[\])?){0,4}")
+ARGUMENT = compile_later(r"-?[A-Za-z_$][A-Za-z0-9_$-]{0,63}(?:\[\])?(?:\.[A-Za-z_$][A-Za-z0-9_$-]{0,63}(?:\[\])?){0,4}")
 """The name of a declared argument: `path`, `tags[]`, `edits[].file`."""
 
 
@@ -185,6 +186,17 @@ class Halting(msgspec.Struct, frozen=True, omit_defaults=True):
     reasons: tuple[str, ...] = msgspec.field(default=(), name="for")
 
 
+class Before(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What must wait until a gate is passed: calls from a tier on, or with one of these effects."""
+
+    tier: int | None = None
+    effects: tuple[str, ...] = ()
+
+    def concerns(self, tier: int, effects: Iterable[str]) -> bool:
+        """Whether such a call must wait."""
+        return (self.tier is not None and tier >= self.tier) or not set(self.effects).isdisjoint(effects)
+
+
 class Enforce(msgspec.Struct, frozen=True, omit_defaults=True):
     """Always, or observing until a moment (ISO 8601, UTC)."""
 
@@ -354,6 +366,7 @@ class Policy(msgspec.Struct, frozen=True, omit_defaults=True):
     label_tiers: dict[str, TierOf] = {}
     tool_tiers: dict[str, TierOf] = {}
     gates: tuple[str, ...] = ()
+    gate_terms: dict[str, Before] = {}
     grants: tuple[Grant, ...] = ()
     layer_access: dict[str, tuple[str, ...]] = {}
     on_violation: Halting | None = None

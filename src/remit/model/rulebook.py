@@ -3,7 +3,19 @@
 import msgspec
 
 from remit.model.frozen import NOTHING, freeze_fields
-from remit.model.policy import Caller, Enforce, Grant, Label, LedgerSettings, Never, Question, Reserved, Scalar, Tool
+from remit.model.policy import (
+    Before,
+    Caller,
+    Enforce,
+    Grant,
+    Label,
+    LedgerSettings,
+    Never,
+    Question,
+    Reserved,
+    Scalar,
+    Tool,
+)
 
 FORMAT = 2
 
@@ -22,6 +34,8 @@ class Protected(msgspec.Struct, frozen=True):
     """Directory or file names, at any depth."""
     paths: tuple[str, ...] = ()
     """Globs below the root."""
+    instructions: tuple[str, ...] = ()
+    """Names of files that hosts read to their models unasked: only a rule that names one lets it be changed."""
     hidden: tuple[str, ...] = ()
     """Names that may not be read either."""
     programs: tuple[str, ...] = ()
@@ -60,6 +74,8 @@ class Book(msgspec.Struct, frozen=True, omit_defaults=True):
     """For people, why something has its tier: `effect install`, `grade not understood`, `label ci`."""
     tiers: dict[int, Question] = NOTHING
     gates: tuple[str, ...] = ()
+    gate_terms: dict[str, Before] = NOTHING
+    """By gate, what must wait for it; a gate without terms is only recorded."""
     grants: tuple[Grant, ...] = ()
     protected: Protected = Protected()
     hosts: dict[str, dict[str, str]] = NOTHING

@@ -68,20 +68,16 @@ def append(
     row = head if head is not None else change.row(HEAD)
     if row is None:
         raise LedgerError("the ledger has no head", code="ledger-corrupt")
-    tree = CompactRange.from_bytes(row[0], bytes(row[1]))
-    first = tree.size
+    first, before = int(row[0]), bytes(row[1])
     if (row[3] if row[3] is not None else -1) != first - 1:
         raise not_as_many(first, row[3])
-    known = change.recall(TREE)
-    if known is not None:
-        if first < known.size:
-            raise LedgerError("the log is shorter than it was: it was cut", code="ledger-truncated")
-        if not extends(change, known, tree):
-            raise LedgerError("the log is not what it was: entries were replaced", code="ledger-forked")
-    places = dict(running) if running else {}
+    tree = _gone_on(change, first, before)
+    places: dict[str, int] = {}
 
     def place(call: str) -> int | None:
         found = places.get(call)
+        if found is None and running:
+            found = running.get(call)
         if found is not None:
             return found
         there = change.row("SELECT max(seq) FROM running WHERE call = ?", call)
@@ -106,7 +102,7 @@ def append(
             places[entry.call] = seq
             opened[seq] = (entry.call, seq, writer)
         elif entry.answers is not None and opened.pop(entry.answers, None) is None:
-            closed.append((entry.answers,))
+            closed.append((entry.call, entry.answers))
     if row[2] is not None and any(entry.kind != PROOF for entry in entries):
         raise parse_mark(bytes(row[2])).error()
     tree.extend(leaves)
@@ -114,16 +110,30 @@ def append(
         ("INSERT INTO leaf (seq, hash, body, subject) VALUES (?, ?, ?, ?)", rows),
         ("INSERT INTO secret (seq, path, salt, value) VALUES (?, ?, ?, ?)", fields),
         ("INSERT INTO running (call, seq, writer) VALUES (?, ?, ?)", list(opened.values())),
-        ("DELETE FROM running WHERE seq = ?", closed),
+        ("DELETE FROM running WHERE call = ? AND seq = ?", closed),
         (
             "UPDATE head SET size = ?, range = ? WHERE one = 1 AND size = ? AND range = ?",
-            [(tree.size, tree.to_bytes(), first, bytes(row[1]))],
+            [(tree.size, tree.to_bytes(), first, before)],
         ),
     )
     if changed != 1:  # writers take turns: whoever moved it is none of them
         raise LedgerError("the head of the log was changed while an entry was written", code="ledger-forked")
     change.remember(TREE, tree)
     return Appended(first, entries, Head(tree.size, tree.root()), tree)
+
+
+def _gone_on(view: Transaction, size: int, data: bytes) -> CompactRange:
+    """The stored tree, if it goes on from what this process has seen. Raises LedgerError."""
+    known: CompactRange | None = view.recall(TREE)
+    if known is not None and known.size == size and known.to_bytes() == data:
+        return known.copy()
+    tree = CompactRange.from_bytes(size, data)
+    if known is not None:
+        if size < known.size:
+            raise LedgerError("the log is shorter than it was: it was cut", code="ledger-truncated")
+        if not extends(view, known, tree):
+            raise LedgerError("the log is not what it was: entries were replaced", code="ledger-forked")
+    return tree
 
 
 def extends(view: Transaction, known: CompactRange, now: CompactRange) -> bool:

@@ -35,7 +35,7 @@ Also = Callable[[Transaction], None]
 
 
 class Item(msgspec.Struct, kw_only=True, eq=False):
-    """One thing to be written: serialised already, built when its turn comes."""
+    """One thing to be written: serialised already, built when its turn comes. One without content only waits."""
 
     waited: bool
     call: str
@@ -55,19 +55,20 @@ class Item(msgspec.Struct, kw_only=True, eq=False):
 class Batch:
     """Items gathered while the one before is written."""
 
-    __slots__ = ("done", "error", "head", "items", "urgent")
+    __slots__ = ("error", "head", "items", "over", "urgent")
 
     def __init__(self) -> None:
         self.items: list[Item] = []
         self.urgent = False
         """Somebody waits for it."""
-        self.done = threading.Event()
+        self.over = False
+        """Nobody writes it any more."""
         self.head: Head | None = None
         self.error: Exception | None = None
 
     def finish(self) -> None:
         """Lets everybody go on who waits for it."""
-        self.done.set()
+        self.over = True
         for item in self.items:
             if item.waiting is not None:
                 item.waiting.release()

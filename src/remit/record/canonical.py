@@ -57,30 +57,42 @@ def _check(value: Any) -> bool:
     layer = [value]
     for _ in range(MAX_DEPTH):
         below: list[Any] = []
+        count = 0
         for item in layer:
             kind = type(item)
-            if kind is str or kind is bool or item is None:
+            if kind in _FINE:
                 continue
             if kind is int:
                 if not -MAX_INT <= item <= MAX_INT:
                     raise CanonicalError("a whole number beyond ±(2⁵³ − 1)")
-            elif kind is dict:
-                for key in item:
-                    if type(key) is not str:
-                        raise CanonicalError(f"a key that is not a text: {type(key).__name__}")
-                    if not key.isascii() and max(key) > "\uffff":
-                        wide_keys = True
-                below.extend(item.values())
+                continue
+            if kind is dict:
+                for other in set(map(type, item)) - _KEYS:
+                    raise CanonicalError(f"a key that is not a text: {other.__name__}")
+                keys = "".join(item)
+                wide_keys = wide_keys or (not keys.isascii() and max(keys) > "\uffff")
+                values = item.values()
             elif kind is list or kind is tuple:
-                below.extend(item)
+                values = item
             else:
                 raise CanonicalError(f"a value of type {kind.__name__}")
-            if len(below) > MAX_VALUES:
+            count += len(values)
+            if count > MAX_VALUES:
                 raise CanonicalError(f"more than {MAX_VALUES} values")
-        if not below:
+            kinds = set(map(type, values)) - _FINE
+            if kinds == _NUMBERS:
+                numbers = [one for one in values if type(one) is int]
+                below += (min(numbers), max(numbers))
+            elif kinds:
+                below += values
+        if not count:
             return wide_keys
         layer = below
     raise CanonicalError(f"nested deeper than {MAX_DEPTH}")
+
+
+_FINE = frozenset((str, bool, type(None)))
+_KEYS, _NUMBERS = frozenset((str,)), frozenset((int,))
 
 
 def _in_utf16_order(value: Any) -> Any:

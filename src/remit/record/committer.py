@@ -15,7 +15,6 @@ from remit.record.stop_mark import CODES
 from remit.store.errors import StoreError, StoreMisused, StoreRefused
 from remit.store.interface import Store, Transaction
 
-MOST_RUNNING = 10_000
 Sink = Callable[[list[tuple[int, bytes]]], None]
 """A second place for entries, given their places and bytes once they are in the log."""
 OnBreak = Callable[[LedgerError], object]
@@ -49,13 +48,14 @@ class Committer:
         self.sink_errors = 0
         self.lost = 0
         """Entries that nobody waited for and that could not be made or kept: a mistake in this program."""
-        self._running: dict[str, int] = {}
         self._settled: list[Item] = []
         self._doubt: Doubt | None = None
 
     def commit(self, batch: Batch) -> list[Item]:
         """Writes the batch, or sets its error; returns the items that nobody waits for and that must be tried again."""
         items = self._built(batch.items)
+        if not items and not self.doubtful:
+            return []
         try:
             self._write(batch, items)
         except Exception as error:  # whatever it is: callers must not wait for a thread that died
@@ -82,7 +82,8 @@ class Committer:
             try:
                 if item.pending is None and item.snapshot is not None:
                     item.pending = intent_entry(item.snapshot, self.writer)
-                good.append(item)
+                if item.pending is not None:
+                    good.append(item)
             except LedgerError as error:
                 self._refuse(item, error)
             except Exception as error:
@@ -103,7 +104,7 @@ class Committer:
                 self.lease.hold(change)
                 if items:
                     pending = [item.pending for item in items if item.pending is not None]
-                    done = append(change, pending, self.closer, head=change.looked, running=self._running)
+                    done = append(change, pending, self.closer, head=change.looked, running=self.lease.running)
                 for item in items:
                     if item.also is not None and not item.abandoned:
                         item.also(change)
@@ -115,24 +116,15 @@ class Committer:
             if error.code in CODES and not isinstance(error, LedgerStopped) and self.on_break is not None:
                 self.on_break(error)
             raise
-        self.lease.kept(done.entries if done is not None and self.closer == self.writer else ())
         if done is None:
+            self.lease.kept()
             return
+        self.lease.kept(done.entries if self.closer == self.writer else (), done.first)
         for place, item in enumerate(items, done.first):
             item.seq = place
         batch.head = done.head
-        self._remember(done)
-        self._tell(done)
-
-    def _remember(self, done: Appended) -> None:
-        """Where the calls stand that this process will report the outcome of: nobody has to look them up."""
-        if self.closer != self.writer:
-            return
-        for place, entry in enumerate(done.entries, done.first):
-            if entry.opens and entry.call is not None and len(self._running) < MOST_RUNNING:
-                self._running[entry.call] = place
-            elif entry.answers is not None and entry.call is not None:
-                self._running.pop(entry.call, None)
+        if self.sink is not None:
+            self._tell(done, self.sink)
 
     def _settle(self, change: Transaction) -> None:
         """Looks whether a commit that failed half-way was kept after all: then its items are done."""
@@ -171,11 +163,9 @@ class Committer:
                 kept.append(item)
         return kept
 
-    def _tell(self, done: Appended) -> None:
-        if self.sink is None:
-            return
+    def _tell(self, done: Appended, sink: Sink) -> None:
         try:
-            self.sink([(done.first + place, entry.body) for place, entry in enumerate(done.entries)])
+            sink([(done.first + place, entry.body) for place, entry in enumerate(done.entries)])
         except Exception:  # the second sink is a convenience; the log itself is written
             self.sink_errors += 1
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from typing import Any
 
 from remit.model.call import Call
 from remit.model.decision import Decision
 from remit.record.append import HEAD, Appended, Pending, append, head_of, is_there
 from remit.record.batch import Also, Receipt
-from remit.record.entry import Entry, intent_entry, intent_snapshot, outcome_entry
+from remit.record.entry import Entry, event_entry, intent_entry, intent_snapshot, outcome_entry
 from remit.record.errors import LedgerUnavailable
 from remit.record.ids import checked_id
 from remit.record.lease import ELSEWHERE
@@ -48,6 +49,10 @@ class DirectLedger:
             return outcome_entry(name, place(name), result, at, self.writer, error=error, took=took)
 
         return self._write(build, name)
+
+    def event(self, kind: str, about: Mapping[str, Any]) -> Receipt:
+        """Records anything else that counts. Raises LedgerError."""
+        return self._write(event_entry(kind, self.clock(), self.writer, about, {}), "")
 
     def flush(self) -> None:
         """Nothing is queued."""

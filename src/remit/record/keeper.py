@@ -140,8 +140,8 @@ class Keeper:
             found = error if stops(error.code) else None
         except (RemitError, OSError) as error:
             problem = str(error)
+        before, self.problem = self.problem, problem
         for ledger in self.ledgers:
             ledger.stopped = found
-        if problem is not None and problem != self.problem:
+        if problem is not None and problem != before:
             self._on_fault(problem)
-        self.problem = problem

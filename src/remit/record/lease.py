@@ -46,42 +46,43 @@ class Lease:
     def __init__(self, writer: str, state: Path | None) -> None:
         """Without a state directory there is no lock, and only the row counts."""
         self.writer, self.state = writer, state
-        self._running: set[str] = set()
+        self.running: dict[str, int] = {}
+        """The calls of this writer that run, with the places of their intents."""
         self._renewed: float | None = None
+        self._renewing: float | None = None
         self._lock = -1
 
     @property
     def due(self) -> bool:
         """Whether it has to be renewed now: a call runs, and it was not renewed for a while."""
-        return bool(self._running) and (self._renewed is None or _steady() - self._renewed >= RENEW)
-
-    @property
-    def running(self) -> bool:
-        """Whether calls of this writer run."""
-        return bool(self._running)
+        return bool(self.running) and (self._renewed is None or _steady() - self._renewed >= RENEW)
 
     def hold(self, change: Transaction) -> None:
         """Within a change: the lease is held, and fresh."""
-        if self._renewed is not None and _steady() - self._renewed < RENEW:
+        now = _steady()
+        if self._renewed is not None and now - self._renewed < RENEW:
             return
+        self._renewing = now
         if self._lock < 0 and self.state is not None:
             self._lock = _locked(self.state / FOLDER / self.writer)
-        seen = f"{_wall(change)} {int(_steady() * 1000)}"
+        seen = f"{_wall(change)} {int(now * 1000)}"
         if not change.run("UPDATE writer_process SET seen = ? WHERE id = ?", seen, self.writer):
             change.run(
                 "INSERT INTO writer_process (id, host, boot, pid, seen) VALUES (?, ?, ?, ?, ?)",
                 *(self.writer, os.uname().nodename, _boot(), os.getpid(), seen),
             )
 
-    def kept(self, entries: Iterable[Entry] = ()) -> None:
-        """The change was kept, with these entries."""
-        if self._renewed is None or _steady() - self._renewed >= RENEW:
-            self._renewed = _steady()
-        for entry in entries:
-            if entry.opens and entry.call is not None:
-                self._running.add(entry.call)
-            elif entry.kind == "outcome" and entry.call is not None:
-                self._running.discard(entry.call)
+    def kept(self, entries: Iterable[Entry] = (), first: int = 0) -> None:
+        """The change was kept, with these entries, from that place on."""
+        if self._renewing is not None:
+            self._renewed, self._renewing = self._renewing, None
+        for place, entry in enumerate(entries, first):
+            if entry.call is None:
+                continue
+            if entry.opens:
+                self.running[entry.call] = place
+            elif entry.kind == "outcome":
+                self.running.pop(entry.call, None)
 
     def renew(self, store: Store) -> None:
         """Renews it where that is due; not if the store can't be written, and then the next call tries again."""
@@ -187,7 +188,10 @@ def _wall(change: Transaction) -> int:
 
 def _steady() -> float:
     """Seconds since the machine started, sleep included: nobody sets this clock."""
-    return time.clock_gettime(getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC))
+    return time.clock_gettime(_STEADY)
+
+
+_STEADY: int = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
 
 
 def _boot() -> str:

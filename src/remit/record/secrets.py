@@ -6,7 +6,6 @@ the command line that it could be, so that one rule serves all of them.
 
 from __future__ import annotations
 
-import json
 import shlex
 import unicodedata
 from functools import cache, lru_cache, partial
@@ -20,6 +19,7 @@ from remit.model.decoding import Decoding
 from remit.model.pattern import compile_later
 from remit.model.shipped import shipped
 
+_SPACE = compile_later(r"\s")
 _RUN = compile_later(r"[A-Za-z0-9+/=_-]{24,}")
 _PLAIN = compile_later(r"[0-9a-f]{24,128}|[a-z_-]+|[A-Z_-]+|[0-9_-]+|[A-Za-z]+|sha(?:1|256|384|512)-[A-Za-z0-9+/=]+")
 """Runs that are no secret for being long: hashes, words, numbers."""
@@ -95,6 +95,8 @@ class _Secrets(msgspec.Struct, frozen=True):
     """By shape, what stands before the secret and stays readable."""
     marks: dict[str, tuple[str, ...]]
     """By shape, texts of which whatever has it has one: without any there is no need to load what finds shapes."""
+    spaced: frozenset[str]
+    """Shapes that have white space in them, as no path has."""
     entropy: _Entropy
 
 
@@ -316,9 +318,10 @@ def _is_marked(kind: str, low: str | None) -> bool:
     """False only for a text, in small letters, that does not have this shape; None: it is not ASCII."""
     if low is None:
         return True
-    for mark in _known().marks[kind]:  # noqa: SIM110 -- a generator takes longer, and this runs for every text
+    known = _known()
+    for mark in known.marks[kind]:
         if mark in low:
-            return True
+            return kind not in known.spaced or _SPACE.search(low) is not None
     return False
 
 
@@ -341,7 +344,11 @@ def _in_json(text: str, depth: int) -> str:
     except (msgspec.DecodeError, UnicodeError, RecursionError):
         return text
     clean = without_secrets("", value, depth + 1)
-    return text if clean is value else json.dumps(clean, ensure_ascii=False)
+    if clean is value:
+        return text
+    import json  # here: few texts have a secret in them
+
+    return json.dumps(clean, ensure_ascii=False)
 
 
 def _in_manifest(text: str) -> str:

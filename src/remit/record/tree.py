@@ -81,7 +81,9 @@ class CompactRange:
         return _fold(self.hashes)
 
     def copy(self) -> CompactRange:
-        return CompactRange(self.size, self.hashes)
+        found = CompactRange.__new__(CompactRange)  # it was checked when it was made
+        found.size, found.hashes = self.size, self.hashes.copy()
+        return found
 
     def to_bytes(self) -> bytes:
         return b"".join(self.hashes)
@@ -241,6 +243,6 @@ def _range_hash(start: int, end: int, hash_at: HashAt) -> bytes:
 
 def _fold(parts: Sequence[bytes]) -> bytes:
     found = parts[-1]
-    for part in reversed(parts[:-1]):
-        found = node_hash(part, found)
+    for at in range(len(parts) - 2, -1, -1):
+        found = lean_sha256(b"\x01" + parts[at] + found).digest()
     return found

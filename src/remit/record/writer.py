@@ -39,7 +39,6 @@ from remit.store.interface import Store
 LINGER = 0.02
 QUEUE = 1_000
 GATHER = 0.002
-GROUP = 512
 RETRY = 0.25
 LARGE = 16_384
 """Bytes: what is as large as that may be too large for an entry, so its caller waits to be told."""
@@ -73,7 +72,8 @@ class Ledger:
         self.stopped: LedgerError | None = None
         """Why nothing may be written any more: the log is not the one that was signed."""
         self._pid = 0
-        self._ending = False
+        self._ending = self._down = self._resting = False
+        self._open = Batch()
         self._thread: threading.Thread
         self._start()
 
@@ -137,11 +137,7 @@ class Ledger:
     def flush(self) -> None:
         """Everything that was queued is on disk. Raises LedgerUnavailable."""
         self._here()
-        with self._lock:
-            batch = self._open
-            batch.urgent = True
-        self._wake.set()
-        self._wait(batch)
+        self._wait_for_all()
 
     def close(self) -> None:
         """Writes what is queued, and ends the thread. Raises LedgerUnavailable if something could not be written."""
@@ -150,11 +146,8 @@ class Ledger:
         atexit.unregister(self._at_exit)
         with self._lock:
             self._ending = True  # whatever is queued was queued before: the thread finds it
-            batch = self._open
-            batch.urgent = True
-        self._wake.set()
         try:
-            self._wait(batch)
+            self._wait_for_all()
             self._thread.join(self.deadline)
             if self._open.items:
                 raise LedgerUnavailable("the ledger was closed with entries that could not be written")
@@ -188,42 +181,65 @@ class Ledger:
             if self._down or self._ending or self.stopped is not None or len(items) >= QUEUE:
                 return False
             items.append(item)
-            first = len(items) == 1
-        if first:
-            self._wake.set()
+            rests, self._resting = self._resting, False
+        if rests:
+            self._ring()
         return True
 
     def _put(self, item: Item) -> Receipt:
         if self.stopped is not None:
             raise LedgerUnavailable(f"nothing can be recorded: {self.stopped}")
+        if not item.waited and self._queue(item):
+            return Receipt(item.call)
         with self._lock:
             if self._ending:
                 raise LedgerUnavailable("the ledger is closed")
-            batch = self._open
-            waited = item.waited or self._down or len(batch.items) >= QUEUE
-            if waited:
-                waiting = item.waiting = threading.Lock()
-                waiting.acquire()
-                item.waited = True
-            batch.items.append(item)
-            wake = waited or len(batch.items) == 1
-            batch.urgent = batch.urgent or waited
-        if wake:
-            self._wake.set()
-        if not waited:
-            return Receipt(item.call)
+            batch, waiting, ring = self._join(item)
+        if ring:
+            self._ring()
+        self._wait(item, batch, waiting)
+        if item.error is not None:
+            raise item.error
+        return Receipt(item.call, item.seq, batch.head or self.head)
+
+    def _wait_for_all(self) -> None:
+        """Everything that is queued now is written. Raises LedgerUnavailable."""
+        item = Item(waited=True, call="")
+        with self._lock:
+            if self._open.over:  # the thread has ended
+                if self._open.error is not None:
+                    raise _unavailable(self._open)
+                return
+            batch, waiting, ring = self._join(item)
+        if ring:
+            self._ring()
+        self._wait(item, batch, waiting)
+
+    def _join(self, item: Item) -> tuple[Batch, threading.Lock, bool]:
+        """The item is in the open batch: that batch, what to wait for, and whether the thread must be told.
+
+        For those who hold the lock. The thread was told already by whoever made the batch urgent.
+        """
+        batch = self._open
+        waiting = item.waiting = threading.Lock()
+        waiting.acquire()
+        item.waited = True
+        batch.items.append(item)
+        ring, batch.urgent, self._resting = not batch.urgent, True, False
+        return batch, waiting, ring
+
+    def _wait(self, item: Item, batch: Batch, waiting: threading.Lock) -> None:
+        """Returns once the item's turn is over. Raises LedgerUnavailable: then it counts as not written."""
         if not waiting.acquire(timeout=self.deadline) or batch.error is not None:
             with self._lock:
                 item.abandoned = item.seq is None
             if item.abandoned:
                 raise _unavailable(batch)
-        if item.error is not None:
-            raise item.error
-        return Receipt(item.call, item.seq, batch.head or self.head)
 
-    def _wait(self, batch: Batch) -> None:
-        if not batch.done.wait(self.deadline) or batch.error is not None:
-            raise _unavailable(batch)
+    def _ring(self) -> None:
+        """Wakes the thread."""
+        with suppress(RuntimeError):  # somebody else has, just now
+            self._bell.release()
 
     # The thread
 
@@ -241,7 +257,11 @@ class Ledger:
         self.writer = secrets.token_hex(8)
         self._numbers = itertools.count(1)
         self._lock = threading.Lock()
-        self._wake = threading.Event()
+        self._bell = threading.Lock()
+        """What the thread waits for; whoever releases it wakes the thread."""
+        self._bell.acquire()
+        self._resting = False
+        """The thread sleeps until it is woken; otherwise it looks by itself within LINGER seconds."""
         self._open = Batch()
         self._down = False
         self._ending = False
@@ -259,11 +279,8 @@ class Ledger:
     def _run(self) -> None:
         last = time.monotonic()
         while True:
-            self._wake.wait(self._pause())
-            self._wake.clear()
+            self._watch()
             self._lease.renew(self.store)
-            if self._open.items and not (self._open.urgent or self._ending or self._down):
-                self._linger()
             self._gather()
             with self._lock:
                 batch, self._open = self._open, Batch()
@@ -279,28 +296,32 @@ class Ledger:
                 with self._lock:
                     self._open.items[:0] = [item for item in batch.items if not item.waited and item.seq is None]
             batch.finish()
-            if self._ending and (self._down or not self._open.items):
-                self._open.error = batch.error
-                self._open.finish()
-                return
+            if self._ending:
+                with self._lock:
+                    if self._down or not self._open.items:
+                        self._open.error = batch.error
+                        self._open.finish()
+                        return
+
+    def _watch(self) -> None:
+        """Returns when somebody waits, when an entry was queued LINGER seconds ago, and when a pause is over."""
+        if self._bell.acquire(timeout=RETRY if self._down else LINGER) or self._down or self._open.items:
+            return
+        with self._lock:
+            self._resting = not self._open.items
+        if not self._resting:
+            return
+        pause = self._pause()
+        woken = self._bell.acquire(timeout=-1 if pause is None else pause)
+        self._resting = False
+        if woken and not self._open.urgent and not self._ending:
+            self._bell.acquire(timeout=LINGER)  # others join
 
     def _pause(self) -> float | None:
         """How long nothing has to be done unless somebody comes; None: for ever."""
-        if self._down:
-            return RETRY
         if self._lease.running:
             return RENEW if self.heartbeat is None else min(RENEW, self.heartbeat)
         return self.heartbeat
-
-    def _linger(self) -> None:
-        """Gives others the time to join, until somebody waits or enough are there."""
-        end = time.monotonic() + LINGER
-        while not self._open.urgent and len(self._open.items) < GROUP and not self._ending:
-            left = end - time.monotonic()
-            if left <= 0:
-                return
-            self._wake.wait(left)
-            self._wake.clear()
 
     def _gather(self) -> None:
         """Lets those join who were in the group before and come again at once; somebody alone never waits for it."""
@@ -318,14 +339,12 @@ class Ledger:
         self.head = batch.head or self.head
         at = self.clock()
         with self._lock:
-            for item in (*batch.items, *self._committer.settled()):
+            for item in batch.items + self._committer.settled():
                 if item.abandoned and item.snapshot is not None and item.seq is not None:
                     # A call that was denied because its caller did not wait any longer did not run.
                     entry = outcome_entry(item.call, item.seq, "not-run", at, self.writer)
                     kept.append(Item(pending=entry, waited=False, call=item.call))
             self._open.items[:0] = kept
-        if kept and not self._down:
-            self._wake.set()
 
 
 def _done(call: str, at: int, writer: str, took: int, place: Callable[[str], int | None]) -> Entry:

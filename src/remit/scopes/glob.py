@@ -103,15 +103,6 @@ class Glob:
         tokens = tuple(_fold_tokens(each) for each in self._tokens)
         return Glob(self.text, tokens, absolute=self.absolute, is_folded=True)
 
-    def branches(self) -> tuple[Glob, ...]:
-        """One glob for each of its brace alternatives; together they match what it matches."""
-        if len(self._tokens) == 1:
-            return (self,)
-        return tuple(
-            Glob(f"{self.text}#{index}", (each,), absolute=self.absolute, is_folded=self.is_folded)
-            for index, each in enumerate(self._tokens)
-        )
-
     @property
     def base(self) -> str:
         """The longest literal directory that all of it lies in: `docs` for `docs/**/*.md`, else the root."""
@@ -242,8 +233,8 @@ def _rebuild(text: str, tokens: tuple[Tokens, ...], absolute: bool, is_folded: b
 def _loose_segment(part: Tokens) -> list[Tokens]:
     """A segment, and it again without some of its stars."""
     stars = [index for index, token in enumerate(part) if token is Wild.STAR]
-    if not stars or len(part) == 1 or len(stars) > 4:
-        return [(Wild.STAR,)] if len(stars) > 4 else [part]
+    if len(stars) > 4:
+        return [(Wild.STAR,)]
     found: list[Tokens] = []
     for left in itertools.product((True, False), repeat=len(stars)):
         dropped = {index for index, keep in zip(stars, left, strict=True) if not keep}
@@ -294,8 +285,6 @@ def _fold_tokens(tokens: Tokens) -> Tokens:
 @functools.lru_cache(maxsize=1024)
 def _fold_set(chosen: CharSet) -> Token:
     """A set that has the folded form of every member; a star if one folds to several characters."""
-    if chosen == ANY:
-        return ANY
     if chosen.size() > _HALF:  # a negated class: it leaves out only what it leaves out in either case
         gone = [char for char in chosen.inverse().chars() if not _has(chosen, char.lower(), char.upper())]
         return _set_of(form for form in map(fold, gone) if len(form) == 1).inverse()

@@ -37,18 +37,12 @@ def normal(tokens: Tokens) -> Alternative:
 
 def includes(wide: Alternative, narrow: Alternative) -> bool:
     """True only if every path of `narrow` is one of `wide`."""
-    return not _part_at_once(wide, narrow) and _includes(wide, narrow, Wild.DEEP, ANY_SEGMENT, segment_includes)
+    return _includes(wide, narrow, Wild.DEEP, ANY_SEGMENT, segment_includes)
 
 
 def intersects(one: Alternative, other: Alternative) -> bool:
     """False only if no path belongs to both."""
-    return not _part_at_once(one, other) and _intersects(one, other, Wild.DEEP, segment_intersects)
-
-
-def _part_at_once(one: Alternative, other: Alternative) -> bool:
-    """Whether two literal first segments differ already, as most do."""
-    firsts = (one[:1], other[:1])
-    return all(first and isinstance(first[0], str) for first in firsts) and firsts[0] != firsts[1]
+    return _intersects(one, other, Wild.DEEP, segment_intersects)
 
 
 def segment_includes(wide: Segment, narrow: Segment) -> bool:

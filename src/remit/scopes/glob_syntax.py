@@ -182,8 +182,6 @@ class _Reader:
             parts += 1
             if self.at >= len(self.text):
                 raise GlobError(f"unclosed `{{` in glob {quoted(self.text)}")
-            if len(options) > MAX_ALTERNATIVES:
-                raise GlobError(f"more than {MAX_ALTERNATIVES} alternatives in glob {quoted(self.text)}")
             if self.text[self.at] == "}":
                 break
         self.at += 1

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 
+from remit.scopes import glob_algebra as algebra
 from remit.scopes.glob import Glob
 from remit.scopes.glob_match import matcher
 
@@ -34,7 +35,10 @@ class GlobSet:
 
     def includes(self, glob: Glob) -> bool:
         """True only if every path that `glob` matches is in the set; each alternative needs one member."""
-        return all(any(own.includes(branch) for own in self.globs) for branch in self._form(glob).branches())
+        other = self._form(glob)
+        kind = (other.absolute, other.is_folded)
+        mine = [each for own in self.globs if (own.absolute, own.is_folded) == kind for each in own.alternatives]
+        return all(any(algebra.includes(each, part) for each in mine) for part in other.alternatives)
 
     def intersects(self, glob: Glob) -> bool:
         """False only if no path that `glob` matches is in the set."""

@@ -66,7 +66,7 @@ class HostMatcher(CanonicalMatcher):
         self.patterns = [read_pattern(text) for text in texts]
 
     def covers(self, unit: Unit) -> bool:
-        if unit.wide or unit.value == UNKNOWN_VALUE:
+        if unit.wide:
             return False
         host, port = _parts(unit.value)
         return any(host_in(host, one) and two in ("*", port) for one, two in self.patterns)

@@ -51,13 +51,13 @@ class Judge:
 
     def given(self, context: Context, values: dict[str, list[Any]]) -> Judge:
         """The same with what the call's task and context tell filled in."""
-        if not self.open:
-            return self
-        from copy import copy  # here: few scopes leave anything to the call
+        found = self
+        if self.open:
+            from copy import copy  # here: few scopes leave anything to the call
 
-        found, said = copy(self), Given(context, values)
-        found.parts = {kind: part.given(said) for kind, part in self.parts.items()}
-        found._text = None
+            found, said = copy(self), Given(context, values)
+            found.parts = {kind: part.given(said) for kind, part in self.parts.items()}
+            found._text = None
         return found
 
     def applies(self, context: Context, values: dict[str, list[Any]], units: list[Unit]) -> bool:

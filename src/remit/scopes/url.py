@@ -130,7 +130,7 @@ class UrlPattern(msgspec.Struct, frozen=True):
         return (
             self.scheme == other.scheme
             and (self.port == other.port or None in (self.port, other.port))
-            and (self._meets_host(other.host) or other._meets_host(self.host))
+            and (self._includes_host(other.host) or other._includes_host(self.host))
             and (self.any_path or other.any_path or self._meets_path(other))
         )
 
@@ -156,9 +156,6 @@ class UrlPattern(msgspec.Struct, frozen=True):
         if host == self.host or self.host == _ANYWHERE:
             return True
         return self.host[0] == "*" and host != _ANYWHERE and host.removeprefix("*").endswith(self.host[1:])
-
-    def _meets_host(self, host: str) -> bool:
-        return self._includes_host(host) or (host == _ANYWHERE)
 
     def _includes_path(self, other: UrlPattern) -> bool:
         if other.any_path or (other.any_query and not self.any_query):
@@ -245,7 +242,7 @@ def _paths(path: str, text: str) -> tuple[Glob | None, Glob | None]:
         raise UrlError(f"encoded slash, backslash or percent sign in pattern {quoted(text)}")
     if decoded(path) is None:
         raise UrlError(f"octets that are not UTF-8 in pattern {quoted(text)}")
-    body = _OCTETS.sub(lambda found: _literal(decoded(found[0]) or found[0]), path).removeprefix("/")
+    body = _OCTETS.sub(lambda found: _literal(decoded(found[0]) or ""), path).removeprefix("/")
     if not body:
         return Glob.literal("."), None
     try:

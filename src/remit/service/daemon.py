@@ -13,7 +13,9 @@ from types import TracebackType
 from typing import Self
 
 from remit.adapters.hooks.carrier import Answer, HookAnswerer
+from remit.adapters.hooks.client import PING, DaemonFailed, ask
 from remit.adapters.hooks.installed import InstallError, read_installed
+from remit.adapters.hooks.roots import sealed_places
 from remit.adapters.hosts import registry
 from remit.enforce.attempt import Enforcer
 from remit.enforce.in_force import ledger_settings
@@ -56,7 +58,6 @@ class Daemon:
                 state=self.state,
                 url=url,
                 settings=ledger_settings(self.root),
-                full=False,
                 on_fault=on_fault,
             )
             for fault in self.opened.warnings:
@@ -84,7 +85,10 @@ class Daemon:
         return Ledger(opened.store, point=host, elsewhere=True, on_break=opened.on_break, state=self.state)
 
     def _answerer(self, host: str, ledger: Ledger) -> HookAnswerer:
-        enforcer = Enforcer.of_project(self.root, self.state, self.opened.store, ledger)
+        sealed: tuple[str, ...] = ()
+        with suppress(InstallError):
+            sealed = sealed_places(self.state, read_installed(self.state, host))
+        enforcer = Enforcer.of_project(self.root, self.state, self.opened.store, ledger, sealed=sealed)
         return HookAnswerer(host, enforcer, lambda: read_installed(self.state, host), self.state)
 
     def serve(self) -> None:
@@ -136,6 +140,18 @@ def _lock(state: Path) -> int:
         os.close(handle)
         raise RemitError("a daemon is running for this project already", code="already-serving") from None
     return handle
+
+
+def is_answering(state: Path) -> bool:
+    """Whether a daemon that serves answers, as a hook would ask it: one that hangs denies every call."""
+    here = os.open(".", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        return ask(PING, str(state), b"") is not None
+    except DaemonFailed:
+        return False
+    finally:
+        os.fchdir(here)
+        os.close(here)
 
 
 def is_serving(state: Path) -> bool:

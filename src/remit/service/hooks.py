@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from remit.adapters.hooks.carrier import Answer, HookAnswerer
-from remit.adapters.hooks.client import LIMIT, SOCKET
+from remit.adapters.hooks.client import LIMIT, PING, SOCKET
 from remit.model.errors import RemitError
 
 DEADLINE = 5.0
@@ -91,6 +91,9 @@ class HookServer:
     def _answer(self, link: socket.socket) -> None:
         found = _question(link)
         if found is None:
+            return
+        if found.host == PING:
+            link.sendall(b"remit-hook 2 %s 0 0 0\n" % found.mark)
             return
         answerer = self.answerers.get(found.host)
         if answerer is None:

@@ -40,26 +40,25 @@ class Pool(Generic[C]):
         self._shut = False
         self._orphaned = False
         self._process = os.getpid()
-        self._slots = threading.Semaphore(size)
+        self._free = size
         self._mutex = threading.Lock()
+        self._given = threading.Condition(self._mutex)
         _POOLS.add(self)
 
     def take(self, deadline: float, *, fresh: bool = False) -> tuple[C, bool]:
         """A connection, and whether it was just opened. `open` gets the deadline, and raises StoreErrors."""
-        if not self._slots.acquire(timeout=max(0.0, deadline - time.monotonic())):
-            raise StoreBusy("all connections to the store are in use by other threads of this process")
+        with self._mutex:
+            while not self._free:
+                if not self._given.wait(deadline - time.monotonic()):
+                    raise StoreBusy("all connections to the store are in use by other threads of this process")
+            self.check()
+            self._free -= 1
+            if self._idle and not fresh:
+                connection = self._idle.pop()
+                self._used.append(connection)
+                return connection, False
+            self._used.append(None)  # being opened: it counts if the process forks now
         opening: C | None = None
-        try:
-            with self._mutex:
-                self.check()
-                if self._idle and not fresh:
-                    connection = self._idle.pop()
-                    self._used.append(connection)
-                    return connection, False
-                self._used.append(None)  # being opened: it counts if the process forks now
-        except BaseException:
-            self._slots.release()
-            raise
         try:
             opening = self._open(deadline)
         finally:
@@ -67,8 +66,8 @@ class Pool(Generic[C]):
                 self._used.remove(None)
                 if opening is not None:
                     self._used.append(opening)
-            if opening is None:
-                self._slots.release()
+                else:
+                    self._freed()
         return opening, True
 
     def give(self, connection: C, *, broken: bool) -> None:
@@ -76,13 +75,20 @@ class Pool(Generic[C]):
         if self._process != os.getpid() or self._orphaned:
             return
         with self._mutex:
-            self._used[:] = [other for other in self._used if other is not connection]
             keep = not broken and not self._shut
+            self._used[:] = [other for other in self._used if other is not connection]
             if keep:
                 self._idle.append(connection)
+                self._freed()
         if not keep:
             self._close(connection)
-        self._slots.release()
+            with self._mutex:
+                self._freed()
+
+    def _freed(self) -> None:
+        """One connection more may be taken. For those who hold the mutex."""
+        self._free += 1
+        self._given.notify()
 
     def check(self) -> None:
         """Raises a StoreError if this pool can't be used in this process, or any more."""
@@ -126,7 +132,8 @@ class Pool(Generic[C]):
 
     def _after_in_child(self) -> None:
         self._mutex = threading.Lock()
-        self._slots = threading.Semaphore(self._size)
+        self._given = threading.Condition(self._mutex)
+        self._free = self._size
         self._idle = []
         if self._used:
             # Kept for ever: closing what belongs to the parent would end its work.

@@ -59,17 +59,21 @@ def checked(query: Query, values: tuple[Any, ...]) -> tuple[Any, ...]:
     """The values, if every kind of store can keep them as they are; raises StoreMisused otherwise."""
     if len(values) != query.values:
         raise StoreMisused(f"{len(values)} values for {query.values} places")
-    for value in values:
-        kind = type(value)
-        if kind is bytes or value is None:
-            continue
-        if kind is str:
+    for place in _to_check(*map(type, values)):
+        value = values[place]
+        if type(value) is str:
             if value.isascii() and "\0" not in value:
                 continue
-        elif kind is int and -_MAX_INTEGER <= value <= _MAX_INTEGER:
+        elif type(value) is int and -_MAX_INTEGER <= value <= _MAX_INTEGER:
             continue
         return tuple(map(_value, values))  # something that needs a closer look
     return values
+
+
+@lru_cache(maxsize=512)
+def _to_check(*kinds: type) -> tuple[int, ...]:
+    """The places of values that not every store could keep, by what they are; of the others all can be kept."""
+    return tuple(place for place, kind in enumerate(kinds) if kind is not bytes and kind is not type(None))
 
 
 def _value(value: Any) -> Any:

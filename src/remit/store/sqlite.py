@@ -77,6 +77,8 @@ class Link:
     def __init__(self, connection: sqlite3.Connection, files: tuple[Identity | None, ...]) -> None:
         self.connection = connection
         self.files = files
+        self.place: tuple[int, ...] | None = None
+        """The directory, as it was when these files were last found in it."""
         self.spoilt = False
 
 
@@ -256,7 +258,10 @@ class SqliteStore(BaseStore[Link, SqliteTransaction]):
             connection.connection.close()
 
     def _begin_write(self, connection: Link, deadline: float, look: str | None = None) -> SqliteTransaction:
-        self._check_files(connection)
+        place = self._files.place()
+        if place is None or place != connection.place:  # a name in it changed; the end looks at the files in any case
+            self._check_files(connection)
+            connection.place = place
         self._execute(connection, "BEGIN IMMEDIATE", deadline)
         transaction = SqliteTransaction(connection, writes=True)
         if look is not None:

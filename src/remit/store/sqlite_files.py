@@ -41,6 +41,7 @@ class Files:
         self.journal = path.with_name(path.name + "-journal")
         self.lock = path.with_name(path.name + "-lock")
         self._names = (str(path), str(self.log), str(self.memory))
+        self._folder = str(path.parent)
         self._descriptor = -1
         self.identity: Identity = (0, 0)
 
@@ -124,6 +125,14 @@ class Files:
     def identities(self) -> tuple[Identity | None, ...]:
         """Which files stand under the three names now."""
         return tuple(map(_identity, self._names))
+
+    def place(self) -> tuple[int, ...] | None:
+        """The directory with the moment at which a name in it last changed, to the tick of the kernel's clock."""
+        try:
+            found = os.lstat(self._folder)
+        except OSError:
+            return None
+        return (found.st_dev, found.st_ino, found.st_ctime_ns)
 
     def inherit(self) -> None:
         """Called in a forked child: the parent was using the database."""

@@ -89,17 +89,13 @@ class BaseTransaction(ABC):
 
     def run_together(self, *statements: tuple[str, Sequence[tuple[Value, ...]]]) -> int:
         with self.guarded():
-            queries = [(read_query(sql), rows) for sql, rows in statements]
-            return self._together([(query, [checked(query, row) for row in rows]) for query, rows in queries])
+            return self._together([(read_query(sql), rows) for sql, rows in statements if rows])
 
     def _together(self, statements: Sequence[tuple[Query, Sequence[tuple[Any, ...]]]]) -> int:
         """How many rows the last of the statements changed."""
         changed = 0
         for query, rows in statements:
-            if len(rows) == 1:
-                changed = int(self._cursor(query, rows[0]).rowcount)
-            elif rows:
-                changed = self._many(query, rows)
+            changed = self._cursor(query, rows[0]).rowcount if len(rows) == 1 else self._many(query, rows)
         return changed
 
     def each(self, sql: str, *args: Value) -> Iterator[tuple[Any, ...]]:

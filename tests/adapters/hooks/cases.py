@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -136,6 +137,7 @@ class CaseHook:
         installed = Installed(1, self.host, str(root), "remit.yaml", "settings.json", "now", (), agents)
         self.enforcer.facts, self.enforcer.decided = self.facts, None
         self.enforcer.case = call if call is not None else Call("", "")
+        shutil.rmtree(self.state / "hooks" / "uses", ignore_errors=True)  # cases have ids in common, but are no one use
         answer = HookAnswerer(self.host, self.enforcer, lambda: installed, self.state).answer(said)
         assert answer.decision is not None
         decided: Decision | None = self.enforcer.decided

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import tomllib
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
@@ -18,6 +19,7 @@ from remit.adapters.hosts.patches import files_of
 from remit.enforce.refusal import refusal
 from remit.model.call import Call
 from remit.model.decision import Decision
+from remit.model.errors import CallError
 from remit.model.terms import ALLOW, ASK, DENY
 
 HOSTS = [registry.find(name) for name in registry.BUILT_IN]
@@ -233,3 +235,24 @@ def test_the_files_of_a_patch(patch: str, writes: list[str], deletes: list[str])
 )
 def test_a_patch_that_is_not_plain_names_no_file(patch: str):
     assert files_of(patch) is None
+
+
+def test_vs_code_runs_the_hooks_of_copilot_with_its_own_fields(tmp_path: Path):
+    """As its documentation has it: no agent is named, and the decision stands in `hookSpecificOutput`."""
+    host = registry.find("copilot-cli")
+    said: dict[str, Any] = {
+        "timestamp": "2026-11-18T00:00:00Z",
+        "hookEventName": "PreToolUse",
+        "sessionId": "s",
+        "cwd": str(tmp_path),
+    }
+    said |= {"tool_name": "read_file", "tool_input": {"filePath": "a"}, "tool_use_id": "u"}
+    event = host.read_event(json.dumps(said).encode())
+    assert (event.when, event.tool, event.agent, event.use, event.person) == ("before", "read_file", None, "u", True)
+    told = json.loads(host.answer(decision(ALLOW), {"filePath": "b"}).out)
+    assert told["hookSpecificOutput"]["updatedInput"] == told["modifiedArgs"] == {"filePath": "b"}
+    after = host.read_event(json.dumps({**said, "hookEventName": "PostToolUse"}).encode())
+    assert (after.when, after.use) == ("after", "u")
+    for more in ({"tool_use_id": ""}, {"tool_input": "x"}, {"cwd": "relative"}, {"hookEventName": "New"}):
+        with pytest.raises(CallError):
+            host.read_event(json.dumps({**said, **more}).encode())

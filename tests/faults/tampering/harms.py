@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import sqlite3
 from collections.abc import Callable
@@ -155,7 +156,8 @@ def _rewritten(scene: Scene, seq: int) -> tuple[Any, ...]:
     link = sqlite3.connect(scene.state / "remit.db")
     [(body,)] = link.execute("SELECT body FROM leaf WHERE seq = ?", (seq,)).fetchall()
     link.close()
-    changed = bytes(body).replace(b"deny", b"DENY")
+    changed = bytes(body).replace(b'"v":1', b'"v":2')
+    assert changed != bytes(body)
     return ("UPDATE leaf SET body = ?, hash = ? WHERE seq = ?", changed, leaf_hash(changed), seq)
 
 
@@ -359,3 +361,66 @@ def _(scene: Scene) -> None:
     data = bytearray(path.read_bytes())
     data[4096:8192] = b"\xff" * 4096
     path.write_bytes(data)
+
+
+@_add("the write-ahead log removed")
+def _(scene: Scene) -> None:
+    (scene.state / "remit.db-wal").unlink(missing_ok=True)
+
+
+@_add("the write-ahead log cut to nothing")
+def _(scene: Scene) -> None:
+    if (scene.state / "remit.db-wal").exists():
+        os.truncate(scene.state / "remit.db-wal", 0)
+
+
+@_add("the database replaced by a symbolic link to it")
+def _(scene: Scene) -> None:
+    moved = scene.state.parent / "moved.db"
+    shutil.move(scene.state / "remit.db", moved)
+    (scene.state / "remit.db").symlink_to(moved)
+
+
+@_add("the database is a hard link of another file")
+def _(scene: Scene) -> None:
+    other = scene.state.parent / "other.db"
+    other.unlink(missing_ok=True)
+    os.link(scene.state / "remit.db", other)
+
+
+@_add("the database replaced by a copy of itself")
+def _(scene: Scene) -> None:
+    copy = scene.state.parent / "copy.db"
+    shutil.copy(scene.state / "remit.db", copy)
+    os.replace(copy, scene.state / "remit.db")
+
+
+@_add("the state directory moved away, and a symbolic link in its place")
+def _(scene: Scene) -> None:
+    moved = scene.state.with_name("moved")
+    shutil.move(scene.state, moved)
+    scene.state.symlink_to(moved)
+
+
+@_add("the state directory open to others")
+def _(scene: Scene) -> None:
+    scene.state.chmod(0o755)
+
+
+@_add("the database open to others")
+def _(scene: Scene) -> None:
+    (scene.state / "remit.db").chmod(0o666)
+
+
+@_add("the memory `states` removed")
+def _(scene: Scene) -> None:
+    (scene.keys / "states").unlink(missing_ok=True)
+
+
+_statements("the latest moment set back", "UPDATE moment SET seen = ''")
+_statements("the latest moment set to the year 9000", "UPDATE moment SET seen = '9000-01-01T00:00:00.000Z'")
+_statements(
+    "an entry found by a subject that it does not have", "UPDATE leaf SET subject = '[\"ask\",1]' WHERE seq = 5"
+)
+_statements("the index of subjects dropped", "DROP INDEX leaf_subject")
+_statements("a call added to those that run", "INSERT INTO running (call, seq, writer) VALUES ('x', 5, 'elsewhere')")

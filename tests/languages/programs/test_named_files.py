@@ -1,5 +1,7 @@
 """Options that name a file write it, whatever else the program does; a link is another name for its target."""
 
+from posixpath import normpath
+
 import pytest
 
 from remit.compile import build_rulebook
@@ -75,7 +77,7 @@ def test_git_extras_can_install():
     ],
 )
 def test_a_link_counts_as_reading_its_target(text, path):
-    assert path in touched(text, "read")
+    assert path in {normpath(found or "") for found in touched(text, "read")}
 
 
 @pytest.mark.parametrize("text", ["ln -s private pp && cat pp/x", "ln -s ../private sub/pp; cat sub/pp/x"])

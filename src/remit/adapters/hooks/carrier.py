@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import msgspec
 
+from remit.adapters.hooks import copies
 from remit.adapters.hooks.definitions import Definitions
 from remit.adapters.hooks.installed import Installed
+from remit.adapters.hooks.once import Uses
 from remit.adapters.hosts import registry
-from remit.adapters.hosts.interface import PLAIN_REFUSAL, Event, Reply
+from remit.adapters.hosts.interface import PLAIN_REFUSAL, Event, ReadsByItself, Reply
 from remit.enforce.attempt import Enforcer, Passage, wait
 from remit.enforce.carrier import Carried, Carrier, Judged
 from remit.enforce.errors import GuardError
@@ -25,7 +27,7 @@ from remit.model.decision import Decision, Remedy
 from remit.model.digest import sha256
 from remit.model.errors import CallError, RemitError
 from remit.model.rulebook import Rulebook
-from remit.model.terms import ASK, DENY, HUMAN
+from remit.model.terms import ALLOW, ASK, DENY, HUMAN
 from remit.model.text import shown
 from remit.record.ids import is_id
 
@@ -46,6 +48,7 @@ class HookAnswerer:
     def __init__(self, host: str, enforcer: Enforcer, installed: Callable[[], Installed], state: Path) -> None:
         """`installed` looks the record up, again for each question. Raises InstallError then."""
         self.host, self.enforcer, self.installed, self.state = registry.find(host), enforcer, installed, state
+        self.uses = Uses(state)
         self.definitions = Definitions(self.host.definition_endings)
 
     @staticmethod
@@ -72,18 +75,60 @@ class HookAnswerer:
                 self.enforcer.refuse(call, refusal(call, error.code, f"the call can't be read: {error}"))
             )
         if event.when in ("end", "other"):
+            self.uses.sweep()
             return Answer(self.host.last_resort.silence, ended=event.when == "end")
-        if event.when == "after":
-            use = _id(event) if event.use else self._running(event)
+        event = msgspec.structs.replace(event, person=False) if alone else event
+        with self.uses.of(_id(event)) if event.use else nullcontext() as use:
+            if event.when == "after":
+                running = _id(event) if event.use else self._running(event)
+                if running is not None and (use is None or not use.ended):
+                    self.enforcer.ended(running, "done" if event.failed is None else "failed", error=event.failed)
+                if use is not None:
+                    use.end()
+                return Answer(self.host.last_resort.silence)
+            known = use.answered(event) if use is not None else None
+            if known is not None:
+                return Answer(known)
+            found = self._judged(event)
             if use is not None:
-                self.enforcer.ended(use, "done" if event.failed is None else "failed", error=event.failed)
-            return Answer(self.host.last_resort.silence)
-        carrier = HookCarrier(self, msgspec.structs.replace(event, person=False) if alone else event)
-        found = wait(self.enforcer.attempt(carrier))
-        if isinstance(found, Passage):
-            reply = self.host.answer(_with_statement(found.decision, carrier.statement), carrier.changed)
-            return Answer(reply, carrier.call_id, found.decision)
-        return self._refused(found)
+                use.answer(event, found.reply)
+            return found
+
+    def _judged(self, event: Event) -> Answer:
+        """The answer to a question that nobody has answered yet."""
+        try:
+            installed = self.installed()
+        except RemitError:
+            installed = None  # what that means for the call is said where it is needed
+        missing = copies.gone(installed) if installed is not None else []
+        if installed is not None and copies.is_reachable(installed, missing):
+            call, id_ = _as_said(event), _id(event) if event.use else None
+            help_ = f"a person looks who took them away and runs `remit install {self.host.name}`"
+            reason = (
+                f"Remit's hooks are gone from {', '.join(missing)}, and a command could take away the last; {help_}"
+            )
+            return self._refused(self.enforcer.refuse(call, refusal(call, "hooks-gone", reason), call_id=id_))
+        carrier = HookCarrier(self, event)
+        passed = wait(self.enforcer.attempt(carrier))
+        if isinstance(passed, Passage):
+            reply = self.host.answer(_with_statement(passed.decision, carrier.statement), carrier.changed)
+            found = Answer(reply, carrier.call_id, passed.decision)
+        else:
+            found = self._refused(passed)
+        return self._with_news(found, installed, missing, event.session) if installed is not None else found
+
+    def _with_news(self, answer: Answer, installed: Installed, missing: list[str], session: str) -> Answer:
+        """The same, with what people must know: a hook that is gone is said to each session, and recorded once."""
+        told, first = copies.news(self.state, installed, missing, session)
+        for path in first:
+            with suppress(RemitError):
+                self.enforcer.ledger.event("unsafe", {"what": "hook-gone", "point": self.host.name, "path": path})
+        if not told:
+            return answer
+        text = (
+            f"its hook is gone from {', '.join(told)}; look who took it away, then run `remit install {self.host.name}`"
+        )
+        return answer._replace(reply=self.host.with_notice(answer.reply, text))
 
     def refuse(self, data: bytes, code: str, reason: str) -> Answer:
         """A deny for a question, recorded; nothing for a report. Never raises."""
@@ -192,6 +237,10 @@ class HookCarrier(Carrier):
         if judged.call.args is not self.call.args and fixed and decision.would is None:
             reason = f"{self.answerer.host.name} can't leave out arguments that are null"
             raise GuardError(reason, code="obligation-unsupported")
+        host = self.answerer.host
+        if decision.would is None and isinstance(host, ReadsByItself):
+            for tool, args in host.reads_after(self.event.tool, self.event.args, self.event.cwd):
+                self._check_read(judged, tool, args)
         for duty in decision.obligations if decision.would is None else ():
             if duty.do == "create-exclusively":
                 _check_new(str(self.event.args.get(duty.arg, "")), self.event.cwd)
@@ -199,6 +248,16 @@ class HookCarrier(Carrier):
                 raise GuardError(
                     f"{self.answerer.host.name} can't carry out `{duty.do}`", code="obligation-unsupported"
                 )
+
+    def _check_read(self, judged: Judged, tool: str, args: dict[str, Any]) -> None:
+        """Raises GuardError unless the agent may read by a call what the host would read by itself."""
+        call = msgspec.structs.replace(judged.call, tool=tool, args=args)
+        found = self.answerer.enforcer.judge(call, judged.rulebook, self.knows_task).decision
+        if found.verdict is not ALLOW:
+            reason = (
+                f"{self.answerer.host.name} would read {', '.join(map(str, args.values()))} by itself: {found.reason}"
+            )
+            raise GuardError(reason, code="import-not-permitted")
 
     def _check_stamp(self, judged: Judged, fixed: bool) -> None:
         """Remit's own server must be told who calls, for certain. Raises GuardError where that can't be."""
@@ -262,6 +321,10 @@ def _check_new(text: str, cwd: str | None) -> None:
 
 
 def _id(event: Event) -> str:
-    """The id of the call in the ledger: the host's own, made unique by its session."""
-    text = f"{event.session}/{event.use}"
+    return call_id(event.session, event.use)
+
+
+def call_id(session: str, use: str) -> str:
+    """The id of a call in the ledger: the host's own, made unique by its session."""
+    text = f"{session}/{use}"
     return text if is_id(text) else f"hook-{sha256(text.encode('utf-8', 'replace')).hexdigest()}"

@@ -26,6 +26,8 @@ PATIENCE = 6.0
 """Seconds for the daemon."""
 LIMIT = 32 * 1024 * 1024
 SOCKET = "serve.sock"
+PING = "ping"
+"""In the place of a host: whether the daemon answers at all."""
 SIDECAR = "hooks/%s.client"
 MAGIC = b"remit-client 2"
 _MANY = (b"question", b"report")
@@ -232,18 +234,30 @@ def _answer(host: str, state: str, data: bytes, elsewhere: bool) -> Reply:
             return found
     except DaemonFailed as error:
         failed = str(error)
-    import site  # here: a hook that finds the daemon needs neither
+    import gc  # here: a hook that finds the daemon needs none of this
+    import site
 
+    gc.disable()  # one call, and the process ends: looking for garbage would take longer than all of it lives
     site.main()  # -S left out where packages are
-    # msgspec asks for it, does without it, and it brings half of the time that starting takes.
+    # msgspec asks for the first one, does without it, and it brings half of the time that starting takes; of the other
+    # one it needs, by way of `uuid`, nothing but the name of the system.
     sys.modules["typing_extensions"] = None  # type: ignore[assignment]
+    sys.modules["platform"] = _Platform  # type: ignore[assignment]
     from remit.adapters.hooks.local import answer_alone, answer_elsewhere
 
-    del sys.modules["typing_extensions"]
+    del sys.modules["typing_extensions"], sys.modules["platform"]
 
     if elsewhere:
         return answer_elsewhere(host, state, data)
     return answer_alone(host, state, data, alone=alone, failed=failed)
+
+
+class _Platform:
+    """All that is needed of the module `platform`."""
+
+    @staticmethod
+    def system() -> str:
+        return posix.uname().sysname
 
 
 def ask(host: str, state: str, data: bytes, *, alone: bool = False) -> Reply | None:
@@ -278,6 +292,8 @@ def ask(host: str, state: str, data: bytes, *, alone: bool = False) -> Reply | N
                 raise DaemonFailed("its answer is too long")
     except OSError:
         raise DaemonFailed("it does not answer") from None
+    finally:
+        link.close()
     head, _, body = bytes(found).partition(b"\n")
     try:
         code, out, err = map(int, head.removeprefix(opening).split(b" "))

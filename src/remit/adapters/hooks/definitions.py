@@ -14,19 +14,22 @@ from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 
 from remit.model.digest import sha256
+from remit.model.pattern import compile_later
 
 _HEAD = 64 * 1024
 _MAX_FILE = 4 * 1024 * 1024
 _MAX_FILES = 10_000
-_NAME = re.compile(rb"^[\s\xef\xbb\xbf]*[\"']?name[\"']?\s*:\s*(.*?)\s*$", re.MULTILINE)
+_NAME = compile_later(rb"^[\s\xef\xbb\xbf]*[\"']?name[\"']?\s*:\s*(.*?)\s*$", re.MULTILINE)
 
 
 ANY = "*"
 """In the place of a name: the file might define any agent."""
-_OPENING = re.compile(rb"[\s\xef\xbb\xbf]*---")
-_CLOSING = re.compile(rb"^---", re.MULTILINE)
-_ODD = re.compile(rb"^\s*[^\sA-Za-z0-9_#-]|^\s*-*\s*name\s*$|[\x00\x0b\x0c]|\xc2\x85|\xe2\x80[\xa8\xa9]", re.MULTILINE)
-_PLAIN = re.compile(r"[\w .:@/-]*", re.ASCII)
+_OPENING = compile_later(rb"[\s\xef\xbb\xbf]*---")
+_CLOSING = compile_later(rb"^---", re.MULTILINE)
+_ODD = compile_later(
+    rb"^\s*[^\sA-Za-z0-9_#-]|^\s*-*\s*name\s*$|[\x00\x0b\x0c]|\xc2\x85|\xe2\x80[\xa8\xa9]", re.MULTILINE
+)
+_PLAIN = compile_later(r"[\w .:@/-]*", re.ASCII)
 
 
 def names_in(path: Path, data: bytes, endings: Iterable[str]) -> set[str]:

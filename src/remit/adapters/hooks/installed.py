@@ -62,6 +62,9 @@ class Installed(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     copies: tuple[Copy, ...] = ()
     """Where our hooks stand; none in a record of before they were kept."""
 
+    present: tuple[str, ...] = ()
+    """The host's agents that were defined then, whether or not the policy knows them."""
+
     @property
     def outside(self) -> tuple[Copy, ...]:
         """Those that no command in the project reaches."""

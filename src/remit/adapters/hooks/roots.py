@@ -17,11 +17,11 @@ import shlex
 import stat
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple
 
-from remit.adapters.hooks.installed import InstallError
+from remit.adapters.hooks.installed import Installed, InstallError
 from remit.adapters.hosts.interface import PLAIN_REFUSAL, Host
 from remit.store.files import write_whole
 from remit.store.place import hosts_directory
@@ -169,6 +169,20 @@ def roots_are_current(host: Host, own: Root) -> bool:
         return own in roots and roots_path(host.name).read_bytes() == roots_file(host, roots)
     except (InstallError, OSError):
         return False
+
+
+def sealed_places(state: Path, installed: Installed) -> tuple[str, ...]:
+    """What no call of one project may change: the lists, where our hooks stand, and the other projects in the lists.
+
+    One around this project is left out, and one inside of it: that belongs to it.
+    """
+    folder, root = state.parent / "hosts", installed.root
+    found = [str(folder), *(copy.path for copy in installed.outside)]
+    for path in sorted(folder.glob("*.sh")):
+        with suppress(InstallError):  # the shell denies everything then
+            found += [one.root for one in read_roots(path.stem, path)]
+    apart = (one for one in found if os.path.commonpath((one, root)) not in (one, root))
+    return tuple(dict.fromkeys(apart))
 
 
 def guard_command(host: str) -> str:

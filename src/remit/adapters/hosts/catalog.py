@@ -19,13 +19,15 @@ class CatalogError(RemitError):
     code = "bad-catalog"
 
 
-class Gap(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class Gap(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """Something that a host lets through although the hook is installed."""
 
     what: str
     because: str
     do: str
     """What people can do about it."""
+    key: str | None = None
+    """The setting that closes it: once that is set, nobody is told any more."""
 
 
 class HostCatalog(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):

@@ -7,11 +7,14 @@ file for each host (`catalog.py`).
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, runtime_checkable
 
 import msgspec
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from remit.adapters.hosts.setup import Setup
     from remit.model.decision import Decision
 
@@ -124,3 +127,14 @@ class Host(Protocol):
 
     def setup(self) -> Setup:
         """Its other half, loaded when it is needed."""
+
+
+@runtime_checkable
+class ReadsByItself(Protocol):
+    """A host whose files make it read others without a call, such as memory that imports a file."""
+
+    def reads_after(self, tool: str, args: dict[str, Any], cwd: str | None) -> Iterable[tuple[str, dict[str, Any]]]:
+        """The calls that would read what the host reads by itself once this call has run."""
+
+    def reads_now(self, root: Path) -> Iterable[tuple[str, str, tuple[str, dict[str, Any]]]]:
+        """The same for the files of a project as they are: which file, what it makes the host read, and the call."""

@@ -19,6 +19,7 @@ BUILT_IN = {
     "opencode": "remit.adapters.hosts.opencode",
     "codex": "remit.adapters.hosts.codex",
     "gemini-cli": "remit.adapters.hosts.gemini_cli",
+    "cursor": "remit.adapters.hosts.cursor",
 }
 """By name: the module that has it as `HOST`."""
 GROUP = "remit.hosts"

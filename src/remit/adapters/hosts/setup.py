@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, Protocol
+from typing import Any, Literal, NamedTuple, Protocol, runtime_checkable
 
 import msgspec
 
@@ -186,3 +186,20 @@ class Setup(Protocol):
 
     def understood(self, code: int, out: bytes, err: bytes) -> Said:
         """What it makes of a hook's answer, read as strictly as it must be written."""
+
+
+class Ran(NamedTuple):
+    """A use of a tool that came to something, as the host itself wrote it down."""
+
+    session: str
+    use: str
+    tool: str
+    at: str
+
+
+@runtime_checkable
+class KeepsTranscripts(Protocol):
+    """A host that writes down what its sessions do: what ran and is not in the ledger got past the hook."""
+
+    def ran(self, root: Path, since: float) -> Iterable[Ran]:
+        """What ran in the project, in sessions that wrote something after this moment."""

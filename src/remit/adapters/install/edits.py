@@ -429,6 +429,7 @@ def _record(
         agents={name: files for name, files in pins.items() if files or name in place.setup.catalog.agents},
         store=os.environ.get("REMIT_STORE") or None,
         copies=tuple(copies),
+        present=tuple(sorted(seen.agents)),
     )
 
 

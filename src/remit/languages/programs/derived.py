@@ -52,21 +52,24 @@ def touch_into(out: Reading, target: Word, sources: list[Word], *, deep: bool = 
         out.touch("write", Word(text, target.raw, target.glob or source.glob), deep=deep, nested=not deep)
 
 
-def touch_linked(out: Reading, plain: list[Word], into: Word | None) -> None:
-    """A link is another name for all that lies below its target, as seen from here or from where the link lies."""
+def touch_linked(out: Reading, plain: list[Word], into: Word | None, *, symbolic: bool) -> None:
+    """A link is another name for all that lies below its target, through which it can be written.
+
+    The target of a symbolic link is seen from where the link lies: in the folder that is named, or beside the name."""
     targets, link = (plain, into) if into is not None or len(plain) < 2 else (plain[:-1], plain[-1])
     folders = {"."}
-    if link is not None and link.text is not None and not link.glob:
-        folders |= {link.text.rstrip("/") or "/", link.text.rstrip("/").rpartition("/")[0] or "."}
+    told = link is not None and link.text is not None and not link.glob
+    if told and link is not None and link.text is not None:
+        folders = {link.text.rstrip("/") or "/", link.text.rstrip("/").rpartition("/")[0] or "."}
+        folders |= set() if symbolic and into is None else {"."}
     for target in targets:
         text = target.text
-        if text is None or text.startswith(("/", "~")):
-            folders_of = {"."}
-        else:
-            folders_of = folders
-        for folder in sorted(folders_of):
-            path = text if text is None or folder == "." else normpath(f"{folder}/{text}")
-            out.touch("read", target._replace(text=path), deep=True)
+        from_here = text is None or text.startswith(("/", "~"))
+        for folder in sorted({"."} if from_here else folders):
+            path = target._replace(text=text if text is None or folder == "." else f"{folder}/{text}")
+            out.touch("read", path, deep=True)
+            if symbolic:
+                out.touch("write", path)
 
 
 def touch_reports(out: Reading, word: Word) -> None:

@@ -458,7 +458,8 @@ class Interpreter:
         if profile.special == "git branch switch":
             self._switch(plain, seen)
         if profile.special == "ln":
-            touch_linked(self.out, plain, self.into)
+            symbolic = not seen.isdisjoint(("-s", "--symbolic")) and seen.isdisjoint(("-r", "--relative"))
+            touch_linked(self.out, plain, self.into, symbolic=symbolic)
         told = [_told(word) for word in plain]
         self.replaced = touch_unnamed(self.out, profile.special, told, seen, self.replaced)
 

@@ -42,6 +42,26 @@ class Placed:
         if links:
             self.touches = [found for one in self.touches for found in self._followed(*one, links)]
             self.redirected = [found for one in self.redirected for found in self._followed(*one, links)]
+            for touches in (self.touches, self.redirected):
+                climbing = {
+                    touch for touch, _ in touches if not links.keys().isdisjoint(self._climbs(touch, cwd, root))
+                }
+                touches.extend((_untold(touch), None) for touch in climbing)
+
+    def climbs(self, cwd: str | None, root: str | None) -> set[str]:
+        """The directories that paths leave again by `..`: of a link, that leads elsewhere than the text says."""
+        touches = [touch for touch, _ in (*self.touches, *self.redirected)]
+        return {path for touch in touches for path in self._climbs(touch, cwd, root)}
+
+    def _climbs(self, touch: Touch, cwd: str | None, root: str | None) -> Iterable[str]:
+        for base in self.act.bases:
+            text = touch.path.text or ""
+            parts = (text if text[:1] == "/" or base in (None, ".") else f"{base}/{text}").split("/")
+            for index, part in enumerate(parts):
+                if part == ".." and any(above not in ("", ".", "..") for above in parts[:index]):
+                    path = _normal("/".join(parts[:index]), cwd, root)
+                    if path is not None:
+                        yield path
 
     def _followed(
         self, touch: Touch, path: str | Glob | None, links: Mapping[str, str]
@@ -72,8 +92,8 @@ class Placed:
     def pass_through(self, brought: Sequence[Glob]) -> None:
         """Other commands of the text bring links there: what is touched on the way through one could be anywhere."""
         for touches in (self.touches, self.redirected):
-            lost = [(touch, None) for touch, path in touches if path is not None and _could_pass(touch, path, brought)]
-            touches.extend(lost)
+            lost = [touch for touch, path in touches if path is not None and _could_pass(touch, path, brought)]
+            touches.extend((_untold(touch), None) for touch in lost)
 
     def written(self, touch: Touch) -> tuple[str, ...]:
         """What the text says of a place that can't be told: `~/p/.claude/x` for `cd ~/p && rm .claude/x`."""
@@ -86,6 +106,11 @@ def _placed(
     for touch in touches:
         for where in bases:
             yield touch, _locate(touch, where, root, act.program not in EXPANDED) if where is not None else None
+
+
+def _untold(touch: Touch) -> Touch:
+    """The same, where the text says no longer where it goes."""
+    return touch._replace(path=Word(None, touch.path.raw or touch.path.text or "?"))
 
 
 def _below(folder: str) -> str | Glob:

@@ -26,7 +26,8 @@ def named_paths(text: str, cwd: str | None, root: str | None) -> set[str]:
     """The normal paths that a text names: whoever looks at the disk follows these."""
     placed = [Placed(act, cwd, root) for act in understand(text).acts]
     found = [path for one in placed for _, path in (*one.touches, *one.redirected) if path is not None]
-    return {path.base if isinstance(path, Glob) else path for path in found} - {"."}
+    climbed = {path for one in placed for path in one.climbs(cwd, root)}
+    return ({path.base if isinstance(path, Glob) else path for path in found} | climbed) - {"."}
 
 
 def named_patterns(text: str, cwd: str | None, root: str | None) -> set[Glob]:

@@ -5,13 +5,15 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Iterator
+from datetime import datetime
 from pathlib import Path
 
 import msgspec
 
+from remit.adapters.hooks.carrier import call_id
 from remit.adapters.hooks.installed import InstallError, read_installed
 from remit.adapters.hosts import registry
-from remit.adapters.hosts.setup import Finding
+from remit.adapters.hosts.setup import Finding, KeepsTranscripts
 from remit.enforce.in_force import ledger_settings
 from remit.grant.clock import Clock
 from remit.grant.credential import status as credential_status
@@ -24,7 +26,7 @@ from remit.record.continuity import check_continuity
 from remit.record.faults import faults
 from remit.record.open import OpenLog, open_log
 from remit.record.policy import weakenings
-from remit.service.daemon import is_serving
+from remit.service.daemon import is_answering, is_serving
 from remit.service.status.agents import agent_states
 from remit.service.status.hosts import host_state
 from remit.service.status.ledger import ledger_state, seen, with_sizes, with_streams
@@ -96,20 +98,27 @@ def gather(
     """`rulebook`: what is in force, or where nothing is, what the policy file says. `problems`: of the policy file."""
     now = moment(time.time())
     hosts = tuple(host_state(host, project.root, project.policy, project.state, rulebook) for host in registry.names())
-    ledger, credential, calls, looked = _looked_up(opened, rulebook)
+    ledger, credential, calls, looked, ids = _looked_up(opened, rulebook)
+    if ledger.reachable:
+        hosts = tuple(_with_silence(project, host, looked, ids) for host in hosts)
     agents: tuple[AgentState, ...] = ()
     nothing = policy.fault or ("no policy is activated" if policy.at is None else None)
     if rulebook is not None:
         agents = agent_states(rulebook, hosts, calls, now, nothing)
     weak = tuple(_weaknesses(rulebook, now)) if rulebook is not None and nothing is None else ()
     clock, daily = _clock_and_sums(opened, rulebook)
+    serving = is_serving(project.state)
+    hung = serving and not is_answering(project.state)
     findings = tuple(_findings(project, policy, hosts, opened, ledger, credential, clock, problems))
+    if hung:
+        text = "the daemon runs and does not answer: every call is denied (daemon-failed)"
+        findings += (Finding("fault", "daemon-hung", text, "restart `remit serve`, or stop it"),)
     return Status(
         str(project.root),
         str(project.state),
         policy,
         ledger,
-        is_serving(project.state),
+        serving,
         credential,
         weak,
         hosts,
@@ -123,22 +132,44 @@ def gather(
 
 def _looked_up(
     opened: OpenLog | NoStore, rulebook: Rulebook | None
-) -> tuple[LedgerState, CredentialState | None, dict[str, tuple[Seen, ...]], Looked]:
+) -> tuple[LedgerState, CredentialState | None, dict[str, tuple[Seen, ...]], Looked, dict[str, str]]:
     nobody: dict[str, tuple[Seen, ...]] = {}
     if isinstance(opened, NoStore):
         credential = CredentialState(False) if opened.none else None
-        return LedgerState(opened.store, False, opened.problem), credential, nobody, Looked(0, opened.none)
+        return LedgerState(opened.store, False, opened.problem), credential, nobody, Looked(0, opened.none), {}
     ledger = ledger_state(opened)
     try:
         kept = credential_status(opened.store)
         lifted = rulebook is not None and LIFTED in rulebook.book.unsafe
         credential = CredentialState(kept is not None, kept.set_at if kept is not None else None, lifted)
-        calls, looked = seen(opened)
+        calls, looked, ids = seen(opened)
         ledger = with_sizes(with_streams(ledger, opened, rulebook), opened)
     except RemitError as error:
         broken = msgspec.structs.replace(ledger, reachable=False, problem=ledger.problem or str(error))
-        return broken, None, nobody, Looked(0, False)
-    return ledger, credential, calls, looked
+        return broken, None, nobody, Looked(0, False), {}
+    return ledger, credential, calls, looked, ids
+
+
+def _with_silence(project: Project, host: HostState, looked: Looked, calls: dict[str, str]) -> HostState:
+    """The same with what ran in the host, by its own word, and is not in the ledger."""
+    setup: object = registry.find(host.name).setup() if host.installed else None
+    if not isinstance(setup, KeepsTranscripts) or host.at is None:
+        return host
+    since = host.at if looked.all else max(host.at, min(calls.values(), default=host.at))
+    begun = datetime.fromisoformat(since.replace("Z", "+00:00")).timestamp()
+    silent = [
+        one for one in setup.ran(project.root, begun) if one.at > since and call_id(one.session, one.use) not in calls
+    ]
+    if not silent:
+        return host
+    last = max(silent, key=lambda one: one.at)
+    text = (
+        f"{len(silent)} uses of tools ran in {host.name} and are not in the ledger, the last {last.tool} at {last.at}"
+        f" in session {last.session}: no hook was asked about them"
+    )
+    help_ = "look how that session was started, and at `remit status --all`: what the host lets through"
+    found = Finding("fault", "ledger-silent", text, help_)
+    return msgspec.structs.replace(host, findings=(*host.findings, found))
 
 
 def _clock_and_sums(
@@ -202,7 +233,8 @@ def _findings(
     elif policy.at is None:
         yield Finding("fault", "never-activated", "no policy was ever activated", "run `remit activate`")
     if policy.state == "broken":
-        what = problems[0] if problems else "its tests fail"
+        gone = not os.path.lexists(project.policy)
+        what = problems[0] if problems else "it is gone" if gone else "its tests fail"
         more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
         text = f"the policy file is broken, so an edit waits that nobody can activate: {what}{more}"
         yield Finding("fault", "broken-policy", text, "run `remit check`")

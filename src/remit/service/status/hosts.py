@@ -17,11 +17,15 @@ from remit.adapters.hooks.installed import (
 )
 from remit.adapters.hooks.roots import own_root, read_roots, roots_are_current
 from remit.adapters.hosts import registry
-from remit.adapters.hosts.interface import OUTSIDE, Host
+from remit.adapters.hosts.interface import OUTSIDE, Host, ReadsByItself
 from remit.adapters.hosts.registry import UnknownHost
 from remit.adapters.hosts.setup import UNHOOKED, Finding, Setup
+from remit.decide import decide
+from remit.enforce.paths import facts_at, look_up
+from remit.model.call import Call, Context
 from remit.model.errors import RemitError
 from remit.model.rulebook import Rulebook
+from remit.model.terms import ALLOW
 from remit.model.text import shown
 from remit.service.status.model import CopyState, Definition, DefinitionWord, HostState
 
@@ -57,6 +61,10 @@ def host_state(name: str, root: Path, policy: Path, state: Path, rulebook: Ruleb
     findings += lost
     definitions, problems = _definitions(host, setup, installed, rulebook)
     findings += problems
+    if rulebook is not None and main is not None:
+        findings += _reads_by_itself(host, root, state, rulebook, main)
+    open_ = {one.help for one in findings if one.code == "unset"}
+    passes = [gap for gap in setup.catalog.passes if gap.key is None or any(gap.key in (text or "") for text in open_)]
     return HostState(
         name,
         True,
@@ -66,9 +74,24 @@ def host_state(name: str, root: Path, policy: Path, state: Path, rulebook: Ruleb
         hooked,
         tuple(findings),
         definitions,
-        setup.catalog.passes,
+        tuple(passes),
         tuple(copies),
     )
+
+
+def _reads_by_itself(host: Host, root: Path, state: Path, rulebook: Rulebook, main: str) -> Iterator[Finding]:
+    """What files of the project make the host read to its model, and its main agent may not read."""
+    if not isinstance(host, ReadsByItself):
+        return
+    facts = facts_at(root / rulebook.book.root, state)
+    for file, target, (tool, args) in host.reads_now(root):
+        call = Call(main, tool, args, Context(cwd=str(root)))
+        found = decide(rulebook, call, look_up(rulebook, call, facts))
+        if found.verdict is not ALLOW:
+            text = (
+                f"{shown(file, 300)} makes the host read {shown(target, 300)} to its model, and {main} may not read it"
+            )
+            yield _fault("import-forbidden", f"{text}: {shown(found.reason, 200)}", "take the import out of the file")
 
 
 def _unhooks(one: Finding) -> bool:
@@ -141,7 +164,9 @@ def _definitions(
     for path in sorted(there):
         new = _name(setup, Path(path))
         if new is not None and new not in found:
-            found[new] = Definition(new, "new", (path,), known is None or new in known)
+            told = known is None or new in known
+            word: DefinitionWord = "unknown" if new in installed.present and not told else "new"
+            found[new] = Definition(new, word, (path,), told)
     for name in setup.catalog.agents:
         wanted = known is not None and name in known
         found.setdefault(name, Definition(name, "new" if wanted else "built in", (), known is None or wanted))

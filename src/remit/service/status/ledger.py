@@ -32,6 +32,7 @@ class _Line(msgspec.Struct):
     agent: str | None = None
     point: str | None = None
     session: str | None = None
+    call: str | None = None
     what: str | None = None
     policy: str | None = None
     """Empty where nothing was decided: what the call needs was missing."""
@@ -87,8 +88,10 @@ def with_streams(state: LedgerState, opened: OpenLog, rulebook: Rulebook | None)
 _LINE = Decoding(_Line)
 
 
-def seen(opened: OpenLog, back: int = BACK) -> tuple[dict[str, tuple[Seen, ...]], Looked]:
-    """By agent, its calls at each point, and how far back that looks. Raises StoreError and LedgerError."""
+def seen(opened: OpenLog, back: int = BACK) -> tuple[dict[str, tuple[Seen, ...]], Looked, dict[str, str]]:
+    """By agent, its calls at each point; how far back that looks; and the ids of all calls. Raises StoreError and
+    LedgerError."""
+    calls: dict[str, str] = {}
     found: dict[tuple[str, str], tuple[int, str]] = {}
     unsafe: dict[str, tuple[int, str]] = {}
     with opened.store.read() as view:
@@ -102,6 +105,8 @@ def seen(opened: OpenLog, back: int = BACK) -> tuple[dict[str, tuple[Seen, ...]]
             if line.type == "unsafe" and line.what == NO_ACTIVATION and len(unsafe) < MAX_NAMES:
                 point = line.point or "?"
                 unsafe[point] = (unsafe.get(point, (0, ""))[0] + 1, line.at)
+            if line.type == "intent" and line.call is not None:
+                calls[line.call] = line.at
             if line.type != "intent" or not line.agent or not line.policy or (line.session or "").startswith(PROBE):
                 continue
             key = (line.agent, line.point or "?")
@@ -110,6 +115,5 @@ def seen(opened: OpenLog, back: int = BACK) -> tuple[dict[str, tuple[Seen, ...]]
     by: dict[str, list[Seen]] = {}
     for (agent, point), (number, last) in sorted(found.items()):
         by.setdefault(agent, []).append(Seen(point, number, last))
-    return {agent: tuple(list_) for agent, list_ in by.items()}, Looked(
-        size - first, first == 0, tuple(Seen(point, *times) for point, times in sorted(unsafe.items()))
-    )
+    without = tuple(Seen(point, *times) for point, times in sorted(unsafe.items()))
+    return {agent: tuple(list_) for agent, list_ in by.items()}, Looked(size - first, first == 0, without), calls

@@ -15,7 +15,8 @@ Bond = Literal["host hook", "only words", "observed", "disabled", "not enforced"
 works, and refuses all that the agent does."""
 
 
-DefinitionWord = Literal["pinned", "built in", "without definition", "changed", "new"]
+DefinitionWord = Literal["pinned", "built in", "without definition", "changed", "new", "unknown"]
+"""`unknown`: it was there when Remit was installed, and the policy doesn't know it."""
 
 
 class PolicyState(msgspec.Struct, frozen=True):

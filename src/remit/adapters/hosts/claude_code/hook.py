@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
@@ -20,6 +21,8 @@ from remit.model.terms import ALLOW, ASK
 from remit.model.wire import decode_json
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from remit.adapters.hosts.claude_code.setup import ClaudeSetup
 
 NAME = "claude-code"
@@ -189,6 +192,21 @@ class ClaudeCode:
         except ValueError:
             return reply
         return reply._replace(out=msgspec.json.encode({**found, "systemMessage": f"Remit: {text}"}))
+
+    def reads_after(self, tool: str, args: dict[str, Any], cwd: str | None) -> list[tuple[str, dict[str, Any]]]:
+        """A memory file that is written may import others."""
+        if tool not in ("Write", "Edit") or not str(args.get("file_path", "")).lower().endswith(".md"):
+            return []
+        from remit.adapters.hosts.claude_code import memory  # here: few calls write memory
+
+        return [("Read", {"file_path": path}) for path in memory.written(tool, args, cwd)]
+
+    def reads_now(self, root: Path) -> Iterator[tuple[str, str, tuple[str, dict[str, Any]]]]:
+        """What memory files import."""
+        from remit.adapters.hosts.claude_code import memory  # here: a hook does without
+
+        for file, target in memory.imported(root):
+            yield file, target, ("Read", {"file_path": target})
 
     def setup(self) -> ClaudeSetup:
         """Its files."""

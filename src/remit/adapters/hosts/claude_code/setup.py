@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import os
-import pwd
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Literal
 
-from remit.adapters.hosts.claude_code import probe, settings, status
+from remit.adapters.hosts.claude_code import probe, settings, status, transcripts
 from remit.adapters.hosts.claude_code.catalog import ClaudeCatalog, catalog
 from remit.adapters.hosts.claude_code.hook import BEFORE, FAILED
 from remit.adapters.hosts.interface import Where
-from remit.adapters.hosts.setup import Act, Finding, HookRun, Said, Seen
+from remit.adapters.hosts.plain_setup import from_env, home
+from remit.adapters.hosts.setup import Act, Finding, HookRun, Ran, Said, Seen
 from remit.exchange import frontmatter, json_text
 from remit.exchange.json_text import JsonError
 from remit.model.errors import RemitError
@@ -141,6 +141,11 @@ class ClaudeSetup:
         """Looks at every settings file that the host would read."""
         yield from status.switch_faults(_settings_files(root), settings)
 
+    def ran(self, root: Path, since: float) -> Iterator[Ran]:
+        """By its transcripts."""
+        with suppress(RemitError):
+            yield from transcripts.ran(_user(), root, since)
+
     # Probes
 
     def sample(self, act: Act, target: str) -> tuple[str, dict[str, Any]]:
@@ -180,14 +185,8 @@ def _settings_files(root: Path) -> list[status.Settings]:
 
 
 def _user() -> Path:
-    """`~/.claude`, by the password database; CLAUDE_CONFIG_DIR counts, since the host obeys it. Raises RemitError."""
-    given = os.environ.get("CLAUDE_CONFIG_DIR", "")
-    if os.path.isabs(given):
-        return Path(os.path.normpath(given))
-    try:
-        return Path(pwd.getpwuid(os.geteuid()).pw_dir) / FOLDER
-    except KeyError:
-        raise RemitError("this user has no entry in the password database, so no home directory") from None
+    """`~/.claude`; HOME and CLAUDE_CONFIG_DIR count, since the host obeys them. Raises RemitError."""
+    return from_env("CLAUDE_CONFIG_DIR", home() / FOLDER)
 
 
 def _text(path: Path) -> str | None:

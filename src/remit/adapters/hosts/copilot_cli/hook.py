@@ -2,6 +2,9 @@
 
 The host runs the tool if a hook hangs, prints junk or says nothing; it blocks it if the hook ends with 2, whatever was
 printed. So a deny is an answer and a 2. An `allow` skips the host's own question; no decision leaves the call to it.
+
+VS Code runs the same hooks for its agents, with other fields and without the agent's name (`_from_editor`), and looks
+for the decision elsewhere in the answer: both are written, and each program reads its own.
 """
 
 from __future__ import annotations
@@ -16,22 +19,25 @@ from remit.adapters.hosts.patches import files_of
 from remit.adapters.hosts.payload import alike, args_in, cwd_in, decoded, text_in, with_err
 from remit.model.decision import Decision
 from remit.model.errors import CallError
-from remit.model.terms import ALLOW, ASK
+from remit.model.terms import ALLOW, ASK, DENY
 
 if TYPE_CHECKING:
     from remit.adapters.hosts.copilot_cli.setup import CopilotSetup
 
 NAME = "copilot-cli"
 SILENCE = Reply(b"{}")
-_REFUSAL = (
-    b'{"permissionDecision":"deny",'
-    b'"permissionDecisionReason":"Remit: {why}; nothing may run. Tell the person who runs you."}'
+_WHY = (
+    b'"permissionDecision":"deny",'
+    b'"permissionDecisionReason":"Remit: {why}; nothing may run. Tell the person who runs you."'
 )
+_REFUSAL = b'{%b,"hookSpecificOutput":{"hookEventName":"PreToolUse",%b}}' % (_WHY, _WHY)
 
 
 def read_event(data: bytes) -> Event:
     """What the host says: which fields are there tells what kind of event it is. Raises CallError."""
     found = decoded(data)
+    if "hookEventName" in found:
+        return _from_editor(found)
     session = text_in(found, "sessionId")
     if "toolName" not in found:
         if "toolArgs" in found or "tool_input" in found:
@@ -60,6 +66,27 @@ def read_event(data: bytes) -> Event:
         agent=agent,
         handed=handed,
         launched_in=parent if isinstance(parent, str) else "",
+        cwd=cwd_in(found),
+        person=True,
+    )
+
+
+def _from_editor(found: dict[str, Any]) -> Event:
+    """What VS Code says: every call is the main agent's. Raises CallError."""
+    name, session = text_in(found, "hookEventName"), text_in(found, "sessionId")
+    if name == "PostToolUse":
+        use = found.get("tool_use_id")
+        return Event("after", session=session, use=use) if isinstance(use, str) and use else Event("other")
+    if name != "PreToolUse":
+        if "tool_input" in found:
+            raise CallError("an event that nobody installed a hook for")
+        return Event("other")
+    return Event(
+        "before",
+        session=session,
+        tool=text_in(found, "tool_name"),
+        args=args_in(found, "tool_input"),
+        use=text_in(found, "tool_use_id"),
         cwd=cwd_in(found),
         person=True,
     )
@@ -110,15 +137,15 @@ class CopilotCli:
         if decision.would is not None:
             return SILENCE  # only observed: the host does what it would do without us
         said: dict[str, Any] = {"permissionDecision": decision.verdict.word}
-        if decision.verdict is ALLOW:
-            if changed is not None:
-                said["modifiedArgs"] = changed
-            return Reply(msgspec.json.encode(said))
         who = "Remit asks" if decision.verdict is ASK else "Remit"
-        said["permissionDecisionReason"] = reason = f"{who}: {decision.reason} ({decision.code})"
-        if decision.verdict is ASK:
-            return Reply(msgspec.json.encode(said))
-        return Reply(msgspec.json.encode(said), with_err(reason), 2)
+        reason = f"{who}: {decision.reason} ({decision.code})"
+        if decision.verdict is not ALLOW:
+            said["permissionDecisionReason"] = reason
+        editor = {"hookEventName": "PreToolUse", **said}
+        if changed is not None and decision.verdict is ALLOW:
+            said["modifiedArgs"] = editor["updatedInput"] = changed
+        out = msgspec.json.encode({**said, "hookSpecificOutput": editor})
+        return Reply(out) if decision.verdict is not DENY else Reply(out, with_err(reason), 2)
 
     def with_notice(self, reply: Reply, text: str) -> Reply:
         """It shows what a hook writes to stderr."""

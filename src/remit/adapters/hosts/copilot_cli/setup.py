@@ -145,6 +145,9 @@ class CopilotSetup(JsonSetup):
         decision, reason = found.get("permissionDecision"), found.get("permissionDecisionReason", "")
         if decision not in ("allow", "ask", "deny") or not isinstance(reason, str):
             return Said(None, alarm="its decision is none that the host knows")
+        editor = found.get("hookSpecificOutput")
+        if not isinstance(editor, dict) or editor.get("permissionDecision") != decision:
+            return Said(None, alarm="it says something else to VS Code")
         if (code != 0) != (decision == "deny") or code not in (0, 2):
             return Said(None, alarm=f"it ended with {code}")
         return Said(decision, reason)

@@ -1,0 +1,139 @@
+"""`remit suggest`: the policy that allows what was used and no more, from the ledger; nothing is put in force."""
+
+from __future__ import annotations
+
+import re
+import time
+from pathlib import Path
+from typing import Annotated, Any
+
+import msgspec
+
+from remit.analyze.within import not_within
+from remit.cli.common import FINE, InputError, find_policy
+from remit.cli.ledger.options import StateOption, ledger_to_look, moment_option
+from remit.cli.ledger.progress import progress_bar
+from remit.cli.options import JsonOption, PolicyOption
+from remit.cli.output import err, out, out_json
+from remit.cli.parameters import Option
+from remit.compile import build_rulebook, load_rulebook
+from remit.decide import decide
+from remit.declare.nodes import parse
+from remit.explain.suggest import Denied, Suggestion, Used, as_yaml, suggest, tightened
+from remit.forms.texts import plain
+from remit.model.call import Call
+from remit.model.errors import PolicyError, RemitError
+from remit.model.facts import Facts
+from remit.model.moments import moment
+from remit.model.rulebook import Rulebook
+from remit.model.text import shown
+from remit.record.append import head_of
+from remit.record.open import OpenLog
+from remit.record.reader import entries, values_of
+
+ROUNDS = 3
+_AGO = re.compile(r"([1-9][0-9]{0,3})([dhm])")
+_SECONDS = {"d": 86_400, "h": 3_600, "m": 60}
+
+
+def command(
+    since: Annotated[
+        str, Option("--since", metavar="TIME", help="Look at calls from then on: 7d, 12h, or a moment.")
+    ] = "7d",
+    policy: PolicyOption = None,
+    state: StateOption = None,
+    json: JsonOption = False,
+) -> int:
+    """Suggest the policy that allows what was used and no more: a tightening proved to be within the present one.
+
+    What the present policy would have denied is listed on its own, for a person to decide. Nothing is put in force.
+    """
+    file = find_policy(policy)
+    rulebook = load_rulebook(file)
+    data = _data(file)
+    with ledger_to_look(file, state) as opened:
+        used = list(_used(opened, _start(since), str(file.absolute().parent)))
+    found = proved(rulebook, data, used)
+    text = as_yaml(data, found)
+    if json:
+        out_json({"calls": len(used), "policy": text, "denied": msgspec.to_builtins(found.denied)})
+        return FINE
+    out(text)
+    lines = [f"{len(used)} calls since {since}; this policy is within the present one, and decides them as that does"]
+    if found.denied:
+        lines.append("not in it, for you to decide (used, and the present policy would not simply allow it):")
+        lines += [f"  {_shown(one)}" for one in found.denied]
+    err("\n".join(f"# {line}" for line in lines))
+    return FINE
+
+
+def proved(rulebook: Rulebook, data: dict[str, Any], used: list[Used]) -> Suggestion:
+    """A suggestion that loads, lies within the rulebook, and decides every call as that does. Raises RemitError."""
+    keep: frozenset[tuple[str, str]] = frozenset()
+    for _ in range(ROUNDS):
+        found = suggest(rulebook, used, keep)
+        new = build_rulebook(tightened(data, found))
+        why = next(not_within(new.book, rulebook.book), None)
+        if why is not None:
+            raise RemitError(f"no tightening can be proved: {why}", code="not-proved")
+        other = {(one.call.agent, _tool(rulebook, one)) for one in used if not _same(rulebook, new, one)}
+        if other <= keep:
+            if other:
+                agent, tool = min(other)
+                raise RemitError(f"no tightening allows what {agent} did with {tool}", code="not-proved")
+            return found
+        keep |= other
+    raise RemitError("no tightening was found that allows what was used", code="not-proved")
+
+
+def _tool(rulebook: Rulebook, used: Used) -> str:
+    return rulebook.book.aliases.get(used.call.tool, used.call.tool)
+
+
+def _same(old: Rulebook, new: Rulebook, used: Used) -> bool:
+    before, after = decide(old, used.call, used.facts), decide(new, used.call, used.facts)
+    refused = before.verdict.word == "deny" and after.verdict.word == "deny"
+    return refused or (before.verdict, before.code, before.would) == (after.verdict, after.code, after.would)
+
+
+def _used(opened: OpenLog, start: str, root: str) -> Any:
+    with opened.store.read() as view:
+        size = head_of(view).size
+        with progress_bar("reading the ledger", size) as done:
+            for stored in entries(view):
+                done(stored.seq)
+                data = stored.data
+                if data.get("type") != "intent" or str(data.get("at")) < start:
+                    continue
+                values = values_of(view, stored)
+                args = {name.removeprefix("args."): one for name, one in values.items() if name.startswith("args.")}
+                call = Call(str(data["agent"]), str(data["tool"]), args)
+                at = str(data["at"])
+                facts = Facts(now=at.split(".")[0] + "Z", root=root)
+                yield Used(call, facts, at, str(data["decision"]), str(data["code"]), data.get("would"))
+
+
+def _data(file: Path) -> dict[str, Any]:
+    try:
+        found: dict[str, Any] = plain(parse(file.read_text("utf-8"), file.name))
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"{shown(file, 300)}: {error}") from None
+    except PolicyError:
+        raise
+    if "include" in found:
+        raise InputError("a policy with `include` can't be tightened in one file yet", help="put it into one file")
+    return found
+
+
+def _start(text: str) -> str:
+    """The moment in the form that entries have. Raises InputError."""
+    ago = _AGO.fullmatch(text)
+    if ago is None:
+        return moment_option(text, "--since") or ""
+    return moment(time.time() - int(ago[1]) * _SECONDS[ago[2]]).removesuffix("Z") + ".000Z"
+
+
+def _shown(one: Denied) -> str:
+    examples = "; ".join(one.examples)
+    times = f"{'once' if one.times == 1 else f'{one.times} times'}, last {one.last[:10]}"
+    return f"{shown(one.agent)} {shown(one.tool)}: {one.would} ({one.code}), {times}: {shown(examples, 400)}"
