@@ -172,7 +172,9 @@ def _signed(status: Status) -> str:
     ledger = status.ledger
     if ledger.signed is None:
         signed = "not signed yet"
-    elif ledger.signed >= ledger.size:
+    elif ledger.signed > ledger.size:
+        signed = f"{ledger.signed} entries were signed, and there are {ledger.size}"
+    elif ledger.signed == ledger.size:
         signed = "signed up to the last entry"
     else:
         signed = f"{ledger.size - ledger.signed} entries unsigned since {shown(ledger.unsigned_since or '?', 30)}"

@@ -12,6 +12,7 @@ from __future__ import annotations
 import os
 import re
 import socket
+import struct
 import threading
 import time
 from collections.abc import Callable, Mapping
@@ -84,7 +85,8 @@ class HookServer:
     def _attend(self, link: socket.socket) -> None:
         try:
             with link, suppress(OSError):
-                self._answer(link)
+                if _is_ours(link):
+                    self._answer(link)
         finally:
             self._room.release()
 
@@ -108,6 +110,15 @@ class HookServer:
                 answerer.enforcer.ended(answer.running, "not-run", error="hook-gone")
             return
         self.on_answer(found.host, answer)
+
+
+def _is_ours(link: socket.socket) -> bool:
+    """Whether the same user asks, where the system tells."""
+    option = getattr(socket, "SO_PEERCRED", None)
+    if option is None:
+        return True  # the folder lets nobody else in
+    _, user, _ = struct.unpack("3i", link.getsockopt(socket.SOL_SOCKET, option, struct.calcsize("3i")))
+    return bool(user == os.geteuid())
 
 
 class _Question(NamedTuple):

@@ -239,6 +239,7 @@ DECIDED = frozenset(
         "capsule-required",
         "data-tier",
         "delegation-not-allowed",
+        "gate-open",
         "halted",
         "locked",
         "may-not",

@@ -252,6 +252,15 @@ def _answer(host: str, state: str, data: bytes, elsewhere: bool) -> Reply:
     return answer_alone(host, state, data, alone=alone, failed=failed)
 
 
+def _is_ours(link: _socket.socket) -> bool:
+    """Whether this user's daemon answers, where the system tells."""
+    option = getattr(_socket, "SO_PEERCRED", None)
+    if option is None:
+        return True  # the folder lets nobody else in
+    about = link.getsockopt(_socket.SOL_SOCKET, option, 12)  # process, user and group, four bytes each
+    return int.from_bytes(about[4:8], sys.byteorder) == posix.geteuid()
+
+
 class _Platform:
     """All that is needed of the module `platform`."""
 
@@ -273,6 +282,8 @@ def ask(host: str, state: str, data: bytes, *, alone: bool = False) -> Reply | N
         link.connect(SOCKET)
     except OSError:
         return None
+    if not _is_ours(link):
+        raise DaemonFailed("it is another user's")
     try:
         mark = posix.urandom(8).hex()
         who = b"alone" if alone else b"attended"

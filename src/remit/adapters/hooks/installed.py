@@ -61,6 +61,8 @@ class Installed(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The URL of the store, as REMIT_STORE was then; None: the SQLite file in the state directory."""
     copies: tuple[Copy, ...] = ()
     """Where our hooks stand; none in a record of before they were kept."""
+    daemon: bool = False
+    """A hook that finds no daemon starts one."""
 
     present: tuple[str, ...] = ()
     """The host's agents that were defined then, whether or not the policy knows them."""

@@ -39,6 +39,10 @@ def answer_alone(host: str, state: str, data: bytes, *, alone: bool = False, fai
     if failed is not None:
         reason = f"the daemon of Remit was asked, and {failed}; restart `remit serve`, or stop it"
         return answerer.refuse(data, "daemon-failed", reason).reply
+    if installed.daemon:
+        from remit.adapters.hooks.start import start_daemon  # here: only the first hook of many needs it
+
+        start_daemon(place)
     answer = answerer.answer(data, alone=alone)
     with suppress(RemitError):  # what is wrong is said to the next question, which is refused
         opened.sign_if_due(waited=answer.decision is not None, ended=answer.ended)

@@ -141,6 +141,8 @@ class Wanted(msgspec.Struct, frozen=True):
     """Hooks also into the project's settings, by a name that works on every machine."""
     managed: bool = False
     """Hooks also into the settings of whoever owns the machine."""
+    daemon: bool | None = None
+    """A hook that finds no daemon starts one; None: as it was."""
 
 
 def prepare(host: str, policy: Path, *, main: str | None, wanted: Wanted, now: str, ask: Ask | None) -> Edits:
@@ -225,7 +227,9 @@ def _edits(place: Place, rulebook: Rulebook, main: Main, asked: Wanted, *, now: 
         for path in seen.hooked
         if path not in handled
     )
-    record, own = _record(place, rulebook, seen, changes, asked.local, copies, now), own_root(place.root, place.state)
+    daemon = asked.daemon if asked.daemon is not None else before is not None and before.daemon
+    record = _record(place, rulebook, seen, changes, asked.local, copies, daemon, now)
+    own = own_root(place.root, place.state)
     renewed = before is None or msgspec.structs.replace(record, at=before.at) != before
     renewed = renewed or not client_is_current(place.state, place.host) or not roots_are_current(place.host, own)
     if before is not None:
@@ -404,6 +408,7 @@ def _record(
     changes: list[Change],
     local: bool,
     copies: list[Copy],
+    daemon: bool,
     now: str,
 ) -> Installed:
     wanted = {str(change.path): change.wanted for change in changes if change.wanted is not None}
@@ -429,6 +434,7 @@ def _record(
         agents={name: files for name, files in pins.items() if files or name in place.setup.catalog.agents},
         store=os.environ.get("REMIT_STORE") or None,
         copies=tuple(copies),
+        daemon=daemon,
         present=tuple(sorted(seen.agents)),
     )
 

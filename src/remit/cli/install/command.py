@@ -32,6 +32,10 @@ def command(
     managed: Annotated[
         bool, Option("--managed", help="Hooks also in the managed settings of this machine, if you may write them.")
     ] = False,
+    daemon: Annotated[
+        bool, Option("--daemon", help="A hook that finds no daemon starts one, which ends when nobody asks.")
+    ] = False,
+    no_daemon: Annotated[bool, Option("--no-daemon", help="No hook starts a daemon any more.")] = False,
     yes: YesOption = False,
     dry_run: DryRunOption = False,
     json: JsonOption = False,
@@ -39,7 +43,7 @@ def command(
     """Install Remit's hooks in a host's settings. Shows changes first, keeps existing settings, and is idempotent."""
     asking = at_terminal() and not json and not yes
     ask = main_agent(host) if asking else None
-    wanted = Wanted(local, shared, managed)
+    wanted = Wanted(local, shared, managed, False if no_daemon else daemon or None)
     edits = prepare(host, find_policy(policy), main=main, wanted=wanted, now=clock(), ask=ask)
     if edits.stale is not None:
         err(f"remit: {edits.stale}")

@@ -251,7 +251,8 @@ def _findings(
         pass  # nothing has begun yet
     elif not ledger.reachable:
         text = f"the ledger can't be used, so everything is denied: {ledger.problem}"
-        yield Finding("fault", "ledger-unavailable", text, opened.help if isinstance(opened, NoStore) else None)
+        look = "look at `remit ledger verify`; if the store is damaged, put its newest copy back"
+        yield Finding("fault", "ledger-unavailable", text, opened.help if isinstance(opened, NoStore) else look)
     if not isinstance(opened, NoStore) and ledger.reachable:
         yield from _ledger_faults(opened)
     chosen, here = hooks_store(project.state), store_url()

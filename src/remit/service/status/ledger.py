@@ -9,6 +9,8 @@ from remit.model.errors import RemitError
 from remit.model.rulebook import Rulebook
 from remit.record.anchor import configured
 from remit.record.append import head_of
+from remit.record.continuity import check_key
+from remit.record.errors import LedgerError
 from remit.record.log import cosigned, newest_checkpoint
 from remit.record.open import OpenLog
 from remit.record.reader import archives, entries, entry_at
@@ -60,7 +62,16 @@ def ledger_state(opened: OpenLog) -> LedgerState:
                 unsigned_since=entry_at(view, signed or 0).data.get("at") if (signed or 0) < size else None,
             )
     except RemitError as error:
-        return LedgerState(store, False, str(error), opened.origin)
+        return LedgerState(store, False, _why(opened, error), opened.origin)
+
+
+def _why(opened: OpenLog, error: RemitError) -> str:
+    """What is wrong with a ledger that can't be read: its keys or its name, if that is it."""
+    try:
+        check_key(opened.state, opened.origin)
+    except LedgerError as deeper:
+        error = deeper
+    return f"{error}; {error.help}" if error.help else str(error)
 
 
 def with_sizes(state: LedgerState, opened: OpenLog) -> LedgerState:
