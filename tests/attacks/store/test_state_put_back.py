@@ -145,5 +145,11 @@ def test_it_remembers_the_newest_of_each(tmp_path: Path):
     with (tmp_path / STATES_FILE).open("ab") as file:
         file.write(b"torn")
     assert StateMemory(tmp_path).get(subjects[7]) == 2007
+    assert StateMemory(tmp_path).get(subjects[9]) == 2009
     one.update({subjects[7]: 9000})
+    assert StateMemory(tmp_path).get(subjects[7]) == 9000, "what is added after a torn record is found"
+    often = StateMemory(tmp_path)
+    for _ in range(3):
+        assert [often.get(subject) for subject in subjects[:7]] == [2000 + number for number in range(7)]
+        assert [often.get(subject) for subject in subjects[8:]] == [2008 + number for number in range(292)]
     assert one.get(subjects[7]) == 9000
