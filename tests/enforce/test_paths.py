@@ -143,10 +143,16 @@ def test_what_is_mistyped_is_left_to_the_decision(root, args):
     assert judged(root, tool, args) == ("mistyped-argument" if args else "missing-argument")
 
 
-def test_unknown_callers_and_tools_are_left_to_the_decision(root):
+def test_unknown_tools_are_left_to_the_decision(root):
     _, facts = open_root(root, root / "remit.yaml", Facts())
-    for call in (Call("nobody", "read", {"path": "x"}), Call("a", "nothing", {"path": "x"}), Call("a", "think", [])):
+    for call in (Call("a", "nothing", {"path": "x"}), Call("nobody", "nothing", {"path": "x"}), Call("a", "think", [])):
         assert look_up(RULEBOOK, call, facts) == facts
+
+
+def test_paths_of_an_unknown_caller_are_looked_up_for_what_binds_everybody(root):
+    _, facts = open_root(root, root / "remit.yaml", Facts())
+    found = look_up(RULEBOOK, Call("nobody", "read", {"path": "x"}), facts)
+    assert found.resolved == {"x": str(root / "x")}
 
 
 def test_a_root_that_is_itself_a_link(root, tmp_path):
