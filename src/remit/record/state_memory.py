@@ -27,42 +27,17 @@ class StateMemory(dict[str, int]):
 
     def __init__(self, folder: Path) -> None:
         super().__init__()
-<<<<<<< HEAD
-        self._path = str(folder / STATES_FILE)
-        self._data: bytes | None = None
-        """The file as it was at first."""
-        self._size = 0
-        self._places: dict[bytes, int] = {}
-        """Of what was added since, and of what was asked for."""
-=======
         self._path = folder / STATES_FILE
         self._data = b""
         self._asked = 0
         self._places: dict[bytes, int] = {}
         """What the file says, of a process that asks often: up to so many bytes of it."""
         self._sorted = 0
->>>>>>> main
 
     def get(self, subject: str, default: int | None = None) -> int | None:  # type: ignore[override]
         """The newest place that anybody on this machine has noted."""
+        own = super().get(subject)
         self._read()
-<<<<<<< HEAD
-        name = _name(subject)
-        kept = self._places.get(name)
-        if kept is None:
-            kept = self._places[name] = self._first(name)
-        found = max(kept, super().get(subject, -1))
-        return found if found >= 0 else default
-
-    def _first(self, name: bytes) -> int:
-        """What the file said at first; -1 for nothing. It is looked through once for each subject."""
-        data, at = self._data or b"", len(self._data or b"")
-        while (at := data.rfind(name, 0, at)) >= 0:
-            if at % _RECORD == 0:
-                return int.from_bytes(data[at + _NAME : at + _RECORD], "big")
-            at += _NAME - 1
-        return -1
-=======
         self._asked += 1
         kept = self._sort().get(_name(subject)) if self._asked > _FEW else self._find(_name(subject))
         if kept is None:
@@ -82,7 +57,6 @@ class StateMemory(dict[str, int]):
             self._places[self._data[at : at + _NAME]] = int.from_bytes(self._data[at + _NAME : at + _RECORD], "big")
         self._sorted = len(self._data)
         return self._places
->>>>>>> main
 
     def update(self, more: Mapping[str, int]) -> None:  # type: ignore[override]
         """Notes them, here and in the file; not there if it can't be written."""
@@ -100,28 +74,14 @@ class StateMemory(dict[str, int]):
         """Takes in what others have added meanwhile."""
         try:
             size = os.stat(self._path, follow_symlinks=False).st_size // _RECORD * _RECORD
-            if size <= self._size:
+            if size == len(self._data):
                 return
             with open(self._path, "rb") as file:
-<<<<<<< HEAD
-                file.seek(self._size)
-                data = file.read(size - self._size)
-=======
                 self._data = file.read(size)
             if size < self._sorted:  # another file
                 self._places, self._sorted = {}, 0
->>>>>>> main
         except OSError:
             return
-        data = data[: len(data) // _RECORD * _RECORD]
-        self._size += len(data)
-        if self._data is None:
-            self._data = data
-            return
-        for at in range(0, len(data), _RECORD):
-            name, place = data[at : at + _NAME], int.from_bytes(data[at + _NAME : at + _RECORD], "big")
-            known = self._places.get(name)
-            self._places[name] = max(place, known if known is not None else self._first(name))
 
 
 def _name(subject: str) -> bytes:
