@@ -113,8 +113,8 @@ mutants: .venv-mutants/.stamp  ## change what decides in small ways, and see whe
 .venv-mutants/.stamp: pyproject.toml requirements/mutants.txt requirements/dev.txt
 	$(call venv,.venv-mutants)
 	@echo "installing requirements/mutants.txt and the project into .venv-mutants"
-	@.venv-mutants/bin/python -m pip $(PIP_HASHED) --no-deps -r requirements/mutants.txt
-	@.venv-mutants/bin/python -m pip $(PIP_HASHED) -r requirements/dev.txt
+	@.venv-mutants/bin/python -m pip $(PIP_HASHED) --no-deps --no-warn-conflicts -r requirements/mutants.txt
+	@.venv-mutants/bin/python -m pip $(PIP_HASHED) --no-warn-conflicts -r requirements/dev.txt
 	@.venv-mutants/bin/python -m pip $(PIP_PROJECT)
 	@touch $@
 

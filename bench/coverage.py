@@ -148,17 +148,18 @@ def measure(texts: Iterator[str], root: Path) -> Count:
     count = Count()
     for text in texts:
         found = understand(text, new_shell=True)
-        count.grades[found.grade] += 1
         count.refused += found.problem is not None
         call = Call("agent", "terminal", {"command": text})
         decision = decide(rulebook, call, look_up(rulebook, call, facts))
+        count.grades[decision.grade] += 1
         count.verdicts[decision.verdict.name.lower()] += 1
-        count.reasons[_why(decision)] += decision.verdict is not Verdict.ALLOW
+        if decision.verdict is not Verdict.ALLOW:
+            count.reasons[_why(decision)] += 1
         reason = ""
-        if found.grade == UNKNOWN:
-            reason = _cause(text)
+        if decision.grade == UNKNOWN:
+            reason = _cause(text) if found.grade == UNKNOWN else "an address that is none"
             count.causes[reason] += 1
-        count.texts.setdefault(found.grade, []).append(f"{text!r}  # {reason}")
+        count.texts.setdefault(decision.grade, []).append(f"{text!r}  # {reason}")
     return count
 
 

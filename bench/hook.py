@@ -1,7 +1,7 @@
 """One hook decision from end to end, as a host waits for it: started, asked, decided, recorded, answered.
 
-Beside the start of a bare interpreter, in one run: with the daemon, which keeps everything open, and without it.
-Wall-clock time, since that is what the host's user waits for.
+Beside the start of a bare interpreter, each between two of those: with the daemon, which keeps everything open, and
+without it. Wall-clock time, since that is what the host's user waits for.
 """
 
 from __future__ import annotations
@@ -53,11 +53,13 @@ class Project:
         self.root = folder / "project"
         self.root.mkdir(mode=0o700)
         (self.root / "remit.yaml").write_text(POLICY)
-        self.env = {**os.environ, "XDG_STATE_HOME": str(folder / "state")}
+        (folder / "home").mkdir(mode=0o700)  # hooks go into the user's settings: not into those of whoever measures
+        self.env = {**os.environ, "XDG_STATE_HOME": str(folder / "state"), "HOME": str(folder / "home")}
+        self.env.pop("CLAUDE_CONFIG_DIR", None)
         self.env.pop("REMIT_STORE", None)
         self.remit("activate", "--yes")
         self.remit("install", "claude-code", "--yes")
-        settings = json.loads((self.root / ".claude" / "settings.json").read_text())
+        settings = json.loads((folder / "home" / ".claude" / "settings.json").read_text())
         self.command: str = settings["hooks"]["PreToolUse"][0]["hooks"][0]["command"]
 
     def remit(self, *arguments: str) -> None:
@@ -73,7 +75,14 @@ class Project:
     def ask(self, question: bytes, expected: str) -> float:
         """Seconds for one answer, through a shell as the host does. Raises AssertionError for another answer."""
         before = time.perf_counter()
-        done = subprocess.run(["/bin/sh", "-c", self.command], input=question, capture_output=True, check=True)
+        done = subprocess.run(
+            ["/bin/sh", "-c", self.command],
+            input=question,
+            capture_output=True,
+            check=True,
+            cwd=self.root,
+            env=self.env,
+        )
         took = time.perf_counter() - before
         assert json.loads(done.stdout)["hookSpecificOutput"]["permissionDecision"] == expected
         return took

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from remit.adapters.hosts import registry
 from remit.compile import build_rulebook
 from remit.decide import decide
 from remit.model.call import Call
@@ -75,3 +76,14 @@ def test_unprotecting_lifts_it() -> None:
     }
     found = decide(build_rulebook(policy), Call("a", "Write", {"file_path": "CLAUDE.md", "content": "x"}))
     assert found.verdict.word == "allow"
+
+
+@pytest.mark.parametrize("name", registry.names())
+def test_what_a_host_reads_by_itself_is_protected(name: str) -> None:
+    for path in registry.find(name).setup().catalog.reads:
+        for place in (path, f"sub/{path}"):
+            assert write(["Write"], place) == "deny protected", place
+
+
+def test_claude_code_says_what_it_reads() -> None:
+    assert len(registry.find("claude-code").setup().catalog.reads) > 10

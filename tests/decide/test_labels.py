@@ -222,3 +222,22 @@ def test_most_globs_of_labels_need_no_matcher(text: str, way: tuple[str, str]) -
     assert [Paths((text,)).matches(fold(path)) for path in paths] == [
         Glob.parse(text).folded().matches(fold(path)) for path in paths
     ]
+
+
+@pytest.mark.parametrize(
+    ("names", "declared", "expected"),
+    [
+        (["dependencies"], False, (2, "dependencies")),
+        (["dependencies"], True, (0, None)),  # what these files say already
+        (["dependencies", "production"], True, (4, "production")),
+        (["dependencies", "ours"], True, (1, "ours")),
+    ],
+)
+def test_a_declared_package_leaves_every_other_label(
+    names: list[str], declared: bool, expected: tuple[int, str | None]
+) -> None:
+    tiers = {"dependencies": 2, "production": 4, "ours": 1}
+    rules = {name: LabelTier(tier, ("write",)) for name, tier in tiers.items()}
+    labels = Labels(tuple(Label(name, path=("lib/**",)) for name in names), rules)
+    unit = Unit("path", "", "lib/x", frozenset({"write"}), declared=declared)
+    assert labels.of(unit)[1:] == expected

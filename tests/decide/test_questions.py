@@ -481,3 +481,10 @@ def test_a_plan_answers_no_question_for_an_agent(of, expected):
     rulebook = book(agents={"a": {"may": [], "must_ask": [{"think": {"ask": of}}]}, "b": {"may": []}})
     known = facts(rulebook, capsules={"C": {"agent": "a", "gates": ["plan"], "plan": ["think"]}})
     assert outcome(rulebook, "think", facts=known, capsule="C") == expected
+
+
+def test_what_a_capsule_must_ask_comes_before_a_target_that_the_text_does_not_tell() -> None:
+    rulebook = book(agents={"a": {"may": ["run"]}}, tiers={2: "allow", 3: "allow", 4: "allow"})
+    known = facts(rulebook, now=NOW, capsules={"C": {"agent": "a", "must_ask": ["run"]}, "D": {"agent": "a"}})
+    asked = [ask(rulebook, "run", {"command": "rm $X"}, facts=known, capsule=name).code for name in ("C", "D")]
+    assert asked == ["must-ask", "target-unknown"]

@@ -60,6 +60,11 @@ def test_names(project: Path, name: str, command: str, code: str) -> None:
     [
         "find . -type f -exec sed -i s/a/b/ {} +",  # git's own files, and the settings
         "find . -exec cp {} {}.bak \\;",
+        # names of files that are there, of others that are not
+        "ls -A docs | xargs touch",
+        "ls -A | (cd docs && xargs touch)",
+        "find . -name '*.json' | (cd docs; xargs touch)",
+        "git ls-files | xargs touch",
         "touch x && find . -name '*.bak' -delete",
         "make && find . -name '*.bak' -delete",
     ],

@@ -189,7 +189,9 @@ class Other:
     def files(self) -> set[str]:
         """What lies in the project, besides what Remit and git keep there."""
         names = (path.relative_to(self.project).as_posix() for path in self.project.rglob("*") if path.is_file())
-        return {name for name in names if not name.startswith((".remit/", ".git/", "remit.yaml"))}
+        # OpenCode installs packages for plugins into `.opencode` when it starts.
+        own = (".opencode/node_modules/", ".opencode/package", ".opencode/bun.lock", ".opencode/.gitignore")
+        return {name for name in names if not name.startswith((".remit/", ".git/", "remit.yaml", *own))}
 
 
 class Copilot(Other):

@@ -20,7 +20,7 @@ from tests.hosts.fake_model import FakeModel, Script, serving
 
 READY = r"for\s*agents"
 QUESTION = r"Do\s*you\s*want"
-LIMIT = 40.0
+LIMIT = 150.0
 _CONTROL = re.compile(rb"\x1b\[[0-9;?<>=]*[A-Za-z]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|\x1b[=>()][0-9A-B]?")
 
 # What is waited for (a pattern on the screen since the last keys, or a state of the model), and the keys that follow.

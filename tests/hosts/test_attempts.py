@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import os
+import subprocess
 import time
 
 import pytest
 
 from remit.adapters.hosts.claude_code.catalog import catalog
-from tests.hosts.attempts import ATTEMPTS, SECRET, Attempt, git, put, read, sh
+from tests.hosts.attempts import ATTEMPTS, OFF, SECRET, Attempt, evil, git, put, read, sh
 from tests.hosts.claude import Claude
 from tests.hosts.fake_model import Turn, Use
-from tests.hosts.test_claude_code import remit
+from tests.hosts.test_claude_code import REMIT, own, remit
 
 pytestmark = pytest.mark.hosts
 
@@ -93,6 +95,43 @@ def test_what_everyday_work_needs_still_runs(attacked: Claude):
     run = attacked.run({"main": turns}, mode="bypassPermissions")
     assert [result.is_error for result in run.model.results()] == [False] * 5, run.said
     assert (attacked.project / "CLAUDE.md").read_text() == "Be brief.\n"
+
+
+def test_a_session_elsewhere_is_let_alone_and_may_not_write_into_the_project(attacked: Claude):
+    install(attacked, EVERYDAY)
+    other = attacked.home / "other"
+    other.mkdir()
+    turns: list[Turn] = [
+        Use("Write", {"file_path": str(other / "mine.txt"), "content": "x"}),
+        sh("touch also.txt"),
+        Use("Write", {"file_path": str(attacked.project / "notes/x.txt"), "content": "x"}),
+        sh(f"touch {attacked.project}/evil.txt"),
+        Use("Read", {"file_path": str(attacked.project / "CLAUDE.md")}),
+        "done",
+    ]
+    run = attacked.run({"main": turns}, mode="bypassPermissions", cwd=other)
+    assert [result.is_error for result in run.model.results()] == [False, False, True, True, False], run.said
+    assert "(installed-project)" in run.said[2]
+    assert not (attacked.project / "evil.txt").exists()
+    assert "installed-project" in remit(attacked, "ledger", "show")
+
+
+def test_what_ran_without_a_hook_is_found_by_status(attacked: Claude):
+    install(attacked, EVERYDAY)
+    attacked.run({"main": [put(attacked, "notes/a.txt"), "done"]}, mode="bypassPermissions")
+    assert "ledger-silent" not in status(attacked)
+    attacked.run({"main": [evil(attacked), "done"]}, "--settings", OFF, mode="bypassPermissions")
+    assert (attacked.project / "evil.txt").exists()
+    assert "ledger-silent" in status(attacked)
+
+
+def status(claude: Claude) -> set[str]:
+    """The codes of its faults."""
+    words = [str(REMIT), "status", "--json"]
+    done = subprocess.run(words, cwd=claude.project, env=own(claude), capture_output=True, text=True, check=False)
+    found = json.loads(done.stdout)
+    every = [*found["findings"], *(one for host in found["hosts"] for one in host["findings"])]
+    return {one["code"] for one in every if one["level"] == "fault"}
 
 
 def test_there_are_at_least_sixty():

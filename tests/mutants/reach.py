@@ -139,10 +139,12 @@ class Reach:
     def _ordered(self, tests: Iterable[str], module: str) -> list[str]:
         """By what they cost and how promising they are: a second case of the same test is less so."""
         folder, _, name = module.partition("/")
-        own, near, whole = f"/test_{name}", f"tests/{folder}/", f"tests/{folder}/test_whole.py"
+        own, near = f"/test_{name}", f"tests/{folder}/"
+        whole = (f"{near}test_whole.py", f"{near}test_drawn.py")
 
         def cost(test: str) -> float:
-            promise = 1 + self.kills[module, test] + 8 * (own in test or whole in test) + 2 * (near in test)
+            promise = 1 + self.kills[module, test] + 2 * (near in test)
+            promise += 8 * (own in test) + 20 * test.startswith(whole)
             return (self.seconds[test] + 0.002) / promise
 
         cases: Counter[str] = Counter()

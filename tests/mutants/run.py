@@ -429,7 +429,9 @@ def main() -> int:
     inert = sum((Counter(each.inert) for each in made), Counter[str]())
     print("left out, since they can't alter a decision:", ", ".join(f"{n} {why}" for why, n in inert.most_common()))
     if todo:
-        in_forks([lambda: run_warm(todo, until, asked.jobs, asked.seconds)])
+        new = [one for one in todo if results.outcome(one) != "open"]  # what is open, a run that was stopped has tried
+        if new:
+            in_forks([lambda: run_warm(new, until, asked.jobs, asked.seconds)])
         results = Results()
         left = [one for one in todo if results.outcome(one) == "open"]
         print(f"{len(left)} of them need a fresh process", flush=True)

@@ -233,3 +233,11 @@ def test_a_name_is_taken_once() -> None:
         kinds.add(ColourKind())
     with pytest.raises(PolicyError, match="unknown kind `hue`"):
         build_rulebook({**policy(), "tools": {"paint": {"args": {"in": "hue"}, "does": "nothing"}}})
+
+
+@pytest.mark.parametrize("name", ["path", "json", "table", "call"])
+def test_a_kind_of_remits_own_is_not_replaced(name: str) -> None:
+    kind = ColourKind()
+    kind.name = name
+    with pytest.raises(ValueError, match=f"there is a kind `{name}` already"):
+        kinds.add(kind)

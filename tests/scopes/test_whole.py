@@ -89,7 +89,7 @@ GLOBS = (
     *("/", "//", "/a", "/a/", "a/", "a//b", "", ".", "..", "a/.", "a/../b", "./a", "***", "****", "a**", "**a", "a/b**"),
     *("{a", "a}", "{a}", "{}", "{,}", "{a,b", "{a,{b}", "[", "[]", "[!]", "[a", "a]", "[^a]", "[!^a]", "[a^]", "[a/b]"),
     *("[[:alpha:]]", "[[.a.]]", "[[=a=]]", "[z-a]", "[a-a]", "a\\b", "a\nb", "a\u200bb", "a\ud800", "a\u2028b", "\x7f"),
-    *("**{a,b}", "{a,*}*", "{*,a}{*,b}", "{a,**}/c", "{/a,b}", "{/a,/b}", "/**", "/*", "/a/**", "/{a,b}/*.c", "[!ß]", "*/a/**", "**/a/a/**", "a/*/**/b", "[!*]"),
+    *("**{a,b}", "{a,*}*", "{*,a}{*,b}", "{a,**}/c", "{/a,b}", "{/a,/b}", "/**", "/*", "/a/**", "/{a,b}/*.c", "[!ß]", "*/a/**", "**/a/a/**", "a/*/**/b", "[éü]", "[!*]"),
     *("{" * 8 + "a,b" + "}" * 8, "{" * 9 + "a" + ",b}" * 9, "{" * 8 + "a" + ",b}" * 8, "a" * 1024, "a" * 1025),
     *("{" + ",".join(map(str, range(256))) + "}", "{" + ",".join(map(str, range(257))) + "}", "{a,b}" * 8, "{a,b}" * 9),
     *("[\x20-\u011f]", "[\x20-\u0120]", "{" + ",".join("a" * 64 for _ in range(2)) + "}", "{a,b}{c,d}" + "e" * 900),
@@ -464,6 +464,7 @@ SCOPES = (
 )
 UNITS = (
     Unit("path", "p", "é", EFFECTS, text="é"),
+    Unit("path", "p", "/é", EFFECTS, text="/é"),
     *(Unit("path", "p", "a/b", EFFECTS, text="a/b"), Unit("path", "p", "A/B", EFFECTS, text="A/B"), Unit("path", "p", "c", frozenset({"read"}), text="c"), Unit("path", "p", "a/x", text="a/x")),
     *(Unit("path", "p", "/tmp/x", EFFECTS, text="/tmp/x"), Unit("path", "p", "c", EFFECTS, also=("a/b",), text="a/b"), Unit("path", "p", "a/c", EFFECTS, also=("c",), text="c")),
     *(Unit("path", "p", Glob.parse("a/*"), EFFECTS, wide=True, text="a/*"), Unit("path", "", Glob.parse("**"), EFFECTS, wide=True, text="**"), Unit("path", "p", Glob.parse("/tmp/*", absolute=True), EFFECTS, wide=True, text="/tmp/*")),

@@ -142,7 +142,7 @@ class Case:
 def _grade_and_effects(units: list[Unit]) -> tuple[str, tuple[str, ...]]:
     """The worst grade of any unit, and the effects of all."""
     grades = {unit.grade for unit in units}
-    grade = next((grade for grade in _GRADES if grade in grades), _GRADES[-1])
+    grade = next((grade for grade in _GRADES if grade in grades), "understood")
     return grade, ordered(NO_EFFECTS.union(*[unit.effects for unit in units]))
 
 

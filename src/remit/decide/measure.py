@@ -66,11 +66,12 @@ def _tiers(
         by_effect = None if by_tool else index.effect_tier(unit)
         if by_effect is not None:
             yield by_effect
-        found = index.environment_tier(unit, environment) if environment else None
-        if environment and found is not None:
-            tier, effect = found
-            because = words.get(f"environment {fold(environment)}", "")
-            yield tier, f"{effect} in {shown(environment, 40)}: {because}"
+        if environment:
+            found = index.environment_tier(unit, environment)
+            if found is not None:
+                tier, effect = found
+                because = words.get(f"environment {fold(environment)}", "")
+                yield tier, f"{effect} in {shown(environment, 40)}: {because}"
     _, tier, label = labelled
     if label is not None:
         how = "could reach what is labelled" if unit.wide else "is labelled"

@@ -151,7 +151,7 @@ def plan_covers(case: Case) -> bool:
         return False
     items = bind_entries(planned, "plan", case.cell.tool.name)
     items = [item.given(case.call.context, case.values) for item in items]
-    if not items or not within(items, case):
+    if not within(items, case):
         return False
     live = [item for item in items if any(item.judge.covers(unit) for unit in case.units)]
     used = tuple(item.used for item in live if item.used is not None)

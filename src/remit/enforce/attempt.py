@@ -386,7 +386,8 @@ class Enforcer:
         """The passage with its obligations carried out; otherwise the deny."""
         call, ground = judged.call, self._ground
         same = call.args is carrier.call.args and ground.rulebook is judged.rulebook
-        if same and (call.agent, call.tool) in ground.pathless and not judged.decision.obligations:
+        bare = (call.agent, call.tool) in ground.pathless and not judged.decision.obligations
+        if same and bare and not carrier.always_carries:
             return passage  # there is nothing to put in place
         try:
             passage.args, passage.undo, passage.places, passage.close = carrier.carry_out(judged)

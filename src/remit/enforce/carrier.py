@@ -55,6 +55,9 @@ class Carrier:
     knows_task: bool = True
     """The context of its calls names their task and chain; otherwise these are looked up, and hand-overs are kept."""
 
+    always_carries: bool = False
+    """It has something to do in `carry_out` even where no path and no obligation is left."""
+
     def asks_itself(self, decision: Decision, rulebook: Rulebook) -> bool:
         """Whether it puts a question to a person itself; otherwise the question goes to the inbox."""
         return False

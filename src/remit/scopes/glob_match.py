@@ -168,9 +168,9 @@ def _around_star(element: object) -> tuple[str, str] | None:
     """What stands before and after the star, if the segment is one star in literal text."""
     if not isinstance(element, tuple) or Wild.STAR not in element:
         return None
-    star = element.index(Wild.STAR)
+    star = element.index(Wild.STAR)  # in the normal form it stands behind an ANY
     before, after = element[: star - 1], element[star + 1 :]
-    if star == 0 or element[star - 1] != ANY or not all(isinstance(atom, str) for atom in before + after):
+    if not all(isinstance(atom, str) for atom in before + after):
         return None
     return "".join(before), "".join(after)
 

@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from remit.model.facts import Facts
 
 MAX_PATH = 4096
-_WILD = frozenset("*?[]{}!\\")
 _FILLERS = ("x", "remit-probe", "7")
 _BAD_CATEGORIES = frozenset({"Cc", "Cf", "Cs", "Cn", "Co", "Zl", "Zp"})
 _DRIVE = compile_later(r"[A-Za-z]:[/\\]")
@@ -222,7 +221,7 @@ class PathMatcher(Matcher):
 def names_base(texts: Iterable[str], below: Glob) -> bool:
     """One of the texts names, to the letter, what all of this glob lies below: then it is a file, and nothing does."""
     base = below.base
-    return below.text == f"{base}/**" and not _WILD & set(base) and base in texts
+    return below.text == f"{base}/**" and base in texts
 
 
 def is_outside(unit: Unit) -> bool:
@@ -260,7 +259,7 @@ def path_units(
     if below:
         units.append(Unit("path", name, Glob.below(normal), below, wide=True, text=text, real=real_path))
         units.extend(Unit("path", name, Glob.below(other), below, wide=True, text=text, derived=True) for other in also)
-    if facts.root is not None and normal[0] == "/" and facts.root.startswith(normal.rstrip("/") + "/"):
+    if facts.root is not None and facts.root.startswith(normal.rstrip("/") + "/"):
         units.extend(_root_units(name, effects, below, text))
     return units
 

@@ -152,7 +152,7 @@ def _fault(text: str) -> str:
     begin = re.match(r"[A-Za-z][A-Za-z0-9+.\-]*://", text)
     if not begin:
         return "a URL begins with `scheme://`"
-    authority = re.split(r"[/?#]", text[begin.end() :], maxsplit=1)[0]
+    authority = re.split(r"[/?#]", text[begin.end() :])[0]
     if "@" in authority:
         return "user name in URL"
     if not authority:

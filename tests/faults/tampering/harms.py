@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import sqlite3
 from collections.abc import Callable
@@ -234,6 +235,9 @@ for _name in ("signed", "seen", "anchored"):
 
     def _older(scene: Scene, name: str = _name) -> None:
         scene.put_back(f"keys/{name}")
+        there = scene.keys / name
+        if there.exists():  # the anchor of this scene, wherever the copy was made
+            there.write_text(re.sub(r"/[^\"]*/kept", str(scene.anchor), there.read_text()))
 
     HARMS[f"the memory `{_name}` removed"] = _forget
     HARMS[f"the memory `{_name}` made unreadable"] = _spoil

@@ -177,6 +177,7 @@ class HookCarrier(Carrier):
     """One call that a host asks about. A hook can look just before, and hand changed arguments back."""
 
     knows_task = False
+    always_carries = True
 
     def __init__(self, answerer: HookAnswerer, event: Event) -> None:
         self.answerer, self.event = answerer, event

@@ -26,7 +26,7 @@ from remit.model.call import Call, Context
 from remit.model.decision import Decision
 from remit.model.errors import CallError, RemitError
 from remit.model.facts import Facts
-from remit.model.terms import DENY
+from remit.model.terms import DENY, UNDERSTOOD
 from remit.record.open import open_for_hook
 from remit.store.place import check_private, hosts_directory
 
@@ -79,11 +79,11 @@ def why_not(host: Host, event: Event, roots: list[str]) -> str | None:
     cwd = os.path.realpath(event.cwd or "/")
     call = Call(ANYBODY, tool, host.effective_args(event.tool, event.args), Context(cwd=cwd))
     keep = (os.path.realpath(hosts_directory().parent),)
-    facts = open_root(Path(cwd), Path(cwd), Facts(store=True, guarded=keep, sealed=tuple(roots)))[1]
+    facts = open_root(Path("/"), Path("/"), Facts(store=True, guarded=keep, sealed=tuple(roots)))[1]
     found = decide(rulebook, call, look_up(rulebook, call, facts))
     if found.code == "protected":
         return f"{found.reason}: the session was started outside of the project that Remit minds there"
-    if found.code == "target-unknown":
+    if found.verdict is DENY or found.code == "target-unknown" or found.grade != UNDERSTOOD:
         return "nobody can tell what it would change, and it names a project that Remit minds"
     return None
 

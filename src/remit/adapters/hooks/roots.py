@@ -64,8 +64,10 @@ look() {
   exit
 }
 best=0 root=
-here=$(pwd -P) || here=$PWD
-start=$(cd "STARTED" 2>/dev/null && pwd -P) || start=STARTED
+CDPATH=
+cd -P . 2>/dev/null
+here=$PWD start=STARTED
+cd -P "$start" 2>/dev/null && start=$PWD
 """
 _TAIL = """\
 [ $best -eq 0 ] || ask "$root" "$state" "$python" "$client"

@@ -45,6 +45,9 @@ class HostCatalog(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
     """The names of its tools, if there is no pack."""
     server_tools: str | None = None
     """How it names the tools of an MCP server: what precedes the tool, with `{server}` in it."""
+    reads: dict[str, str] = {}
+    """What it reads to its model or runs without a call, by path below a project: agents can't write there, unless a
+    rule names a file of instructions (`protected.yaml`)."""
     passes: tuple[Gap, ...]
 
 

@@ -67,6 +67,8 @@ _HELPER = compile_later(r"[A-Za-z0-9_-]+::")
 _CURRENT = frozenset(("", "HEAD", "@"))
 _FOLDER = compile_later(r"(?:\.|(?:\.|[A-Za-z0-9_-]+)(?:/[A-Za-z0-9_-]+)+)/?(?:\[[A-Za-z0-9_,. -]*\])?")
 """A folder of the workspace, perhaps with extras, as `.[dev]`: the project itself or a part of it. No archive."""
+AT_HOST = compile_later(r"https?://(?:(?:[A-Za-z0-9-]+\.)+[A-Za-z]{2,}|localhost)(?::[0-9]+)?/")
+"""What a URL begins with whose host is told; no number, which could be written in many ways."""
 _HEADER = compile_later(r'"[A-Za-z-]+: ')
 
 
@@ -106,6 +108,8 @@ class Interpreter:
         """What is added to the names of copies that are kept."""
         self.declared: tuple[str, ...] | None = None
         """It installs what files of the project say, these among them; None: something else, or nothing."""
+        self.helps = False
+        """It is asked for help: it says how it is used, and does nothing else."""
         self.named: list[tuple[str, Word]] = []
         """Values of options that could name what is installed, or where it comes from, each with its kind."""
 
@@ -113,6 +117,9 @@ class Interpreter:
         """The whole command."""
         self._profile(profile, list(words), {})
         base = self.base if self.replaced is None else self.replaced
+        if self.helps:
+            self.out.effects -= base
+            base = frozenset()
         self.out.effects |= base
         _aim_unnamed(self.out, self.reaches)
 
@@ -155,6 +162,8 @@ class Interpreter:
                 ended = True
                 self.after = len(plain)
             elif not ended and _is_option(text, profile):
+                # Behind an argument it may be meant for something else: `docker run image --help`.
+                self.helps = self.helps or (text == "--help" and not plain and profile.dashes == "gnu")
                 at = self._option(profile, options, words, at, text, seen)
             elif profile.sub and not ended and word.deep:
                 self._unsure(profile, _told(word), ended)
@@ -360,7 +369,8 @@ class Interpreter:
             return at
         if value is None and not option.glued:
             if at >= len(words):
-                self.out.unknown.append(f"`{name}` without its value")
+                if name[:2] != "--":  # of a long option, every program says that its value is missing, and ends
+                    self.out.unknown.append(f"`{name}` without its value")
                 return at
             word = words[at]
             at += 1
@@ -398,7 +408,7 @@ class Interpreter:
             return
         if declared.arguments == "paths":
             folders += plain
-        files = [word.text for kind, word in self.named if kind == "read"]
+        files = [word.text for kind, word in self.named if kind in ("read", "script")]
         if declared.arguments == "paths" and not (folders or files):
             return
         if None in files or any(word.text is None or not _FOLDER.fullmatch(word.text) for word in folders):
@@ -522,9 +532,15 @@ class Interpreter:
             if kind == "read":
                 kind = "tree"  # of a folder, all that lies in it
             word = found
+        if kind == "url" and word.text is None and AT_HOST.match(word.start or ""):
+            out.dynamic.append(word.raw)
+            out.url(word)  # which page it is doesn't tell, but on which host
+            return
         if word.text is None:
             (out.loose if option and kind == "text" and word.start is not None else out.dynamic).append(word.raw)
-            if kind in ("text", "assignment"):
+            if kind in ("text", "assignment", "branch", "context"):
+                if kind in _AIMS:
+                    _aim(out, kind, Word("", word.raw))  # any
                 return
             if kind not in (
                 "read",

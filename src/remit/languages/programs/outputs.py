@@ -18,7 +18,7 @@ _PLACE = compile_later(r"%(.?)", re.DOTALL)
 MAX_OUTPUT = 65_536
 MAX_ITEMS = 16
 """More items than these are not told one by one."""
-HERE = Word("*", "what is here", glob=True, deep=True, some=True, found=True)
+HERE = Word("*", "what is here", glob=True, deep=True, some=True)
 """Any path below the working directory, whose name could look like an option."""
 _FILTERS = {"sort": "rnuzfhVR", "uniq": "zuid", "grep": "viEFwxPz", "egrep": "viwxz", "head": "z", "tail": "z",
             "shuf": "z", "tac": ""}  # fmt: skip
@@ -141,9 +141,9 @@ def _listed(words: Sequence[Word]) -> Names | None:
     plain = [word for word in words if not (word.text or "").startswith("-")]
     if not set(options) <= set("1AtrSUXd") or any("-" in (word.text or "")[1:2] for word in words):
         return None
-    here = Word("*", "names of files", glob=True, some=True, found=True)
+    here = Word("*", "names of files", glob=True, some=True)
     if not plain:
-        return Names((here,))
+        return Names((here._replace(found=True),))
     if "d" in options:
         return Names(tuple(plain))
     return Names((here, plain[0])) if len(plain) == 1 and not plain[0].glob else None

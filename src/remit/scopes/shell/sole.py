@@ -24,9 +24,13 @@ class Sole(NamedTuple):
 
 
 def found_files(text: str, cwd: str | None, root: str | None) -> tuple[Glob, ...]:
-    """Patterns of all files that the text finds for its commands, if nothing before changes anything; else none."""
+    """Patterns of all files that the text finds for its commands, if nothing before changes anything; else none.
+
+    In another directory, the same names may be those of files that are not there yet."""
     found = understand(text)
     patterns: dict[str, Glob] = {}
+    if len({act.bases for act in found.acts}) != 1:
+        return ()
     for act in () if found.problem is not None else found.acts:
         words = [Touch("read", word) for word in act.command.words if word.found and word.text is not None]
         words += [touch for touch in act.touches if touch.path.found and touch.path.text is not None]

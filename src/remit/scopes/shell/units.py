@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from remit.languages.bash.reading import Touch, Word
 from remit.languages.bash.script import Command
+from remit.languages.programs.interpret import AT_HOST
 from remit.languages.programs.understand import Act, understand
 from remit.model.terms import UNKNOWN
 from remit.scopes.glob import Glob
@@ -13,7 +14,7 @@ from remit.scopes.interface import Unit
 from remit.scopes.shell.placed import Placed, is_descriptor
 from remit.scopes.shell.sole import is_of_odd_names
 from remit.scopes.sql.units import checked_statement, may_change_schema, table_units
-from remit.scopes.url import Url, UrlError, parse_url
+from remit.scopes.url import Url, UrlError, UrlPattern, parse_url
 
 LISTERS = frozenset(("find", "fd", "fdfind", "ls", "du", "tree", "stat"))
 """Programs that show the names of what lies below a folder, and nothing that is in it."""
@@ -68,7 +69,7 @@ def shell_units(
         urls = [url for word in act.urls for url in _addresses(word)]
         urls.extend(url for word in act.hosts for url in _addresses(word))
         # An address that no reading makes a URL of could be any.
-        grade = UNKNOWN if any(not _addresses(word) for word in act.urls) else act.grade
+        grade = UNKNOWN if any(not _addresses(word) for word in act.urls if word.text is not None) else act.grade
         grade = UNKNOWN if any(statement.strange for statement in act.statements) else grade
         units.append(Unit("shell", name, placed, act.effects, text=raw, grade=grade))
         declared = 0 if act.declared is None else len(placed.touches)
@@ -80,6 +81,8 @@ def shell_units(
             units.extend(table_units(name, statement))
         for url in urls:
             units.append(Unit("url", name, url, frozenset({"network"}), text=raw, derived=True))
+        for pattern in filter(None, map(_on_host, act.urls)):
+            units.append(Unit("url", name, pattern, frozenset({"network"}), wide=True, text=raw, derived=True))
         units.extend(_aimed(name, act))
     if not units:
         units.append(Unit("call", "", "", text=text))
@@ -194,6 +197,17 @@ def _host(text: str) -> str:
     if rest.startswith("["):
         return rest[1:].partition("]")[0].lower()
     return (rest.partition(":")[0] if rest.count(":") == 1 else rest).rstrip(".").lower()
+
+
+def _on_host(word: Word) -> UrlPattern | None:
+    """All that a URL could be of which the text tells the host: `"https://x.example/$page"`; None for any other."""
+    if word.text is not None or not AT_HOST.match(word.start or ""):
+        return None
+    scheme, _, rest = (word.start or "").partition("://")
+    try:
+        return UrlPattern.parse(f"{scheme}://{rest.partition('/')[0]}/**?*")
+    except UrlError:
+        return UrlPattern.parse(f"{scheme}://**/**?*")
 
 
 def _addresses(word: Word) -> list[Url]:
