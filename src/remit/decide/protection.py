@@ -78,7 +78,9 @@ def unknown_target(case: Case) -> Unit | None:
         if unit.some and _could_hit(case, unit) and changed_protected(case, unit) != "":
             return unit
         if unit.kind == "path" and paths.may_instruct(unit) and not any(map(case.cell.names_file, paths.instructions)):
-            return unit
+            seen = case.facts.changes.get(unit.value.text)
+            if seen is None or any(fold(path).rpartition("/")[2] in paths.instructions for path in seen):
+                return unit
         if unit.untold != "target" or unit.kind != "path":
             continue
         if not unit.effects.isdisjoint(("write", "delete")):

@@ -175,7 +175,13 @@ def _changes(call: Call, kinds: dict[str, Kind], root: str) -> dict[str, tuple[s
         return find_look.changes_of(patterns, root)
     command = kind.sole_change(text, call.context.cwd, root)
     if command is None:
-        return {}
+        globs = sorted(kind.changed_patterns(text, call.context.cwd, root), key=lambda glob: glob.text)
+        if not globs:
+            return {}
+        from remit.enforce import find_look
+
+        seen = find_look.changes_of(globs, root)
+        return {glob.text: seen[glob.text] for glob in globs} if seen else {}
     from remit.enforce import format_look, git_look  # here: few calls have such a command
 
     changed = (git_look if command.words[0] == "git" else format_look).changes_of(command, root)

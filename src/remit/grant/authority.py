@@ -85,6 +85,9 @@ class Authority:
             self._record_halts()
         mark, known = self._watch.mark(), self._halts
         if known is None or known[0] != mark:
+            if not mark:
+                self._watch.prepare()  # looking at a folder that is there is quicker
+                mark = self._watch.mark()
             known = (mark, frozenset(one.who for one in self.halted(rulebook)))
             # what others do elsewhere changes no folder here: there the store is read each time
             self._halts = known if self._watch.is_settled(mark) and self.store.version() != -1 else None

@@ -261,6 +261,10 @@ class Kind:
         """The patterns among whose matches links matter: whoever looks at the disk looks for some."""
         return ()
 
+    def changed_patterns(self, text: str, cwd: str | None, root: str | None) -> Iterable[Glob]:
+        """The patterns whose matches a text changes: whoever looks at the disk can tell which there are."""
+        return ()
+
     def databases(self, text: str, cwd: str | None, root: str | None) -> Iterable[str]:
         """The normal paths of SQLite databases that a text runs SQL on: who looks at the disk reads their schemas."""
         return ()

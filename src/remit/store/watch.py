@@ -10,7 +10,7 @@ import fcntl
 import os
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from remit.store.errors import from_os_error
@@ -39,6 +39,11 @@ class Watch:
     def __init__(self, folder: Path, prefix: str = CHANGING) -> None:
         self.folder, self.prefix = folder, prefix
         self._name = str(folder)
+
+    def prepare(self) -> None:
+        """Makes the folder, where that can be done."""
+        with suppress(OSError):
+            os.mkdir(self._name, 0o700)
 
     def mark(self) -> Mark:
         """Changes whenever something may have changed."""

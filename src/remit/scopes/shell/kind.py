@@ -61,6 +61,11 @@ class ShellKind(Kind):
 
         return named_patterns(text, cwd, root)
 
+    def changed_patterns(self, text: str, cwd: str | None, root: str | None) -> Iterable[Glob]:
+        from remit.scopes.shell.units import changed_patterns
+
+        return changed_patterns(text, cwd, root)
+
     def databases(self, text: str, cwd: str | None, root: str | None) -> Iterable[str]:
         from remit.scopes.shell.units import named_databases
 

@@ -37,6 +37,14 @@ def named_patterns(text: str, cwd: str | None, root: str | None) -> set[Glob]:
     return {path for touch, path in found if isinstance(path, Glob) and not path.absolute and touch.links != "none"}
 
 
+def changed_patterns(text: str, cwd: str | None, root: str | None) -> set[Glob]:
+    """The patterns below the root whose matches a text changes: whoever looks at the disk can tell which there are."""
+    placed = [Placed(act, cwd, root) for act in understand(text).acts]
+    found = [pair for one in placed for pair in (*one.touches, *one.redirected)]
+    own = (path for touch, path in found if touch.effect != "read" and not touch.path.found)
+    return {path for path in own if isinstance(path, Glob) and not path.absolute}
+
+
 def shell_units(
     name: str,
     text: str,
