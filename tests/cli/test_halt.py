@@ -93,3 +93,11 @@ def test_resuming_needs_the_passphrase(team: Team) -> None:
     typed = team.type("resume", "dev", "--because", "x", question="passphrase, to resume dev: ")
     assert typed.code == 0
     assert team.call("read", file="a") == "text"
+
+
+def test_status_says_who_is_halted(free: Team) -> None:
+    free.call("read", file="a")
+    assert "is halted" not in free("status").out
+    free("halt", "dev", "--because", "odd invoices")
+    assert " is halted since " in free("status").out
+    assert ": odd invoices\n" in free("status").out

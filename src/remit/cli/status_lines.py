@@ -163,9 +163,6 @@ def _project(status: Status) -> Iterator[str]:
     else:
         yield "  daemon: not serving; each hook reads the rulebook and opens the store itself, which takes longer"
     yield f"  {_credential(status)}"
-    for guard in status.looked.without_activation:
-        what = f"{shown(guard.point)} used a policy that nobody activated (unsafe_no_activation)"
-        yield paint(f"  {what}, last on {shown(guard.last, 30)}", "yellow")
 
 
 def _signed(status: Status) -> str:
@@ -197,6 +194,9 @@ def _credential(status: Status) -> str:
 
 
 def _weak(status: Status) -> Iterator[str]:
+    for guard in status.looked.without_activation:
+        what = f"{shown(guard.point)} used a policy that nobody activated (unsafe_no_activation)"
+        yield paint(f"✋ {what}, last on {shown(guard.last, 30)}", "yellow")
     if not status.weaknesses:
         return
     yield paint("weakened by the policy", "bold")

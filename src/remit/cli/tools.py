@@ -21,7 +21,10 @@ def command(
     now: NowOption = None,
     json: JsonOption = False,
 ) -> int:
-    """Show the tools that an agent can see: those that some call of it could be allowed, asked or not."""
+    """Show the tools that an agent can see, with their arguments and limits.
+
+    It sees a tool if some call of it could be allowed, asked or not.
+    """
     opened = open_policy(policy, machine=json)
     rulebook = opened.rulebook
     name = known_name(agent, list(rulebook.book.callers), "agent")

@@ -21,8 +21,14 @@ class FrozenDict(dict[Any, Any]):
     __setitem__ = __delitem__ = __ior__ = _refuse
     clear = pop = popitem = setdefault = update = _refuse
 
-    def __reduce__(self) -> tuple[type[FrozenDict], tuple[dict[Any, Any]]]:
-        return FrozenDict, (dict(self),)
+    def __reduce__(self) -> tuple[Any, tuple[dict[Any, Any]]]:
+        return frozen, (dict(self),)
+
+    def __copy__(self) -> FrozenDict:
+        return self
+
+    def __deepcopy__(self, memo: object) -> FrozenDict:
+        return self
 
 
 NOTHING: dict[Any, Any] = FrozenDict()

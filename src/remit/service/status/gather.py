@@ -15,9 +15,11 @@ from remit.adapters.hooks.installed import InstallError, read_installed
 from remit.adapters.hosts import registry
 from remit.adapters.hosts.setup import Finding, KeepsTranscripts
 from remit.enforce.in_force import ledger_settings
+from remit.grant.authority import Authority
 from remit.grant.clock import Clock
 from remit.grant.credential import status as credential_status
 from remit.grant.daily import used_on
+from remit.grant.halts import name_of
 from remit.model.errors import RemitError
 from remit.model.moments import moment
 from remit.model.rulebook import Rulebook
@@ -110,6 +112,8 @@ def gather(
     serving = is_serving(project.state)
     hung = serving and not is_answering(project.state)
     findings = tuple(_findings(project, policy, hosts, opened, ledger, credential, clock, problems))
+    if not isinstance(opened, NoStore) and ledger.reachable:
+        findings += tuple(_halts_and_reviews(opened, rulebook))
     if hung:
         text = "the daemon runs and does not answer: every call is denied (daemon-failed)"
         findings += (Finding("fault", "daemon-hung", text, "restart `remit serve`, or stop it"),)
@@ -215,6 +219,25 @@ def _ledger_faults(opened: OpenLog) -> Iterator[Finding]:
         return
     for one in found:
         yield Finding("fault", one.code, one.message, one.help)
+
+
+def _halts_and_reviews(opened: OpenLog, rulebook: Rulebook | None) -> Iterator[Finding]:
+    """Who is halted, and which reviews are overdue."""
+    authority = Authority(opened.store, opened.vault)
+    try:
+        for one in authority.halted(rulebook):
+            text = f"{name_of(one.who)} is halted since {one.at}: {one.because}"
+            yield Finding("note", "halted", text, "look at `remit incidents`; `remit resume` lifts it")
+        late = (
+            [one.who for one in authority.reviews(rulebook) if one.state == "overdue"] if rulebook is not None else []
+        )
+    except RemitError as error:
+        yield Finding("fault", error.code, f"halts and reviews can't be looked up: {error}", error.help)
+        return
+    late = [one.who for one in reviews if one.state == "overdue"]
+    if late:
+        text = f"reviews are overdue: {', '.join(late[:10])}{' …' if len(late) > 10 else ''}"
+        yield Finding("note", "review-overdue", text, "run `remit review`")
 
 
 def _findings(
