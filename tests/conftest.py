@@ -29,7 +29,8 @@ settings.load_profile("default")
 def homeless(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """No test installs anything for whoever runs the tests: `remit install` writes to the user's own settings."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("CLAUDE_CONFIG_DIR", str(tmp_path_factory.mktemp("nobody")))
+        for name in ("CLAUDE_CONFIG_DIR", "COPILOT_HOME", "CODEX_HOME", "GEMINI_CLI_HOME", "XDG_CONFIG_HOME"):
+            patch.setenv(name, str(tmp_path_factory.mktemp("nobody")))
         yield
 
 

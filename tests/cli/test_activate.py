@@ -398,6 +398,7 @@ POINTS = [
 THEN = ["the same", "another", "back", "broken"]
 
 
+@pytest.mark.sample(2)
 @pytest.mark.sample(4)
 @pytest.mark.parametrize(
     ("name", "when", "left", "then"),

@@ -152,6 +152,7 @@ git switch dev && git commit -m x --allow-empty
 """
 
 
+@pytest.mark.sample(15)
 @pytest.mark.parametrize("command", [line for line in HARMLESS.strip().splitlines() if "gone" not in line])
 def test_everyday_git_is_no_question_and_changes_no_more_than_was_seen(project, command):
     write(project, {"src/b.py": "changed\n"} if "stash" in command or "hard" in command or "-- ." in command else {})
@@ -273,6 +274,7 @@ def test_pull_says_how_it_could_be_told():
     assert decision.reason.endswith("`git fetch`, then `git merge`, shows which")
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("setting", ["core.fsmonitor", "core.pager", "diff.external", "core.alternateRefsCommand"])
 def test_no_program_of_the_configuration_is_run(project, tmp_path, setting):
     spy = tmp_path / "spy"

@@ -120,6 +120,7 @@ def test_a_fork_has_a_guard_of_its_own(team: Team):
     assert [entry["decision"] for entry in intents].count("deny") == 1
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("rounds", [10, pytest.param(20, marks=pytest.mark.more)])
 def test_a_fork_while_others_look_at_the_clock(team: Team, rounds: int):
     stop = threading.Event()

@@ -58,6 +58,7 @@ def paths() -> list[str]:
     return sorted({*placed, *(path.rpartition("/")[2] for path in placed), "docs/x", "a/b", "src/x.py", "x.csv"})
 
 
+@pytest.mark.sample(4)
 @pytest.mark.sample(12)
 @pytest.mark.parametrize("tool", ["read", "write", "drop"])
 @pytest.mark.parametrize("glob", GLOBS)

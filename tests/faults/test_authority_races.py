@@ -90,6 +90,7 @@ def race(url: str | None, tmp_path: Path) -> Iterator[Race]:
 
 
 @pytest.mark.sample(1)
+@pytest.mark.sample(1)
 def test_one_end_and_one_execution(race: Race):
     """Row 7: approve, refuse, cancel, end, expiry and two that try to run, all at once."""
     _rounds(race, 14)

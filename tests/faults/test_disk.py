@@ -118,6 +118,7 @@ def store(tmp_path: Path) -> Iterator[FaultyStore]:
     found.close()
 
 
+@pytest.mark.sample(1)
 @pytest.mark.sample(2)
 @pytest.mark.parametrize("fault", ["begin", "end", "lost", "kept"])
 def test_faults_that_come_and_go_under_load(store: FaultyStore, fault: str):

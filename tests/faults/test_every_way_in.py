@@ -232,6 +232,7 @@ def size(project: Project) -> int:
     return len(project.entries())
 
 
+@pytest.mark.sample(6)
 @on_both
 @pytest.mark.parametrize("point", POINTS)
 @pytest.mark.parametrize("harm", HARMS)
@@ -247,6 +248,7 @@ def test_nobody_writes_to_it(
     assert size(project) == before, "nor does anybody else"
 
 
+@pytest.mark.sample(1)
 @on_both
 @pytest.mark.parametrize("harm", [cut, fork])
 def test_a_daemon_that_runs_notices(project: Project, copy: Path, harm: Callable[[Project, Path], None]):
@@ -267,6 +269,7 @@ def test_a_daemon_that_runs_notices(project: Project, copy: Path, harm: Callable
     by_hook(project, HARMS[harm])
 
 
+@pytest.mark.sample(2)
 @on_both
 @pytest.mark.filterwarnings("ignore::remit.record.errors.LedgerWarning")
 @pytest.mark.parametrize("harm", [cut, fork])

@@ -44,6 +44,7 @@ def _outcomes(team: Team) -> list[tuple[str, Any]]:
     return [(entry["result"], entry.get("error")) for entry in team.said() if entry["type"] == "outcome"]
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("when", ["before the start", "before the tool", "after the tool"])
 def test_row_10_killed_between_answer_and_tool(tmp_path: Path, when: str):
     team = Team(tmp_path)

@@ -271,6 +271,7 @@ def check_changes(lived: Lived, kind: Kind, most: int | None) -> list[tuple[Chan
     return done
 
 
+@pytest.mark.sample(6)
 @pytest.mark.parametrize("kind", TABLED, ids=lambda kind: kind.name)
 def test_one_changed_row_is_named_and_gives_nothing(lived: Lived, kind: Kind) -> None:
     assert [change for change, _, safe in check_changes(lived, kind, 60) if not safe] == []
@@ -282,6 +283,7 @@ def test_any_changed_row_is_named_and_gives_nothing(lived: Lived, kind: Kind) ->
     assert [change for change, _, safe in check_changes(lived, kind, None) if not safe] == []
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("kind", TABLED, ids=lambda kind: kind.name)
 def test_without_triggers_it_is_named_too(lived: Lived, kind: Kind) -> None:
     """Only a task that is hidden from its agent could then free it: the agent's name changed, or the row gone."""

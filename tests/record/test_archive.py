@@ -84,6 +84,7 @@ def fine(opened: OpenLog) -> None:
     assert found.problems == ()
 
 
+@pytest.mark.sample(1)
 def test_from_end_to_end(either: Project, tmp_path: Path):
     fill(either, 700)
     with either.log() as opened:
@@ -198,6 +199,7 @@ def _values(folder: Path, change: Callable[[dict[str, Any]], object]) -> None:
     path.write_text("".join(json.dumps(line) + "\n" for line in [change(lines[0]), *lines[1:]]))
 
 
+@pytest.mark.sample(5)
 @pytest.mark.parametrize("what", HARM)
 def test_whatever_is_changed_in_an_archive_is_found(project: Project, tmp_path: Path, what: str):
     fill(project, 600)
@@ -277,6 +279,7 @@ STEPS = (
 """In order. Each goes on from what the one before it left."""
 
 
+@pytest.mark.sample(1)
 def test_killed_at_each_step_nothing_is_lost(either: Project, tmp_path: Path):
     fill(either, 600)
     with either.log() as opened, opened.store.read() as view:

@@ -78,6 +78,7 @@ CAN_RENAME = subprocess.run(["unshare", "-u", "true"], capture_output=True, chec
 RENAMED = ("unshare", "-u", "sh", "-c", 'hostname another-container && exec "$@"', "sh")
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("where", ["here", "in a container with another host name"])
 @pytest.mark.parametrize("opener", ["ledger", "hook"])
 def test_a_killed_process_is_found_at_once(project: Project, others: list[Other], where: str, opener: str):

@@ -41,6 +41,7 @@ def holding(folder: Path, text: bytes) -> list[str]:
     return [str(path) for path in folder.rglob("*") if path.is_file() and text in path.read_bytes()]
 
 
+@pytest.mark.more
 def test_erased_values_are_in_no_table(postgres: Postgres, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What the server's own log keeps of them is beyond Remit, and said."""
     project = Project(tmp_path, monkeypatch)

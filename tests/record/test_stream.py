@@ -391,6 +391,7 @@ print("done", flush=True)
 """
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("kind", ["file", "http", "tcp"])
 def test_killed_again_and_again_everything_arrives(project: Project, tmp_path: Path, kind: str):
     project.fill(600)

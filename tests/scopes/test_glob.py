@@ -605,6 +605,7 @@ def test_hostile_paths_take_no_time(text: str) -> None:
         assert time.process_time() - start < 5
 
 
+@pytest.mark.more
 def test_hostile_globs_are_compared_in_polynomial_time() -> None:
     texts = [
         "*a" * 100 + "b",

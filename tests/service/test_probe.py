@@ -132,6 +132,7 @@ def test_a_hook_that_is_asked_about_some_tools_only(project: Hooked) -> None:
     assert "write the rulebook" in found["denied"]
 
 
+@pytest.mark.more
 @pytest.mark.sample(1)
 @pytest.mark.parametrize("fault", ["rulebook", "store", "record", "state"])
 def test_a_deny_because_nothing_works_is_told_apart(project: Hooked, fault: str) -> None:
@@ -154,6 +155,7 @@ def test_a_deny_because_nothing_works_is_told_apart(project: Hooked, fault: str)
     assert ("ALARM" in ran.out, "only because nothing works" in ran.out) == (unread, not unread), ran.out
 
 
+@pytest.mark.more
 def test_what_nobody_could_decide_is_no_work_of_an_agent(project: Hooked) -> None:
     (project.root / ".remit" / "rulebook").unlink()
     project.status("--probe", code=1)

@@ -250,6 +250,7 @@ def _change(path: Path, *, out: bytes, code: bytes) -> None:
     path.write_bytes(re.sub(rb"(?m)^refusal.code .*$", b"refusal.code " + code, data))
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("spoil", SPOILT.values(), ids=list(SPOILT))
 @pytest.mark.sample(4)
 def test_without_the_file_of_the_host(hosted: Project, spoil: Callable[[Path], object]):
@@ -404,6 +405,7 @@ RECORDED: dict[Callable[[Project], None], str] = {
 }
 
 
+@pytest.mark.sample(3)
 @pytest.mark.sample(6)
 @pytest.mark.parametrize("harm", UNREACHABLE, ids=lambda harm: harm.__name__)
 def test_nothing_to_decide_with(hosted: Project, harm: Callable[[Project], None]):
@@ -414,6 +416,7 @@ def test_nothing_to_decide_with(hosted: Project, harm: Callable[[Project], None]
     hosted.run(hosted.report(question, {})).nothing()
 
 
+@pytest.mark.sample(2)
 @pytest.mark.sample(5)
 @pytest.mark.parametrize("harm", RECORDED, ids=lambda harm: harm.__name__)
 def test_no_rulebook_in_force(hosted: Project, harm: Callable[[Project], None]):

@@ -122,6 +122,7 @@ HARMS = [
 ]
 
 
+@pytest.mark.sample(2)
 @pytest.mark.sample(4)
 @pytest.mark.parametrize("harm", HARMS, ids=lambda harm: harm.__name__)
 def test_another_definition(project: Project, harm: Callable[[Project], None]):

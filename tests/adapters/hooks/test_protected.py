@@ -40,6 +40,7 @@ def shown(row: dict[str, Any]) -> str:
     return f"{row['tool']}: {next(iter(row['args'].values()))}"
 
 
+@pytest.mark.sample(40)
 @pytest.mark.parametrize("row", ROWS["denied"], ids=shown)
 def test_denied(served: Project, row):
     served.ask(row["tool"], filled(served, row)).denied()

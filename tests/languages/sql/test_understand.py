@@ -68,6 +68,7 @@ def test_repeated_texts_are_remembered_up_to_a_bound():
     assert understand_sql("SELECT 1", "sqlite") is not first
 
 
+@pytest.mark.sample(25)
 @pytest.mark.parametrize("dialect", DIALECTS)
 @pytest.mark.parametrize(
     "text",

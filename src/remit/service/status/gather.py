@@ -228,9 +228,7 @@ def _halts_and_reviews(opened: OpenLog, rulebook: Rulebook | None) -> Iterator[F
         for one in authority.halted(rulebook):
             text = f"{name_of(one.who)} is halted since {one.at}: {one.because}"
             yield Finding("note", "halted", text, "look at `remit incidents`; `remit resume` lifts it")
-        late = (
-            [one.who for one in authority.reviews(rulebook) if one.state == "overdue"] if rulebook is not None else []
-        )
+        reviews = authority.reviews(rulebook) if rulebook is not None else []
     except RemitError as error:
         yield Finding("fault", error.code, f"halts and reviews can't be looked up: {error}", error.help)
         return
