@@ -12,6 +12,8 @@ PYTHON ?= $(shell for p in python3.11 python3.12 python3.13 python3 python3.14 p
 
 PY := .venv/bin/python
 PYTEST := $(PY) -m pytest
+# Many tests wait for a process, a disk or a lease: one worker more than there are cores.
+WORKERS := $(shell expr $$(nproc 2>/dev/null || echo 2) + 1)
 # Wheels only: a source package would run its own build code, with build dependencies that nobody pinned.
 PIP_FLAGS := --quiet --disable-pip-version-check --no-input
 PIP_HASHED := install $(PIP_FLAGS) --require-hashes --only-binary :all:
@@ -47,11 +49,11 @@ demo: setup  ## see it work: a team of agents behind Guard, on real files, git a
 
 .PHONY: test
 test: setup  ## run the tests of every area; ARGS='-k path' narrows
-	@$(PYTEST) -n auto --dist worksteal -m "not more and not long and not hosts" tests $(ARGS)
+	@$(PYTEST) -n $(WORKERS) --dist worksteal -m "not more and not long and not hosts" tests $(ARGS)
 
 .PHONY: test-more
 test-more: setup  ## run what `make test` leaves out: more cases of the same kinds
-	@$(PYTEST) -n auto --dist worksteal -m "more and not long and not hosts" tests $(ARGS)
+	@$(PYTEST) -n $(WORKERS) --dist worksteal -m "more and not long and not hosts" tests $(ARGS)
 
 .PHONY: test-long
 test-long: setup  ## run the tests that take minutes: more examples, fuzzing
