@@ -9,6 +9,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from tests.postgres import Postgres, running
+from tests.slow import slow_tests
 
 # The same examples on every run and machine, so that a failure is never a matter of luck or load.
 settings.register_profile(
@@ -36,7 +37,11 @@ def homeless(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 
 @pytest.hookimpl(tryfirst=True)  # before -m chooses
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """`@pytest.mark.sample(n)`: all cases of that test but n, evenly spread, are marked `more`."""
+    """`@pytest.mark.sample(n)`: all cases of that test but n, evenly spread, are marked `more`; so is what is slow."""
+    slow = slow_tests()
+    for item in items:
+        if item.nodeid in slow:
+            item.add_marker("more")
     sampled: dict[str, list[pytest.Item]] = defaultdict(list)
     for item in items:
         if item.get_closest_marker("sample") is not None:
