@@ -40,7 +40,7 @@ def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
     before, start = sum(os.times()[:4]), time.monotonic()
     result = yield
     _took[item.nodeid] = max(sum(os.times()[:4]) - before, time.monotonic() - start)
-    return result  # type: ignore[return-value]  # what a wrapper must hand on
+    return result
 
 
 def pytest_sessionfinish() -> None:
