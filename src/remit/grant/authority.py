@@ -40,8 +40,8 @@ from remit.model.trace import Anticipated, Covered, NotAnticipated
 from remit.record.people import Trust
 from remit.record.state import Sign
 from remit.record.vault import Vault
+from remit.store.counter import Counter
 from remit.store.interface import Store, Transaction
-from remit.store.watch import Mark, Watch
 
 CHANGED = "task-changed"
 """The code of a GrantError: the task is not as it was when the call was judged, so it is to be judged again."""
@@ -66,8 +66,9 @@ class Authority:
         self._lines: dict[str, dict[str, Capsule]] = {}
         """By capsule, what was last known of it and of those above it."""
         self._last: tuple[Facts, dict[str, Capsule], Facts] | None = None
-        self._watch = Watch(vault.path.parent.parent / "halts")
-        self._halts: tuple[Mark, frozenset[str]] | None = None
+        self._changes = Counter(vault.path.parent.parent / "halts")
+        """Of who is halted."""
+        self._halts: tuple[bytes, frozenset[str]] | None = None
         self._unrecorded: dict[str, str] = {}
         """Agents whose violation could not be recorded, with its code: they are halted here until it is."""
 
@@ -83,14 +84,11 @@ class Authority:
         """
         if self._unrecorded:
             self._record_halts()
-        mark, known = self._watch.mark(), self._halts
+        mark, known = self._changes.read(), self._halts
         if known is None or known[0] != mark:
-            if not mark:
-                self._watch.prepare()  # looking at a folder that is there is quicker
-                mark = self._watch.mark()
             known = (mark, frozenset(one.who for one in self.halted(rulebook)))
-            # what others do elsewhere changes no folder here: there the store is read each time
-            self._halts = known if self._watch.is_settled(mark) and self.store.version() != -1 else None
+            # what others do elsewhere is not counted here: there the store is read each time
+            self._halts = known if self._changes.is_settled(mark) and self.store.version() != -1 else None
         return known[1].union(self._unrecorded) if self._unrecorded else known[1]
 
     def _record_halts(self) -> None:
@@ -109,13 +107,13 @@ class Authority:
 
         When this returns, nothing that it concerns begins any more, on any machine. Raises RemitError.
         """
-        with self._watch.changing(), self.store.write() as change:
+        with self._changes.changing(), self.store.write() as change:
             return halts.halt(change, who, by=by, because=because, clock=self.clock, scribe=self.scribe)
 
     def resume(self, who: str, *, by: str, because: str, sign: Sign | None = None) -> Halted:
         """Lifts a halt, for a person, for whom `sign` signs. Raises GrantError and StateForged."""
         scribe = self.scribe._replace(sign=sign)
-        with self._watch.changing(), self.store.write() as change:
+        with self._changes.changing(), self.store.write() as change:
             return halts.resume(change, who, by=by, because=because, clock=self.clock, scribe=scribe)
 
     @contextmanager
@@ -125,7 +123,7 @@ class Authority:
         What is raised inside is suppressed: the call was denied anyway.
         """
         try:
-            with self._watch.changing():
+            with self._changes.changing():
                 yield
         except Exception:
             self._unrecorded[agent] = code
