@@ -203,7 +203,7 @@ EDITS: dict[str, tuple[Callable[[Any], None], str]] = {
     "disableAllHooks": (lambda data: data.update(disableAllHooks=True), "hooks-disabled"),
     "a preloaded library": (lambda data: data.update(env={"LD_PRELOAD": "/tmp/x.so"}), "hook-injected"),
     "a model that is no text": (lambda data: data.update(model=5), "settings-invalid"),
-    "a deny that is no list": (lambda data: data["permissions"].update(deny=5), "settings-invalid"),
+    "a deny that is no list": (lambda data: data.setdefault("permissions", {}).update(deny=5), "settings-invalid"),
     "a hook of unknown type": (
         lambda data: data["hooks"].update(Stop=[{"hooks": [{"type": "odd"}]}]),
         "settings-invalid",

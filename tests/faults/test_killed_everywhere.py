@@ -42,7 +42,7 @@ def project(tmp_path: Path, request: pytest.FixtureRequest, monkeypatch: pytest.
 def kill(project: Project, point: str, count: int, seed: int) -> dict[str, Any]:
     """What the killed ones were told."""
     with open_ledger(project.root, point="test", state=project.state) as opened:
-        seqs = [deny(opened, args={"file": "a.md"}).seq for _ in range(10 * count)]
+        seqs = [deny(opened, args={"file": "a.md"}).seq for _ in range(100 * count)]
     plan = {
         "point": point,
         "count": count,
@@ -52,7 +52,7 @@ def kill(project: Project, point: str, count: int, seed: int) -> dict[str, Any]:
         "state": str(project.state),
         "policy": str(project.root / "remit.yaml"),
         "hook": project.command,
-        "questions": [project.question("Write", WRITE) for _ in range(10 * count)],
+        "questions": [project.question("Write", WRITE) for _ in range(100 * count)],
         "environment": project.environment(),
     }
     env = {**os.environ, "XDG_STATE_HOME": str(project.folder / "state")}

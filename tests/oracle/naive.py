@@ -156,10 +156,10 @@ class _Decision(Scopes):
         except Denied as denied:
             return _deny(denied)._replace(wide=wide)
         self.data_tier = self.data_tier_of_call()
+        tiers = (self.tier_of_call(), self.data_tier) if read else (self.tool.tier, 0)
         if self.data_tier_binds():
             return _deny(Denied("data-tier"))._replace(wide=wide)
         codes = refused.codes if known else frozenset({"unknown-agent"})
-        tiers = (self.tier_of_call(), self.data_tier) if read else (self.tool.tier, 0)
         return Answer("allow", min(codes), *tiers, would="deny", codes=codes, wide=wide)
 
     def present(self, caller: Caller) -> bool:

@@ -80,11 +80,6 @@ def no_hooks(project: Hooked) -> None:
     project.settings.write_text("{}" if project.host is CLAUDE else "colour blue\n")
 
 
-def another_state(project: Hooked) -> None:
-    text = project.settings.read_text()
-    project.settings.write_text(text.replace(str(project.state), f"{project.state}x"))
-
-
 def switched_off(project: Hooked) -> None:
     if project.host is CLAUDE:
         project.change(lambda data: data.update(disableAllHooks=True))
@@ -99,7 +94,6 @@ def gone(project: Hooked) -> None:
 SETTINGS: dict[Callable[[Hooked], object], str] = {
     gone: "settings-gone",
     no_hooks: "hook-missing",
-    another_state: "hook-other-command",
     switched_off: "hooks-disabled",
 }
 

@@ -134,21 +134,15 @@ def test_a_hook_that_is_asked_about_some_tools_only(project: Hooked) -> None:
 
 @pytest.mark.more
 @pytest.mark.sample(1)
-@pytest.mark.parametrize("fault", ["rulebook", "store", "record", "state"])
+@pytest.mark.parametrize("fault", ["rulebook", "store", "record"])
 def test_a_deny_because_nothing_works_is_told_apart(project: Hooked, fault: str) -> None:
     if fault == "rulebook":
         (project.root / ".remit" / "rulebook").unlink()
     elif fault == "store":
         (project.state / "remit.db").chmod(0o644)
-    elif fault == "record":
+    else:
         path = project.state / "hooks" / "claude-code.json"
         path.write_text(path.read_text().replace('"version": 1', '"version": 2'))
-    else:
-        project.change(
-            lambda data: data["hooks"]["PreToolUse"][0]["hooks"][0].update(
-                command=data["hooks"]["PreToolUse"][0]["hooks"][0]["command"] + "-other"
-            )
-        )
     ran = project.text("--probe")
     assert ran.code == 1
     unread = fault == "record"  # nobody knows of a hook then

@@ -82,7 +82,9 @@ def run_probes(root: Path, policy: Path, state: Path, status: Status) -> Probes:
     installed = [host for host in status.hosts if host.installed and host.settings is not None]
     if not installed:
         return Probes("", problem="Remit is installed in no host: there is no hook to ask, and every call would run")
-    observed = frozenset(one.name for one in status.agents if one.bond == "observed")
+    observed = {one.name for one in status.agents if one.bond == "observed"}
+    if observed and all(one.until is not None for one in status.agents):  # the policy as a whole only observes
+        observed.add(_STRANGER)
     results: list[Result] = []
     for host in installed:
         setup = registry.find(host.name).setup()
@@ -160,7 +162,7 @@ class _Asked(NamedTuple):
 class _Asker:
     """Runs the hooks as the host does."""
 
-    def __init__(self, host: str, setup: Setup, root: Path, settings: Path, observed: frozenset[str]) -> None:
+    def __init__(self, host: str, setup: Setup, root: Path, settings: Path, observed: set[str]) -> None:
         self.host, self.setup, self.root, self.settings, self.observed = host, setup, root, settings, observed
 
     def result(self, probe: Probe) -> Result:
@@ -210,11 +212,15 @@ def _strictest(said: list[Said]) -> Said | None:
     return min(said, key=lambda one: order.index(one.decision)) if said else None
 
 
+_ONLY_RECORDED = frozenset(("unknown-tool", "undeclared-argument", "unpinned"))
+"""What observing records and does not deny."""
+
+
 def _judged(probe: Probe, said: Said | None, observed: bool) -> tuple[Verdict, str]:
     if said is None:
         return "ALARM", "no hook was asked: what stands in the settings leaves this tool out"
     if said.decision is None:
-        if said.alarm == UNDECIDED and observed and not probe.codes:
+        if said.alarm == UNDECIDED and observed and probe.codes <= _ONLY_RECORDED:
             return "answered", "only observed: the host's own rules count"
         return "ALARM", said.alarm or UNDECIDED
     found = _CODE.search(said.reason)
