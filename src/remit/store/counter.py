@@ -32,6 +32,11 @@ class Counter:
         self._file = -1
         self._looked = 0.0
 
+    def __del__(self) -> None:
+        if self._file >= 0:
+            with suppress(OSError):
+                os.close(self._file)
+
     def read(self) -> bytes:
         """Changes whenever something may have changed; empty if nobody can tell."""
         now = time.monotonic()
