@@ -66,7 +66,7 @@ def look_up(rulebook: Rulebook, call: Call, facts: Facts) -> Facts:
     kinds = {name: kind_of(argument.kind) for name, argument in tool.args.items()}
     texts_in = {name: kind for name, kind in kinds.items() if kind.language}
     if texts_in:
-        changes = _changes(call, texts_in, root) or facts.changes
+        changes = _changes(rulebook, call, texts_in, root) or facts.changes
         schema = _schemas(call, texts_in, root, facts.schema)
         facts = msgspec.structs.replace(facts, links=_links(call, texts_in, root), changes=changes, schema=schema)
     names = [name for name, kind in kinds.items() if kind.on_disk]
@@ -162,7 +162,7 @@ def _links(call: Call, kinds: dict[str, Kind], root: str) -> dict[str, str]:
     return {**links_among(globs, root), **links}
 
 
-def _changes(call: Call, kinds: dict[str, Kind], root: str) -> dict[str, tuple[str, ...]]:
+def _changes(rulebook: Rulebook, call: Call, kinds: dict[str, Kind], root: str) -> dict[str, tuple[str, ...]]:
     """What the one command of the call would change whose text doesn't tell it, where git or the disk does."""
     texts = [(kind, text) for name, kind in kinds.items() for text in texts_at(call.args, name.split("."))]
     if len(texts) != 1:
@@ -175,7 +175,10 @@ def _changes(call: Call, kinds: dict[str, Kind], root: str) -> dict[str, tuple[s
         return find_look.changes_of(patterns, root)
     command = kind.sole_change(text, call.context.cwd, root)
     if command is None:
-        globs = sorted(kind.changed_patterns(text, call.context.cwd, root), key=lambda glob: glob.text)
+        names = grid_of(rulebook).index.protected.instructions
+        wide = kind.changed_patterns(text, call.context.cwd, root)
+        aimed = (glob for glob in wide if any(glob.folded().aims_at(name) for name in names))  # the rest asks nothing
+        globs = sorted(aimed, key=lambda glob: glob.text)
         if not globs:
             return {}
         from remit.enforce import find_look
