@@ -125,7 +125,9 @@ def test_a_person_answers_in_the_inbox(nexus: Claude):
 
 
 def test_a_person_answers_in_the_terminal(nexus: Claude):
-    steps: list[Step] = [(QUESTION, ["1"]), (lambda model: len(model.of("main")) == 5, [])]
+    # How often the host asks the main model while subagents work in the background is its own affair: the Builder's
+    # last answer is the end.
+    steps: list[Step] = [(QUESTION, ["1"]), (lambda model: len(model.results("Builder")) >= 8, [])]
     session = in_terminal(nexus, story(nexus), steps)
     assert session.steps == 1 + len(steps), session.screen[-3000:]
     assert (nexus.project / "installed").exists()
