@@ -1,4 +1,4 @@
-"""The matrix of the forge pipeline, accepted on a team's own work: what its document allows passes, and nothing more."""
+"""The matrix of the forge pipeline, accepted on a team's own work: what its document allows passes, no more."""
 
 import subprocess
 from collections import Counter
@@ -145,7 +145,9 @@ def test_what_the_document_does_not_allow_stays_denied_and_says_why(decided):
     assert all(group.get("because") for group in WORK["files"] + WORK["commands"] if group["by"] == "nothing")
 
 
-@pytest.mark.parametrize("call", list(attacks()), ids=lambda call: f"{call.agent}-{next(iter(call.args.values()))}"[:80])
+@pytest.mark.parametrize(
+    "call", list(attacks()), ids=lambda call: f"{call.agent}-{next(iter(call.args.values()))}"[:80]
+)
 def test_attacks_stay_denied(forge, facts, call):
     assert decide(forge, call, look_up(forge, call, facts)).verdict.word == "deny"
 
