@@ -235,12 +235,34 @@ def run(git: GitRunner, words: tuple[str, ...]) -> None:
 
 
 ODD = (
-    "core.worktree", "core.gitProxy", "core.alternateRefsCommand", "credential.https://x.username", "gc.recentObjectsHook",
-    "http.proxy", "http.sslVerify", "http.https://x.extraHeader", "includeIf.gitdir:/x.path", "interactive.diffFilter",
-    "pager.log", "remote.x.vcs", "remote.x.proxy", "remote.x.receivepack", "remote.x.promisor", "sendemail.smtpserver",
-    "submodule.x.update", "difftool.x.cmd", "mergetool.x.cmd", "browser.x.cmd", "uploadpack.packObjectsHook",
-    "url.x.pushInsteadOf", "extensions.partialClone", "core.noSuchSetting", "guitool.x.cmd", "man.x.cmd", "http.cookieFile",
-)  # fmt: skip
+    "core.worktree",
+    "core.gitProxy",
+    "core.alternateRefsCommand",
+    "credential.https://x.username",
+    "gc.recentObjectsHook",
+    "http.proxy",
+    "http.sslVerify",
+    "http.https://x.extraHeader",
+    "includeIf.gitdir:/x.path",
+    "interactive.diffFilter",
+    "pager.log",
+    "remote.x.vcs",
+    "remote.x.proxy",
+    "remote.x.receivepack",
+    "remote.x.promisor",
+    "sendemail.smtpserver",
+    "submodule.x.update",
+    "difftool.x.cmd",
+    "mergetool.x.cmd",
+    "browser.x.cmd",
+    "uploadpack.packObjectsHook",
+    "url.x.pushInsteadOf",
+    "extensions.partialClone",
+    "core.noSuchSetting",
+    "guitool.x.cmd",
+    "man.x.cmd",
+    "http.cookieFile",
+)
 
 
 @pytest.mark.sample(5)

@@ -44,7 +44,8 @@ class GitHubCLIRunner(Runner):
 
     def issue(self, number: int) -> dict[str, Any]:
         """One issue. Raises RunnerFailed."""
-        return self._json("issue", "view", str(int(number)), f"--json={_ISSUE}")
+        found: dict[str, Any] = self._json("issue", "view", str(int(number)), f"--json={_ISSUE}")
+        return found
 
     def issues(
         self, *, label: str | None = None, state: Literal["open", "closed", "all"] = "open", limit: int = 30
@@ -60,7 +61,8 @@ class GitHubCLIRunner(Runner):
 
     def pr(self, number: int) -> dict[str, Any]:
         """One pull request, with the state of its checks. Raises RunnerFailed."""
-        return self._json("pr", "view", str(int(number)), f"--json={_PR}")
+        found: dict[str, Any] = self._json("pr", "view", str(int(number)), f"--json={_PR}")
+        return found
 
     def create_pr(self, title: str, body: str, *, base: str, head: str, draft: bool = False) -> str:
         """Opens a pull request, and gives its address. Raises RunnerFailed."""

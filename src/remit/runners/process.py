@@ -3,8 +3,8 @@
 finished = run_process(("git", "status"), program="/usr/bin/git", directory=root, environment={...}, bounds=Bounds())
 
 When it returns, everything that the program started is gone too: its process group, what was seen to descend from it,
-and what has the mark in its environment that each run gets. Only a process that detaches itself and clears its environment
-within a fraction of a second can go on; where there is no /proc, any that leaves the group.
+and what has the mark in its environment that each run gets. Only a process that detaches itself and clears its
+environment within a fraction of a second can go on; where there is no /proc, any that leaves the group.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ def run_process(
     """What became of it; `stopped` ends it early. Raises RunnerError if it can't be started."""
     began, mark = time.monotonic(), secrets.token_hex(16)
     try:
-        process = subprocess.Popen(
+        process = subprocess.Popen(  # noqa: S603  # a vector that was judged, of a program that was looked up
             [program, *words[1:]],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,

@@ -160,7 +160,7 @@ class Runner:
 def quoted(words: Sequence[str]) -> str:
     """One command with these words, as text. Raises RunnerError for what is no word."""
     for word in words:
-        if not isinstance(word, str) or "\0" in word:
+        if "\0" in word:
             raise RunnerError("an argument is a text without a NUL")
         try:
             word.encode()
