@@ -139,7 +139,7 @@ COMMANDS: dict[str, Entry] = {
             ),
             "report": Command(
                 "capsule.report",
-                "Report on a task: who, when, calls by tool, questions and response times, denials, hand-overs",
+                "Report on a task: calls, files written, commands, questions, denials, hand-overs, unused grants",
             ),
         },
     ),
