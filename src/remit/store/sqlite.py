@@ -80,6 +80,8 @@ class Link:
         self.place: tuple[int, ...] | None = None
         """The directory, as it was when these files were last found in it."""
         self.spoilt = False
+        self.version: int | None = None
+        """Which changes others had made when it last wrote."""
 
 
 class SqliteTransaction(BaseTransaction):
@@ -110,6 +112,7 @@ class SqliteTransaction(BaseTransaction):
 
     def script(self, text: str) -> None:
         """Not `executescript`, which would commit first."""
+        self.changed, self.known = True, {}
         with self.guarded():
             part = ""
             for line in text.splitlines(keepends=True):
@@ -264,9 +267,9 @@ class SqliteStore(BaseStore[Link, SqliteTransaction]):
             connection.place = place
         self._execute(connection, "BEGIN IMMEDIATE", deadline)
         transaction = SqliteTransaction(connection, writes=True)
-        if look is not None:
-            transaction.looked = transaction.row(look)
-        return transaction
+        version = connection.connection.execute("PRAGMA data_version").fetchone()[0]
+        transaction.alone, connection.version = version == connection.version, version
+        return transaction  # which looks for itself: there is no way to the server to be saved
 
     _begin_migration = _begin_write
 

@@ -34,6 +34,13 @@ class BaseTransaction(ABC):
         self.notes: Mapping[str, dict[str, Any]] = {}
         """What this process has noted before."""
         self.fresh_notes: dict[str, dict[str, Any]] = {}
+        self.local: dict[str, Any] = {}
+        self.alone = False
+        """Nobody else has written since the last transaction of this process that wrote."""
+        self.known: dict[object, Any] = {}
+        """What is cached."""
+        self.changed = False
+        """Something was changed that nobody who caches need know of."""
 
     @abstractmethod
     def _cursor(self, query: Query, values: tuple[Any, ...]) -> Any:
@@ -55,6 +62,15 @@ class BaseTransaction(ABC):
 
     def remember(self, name: str, value: object) -> None:
         self.remembered[name] = value
+
+    def cached(self, name: object) -> Any:
+        return self.known.get(name)
+
+    def cache(self, name: object, value: object) -> None:
+        self.known[name] = value
+
+    def uncache(self) -> None:
+        self.known = {}
 
     def noted(self, name: str, key: str) -> Any:
         if (fresh := self.fresh_notes.get(name)) is not None and key in fresh:
@@ -78,11 +94,13 @@ class BaseTransaction(ABC):
             return found
 
     def run(self, sql: str, *args: Value) -> int:
+        self.changed, self.known = True, {}
         with self.guarded():
             query = read_query(sql)
             return max(0, int(self._cursor(query, checked(query, args)).rowcount))
 
     def run_many(self, sql: str, rows: Iterable[tuple[Value, ...]]) -> None:
+        self.changed, self.known = True, {}
         with self.guarded():
             query = read_query(sql)
             self._many(query, (checked(query, row) for row in rows))
