@@ -25,6 +25,8 @@ TREE = "tree"
 """What a process remembers of the log: the tree after its newest entry, as it last saw it."""
 STATES = "states"
 """And the place of the newest entry about each subject, of those that it has seen."""
+STATE = "state"
+"""What is cached under names that begin so rests on entries about states, and ends with the next one."""
 SAYS_STATE = b'"state":{"after":'
 """What every entry has that says how something stands."""
 _TOGETHER = 4096
@@ -76,7 +78,7 @@ class Gathering:
         that are known to run; any other is looked up.
         """
         self._change, self._writer, self._running = change, writer, running
-        known: tuple[CompactRange, bytes] | None = change.cached(TREE)
+        known: tuple[CompactRange, bytes] | None = change.cached((TREE,))
         if known is not None:
             tree, self._stored = known[0].copy(), known[1]
             self._mark = None
@@ -92,7 +94,7 @@ class Gathering:
         """Its place."""
         if isinstance(one, Entry) and one.subject is not None:
             self._stateful = True
-            self._change.uncache()
+            self._change.uncache(STATE)
         self._pending.append(one)
         return self.done.tree.size + len(self._pending) - 1
 
@@ -159,7 +161,7 @@ class Gathering:
         kept = tree.copy()
         change.remember(TREE, kept)
         if self._mark is None:
-            change.cache(TREE, (kept, stored))
+            change.cache((TREE,), (kept, stored))
         return self.done
 
 

@@ -57,7 +57,7 @@ class DirectLedger:
     def flush(self) -> None:
         """Nothing is queued."""
 
-    def queue_intent(self, call: Call, decision: Decision) -> str | None:
+    def queue_intent(self, call: Call, decision: Decision) -> Receipt | None:
         """None: nothing is queued in a process that ends."""
         return None
 

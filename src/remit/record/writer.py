@@ -5,9 +5,10 @@
     ledger.outcome(receipt.call, "done")
 
 A durable entry is committed by its own caller, together with all that is queued; whoever comes meanwhile is the next
-group, which one of them commits, so that many callers share one commit. A batched entry costs its caller only the serialising: when the machine dies, at most LINGER seconds or QUEUE
-entries of these are lost, and the group that is just being written; none when the program ends in order. When the store
-can't be written, every caller gets `LedgerUnavailable`, also those that would be batched, until a commit succeeds.
+group, which one of them commits, so that many callers share one commit. A batched entry costs its caller only the
+serialising: when the machine dies, at most LINGER seconds or QUEUE entries of these are lost, and the group that is
+just being written; none when the program ends in order. When the store can't be written, every caller gets
+`LedgerUnavailable`, also those that would be batched, until a commit succeeds.
 """
 
 from __future__ import annotations
@@ -76,7 +77,13 @@ class Ledger:
         self._pid = 0
         self._ending = self._down = self._resting = False
         self._open = Batch()
+        self._turn: int | None = None
+        """The thread that writes, or NOBODY who has woken yet to do so."""
+        self._failure: BaseException | None = None
+        """Why the last batch was not written, if it was not."""
         self._thread: threading.Thread
+        self._committer: Committer
+        self._lease: Lease
         self._start()
 
     # What enforcement points say
@@ -109,8 +116,8 @@ class Ledger:
 
         return self._put(Item(pending=build, waited=result != "done", call=call))
 
-    def queue_intent(self, call: Call, decision: Decision) -> str | None:
-        """Queues a decision that nobody has to wait for, and gives the id of the call; None: `intent` must be used.
+    def queue_intent(self, call: Call, decision: Decision) -> Receipt | None:
+        """Queues a decision that nobody has to wait for; None: `intent` must be used.
 
         Raises LedgerError for arguments that can't be written down.
         """
@@ -122,7 +129,7 @@ class Ledger:
         snapshot = intent_snapshot(name, call, decision, self.point, self.clock())
         if len(snapshot.said) > LARGE:
             return None
-        return name if self._queue(Item(snapshot=snapshot, waited=False, call=name)) else None
+        return Receipt(name) if self._queue(Item(snapshot=snapshot, waited=False, call=name)) else None
 
     def queue_done(self, call: str, took: int) -> bool:
         """Queues that a call of `queue_intent` has run; False: `outcome` must be used."""
@@ -355,11 +362,9 @@ class Ledger:
         self._resting = False
         """The thread sleeps until it is woken; otherwise it looks by itself within LINGER seconds."""
         self._open = Batch()
-        self._turn: int | None = None
-        """The thread that writes, or NOBODY that has woken yet to do so."""
+        self._turn = None
         self._down = False
-        self._failure: BaseException | None = None
-        """Why the last batch was not written, if it was not."""
+        self._failure = None
         self._ending = False
         self._waiters = 0
         self._last = time.monotonic()

@@ -35,7 +35,7 @@ class BaseStore(ABC, Generic[C, T]):
         self._memory: Mapping[str, Any] = {}
         """What transactions have remembered. Replaced, never changed: a transaction keeps the one it began with."""
         self._notes: dict[str, dict[str, Any]] = {}
-        self._known: dict[object, Any] = {}
+        self._known: dict[tuple[str, ...], Any] = {}
         """What is known of the store since the last write of this process, for as long as nobody else writes."""
         self._turn = threading.local()
         self._writers = Pool(1, open=self._open_writer, close=self._close, inherited=self._inherited)

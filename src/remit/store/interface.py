@@ -40,17 +40,17 @@ class Transaction(Protocol):
     def local(self) -> dict[str, Any]:
         """What those share who work within this transaction."""
 
-    def cached(self, name: object) -> Any:
+    def cached(self, name: tuple[str, ...]) -> Any:
         """What this process knows of the store as it stands now; None if anybody has written since, or may have.
 
         For writers only. Every change but those of `run_together` ends it, whoever makes it.
         """
 
-    def cache(self, name: object, value: object) -> None:
+    def cache(self, name: tuple[str, ...], value: object) -> None:
         """Knows something of the store as this transaction will leave it."""
 
-    def uncache(self) -> None:
-        """Knows nothing any more."""
+    def uncache(self, kind: str) -> None:
+        """Knows nothing any more of what has names that begin so."""
 
     def noted(self, name: str, key: str) -> Any:
         """As `recall`, of one of many things; but a reader may find what was noted after its moment."""
@@ -76,8 +76,9 @@ class Transaction(Protocol):
     def run_together(self, *statements: tuple[str, Sequence[tuple[Value, ...]]]) -> int:
         """The same with several statements, one after the other, in as few round trips as the store can.
 
-        Tells how many rows the last one changed. What is cached stays: the caller keeps it right. For values that were checked when they were made: of these, every
-        store keeps all bytes, whole numbers of 63 bits, and texts without a NUL.
+        Tells how many rows the last one changed. What is cached stays: the caller keeps it right. For values that were
+        checked when they were made: of these, every store keeps all bytes, whole numbers of 63 bits, and texts without
+        a NUL.
         """
 
 

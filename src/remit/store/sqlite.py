@@ -63,6 +63,8 @@ _KINDS: dict[int, type[StoreError]] = {
     sqlite3.SQLITE_INTERRUPT: StoreUnavailable,
     sqlite3.SQLITE_CONSTRAINT: StoreRefused,
 }
+TICK = 50_000_000
+"""Nanoseconds: two changes of a directory that lie further apart have different times on every file system."""
 _SAME_VERSION = "SELECT (SELECT count(*) FROM migration) = (SELECT user_version FROM pragma_user_version)"
 _USABLE = (StoreRefused, StoreMisused, StoreBusy)
 """After these a connection is as good as before."""
@@ -78,7 +80,7 @@ class Link:
         self.connection = connection
         self.files = files
         self.place: tuple[int, ...] | None = None
-        """The directory, as it was when these files were last found in it."""
+        """The directory, as it was when these files were last found in it, if another change would show."""
         self.spoilt = False
         self.version: int | None = None
         """Which changes others had made when it last wrote."""
@@ -261,10 +263,7 @@ class SqliteStore(BaseStore[Link, SqliteTransaction]):
             connection.connection.close()
 
     def _begin_write(self, connection: Link, deadline: float, look: str | None = None) -> SqliteTransaction:
-        place = self._files.place()
-        if place is None or place != connection.place:  # a name in it changed; the end looks at the files in any case
-            self._check_files(connection)
-            connection.place = place
+        self._check_place(connection)
         self._execute(connection, "BEGIN IMMEDIATE", deadline)
         transaction = SqliteTransaction(connection, writes=True)
         version = connection.connection.execute("PRAGMA data_version").fetchone()[0]
@@ -288,7 +287,7 @@ class SqliteStore(BaseStore[Link, SqliteTransaction]):
             failure.uncertain = True
             raise failure from error
         try:
-            self._check_files(connection)
+            self._check_place(connection)
         except StoreError as error:
             error.uncertain = True
             raise
@@ -311,13 +310,20 @@ class SqliteStore(BaseStore[Link, SqliteTransaction]):
     def _execute(self, link: Link, sql: str, deadline: float) -> None:
         try:
             try:
-                link.connection.execute(sql).fetchone()
+                link.connection.execute(sql)
             except sqlite3.OperationalError:
                 patiently(lambda: link.connection.execute(sql).fetchone(), deadline)
         except _FOREIGN as error:
             failure = translate(error)
             link.spoilt = not isinstance(failure, StoreBusy)
             raise failure from error
+
+    def _check_place(self, link: Link) -> None:
+        """The same, but as long as no name in the directory changes, the files under them are those that they were."""
+        place = self._files.place()
+        if place is None or place != link.place:
+            self._check_files(link)
+            link.place = place if place is not None and time.time_ns() - place[-1] > TICK else None
 
     def _check_files(self, link: Link) -> None:
         """What a connection writes to must still be what others find under the names."""

@@ -13,6 +13,8 @@ from remit.store.interface import Value
 from remit.store.query import Query, checked, read_query
 
 _BATCH = 256
+_MOST = 50
+"""Things that are cached at a time."""
 
 
 class BaseTransaction(ABC):
@@ -37,7 +39,7 @@ class BaseTransaction(ABC):
         self.local: dict[str, Any] = {}
         self.alone = False
         """Nobody else has written since the last transaction of this process that wrote."""
-        self.known: dict[object, Any] = {}
+        self.known: dict[tuple[str, ...], Any] = {}
         """What is cached."""
         self.changed = False
         """Something was changed that nobody who caches need know of."""
@@ -63,14 +65,17 @@ class BaseTransaction(ABC):
     def remember(self, name: str, value: object) -> None:
         self.remembered[name] = value
 
-    def cached(self, name: object) -> Any:
+    def cached(self, name: tuple[str, ...]) -> Any:
         return self.known.get(name)
 
-    def cache(self, name: object, value: object) -> None:
+    def cache(self, name: tuple[str, ...], value: object) -> None:
+        if len(self.known) >= _MOST:
+            self.known.clear()
         self.known[name] = value
 
-    def uncache(self) -> None:
-        self.known = {}
+    def uncache(self, kind: str) -> None:
+        for name in [name for name in self.known if name[0] == kind]:
+            del self.known[name]
 
     def noted(self, name: str, key: str) -> Any:
         if (fresh := self.fresh_notes.get(name)) is not None and key in fresh:
