@@ -29,9 +29,11 @@ if TYPE_CHECKING:
     from remit.compile import build_rulebook, load_rulebook
     from remit.compile.tasks import task_from
     from remit.decide import decide as decide_call
+    from remit.enforce.access import ToolAccess
     from remit.enforce.declared import Agent, FilePath, Glob, Shell, Skill, Sql, Url
     from remit.enforce.errors import CallDenied, CallPending, CallRefused, GuardError, NotActivated, Refused
     from remit.enforce.guard import Guard
+    from remit.enforce.intent import IntentRouter
     from remit.enforce.safe_path import SafePath
     from remit.enforce.webhook import Webhook, is_genuine
     from remit.grant.authority import Authority
@@ -63,6 +65,7 @@ __all__ = [
     "GrantError",
     "Guard",
     "GuardError",
+    "IntentRouter",
     "NotActivated",
     "PolicyError",
     "Refused",
@@ -73,6 +76,7 @@ __all__ = [
     "Skill",
     "Sql",
     "Statement",
+    "ToolAccess",
     "Url",
     "Verdict",
     "Webhook",
@@ -92,6 +96,7 @@ _HOMES = {
         "load_rulebook",
     ),
     "remit.compile.tasks": ("task_from",),
+    "remit.enforce.access": ("ToolAccess",),
     "remit.enforce.declared": (
         "Agent",
         "FilePath",
@@ -110,6 +115,7 @@ _HOMES = {
         "Refused",
     ),
     "remit.enforce.guard": ("Guard",),
+    "remit.enforce.intent": ("IntentRouter",),
     "remit.enforce.safe_path": ("SafePath",),
     "remit.enforce.webhook": (
         "Webhook",
