@@ -266,7 +266,7 @@ class Kind:
         return ()
 
     def taken_for_files(self, text: str, cwd: str | None, root: str | None) -> Iterable[tuple[str, ...]]:
-        """By command, the paths that were taken for files by how they look; whoever looks at the disk sees if any is."""
+        """By command, paths that were taken for files by how they look: whoever looks at the disk sees if any is."""
         return ()
 
     def changed_patterns(self, text: str, cwd: str | None, root: str | None) -> Iterable[Glob]:

@@ -9,6 +9,7 @@ from fnmatch import fnmatchcase
 from posixpath import normpath
 from typing import NamedTuple
 
+from remit.languages.bash.builtins import DECLARES
 from remit.languages.bash.follow import (
     HARMLESS_OPTIONS,
     STRICT,
@@ -18,6 +19,7 @@ from remit.languages.bash.follow import (
     State,
     bare,
     given_names,
+    is_still,
     join,
     union,
 )
@@ -183,6 +185,10 @@ def _acts(
     if depth > MAX_DEPTH:
         raise NotUnderstood("shell", "commands nested too deeply")
     walk = _Walk(read_script(text), depth, via, budget, around, functions)
+    if via[-1:] != ("eval",):
+        state.still = is_still(walk.script)
+    if walk.script.functions and via[-1:] in (("eval",), ("trap",)):
+        state.tainted = True  # names mean something else from here on, also in the text around it
     walk.whole(state)
     walk.found.sort(key=lambda found: found[0])
     return [act for _, act in walk.found]
@@ -234,6 +240,8 @@ class _Walk(Follower):
             return not all(word.text in ("-s", "-u", "-q") or word.text in HARMLESS_OPTIONS for word in words[1:])
         if name in ("alias", "enable", "hash") and len(words) > 1:
             return True
+        if name in DECLARES and any((word.text or "").startswith("BASHOPTS") for word in words[1:]):
+            return True  # exported, it hands options on to other shells
         assigned = dict(command.assigns)
         if name in ("export", "readonly"):
             names = assigned.keys()  # without a value nothing changes
@@ -271,7 +279,8 @@ def _command(
     asked = read_client(profile.special if profile is not None else None, out, reader.seen, command, given)
     own = frozenset(out.effects)
     if not out.project or "execute" not in own:  # what code of the workspace does is not the program's to say
-        touch_implied(out, own - asked, {**reader.implied, **reader.opted}, sure=reader.has_paths if reader.pathspecs else None)
+        sure = reader.has_paths if reader.pathspecs else None
+        touch_implied(out, own - asked, {**reader.implied, **reader.opted}, sure=sure)
     mark = len(out.touches)
     for redirect in command.redirects:
         _redirect(redirect, out)
@@ -405,7 +414,7 @@ def _shell(
         return _acts(text.text, depth + 1, via, state, budget, given, functions)
     inner = State(bases)
     if via[-1] == "trap":
-        inner.tainted = state.tainted
+        inner.tainted, inner.vanishing = state.tainted, True
         inner.bases = bases if state.still else union(bases, (None,))
         acts = [] if text.text is None else _acts(text.text, depth + 1, via, inner, budget, given, functions)
         state.late(inner)

@@ -40,7 +40,7 @@ def named_patterns(text: str, cwd: str | None, root: str | None) -> set[Glob]:
 
 
 def moved_folders(text: str, cwd: str | None, root: str | None) -> set[tuple[Glob, str]]:
-    """The patterns of what a text deletes, or copies to, with a folder; and the folder that tells which files these are."""
+    """Patterns of what a text deletes with a folder, or copies to, each with the folder that tells which files."""
     found: set[tuple[Glob, str]] = set()
     for placed in (Placed(act, cwd, root) for act in understand(text).acts):
         deep = [(touch, path) for touch, path in placed.touches if isinstance(path, Glob) and not path.absolute]
