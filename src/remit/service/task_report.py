@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
 from remit.explain.extent import rule_text
-from remit.explain.page import Item, Page, Section, code
+from remit.explain.page import Code, Item, Page, Section, code
 from remit.grant.asks import AskState
 from remit.grant.capsules import CapsuleState
 from remit.grant.history import Passed, Unused, all_asks, children, gates, unused
@@ -223,8 +222,11 @@ def _change_sections(report: TaskReport) -> list[Section]:
 
 
 def _change(one: Explained) -> Item:
-    calls = f" (calls {', '.join(map(str, one.calls[-5:]))} of " if one.calls else ""
-    return [code(one.path), f" {one.how}", calls, *([code(", ".join(one.agents)), ")"] if one.calls else [])]
+    found: list[str | Code] = [code(one.path), f" {one.how}"]
+    if one.calls:
+        calls = ", ".join(map(str, one.calls[-5:]))
+        found += [f" (calls {calls} of ", code(", ".join(one.agents)), ")"]
+    return found
 
 
 def _file(one: WrittenFile) -> Item:
@@ -240,7 +242,7 @@ def _command(one: RanCommand) -> Item:
 
 
 def _ask(one: AskState) -> Item:
-    found: list[Any] = [code(one.id), " ", code(one.ask.tool), f", tier {one.ask.tier}: {one.state}"]
+    found: list[str | Code] = [code(one.id), " ", code(one.ask.tool), f", tier {one.ask.tier}: {one.state}"]
     if one.by:
         found += [" by ", code(one.by)]
     if one.because:
@@ -249,8 +251,10 @@ def _ask(one: AskState) -> Item:
 
 
 def _denial(one: RefusedCall) -> Item:
-    rule = [" (", code(one.rule), ")"] if one.rule else []
-    return [code(one.agent), " ", code(one.tool), " ", code(one.about), f": {one.code}", *rule]
+    found: list[str | Code] = [code(one.agent), " ", code(one.tool), " ", code(one.about), f": {one.code}"]
+    if one.rule:
+        found += [" (", code(one.rule), ")"]
+    return found
 
 
 def _gate(one: Passed) -> Item:
