@@ -37,6 +37,7 @@ LAYERS: dict[str, set[str]] = {
     "enforce": {"scopes", "decide", "grant", "record", "store", "compile", "explain"},
     "exchange": {"declare", "forms"},
     "scan": {"catalog", "declare", "forms"},
+    "draft": {"catalog", "compile", "declare", "forms", "languages", "scan", "scopes"},
     "adapters": {
         "catalog",
         "declare",
