@@ -52,7 +52,8 @@ LAYERS: dict[str, set[str]] = {
         "store",
     },
 }
-LAYERS["testing"] = set(LAYERS) - {"adapters"}
+LAYERS["runners"] = {"catalog", "declare", "forms", "languages", "enforce"}
+LAYERS["testing"] = set(LAYERS) - {"adapters", "runners"}
 LAYERS["service"] = set(LAYERS)
 LAYERS["cli"] = set(LAYERS)
 
