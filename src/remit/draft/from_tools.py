@@ -64,7 +64,7 @@ def draft_from_tools(text: str, server: str) -> Draft:
         if problem is not None:
             decisions.append(f"`{shown(name)}` left out: {problem}")
             continue
-        hints = tool.get("annotations") if isinstance(tool.get("annotations"), dict) else {}
+        hints: dict[str, Any] = given if isinstance(given := tool.get("annotations"), dict) else {}
         reads = hints.get("readOnlyHint") is True
         destroys = hints.get("destructiveHint") is True and not reads
         (reading if reads else changing).append(name)

@@ -9,9 +9,7 @@ from remit import catalog
 from remit.declare.nodes import parse
 from remit.forms.nodes import MAP
 from remit.scan.compare import tool_key
-from remit.scan.vocabulary import capability, words
-
-_BY_HOST = {"copilot": "vscode"}
+from remit.scan.vocabulary import capability, pack_of_host, words
 
 
 @cache
@@ -32,7 +30,7 @@ def pack_for(hosts: Iterable[str], tools: Iterable[str]) -> str | None:
     known = [name for name in catalog.packs() if name != "remit"]
     counted: dict[str, int] = {}
     for host in hosts:
-        name = _BY_HOST.get(host, host)
+        name = pack_of_host(host)
         if name in known:
             counted[name] = counted.get(name, 0) + 1
     if counted:

@@ -59,6 +59,11 @@ def layouts(section: str) -> tuple[Layout, ...]:
     )
 
 
+def pack_of_host(host: str) -> str:
+    """The name of the tool pack that has a program's tools."""
+    return str(_catalog()["packs"].get(host, host))
+
+
 @cache
 def _by_token() -> dict[str, str]:
     return {token: name for name, tokens in _catalog()["capabilities"].items() for token in tokens}
