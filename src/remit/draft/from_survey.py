@@ -12,7 +12,7 @@ from remit.compile import build_rulebook
 from remit.declare.nodes import parse
 from remit.draft.history import is_glob, judged
 from remit.draft.model import Draft, quoted
-from remit.draft.packs import of_kind, pack_for, tools_for
+from remit.draft.packs import has_agents, of_kind, pack_for, tools_for, writing_call
 from remit.forms.texts import plain
 from remit.languages.programs.profiles import profile_of
 from remit.model.errors import PolicyError
@@ -327,7 +327,7 @@ def _policy(sections: Sequence[Section], pack: str | None, main: str) -> str:
 
 
 def _has_main(pack: str) -> bool:
-    return bool(of_kind(pack, "delegate")) and pack != "vscode"
+    return bool(of_kind(pack, "delegate")) and has_agents(pack)
 
 
 def _rules(section: Section) -> Iterator[str]:
@@ -349,7 +349,11 @@ def _rules(section: Section) -> Iterator[str]:
 
 
 def _tests(sections: Sequence[Section], pack: str | None) -> str:
-    """What the draft lets each agent see, and what it does not."""
+    """What every agent must not do, whatever is added to the draft later."""
+    example = writing_call(pack, "remit.yaml") if pack is not None else None
+    if example is None:
+        return ""
+    tool, arguments = example
     lines = [
         "# Tests for the draft: what every agent must not do, whatever is added later.",
         "remit_tests: 1",
@@ -357,14 +361,11 @@ def _tests(sections: Sequence[Section], pack: str | None) -> str:
         "facts: {root: /work}",
         "tests:",
     ]
-    write = next(iter(tools_for("write", pack)), None) if pack is not None else None
-    path = {"vscode": "filePath"}.get(pack or "", "file_path")
-    if write is None or pack not in ("vscode", "claude-code"):
-        return ""
+    given = ", ".join(f"{name}: {value}" for name, value in arguments.items())
     for section in sections:
         lines += [
             f"  - name: {quoted(section.name + ' does not write the policy')}",
-            f"    call: {{agent: {quoted(section.name)}, tool: {write}, args: {{{path}: remit.yaml, content: x}}}}",
+            f"    call: {{agent: {quoted(section.name)}, tool: {tool}, args: {{{given}}}}}",
             "    expect: deny",
         ]
     return "\n".join(lines) + "\n"

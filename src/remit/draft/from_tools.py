@@ -54,7 +54,8 @@ def draft_from_tools(text: str, server: str) -> Draft:
         "",
         "tools:",
     ]
-    reading, changing = [], []
+    reading: list[str] = []
+    changing: list[str] = []
     for tool in tools:
         name = f"mcp__{server}__{tool['name']}" if not tool["name"].startswith("mcp__") else tool["name"]
         if not _NAME.fullmatch(name):

@@ -56,3 +56,22 @@ def tools_for(token: str, pack: str) -> Sequence[str]:
     if key in words("groups", "") or key.partition("/")[0] in words("groups", ""):
         return of_kind(pack, capability(token))
     return []
+
+
+def has_agents(pack: str) -> bool:
+    """Whether a host of this name can be told who its main agent is."""
+    return pack in catalog.hosts()
+
+
+def writing_call(pack: str, path: str) -> tuple[str, dict[str, str]] | None:
+    """A call of a pack that writes a file: the tool and its arguments, as YAML."""
+    tools = parse(catalog.text(f"packs/{pack}.yaml"), pack).value["tools"].value
+    for name in of_kind(pack, "write"):
+        arguments = tools[name].value["args"].value
+        optional = (
+            {item.value for item in node.value} if (node := tools[name].value.get("optional")) is not None else set()
+        )
+        needed = {key: kind.value for key, kind in arguments.items() if key not in optional}
+        if sorted(needed.values()) == ["path", "text"] and all("[" not in key for key in needed):
+            return name, {key: path if kind == "path" else "x" for key, kind in needed.items()}
+    return None
