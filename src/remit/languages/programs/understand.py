@@ -104,6 +104,8 @@ class Act(NamedTuple):
     """Among what it writes below a folder may be links, which nobody has seen."""
     declared: tuple[str, ...] | None = None
     """It installs only what files of the project say, these among them; None: something else, or nothing."""
+    taken: tuple[Word, ...] = ()
+    """Words of git that were taken for files by how they look: if none of them is one, they are revisions."""
 
     @property
     def names(self) -> frozenset[str]:
@@ -287,7 +289,8 @@ def _command(
     asked = read_client(profile.special if profile is not None else None, out, reader.seen, command, given)
     own = frozenset(out.effects)
     if not out.project or "execute" not in own:  # what code of the workspace does is not the program's to say
-        touch_implied(out, own - asked, {**reader.implied, **reader.opted}, has_paths=reader.has_paths)
+        sure = reader.has_paths if reader.pathspecs else None
+        touch_implied(out, own - asked, {**reader.implied, **reader.opted}, sure=sure)
     mark = len(out.touches)
     for redirect in command.redirects:
         _redirect(redirect, out)
@@ -343,6 +346,7 @@ def _command(
         asked=asked,
         options=frozenset(reader.seen),
         brings=out.brings,
+        taken=tuple(out.taken),
         declared=None if unknown else reader.declared,
     )
     acts = [act]
@@ -366,23 +370,31 @@ def _command(
 
 
 def _name_files(words: list[Word]) -> bool:
-    """Words that are files or revisions, as git takes them, certainly name a file, and no file of a revision."""
+    """Words that are files or revisions, as git takes them, look like a file, and like no file of a revision."""
     texts = [word.text or ":" for word in words]
     return not any(":" in text for text in texts) and any(_FILE.fullmatch(text) for text in texts)
 
 
 def touch_implied(
-    out: Reading, effects: frozenset[str], implied: Mapping[str, tuple[str, ...] | None], *, has_paths: bool = False
+    out: Reading,
+    effects: frozenset[str],
+    implied: Mapping[str, tuple[str, ...] | None],
+    *,
+    sure: bool | None,
 ) -> None:
     """Afterwards every effect on files has a touch, or the profile says that it is on none.
+
+    To git, paths are all that it touches of what could be anything; `sure`: they certainly are paths. None: the words
+    of other programs say nothing about what else could be touched.
 
     INVARIANT: an effect whose target neither the text nor the profile tells has a touch without text: it is anywhere.
     """
     for effect in FILE_EFFECTS:
         words = [touch.path for touch in out.touches if touch.effect == effect]
-        if effect not in effects or (
-            words and (implied.get(effect, ()) is not None or has_paths or _name_files(words))
-        ):
+        if effect not in effects or (words and (implied.get(effect, ()) is not None or sure)):
+            continue
+        if sure is not None and _name_files(words):
+            out.taken.extend(words)
             continue
         places = implied.get(effect)
         if places is None:
