@@ -64,9 +64,35 @@ COMMANDS: dict[str, Entry] = {
         "understand",
         "Show what a text would do, regardless of who may run it: effects, targets, and its tier with the reason",
     ),
-    "grant": Command(
-        "grant",
+    "grant": Group(
         "Add a standing grant to the policy file, with an approver and an end date; `remit activate` puts it in force",
+        {
+            "approve": Command(
+                "grant",
+                "Approve a standing grant as the policy file has it, as the person whom it names (`approved_by`)",
+                "approve",
+            ),
+        },
+        alone=Command(
+            "grant",
+            "Add a standing grant to the policy file, with an approver and an end date; `remit activate` puts it in"
+            " force",
+        ),
+    ),
+    "people": Group(
+        "List the people whom the policy in force names: their roles, and whether they have set a passphrase",
+        {
+            "invite": Command(
+                "people",
+                "Invite somebody to set a passphrase of their own, with a code that counts once, for a week",
+                "invite",
+            ),
+        },
+        alone=Command(
+            "people",
+            "List the people whom the policy in force names: their roles, and whether they have set a passphrase",
+            "list_",
+        ),
     ),
     "suggest": Command(
         "suggest",
