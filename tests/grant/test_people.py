@@ -16,6 +16,7 @@ from remit.grant import credential
 from remit.grant.activation import newest_activation
 from remit.grant.authority import Authority
 from remit.grant.credential import CredentialError, accept, invite, set_passphrase, signer, unlock
+from remit.grant.elsewhere import make_request, read_answer, read_request, sign_answer, take_answer
 from remit.grant.errors import GrantError
 from remit.grant.person import PersonError, named_people, prove_person
 from remit.grant.standing import approve_grant, unapproved
@@ -385,6 +386,80 @@ def test_who_acts_is_asked_for_their_own_passphrase(team: Team) -> None:
             prove(who, may, typed)
         assert error.value.code == code
     assert HALT.roles == OPERATOR
+
+
+# From another machine
+
+
+def test_an_answer_from_another_machine_counts_like_any_other(team: Team) -> None:
+    name = asked(team.one, RULES, "T")
+    team.answer(name, "approve", "ann")
+    request = read_request(msgspec.json.encode(make_request(team.one, name, "bob")))  # as the file has it
+    answer = sign_answer(request, "approve", secret_of("bob"), at="2026-11-18T00:00:00Z", because="seen it")
+    answer = read_answer(msgspec.json.encode(answer))
+    assert take_answer(team.other, answer).state == "approved"
+    assert take_answer(team.other, answer).state == "approved", "again changes nothing"
+    team.run("x")
+    with pytest.raises(GrantError):
+        take_answer(team.other, answer)
+    assert team.verdict("x") == "ask"
+    assert team.faults() == []
+
+
+def test_an_answer_that_was_changed_on_its_way_or_is_for_another_call(team: Team) -> None:
+    replace = msgspec.structs.replace
+    name, other = asked(team.one, RULES, "T", "a"), asked(team.one, RULES, "T", "b")
+    request = make_request(team.one, name, "bob")
+    right = sign_answer(request, "approve", secret_of("bob"), at="2026-11-18T00:00:00Z", because="fine")
+    harmless = replace(request, sealed={**request.sealed, "args": {"to": "harmless"}})
+    shown = sign_answer(harmless, "approve", secret_of("bob"), at=right.at, because="fine")
+    words = replace(request, ask=replace(request.ask, reason="nothing much"))
+    spoken = sign_answer(words, "approve", secret_of("bob"), at=right.at, because="fine")
+    refused = sign_answer(request, "refuse", secret_of("bob"), at=right.at, because="no")
+    salt = sign_answer(replace(request, salt=b"x" * 16), "approve", secret_of("bob"), at=right.at)
+    for wrong, code in (
+        (shown, "not-what-was-seen"),
+        (replace(shown, seen=right.seen), "bad-answer"),
+        (spoken, "not-what-was-seen"),
+        (sign_answer(request, "approve", "a guess", at=right.at, because="fine"), "bad-answer"),
+        (salt, "bad-answer"),
+        (replace(refused, answer="approve"), "bad-answer"),
+        (replace(right, person="ann"), "bad-answer"),
+        (replace(right, at="2026-11-19T00:00:00Z"), "bad-answer"),
+        (replace(right, because="not so fine"), "not-what-was-seen"),
+        (replace(right, id=other), "not-what-was-seen"),
+        (replace(right, signature="AAAA"), "bad-answer"),
+        (replace(right, person="zed"), "may-not-approve"),
+    ):
+        with pytest.raises(GrantError) as error:
+            take_answer(team.one, wrong)
+        assert error.value.code == code, wrong
+    assert (team.one.asked(name).approved, team.one.asked(other).approved) == ((), ())
+    take_answer(team.one, refused)
+    with pytest.raises(GrantError):
+        take_answer(team.one, right)
+    for data in (b"", b"{}", b"[1]", msgspec.json.encode(right)):
+        with pytest.raises(GrantError):
+            read_request(data)
+
+
+def test_an_old_request_counts_no_more_once_its_person_has_answered(team: Team) -> None:
+    name = asked(team.one, RULES, "T")
+    request = make_request(team.one, name, "bob")
+    approves = sign_answer(request, "approve", secret_of("bob"), at="2026-11-18T00:00:00Z")
+    team.answer(name, "approve", "bob")
+    refuses = sign_answer(request, "refuse", secret_of("bob"), at="2026-11-18T00:00:00Z", because="no")
+    with pytest.raises(GrantError) as error:
+        take_answer(team.one, refuses)
+    assert error.value.code == "bad-answer"
+    assert take_answer(team.one, approves).approved == ("bob",), "it says what was said already"
+    for who, code in (("zed", "no-credential"), ("ann", None)):
+        if code is None:
+            make_request(team.one, name, who)
+        else:
+            with pytest.raises(CredentialError) as wrong:
+                make_request(team.one, name, who)
+            assert wrong.value.code == code
 
 
 # Standing grants

@@ -137,12 +137,27 @@ COMMANDS: dict[str, Entry] = {
             "list_",
         ),
     ),
+    "answer": Command(
+        "elsewhere",
+        "Answer a request of `remit approvals export` on any machine: show the call, ask for your passphrase, and sign",
+        "answer",
+    ),
     "approvals": Group(
         "List or watch the calls that wait for a person's answer",
         {
             "show": Command(
                 "approvals.show",
                 "Show one waiting call: all arguments, with hidden characters marked, and what its texts would do",
+            ),
+            "export": Command(
+                "elsewhere",
+                "Print a waiting call as a request that one person can answer on another machine, with `remit answer`",
+                "export",
+            ),
+            "import": Command(
+                "elsewhere",
+                "Record an answer that somebody gave with `remit answer`, if they signed it for exactly this call",
+                "import_",
             ),
         },
         alone=Command("approvals.inbox", "List or watch the calls that wait for a person's answer"),

