@@ -105,16 +105,16 @@ def test_a_release_that_two_have_to_approve_one_of_them_elsewhere(team: Team, tm
     )
     assert answer.code == 0, answer.err
     assert "dev wants deploy" in answer.err
-    ran = team("approvals", "import", team.write("answer.json", answer.out))
-    assert "A-1 is approved, by ann, bob; it counts once" in ran.out, ran.err
+    taken = team("approvals", "import", team.write("answer.json", answer.out))
+    assert "A-1 is approved, by ann, bob; it counts once" in taken.out, taken.err
     assert team.call("deploy", "T-1", version="1") == "deployed 1"
     assert team.call("deploy", "T-1", version="1") == "tier-asks"
 
     # The owner changes the policy; a grant in it needs the word of whom it names.
     team.write("remit.yaml", PEOPLE + GRANT)
-    ran = team("activate", "--as", "ann")
-    assert "bob has not approved this grant to tester (ADR-7)" in ran.err
-    assert "bob runs `remit grant approve ADR-7`" in ran.err
+    unapproved = team("activate", "--as", "ann")
+    assert "bob has not approved this grant to tester (ADR-7)" in unapproved.err
+    assert "bob runs `remit grant approve ADR-7`" in unapproved.err
     assert team("grant", "approve", "ADR-7", "--as", "dan").code != 0
     assert typed(team, "grant", "approve", "ADR-7", who="ann", doing="approve ADR-7").code != 0
     assert typed(team, "grant", "approve", "ADR-7", who="bob", doing="approve ADR-7").code == 0

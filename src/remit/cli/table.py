@@ -209,7 +209,7 @@ COMMANDS: dict[str, Entry] = {
         {
             "set": Command(
                 "credential",
-                "Set or change the passphrase",
+                "Set or change the passphrase: the project's, or with --as your own",
                 "set_",
             ),
             "status": Command(

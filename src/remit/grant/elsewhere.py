@@ -12,7 +12,7 @@ nothing by which they could answer.
 from __future__ import annotations
 
 import base64
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 import msgspec
 
@@ -106,7 +106,10 @@ def read_answer(data: bytes) -> Answer:
     return _read(_ANSWER, data, "answer")
 
 
-def _read(form: Decoding[Any], data: bytes, what: str) -> Any:
+T = TypeVar("T")
+
+
+def _read(form: Decoding[T], data: bytes, what: str) -> T:
     try:
         return form.decode(data[:MOST])
     except (msgspec.MsgspecError, UnicodeError):
