@@ -17,6 +17,7 @@ from collections.abc import Container, Mapping
 from typing import NamedTuple
 
 from remit.model.people import OWNER
+from remit.record.append import settle
 from remit.record.reader import Stored, entry_at
 from remit.record.state import (
     ACTIVATION,
@@ -168,6 +169,7 @@ _known: dict[tuple[int, bytes], People] = {}
 
 def people_of(view: Transaction) -> People:
     """Everybody, as the ledger has it. Raises StateForged if somebody's key replaced another without its signature."""
+    settle(view)
     last = max(((int(seq), bytes(kept)) for seq, kept in view.rows(_LAST, *_SUBJECTS)), default=None)
     if last is None:
         return People()
