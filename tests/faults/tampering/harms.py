@@ -87,7 +87,7 @@ def _add(name: str) -> Callable[[Harm], Harm]:
 
 
 def _edit(where: str) -> str:
-    return f"UPDATE leaf SET body = CAST(replace(body, 'deny', 'DENY') AS BLOB) WHERE seq = {where}"  # noqa: S608
+    return f"""UPDATE leaf SET body = CAST(replace(body, '"v":1', '"v":2') AS BLOB) WHERE seq = {where}"""  # noqa: S608
 
 
 def _statements(name: str, *statements: str, head: bool = False, remember: bool = False) -> None:

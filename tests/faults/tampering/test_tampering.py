@@ -22,12 +22,22 @@ from remit.model.terms import DENY
 from remit.record.anchor import configure
 from remit.record.audit import audit
 from remit.record.open import Opened, open_for_hook, open_ledger, open_log
-from remit.record.reread import Reread
 from tests.faults.tampering.harms import HARMS, Scene
+from tests.record.project import allow
 
 PAGE = Path(__file__).parents[3] / "docs" / "tampering.md"
-COLUMNS = ("opens", "hook", "runs", "background", "verify")
+COLUMNS = ("opens", "hook", "runs", "soon", "verify")
 NOTHING = "–"
+DENIES = "denies"
+SAYS = "says"
+"""It goes on, and says what is wrong."""
+
+
+def _run(opened: Opened) -> None:
+    """One call that runs."""
+    receipt = allow(opened, agent="writer", tool="write", args={"file": "docs/a.md"})
+    opened.ledger.outcome(receipt.call, "done")
+    opened.ledger.flush()
 
 
 def _write(opened: Opened, count: int) -> None:
@@ -84,32 +94,43 @@ def hook(scene: Scene, harm: Callable[[Scene], None]) -> str:
 
 
 def runs(scene: Scene, harm: Callable[[Scene], None]) -> str:
-    """A Guard or a daemon that runs records its next call."""
+    """A Guard or a daemon that runs decides its next call."""
     opened = open_ledger(scene.state.parent, point="test", state=scene.state)
     opened.ledger.deadline = 2.0
     try:
-        _write(opened, 1)
+        _run(opened)
         harm(scene)
-        _write(opened, 1)
-        return NOTHING
+        return _tried(opened)
     finally:
         with suppress(RemitError):
             opened.close()
 
 
-def background(scene: Scene, harm: Callable[[Scene], None]) -> str:
-    """The entries are read again by a Guard or daemon that runs."""
-    opened = open_ledger(scene.state.parent, point="test", state=scene.state)
+def soon(scene: Scene, harm: Callable[[Scene], None]) -> str:
+    """The same after a minute, in which its keeper has looked."""
+    said: list[str] = []
+    opened = open_ledger(scene.state.parent, point="test", state=scene.state, on_fault=said.append)
     opened.ledger.deadline = 2.0
+    keeper = opened.keeper
+    assert keeper is not None
     try:
+        keeper.stop()
+        _run(opened)
         harm(scene)
-        reread = Reread(opened.store, opened.memory)
-        for _ in range(3):  # each is a whole run over so few entries
-            reread.step()
-        return NOTHING
+        for _ in range(3):  # the entries are read again as a whole, so few are there
+            keeper.work(minute=True)
+        return _tried(opened) if _tried(opened) != NOTHING else SAYS if said else NOTHING
     finally:
         with suppress(RemitError):
             opened.close()
+
+
+def _tried(opened: Opened) -> str:
+    try:
+        _run(opened)
+    except RemitError:
+        return DENIES
+    return NOTHING
 
 
 def verify(scene: Scene, harm: Callable[[Scene], None]) -> str:
@@ -120,7 +141,7 @@ def verify(scene: Scene, harm: Callable[[Scene], None]) -> str:
         return found.problems[0].code if found.problems else NOTHING
 
 
-POINTS = {"opens": opens, "hook": hook, "runs": runs, "background": background, "verify": verify}
+POINTS = {"opens": opens, "hook": hook, "runs": runs, "soon": soon, "verify": verify}
 
 
 def noticed(base: Scene, harm: Callable[[Scene], None], point: str, folder: Path) -> str:
@@ -183,7 +204,7 @@ def main() -> None:
                         found = noticed(bases[anchored], harm, point, place)
                     except Exception as error:
                         found = f"!{type(error).__name__}: {error}"
-                    cells.append(found if found in (NOTHING, "warns") else f"`{found}`")
+                    cells.append(found if found in (NOTHING, DENIES, SAYS, "warns") else f"`{found}`")
                     shutil.rmtree(place)
             print(f"| {what} | " + " | ".join(cells) + " |", flush=True)
 
