@@ -33,9 +33,9 @@ _CARD = compile_later(r"(?<![0-9.-])(?:\d[ -]?){14,15}\d(?![0-9.-])")
 _SSN = compile_later(r"(?<![0-9-])(?!000|666|9)\d{3}-(?!00)\d{2}-(?!0000)\d{4}(?![0-9-])")
 _ISSUERS = compile_later(r"4\d{15}|5[1-5]\d{14}|2[2-7]\d{14}|3[47]\d{13}|6(?:011|5\d\d)\d{12}")
 _NAMES = frozenset(
-    ("name", "key", "k", "header", "field", "variable", "var", "env", "option", "param", "type", "label", "attribute")
-    + ("id", "setting", "title", "question")
+    ("name", "key", "k", "header", "field", "variable", "var", "env", "option", "param", "type", "label")
 )
+_NAMES |= {"attribute", "id", "setting", "title", "question"}
 """Where a pair says what it is about."""
 _PLACES = frozenset(("selector", "locator", "element", "placeholder", "target", "ref", "xpath"))
 """Where an action on a page says which field it fills in."""

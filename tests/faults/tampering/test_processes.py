@@ -38,6 +38,9 @@ from remit.enforce.errors import CallDenied
 state, root, calls = Path(sys.argv[1]), Path(sys.argv[2]), int(sys.argv[3])
 policy = {"remit": 1, "name": "direct", "agents": {"a": {"may": ["ping"]}}}
 
+def said_to(text: str) -> None:
+    pass
+
 def tried():
     try:
         ping("x")
@@ -52,7 +55,7 @@ with warnings.catch_warnings(record=True) as said:
     warnings.simplefilter("always")
     try:
         guard = Guard(policy, root=root, state=state)
-        ping = guard.tool("ping", does={"network": "https://a.example/**"}, tier=1)(lambda text: None)
+        ping = guard.tool("ping", does={"network": "https://a.example/**"}, tier=1)(said_to)
         guard.start()
     except RemitError as error:
         print(error.code, flush=True)

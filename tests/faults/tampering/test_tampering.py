@@ -117,9 +117,11 @@ def soon(scene: Scene, harm: Callable[[Scene], None]) -> str:
         keeper.stop()
         _run(opened)
         harm(scene)
+        _tried(opened)
         for _ in range(3):  # the entries are read again as a whole, so few are there
             keeper.work(minute=True)
-        return _tried(opened) if _tried(opened) != NOTHING else SAYS if said else NOTHING
+        found = _tried(opened)
+        return SAYS if found == NOTHING and said else found
     finally:
         with suppress(RemitError):
             opened.close()
