@@ -248,13 +248,14 @@ RUNNING: tuple[Callable[[Stage, Harm, str], Running], ...] = (guard_runs, daemon
 
 
 def _cases(points: Iterable[Callable[..., object]]) -> Iterator[Any]:
-    """A few in `make test`, one in eight in `test-more`, all in `test-long`."""
+    """A few in `make test`; one in eight, and all of hooks, which are quick, in `test-more`; all in `test-long`."""
     number = 0
     for name in HARMS:
         for point in points:
             for anchored in (False, True):
                 number += 1
-                mark = () if number % 173 == 0 else pytest.mark.more if number % 8 == 0 else pytest.mark.long
+                often = number % 8 == 0 or point is hook
+                mark = () if number % 173 == 0 else pytest.mark.more if often else pytest.mark.long
                 words = ("anchored" if anchored else "alone", point.__name__, name)
                 yield pytest.param(name, point, anchored, id=" - ".join(words), marks=mark)
 
