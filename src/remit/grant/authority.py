@@ -135,6 +135,24 @@ class Authority:
         clock, scribe = self.clock, self.scribe
         halts.violated(change, call, decision, halting, call_id=call_id, point=point, clock=clock, scribe=scribe)
 
+    def found_incident(
+        self, *, code: str, reason: str, agent: str, tool: str, point: str, policy: str, capsule: str | None = None
+    ) -> Incident:
+        """Opens an incident about what was found afterwards; it halts nobody. Raises StoreError."""
+        with self.store.write() as change:
+            return halts.found_incident(
+                change,
+                code=code,
+                reason=reason,
+                agent=agent,
+                tool=tool,
+                point=point,
+                policy=policy,
+                capsule=capsule,
+                clock=self.clock,
+                scribe=self.scribe,
+            )
+
     def incidents(self, rulebook: Rulebook | None = None) -> list[Incident]:
         """Every incident, the oldest first. Raises StoreError and StateForged."""
         with self.store.read() as view:
@@ -294,7 +312,7 @@ class Authority:
             check_chain(call.context.chain, line)
             sums = sums_of(tool, call.args, (what for state in line for what in state.task.budget.limits))
             used = dict.fromkeys(_uses(decision), 1) | sums
-            capsules.spend(change, line, used, _entries_used(decision), self.scribe)
+            capsules.spend(change, line, used, _entries_used(decision), self.scribe, self._trust(rulebook))
         if decision.approval is not None:
             self.clock.sure(change)
             digest = call_digest(call, rulebook.hash, facts)
