@@ -84,10 +84,11 @@ class Place:
         def write(path: Path) -> None:
             self.ran.append(str(path))
 
+        def ping() -> None:
+            self.ran.append("")
+
         self.write: Any = guard.tool(does={"write": "path"}, tier=1)(write)
-        self.ping: Any = guard.tool("ping", does={"network": "https://a.example/**"}, tier=1)(
-            lambda: self.ran.append("")
-        )
+        self.ping: Any = guard.tool(does={"network": "https://a.example/**"}, tier=1)(ping)
         return guard.start()
 
     def change(self, *statements: str) -> None:
