@@ -15,7 +15,6 @@ from typing import Self
 from remit.adapters.hooks.carrier import Answer, HookAnswerer
 from remit.adapters.hooks.client import PING, DaemonFailed, ask
 from remit.adapters.hooks.installed import InstallError, read_installed
-from remit.adapters.hooks.roots import sealed_places
 from remit.adapters.hosts import registry
 from remit.enforce.attempt import Enforcer
 from remit.enforce.in_force import ledger_settings
@@ -85,10 +84,7 @@ class Daemon:
         return Ledger(opened.store, point=host, elsewhere=True, on_break=opened.on_break, state=self.state)
 
     def _answerer(self, host: str, ledger: Ledger) -> HookAnswerer:
-        sealed: tuple[str, ...] = ()
-        with suppress(InstallError):
-            sealed = sealed_places(self.state, read_installed(self.state, host))
-        enforcer = Enforcer.of_project(self.root, self.state, self.opened.store, ledger, sealed=sealed)
+        enforcer = Enforcer.of_project(self.root, self.state, self.opened.store, ledger)
         return HookAnswerer(host, enforcer, lambda: read_installed(self.state, host), self.state)
 
     def serve(self) -> None:

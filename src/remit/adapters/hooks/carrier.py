@@ -12,6 +12,7 @@ import msgspec
 
 from remit.adapters.hooks import copies
 from remit.adapters.hooks.definitions import Definitions
+from remit.adapters.hooks.grounds import Grounds, mirrored
 from remit.adapters.hooks.installed import Installed
 from remit.adapters.hooks.once import Uses
 from remit.adapters.hosts import registry
@@ -49,6 +50,7 @@ class HookAnswerer:
         """`installed` looks the record up, again for each question. Raises InstallError then."""
         self.host, self.enforcer, self.installed, self.state = registry.find(host), enforcer, installed, state
         self.uses = Uses(state)
+        self.grounds = Grounds(enforcer, state)
         self.definitions = Definitions(self.host.definition_endings)
 
     @staticmethod
@@ -108,8 +110,9 @@ class HookAnswerer:
                 f"Remit's hooks are gone from {', '.join(missing)}, and a command could take away the last; {help_}"
             )
             return self._refused(self.enforcer.refuse(call, refusal(call, "hooks-gone", reason), call_id=id_))
-        carrier = HookCarrier(self, event)
-        passed = wait(self.enforcer.attempt(carrier))
+        enforcer = self.grounds.at(installed, event.cwd) if installed is not None else self.enforcer
+        carrier = HookCarrier(self, event, enforcer)
+        passed = wait(enforcer.attempt(carrier))
         if isinstance(passed, Passage):
             reply = self.host.answer(_with_statement(passed.decision, carrier.statement), carrier.changed)
             found = Answer(reply, carrier.call_id, passed.decision)
@@ -155,8 +158,8 @@ class HookAnswerer:
     def _refused(self, decision: Decision) -> Answer:
         return Answer(self.host.answer(decision, None), decision=decision)
 
-    def vouch(self, agent: str) -> None:
-        """That the host's agent is the one that was pinned under this name. Raises RemitError."""
+    def vouch(self, agent: str, cwd: str | None) -> None:
+        """That the host's agent is the one that was pinned under this name, also in a worktree. Raises RemitError."""
         installed = self.installed()
         pinned = installed.agents.get(agent)
         help_ = f"a person looks at it and runs `remit install {self.host.name}`"
@@ -164,10 +167,13 @@ class HookAnswerer:
             raise RemitError(f"no agent `{agent[:80]}` was there when Remit was installed", code="unpinned", help=help_)
         try:
             found = self.definitions.of(agent, installed.definitions)
+            elsewhere = self.definitions.of(agent, mirrored(installed, cwd))
         except OSError as error:
             raise RemitError(f"the definitions of agents can't be read: {error}", code="unpinned") from None
         if found != pinned:
             raise RemitError(f"the definition of {agent} is not the one that was pinned", code="unpinned", help=help_)
+        if not set(elsewhere.values()) <= set(pinned.values()):
+            raise RemitError(f"the worktree's definition of {agent} is not the one that was pinned", code="unpinned")
 
 
 _CAN = frozenset(("create-exclusively", "use-resolved-path"))
@@ -179,8 +185,8 @@ class HookCarrier(Carrier):
     knows_task = False
     always_carries = True
 
-    def __init__(self, answerer: HookAnswerer, event: Event) -> None:
-        self.answerer, self.event = answerer, event
+    def __init__(self, answerer: HookAnswerer, event: Event, enforcer: Enforcer) -> None:
+        self.answerer, self.event, self.enforcer = answerer, event, enforcer
         self.call = _as_said(event)
         self.call_id = _id(event) if event.use else None
         self.statement: Statement | None = None
@@ -204,7 +210,7 @@ class HookCarrier(Carrier):
             if (
                 agent in rulebook.book.callers or rulebook.book.enforce is None
             ):  # of others nothing is known to vouch for
-                self.answerer.vouch(agent)
+                self.answerer.vouch(agent, event.cwd)
         language, known = self.answerer.host, rulebook.book.tools.keys() | rulebook.book.aliases.keys()
         tool = next((name for name in language.names_of(event.tool) if name in known), event.tool)
         self.can_request = REQUEST in rulebook.book.tools and language.can_change_args
@@ -216,9 +222,7 @@ class HookCarrier(Carrier):
         self.call = call = Call(agent, tool, language.effective_args(event.tool, event.args), context)
         if not event.handed:
             return [call]
-        chains = launches(self.answerer.enforcer.authority.store, event.launched_in or event.session, agent) or [
-            (main,)
-        ]
+        chains = launches(self.enforcer.authority.store, event.launched_in or event.session, agent) or [(main,)]
         if len(chains) > MOST:
             raise RemitError(f"{agent} was handed work in more than {MOST} ways in this session", code="broken-chain")
         replace = msgspec.structs.replace
@@ -253,7 +257,7 @@ class HookCarrier(Carrier):
     def _check_read(self, judged: Judged, tool: str, args: dict[str, Any]) -> None:
         """Raises GuardError unless the agent may read by a call what the host would read by itself."""
         call = msgspec.structs.replace(judged.call, tool=tool, args=args)
-        found = self.answerer.enforcer.judge(call, judged.rulebook, self.knows_task).decision
+        found = self.enforcer.judge(call, judged.rulebook, self.knows_task).decision
         if found.verdict is not ALLOW:
             reason = (
                 f"{self.answerer.host.name} would read {', '.join(map(str, args.values()))} by itself: {found.reason}"
@@ -264,6 +268,9 @@ class HookCarrier(Carrier):
         """Remit's own server must be told who calls, for certain. Raises GuardError where that can't be."""
         if fixed or self.call_id is None:
             reason = f"{self.answerer.host.name} can't tell {judged.decision.tool} who makes this call"
+            raise GuardError(reason, code="not-stamped")
+        if judged.decision.tool == ACKNOWLEDGE and not self.event.named:
+            reason = f"{self.answerer.host.name} does not say which agent calls, so nobody acknowledges here"
             raise GuardError(reason, code="not-stamped")
         if judged.others:
             reason = f"{judged.call.agent} was handed work in several ways, and nobody can tell for which it calls"

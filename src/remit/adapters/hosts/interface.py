@@ -39,6 +39,8 @@ class Event(msgspec.Struct, frozen=True):
     """For `after` of a host that gives calls no ids: the id that was made up for the question begins with it."""
     agent: str | None = None
     """The host's name of the agent that calls; None for its main agent."""
+    named: bool = True
+    """The host tells its agents apart; otherwise a call without a name may be any agent's."""
     handed: bool = False
     """The agent was handed its work by another one."""
     launched_in: str = ""

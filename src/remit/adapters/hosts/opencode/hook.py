@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from remit.adapters.hosts.interface import Event, LastResort, Reply
+from remit.adapters.hosts.interface import OWN_SERVER, Event, LastResort, Reply
 from remit.adapters.hosts.patches import files_of
-from remit.adapters.hosts.payload import args_in, cwd_of, decoded, text_in
+from remit.adapters.hosts.payload import args_in, cwd_of, decoded, own_names, text_in
 from remit.model.decision import Decision
 from remit.model.errors import CallError
 from remit.model.terms import ALLOW
@@ -71,7 +71,7 @@ class OpenCode:
 
     def names_of(self, tool: str) -> tuple[str, ...]:
         """As the host says: a tool of an MCP server is `server_tool`."""
-        return (tool,)
+        return own_names(tool, f"{OWN_SERVER}_")
 
     def effective_args(self, tool: str, args: dict[str, Any]) -> dict[str, Any]:
         """A patch is told by the files that it names, and where a command starts is the call's own directory."""
