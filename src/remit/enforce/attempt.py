@@ -523,6 +523,11 @@ class Enforcer:
         return found
 
 
+def foreseen(rulebook: Rulebook, call: Call, facts: Facts) -> Decision:
+    """What a rulebook that need not be in force says about a call: nothing is recorded, and nothing runs by it."""
+    return decide(rulebook, call, look_up(rulebook, call, facts))
+
+
 def wait(attempt: Attempt) -> Passage | Decision:
     """How the attempt ended."""
     try:

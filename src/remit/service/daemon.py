@@ -29,6 +29,8 @@ from remit.store.open import default_url
 from remit.store.place import state_directory
 
 LOCK = "serve.lock"
+EVERY = 60.0
+"""Seconds between two looks for what ran without a hook."""
 
 
 class Daemon:
@@ -87,9 +89,26 @@ class Daemon:
         enforcer = Enforcer.of_project(self.root, self.state, self.opened.store, ledger)
         return HookAnswerer(host, enforcer, lambda: read_installed(self.state, host), self.state)
 
+    def look(self) -> None:
+        """What ran in a host without a hook is recorded."""
+        for host, answerer in self.server.answerers.items():
+            with suppress(RemitError):
+                answerer.look(read_installed(self.state, host), every=EVERY)
+
     def serve(self) -> None:
         """Answers until `stop`."""
-        self.server.serve()
+        ending = threading.Event()
+        looking = threading.Thread(target=self._keep_looking, args=(ending,), name="remit-look", daemon=True)
+        looking.start()
+        try:
+            self.server.serve()
+        finally:
+            ending.set()
+            looking.join()
+
+    def _keep_looking(self, ending: threading.Event) -> None:
+        while not ending.wait(EVERY):
+            self.look()
 
     def stop(self) -> None:
         """Ends `serve`, from a signal handler or another thread."""

@@ -10,7 +10,8 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from remit.adapters.hooks import copies
+from remit.adapters.hooks import copies, silence
+from remit.adapters.hooks.call_ids import call_id
 from remit.adapters.hooks.definitions import Definitions
 from remit.adapters.hooks.grounds import Grounds, mirrored
 from remit.adapters.hooks.installed import Installed
@@ -25,7 +26,6 @@ from remit.enforce.refusal import refusal
 from remit.grant.launches import MOST, launches
 from remit.model.call import Call, Context, Statement
 from remit.model.decision import Decision, Remedy
-from remit.model.digest import sha256
 from remit.model.errors import CallError, RemitError
 from remit.model.rulebook import Rulebook
 from remit.model.terms import ALLOW, ASK, DENY, HUMAN
@@ -78,6 +78,8 @@ class HookAnswerer:
             )
         if event.when in ("end", "other"):
             self.uses.sweep()
+            with suppress(RemitError):
+                self.look(self.installed(), every=0.0 if event.when == "end" else silence.EVERY)
             return Answer(self.host.last_resort.silence, ended=event.when == "end")
         event = msgspec.structs.replace(event, person=False) if alone else event
         with self.uses.of(_id(event)) if event.use else nullcontext() as use:
@@ -126,12 +128,23 @@ class HookAnswerer:
         for path in first:
             with suppress(RemitError):
                 self.enforcer.ledger.event("unsafe", {"what": "hook-gone", "point": self.host.name, "path": path})
-        if not told:
-            return answer
-        text = (
-            f"its hook is gone from {', '.join(told)}; look who took it away, then run `remit install {self.host.name}`"
-        )
-        return answer._replace(reply=self.host.with_notice(answer.reply, text))
+        texts = []
+        if told:
+            again = f"then run `remit install {self.host.name}`"
+            texts.append(f"its hook is gone from {', '.join(told)}; look who took it away, {again}")
+        self.look(installed)
+        quiet = silence.sessions(self.state, self.host.name)
+        if quiet and copies.news(self.state, installed, quiet, session, about="quiet")[0]:
+            count = "a session ran" if len(quiet) == 1 else f"{len(quiet)} sessions ran"
+            texts.append(f"{count} tools here that no hook was asked about; run `remit status`")
+        return answer._replace(reply=self.host.with_notice(answer.reply, "; ".join(texts))) if texts else answer
+
+    def look(self, installed: Installed, *, every: float = silence.EVERY) -> None:
+        """What ran without a hook is recorded, once for each session."""
+        for one in silence.look(self.state, installed, self.enforcer.authority.store, every=every):
+            about = {"what": "ledger-silent", "point": self.host.name, "session": one.session, "tool": one.tool}
+            with suppress(RemitError):
+                self.enforcer.ledger.event("unsafe", about)
 
     def refuse(self, data: bytes, code: str, reason: str) -> Answer:
         """A deny for a question, recorded; nothing for a report. Never raises."""
@@ -330,9 +343,3 @@ def _check_new(text: str, cwd: str | None) -> None:
 
 def _id(event: Event) -> str:
     return call_id(event.session, event.use)
-
-
-def call_id(session: str, use: str) -> str:
-    """The id of a call in the ledger: the host's own, made unique by its session."""
-    text = f"{session}/{use}"
-    return text if is_id(text) else f"hook-{sha256(text.encode('utf-8', 'replace')).hexdigest()}"

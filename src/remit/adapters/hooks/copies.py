@@ -26,9 +26,11 @@ def is_reachable(installed: Installed, missing: list[str]) -> bool:
     return bool(outside) and all(path in missing for path in outside)
 
 
-def news(state: Path, installed: Installed, missing: list[str], session: str) -> tuple[list[str], list[str]]:
-    """Which of those that are gone this session was not told of, and which nobody was; from now on they were."""
-    path = state / "hooks" / f"{installed.host}.gone"
+def news(
+    state: Path, installed: Installed, missing: list[str], session: str, *, about: str = "gone"
+) -> tuple[list[str], list[str]]:
+    """Which of these this session was not told of, and which nobody was; from now on they were."""
+    path = state / "hooks" / f"{installed.host}.{about}"
     known: set[tuple[str, str]] = set()
     with suppress(OSError, ValueError):
         for line in path.read_text("utf-8").splitlines():
