@@ -1,4 +1,4 @@
-"""What ran in the host without a hook: found by the next hook, by the end of a session, by the daemon; said, recorded."""
+"""What ran in the host without a hook: found by the next hook, by the end of a session, by the daemon."""
 
 from __future__ import annotations
 

@@ -230,7 +230,7 @@ class HookCarrier(Carrier):
         context = Context(
             cwd=os.path.realpath(event.cwd) if event.cwd is not None else None,  # commands are judged by their text
             mode="interactive" if event.person else "autonomous",
-            session=event.session or None,
+            session=event.within or event.session or None,
         )
         self.call = call = Call(agent, tool, language.effective_args(event.tool, event.args), context)
         if not event.handed:

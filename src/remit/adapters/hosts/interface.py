@@ -45,6 +45,8 @@ class Event(msgspec.Struct, frozen=True):
     """The agent was handed its work by another one."""
     launched_in: str = ""
     """The session of the agent that handed it on, where that is another one."""
+    within: str = ""
+    """The session that people started, where each agent has one of its own: answers are given for that."""
     cwd: str | None = None
     person: bool = False
     """Somebody sits there whom the host could ask."""

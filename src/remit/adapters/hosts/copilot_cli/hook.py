@@ -66,6 +66,7 @@ def read_event(data: bytes) -> Event:
         agent=agent,
         handed=handed,
         launched_in=parent if isinstance(parent, str) else "",
+        within=parent if isinstance(parent, str) else "",
         cwd=cwd_in(found),
         person=True,
     )

@@ -2,7 +2,8 @@
 
 So both sides of this are ours. The plugin throws, which blocks the call, for every answer but one that allows it.
 
-    {"event": "before", "session": …, "call": …, "tool": …, "args": {…}, "agent": …, "parent": …, "cwd": …}
+    {"event": "before", "session": …, "call": …, "tool": …, "args": {…}, "agent": …, "parent": …, "root": …,
+     "cwd": …}
     {"verdict": "allow", "args": {…}}
 """
 
@@ -38,7 +39,7 @@ def read_event(data: bytes) -> Event:
         return Event("after", session=session, use=use)
     if name != "before":
         raise CallError("no event of this host")
-    agent, parent = text_in(found, "agent"), found.get("parent")
+    agent, parent, root = text_in(found, "agent"), found.get("parent"), found.get("root")
     handed = isinstance(parent, str) and bool(parent)
     tool, args = text_in(found, "tool"), args_in(found, "args")
     return Event(
@@ -50,6 +51,7 @@ def read_event(data: bytes) -> Event:
         agent=agent if handed or agent not in MAIN else None,
         handed=handed,
         launched_in=parent if isinstance(parent, str) else "",
+        within=root if isinstance(root, str) else "",
         cwd=cwd_of(found, args.get("workdir") if tool == SHELL else None),
     )
 
