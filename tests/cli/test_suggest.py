@@ -93,7 +93,9 @@ def test_a_policy_in_several_files_with_urls(tmp_path: Path):
     assert ran.returncode == 0, ran.stderr
     said = json.loads(ran.stdout)
     main, team = (plain(parse(text, "x")) for text in (said["policy"], said["included"]["parts/team.yaml"]))
-    assert main["agents"]["lead"]["may"] == [{"WebFetch": {"url": ["http://localhost:8080/**", "https://a.example/**"]}}]
+    assert main["agents"]["lead"]["may"] == [
+        {"WebFetch": {"url": ["http://localhost:8080/**", "https://a.example/**"]}}
+    ]
     assert team["agents"]["fetcher"]["may"] == []
     assert main["include"] == ["parts/team.yaml"]
     assert "# parts/team.yaml" in suggest(found).stdout

@@ -97,6 +97,13 @@ class Edits(msgspec.Struct, frozen=True):
         return not self.needed and not self.renewed and (self.server is None or not self.server.change.needed)
 
     @property
+    def served(self) -> Path | None:
+        """The host's list of servers that has Remit's own in it."""
+        if self.server is not None:
+            return self.server.change.path if self.server.kept is not None else None
+        return shared_servers(self.place, self.rulebook)
+
+    @property
     def unknown_agents(self) -> list[str]:
         """The host's agents that the policy doesn't know."""
         return compare.unknown_agents(self.place.setup, self.rulebook, self.survey.agents)
@@ -143,7 +150,7 @@ class Wanted(msgspec.Struct, frozen=True):
     managed: bool = False
     """Hooks also into the settings of whoever owns the machine."""
     daemon: bool | None = None
-    """A hook that finds no daemon starts one; None: as it was."""
+    """A hook that finds no daemon starts one; None: as it was, at first yes."""
 
 
 def prepare(host: str, policy: Path, *, main: str | None, wanted: Wanted, now: str, ask: Ask | None) -> Edits:
@@ -231,7 +238,7 @@ def _edits(place: Place, rulebook: Rulebook, main: Main, asked: Wanted, *, now: 
         for path in seen.hooked
         if path not in handled
     )
-    daemon = asked.daemon if asked.daemon is not None else before is not None and before.daemon
+    daemon = asked.daemon if asked.daemon is not None else before is None or before.daemon
     record = _record(place, rulebook, seen, changes, asked.local, copies, daemon, now)
     own = own_root(place.root, place.state)
     renewed = before is None or msgspec.structs.replace(record, at=before.at) != before
