@@ -29,9 +29,20 @@ if TYPE_CHECKING:
     from remit.compile import build_rulebook, load_rulebook
     from remit.compile.tasks import task_from
     from remit.decide import decide as decide_call
+    from remit.enforce.access import ToolAccess
+    from remit.enforce.contract import check_tools
     from remit.enforce.declared import Agent, FilePath, Glob, Shell, Skill, Sql, Url
-    from remit.enforce.errors import CallDenied, CallPending, CallRefused, GuardError, NotActivated, Refused
+    from remit.enforce.errors import (
+        CallDenied,
+        CallPending,
+        CallRefused,
+        GuardError,
+        InvalidToolError,
+        NotActivated,
+        Refused,
+    )
     from remit.enforce.guard import Guard
+    from remit.enforce.intent import IntentRouter
     from remit.enforce.safe_path import SafePath
     from remit.enforce.webhook import Webhook, is_genuine
     from remit.grant.authority import Authority
@@ -45,6 +56,11 @@ if TYPE_CHECKING:
     from remit.record.audit import audit
     from remit.record.open import open_log
     from remit.record.reader import entries
+    from remit.runners.errors import RunnerError, RunnerFailed
+    from remit.runners.git import GitRunner
+    from remit.runners.github import GitHubCLIRunner
+    from remit.runners.process import Finished
+    from remit.runners.validation import Validation, ValidationRunner
 
 __version__ = "0.1.0.dev0"
 
@@ -59,25 +75,36 @@ __all__ = [
     "Decision",
     "Facts",
     "FilePath",
+    "Finished",
+    "GitHubCLIRunner",
+    "GitRunner",
     "Glob",
     "GrantError",
     "Guard",
     "GuardError",
+    "IntentRouter",
+    "InvalidToolError",
     "NotActivated",
     "PolicyError",
     "Refused",
     "RemitError",
     "Rulebook",
+    "RunnerError",
+    "RunnerFailed",
     "SafePath",
     "Shell",
     "Skill",
     "Sql",
     "Statement",
+    "ToolAccess",
     "Url",
+    "Validation",
+    "ValidationRunner",
     "Verdict",
     "Webhook",
     "audit",
     "build_rulebook",
+    "check_tools",
     "decide_call",
     "entries",
     "is_genuine",
@@ -92,6 +119,8 @@ _HOMES = {
         "load_rulebook",
     ),
     "remit.compile.tasks": ("task_from",),
+    "remit.enforce.access": ("ToolAccess",),
+    "remit.enforce.contract": ("check_tools",),
     "remit.enforce.declared": (
         "Agent",
         "FilePath",
@@ -106,10 +135,12 @@ _HOMES = {
         "CallPending",
         "CallRefused",
         "GuardError",
+        "InvalidToolError",
         "NotActivated",
         "Refused",
     ),
     "remit.enforce.guard": ("Guard",),
+    "remit.enforce.intent": ("IntentRouter",),
     "remit.enforce.safe_path": ("SafePath",),
     "remit.enforce.webhook": (
         "Webhook",
@@ -133,6 +164,17 @@ _HOMES = {
     "remit.record.audit": ("audit",),
     "remit.record.open": ("open_log",),
     "remit.record.reader": ("entries",),
+    "remit.runners.errors": (
+        "RunnerError",
+        "RunnerFailed",
+    ),
+    "remit.runners.git": ("GitRunner",),
+    "remit.runners.github": ("GitHubCLIRunner",),
+    "remit.runners.process": ("Finished",),
+    "remit.runners.validation": (
+        "Validation",
+        "ValidationRunner",
+    ),
 }
 """Where each name lives; `decide_call` is called `decide` there."""
 

@@ -14,7 +14,7 @@ def test_a_report(remit: Remit):
         "policy: remit.yaml\n"
         "# Access report for reader\n"
         "\n"
-        "**Summary**: 2/7 tools accessible\n"
+        "**Summary**: 2/7 tools accessible (29 %)\n"
         "\n"
         "**Roles**: everyone\n"
         "\n"
@@ -29,12 +29,13 @@ def test_a_report(remit: Remit):
 
 
 def test_statistics(remit: Remit):
-    assert "- accessible: 2\n- denied: 5\n" in remit("report", "reader", "--stats").out
+    assert "- accessible: 2 (29 %)\n- denied: 5\n" in remit("report", "reader", "--stats").out
     assert remit("report", "reader", "--stats", "--json").json == {
         "agent": "reader",
         "tools": 7,
         "accessible": 2,
         "denied": 5,
+        "percentage": 28.6,
         "by_layer": {"atomic": 1, "no layer": 1},
     }
 
@@ -115,3 +116,15 @@ def test_the_schema(remit: Remit):
     ran = remit("schema")
     assert (ran.code, ran.err) == (0, "")
     assert ran.json["$schema"] == "https://json-schema.org/draft/2020-12/schema"
+
+
+def test_the_text_for_a_prompt(remit: Remit):
+    text = remit("report", "writer", "--instructions").out
+    assert "You are `writer`." in text
+    assert "**You MAY use**\n\n- read\n- write: path docs/**\n" in text
+    may_not = text.partition("**You MAY NOT use**")[2]
+    cells = remit("report", "writer", "--json").json["cells"]
+    assert [cell["tool"] for cell in cells if cell["verdict"] == "deny"] == may_not.strip().removeprefix("- ").split(
+        ", "
+    )
+    assert remit("report", "writer", "--instructions", "--json").code == 2

@@ -134,6 +134,8 @@ git rebase feature/x
 git cherry-pick dev
 git cherry-pick feature/x
 git revert --no-edit HEAD
+git revert --no-commit base..HEAD
+git revert --no-edit base..
 git reset --hard
 git reset --hard HEAD~1
 git reset --hard dev
@@ -222,6 +224,18 @@ def test_what_a_rebase_writes_on_its_way_is_seen(project):
     assert decided(project, "git switch dev").code == "allowed"
 
 
+def test_what_a_row_of_reverts_writes_on_its_way_is_seen(project):
+    git(project, "switch -q passing")
+    assert "which is protected" in decided(project, "git revert --no-commit base..HEAD").reason
+    git(project, "merge -q --no-edit dev")
+    assert not facts_of(project, "git revert --no-commit base..HEAD").changes
+    git(project, "switch -q feature/x")
+    write(project, {"src/x.py": "z\n"})
+    assert facts_of(project, "git revert --no-commit base..HEAD").changes
+    git(project, "add -A")
+    assert not facts_of(project, "git revert --no-commit base..HEAD").changes
+
+
 def test_files_that_move_along_with_a_renamed_folder_are_seen(project):
     git(project, "switch -q mover")
     seen = facts_of(project, "git merge dev").changes["git merge dev"]
@@ -254,6 +268,8 @@ git merge -s ours dev
 git rebase --onto dev base main
 git cherry-pick base..dev
 git cherry-pick dev feature/x
+git revert --no-edit base..dev
+git revert --no-edit base...HEAD
 git -C src switch dev
 git apply nosuch.patch
 git bisect start

@@ -26,7 +26,7 @@ def test_a_report(rulebook: Rulebook):
     assert report_text(make_report(rulebook, "writer")) == (
         "# Access report for writer\n"
         "\n"
-        "**Summary**: 4/7 tools accessible\n"
+        "**Summary**: 4/7 tools accessible (57 %)\n"
         "\n"
         "**Roles**: everyone, quiet\n"
         "\n"
@@ -49,13 +49,14 @@ def test_statistics(rulebook: Rulebook):
         "tools": 7,
         "accessible": 1,
         "denied": 6,
+        "percentage": 14.3,
         "by_layer": {"no layer": 1},
     }
     assert stats_text(report) == (
         "# Access statistics for keeper\n"
         "\n"
         "- tools: 7\n"
-        "- accessible: 1\n"
+        "- accessible: 1 (14 %)\n"
         "- denied: 6\n"
         "\n"
         "**By layer**:\n"

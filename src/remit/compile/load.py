@@ -31,14 +31,23 @@ def load_file(path: Path) -> Rulebook:
     return load_rulebook(path)
 
 
-def load_rulebook(path: str | os.PathLike[str], *, functions: Functions | None = None) -> Rulebook:
+def load_rulebook(
+    path: str | os.PathLike[str], *, functions: Functions | None = None, more: Mapping[str, Any] | None = None
+) -> Rulebook:
     """The rulebook of a policy file. Raises PolicyError with everything that is wrong.
 
-    `functions` are tools that a program declares itself; they must not contradict the policy's.
+    `functions` are tools that a program declares itself; they must not contradict the policy's. `more` is added to the
+    policy like an included file, and may not declare again what is there.
     """
-    return compile_policy(load_policy(path, functions=functions))
+    return compile_policy(load_policy(path, functions=functions, more=more))
 
 
-def build_rulebook(data: Mapping[str, Any], *, name: str = "policy", functions: Functions | None = None) -> Rulebook:
+def build_rulebook(
+    data: Mapping[str, Any],
+    *,
+    name: str = "policy",
+    functions: Functions | None = None,
+    more: Mapping[str, Any] | None = None,
+) -> Rulebook:
     """The rulebook of a policy built in Python, in the same format. Raises PolicyError."""
-    return compile_policy(build_policy(data, name=name, functions=functions))
+    return compile_policy(build_policy(data, name=name, functions=functions, more=more))

@@ -17,6 +17,7 @@ from remit.declare.files import read_text
 from remit.declare.functions import update, with_functions
 from remit.declare.gates import gate_terms
 from remit.declare.nodes import from_python, parse
+from remit.declare.people import named
 from remit.declare.published import published_name
 from remit.declare.published import record as published
 from remit.declare.rules import rule_keys
@@ -34,23 +35,36 @@ Functions = Mapping[str, Mapping[str, Any]]
 
 
 def load_policy(
-    path: str | os.PathLike[str], *, functions: Functions | None = None, published: str | None = None
+    path: str | os.PathLike[str],
+    *,
+    functions: Functions | None = None,
+    published: str | None = None,
+    more: Mapping[str, Any] | None = None,
 ) -> Policy:
     """The policy of a file with its includes and published tools. Raises PolicyError with everything that is wrong.
 
-    `published` is read in the place of the file of published tools; empty, there are none.
+    `published` is read in the place of the file of published tools; empty, there are none. `more` is added like an
+    included file.
     """
     file = Path(path)
     loading = _Loading(file.parent, functions)
     loading.file(file, file.name)
     loading.publication(file, published)
+    loading.more(more)
     return loading.finish(default_name=file.absolute().parent.name)
 
 
-def build_policy(data: Mapping[str, Any], *, name: str = "policy", functions: Functions | None = None) -> Policy:
-    """A policy built in Python, in the same format. Raises PolicyError."""
+def build_policy(
+    data: Mapping[str, Any],
+    *,
+    name: str = "policy",
+    functions: Functions | None = None,
+    more: Mapping[str, Any] | None = None,
+) -> Policy:
+    """A policy built in Python, in the same format; `more` is added as above. Raises PolicyError."""
     loading = _Loading(None, functions)
     loading.document(from_python(dict(data), name), main=True)
+    loading.more(more)
     return loading.finish(default_name=name)
 
 
@@ -112,6 +126,11 @@ class _Loading:
             self.published_by = values["published_by"]
             tools = values["tools"].items()
             self.published = {n: msgspec.structs.replace(tool, name=n, published=True) for n, tool in tools}
+
+    def more(self, data: Mapping[str, Any] | None) -> None:
+        """Read what a program adds while it runs."""
+        if data:
+            self.document(from_python({"remit": 1, **data}, "registered"), main=False)
 
     def document(self, node: Node, *, main: bool) -> None:
         """Read one document into what has been collected."""
@@ -294,6 +313,7 @@ class _Loading:
             hosts=main.get("hosts", {}),
             protect=tuple(self.lists["protect"]),
             unprotect=main.get("unsafe_unprotect", ()),
+            people=named(main.get("people", {})),
             open_questions=main.get("open_questions"),
             ledger=main.get("ledger"),
             lists=main.get("lists", {}),

@@ -414,12 +414,26 @@ def _pick(git: Repository, words: list[str], *, back: bool) -> list[Change]:
     given = _read(
         words, "-n --no-commit --commit -x -s --signoff --ff --no-edit --allow-empty --keep-redundant-commits"
     )
-    commit = git.sure(_one(given.plain, ""))
+    name = _one(given.plain, "")
+    if back and ".." in name:
+        return _taken_back(git, name)
+    commit = git.sure(name)
     if git.commit(f"{commit}^2") is not None:
         raise NoAnswer
     before = git.sure(f"{commit}^1")
     base, theirs = (commit, before) if back else (before, commit)
     return git.merged(base, git.head, theirs)
+
+
+def _taken_back(git: Repository, span: str) -> list[Change]:
+    """`git revert SINCE..HEAD` of plain commits, the newest first: each meets the very state that it made."""
+    since, _, until = span.partition("..")
+    if git.sure(until or "HEAD") != git.head or git.fields("diff-index", "--cached", "--raw", "HEAD"):
+        raise NoAnswer
+    start = git.sure(since)
+    if git.lines("rev-list", "--merges", "--end-of-options", f"{start}..{git.head}"):
+        raise NoAnswer
+    return git.commits(start, git.head)
 
 
 def _clean(git: Repository, words: list[str]) -> list[Change]:

@@ -58,6 +58,11 @@ class Report(msgspec.Struct, frozen=True):
             counts[layer] = counts.get(layer, 0) + 1
         return counts
 
+    @property
+    def percentage(self) -> float:
+        """Of all tools, with one place behind the point."""
+        return round(100 * len(self.accessible) / len(self.entries), 1) if self.entries else 0.0
+
     def stats(self) -> dict[str, Any]:
         """The totals alone."""
         found = len(self.accessible)
@@ -66,6 +71,7 @@ class Report(msgspec.Struct, frozen=True):
             "tools": len(self.entries),
             "accessible": found,
             "denied": len(self.entries) - found,
+            "percentage": self.percentage,
             "by_layer": self.by_layer,
         }
 
@@ -101,13 +107,32 @@ def report_text(report: Report) -> str:
     return "\n".join(lines) + "\n"
 
 
+def instructions_text(report: Report) -> str:
+    """The section of an agent's prompt that says what it may, must ask about, and may not, in Markdown."""
+    groups = {word: [e for e in report.entries if e.cell.verdict == word] for word in ("allow", "ask", "deny")}
+    lines = ["## Tool permissions", ""]
+    lines += [f"You are `{shown(report.name)}`. Each call is decided by the policy, whatever this text says. If a call"]
+    lines += ["is denied, don't try it in another way: say what you need, and why."]
+    for title, word in (("MAY use", "allow"), ("MUST ASK before you use", "ask")):
+        if groups[word]:
+            lines += ["", f"**You {title}**", "", *(_permitted(entry) for entry in groups[word])]
+    if groups["deny"]:
+        lines += ["", "**You MAY NOT use**", "", f"- {', '.join(entry.tool for entry in groups['deny'])}"]
+    return "\n".join(lines) + "\n"
+
+
+def _permitted(entry: Entry) -> str:
+    scopes = f": {shown('; '.join(entry.cell.scopes), 400)}" if entry.cell.scopes else ""
+    return f"- {entry.tool}{scopes}"
+
+
 def stats_text(report: Report) -> str:
     """The totals in Markdown."""
     stats = report.stats()
     lines = [f"# Access statistics for {report.name}", ""]
     lines += [
         f"- tools: {stats['tools']}",
-        f"- accessible: {stats['accessible']}",
+        f"- accessible: {stats['accessible']} ({round(report.percentage)} %)",
         f"- denied: {stats['denied']}",
     ]
     if report.by_layer:
@@ -116,7 +141,7 @@ def stats_text(report: Report) -> str:
 
 
 def _share(report: Report) -> str:
-    return f"{len(report.accessible)}/{len(report.entries)} tools accessible"
+    return f"{len(report.accessible)}/{len(report.entries)} tools accessible ({round(report.percentage)} %)"
 
 
 def _layers(report: Report) -> list[str]:

@@ -407,26 +407,42 @@ def test_other_shells_may_read_backslashes_in_echo():
 
 
 @pytest.mark.parametrize(
-    "text",
+    "feed",
     [
-        "printf 'SELECT 1;\\nSELECT 2;\\n' | sqlite3 ledger.db",
-        "printf '%s' 'SELECT 1' | sqlite3 ledger.db",
-        "printf '%s\\n' 'SELECT 1;' 'SELECT 2;' | sqlite3 ledger.db",
-        "cat <<'SQL' | sqlite3 ledger.db\nSELECT 1;\nSQL",
-        "sqlite3 ledger.db <<SQL\nSELECT 1;\nSQL",
-        "sqlite3 ledger.db <<< 'SELECT 1'",
+        "printf 'SELECT 1;\\nSELECT 2;\\n' |",
+        "printf '%s' 'SELECT 1' |",
+        "printf '%s\\n' 'SELECT 1;' 'SELECT 2;' |",
+        "echo 'SELECT 1' |",
+        "cat <<'SQL' |",
     ],
 )
-def test_input_is_an_argument_a_literal_echo_or_a_quoted_document(text):
-    """Other ways to the same input are other programs, or could be expanded: a scope that wants them names them."""
+def test_what_is_printed_to_the_letter_is_judged_where_it_is_read(feed):
+    end = "\n{}\nSQL" if "<<" in feed else ""
+    text = f"{feed} sqlite3 ledger.db{end}".replace("{}", "SELECT 1;")
+    assert refused(LEDGER, text) is None
+    assert refused(LEDGER, text.replace("SELECT 1", "DROP TABLE t")) is not None
+    assert refused(LEDGER, text.replace("SELECT 1", ".shell id")) is not None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "sqlite3 ledger.db <<SQL\nSELECT 1;\nSQL",
+        "sqlite3 ledger.db <<< 'SELECT 1'",
+        "printf '%b' 'SELECT 1' | sqlite3 ledger.db",
+        "printf '%d' 1 | sqlite3 ledger.db",
+        "printf -v x 'SELECT 1' | sqlite3 ledger.db",
+        "printf '%s' $x | sqlite3 ledger.db",
+        "printf '%s' SELECT* | sqlite3 ledger.db",
+        "printf '%s' 'SELECT 1' > f | sqlite3 ledger.db",
+        "x=1 printf '%s' 'SELECT 1' | sqlite3 ledger.db",
+        "printf '%s' 'SELECT 1' | cat | sqlite3 ledger.db",
+        "cat f | sqlite3 ledger.db",
+        "cat <<SQL | sqlite3 ledger.db\nSELECT $(id);\nSQL",
+    ],
+)
+def test_other_input_could_be_expanded_or_is_not_in_the_text(text):
     assert refused(LEDGER, text) is not None
-
-
-def test_programs_that_are_named_may_feed_it_too():
-    scope = {**LEDGER, "run": [*LEDGER["run"], "printf", "cat"]}
-    assert refused(scope, "printf '%s' 'SELECT 1' | sqlite3 ledger.db") is None
-    assert refused(scope, "cat <<'SQL' | sqlite3 ledger.db\nSELECT 1;\nSQL") is None
-    assert refused(scope, "printf '%s' 'DROP TABLE t' | sqlite3 ledger.db") is not None
 
 
 def test_only_these_options():

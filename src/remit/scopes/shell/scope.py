@@ -9,6 +9,7 @@ from typing import Any
 from remit.languages.bash.reading import Touch, Word
 from remit.languages.programs.derived import resources
 from remit.languages.programs.meta import meta_of
+from remit.languages.programs.outputs import output_of
 from remit.languages.programs.profiles import is_plain, profile_of, programs
 from remit.languages.programs.understand import Act
 from remit.model.terms import PROJECT, UNKNOWN
@@ -311,8 +312,8 @@ class ShellMatcher(Matcher):
         return f"{name} is not among the commands; {self.allows(act.program)} may be run"
 
     def _is_input(self, act: Act) -> bool:
-        """A literal `echo …` straight into a program that reads SQL or code: it is judged there."""
-        if act.program != "echo" or act.feeds not in self.runs or act.dynamic:
+        """A literal `echo …` or `printf …` straight into a program that reads SQL or code: it is judged there."""
+        if act.feeds not in self.runs or act.dynamic or output_of(act.command) is None:
             return False
         profile = profile_of(act.feeds or "")
         return profile is not None and profile.stdin in ("sql", "code") and not act.touches
