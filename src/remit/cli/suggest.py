@@ -6,6 +6,7 @@ import os
 import re
 import tempfile
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -56,7 +57,7 @@ def command(
     files = _files(file, rulebook)
     with ledger_to_look(file, state) as opened:
         used = list(_used(opened, _start(since), str(file.absolute().parent)))
-    found = proved(rulebook, file, files, used)
+    found = proved(rulebook, lambda it: _loaded(file, {name: tightened(one, it) for name, one in files.items()}), used)
     texts = {name: as_yaml(data, found) for name, data in files.items()}
     if json:
         included = {name: text for name, text in texts.items() if name != file.name}
@@ -73,12 +74,12 @@ def command(
     return FINE
 
 
-def proved(rulebook: Rulebook, file: Path, files: dict[str, dict[str, Any]], used: list[Used]) -> Suggestion:
+def proved(rulebook: Rulebook, loaded: Callable[[Suggestion], Rulebook], used: list[Used]) -> Suggestion:
     """A suggestion that loads, lies within the rulebook, and decides every call as that does. Raises RemitError."""
     keep: frozenset[tuple[str, str]] = frozenset()
     for _ in range(ROUNDS):
         found = suggest(rulebook, used, keep)
-        new = _loaded(file, {name: tightened(data, found) for name, data in files.items()})
+        new = loaded(found)
         why = next(not_within(new.book, rulebook.book), None)
         if why is not None:
             raise RemitError(f"no tightening can be proved: {why}", code="not-proved")

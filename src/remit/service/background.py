@@ -1,7 +1,8 @@
 """`python -m remit.service.background STATE LOCK`: the daemon that a hook started; it ends by itself.
 
 It ends when nobody has asked for a while, when its state folder or its socket is no longer there, when Remit is no
-longer installed, and when the code that it runs was changed or removed. The policy in force is looked up for each question: another one needs no restart.
+longer installed, and when the code that it runs was changed or removed. The policy in force is looked up for each
+question: another one needs no restart.
 """
 
 from __future__ import annotations

@@ -200,10 +200,11 @@ def _outside(place: Place, rulebook: Rulebook, copies: list[Copy], files: dict[s
     for path, command in commands.items():
         found.append(_hooks_in(place, path, command, [], files.get(str(path)), served=path == servers))
     wanted = {change.path for change in found}
-    for path, original in files.items():  # of another project, or of settings that the user has elsewhere now
-        if Path(path) not in wanted:
-            data = read_file(Path(path), place.base(Path(path)))
-            found.append(Change("settings", Path(path), data, data, original))
+    for name, original in files.items():  # of another project, or of settings that the user has elsewhere now
+        other = Path(name)
+        if other not in wanted:
+            data = read_file(other, place.base(other))
+            found.append(Change("settings", other, data, data, original))
     return found
 
 
