@@ -36,6 +36,7 @@ LAYERS: dict[str, set[str]] = {
     "grant": {"scopes", "decide", "store", "record"},
     "enforce": {"scopes", "decide", "grant", "record", "store", "compile", "explain"},
     "exchange": {"declare", "forms"},
+    "scan": {"catalog", "declare", "forms"},
     "adapters": {
         "catalog",
         "declare",
@@ -50,7 +51,8 @@ LAYERS: dict[str, set[str]] = {
         "store",
     },
 }
-LAYERS["testing"] = set(LAYERS) - {"adapters"}
+LAYERS["runners"] = {"catalog", "declare", "forms", "languages", "enforce"}
+LAYERS["testing"] = set(LAYERS) - {"adapters", "runners"}
 LAYERS["service"] = set(LAYERS)
 LAYERS["cli"] = set(LAYERS)
 
@@ -170,6 +172,7 @@ NAMES_OF_HOSTS = ("claude", "anthropic", "copilot", "opencode", "codex", "gemini
 THEIR_OWN = ("catalog/hosts/", "catalog/packs/")  # and a folder each: adapters/hosts/NAME/
 LISTS = {
     "adapters/hosts/registry.py": "the table of hosts",
+    "catalog/scan.yaml": "where every program keeps its definitions and settings, hosts of ours or not",
     "catalog/protected.yaml": "the configuration of every host is protected, installed or not",
     "catalog/programs/environment.yaml": "their makers' variables hold secrets",
     "catalog/programs/gh.yaml": "a program's own subcommands",

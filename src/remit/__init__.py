@@ -30,8 +30,17 @@ if TYPE_CHECKING:
     from remit.compile.tasks import task_from
     from remit.decide import decide as decide_call
     from remit.enforce.access import ToolAccess
+    from remit.enforce.contract import check_tools
     from remit.enforce.declared import Agent, FilePath, Glob, Shell, Skill, Sql, Url
-    from remit.enforce.errors import CallDenied, CallPending, CallRefused, GuardError, NotActivated, Refused
+    from remit.enforce.errors import (
+        CallDenied,
+        CallPending,
+        CallRefused,
+        GuardError,
+        InvalidToolError,
+        NotActivated,
+        Refused,
+    )
     from remit.enforce.guard import Guard
     from remit.enforce.intent import IntentRouter
     from remit.enforce.safe_path import SafePath
@@ -47,6 +56,11 @@ if TYPE_CHECKING:
     from remit.record.audit import audit
     from remit.record.open import open_log
     from remit.record.reader import entries
+    from remit.runners.errors import RunnerError, RunnerFailed
+    from remit.runners.git import GitRunner
+    from remit.runners.github import GitHubCLIRunner
+    from remit.runners.process import Finished
+    from remit.runners.validation import Validation, ValidationRunner
 
 __version__ = "0.1.0.dev0"
 
@@ -61,16 +75,22 @@ __all__ = [
     "Decision",
     "Facts",
     "FilePath",
+    "Finished",
+    "GitHubCLIRunner",
+    "GitRunner",
     "Glob",
     "GrantError",
     "Guard",
     "GuardError",
     "IntentRouter",
+    "InvalidToolError",
     "NotActivated",
     "PolicyError",
     "Refused",
     "RemitError",
     "Rulebook",
+    "RunnerError",
+    "RunnerFailed",
     "SafePath",
     "Shell",
     "Skill",
@@ -78,10 +98,13 @@ __all__ = [
     "Statement",
     "ToolAccess",
     "Url",
+    "Validation",
+    "ValidationRunner",
     "Verdict",
     "Webhook",
     "audit",
     "build_rulebook",
+    "check_tools",
     "decide_call",
     "entries",
     "is_genuine",
@@ -97,6 +120,7 @@ _HOMES = {
     ),
     "remit.compile.tasks": ("task_from",),
     "remit.enforce.access": ("ToolAccess",),
+    "remit.enforce.contract": ("check_tools",),
     "remit.enforce.declared": (
         "Agent",
         "FilePath",
@@ -111,6 +135,7 @@ _HOMES = {
         "CallPending",
         "CallRefused",
         "GuardError",
+        "InvalidToolError",
         "NotActivated",
         "Refused",
     ),
@@ -139,6 +164,17 @@ _HOMES = {
     "remit.record.audit": ("audit",),
     "remit.record.open": ("open_log",),
     "remit.record.reader": ("entries",),
+    "remit.runners.errors": (
+        "RunnerError",
+        "RunnerFailed",
+    ),
+    "remit.runners.git": ("GitRunner",),
+    "remit.runners.github": ("GitHubCLIRunner",),
+    "remit.runners.process": ("Finished",),
+    "remit.runners.validation": (
+        "Validation",
+        "ValidationRunner",
+    ),
 }
 """Where each name lives; `decide_call` is called `decide` there."""
 

@@ -5,7 +5,7 @@
 
     python -m tests.oracle.compare 1000000      # that many calls, on every core
 
-What is compared: the verdict, the code, whom an ask is of and whether a statement is missing, `would`, the
+What is compared: the verdict, the code, whom an ask is of and what is missing before anybody can answer, `would`, the
 obligations of an allow, and from step 3 on both tiers. Where the page ranks several codes equally, any is right.
 
 The engine may be stricter than brute force for a wide unit: inclusion and overlap of globs are decided soundly, not
@@ -188,7 +188,7 @@ def answer(decision: Decision) -> Answer:
         of=decision.needs.of if decision.needs is not None else None,
         obligations=frozenset((one.do, one.arg) for one in decision.obligations),
         would=decision.would,
-        missing=decision.needs is not None and bool(decision.needs.missing),
+        missing=frozenset(decision.needs.missing if decision.needs is not None else ()),
     )
 
 

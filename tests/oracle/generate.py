@@ -245,6 +245,7 @@ class Draw(PolicyDraw):
                 data_tiers=tuple(self.some((1, 2, 3), 0, 3)) if self.chance(0.4) else (),
                 gates=tuple(gate for gate in ("plan", "demo", "start") if self.chance(0.6)),
                 parameters={key: self.one(PARAMETERS) for key in self.some(("x", "y"), 0, 2)},
+                issued_by=self.person() if self.aside.random() < 0.6 else None,
             )
         return found
 
@@ -286,13 +287,18 @@ class Draw(PolicyDraw):
                 Approval(
                     id=f"A-{i}",
                     digest=digest if not self.chance(0.1) else "sha256:0",
-                    by="Maria" if person else self.one(self.everybody),
+                    by=self.person() if person else self.one(self.everybody),
                     of="human" if person else "agent",
                     answer="refuse" if self.chance(0.12) else "approve",
                     expires=self.one(MOMENTS) if self.chance(0.3) else None,
                 )
             )
+        for name in self.aside.sample(self.people, self.aside.randint(0, len(self.people))):
+            found.append(Approval(id="A-9", digest=digest, by=name))
         return tuple(found)
+
+    def person(self) -> str:
+        return self.aside.choice(self.people) if self.people else "Maria"
 
     def resolved(self, call: Call, root: str) -> dict[str, str]:
         """Most texts to themselves, some to elsewhere, few missing."""

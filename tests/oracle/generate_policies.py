@@ -29,11 +29,16 @@ from tests.oracle.words import (
 T = TypeVar("T")
 
 
+PEOPLE = ["Maria", "Noor", "Olu", "Pat"]
+
+
 class PolicyDraw:
     """Draws policies from one seed."""
 
     def __init__(self, seed: int) -> None:
         self.random = random.Random(seed)  # noqa: S311  # tests, not secrets
+        self.aside = random.Random(f"{seed} people")  # noqa: S311  # so that policies without people stay as they were
+        self.people: list[str] = []
         self.hot: list[str] = ["docs/**", "a/**"]
 
     # Small things
@@ -87,7 +92,51 @@ class PolicyDraw:
         ):
             if self.chance(probability):
                 data[key] = draw()
+        if self.aside.random() < 0.3:
+            data["people"] = self.named_people(data)
         return data
+
+    def named_people(self, data: dict[str, Any]) -> dict[str, Any]:
+        """Some people, and questions that need several of them, or others than the issuer."""
+        aside = self.aside
+        self.people = PEOPLE[: aside.randint(2, 4)]
+        found: dict[str, Any] = {}
+        for name in self.people:
+            roles = aside.choice(
+                (["approver"], ["approver"], ["owner"], ["operator", "auditor"], ["approver", "operator"])
+            )
+            found[name] = {"roles": roles}
+            if roles[0] in ("approver", "owner") and aside.random() < 0.5:
+                found[name]["approves"] = [self.approved() for _ in range(aside.randint(1, 2))]
+        found["Zoe"] = {"roles": ["owner"]}
+        self.people = [*self.people, "Zoe"]
+        most = sum(not {"approver", "owner"}.isdisjoint(one["roles"]) for one in found.values())
+        asking = [one for one in data.get("tiers", {}).values() if isinstance(one, dict) and one.get("ask") == "human"]
+        for who in ("roles", "agents", "runners"):
+            for record in data.get(who, {}).values():
+                entries = [e for e in record.get("must_ask", ()) if isinstance(e, dict)]
+                scopes = [s for e in entries for s in (e, *e.values()) if isinstance(s, dict) and "ask" in s]
+                asking += [s for s in scopes if s["ask"] == "human"]
+        for question in asking:
+            if aside.random() < 0.6:
+                question["approvals"] = aside.randint(1, most)
+            if aside.random() < 0.3:
+                question["separate"] = True
+        return found
+
+    def approved(self) -> dict[str, Any]:
+        aside = self.aside
+        found: dict[str, Any] = {}
+        if aside.random() < 0.5:
+            found["tiers"] = aside.sample(range(5), 3)
+        if aside.random() < 0.4:
+            found["agents"] = aside.sample(self.everybody, min(2, len(self.everybody)))
+        if aside.random() < 0.3:
+            found["labels"] = aside.sample(("security", "ci", "dependencies", "migrations"), 3)
+        numbers = [name for name, tool in self.tools.items() if "n" in tool["args"]]
+        if numbers and aside.random() < 0.6:
+            found["amount"] = {f"{aside.choice(numbers)}.n": aside.choice((1, 2.5, 10, 100))}
+        return found or {"tiers": [4]}
 
     def gates(self) -> dict[str, Any]:
         terms: dict[str, Any] = {"tier": self.random.randint(1, 4)}

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from remit.model.call import Call
 from remit.model.facts import Capsule, Facts
-from remit.model.policy import Caller, Rule, Tool
+from remit.model.policy import Approves, Caller, Rule, Tool
 from remit.model.rulebook import Book
 from tests.oracle import naive_paths as paths
 from tests.oracle.naive_calls import resolved_otherwise, units_of, values_of, well_formed
@@ -37,7 +37,7 @@ class Answer(NamedTuple):
     """All codes that the page ranks equally."""
     ofs: frozenset[str] = frozenset()
     """All who are asked by questions of that rank."""
-    missing: bool = False
+    missing: frozenset[str] = frozenset()
     wide: bool = False
     """Whether the call has a wide unit, where the engine may be stricter than the page."""
 
@@ -55,6 +55,8 @@ class Question(NamedTuple):
 
     code: str
     of: str
+    approvals: int = 1
+    separate: bool = False
 
 
 def naive_decide(book: Book, call: Call, facts: Facts, digest: str) -> Answer:
@@ -367,8 +369,8 @@ class _Decision(Scopes):
                 tiers.append(placed.tier)
         return max(tiers)
 
-    def questions(self) -> tuple[list[Question], bool]:
-        """The questions that stay open, and whether the statement is missing."""
+    def questions(self) -> tuple[list[Question], frozenset[str]]:
+        """The questions that stay open, and what is missing before anybody can answer."""
         tier = self.book.tiers[self.tier]
         if tier.verdict == "deny":
             raise Denied("tier-denied")
@@ -377,15 +379,15 @@ class _Decision(Scopes):
         complete = statement is not None and all((statement.intent, statement.because, statement.consequences))
         missing = tier.verdict == "ask" and tier.statement and not complete
         if tier.verdict == "ask":
-            asked.append(Question("tier-asks", self.asked_of(tier.ask, tier.planned)))
+            asked.append(Question("tier-asks", self.asked_of(tier.ask, tier.planned), tier.approvals, tier.separate))
         for caller in (self.caller, *self.binding()):
             for rule in caller.rules:
                 if rule.verb == "must_ask" and self.touches(rule):
-                    asked.append(Question("must-ask", self.asked_of(rule.ask, False)))
+                    asked.append(Question("must-ask", self.asked_of(rule.ask, False), rule.approvals, rule.separate))
         for capsule in self.capsules:
             for rule in capsule.must_ask:
                 if self.touches(rule):
-                    asked.append(Question("must-ask", self.asked_of(rule.ask, False)))
+                    asked.append(Question("must-ask", self.asked_of(rule.ask, False), rule.approvals, rule.separate))
         if self.tool.confirm:
             asked.append(Question("confirm-asks", "human"))
         approvals = [
@@ -398,14 +400,64 @@ class _Decision(Scopes):
         if any(approval.answer == "refuse" for approval in approvals):
             raise Denied("refused")
         still_open = []
+        issuers = {one.issued_by for one in self.capsules if one.issued_by is not None}
+        people = {approval.by for approval in approvals if approval.of == "human" and self.may_approve(approval.by)}
         for question in asked:
-            answered = any(approval.of == "human" or self.answers(approval.by, question) for approval in approvals)
+            answered = any(approval.of == "agent" and self.answers(approval.by, question) for approval in approvals)
+            able = people
+            if question.separate:
+                able = people - issuers if issuers else set()
+            answered = answered or len(able) >= question.approvals
             by_tier = question.code == "tier-asks"
-            if question.of == "human" and self.tier <= 3 and not (by_tier and self.tier == 3) and self.planned():
-                answered = True
+            alone = question.approvals == 1 and not question.separate
+            if question.of == "human" and alone and self.tier <= 3 and not (by_tier and self.tier == 3):
+                answered = answered or self.planned()
             if not answered:
                 still_open.append(question)
-        return still_open, missing and any(question.code == "tier-asks" for question in still_open)
+        lacks = {"statement"} if missing and any(question.code == "tier-asks" for question in still_open) else set()
+        if self.book.people and still_open:
+            able = {name for name in self.book.people if self.may_approve(name)}
+            if any(question.separate for question in still_open):
+                able -= issuers
+                lacks |= set() if issuers else {"task"}
+            wanted = max(question.approvals for question in still_open)
+            asked_people = any(question.of == "human" for question in still_open)
+            lacks |= {"people"} if len(able) < wanted and asked_people else set()
+        return still_open, frozenset(lacks)
+
+    def may_approve(self, name: str) -> bool:
+        """By the page: where the policy names people, one with the role, within what they may approve."""
+        if not self.book.people:
+            return True
+        person = self.book.people.get(name)
+        if person is None or not {"owner", "approver"} & set(person.roles):
+            return False
+        return not person.approves or any(map(self.within_approves, person.approves))
+
+    def within_approves(self, one: Approves) -> bool:
+        if one.tiers is not None and self.tier not in one.tiers:
+            return False
+        if one.agents is not None and not {self.caller.name, *self.caller.roles} & set(one.agents):
+            return False
+        if one.labels is not None:
+            found = {
+                label.name
+                for unit in self.units
+                for label in self.book.labels
+                if (raised := self.book.label_tiers.get(label.name)) is not None
+                and unit.effects & set(raised.effects)
+                and labelled(label, unit, paths.labelled)
+            }
+            if not found or not found <= set(one.labels):
+                return False
+        for what, most in one.amount.items():
+            tool, _, argument = what.partition(".")
+            if tool != self.tool.name or argument not in self.tool.args:
+                continue
+            given = self.call.args.get(argument, self.tool.args[argument].default)
+            if isinstance(given, bool) or not isinstance(given, (int, float)) or not 0 <= given * 1_000_000 <= most:
+                return False
+        return True
 
     def asked_of(self, whom: str | None, planned: bool) -> str:
         if whom != "chain":

@@ -90,11 +90,17 @@ def _rules(section: str, name: str, old: Iterable[Rule], new: Iterable[Rule]) ->
 def _by_scope(rules: Iterable[Rule]) -> dict[tuple[str, str], dict[str, str]]:
     found: dict[tuple[str, str], dict[str, str]] = {}
     for rule in rules:
-        parts = _plain(rule.scope) | ({"ask": rule.ask} if rule.ask is not None else {})
+        parts = _plain(rule.scope) | _asked(rule)
         tools = found.setdefault((rule.verb, flow(parts) if parts else ""), {})
         for tool in rule.tools if rule.tools is not None else (ANY_TOOL,):
             tools.setdefault(tool, rule.at)
     return found
+
+
+def _asked(rule: Rule) -> dict[str, Any]:
+    """What a must_ask says of whom it asks."""
+    said = {"ask": rule.ask, "approvals": rule.approvals if rule.approvals > 1 else None}
+    return {key: value for key, value in (*said.items(), ("separate", rule.separate or None)) if value is not None}
 
 
 def _others(old: Book, new: Book) -> Iterator[Change]:

@@ -28,6 +28,10 @@ Entry = Command | Group
 
 
 COMMANDS: dict[str, Entry] = {
+    "scan": Command(
+        "scan",
+        "Scan a repository for what it says its agents may do: definitions, settings, matrices",
+    ),
     "check": Command(
         "check", "Check that a policy loads, its examples and `never` statements hold, and its tests pass"
     ),

@@ -8,6 +8,7 @@ from remit.compile import defaults
 from remit.compile.hashing import content_hash
 from remit.compile.inherit import inherit
 from remit.compile.names import Names
+from remit.compile.people import check_people
 from remit.compile.rules import RuleResolver
 from remit.compile.tiers import refined, with_tool_tiers
 from remit.forms.shapes import Reader
@@ -69,6 +70,7 @@ class _Binding:
         self._check_names()
         self.notices.extend(f"lists: no rule uses the list `{name}`" for name in policy.unused_lists)
         tiers = refined(policy, self.reader, self.notices)
+        check_people(policy, (*callers.values(),), tiers.labels, self.reader)
         self.tools = with_tool_tiers(self.policy, tiers, self.reader, self.notices)
         self.reader.finish()
         return Book(
@@ -93,6 +95,7 @@ class _Binding:
             toolsets=self.names.toolsets,
             unsafe=self._unsafe(),
             enforce=policy.enforce,
+            people=policy.people,
             open_questions=policy.open_questions if policy.open_questions is not None else OPEN_QUESTIONS,
             ledger=policy.ledger,
             lists=policy.lists,

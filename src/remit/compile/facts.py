@@ -5,6 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from remit.compile.names import Names
+from remit.compile.people import check_question
 from remit.compile.rules import RuleResolver
 from remit.declare.facts import facts as shape
 from remit.declare.nodes import parse
@@ -41,6 +42,9 @@ def resolve_facts(rulebook: Rulebook, facts: Facts) -> Facts:
         caller = book.callers.get(agent)
         return resolver.resolve(found, caller.tools if caller is not None else {})
 
+    for capsule in facts.capsules.values():
+        for rule in capsule.must_ask:
+            check_question(rule.at, rule, book.people.values(), reader)
     capsules = {
         name: msgspec.structs.replace(
             capsule,

@@ -10,7 +10,7 @@ from remit.model.digest import sha256
 from remit.model.rulebook import Book
 
 _PLACES = frozenset(
-    {"at", "sources", "root", "notices", "examples", "about", "pack", "packs", "tier_words", "reviewed"}
+    {"at", "sources", "root", "notices", "examples", "about", "pack", "packs", "tier_words", "reviewed", "contact"}
 )
 """Fields of the nouns that say where something stands or are for people only. A review changes no decision: approvals
 that were given before it count on."""

@@ -51,9 +51,10 @@ class Bound:
         return found
 
     @property
-    def order(self) -> tuple[bool, str, str]:
+    def order(self) -> tuple[bool, str, str, int, bool]:
         """Rules without side conditions first; never by their place in the file."""
-        return (self.judge.obliges, self.judge.describe(), self.rule.ask or "")
+        rule = self.rule
+        return (self.judge.obliges, self.judge.describe(), rule.ask or "", rule.approvals, rule.separate)
 
 
 def bind(rules: Iterable[Rule], tool: str, verb: str, *, origin: str = "", until: str | None = None) -> list[Bound]:

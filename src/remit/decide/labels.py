@@ -266,6 +266,22 @@ class Labels:
             return UNLABELLED
         return self._labelled(unit)
 
+    def names(self, unit: Unit) -> frozenset[str]:
+        """Every label that gives the unit a tier, or could."""
+        if unit.kind not in LABELLED:
+            return frozenset()
+        if unit.untold or (unit.some and unit.wide and unit.value.text == "**"):
+            own = {name for name, _, effects in self._own if not effects.isdisjoint(unit.effects)}
+            _, label = self._untold(unit)
+            return frozenset(own | {label} if label is not None else own)
+        return frozenset(
+            name
+            for name, _, effects, things in self.named
+            if not (unit.declared and name == "dependencies")
+            and not effects.isdisjoint(unit.effects)
+            and things.meets(unit)
+        )
+
     def is_called(self, label: str, path: str) -> bool:
         """A path has that label, whatever is done to it."""
         return any(name == label and things.paths.matches(fold(path)) for name, _, _, things in self.named)

@@ -43,13 +43,29 @@ def measure(case: Case) -> None:
             case.data_unsure = False
 
 
-def _labelled(case: Case, unit: Unit) -> Labelled:
-    """What labels say of a unit; of what a search finds, of the files that whoever enforces has seen."""
+def labels_of(case: Case) -> frozenset[str]:
+    """Every label that gives something of the call a tier, or could."""
     labels = case.cell.index.labels
+    found = ((unit, _found(case, unit)) for unit in case.units)
+    units = [one for unit, each in found for one in (each if each is not None else (unit,))]
+    return frozenset[str]().union(*(labels.names(unit) for unit in units))
+
+
+def _found(case: Case, unit: Unit) -> list[Unit] | None:
+    """Of what a search finds, the files that whoever enforces has seen; None for anything else."""
     seen = case.facts.changes.get(unit.value.text) if unit.found and unit.wide else None
     if seen is None or len(seen) > MAX_SEEN:
+        return None
+    return [Unit("path", unit.arg, path, unit.effects, text=unit.text, derived=True) for path in seen]
+
+
+def _labelled(case: Case, unit: Unit) -> Labelled:
+    """What labels say of a unit."""
+    labels = case.cell.index.labels
+    found = _found(case, unit)
+    if found is None:
         return labels.of(unit)
-    each = [labels.of(Unit("path", unit.arg, path, unit.effects, text=unit.text, derived=True)) for path in seen]
+    each = [labels.of(one) for one in found]
     data = max((one.data_tier for one in each), default=0)
     _, tier, label = max(each, key=lambda one: one.tier, default=UNLABELLED)
     return Labelled(data, tier, label)

@@ -14,6 +14,7 @@ from remit.model.call import Call
 from remit.model.decision import Needs
 from remit.model.digest import sha256
 from remit.model.facts import Capsule, Facts
+from remit.model.policy import Question, Rule
 from remit.model.terms import ASK, HUMAN
 from remit.model.text import shown
 from remit.model.trace import Anticipated, NotAnticipated
@@ -30,13 +31,22 @@ class AskReason(msgspec.Struct, frozen=True):
     by_person: bool = False
     """Only a person's own answer to this call counts: no plan's."""
     statement: bool = False
+    approvals: int = 1
+    """How many people have to approve."""
+    separate: bool = False
+    """Those who issued the task can't."""
+
+    @property
+    def planned(self) -> bool:
+        """Whether a plan can answer it."""
+        return self.of == HUMAN and not self.by_person and self.approvals == 1 and not self.separate
 
 
 def questions(case: Case) -> Objection | None:
     """The objection that remains once every answer that is there has been counted."""
     if case.cell.rulebook.book.tiers[case.tier].verdict == "deny":
         return case.deny("tier-denied", f"calls of tier {case.tier} are denied ({case.tier_why})")
-    refused, person, agents = _answers(case)
+    refused, people, agents = _answers(case)
     if refused is not None:
         return refused
     asked = _asked(case)
@@ -45,19 +55,44 @@ def questions(case: Case) -> Objection | None:
         return None
     covered = plan_covers(case)
     planned = case.tier <= 3 and covered
-    open_asks = [ask for ask in asked if not person and not _answered(ask, agents, planned, case)]
+    open_asks = [ask for ask in asked if not _answered(ask, people, agents, planned, case)]
     if not open_asks:
         return None
-    # What was answered was shown with its statement: nobody can answer while that is missing.
-    missing = any(ask.statement for ask in open_asks) and not case.call.stated
     first = open_asks[0]
     case.note(7, first.reason)
-    needs = Needs(first.of, missing=("statement",) if missing else ())
+    needs = _needs(case, open_asks)
     if plan_of(case) is not None and not covered:
         case.trace.append(NotAnticipated())
-    reason = first.reason + ("; say your intent, why, and the consequences" if missing else "")
+    reason = "; ".join((first.reason, *(_MISSING[one] for one in needs.missing)))
     binding = any(ask.by_person for ask in open_asks)
     return Objection(ASK, first.code, reason, rule=first.rule, needs=needs, binding=binding)
+
+
+_MISSING = {
+    "statement": "say your intent, why, and the consequences",
+    "task": "whoever asked for it can't approve it, so it has to belong to a task that a person issued",
+    "people": "not enough people may approve it",
+}
+
+
+def _needs(case: Case, asks: list[AskReason]) -> Needs:
+    """Whose answer the questions wait for, and what is missing before anybody can answer."""
+    missing = []
+    if any(ask.statement for ask in asks) and not case.call.stated:
+        missing.append("statement")  # what was answered was shown with it
+    if not case.cell.rulebook.book.people:
+        return Needs(asks[0].of, missing=tuple(missing))
+    from remit.decide.approvers import approvers  # here: many policies name nobody
+
+    able, separate = set(approvers(case)), any(ask.separate for ask in asks)
+    if separate:
+        able -= issuers(case)
+        if not issuers(case):
+            missing.append("task")
+    wanted = max(ask.approvals for ask in asks)
+    if len(able) < wanted and any(ask.of == HUMAN for ask in asks):
+        missing.append("people")
+    return Needs(asks[0].of, missing=tuple(missing), approvals=wanted, people=tuple(sorted(able)))
 
 
 def open_target(case: Case) -> Objection | None:
@@ -65,10 +100,10 @@ def open_target(case: Case) -> Objection | None:
     ask = _target(case)
     if ask is None:
         return None
-    refused, person, _ = _answers(case)
-    if refused is not None or person:
+    refused, people, _ = _answers(case)
+    if refused is not None or people:
         return None
-    return Objection(ASK, ask.code, ask.reason, needs=Needs(HUMAN), binding=True)
+    return Objection(ASK, ask.code, ask.reason, needs=_needs(case, [ask]), binding=True)
 
 
 def _target(case: Case) -> AskReason | None:
@@ -98,7 +133,8 @@ def _asked(case: Case) -> list[AskReason]:
         if of == "chain":
             of = (acknowledger(case) if not rule.planned or plan_covers(case) else None) or HUMAN
         reason = f"tier {case.tier} asks {of} ({case.tier_why})"
-        found.append(AskReason(of, "tier-asks", reason, by_tier=True, statement=rule.statement))
+        ask = AskReason(of, "tier-asks", reason, by_tier=True, statement=rule.statement)
+        found.append(_of_people(ask, rule))
     cells = [case.cell, *(binding_cells(case) if case.call.context.chain else ())]
     for cell in cells:
         found.extend(_must_ask(cell, case))
@@ -126,8 +162,20 @@ def _touched(bounds: Iterable[Bound], case: Case, who: str, tool: str) -> list[A
             if of == "chain":
                 of = acknowledger(case) or HUMAN
             reason = f"{who} must ask {of} before {tool}"
-            found.append(AskReason(of, "must-ask", reason, bound.rule.at))
+            found.append(_of_people(AskReason(of, "must-ask", reason, bound.rule.at), bound.rule))
     return found
+
+
+def _of_people(ask: AskReason, said: Question | Rule) -> AskReason:
+    """The question, with how many people it needs, as a tier or a rule says."""
+    if said.approvals == 1 and not said.separate:
+        return ask
+    return msgspec.structs.replace(ask, approvals=said.approvals, separate=said.separate)
+
+
+def issuers(case: Case) -> frozenset[str]:
+    """The people who asked for the call: those who issued its task, or a task above that. Empty: nobody can tell."""
+    return frozenset(capsule.issued_by for capsule in case.capsules if capsule.issued_by is not None)
 
 
 def acknowledger(case: Case) -> str | None:
@@ -159,12 +207,20 @@ def plan_covers(case: Case) -> bool:
     return True
 
 
-def _answers(case: Case) -> tuple[Objection | None, bool, set[str]]:
-    """Whether a person approved exactly this call, and which agents did; or the objection that somebody refused."""
-    if not case.facts.approvals:
-        return None, False, set()
-    person = False
+def _answers(case: Case) -> tuple[Objection | None, set[str], set[str]]:
+    """Which people who may approved exactly this call, and which agents did; or the objection that somebody refused.
+
+    Where the policy names nobody, whoever answered is a person.
+    """
+    people: set[str] = set()
     names: set[str] = set()
+    if not case.facts.approvals:
+        return None, people, names
+    able: set[str] | None = None
+    if case.cell.rulebook.book.people:
+        from remit.decide.approvers import approvers
+
+        able = set(approvers(case))
     if case.digest is None:
         raise ValueError("nobody can tell which approvals are of this call")
     digest = case.digest(case.cell.rulebook.hash)
@@ -174,21 +230,24 @@ def _answers(case: Case) -> tuple[Objection | None, bool, set[str]]:
         if approval.expires is not None and not is_before(case, approval.expires):
             continue
         if approval.answer == "refuse":
-            return case.deny("refused", f"{shown(approval.by)} refused this call"), person, names
+            return case.deny("refused", f"{shown(approval.by)} refused this call"), people, names
+        if approval.of == "human" and able is not None and approval.by not in able:
+            continue
         case.approval = approval.id
-        if approval.of == "human":
-            person = True
-        else:
-            names.add(approval.by)
-    return None, person, names
+        (people if approval.of == "human" else names).add(approval.by)
+    return None, people, names
 
 
-def _answered(ask: AskReason, answers: set[str], planned: bool, case: Case) -> bool:
+def _answered(ask: AskReason, people: set[str], answers: set[str], planned: bool, case: Case) -> bool:
+    if ask.separate and people:
+        asked = issuers(case)
+        people = people - asked if asked else set()
+    if len(people) >= ask.approvals:
+        return True
     callers = case.cell.rulebook.book.callers
     agents = [callers[name] for name in answers if name in callers]
     by_agent = ask.of != HUMAN and any(ask.of == a.name or ask.of in a.roles for a in agents)
-    by_plan = planned and ask.of == HUMAN and not ask.by_person and not (ask.by_tier and case.tier == 3)
-    return by_agent or by_plan
+    return by_agent or (planned and ask.planned and not (ask.by_tier and case.tier == 3))
 
 
 def _check_json(value: object) -> None:

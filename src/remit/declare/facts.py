@@ -29,6 +29,7 @@ _capsule = Record(
         "data_tiers": Field(ListOf(Number(0, 3)), "data tiers granted for this task"),
         "gates": Field(names, "gates that people have passed"),
         "parameters": Field(parameters, "what the task is about, as its issuer said"),
+        "issued_by": Field(Name, "the person who issued it; absent: an agent did"),
     },
     lambda values, node, reader: Capsule(**{"id": "", **values}),
     what="a capsule",

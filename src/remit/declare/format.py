@@ -8,7 +8,8 @@ from remit.declare.callers import agent, enforce, on_violation, project_code, re
 from remit.declare.gates import gates
 from remit.declare.labels import effect_tiers, label_tiers, labels, tool_tiers
 from remit.declare.ledger import ledger
-from remit.declare.rules import Rules, definitions, globs, urls
+from remit.declare.people import people
+from remit.declare.rules import QUORUM, Rules, definitions, globs, urls
 from remit.declare.tools import tool
 from remit.forms.nodes import Node
 from remit.forms.shapes import (
@@ -73,6 +74,8 @@ def _question(values: dict[str, Any], node: Node, reader: Reader) -> Any:
         values["ask"],
         planned=values.get("planned", False),
         statement=values.get("statement") == "required",
+        approvals=values.get("approvals", 1),
+        separate=values.get("separate", False),
     )
 
 
@@ -83,6 +86,7 @@ _tier = Either(
             "ask": Field(Name, "human, chain, a role or an agent", required=True),
             "planned": Field(Flag(), "a passed plan and an acknowledgement answer it"),
             "statement": Field(Choice("required", "optional")),
+            **QUORUM,
         },
         _question,
         what="a tier",
@@ -156,6 +160,7 @@ policy = Record(
             )
         ),
         "gates": Field(gates, "passed by people, per capsule; with `before`, calls wait for them"),
+        "people": Field(people, "who may approve, operate, review and own; absent: one person with one passphrase"),
         "open_questions": Field(
             Number(1, 10_000), "how many questions of one agent, and of one task, may wait for an answer; 20 by default"
         ),

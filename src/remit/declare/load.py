@@ -17,6 +17,7 @@ from remit.declare.files import read_text
 from remit.declare.functions import update, with_functions
 from remit.declare.gates import gate_terms
 from remit.declare.nodes import from_python, parse
+from remit.declare.people import named
 from remit.declare.published import published_name
 from remit.declare.published import record as published
 from remit.declare.rules import rule_keys
@@ -312,6 +313,7 @@ class _Loading:
             hosts=main.get("hosts", {}),
             protect=tuple(self.lists["protect"]),
             unprotect=main.get("unsafe_unprotect", ()),
+            people=named(main.get("people", {})),
             open_questions=main.get("open_questions"),
             ledger=main.get("ledger"),
             lists=main.get("lists", {}),

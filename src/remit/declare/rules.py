@@ -186,13 +186,19 @@ def _excepted(values: dict[str, Any], node: Node, reader: Reader) -> Any:
 
 def _ruled(values: dict[str, Any], node: Node, reader: Reader) -> Any:
     return (
-        {key: values.pop(key) for key in ("ask", "examples") if key in values},
+        {key: values.pop(key) for key in ("ask", "approvals", "separate", "examples") if key in values},
         _scope(values, node, reader),
     )
 
 
+QUORUM = {
+    "approvals": Field(Number(1, 20), "how many people have to approve; 1 if absent"),
+    "separate": Field(Flag(), "whoever issued the task can't approve"),
+}
+"""Of a question that people are asked."""
 _EXTRA_FIELDS = {
     "ask": Field(Name, "who is asked: human, chain, a role or an agent"),
+    **QUORUM,
     "examples": Field(
         Record(
             {key: Field(ListOf(_ExampleShape())) for key in ("allow", "ask", "deny")},
@@ -289,8 +295,9 @@ class Rules(Shape):
 
     def _rule(self, tools: tuple[str, ...] | None, read: Any, at: str, reader: Reader) -> Rule:
         extra, scope = read
-        if "ask" in extra and self.verb != "must_ask":
-            reader.fail(at, "misplaced-key", f"`ask` belongs to must_ask, not to {self.verb}")
+        for key in ("ask", *QUORUM):
+            if key in extra and self.verb != "must_ask":
+                reader.fail(at, "misplaced-key", f"`{key}` belongs to must_ask, not to {self.verb}")
         if tools is None and "examples" in extra:
             reader.fail(at, "misplaced-key", "examples need a tool")
         if scope.except_ is not None and self.verb == "may":

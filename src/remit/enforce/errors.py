@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from remit.model.decision import Decision
 from remit.model.errors import RemitError
+from remit.model.text import did_you_mean, shown
 
 
 class CallRefused(RemitError):
@@ -49,6 +52,27 @@ class GuardError(RemitError):
     """A guard that is used in a way that it can't be."""
 
     code = "bad-guard"
+
+
+class InvalidToolError(GuardError, ValueError):
+    """An agent is made with a tool that is unknown, or that it may not use."""
+
+    code = "unknown-tool"
+
+    def __init__(
+        self, tool: str, known: Sequence[str], *, agent: str | None = None, within: Sequence[str] = ()
+    ) -> None:
+        self.tool, self.known, self.agent, self.within = tool, list(known), agent, list(within)
+        if agent is None:
+            what = f"unknown tool `{shown(str(tool))}`{did_you_mean(str(tool), self.known)}"
+            super().__init__(f"{what}; known tools: {_listed(self.known)}")
+        else:
+            what = f"`{shown(tool)}` is outside the remit of {shown(agent)}"
+            super().__init__(f"{what}, which may use: {_listed(self.within)}", code="not-permitted")
+
+
+def _listed(names: list[str]) -> str:
+    return shown(", ".join(sorted(names)), 2_000) or "no tools"
 
 
 class NotActivated(UserWarning):

@@ -19,7 +19,7 @@ import threading
 import time
 import warnings
 import weakref
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
 from pathlib import Path
 from types import TracebackType
@@ -32,6 +32,7 @@ from remit.enforce.appearance import looks_like
 from remit.enforce.attempt import Enforcer, Passage, wait
 from remit.enforce.carrier import Carried, Carrier, Judged
 from remit.enforce.codec import Unfit, plain_copy
+from remit.enforce.contract import check_tools
 from remit.enforce.declared import Declared, name_of
 from remit.enforce.duties import CAN, Duties
 from remit.enforce.errors import CallDenied, CallPending, GuardError, NotActivated, Refused
@@ -435,6 +436,10 @@ class Guard:
             self._seen = {known: tools for known, tools in self._seen.items() if known[2] == rulebook.hash}
             found = self._seen[key] = self._visible(rulebook, agent)
         return copy.deepcopy(found)
+
+    def check_tools(self, agent: str, tools: Iterable[str]) -> None:
+        """For whoever makes an agent: raises InvalidToolError for a tool that is unknown or that it may not use."""
+        check_tools(self.rulebook, agent, tools)
 
     def _visible(self, rulebook: Rulebook, agent: str) -> list[dict[str, Any]]:
         if not rulebook.book.callers[agent].enabled:

@@ -13,7 +13,7 @@ import msgspec
 
 from remit.decide.preview import Bound, Cell, hands_to, objection, preview
 from remit.explain.units import Part, covers_all, covers_some, parts_of, touches_all, touches_some
-from remit.model.policy import Caller
+from remit.model.policy import Caller, Question, Rule
 from remit.model.terms import CHANGING
 from remit.scopes.interface import Unit
 from remit.scopes.kinds import kind_of
@@ -158,14 +158,19 @@ def _questions(cell: Cell, parts: list[Part]) -> tuple[list[str], list[Bound]]:
     texts = []
     for bound in asking:
         scope = bound.judge.brief()
-        texts.append(f"ask {bound.rule.ask or 'human'}{f': {scope}' if scope else ''}")
+        texts.append(f"ask {_whom(bound.rule)}{f': {scope}' if scope else ''}")
     if cell.tool.confirm:
         texts.append("ask human: confirmed each time")
     rules = {tier: cell.rulebook.book.tiers[tier] for tier in _tiers(cell, parts)}
     if all(rule.verdict != "allow" for rule in rules.values()):
         tier, rule = next((tier, rule) for tier, rule in rules.items() if rule.verdict == "ask")
-        texts.append(f"ask {rule.ask or 'human'}: tier {tier} or higher")
+        texts.append(f"ask {_whom(rule)}: tier {tier} or higher")
     return texts, asking
+
+
+def _whom(rule: Rule | Question) -> str:
+    many = f"{rule.approvals} people" if rule.approvals > 1 else rule.ask or "human"
+    return f"{many} other than the issuer" if rule.separate else many
 
 
 def _described(bound: Bound) -> str:

@@ -23,6 +23,11 @@ STEPS: dict[int | None, str] = {
     6: "data",
     7: "questions",
 }
+_MISSING = {
+    "statement": "a statement",
+    "task": "a task that a person issued",
+    "people": "more people who may approve it",
+}
 LIMIT = 600
 MOST = 5
 MANY = 24
@@ -40,8 +45,11 @@ def remedies(decision: Decision) -> list[str]:
     """What would make the call pass, a line each; empty where nothing is known."""
     found = []
     if decision.needs is not None:
-        missing = f", and a {' and a '.join(decision.needs.missing)}" if decision.needs.missing else ""
-        found.append(f"an answer of {shown(decision.needs.of)}{missing}")
+        missing = [_MISSING.get(one, one) for one in decision.needs.missing]
+        of, people = shown(decision.needs.of), decision.needs.people or ()
+        if people:
+            of = f"{decision.needs.approvals} of {', '.join(people)}" if len(people) > 1 else people[0]
+        found.append(f"an answer of {of}{''.join(f', and {one}' for one in missing)}")
     if decision.remedy is not None:
         remedy = decision.remedy
         found.append(shown(remedy.text, LIMIT))

@@ -16,6 +16,10 @@ class Needs(msgspec.Struct, frozen=True):
     of: str
     approval: str | None = None
     missing: tuple[str, ...] = ()
+    approvals: int | msgspec.UnsetType = msgspec.UNSET
+    """How many people have to approve, where the policy names people."""
+    people: tuple[str, ...] | msgspec.UnsetType = msgspec.UNSET
+    """Who may."""
 
 
 class Remedy(msgspec.Struct, frozen=True):

@@ -31,6 +31,8 @@ class Capsule(msgspec.Struct, frozen=True, omit_defaults=True):
     gates: tuple[str, ...] = ()
     parameters: dict[str, Scalar] = {}
     """What the task is about, as its issuer said: `{customer: C-17}`."""
+    issued_by: str | None = None
+    """The person who issued it; None: an agent did."""
 
     def __post_init__(self) -> None:
         # What decisions are remembered by must not change under them.

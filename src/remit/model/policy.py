@@ -169,6 +169,10 @@ class Rule(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_field
     ask: str | None = None
     examples: Examples | None = None
     at: str = ""
+    approvals: int = 1
+    """Of a must_ask: how many people have to approve."""
+    separate: bool = False
+    """Of a must_ask: whoever issued the task can't approve."""
 
 
 class Locks(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -289,6 +293,10 @@ class Question(msgspec.Struct, frozen=True, omit_defaults=True):
     ask: str | None = None
     planned: bool = False
     statement: bool = False
+    approvals: int = 1
+    """How many people have to approve."""
+    separate: bool = False
+    """Whoever issued the task can't approve."""
 
 
 class TierOf(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -297,6 +305,32 @@ class TierOf(msgspec.Struct, frozen=True, omit_defaults=True):
     tier: int
     effects: tuple[str, ...] = ()
     because: str | None = None
+    at: str = ""
+
+
+class Approves(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What a person may approve. All parts must hold; None: not limited."""
+
+    tiers: tuple[int, ...] | None = None
+    agents: tuple[str, ...] | None = None
+    """Agents or roles."""
+    labels: tuple[str, ...] | None = None
+    """What the call touches has labels, and all of them are among these."""
+    amount: dict[str, int] = NOTHING
+    """By tool and argument, in millionths: the most that a call may have there."""
+
+    def __post_init__(self) -> None:
+        freeze_fields(self, "amount")
+
+
+class Person(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Somebody who acts under their own name, with a credential of their own."""
+
+    name: str
+    roles: tuple[str, ...]
+    approves: tuple[Approves, ...] = ()
+    """What they may approve if one of their roles lets them: any of these; none said: everything."""
+    contact: str | None = None
     at: str = ""
 
 
@@ -377,6 +411,7 @@ class Policy(msgspec.Struct, frozen=True, omit_defaults=True):
     protect: tuple[str, ...] = ()
     unprotect: tuple[str, ...] = ()
     unsafe_no_credential: bool = False
+    people: dict[str, Person] = {}
     open_questions: int | None = None
     ledger: LedgerSettings | None = None
     lists: dict[str, tuple[Scalar, ...]] = {}

@@ -11,6 +11,7 @@ from remit.model.policy import (
     Label,
     LedgerSettings,
     Never,
+    Person,
     Question,
     Reserved,
     Scalar,
@@ -84,6 +85,8 @@ class Book(msgspec.Struct, frozen=True, omit_defaults=True):
     """Keys of the policy that weaken enforcement, for `status`."""
     enforce: Enforce | None = None
     """As the policy says it for everybody; callers have it in their own records."""
+    people: dict[str, Person] = NOTHING
+    """Who may approve, operate, review and own; empty: one person, whose name nobody asks."""
     open_questions: int = OPEN_QUESTIONS
     ledger: LedgerSettings | None = None
     lists: dict[str, tuple[Scalar, ...]] = NOTHING

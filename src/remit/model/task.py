@@ -84,3 +84,7 @@ class Ask(msgspec.Struct, frozen=True, omit_defaults=True):
     """False: the plan of its task does not have it (`not-anticipated`). None: it has no plan to look at."""
     statement: dict[str, Any] | None = None
     policy: str = ""
+    approvals: int = 1
+    """How many people have to approve."""
+    people: tuple[str, ...] | None = None
+    """Who may; None: the policy names nobody."""

@@ -1,0 +1,149 @@
+"""`remit scan`: what a repository says about its agents, and where it contradicts itself."""
+
+from __future__ import annotations
+
+import datetime
+import sys
+from collections import Counter
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Annotated
+
+import msgspec
+
+from remit.cli.common import FINE, InputError
+from remit.cli.options import JsonOption
+from remit.cli.output import out, out_json, paint
+from remit.cli.parameters import Argument, Option
+from remit.explain.visible import bounded
+from remit.scan.board import COLUMNS, SIGNS, board
+from remit.scan.model import Finding, Survey, Weight
+from remit.scan.page import html_page
+from remit.scan.survey import scan
+from remit.store.files import write_whole
+
+FOUND = 1
+_COLOURS = {Weight.ERROR: "red", Weight.WARNING: "yellow", Weight.NOTE: "dim"}
+_SIGNS = {Weight.ERROR: "❌", Weight.WARNING: "⚠ ", Weight.NOTE: "· "}
+_SHORT = {"network": "net", "delegate": "hand"}
+_EACH = 5
+_ROWS = 40
+
+
+def command(
+    path: Annotated[str, Argument(metavar="[PATH]", help="A repository, a folder or one file.")] = ".",
+    all: Annotated[bool, Option("--all", help="Show every finding and every agent.")] = False,
+    html: Annotated[
+        Path | None, Option("--html", metavar="FILE", help="Also write one HTML page that filters.")
+    ] = None,
+    strict: Annotated[
+        bool, Option("--strict", help="Exit with 1 for warnings too, not only for contradictions.")
+    ] = False,
+    json: JsonOption = False,
+) -> int:
+    """Scan a repository for what it says its agents may do: definitions, settings, matrices. Changes and runs nothing.
+
+    Exits with 1 if two places contradict each other, or an agent can do what its own text rules out.
+
+    Examples: `remit scan`, `remit scan ../service --html agents.html`, `remit scan --json | jq .findings`
+    """
+    watching = sys.stderr is not None and sys.stderr.isatty() and not json
+    survey = scan(path, today=datetime.date.today(), progress=_progress if watching else None)
+    if watching:
+        sys.stderr.write("\r\x1b[K")
+    if html is not None:
+        try:
+            write_whole(html, html_page(survey).encode())
+        except OSError as error:
+            raise InputError(f"--html: can't write `{html}`: {error.strerror or error}") from None
+    if json:
+        out_json(msgspec.to_builtins(survey))
+    else:
+        out(text_of(survey, every=all))
+        if html is not None:
+            out(f"the page is {bounded(str(html), 200)}\n")
+    worst = {Weight.ERROR, Weight.WARNING} if strict else {Weight.ERROR}
+    return FOUND if any(one.weight in worst for one in survey.findings) else FINE
+
+
+def _progress(files: int, read: int) -> None:
+    sys.stderr.write(f"\r\x1b[Klooked at {files:,} files, read {read:,}")
+    sys.stderr.flush()
+
+
+def text_of(survey: Survey, *, every: bool = False) -> str:
+    """The survey for a terminal."""
+    lines = [*_heading(survey), *_matrix(survey, every=every), *_findings(survey, every=every), *_held(survey)]
+    for path, why in survey.skipped[: None if every else 3]:
+        lines.append(paint(f"not read: {bounded(path, 100)}: {bounded(why, 100)}", "dim"))
+    if len(survey.skipped) > 3 and not every:
+        lines.append(paint(f"and {len(survey.skipped) - 3} more files not read (--all lists them)", "dim"))
+    return "\n".join(lines) + "\n"
+
+
+def _heading(survey: Survey) -> Iterable[str]:
+    if not survey.agents:
+        yield f"no agents found in {survey.read:,} texts of {survey.files:,} files"
+        yield "`remit init` writes a first policy from a few questions"
+        return
+    read, files = _many(survey.read, "text"), _many(survey.files, "file")
+    yield f"{_many(len(survey.agents), 'agent')} in {read} ({files} looked at)"
+
+
+def _matrix(survey: Survey, *, every: bool) -> Iterable[str]:
+    lines = board(survey)
+    if not lines:
+        return
+    shown = lines if every else lines[:_ROWS]
+    width = min(26, max(len(bounded(line.agent, 26)) for line in shown))
+    yield ""
+    yield " " * width + "  " + " ".join(f"{_SHORT.get(column, column):>6}" for column in COLUMNS)
+    before = None
+    for line in shown:
+        name = "" if (line.agent, line.team) == before else bounded(line.agent, width)
+        before = (line.agent, line.team)
+        cells = " ".join(f"{SIGNS[cell.mark]:>{6 if cell.mark is None else 5}}" for cell in line.cells)
+        yield f"{name:<{width}}  {cells}  {paint(bounded(str(line.account.place), 60), 'dim')}"
+    if len(lines) > len(shown):
+        yield paint(f"… and {len(lines) - len(shown)} more rows (--all, or --html FILE)", "dim")
+    yield paint("✅ yes  🔒 with a scope  ❌ no  ？ unclear  · not said", "dim")
+    joined = [agent for agent in survey.agents if len(agent.names) > 1]
+    for agent in joined[: None if every else 5]:
+        yield paint(f"joined: {', '.join(bounded(name, 40) for name in agent.names)}", "dim")
+
+
+def _findings(survey: Survey, *, every: bool) -> Iterable[str]:
+    counts = Counter((one.weight, one.code) for one in survey.findings)
+    seen: Counter[tuple[Weight, str]] = Counter()
+    yield ""
+    if not survey.findings:
+        yield f"{paint('✅', 'green')} nothing contradicts itself"
+    for one in survey.findings:
+        key = (one.weight, one.code)
+        seen[key] += 1
+        if every or seen[key] <= _EACH:
+            yield from _finding(one)
+        elif seen[key] == _EACH + 1:
+            yield paint(f"   … and {counts[key] - _EACH} more of {one.code} (--all)", "dim")
+
+
+def _finding(one: Finding) -> Iterable[str]:
+    who = f"{bounded(one.agent, 60)}: " if one.agent else ""
+    sign, code = paint(_SIGNS[one.weight], _COLOURS[one.weight]), paint(f"[{one.code}]", "dim")
+    yield f"{sign} {who}{bounded(one.text, 300)} {code}"
+    yield paint("   " + ", ".join(bounded(str(place), 100) for place in one.places[:3]), "dim")
+    yield paint(f"   fix: {bounded(one.fix, 200)}", "dim")
+
+
+def _held(survey: Survey) -> Iterable[str]:
+    total = survey.enforced[0][2] if survey.enforced else 0
+    if not total:
+        return
+    yield ""
+    yield f"Of {_many(total, 'statement')} about an agent and a tool, what enforces them today:"
+    for who, count, _ in survey.enforced:
+        yield f"  {count:>5}  {who}" if count or "remit.yaml" not in who else f"         {who}"
+
+
+def _many(count: int, noun: str) -> str:
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"

@@ -1,0 +1,57 @@
+"""The merged matrix: a row for each agent and source, a column for each kind of tool."""
+
+from __future__ import annotations
+
+import msgspec
+
+from remit.scan.model import Account, Entry, Extent, Mark, Survey
+from remit.scan.vocabulary import capability
+
+COLUMNS = ("read", "search", "write", "shell", "network", "delegate", "mcp", "other")
+SIGNS = {Mark.YES: "✅", Mark.SCOPED: "🔒", Mark.NO: "❌", Mark.UNCLEAR: "？", None: "·"}
+_STRONGEST = (Mark.YES, Mark.SCOPED, Mark.UNCLEAR, Mark.NO)
+_MAIN = frozenset(COLUMNS) - {"other"}
+
+
+class Cell(msgspec.Struct, frozen=True):
+    """What one source says of one kind of tool; None for nothing. The entries are the ground."""
+
+    mark: Mark | None
+    entries: tuple[Entry, ...] = ()
+
+
+class Line(msgspec.Struct, frozen=True):
+    """One source of one agent."""
+
+    agent: str
+    team: str
+    account: Account
+    cells: tuple[Cell, ...]
+
+
+def board(survey: Survey) -> list[Line]:
+    """The rows, agent by agent, the source that a host follows first."""
+    return [
+        Line(agent.name, agent.team, account, tuple(_cell(account, column) for column in COLUMNS))
+        for agent in survey.agents
+        for account in agent.accounts
+    ]
+
+
+def _cell(account: Account, column: str) -> Cell:
+    entries = tuple(entry for entry in account.entries if _column(entry.tool) == column)
+    marks = {entry.mark for entry in entries}
+    if account.extent is Extent.EVERYTHING and not marks & {Mark.YES, Mark.SCOPED}:
+        return Cell(Mark.NO if Mark.NO in marks else Mark.YES, entries)
+    if not entries:
+        if account.extent is Extent.UNCLEAR:
+            return Cell(Mark.UNCLEAR)
+        return Cell(Mark.NO if account.closed and column != "other" else None)
+    return Cell(next(mark for mark in _STRONGEST if mark in marks), entries)
+
+
+def _column(tool: str) -> str:
+    kind = capability(tool)
+    if kind == "everything":
+        return "shell"
+    return kind if kind in _MAIN else "other"

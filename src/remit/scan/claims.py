@@ -1,0 +1,107 @@
+"""Sentences about a whole agent: "read-only", "full tool access". Only those that are about this agent, and certain.
+
+"Never write code" is no such sentence: whoever never writes code may still write documents.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from remit.scan.model import Claim, Place
+
+if TYPE_CHECKING:
+    from remit.scan.front_matter import Head
+
+_WORK = r"(?:analysis|analyst|agent|sub-?agent|critique|critic|reviewer|review|role|mode|audit|auditor|explorer|exploration|research|researcher|investigation|access|specialist|inspection|validator|planner|advisor|assistant)"
+_NO_CHANGE = r"(?:modify|edit|change|alter|touch|write|create|delete)"
+_READ_ONLY = (
+    # "Read-only analysis of code", "Strictly read-only.", as a sentence or heading of its own
+    re.compile(
+        rf"^(?:strictly |purely |fully )?read[- ]only(?: (?:code |security )?{_WORK})?(?: (?:of|for) (?:the |this )?(?:code|codebase|project|repository))?(?: only)?\s*(?:[.!:;,—–(-].*)?$",
+        re.IGNORECASE,
+    ),
+    re.compile(
+        rf"\byou(?: are|'re)(?: an?| strictly| purely| always)* read[- ]only(?: {_WORK})?\b(?! (?:for|on|over|with)\b)",
+        re.IGNORECASE,
+    ),
+    re.compile(
+        rf"\b(?:a|an|the|this|strictly|purely|is|are|runs?|operates?|in) (?:strictly |purely )?read[- ]only (?:code[- ]|security )?{_WORK}\b",
+        re.IGNORECASE,
+    ),
+    re.compile(
+        r"\b(?:this agent|it|agent) is (?:strictly |purely )?read[- ]only\b(?! (?:for|on|over|with)\b)|\b(?:strictly|purely) read[- ]only\b",
+        re.IGNORECASE,
+    ),
+    re.compile(
+        rf"\b(?:you|agent) (?:must|may|can|do|should|will)?\s?(?:not|never|cannot) (?:[\w ]{{1,30}}, )*(?:or )?{_NO_CHANGE}(?:,? (?:or |and )?{_NO_CHANGE})* (?:any )?files?\b(?! (?:outside|that|which|in|under|other|unless|not))",
+        re.IGNORECASE,
+    ),
+    re.compile(
+        rf"^(?:never|do not|don't|must not) {_NO_CHANGE}(?:,? (?:or |and )?{_NO_CHANGE})* any files?\b(?! (?:outside|that|which|in|under|other|unless|not))",
+        re.IGNORECASE,
+    ),
+)
+_EXCEPT = re.compile(
+    r"\b(?:except|unless|other than|apart from|besides|outside|only (?:in|to|under)|reports?|until|without (?:permission|approval|asking|confirmation)"
+    r"|not read-only|isn't read-only|directly|before|if|when|by default|default\)|\+|agents \(|agents:|read-only (?:commands?|tools?|operations?|git|checks?|replica|database|queries|api|sql|file ?system|mount|workflow))"
+    r"|\+ (?:create|write)",
+    re.IGNORECASE,
+)
+_ALL_TOOLS = re.compile(
+    r"\b(?:full|unrestricted|complete) (?:tool )?access\b|\baccess to all tools\b|\ball tools\b", re.IGNORECASE
+)
+_WRITES_REPORTS = re.compile(
+    r"\b(?:write|writes|create|creates|save|saves|produce|produces|output|outputs|generate|generates)\b[^.\n]{0,60}?(?:\breports?\b|\bfindings\b|\breview\b|\.md\b|\.ya?ml\b|\.json\b|\bartifacts?\b|\bplan file\b|\bdocument\b)",
+    re.IGNORECASE,
+)
+_PATIENCE = 400
+"""Lines of a body that are searched for a claim."""
+
+
+def claims_read_only(sentence: str) -> bool:
+    """Whether a sentence says that the agent itself changes no file at all."""
+    plain = sentence.strip()
+    return len(plain) < 400 and any(one.search(plain) for one in _READ_ONLY) and _EXCEPT.search(plain) is None
+
+
+def claims_all_tools(text: str) -> bool:
+    """Whether a sentence of the text says that the agent has every tool."""
+    return any(
+        _ALL_TOOLS.search(sentence) is not None
+        and not re.search(r"\b(?:no|not|without|never)\b", sentence, re.IGNORECASE)
+        for sentence in re.split(r"(?<=[.!?])\s+", text[:2000])
+    )
+
+
+def read_only_claim(head: Head, path: str) -> Claim | None:
+    """The first sentence of a definition that calls the agent read-only."""
+    description = head.values.get("description")
+    if isinstance(description, str) and len(description) < 4000:
+        # examples in a description are about other things
+        for sentence in re.split(r"(?<=[.!?])\s+|\\n|\n|<example>.*", description):
+            if re.search(r"\bread[- ]only\b", sentence, re.IGNORECASE) and claims_read_only(sentence):
+                return Claim(sentence.strip(), Place(path, head.line("description")))
+    inside = False
+    for number, line in enumerate(head.body.split("\n")[:_PATIENCE], head.body_line):
+        if line.lstrip().startswith(("```", "~~~")):
+            inside = not inside
+        elif not inside and len(line) < 2000:
+            plain = re.sub(r"[*_`#>]+|^\s*(?:[-+]|\d+[.)])\s+", "", line).strip()
+            for sentence in re.split(r"(?<=[.!?])\s+", plain):
+                if claims_read_only(sentence):
+                    return Claim(sentence.strip(), Place(path, number))
+    return None
+
+
+def writes_reports(head: Head) -> bool:
+    """Whether a definition tells the agent to write a report or the like: then a tool that creates files is meant."""
+    return _WRITES_REPORTS.search(head.body[:60_000]) is not None
+
+
+def all_tools_claim(head: Head, path: str) -> Claim | None:
+    """The sentence of a description that gives the agent every tool."""
+    description = head.values.get("description")
+    if isinstance(description, str) and claims_all_tools(description):
+        return Claim(description[:200], Place(path, head.line("description")))
+    return None

@@ -1,0 +1,388 @@
+"""Where two places disagree about one agent, and what is risky in what they agree on."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+import msgspec
+
+from remit.scan.model import Account, Agent, Claim, Entry, Extent, Finding, Kind, Mark, Place, Weight
+from remit.scan.vocabulary import CHANGES, can_write, capability, mutates
+
+_DOCUMENTS = (Kind.MATRIX, Kind.SECTION, Kind.RECORD)
+_NO_SCOPE = "everything the agent can reach"
+
+
+def compare(agents: Sequence[Agent]) -> Iterator[Finding]:
+    """Every finding about an agent, or between two."""
+    for agent in agents:
+        yield from _counts(agent)
+        yield from _list_against_matrix(agent)
+        yield from _all_tools(agent)
+        yield from _both_ways(agent)
+        yield from _definition_against_document(agent)
+        yield from _read_only(agent)
+        yield from _moot_scope(agent)
+        yield from _no_list(agent)
+        yield from _twice(agent)
+        yield from _broken(agent)
+
+
+def tool_key(tool: str) -> str:
+    """One text for all spellings of a tool's name."""
+    return re.sub(r"[\s_.-]+", "", tool.lower())
+
+
+def _listing(tools: Sequence[str], most: int = 4) -> str:
+    shown = ", ".join(f"`{tool}`" for tool in tools[:most])
+    return f"{shown} and {len(tools) - most} more" if len(tools) > most else shown
+
+
+def _counts(agent: Agent) -> Iterator[Finding]:
+    for account in agent.accounts:
+        if account.counted is None:
+            continue
+        said, place = account.counted
+        tools = {tool_key(entry.tool) for entry in account.allowed()}
+        if said != len(tools):
+            yield Finding(
+                code="count-mismatch",
+                weight=Weight.ERROR,
+                agent=agent.name,
+                text=f"the text says {said} tools and lists {len(tools)}",
+                places=(place,),
+                why="one of the two is out of date, and a reader can't tell which",
+                fix=f"correct the count to {len(tools)}, or add what is missing from the list",
+            )
+
+
+def _list_against_matrix(agent: Agent) -> Iterator[Finding]:
+    for section in agent.accounts:
+        if section.kind is not Kind.SECTION or section.extent is not Extent.LIST:
+            continue
+        granted = {tool_key(entry.tool): entry for entry in section.allowed()}
+        for matrix in agent.accounts:
+            if matrix.kind is not Kind.MATRIX or not matrix.closed or matrix.place.file != section.place.file:
+                continue
+            cells = {tool_key(entry.tool): entry for entry in matrix.entries}
+            for key, entry in granted.items():
+                cell = cells.get(key)
+                if cell is None or cell.mark is Mark.NO:
+                    state = "has no row or column for it" if cell is None else "denies it"
+                    yield _disagree(
+                        agent, entry, cell, f"a list grants `{entry.tool}`, the matrix {state}", matrix.place
+                    )
+            for key, cell in cells.items():
+                if cell.mark in (Mark.YES, Mark.SCOPED) and key not in granted:
+                    text = f"the matrix grants `{cell.tool}`, the agent's own list lacks it"
+                    yield _disagree(agent, cell, None, text, section.place)
+
+
+def _disagree(agent: Agent, one: Entry, other: Entry | None, text: str, place: Place) -> Finding:
+    return Finding(
+        code="list-against-matrix",
+        weight=Weight.ERROR,
+        agent=agent.name,
+        text=text,
+        places=(one.place, other.place if other is not None else place),
+        why="whoever follows one place breaks the other",
+        fix="decide which is meant; `remit init` takes the narrower one",
+    )
+
+
+def _all_tools(agent: Agent) -> Iterator[Finding]:
+    for account in agent.accounts:
+        if account.all_tools is None:
+            continue
+        denied = [
+            entry
+            for other in agent.accounts
+            for entry in other.entries
+            if entry.mark is Mark.NO and other.place.file == account.place.file
+        ]
+        if denied:
+            names = list(dict.fromkeys(entry.tool for entry in denied))
+            yield Finding(
+                code="claims-everything",
+                weight=Weight.ERROR,
+                agent=agent.name,
+                text=f"“{account.all_tools.text[:80]}”, but these are denied: {_listing(names)}",
+                places=(account.all_tools.place, denied[0].place),
+                why="the sentence is wider than the table",
+                fix="say which tools the agent lacks",
+            )
+
+
+def _both_ways(agent: Agent) -> Iterator[Finding]:
+    granted = {(e.place.file, tool_key(e.tool)): e for a in agent.accounts if a.kind in _DOCUMENTS for e in a.allowed()}
+    seen: set[str] = set()
+    for account in agent.accounts:
+        for entry in account.entries:
+            key = tool_key(entry.tool)
+            other = granted.get((entry.place.file, key))
+            if (
+                entry.mark is not Mark.NO
+                or other is None
+                or key in seen
+                or account.kind not in (Kind.MATRIX, Kind.RECORD)
+            ):
+                continue
+            if account.closed and account.kind is Kind.MATRIX and other.place != entry.place:
+                continue  # a list against its matrix has been said already
+            seen.add(key)
+            yield Finding(
+                code="allowed-and-prohibited",
+                weight=Weight.ERROR,
+                agent=agent.name,
+                text=f"`{entry.tool}` is granted in one place and prohibited in another",
+                places=(other.place, entry.place),
+                why="an agent that reads both can pick",
+                fix="remove one; `remit init` takes the prohibition",
+            )
+
+
+def _definition_against_document(agent: Agent) -> Iterator[Finding]:
+    definitions = [one for one in agent.accounts if one.kind is Kind.DEFINITION]
+    papers = [one for one in agent.accounts if one.kind in _DOCUMENTS and one.extent is Extent.LIST and one.closed]
+    for definition in definitions:
+        said: dict[tuple[str, str], Finding] = {}
+        for paper in papers:
+            for found in (*_wider(agent, definition, paper), *_narrower(agent, definition, paper)):
+                before = said.get((found.code, found.text))
+                places = (*before.places, found.places[-1]) if before is not None else found.places
+                said[found.code, found.text] = msgspec.structs.replace(found, places=tuple(dict.fromkeys(places)))
+        yield from said.values()
+
+
+def _wider(agent: Agent, definition: Account, paper: Account) -> Iterator[Finding]:
+    said = {tool_key(entry.tool): entry for entry in paper.entries}
+    kinds = {capability(entry.tool) for entry in paper.allowed()}
+    refused = {capability(entry.tool) for entry in paper.entries if entry.mark is Mark.NO} - kinds
+    if definition.extent is Extent.EVERYTHING:
+        if not kinds & CHANGES and not any(entry.mark is Mark.UNCLEAR for entry in paper.entries):
+            yield Finding(
+                code="definition-wider",
+                weight=Weight.ERROR,
+                agent=agent.name,
+                text="the document grants no tool that writes; the definition has no tool list, so it has every tool",
+                places=(definition.place, paper.place),
+                why="the host gives an agent without a list everything",
+                fix="add the document's tools as `tools:` to the definition",
+            )
+        return
+    extra = []
+    for entry in definition.allowed():
+        cell = said.get(tool_key(entry.tool))
+        kind = capability(entry.tool)
+        if cell is not None:
+            if cell.mark is Mark.NO:
+                extra.append(entry)
+        elif kind == "mcp":
+            if mutates(entry.tool) and not any(_covers(other.tool, entry.tool) for other in paper.allowed()):
+                extra.append(entry)
+        elif kind in refused or (kind in CHANGES and kind not in kinds and "unknown" not in kinds):
+            extra.append(entry)
+    if extra:
+        changes = any(can_write(entry) for entry in extra)
+        names = list(dict.fromkeys(entry.tool for entry in extra))
+        yield Finding(
+            code="definition-wider",
+            weight=Weight.ERROR if changes else Weight.WARNING,
+            agent=agent.name,
+            text=f"the definition grants {_listing(names)}; the document does not",
+            places=(extra[0].place, paper.place),
+            why="the definition is what the host follows: the document's limit holds nothing back",
+            fix="take them out of the definition's `tools`, or change the document",
+        )
+
+
+def _covers(pattern: str, tool: str) -> bool:
+    """Whether a name with a star at its end, or an MCP server's name alone, means this tool."""
+    stem = pattern.rstrip("*").rstrip("_/")
+    return capability(pattern) in ("mcp", "everything") and tool_key(tool).startswith(tool_key(stem))
+
+
+def _narrower(agent: Agent, definition: Account, paper: Account) -> Iterator[Finding]:
+    if definition.extent is not Extent.LIST:
+        return
+    held = {tool_key(entry.tool) for entry in definition.allowed()}
+    kinds = {capability(entry.tool) for entry in definition.allowed()}
+    if "unknown" in kinds or "mcp" in kinds:
+        return
+    missing = [
+        entry
+        for entry in paper.allowed()
+        if tool_key(entry.tool) not in held and capability(entry.tool) not in kinds | {"unknown", "mcp"}
+    ]
+    if missing:
+        names = list(dict.fromkeys(entry.tool for entry in missing))
+        yield Finding(
+            code="definition-narrower",
+            weight=Weight.NOTE,
+            agent=agent.name,
+            text=f"the document grants {_listing(names)}; the definition lacks {'it' if len(names) == 1 else 'them'}",
+            places=(missing[0].place, definition.place),
+            why="nothing is too wide, but one of the two is out of date",
+            fix="add it to the definition if the agent needs it",
+        )
+
+
+def _read_only(agent: Agent) -> Iterator[Finding]:
+    claim: Claim | None = next((one.read_only for one in agent.accounts if one.read_only is not None), None)
+    if claim is None:
+        return
+    held = [one for one in agent.accounts if one.kind is Kind.DEFINITION] or list(agent.accounts)
+    for account in held:
+        denied = {tool_key(entry.tool) for entry in account.entries if entry.mark is Mark.NO and entry.scope is None}
+        if account.extent is Extent.EVERYTHING:
+            if {"write", "edit", "bash"} <= denied:
+                continue
+            what, place = "has no tool list, so it holds every tool", account.place
+        else:
+            writing = [e for e in account.allowed() if can_write(e) and not (account.reports and _creates(e.tool))]
+            if not writing:
+                continue
+            names = list(dict.fromkeys(entry.tool for entry in writing))
+            what, place = f"holds {_listing(names)}", writing[0].place
+        yield Finding(
+            code="read-only-can-write",
+            weight=Weight.ERROR,
+            agent=agent.name,
+            text=f"calls itself read-only (“{claim.text[:80]}”) and {what}",
+            places=(claim.place, place),
+            why="a shell without a scope and an editing tool can change any file"
+            if "list" not in what
+            else "the host grants what no list limits",
+            fix="give it only reading tools, or a shell with a scope (`remit init` writes one)",
+        )
+        return
+
+
+def _moot_scope(agent: Agent) -> Iterator[Finding]:
+    for kind in (Kind.MATRIX, Kind.SECTION, Kind.DEFINITION):
+        accounts = [one for one in agent.accounts if one.kind is kind]
+        entries = [entry for one in accounts for entry in one.entries]
+        shell = next(
+            (e for e in entries if capability(e.tool) == "shell" and e.mark is Mark.YES and _runs(e.tool)), None
+        )
+        scoped = next((e for e in entries if capability(e.tool) == "write" and e.mark is Mark.SCOPED), None)
+        if shell is not None and scoped is not None:
+            limit = f" to {scoped.scope[:60]}" if scoped.scope else ""
+            yield Finding(
+                code="moot-scope",
+                weight=Weight.WARNING,
+                agent=agent.name,
+                text=f"`{scoped.tool}` is limited{limit}, but `{shell.tool}` is not",
+                places=(scoped.place, shell.place),
+                why="the shell writes wherever the scope forbids",
+                fix=f"give `{shell.tool}` a scope too",
+            )
+            return
+
+
+def _creates(tool: str) -> bool:
+    return tool_key(tool).rpartition("/")[2] in {"write", "createfile", "writefile", "create", "new", "createdirectory"}
+
+
+def _runs(tool: str) -> bool:
+    return tool_key(tool) not in {
+        "getterminaloutput",
+        "terminallastcommand",
+        "killshell",
+        "killbash",
+        "runtests",
+        "runtest",
+    }
+
+
+def _no_list(agent: Agent) -> Iterator[Finding]:
+    for account in agent.accounts:
+        if account.kind is not Kind.DEFINITION:
+            continue
+        if account.extent is Extent.EVERYTHING and not account.entries:
+            yield Finding(
+                code="no-tool-list",
+                weight=Weight.WARNING,
+                agent=agent.name,
+                text="has no tool list, so the host gives it every tool",
+                places=(account.place,),
+                why=f"it can write, run commands and reach the network: {_NO_SCOPE}",
+                fix="list its tools in the definition, or let `remit init` propose a policy",
+            )
+        elif account.extent is Extent.UNCLEAR:
+            yield Finding(
+                code="unclear-tools",
+                weight=Weight.WARNING,
+                agent=agent.name,
+                text="its tool list can't be read with certainty",
+                places=(account.place,),
+                why="the host may read it otherwise, up to granting every tool",
+                fix="write `tools:` as a list of names",
+            )
+
+
+def _twice(agent: Agent) -> Iterator[Finding]:
+    by_host: dict[str | None, list[Account]] = {}
+    for account in agent.accounts:
+        if account.kind is Kind.DEFINITION:
+            by_host.setdefault(account.host, []).append(account)
+    for accounts in by_host.values():
+        first = accounts[0]
+        for other in accounts[1:]:
+            if {tool_key(e.tool) for e in first.allowed()} != {
+                tool_key(e.tool) for e in other.allowed()
+            } or first.extent != other.extent:
+                yield Finding(
+                    code="defined-twice",
+                    weight=Weight.WARNING,
+                    agent=agent.name,
+                    text="is defined twice for one host, with different tools",
+                    places=(first.place, other.place),
+                    why="which definition the host uses depends on where a session starts",
+                    fix="keep one",
+                )
+                break
+
+
+def _broken(agent: Agent) -> Iterator[Finding]:
+    for account in agent.accounts:
+        if account.recovered:
+            yield Finding(
+                code="invalid-front-matter",
+                weight=Weight.NOTE,
+                agent=agent.name,
+                text="its front matter is not valid YAML; it was read line by line",
+                places=(account.place,),
+                why="hosts differ in what they make of it",
+                fix="quote the description: a colon in it is the usual cause",
+            )
+
+
+def risky_pairs(agents: Sequence[Agent]) -> Iterator[Finding]:
+    """Agents that can both read what is private and send it away, as one note."""
+    found = []
+    for agent in agents:
+        for account in agent.accounts:
+            kinds = {capability(entry.tool) for entry in account.allowed() if entry.mark is Mark.YES}
+            servers = any(capability(entry.tool) == "mcp" and mutates(entry.tool) for entry in account.allowed())
+            if (
+                account.kind is Kind.DEFINITION
+                and account.extent is Extent.LIST
+                and kinds & CHANGES
+                and ("network" in kinds or servers)
+            ):
+                found.append((agent.name, account.place))
+                break
+    if found:
+        names = [name for name, _ in found]
+        yield Finding(
+            code="write-and-network",
+            weight=Weight.NOTE,
+            agent=None,
+            text=f"{len(names)} {'agent' if len(names) == 1 else 'agents'} that can write and reach the network: "
+            + _listing(names),
+            places=tuple(place for _, place in found[:6]),
+            why="a hostile page can make such an agent change files, and it can send away what it reads",
+            fix="split the two, or limit the network tool to hosts (`url:`)",
+        )

@@ -1,0 +1,159 @@
+"""Agent definitions of hosts: which file is one, whose it is, and what it lets the agent use."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from remit.scan.claims import all_tools_claim, read_only_claim, writes_reports
+from remit.scan.files import Text
+from remit.scan.front_matter import Head, read_head
+from remit.scan.model import Account, Entry, Extent, Kind, Mark, Place
+from remit.scan.vocabulary import Layout, capability, layouts, split_scope, tokens, words
+
+_EVERYTHING = frozenset({"*", "all", "inherit"})
+
+
+def layout_of(path: str) -> Layout | None:
+    """The layout of a definition at this path; None if it can't be one."""
+    if _is_never(path):
+        return None
+    return next((layout for layout in layouts("definitions") if layout.path.search(f"/{path}")), None)
+
+
+def _is_never(path: str) -> bool:
+    return any(re.search(pattern, f"/{path}", re.IGNORECASE) for pattern in words("never_definitions", ""))
+
+
+def read_definition(text: Text) -> Account | None:
+    """What a definition says; None if the file is none."""
+    head = read_head(text.text) if text.path.endswith(".md") and text.text.startswith(("---", "\ufeff---")) else None
+    if head is None:
+        return None
+    layout = layout_of(text.path)
+    if layout is None:
+        # a collection: any folder, but a head that no other file has
+        named = {"name", "description", "tools"} <= set(head.values) and not _is_never(text.path)
+        listed = _names(head.values.get("tools")) or []
+        if not named or not any(capability(name) != "unknown" for name, _ in listed):
+            return None
+    elif not layout.certain and not ({"name", "description"} <= set(head.values)):
+        return None
+    host = layout.host if layout is not None else next(iter(words("collections", "")))
+    form = layout.form if layout is not None else "list"
+    name = head.values.get("name")
+    stem = re.sub(r"\.(agent|chatmode)$", "", text.path.rpartition("/")[2].removesuffix(".md"))
+    shown = str(name).strip() if isinstance(name, str) and name.strip() else stem
+    extent, entries = _tools(head, text.path, form)
+    return Account(
+        agent=shown,
+        kind=Kind.DEFINITION,
+        place=Place(text.path, head.line("name")),
+        extent=extent,
+        entries=tuple(entries),
+        host=host,
+        read_only=read_only_claim(head, text.path),
+        all_tools=all_tools_claim(head, text.path),
+        reports=writes_reports(head),
+        recovered=head.recovered,
+    )
+
+
+def _tools(head: Head, path: str, form: str) -> tuple[Extent, list[Entry]]:
+    key = next((key for key in ("tools", "allowed-tools", "allowedTools", "allowed_tools") if key in head.values), None)
+    denied = [
+        Entry(tool, Mark.NO, Place(path, head.line(name)), scope)
+        for name in ("disallowedTools", "disallowed-tools", "disallowed_tools")
+        for tool, scope in _names(head.values.get(name)) or []
+    ]
+    if form == "takes away":
+        return _takes_away(head, path, denied)
+    if head.values.get("readonly") is True:
+        return Extent.LIST, [Entry("read", Mark.YES, Place(path, head.line("readonly"))), *denied]
+    if key is None:
+        return (Extent.UNCLEAR if head.recovered and _mentions_tools(head) else Extent.EVERYTHING), denied
+    place = Place(path, head.line(key))
+    value = head.values[key]
+    if value is None:
+        return Extent.EVERYTHING, denied  # `tools:` with nothing behind it; hosts take it for absent
+    names = _names(value)
+    if names is None:
+        return Extent.UNCLEAR, denied
+    if any(name.lower() in _EVERYTHING for name, _ in names):
+        return Extent.EVERYTHING, denied
+    refused = {entry.tool for entry in denied if entry.scope is None}
+    return Extent.LIST, [
+        *(
+            Entry(name, Mark.YES if scope is None else Mark.SCOPED, place, scope)
+            for name, scope in dict.fromkeys(names)
+            if name not in refused
+        ),
+        *denied,
+    ]
+
+
+def _mentions_tools(head: Head) -> bool:
+    return any("tools" in key.lower() for key in head.values)
+
+
+def _takes_away(head: Head, path: str, denied: list[Entry]) -> tuple[Extent, list[Entry]]:
+    """The agent has everything but what `tools: {x: false}` or `permission: {x: deny}` takes away."""
+    found = list(denied)
+    for key in ("tools", "permission"):
+        value = head.values.get(key)
+        if isinstance(value, dict):
+            for tool, setting in value.items():
+                mark = _setting(setting)
+                scope = "ask" if setting == "ask" else ("by pattern" if isinstance(setting, dict) else None)
+                found.append(Entry(str(tool), mark, Place(path, head.line(key)), scope))
+    return Extent.EVERYTHING, found
+
+
+def _setting(setting: Any) -> Mark:
+    if setting in (False, "deny"):
+        return Mark.NO
+    return Mark.YES if setting in (True, "allow") else Mark.SCOPED
+
+
+def _names(value: Any) -> list[tuple[str, str | None]] | None:
+    """The tools of a value in any of its forms; None for one that can't be read."""
+    if value is None:
+        return []
+    return [split_scope(token) for token in found] if (found := _flat(value, 0)) is not None else None
+
+
+def _flat(value: Any, depth: int) -> list[str] | None:
+    if depth > 4:
+        return None
+    if isinstance(value, str):
+        words = tokens(value.strip().strip("[]"))
+        # "Read Write Bash": blanks alone between names of tools
+        if len(words) == 1 and re.fullmatch(r"[A-Z]\w+(?: [A-Z]\w+)+", words[0]):
+            return words[0].split(" ")
+        return words
+    if isinstance(value, list):
+        found: list[str] = []
+        for item in value:
+            part = _flat(item["name"] if isinstance(item, dict) and "name" in item else item, depth + 1)
+            if part is None:
+                return None
+            found += part
+        return found
+    if isinstance(value, dict):
+        if value and all(isinstance(item, bool) for item in value.values()):
+            return [str(tool) for tool, on in value.items() if on]
+        if all(isinstance(item, (list, str)) for item in value.values()):
+            return _flat(
+                [item for items in value.values() for item in (items if isinstance(items, list) else [items])],
+                depth + 1,
+            )
+    return None
+
+
+def definitions(texts: list[Text]) -> Iterator[Account]:
+    """The definitions among the texts."""
+    for text in texts:
+        found = read_definition(text)
+        if found is not None:
+            yield found

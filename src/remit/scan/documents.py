@@ -1,0 +1,349 @@
+"""Documents that say who may use what: matrices, tables of tool lists, and sections for each agent.
+
+A table counts only if both of its axes are certain: one names tools (by the vocabulary, or under a heading that says
+so), the other agents. Tables of a product's user roles, and of general advice, are none.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+
+from remit.scan.claims import claims_all_tools, claims_read_only
+from remit.scan.files import Text
+from remit.scan.markdown import Document, Line, Row, Table, read_markdown
+from remit.scan.model import Account, Claim, Entry, Extent, Kind, Mark, Place
+from remit.scan.names import key_of, resolve
+from remit.scan.vocabulary import (
+    bare,
+    capability,
+    is_heading,
+    is_tool_name,
+    mark_of,
+    split_scope,
+    tokens,
+    without_emoji,
+)
+
+_ABOUT_AGENTS = re.compile(
+    r"\b(?:sub-?agents?|agents?|personas?|specialists?|agentes?)\b|代理|智能体|에이전트", re.IGNORECASE
+)
+_ABOUT_TOOLS = re.compile(
+    r"\b(?:tools?|tool access|permissions?|capabilit\w+|herramientas|permisos|ferramentas|permissões|outils"
+    r"|autorisations|access)\b|工具|权限|도구|권한",
+    re.IGNORECASE,
+)
+_PEOPLE = re.compile(
+    r"^(?:admin(?:istrator)?s?|users?|guests?|owners?|members?|viewers?|editors?|anonymous|moderators?|customers?|public|superuser)$",
+    re.IGNORECASE,
+)
+_NOTHING = re.compile(r"^\(?(?:none|no tools?|nothing|keine|ninguna|aucun|n/a|-|–|—|∅|无)\)?\.?$", re.IGNORECASE)
+_LISTED = re.compile(
+    r"^\*{0,2}(?:(?P<count>\d{1,3})\s+)?(?:allowed|permitted|granted|tools|allowed tools|available tools)\b"
+    r"[^:]{0,40}:\*{0,2}\s*(?P<list>.+)$",
+    re.IGNORECASE,
+)
+_REFUSED = re.compile(
+    r"^\*{0,2}(?:(?:\d{1,3})\s+)?(?:prohibited|forbidden|denied|disallowed|not allowed)(?: tools)?\b"
+    r"[^:]{0,30}:\*{0,2}\s*(?P<list>.+)$",
+    re.IGNORECASE,
+)
+_SCOPE = re.compile(r"^\*{0,2}`?(?P<tool>[\w./-]+)`?\s*(?:🔒|⚠️?|\(scoped\))\*{0,2}\s*[—–:-]+\s*(?P<scope>.+)$")
+_IDENTIFIER = re.compile(r"[A-Za-z_][\w:./*-]*")
+
+
+class Reader:
+    """Reads the documents of a repository; `agents` are names that are known from its definitions."""
+
+    def __init__(self, agents: Iterable[str]) -> None:
+        self.agents = {key_of(name): name for name in agents}
+
+    def read(self, text: Text) -> list[Account]:
+        """All that a document says of agents."""
+        document = read_markdown(text.text)
+        found: list[Account] = []
+        for table in document.tables:
+            found += self._table(text, document, table)
+        named = {key_of(account.agent) for account in found} | set(self.agents)
+        found += self._sections(text, document, [account.agent for account in found], named)
+        return found
+
+    def _table(self, text: Text, document: Document, table: Table) -> list[Account]:
+        head = table.head.cells
+        if len(head) < 2 or not table.rows:
+            return []
+        lists = self._list_table(text, table)
+        if lists is not None:
+            return lists
+        callers = self._callers_table(text, table)
+        if callers is not None:
+            return callers
+        return self._matrix(text, document, table) or []
+
+    # Agent | Allowed tools | …
+
+    def _list_table(self, text: Text, table: Table) -> list[Account] | None:
+        head = table.head.cells
+        agent = next((n for n, cell in enumerate(head) if is_heading(cell, "agent")), None)
+        tools = next((n for n, cell in enumerate(head) if n != agent and is_heading(cell, "tools")), None)
+        refused = next((n for n, cell in enumerate(head) if n != agent and is_heading(cell, "forbidden")), None)
+        if agent is None or (tools is None and refused is None):
+            return None
+        found = []
+        if tools is not None and sum(bare(row.cells[tools]).isdigit() for row in table.rows) * 2 > len(table.rows):
+            return None  # how many, not which
+        for row in table.rows:
+            name = bare(without_emoji(row.cells[agent]))
+            if not name or len(name) > 80:
+                continue
+            found.append(self._row(text, table, row, name, tools, refused))
+        known = sum(is_tool_name(entry.tool) for account in found for entry in account.entries)
+        total = sum(len(account.entries) for account in found)
+        if total and not known and not any(key_of(account.agent) in self.agents for account in found):
+            return None
+        return found or None
+
+    def _row(self, text: Text, table: Table, row: Row, name: str, tools: int | None, refused: int | None) -> Account:
+        place = Place(text.path, row.line)
+        entries: list[Entry] = []
+        extent = Extent.LIST
+        if tools is not None:
+            extent, entries = listed(row.cells[tools], place)
+        denied = listed(row.cells[refused], place, Mark.NO)[1] if refused is not None else []
+        rest = [cell for n, cell in enumerate(row.cells) if n not in (tools, refused)]
+        claim = next((cell for cell in rest if claims_read_only(bare(cell))), None)
+        return Account(
+            agent=name,
+            kind=Kind.MATRIX,
+            place=place,
+            extent=extent if tools is not None else Extent.UNCLEAR,
+            entries=(*entries, *denied),
+            closed=tools is not None,
+            read_only=Claim(bare(claim), place) if claim else None,
+        )
+
+    # Tool | … | Accessible by
+
+    def _callers_table(self, text: Text, table: Table) -> list[Account] | None:
+        head = table.head.cells
+        tool = next((n for n, cell in enumerate(head) if is_heading(cell, "tool")), None)
+        who = next(
+            (n for n, cell in enumerate(head) if n != tool and is_heading(re.sub(r"\(.*\)", "", cell), "callers")), None
+        )
+        if tool != 0 or who is None:
+            return None
+        by_agent: dict[str, list[Entry]] = {}
+        for row in table.rows:
+            name = bare(row.cells[tool])
+            callers = [bare(part) for part in tokens(row.cells[who])]
+            if not name or not all(_IDENTIFIER.fullmatch(caller) for caller in callers):
+                return None
+            for caller in callers:
+                by_agent.setdefault(caller, []).append(Entry(name, Mark.YES, Place(text.path, row.line)))
+        return [
+            Account(agent=name, kind=Kind.MATRIX, place=entries[0].place, entries=tuple(entries), closed=False)
+            for name, entries in by_agent.items()
+        ]
+
+    # ✅ and ❌
+
+    def _matrix(self, text: Text, document: Document, table: Table) -> list[Account] | None:
+        head = table.head.cells
+        cells = [cell for row in table.rows for cell in row.cells[1:]]
+        marked = [mark_of(cell) for cell in cells]
+        filled = [cell for cell in cells if bare(cell)]
+        if len(head) < 3 or len(filled) < 2:
+            return None
+        sure = sum(found is not None for found in marked)
+        if sure < max(2, 0.6 * len(filled)):
+            return None
+        columns, rows = [bare(cell) for cell in head[1:]], [bare(row.cells[0]) for row in table.rows]
+        about = " ".join((document.title, *table.headings, head[0], text.path))
+        across = self._axes(
+            columns, rows, about, head[0], [*self.agents.values(), *(one.text for one in document.headings)]
+        )
+        if across is None:
+            return None
+        blank_is_no = not any(found is not None and found[0] is Mark.NO for found in marked)
+        if across == "agents":
+            return self._by_column(text, table, columns, blank_is_no=blank_is_no)
+        return self._by_row(text, table, columns, blank_is_no=blank_is_no)
+
+    def _axes(
+        self, columns: Sequence[str], rows: Sequence[str], about: str, corner: str, named: Sequence[str]
+    ) -> str | None:
+        """`agents` if the columns are agents and the rows tools, `tools` the other way round, None if uncertain."""
+        if sum(bool(_PEOPLE.match(name)) for name in (*columns, *rows)) >= 2:
+            return None
+
+        def tools(names: Sequence[str]) -> float:
+            return sum(is_tool_name(name) for name in names) / max(1, len(names))
+
+        def agents(names: Sequence[str]) -> float:
+            return sum(resolve(name, named) is not None for name in names) / max(1, len(names))
+
+        agents_across = agents(columns) >= 0.5 or (is_heading(corner, "tool") and bool(_ABOUT_AGENTS.search(about)))
+        agents_down = agents(rows) >= 0.5 or is_heading(corner, "agent")
+        said = bool(_ABOUT_AGENTS.search(about)) and bool(_ABOUT_TOOLS.search(about))
+        if (
+            (agents_across or said)
+            and not agents_down
+            and tools(rows) >= (0.2 if agents_across else 0.5)
+            and tools(columns) < 0.5
+        ):
+            return "agents"
+        if (agents_down or said) and tools(columns) >= (0.3 if agents_down else 0.5) and tools(rows) < 0.5:
+            return "tools"
+        return None
+
+    def _by_column(self, text: Text, table: Table, columns: Sequence[str], *, blank_is_no: bool) -> list[Account]:
+        found = []
+        for number, name in enumerate(columns, 1):
+            if not name:
+                continue
+            entries = [
+                entry
+                for row in table.rows
+                if bare(row.cells[0])
+                and (entry := _entry(bare(row.cells[0]), row.cells[number], Place(text.path, row.line), blank_is_no))
+            ]
+            found.append(
+                Account(agent=name, kind=Kind.MATRIX, place=Place(text.path, table.head.line), entries=tuple(entries))
+            )
+        return found
+
+    def _by_row(self, text: Text, table: Table, columns: Sequence[str], *, blank_is_no: bool) -> list[Account]:
+        found = []
+        for row in table.rows:
+            name = bare(without_emoji(row.cells[0]))
+            if not name:
+                continue
+            place = Place(text.path, row.line)
+            entries = [
+                entry
+                for number, tool in enumerate(columns, 1)
+                if tool and (is_tool_name(tool) or mark_of(row.cells[number]))
+                if (entry := _entry(tool, row.cells[number], place, blank_is_no))
+            ]
+            claim = next(
+                (cell for cell in row.cells[1:] if mark_of(cell) is None and claims_read_only(bare(cell))), None
+            )
+            found.append(
+                Account(
+                    agent=name,
+                    kind=Kind.MATRIX,
+                    place=place,
+                    entries=tuple(entries),
+                    read_only=Claim(bare(claim), place) if claim else None,
+                )
+            )
+        return found
+
+    # ## Researcher / - **6 allowed:** …
+
+    def _sections(self, text: Text, document: Document, agents: Sequence[str], known: set[str]) -> list[Account]:
+        by_heading: dict[str, list[Line]] = {}
+        for line in document.lines:
+            if line.headings:
+                by_heading.setdefault(line.headings[-1], []).append(line)
+        places = {heading.text: heading.line for heading in document.headings}
+        found = []
+        for heading, lines in by_heading.items():
+            account = self._section(text, heading, places.get(heading, 1), lines, agents, known)
+            if account is not None:
+                found.append(account)
+        return found
+
+    def _section(
+        self, text: Text, heading: str, line: int, lines: Sequence[Line], agents: Sequence[str], known: set[str]
+    ) -> Account | None:
+        name = re.sub(r"^(?:§\s*)?[\d.]*\s*", "", without_emoji(bare(heading))).strip()
+        if not name or len(name) > 60:
+            return None
+        entries: list[Entry] = []
+        extent, counted, claim, all_tools = Extent.UNCLEAR, None, None, None
+        scopes: dict[str, str] = {}
+        for one in lines:
+            place = Place(text.path, one.line)
+            if (match := _LISTED.match(one.text)) and (got := listed(match["list"], place))[1]:
+                if not any(is_tool_name(entry.tool) for entry in got[1]):
+                    continue
+                extent = Extent.LIST
+                entries += got[1]
+                if match["count"]:
+                    counted = (int(match["count"]), place)
+            elif match := _REFUSED.match(one.text):
+                entries += [entry for entry in listed(match["list"], place, Mark.NO)[1] if is_tool_name(entry.tool)]
+            elif match := _SCOPE.match(one.text):
+                scopes[match["tool"]] = match["scope"][:300]
+            elif claims_all_tools(one.text) and all_tools is None:
+                all_tools = Claim(one.text[:200], place)
+            if (
+                claim is None
+                and claims_read_only(one.text)
+                and re.match(r"\W*(?:read-only|strictly|you|this agent)", one.text, re.IGNORECASE)
+            ):
+                claim = Claim(one.text[:200], place)
+        if extent is Extent.UNCLEAR and not (entries and key_of(name) in known):
+            return None
+        scoped = [
+            Entry(entry.tool, Mark.SCOPED, entry.place, scopes[entry.tool])
+            if entry.tool in scopes and entry.mark is not Mark.NO
+            else entry
+            for entry in entries
+        ]
+        owner = resolve(name, [*agents, *self.agents.values()])
+        if owner is None and not _ABOUT_AGENTS.search(heading) and agents:
+            owner = next((agent for agent in agents if resolve(agent, [name]) is not None), None)
+        if owner is None and not (_ABOUT_AGENTS.search(heading) or counted):
+            return None
+        return Account(
+            agent=name,
+            kind=Kind.SECTION,
+            place=Place(text.path, line),
+            extent=extent,
+            entries=tuple(scoped),
+            closed=extent is Extent.LIST,
+            read_only=claim,
+            all_tools=all_tools,
+            counted=counted,
+        )
+
+
+def listed(cell: str, place: Place, mark: Mark = Mark.YES) -> tuple[Extent, list[Entry]]:
+    """The tools of a list in a cell or a line; a 🔒 behind a name makes it scoped."""
+    plain = bare(cell)
+    if _NOTHING.match(plain):
+        return Extent.LIST, []
+    if re.match(r"^(?:\*|all(?: tools)?|everything|any tools?)$", plain, re.IGNORECASE):
+        return (Extent.EVERYTHING, []) if mark is Mark.YES else (Extent.LIST, [Entry("*", mark, place)])
+    entries = []
+    for token in tokens(cell):
+        scoped = bool(re.search(r"🔒|⚠", token))
+        name, scope = split_scope(re.sub(r"\s*(?:🔒|⚠️?|✅|❌)\s*", "", token))
+        name = name.strip().rstrip(".")
+        if not name or len(name) > 60:
+            continue
+        said = Mark.SCOPED if mark is Mark.YES and (scoped or scope) else mark
+        entries.append(Entry(name, said, place, scope))
+    if mark is Mark.YES and any(" " in entry.tool and capability(entry.tool) == "unknown" for entry in entries):
+        return Extent.UNCLEAR, [
+            entry for entry in entries if " " not in entry.tool or capability(entry.tool) != "unknown"
+        ]
+    return Extent.LIST, entries
+
+
+def _entry(tool: str, cell: str, place: Place, blank_is_no: bool) -> Entry | None:
+    found = mark_of(cell)
+    if found is not None:
+        return Entry(tool, found[0], place, found[1])
+    if not bare(cell):
+        return Entry(tool, Mark.NO if blank_is_no else Mark.UNCLEAR, place)
+    return Entry(tool, Mark.SCOPED, place, bare(cell)[:200])
+
+
+def documents(texts: Iterable[Text], agents: Iterable[str]) -> Iterator[Account]:
+    """What the documents among the texts say."""
+    reader = Reader(agents)
+    for text in texts:
+        yield from reader.read(text)

@@ -1,0 +1,166 @@
+"""Which files of a repository a scan reads: bounded in number and size, and nothing outside the root."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+
+import msgspec
+
+from remit.scan.mojibake import repaired
+from remit.scan.vocabulary import layouts
+
+LARGEST = 2 * 1024 * 1024
+"""Bytes of one file that are read; what stands behind them is said to be unread."""
+MOST = 200_000
+"""Files that are looked at."""
+MOST_READ = 512 * 1024 * 1024
+"""Bytes that are read in all."""
+DEEPEST = 40
+
+_LEFT_OUT = frozenset(
+    {
+        *(".git", ".hg", ".svn", "node_modules", ".venv", "venv", "__pycache__", ".tox", ".mypy_cache", ".ruff_cache"),
+        *("dist", "build", "target", "vendor", ".next", ".nuxt", "site-packages", ".cache", "coverage", ".remit"),
+        *("fixtures", "__fixtures__", "testdata", "test-data", "__tests__", "test", "tests", "spec-fixtures"),
+    }
+)
+_PAST = frozenset(
+    {
+        *("archive", "archives", "archived", "history", "old", "deprecated", "legacy", "review", "reviews", "findings"),
+        *(
+            "evidence",
+            "reports",
+            "feature",
+            "features",
+            "proposals",
+            "plans",
+            "drafts",
+            "templates",
+            "template",
+            "backup",
+        ),
+        *("research", "specs", "examples", "example", "samples"),
+    }
+)
+_SOURCES = (".ts", ".tsx", ".mts", ".js", ".mjs")
+
+
+class Text(msgspec.Struct, frozen=True):
+    """A file that was read."""
+
+    path: str
+    text: str
+    repaired: int = 0
+    """Places where characters had been decoded with the wrong table."""
+    cut: bool = False
+    link: bool = False
+
+
+class Walk(msgspec.Struct):
+    """The files below a root, one at a time; what was left out is in `skipped`."""
+
+    root: str
+    files: int = 0
+    read: int = 0
+    size: int = 0
+    skipped: list[tuple[str, str]] = []
+    progress: Callable[[int, int], None] | None = None
+
+    def texts(self) -> Iterator[Text]:
+        """Every text that may say something about agents, in the order of its path."""
+        for path in self._paths():
+            found = self._read(path)
+            if found is not None:
+                self.read += 1
+                yield found
+
+    def _paths(self) -> Iterator[str]:
+        seen: set[tuple[int, int]] = set()
+        waiting = [("", 0)]
+        while waiting:
+            folder, depth = waiting.pop()
+            try:
+                here = os.stat(os.path.join(self.root, folder))
+                names = sorted(os.listdir(os.path.join(self.root, folder)))
+            except OSError as error:
+                self.skipped.append((folder or ".", error.strerror or "can't be read"))
+                continue
+            if (here.st_dev, here.st_ino) in seen:
+                continue
+            seen.add((here.st_dev, here.st_ino))
+            below: list[tuple[str, int]] = []
+            for name in names:
+                path = f"{folder}/{name}" if folder else name
+                full = os.path.join(self.root, path)
+                if os.path.isdir(full):
+                    if os.path.islink(full):
+                        continue  # what it leads to lies in the tree itself, or is not this repository's
+                    if name.lower() not in _LEFT_OUT:
+                        if depth >= DEEPEST:
+                            self.skipped.append((path, f"more than {DEEPEST} folders deep"))
+                        else:
+                            below.append((path, depth + 1))
+                    continue
+                self.files += 1
+                if self.progress is not None and self.files % 500 == 0:
+                    self.progress(self.files, self.read)
+                if self.files > MOST:
+                    self.skipped.append((path, f"only the first {MOST:,} files are looked at"))
+                    return
+                if is_candidate(path):
+                    yield path
+            waiting += reversed(below)
+
+    def _read(self, path: str) -> Text | None:
+        full = os.path.join(self.root, path)
+        link = os.path.islink(full)
+        if link and not os.path.realpath(full).startswith(os.path.realpath(self.root) + os.sep):
+            self.skipped.append((path, "a link that leads out of the repository"))
+            return None
+        try:
+            descriptor = os.open(full, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        except OSError as error:
+            self.skipped.append((path, error.strerror or "can't be read"))
+            return None
+        with open(descriptor, "rb") as file:
+            if not os.path.isfile(full):
+                self.skipped.append((path, "not a regular file"))
+                return None
+            if self.size > MOST_READ:
+                self.skipped.append((path, f"only {MOST_READ // 1024 // 1024} MiB are read"))
+                return None
+            data = file.read(LARGEST + 1)
+        self.size += len(data)
+        if path.endswith(_SOURCES) and b"accessibleBy" not in data:
+            return None
+        if path.endswith((".yaml", ".yml")) and b"agent_id" not in data and b"tools_allowed" not in data:
+            return None
+        cut = len(data) > LARGEST
+        if cut:
+            data = data[:LARGEST]
+            self.skipped.append((path, f"only its first {LARGEST // 1024 // 1024} MiB were read"))
+        if data.startswith((b"\xff\xfe", b"\xfe\xff")):
+            text = data.decode("utf-16", "replace")
+        else:
+            text = data.decode("utf-8-sig", "replace")
+        if "\0" in text:
+            self.skipped.append((path, "not a text"))
+            return None
+        meant, count = repaired(text.replace("\r\n", "\n"))
+        return Text(path, meant, count, cut, link)
+
+
+def is_past(path: str) -> bool:
+    """Whether a document speaks of another time or of nobody: a plan, a report, an archive, a template."""
+    return any(part.lower() in _PAST for part in path.split("/")[:-1])
+
+
+def is_candidate(path: str) -> bool:
+    """Whether a file of this name may say something about agents."""
+    name = path.rpartition("/")[2].lower()
+    if name.endswith((".md", ".mdc", ".markdown", ".mdx", ".txt", ".yaml", ".yml")) or name.endswith(_SOURCES):
+        return not name.endswith((".d.ts", ".min.js", "pnpm-lock.yaml"))
+    if not name.endswith((".json", ".jsonc", ".toml")):
+        return False
+    return any(layout.path.search(f"/{path}") for layout in layouts("settings"))

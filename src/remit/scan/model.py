@@ -1,0 +1,132 @@
+"""What a scan finds: what each place says of each agent, and where two places disagree."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+import msgspec
+
+
+class Mark(StrEnum):
+    """What a place says of one tool."""
+
+    YES = "yes"
+    SCOPED = "scoped"
+    UNCLEAR = "unclear"
+    NO = "no"
+
+
+class Extent(StrEnum):
+    """What a place says of all tools. INVARIANT: what can't be read is `UNCLEAR`, never an empty list."""
+
+    LIST = "list"
+    EVERYTHING = "everything"
+    UNCLEAR = "unclear"
+
+
+class Kind(StrEnum):
+    """What sort of place it is."""
+
+    DEFINITION = "definition"
+    SETTINGS = "settings"
+    MATRIX = "matrix"
+    SECTION = "section"
+    RECORD = "record"
+    CODE = "code"
+
+
+class Weight(StrEnum):
+    """How much a finding matters."""
+
+    ERROR = "error"
+    WARNING = "warning"
+    NOTE = "note"
+
+
+class Place(msgspec.Struct, frozen=True, order=True):
+    """A line of a file, by its path below the root."""
+
+    file: str
+    line: int
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}"
+
+
+class Entry(msgspec.Struct, frozen=True):
+    """What a place says of one tool, as it is written there."""
+
+    tool: str
+    mark: Mark
+    place: Place
+    scope: str | None = None
+
+
+class Claim(msgspec.Struct, frozen=True):
+    """A sentence about the whole agent, such as "read-only" or "full tool access"."""
+
+    text: str
+    place: Place
+
+
+class Account(msgspec.Struct, frozen=True, kw_only=True):
+    """What one place says of one agent."""
+
+    agent: str
+    kind: Kind
+    place: Place
+    extent: Extent = Extent.LIST
+    entries: tuple[Entry, ...] = ()
+    closed: bool = True
+    """Whether a tool that is not named is denied."""
+    host: str | None = None
+    """The program that reads the place, if one does."""
+    read_only: Claim | None = None
+    all_tools: Claim | None = None
+    reports: bool = False
+    """Whether it tells the agent to write reports, so that a tool that creates files is meant."""
+    counted: tuple[int, Place] | None = None
+    """How many tools the place says that it lists."""
+    reviewed: tuple[str, Place] | None = None
+    recovered: bool = False
+    """Whether its YAML was invalid, and lines were read instead."""
+
+    def allowed(self) -> list[Entry]:
+        """The tools that it grants, scoped or not."""
+        return [entry for entry in self.entries if entry.mark in (Mark.YES, Mark.SCOPED)]
+
+
+class Finding(msgspec.Struct, frozen=True, kw_only=True):
+    """Something that a person should look at."""
+
+    code: str
+    weight: Weight
+    agent: str | None
+    text: str
+    places: tuple[Place, ...]
+    why: str
+    fix: str
+
+
+class Agent(msgspec.Struct, frozen=True):
+    """One agent, with all that is said of it. `names` has every spelling that was joined."""
+
+    name: str
+    names: tuple[str, ...]
+    accounts: tuple[Account, ...]
+    team: str = ""
+    """The folder that its definitions lie below; empty for the repository itself."""
+
+
+class Survey(msgspec.Struct, frozen=True, kw_only=True):
+    """The result of a scan."""
+
+    root: str
+    agents: tuple[Agent, ...]
+    findings: tuple[Finding, ...]
+    files: int
+    read: int
+    skipped: tuple[tuple[str, str], ...] = ()
+    """Files that were not read, and why."""
+    enforced: tuple[tuple[str, int, int], ...] = ()
+    """What holds which statements today: who, how many, of how many."""

@@ -1,0 +1,55 @@
+"""The survey as one HTML file: no network, no script from elsewhere; a filter, and cells that open."""
+
+from __future__ import annotations
+
+from html import escape
+
+from remit.model.shipped import shipped
+from remit.model.text import shown
+from remit.scan.board import COLUMNS, SIGNS, Line, board
+from remit.scan.model import Entry, Finding, Survey
+
+
+def html_page(survey: Survey) -> str:
+    """The whole page."""
+    heads = "".join(f"<th>{column}</th>" for column in COLUMNS)
+    parts = {
+        "summary": f"{len(survey.agents)} agents; {len(survey.findings)} findings; "
+        f"{survey.read:,} of {survey.files:,} files read.",
+        "findings": "".join(map(_finding, survey.findings)) or "<p>None.</p>",
+        "matrix": f"<tr><th>agent</th><th>source</th>{heads}</tr>" + "".join(map(_row, board(survey))),
+        "enforced": "".join(f"<li>{_t(who)}: {count} of {total}</li>" for who, count, total in survey.enforced),
+    }
+    page = shipped("catalog/pages/scan.html").decode()
+    for name, text in parts.items():
+        before, _, after = page.partition(f"<!--{name}-->")
+        page = before + text.replace("<!--", "") + after
+    return page
+
+
+def _row(line: Line) -> str:
+    cells = "".join(f"<td class=c>{_opens(SIGNS[cell.mark], cell.entries)}</td>" for cell in line.cells)
+    words = f"{line.agent} {line.account.place} {line.account.kind}".lower()
+    source = f"<code>{_t(str(line.account.place))}</code><br><small>{line.account.kind}, {line.account.extent}</small>"
+    return f"<tr data-f='{_t(words)}'><td class=agent>{_t(line.agent)}</td><td>{source}</td>{cells}</tr>"
+
+
+def _finding(one: Finding) -> str:
+    places = " · ".join(f"<code>{_t(str(place))}</code>" for place in one.places[:6])
+    words = f"{one.code} {one.weight} {one.agent or ''} {one.text}".lower()
+    return (
+        f"<div class={one.weight} data-f='{_t(words)}'><b>{_t(one.agent or '')}</b> {_t(one.text)} "
+        f"<small>[{_t(one.code)}]</small><br>{places}<br><small>{_t(one.why)}. Fix: {_t(one.fix)}.</small></div>"
+    )
+
+
+def _opens(sign: str, entries: tuple[Entry, ...]) -> str:
+    if not entries:
+        return sign
+    tools = [f"{entry.tool}: {entry.scope}" if entry.scope else entry.tool for entry in entries[:200]]
+    items = "<br>".join(f"<code>{_t(tool)}</code>" for tool in tools)
+    return f"<details><summary>{sign}</summary>{items}</details>"
+
+
+def _t(text: str) -> str:
+    return escape(shown(text, 400), quote=True)

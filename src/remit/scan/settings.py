@@ -1,0 +1,163 @@
+"""Settings of hosts: what they let every agent of the project do, and which servers they start."""
+
+from __future__ import annotations
+
+import json
+import re
+import tomllib
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from remit.scan.files import Text
+from remit.scan.model import Account, Entry, Extent, Kind, Mark, Place
+from remit.scan.vocabulary import layouts, split_scope
+
+EVERYBODY = "(every agent)"
+
+
+class Unreadable(ValueError):
+    """A settings file that can't be read; `str(error)` says why."""
+
+
+def read_settings(text: Text) -> list[Account]:
+    """What a settings file says of every agent. Raises Unreadable."""
+    layout = next((one for one in layouts("settings") if one.path.search(f"/{text.path}")), None)
+    if layout is None:
+        return []
+    found = _toml(text) if layout.form == "sandbox" else _json(text)
+    return list(_FORMS[layout.form](text, found, layout.host))
+
+
+def _json(text: Text) -> dict[str, Any]:
+    plain = re.sub(r'("(?:\\.|[^"\\])*")|//[^\n]*|/\*.*?\*/', lambda found: found[1] or "", text.text, flags=re.DOTALL)
+    plain = re.sub(r'("(?:\\.|[^"\\])*")|,(?=\s*[}\]])', lambda found: found[1] or "", plain)
+    try:
+        found = json.loads(plain)
+    except (ValueError, RecursionError) as error:
+        raise Unreadable(f"not JSON: {error}") from None
+    if not isinstance(found, dict):
+        raise Unreadable("not an object")
+    return found
+
+
+def _line(text: Text, word: str) -> int:
+    at = text.text.find(json.dumps(word, ensure_ascii=False))
+    return text.text.count("\n", 0, at) + 1 if at >= 0 else 1
+
+
+def _account(
+    text: Text, entries: list[Entry], host: str, *, agent: str = EVERYBODY, extent: Extent = Extent.LIST
+) -> Account:
+    line = min((entry.place.line for entry in entries), default=1)
+    return Account(
+        agent=agent,
+        kind=Kind.SETTINGS,
+        place=Place(text.path, line),
+        extent=extent,
+        entries=tuple(entries),
+        closed=False,
+        host=host,
+    )
+
+
+def _permissions(text: Text, found: dict[str, Any], host: str) -> Iterator[Account]:
+    permissions = found.get("permissions")
+    if not isinstance(permissions, dict):
+        return
+    entries: list[Entry] = []
+    for key, mark in (("allow", Mark.YES), ("ask", Mark.SCOPED), ("deny", Mark.NO)):
+        for rule in permissions.get(key) or []:
+            if isinstance(rule, str):
+                tool, scope = split_scope(rule)
+                place = Place(text.path, _line(text, rule))
+                said = Mark.SCOPED if mark is Mark.YES and scope is not None else mark
+                entries.append(Entry(tool, said, place, "ask" if key == "ask" and scope is None else scope))
+    extent = Extent.EVERYTHING if permissions.get("defaultMode") == "bypassPermissions" else Extent.LIST
+    if entries or extent is Extent.EVERYTHING:
+        yield _account(text, entries, host, extent=extent)
+
+
+def _servers(text: Text, found: dict[str, Any], host: str) -> Iterator[Account]:
+    servers = found.get("mcpServers") or found.get("servers")
+    if isinstance(servers, dict) and servers:
+        entries = [Entry(f"mcp__{name}__*", Mark.YES, Place(text.path, _line(text, name))) for name in servers]
+        yield _account(text, entries, host)
+
+
+def _lists(text: Text, found: dict[str, Any], host: str) -> Iterator[Account]:
+    tools = found.get("tools") if isinstance(found.get("tools"), dict) else {}
+    entries: list[Entry] = []
+    for names, mark in ((_list(tools, "core", "allowed"), Mark.YES), (_list(tools, "exclude"), Mark.NO)):
+        for name in [*names, *(_list(found, "coreTools") if mark is Mark.YES else _list(found, "excludeTools"))]:
+            tool, scope = split_scope(name)
+            said = Mark.SCOPED if mark is Mark.YES and scope else mark
+            entries.append(Entry(tool, said, Place(text.path, _line(text, name)), scope))
+    servers = found.get("mcpServers")
+    if isinstance(servers, dict):
+        entries += [Entry(f"mcp__{name}__*", Mark.YES, Place(text.path, _line(text, name))) for name in servers]
+    if entries:
+        yield _account(text, entries, host)
+
+
+def _list(found: Any, *keys: str) -> list[str]:
+    if not isinstance(found, dict):
+        return []
+    return [name for key in keys for name in (found.get(key) or []) if isinstance(name, str)]
+
+
+def _by_tool(text: Text, found: dict[str, Any], host: str) -> Iterator[Account]:
+    agents = found.get("agent") or found.get("mode")
+    for name, value in [(EVERYBODY, found), *(agents.items() if isinstance(agents, dict) else ())]:
+        entries: list[Entry] = []
+        for key in ("tools", "permission"):
+            group = value.get(key) if isinstance(value, dict) else None
+            for tool, setting in group.items() if isinstance(group, dict) else ():
+                mark = (
+                    Mark.NO if setting in (False, "deny") else Mark.YES if setting in (True, "allow") else Mark.SCOPED
+                )
+                scope = "ask" if setting == "ask" else ("by pattern" if isinstance(setting, dict) else None)
+                entries.append(Entry(str(tool), mark, Place(text.path, _line(text, str(tool))), scope))
+        if name != EVERYBODY:
+            yield _account(text, entries, host, agent=str(name), extent=Extent.EVERYTHING)
+        elif entries:
+            yield _account(text, entries, host)
+
+
+def _toml(text: Text) -> dict[str, Any]:
+    try:
+        return tomllib.loads(text.text)
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        raise Unreadable(f"not TOML: {error}") from None
+
+
+def _sandbox(text: Text, found: dict[str, Any], host: str) -> Iterator[Account]:
+    entries: list[Entry] = []
+
+    def at(key: str) -> Place:
+        match = re.search(rf"^\s*(?:\[.*)?{re.escape(key)}", text.text, re.MULTILINE)
+        return Place(text.path, text.text.count("\n", 0, match.start()) + 1 if match else 1)
+
+    mode = found.get("sandbox_mode")
+    if mode == "danger-full-access":
+        entries.append(Entry("shell", Mark.YES, at("sandbox_mode")))
+    elif mode == "workspace-write":
+        entries.append(Entry("shell", Mark.SCOPED, at("sandbox_mode"), "sandboxed: the workspace is writable"))
+    elif mode == "read-only":
+        entries.append(Entry("shell", Mark.SCOPED, at("sandbox_mode"), "sandboxed: read-only"))
+    servers = found.get("mcp_servers")
+    if isinstance(servers, dict):
+        entries += [Entry(f"mcp__{name}__*", Mark.YES, at(f"mcp_servers.{name}")) for name in servers]
+    if entries:
+        name = found.get("name")
+        yield _account(
+            text, entries, host, agent=name if isinstance(name, str) and "/agents/" in text.path else EVERYBODY
+        )
+
+
+_FORMS: dict[str, Callable[[Text, dict[str, Any], str], Iterator[Account]]] = {
+    "permissions": _permissions,
+    "servers": _servers,
+    "lists": _lists,
+    "by tool": _by_tool,
+    "sandbox": _sandbox,
+}
