@@ -172,3 +172,36 @@ def test_17_one_agent_is_not_another(agent, rule):
     data["agents"][agent]["may"].append(rule)
     with pytest.raises(PolicyError, match="does not hold"):
         build_rulebook(data)
+
+
+def test_08_what_was_written_is_listed_by_the_ledger(tmp_path, capsys, monkeypatch):
+    """Not by the agent: `remit capsule report` says what was called under a task."""
+    from pathlib import Path
+
+    from remit import Guard, task_from
+    from tests.cli.kit import Remit
+
+    folder = tmp_path / "project"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    remit = Remit(folder, capsys, monkeypatch)
+    remit.policy((EXAMPLES / "nexus/remit.yaml").read_text("utf-8") + "unsafe_no_credential: true\n")
+    assert remit("activate", "--yes").code == 0
+    guard = Guard(folder / "remit.yaml")
+
+    @guard.tool("Write", does={"write": "file_path"}, tier=1)
+    def write_file(file_path: Path, content: str) -> None:
+        file_path.parent.mkdir(exist_ok=True)
+        file_path.write_text(content)
+
+    with guard:
+        task = {"id": "TASK-1", "agent": "Builder", "goal": "two files", "expires": "2099-01-01"}
+        guard.authority.issue(guard.rulebook, task_from(guard.rulebook, task))
+        guard.authority.pass_gate("TASK-1", "requirements", by="ann")
+        with guard.agent("Builder", capsule="TASK-1"):
+            for name in ("src/a.py", "src/b.py"):
+                guard.call("Write", {"file_path": name, "content": "x"})
+    report = remit("capsule", "report", "TASK-1")
+    assert report.code == 0, report.err
+    assert "Write" in report.out
