@@ -15,6 +15,8 @@ POLICY = {
     "labels": {"data": {3: {"path": ["private/**"]}}},
     "agents": {
         "open": {"may": ["Bash"]},
+        "codeless": {"may": ["Bash"], "project_code": "deny"},
+        "offline": {"may": ["Bash"], "may_not": [{"effect": "network"}]},
         "locked": {"may": ["Bash"], "locks": {"may": ["docs/**"]}},
         "kept_out": {"may": ["Bash"], "may_not": [{"path": ["private/**"]}]},
         "tiered": {"may": ["Bash"], "data_tiers": [0, 1, 2]},
@@ -82,6 +84,17 @@ PROTECTED = [
     "git checkout HEAD~2 -- ':!docs'",
     "git checkout HEAD~2 -- ':(exclude)docs'",
     "git checkout HEAD~2 ':!docs'",
+    # instructions for agents that lie in a folder go, or come, with it
+    "rm -rf lib",
+    "rm -r ./lib/",
+    "git rm -r lib",
+    "git mv lib lib2",
+    "mv lib docs/lib2",
+    "cp -r docs/evil/. docs/sub",
+    "cp -r docs/evil docs/n",
+    "cp -rT docs/evil docs/n",
+    "rsync -a docs/evil/ docs/n/",
+    "git clone . docs/n",
 ]
 PRIVATE = [
     "cat docs/deep/../p.txt",
@@ -122,6 +135,80 @@ PRIVATE = [
     "git log -p -- private",
     "git archive HEAD private",
     "git grep -h . -- private",
+    # names of branches and tags look like those of files
+    "git diff v1.0",
+    "git show feature/x.y",
+    "git log -p release/1.2",
+    "git grep secret v1.0",
+    "git grep secret HEAD",
+    "git grep secret main",
+    # options that show what is in files
+    "git log --binary",
+    "git log --check -3",
+    "git status -v",
+    "git status -sbv",
+    "git commit -a --dry-run -v",
+    "git stash list -p",
+    "git config --blob HEAD:private/p.txt -l",
+    "grep --directories=recurse secret",
+    "grep -drecurse secret",
+    "npm diff --diff=.",
+    # it is put where no rule is about it
+    "git worktree add docs/w",
+    "git bundle create docs/b.bundle HEAD",
+    # what a file says is read too
+    "gcc docs/main.c -o docs/main",
+    "clang -fsyntax-only docs/main.c",
+    "xmllint --xinclude docs/in.xml",
+    "xmllint --noent docs/in.xml",
+    "shellcheck -x docs/t.sh",
+    "pandoc docs/a.tex",
+    "pandoc --embed-resources docs/a.md",
+    "yq -n 'load_str(\"private/p.txt\")'",
+    "yq '.a = load(\"private/m.yaml\")' docs/a.yaml",
+    "yq eval '.. |= strload(.)' docs/a.yaml",
+    "clang-format --style=file:private/p.txt src/b.c",
+    "info private/p.txt",
+    "aws ec2 describe-instances --cli-input-json file://private/p.json",
+]
+CODE = [
+    # it has scripts for its own installation
+    "npm ci",
+    "npm install",
+    "pip install .",
+    "pip install -e .[dev]",
+    "uv pip install -e .",
+    "uv sync",
+    "poetry install",
+    "composer install",
+    "bundle install",
+    "pipenv install",
+    # and for what is done before and after
+    "npm rebuild",
+    "pnpm rebuild",
+    "npm publish --dry-run",
+    "pnpm publish --dry-run",
+    "cargo publish --dry-run",
+    # these run what is in the workspace, whatever their words are
+    "python -m fastapi dev app.py",
+    "python -m streamlit run app.py",
+    "python -m celery -A app worker",
+    "python -m scrapy crawl x",
+    "python -m locust -f x.py",
+    "python -m django shell",
+    "flask shell",
+    "jupyter notebook",
+    "ansible-inventory -i hosts.py --list",
+    "ldd ./x",
+]
+CONNECTS = [
+    # npm asks the registry, which a file of the workspace names, for a newer npm
+    "npm ls",
+    "npm config ls",
+    "npm pkg get name",
+    "npm help install",
+    # what a document shows is fetched
+    "pandoc docs/a.md -o docs/a.docx",
 ]
 OVERWRITTEN = [
     "pytest --junitxml=src/a.py",
@@ -155,12 +242,33 @@ EVERYDAY = [
     ("builder", "mypy --junit-xml reports/mypy.xml src"),
     ("builder", "coverage xml -o build/coverage.xml"),
     ("builder", "ruff check --config pyproject.toml --config line-length=100 src"),
+    ("kept_out", "git diff docs/a.md"),
+    ("kept_out", "git diff v1.0 docs/a.md"),
+    ("kept_out", "git diff HEAD~1 -- docs"),
+    ("kept_out", "git grep -n hello docs/"),
+    ("kept_out", "git grep -n hello -- docs"),
+    ("kept_out", "git log --stat v1.0"),
+    ("kept_out", "git status -sb"),
+    ("kept_out", "git commit -m x"),
+    ("kept_out", "shellcheck docs/t.sh"),
+    ("kept_out", "pandoc --sandbox docs/a.md -o docs/a.html"),
+    ("kept_out", "yq '.a.load' docs/a.yaml"),
+    ("kept_out", "grep -d skip hello docs/a.md"),
+    ("offline", "npm test"),
+    ("offline", "pandoc --sandbox docs/a.md -o docs/a.docx"),
+    ("codeless", "npm ls"),
+    ("codeless", "pip list"),
+    ("open", "rm docs/to"),
+    ("locked", "unlink docs/to"),
+    ("kept_out", "rm docs/link"),
+    ("open", "mv src src2"),
+    ("open", "cp -r docs/sub docs/n"),
     ("open", "rm -rf build"),
     ("open", "rm -rf *.egg-info dist/*"),
     ("open", "mv src/a.py tests/"),
     ("open", "git reflog -5"),
     ("open", "cp -r src src2 && sed -i s/a/b/ src2/x.py"),
-    ("open", "rm -rf docs/*"),
+    ("open", "rm -rf docs/sub/*"),
     ("open", "chmod +x src/*"),
     ("open", "tar -xf docs/a.tar -C build && ls build && rm -rf build"),
     ("kept_out", "cat src/*.py"),
@@ -188,8 +296,10 @@ EVERYDAY = [
 @pytest.fixture(scope="module")
 def ask(tmp_path_factory):
     root = tmp_path_factory.mktemp("populated")
-    for name in (".claude/agents", "docs/evil", "docs/sub", "private/deep", "src", "tests"):
+    for name in (".claude/agents", "docs/evil", "docs/sub", "lib", "private/deep", "src", "tests"):
         (root / name).mkdir(parents=True)
+    for name in ("docs/a.md", "docs/evil/CLAUDE.md", "lib/CLAUDE.md"):
+        (root / name).touch()
     (root / ".claude/settings.json").write_text("{}")
     (root / "private/p.txt").write_text("secret")
     (root / "docs/up").symlink_to("..")
@@ -219,6 +329,16 @@ def test_what_is_protected(ask, agent, command):
 @pytest.mark.parametrize("agent", ["kept_out", "tiered", "reader"])
 def test_what_is_kept_from_an_agent(ask, agent, command):
     assert ask(agent, command) == "deny"
+
+
+@pytest.mark.parametrize("command", CODE)
+def test_code_of_the_project(ask, command):
+    assert ask("codeless", command) == "deny"
+
+
+@pytest.mark.parametrize("command", CONNECTS)
+def test_what_connects_somewhere(ask, command):
+    assert ask("offline", command) == "deny"
 
 
 @pytest.mark.parametrize("command", OVERWRITTEN)

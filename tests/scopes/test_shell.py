@@ -769,7 +769,7 @@ def test_data_tiers_with_shell_text():
         ("pip install x", 3, "understood"),
         ("alembic revision -m x", 3, "project code"),
         ("git push", 4, "understood"),
-        ("npm publish", 4, "understood"),
+        ("npm publish", 4, "project code"),
         ("nosuch", 4, "not understood"),
         ("python -c 1", 4, "not understood"),
         ("ls; nosuch", 4, "not understood"),

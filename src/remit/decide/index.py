@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cached_property, lru_cache
 from posixpath import normpath
 
@@ -77,6 +77,11 @@ class ProtectedPaths:
             if name in self.instructions and not (self.lifted is not None and self.lifted.matches(spelling)):
                 return name
         return None
+
+    def instructs(self, unit: Unit, seen: Iterable[str]) -> bool:
+        """Whether such a file is among what whoever enforces has seen that a pattern changes."""
+        changes = not unit.effects.isdisjoint(("write", "delete"))
+        return changes and any(fold(path).rpartition("/")[2] in self.instructions for path in seen)
 
     def may_instruct(self, unit: Unit) -> bool:
         """Whether a pattern could be such a file, which it does not name."""

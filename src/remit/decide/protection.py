@@ -77,10 +77,10 @@ def unknown_target(case: Case) -> Unit | None:
     for unit in case.units:
         if unit.some and _could_hit(case, unit) and changed_protected(case, unit) != "":
             return unit
-        if unit.kind == "path" and unit.arg and paths.may_instruct(unit):  # what a tool always changes is declared
+        if unit.kind == "path" and unit.arg and unit.wide:  # what a tool always changes is declared
             seen = case.facts.changes.get(unit.value.text)
-            told = seen is not None and not any(fold(one).rpartition("/")[2] in paths.instructions for one in seen)
-            if not told and not any(map(case.cell.names_file, paths.instructions)):
+            hit = paths.may_instruct(unit) if seen is None else paths.instructs(unit, seen)
+            if hit and not any(map(case.cell.names_file, paths.instructions)):
                 return unit
         if unit.untold != "target" or unit.kind != "path":
             continue

@@ -11,7 +11,7 @@ from remit.decide.grid import Bound, Cell, bind, bind_entries
 from remit.decide.reasons import because, limited, limited_text, permit_remedy, unmet_limits
 from remit.model.decision import Obligation, Remedy
 from remit.model.policy import Caller, Reserved
-from remit.model.terms import MAX_CHAIN, PROJECT, UNKNOWN
+from remit.model.terms import MAX_CHAIN, UNDERSTOOD, UNKNOWN
 from remit.model.text import shown
 from remit.model.trace import Covered
 from remit.scopes.glob import Glob
@@ -37,13 +37,18 @@ def halted(case: Case) -> Objection | None:
     return None
 
 
+def _builds(unit: Unit) -> bool:
+    """It installs what the project declares: that runs scripts that the project has for it."""
+    return "install" in unit.effects and kind_of(unit.kind).declared_files(unit) is not None
+
+
 def prohibited(cell: Cell, case: Case) -> Objection | None:
     """Step 3: a `may_not`, a reserved operation, or a tool that isn't accessible to the caller."""
     context, name = case.call.context, cell.caller.name
     if cell.caller.project_code == "deny":
-        code = next((u for u in case.units if u.kind == "shell" and u.grade in (PROJECT, UNKNOWN)), None)
+        code = next((u for u in case.units if u.kind == "shell" and (u.grade != UNDERSTOOD or _builds(u))), None)
         if code is not None:
-            what = "code of the project" if code.grade == PROJECT else "what is not understood"
+            what = "what is not understood" if code.grade == UNKNOWN else "code of the project"
             case.note(3, f"project_code: deny of {name} ({cell.caller.at})")
             reason = f"{name} may not run {what}: `{shown(code.text, 60)}`"
             return case.deny("project-code", reason, rule=cell.caller.at, unsure=code.grade == UNKNOWN)

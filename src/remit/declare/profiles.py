@@ -68,6 +68,7 @@ KINDS = frozenset(
         "suffix",
         "target_dir",
         "write_tree",
+        "yq",
     }
 )
 META_KINDS = frozenset(("show", "data", "shell", "script", "output", "write", "copy", "import", "refuse"))
@@ -107,6 +108,7 @@ _KEYS = frozenset(
         "verb",
         "ends",
         "links",
+        "besides",
     }
 )
 
@@ -219,6 +221,8 @@ class _Compiler:
             fields["alone"] = self._effects(where, data["alone"])
         if "words" in data:
             fields["words"] = {str(word): self._effects(where, value) for word, value in data["words"].items()}
+        if "besides" in data:
+            fields["besides"] = self._effects(where, data["besides"])
         if "looks" in data:
             fields["looks"] = {
                 str(word): None if value is None else self._effects(where, value)

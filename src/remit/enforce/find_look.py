@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 
 from remit.model.facts import PLAIN_NAMES
 from remit.model.pattern import compile_later
-from remit.scopes.glob import Glob
+from remit.scopes.glob import Glob, fold
 from remit.scopes.path import relative_to
 
 SECONDS = 0.5
@@ -37,6 +37,31 @@ def changes_of(patterns: Sequence[Glob], root: str) -> dict[str, tuple[str, ...]
         return {}
     names = (name for paths in found.values() for path in paths for name in path.split("/"))
     return {**found, PLAIN_NAMES: ()} if all(map(_PLAIN.fullmatch, names)) else found
+
+
+def named_below(folders: Iterable[tuple[Glob, str]], names: Container[str], root: str) -> dict[str, tuple[str, ...]]:
+    """By pattern, the files of one of these names (folded) in the folder that tells what the pattern stands for.
+
+    A pattern without any is not there, nor one whose folder is too large to look at."""
+    until = time.monotonic() + SECONDS
+    found: dict[str, tuple[str, ...]] = {}
+    for pattern, folder in sorted(folders, key=lambda pair: (pair[0].text, pair[1])):
+        own: list[str] = []
+        for seen, path in enumerate(_files(os.path.join(root, folder))):
+            if seen > MAX_ENTRIES or time.monotonic() > until:
+                return found
+            below = relative_to(path, root)
+            if fold(below).rpartition("/")[2] in names and (folder != pattern.base or pattern.matches(below)):
+                own.append(below)
+        if own:
+            found[pattern.text] = (*found.get(pattern.text, ()), *own)
+    return found
+
+
+def _files(folder: str) -> Iterator[str]:
+    for here, _, names in os.walk(folder):
+        for name in names:
+            yield os.path.join(here, name)
 
 
 def _matching(pattern: Glob, root: str, until: float) -> Iterator[str]:

@@ -154,6 +154,10 @@ def _links(call: Call, kinds: dict[str, Kind], root: str) -> dict[str, str]:
     paths = sorted({path for kind, text in texts for path in kind.paths(text, call.context.cwd, root)})
     found = {path: _real(os.path.join(root, path)) for path in paths[:MAX_PATHS]}
     links = {path: to for path, real in found.items() if real is not None and (to := relative_to(real, root)) != path}
+    for kind, text in texts:
+        for names in kind.taken_for_files(text, call.context.cwd, root):
+            if not any(os.path.lexists(os.path.join(root, name)) for name in names):
+                links.update(dict.fromkeys(names, ""))
     globs = {glob for kind, text in texts for glob in kind.patterns(text, call.context.cwd, root)}
     if not globs:
         return links
@@ -165,17 +169,30 @@ def _links(call: Call, kinds: dict[str, Kind], root: str) -> dict[str, str]:
 def _changes(rulebook: Rulebook, call: Call, kinds: dict[str, Kind], root: str) -> dict[str, tuple[str, ...]]:
     """What the one command of the call would change whose text doesn't tell it, where git or the disk does."""
     texts = [(kind, text) for name, kind in kinds.items() for text in texts_at(call.args, name.split("."))]
-    if len(texts) != 1:
-        return {}
+    names = grid_of(rulebook).index.protected.instructions
+    folders = {pair for kind, text in texts for pair in kind.moved_folders(text, call.context.cwd, root)}
+    found = _looked_up(texts, names, call, root) if len(texts) == 1 else {}
+    if not folders or not names:
+        return found
+    from remit.enforce.find_look import named_below  # here, as below: few calls have such a command
+
+    for pattern, paths in named_below(folders, names, root).items():
+        found = {**found, pattern: (*found.get(pattern, ()), *paths)}
+    return found
+
+
+def _looked_up(
+    texts: list[tuple[Kind, str]], names: frozenset[str], call: Call, root: str
+) -> dict[str, tuple[str, ...]]:
+    """The same of what the text's patterns stand for, or of the one command that says nothing of what it changes."""
     kind, text = texts[0]
     patterns = kind.found_files(text, call.context.cwd, root)
     if patterns:
-        from remit.enforce import find_look  # here, as below: few calls have such a command
+        from remit.enforce import find_look
 
         return find_look.changes_of(patterns, root)
     command = kind.sole_change(text, call.context.cwd, root)
     if command is None:
-        names = grid_of(rulebook).index.protected.instructions
         wide = kind.changed_patterns(text, call.context.cwd, root)
         aimed = (glob for glob in wide if any(glob.folded().aims_at(name) for name in names))  # the rest asks nothing
         globs = sorted(aimed, key=lambda glob: glob.text)

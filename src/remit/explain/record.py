@@ -46,14 +46,10 @@ def _differences(rulebook: Rulebook, caller: Caller, record: dict[str, Any]) -> 
             continue
         if sorted(map(str, value or ())) != sorted(map(str, wanted.get(key, ()))) or value is None:
             yield f"{key}: the policy says {_list(value)}, the record {_list(wanted.get(key))}"
-    reviewed = caller.reviewed or {}
-    wanted_review = record.get("reviewed", {})
-    if wanted_review and (reviewed.get("on", "")[:10], reviewed.get("by")) != (
-        wanted_review["on"],
-        wanted_review["by"],
-    ):
-        on, by = reviewed.get("on", "never")[:10], reviewed.get("by", "nobody")
-        yield f"reviewed: the policy says {on} by {shown(by)}, the record {wanted_review['on']} by {wanted_review['by']}"
+    mine_on, mine_by = (caller.reviewed or {}).get("on", "never")[:10], (caller.reviewed or {}).get("by", "nobody")
+    on, by = record.get("reviewed", {}).get("on", mine_on), record.get("reviewed", {}).get("by", mine_by)
+    if (on, by) != (mine_on, mine_by):
+        yield f"reviewed: the policy says {mine_on} by {shown(mine_by)}, the record {on} by {shown(by)}"
 
 
 def _list(value: Any) -> str:

@@ -294,7 +294,7 @@ class Authority:
             check_chain(call.context.chain, line)
             sums = sums_of(tool, call.args, (what for state in line for what in state.task.budget.limits))
             used = dict.fromkeys(_uses(decision), 1) | sums
-            capsules.spend(change, line, used, _entries_used(decision), self.scribe)
+            capsules.spend(change, line, used, _entries_used(decision), self.scribe, self._trust(rulebook))
         if decision.approval is not None:
             self.clock.sure(change)
             digest = call_digest(call, rulebook.hash, facts)

@@ -20,7 +20,7 @@ import msgspec
 from remit.model.decoding import Decoding
 from remit.model.digest import sha256
 from remit.model.errors import RemitError
-from remit.record.append import STATES, append
+from remit.record.append import STATES, add, settle
 from remit.record.canonical import MAX_INT, encode
 from remit.record.entry import event_entry
 from remit.record.lease import ELSEWHERE
@@ -247,6 +247,7 @@ def newest(view: Transaction, *wanted: tuple[Kind, tuple[Key, ...]]) -> list[Sai
 
     Raises StateForged for entries that don't follow one another, or are of another kind.
     """
+    settle(view)
     subjects = [subject_of(kind, *key) for kind, key in wanted]
     return _last_of(view, wanted, subjects, view.rows(_newest_query(len(subjects)), *subjects))
 
@@ -258,6 +259,7 @@ def stored(
 
     Raises StateForged as `newest` does.
     """
+    settle(view)
     wanted = ((kind, key), *others)
     subjects = [subject_of(one, *its) for one, its in wanted]
     row, entries = None, []
@@ -314,6 +316,7 @@ def is_past(view: Transaction, place: int) -> bool:
 
 def newest_under(view: Transaction, kind: Kind, *first: str) -> list[Said]:
     """The newest entries of all subjects whose key begins so, in the order of their subjects. Raises StateForged."""
+    settle(view)
     start = subject_of(kind, *first)[:-1] + ","
     query = "SELECT DISTINCT subject FROM leaf WHERE subject >= ? AND subject < ? ORDER BY subject"
     keys = [tuple(_SUBJECT.decode(str(row[0]))[1:]) for row in view.rows(query, start, start + "\U0010ffff")]
@@ -422,6 +425,7 @@ def put(
     """
     subject = subject_of(kind, *key)
     if after == LOOK_UP:
+        settle(change)
         found = change.row("SELECT max(seq) FROM leaf WHERE subject = ?", subject)
         after = int(found[0]) if found is not None and found[0] is not None else None
     state = State((kind.name, *key), after, said_of(kind, row) if row is not None else None)
@@ -429,7 +433,7 @@ def put(
     if sign is not None:
         more["signed"] = base64.b64encode(sign(message_of(event, state))).decode()
     entry = event_entry(event, at, writer, {**about, **more}, private or {})
-    place = append(change, [entry._replace(subject=subject)], ELSEWHERE).first
+    place = add(change, entry._replace(subject=subject), ELSEWHERE)
     if kind.tabled and row is not None:
         _write(change, kind, row, is_new=after is None or kind.history is not None)
     return place

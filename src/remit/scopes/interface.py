@@ -261,6 +261,14 @@ class Kind:
         """The patterns among whose matches links matter: whoever looks at the disk looks for some."""
         return ()
 
+    def moved_folders(self, text: str, cwd: str | None, root: str | None) -> Iterable[tuple[Glob, str]]:
+        """What a text deletes or copies with a folder, and the folder that tells which files these are."""
+        return ()
+
+    def taken_for_files(self, text: str, cwd: str | None, root: str | None) -> Iterable[tuple[str, ...]]:
+        """By command, paths that were taken for files by how they look: whoever looks at the disk sees if any is."""
+        return ()
+
     def changed_patterns(self, text: str, cwd: str | None, root: str | None) -> Iterable[Glob]:
         """The patterns whose matches a text changes: whoever looks at the disk can tell which there are."""
         return ()

@@ -35,6 +35,8 @@ class BaseStore(ABC, Generic[C, T]):
         self._memory: Mapping[str, Any] = {}
         """What transactions have remembered. Replaced, never changed: a transaction keeps the one it began with."""
         self._notes: dict[str, dict[str, Any]] = {}
+        self._known: dict[tuple[str, ...], Any] = {}
+        """What is known of the store since the last write of this process, for as long as nobody else writes."""
         self._turn = threading.local()
         self._writers = Pool(1, open=self._open_writer, close=self._close, inherited=self._inherited)
         self._readers = Pool(READERS, open=self._open_reader, close=self._close, inherited=self._inherited)
@@ -51,7 +53,7 @@ class BaseStore(ABC, Generic[C, T]):
 
     @abstractmethod
     def _begin_write(self, connection: C, deadline: float, look: str | None = None) -> T:
-        """With `look`, a query without values, its first row is in `looked`."""
+        """`look` is a query without values; where it is asked at once, its first row is in `looked`."""
 
     @abstractmethod
     def _begin_read(self, connection: C, deadline: float) -> T: ...
@@ -88,7 +90,7 @@ class BaseStore(ABC, Generic[C, T]):
         self._notes[name] = notes
 
     def forget(self) -> None:
-        self._memory = {}
+        self._memory, self._known = {}, {}
         self._notes.clear()
 
     def version(self) -> int:
@@ -140,6 +142,10 @@ class Block(Generic[C, T]):
             raise
         self._transaction.recalled = store._memory if self._writes else memory
         self._transaction.notes = store._notes
+        if self._writes:
+            if self._transaction.alone:
+                self._transaction.known = dict(store._known)
+            store._known = {}  # until it has ended well
         return self._transaction
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
@@ -159,6 +165,8 @@ class Block(Generic[C, T]):
                 else:
                     store._leave(connection)
                 broken = False
+                if self._writes and not transaction.changed:
+                    store._known = transaction.known
                 if transaction.remembered:
                     store._memory = {**store._memory, **transaction.remembered}
                 for name, more in transaction.fresh_notes.items():

@@ -98,6 +98,9 @@ class Maker:
             lambda: f"{name}={value} {self.call()}", lambda: f"eval '{name}=k'", lambda: f"eval \"c1 ${name}\"",
             lambda: f"trap '{name}=t' DEBUG", lambda: f"c3 {{{name}}}> f9", lambda: f"command eval {name}=m",
             lambda: f"c1 <<E\n${name} {self.name()}\nE", lambda: f"c1 <<< {value}", lambda: "getopts ab: " + name,
+            lambda: "shopt -s nullglob", lambda: "shopt -u nullglob", lambda: "eval 'shopt -s nullglob'",
+            lambda: f"c1 {choose(PATTERNS)} {value}", lambda: f"eval 'k() {{ {name}=e; }}'; k",
+            lambda: f"readarray -t {name} <<< {value}", lambda: f"readarray -n 1 -O 1 {name} <<< {value}",
         )  # fmt: skip
         compound = (
             lambda: f"for {name} in {self.words(1)}; do {self.block()}done",

@@ -127,8 +127,8 @@ tsc --noEmit                                | read
 tsc                                         | read write
 npm test                                    | execute read write (project)
 npm install x                               | install network write
-npm publish                                 | execute network publish
-npm ls                                      | read
+npm publish                                 | execute network publish (project)
+npm ls                                      | network read
 go build ./...                              | execute read write (project)
 go vet ./...                                | execute read (project)
 go mod tidy                                 | install network write
@@ -137,7 +137,7 @@ cargo build                                 | execute read write (project)
 cargo fmt                                   | read write
 cargo fmt --check                           | read
 cargo fmt -- --check                        | read
-cargo publish                               | execute network publish
+cargo publish                               | execute network publish (project)
 cargo build --config x.y=1                  | execute read write (?)
 make build                                  | execute read write (project)
 make -n build                               | execute read write (project)

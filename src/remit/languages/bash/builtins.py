@@ -110,7 +110,7 @@ def _names(name: str, words: Sequence[Word]) -> None:
 def _takes_value(option: str | None) -> bool:
     """True for `-p`, and for `-rp`: the value of the last letter is the next word."""
     letters = (option or "")[1:]
-    flags = set(letters[:-1]) <= set("rseE")
+    flags = set(letters[:-1]) <= set("rseEt")
     return (option or "")[:1] == "-" and flags and f"-{letters[-1:]}" in _VALUED
 
 

@@ -23,6 +23,7 @@ from remit.model.pattern import compile_later
 MAX_VALUES = 16
 MAX_BASES = 16
 MAX_CALLS = 8
+MAX_PATTERNS = 4
 MAX_GIVEN = 3
 """More variables of the host in one command are unknown words."""
 _REFERENCE = compile_later(r"\$\{?#?([A-Za-z_][A-Za-z0-9_]*)")
@@ -44,6 +45,7 @@ _SETTERS = frozenset({"read", "mapfile", "readarray", "getopts", "wait", "unset"
 _RUNNERS = frozenset({"eval", ".", "source"})
 _VALUED = frozenset({"-p", "-t", "-n", "-N", "-d", "-u", "-i"})
 """Options of `read` whose value is mere text."""
+_BACK = ("$OLDPWD", "${OLDPWD}", '"$OLDPWD"', '"${OLDPWD}"')
 _MOVERS = frozenset({"cd", "pushd", "popd"})
 _STRICT = ("-e", "-u", "-x", "-eu", "-ex", "-ux", "-eux", "-euo", "-eo", "-euxo", "-exo", "-uo", "-o", "+e", "+u", "+x")
 STRICT = frozenset((*_STRICT, "pipefail", "errexit", "nounset", "xtrace"))
@@ -51,11 +53,11 @@ STRICT = frozenset((*_STRICT, "pipefail", "errexit", "nounset", "xtrace"))
 HARMLESS_OPTIONS = frozenset(
     """
     autocd checkhash checkjobs checkwinsize cmdhist direxpand dirspell execfail failglob globstar gnu_errfmt histappend
-    histreedit histverify hostcomplete huponexit inherit_errexit lithist mailwarn no_empty_cmd_completion progcomp
-    shift_verbose
+    histreedit histverify hostcomplete huponexit inherit_errexit lithist mailwarn no_empty_cmd_completion nullglob
+    progcomp shift_verbose
     """.split()  # noqa: SIM905  a list of names reads better so
 )
-"""Options of `shopt` that change nothing that matters; `**` is taken for any depth in any case."""
+"""Options of `shopt` that change nothing that matters, or are followed (`nullglob`); `**` is any depth in any case."""
 
 Bases = tuple[str | None, ...]
 
@@ -85,7 +87,20 @@ class HostVariables(NamedTuple):
 class State:
     """What is known at one point of a script."""
 
-    __slots__ = ("bases", "deaf", "exits", "fixed", "frozen", "given", "still", "tainted", "unmoved", "vars")
+    __slots__ = (
+        "bases",
+        "deaf",
+        "exits",
+        "fixed",
+        "frozen",
+        "given",
+        "previous",
+        "still",
+        "tainted",
+        "unmoved",
+        "vanishing",
+        "vars",
+    )
 
     def __init__(self, bases: Bases = (".",)) -> None:
         self.vars: dict[str, tuple[Value, ...]] = {}
@@ -98,6 +113,10 @@ class State:
         """Directories that it may be in, below the shell's own; None is one that the text doesn't tell."""
         self.unmoved: Bases = ()
         """Where it still is if the last `cd` failed."""
+        self.previous: Bases = (None,)
+        """Directories that `cd -` may lead to."""
+        self.vanishing = False
+        """A pattern that matches nothing may become no word at all (`shopt -s nullglob`)."""
         self.tainted = False
         """Names may no longer mean what they meant."""
         self.still = False
@@ -115,7 +134,7 @@ class State:
         new.frozen, new.fixed = self.frozen, self.fixed
         new.unmoved, new.tainted = self.unmoved, self.tainted
         new.still, new.exits, new.deaf = self.still, self.exits, self.deaf
-        new.given = self.given
+        new.given, new.previous, new.vanishing = self.given, self.previous, self.vanishing
         return new
 
     def join(self, other: State) -> None:
@@ -130,6 +149,8 @@ class State:
         self.fixed |= other.fixed
         self.bases = union(self.bases, other.bases)
         self.unmoved = union(self.unmoved, other.unmoved)
+        self.previous = union(self.previous, other.previous)
+        self.vanishing = self.vanishing or other.vanishing
         self.tainted = self.tainted or other.tainted
         self.exits = self.exits and other.exits
         self.deaf = self.deaf or other.deaf
@@ -140,6 +161,7 @@ class State:
         if self.unmoved:
             self.bases = union(self.unmoved, self.bases)
             self.unmoved = ()
+            self.previous = union(self.previous, (None,))
 
     def give(self, name: str, values: tuple[Value, ...] | None) -> None:
         """A variable gets one of these values; None is one that isn't known."""
@@ -156,8 +178,14 @@ class State:
         self.deaf = True
         self.still = False
         self.tainted = self.tainted or other.tainted
+        self.vanishing = self.vanishing or other.vanishing
         if other.bases != self.bases or other.unmoved:
-            self.bases = union(self.bases, (None,))
+            self.lose_place()
+
+    def lose_place(self) -> None:
+        """It may have gone somewhere."""
+        self.bases = union(self.bases, (None,))
+        self.previous = (None,)
 
     def lose(self, names: Iterable[str] | None) -> None:
         """These variables, or all, have values that aren't known."""
@@ -223,7 +251,7 @@ class Follower:
 
     def whole(self, state: State) -> None:
         """The whole script, then the functions of which it isn't known how they are called."""
-        state.still = state.still or _is_still(self.script)
+        state.vanishing = state.vanishing or any(map(_drops_patterns, self.script.commands))
         first = state.copy()
         self.walk(self.script.steps, state, top=True)
         exported = any(_exports(command) for command in self.script.commands)
@@ -233,6 +261,7 @@ class Follower:
             other = State(first.bases if state.still else union(first.bases, (None,)))
             other.tainted = state.tainted or any(self._tainting(c) for c in self.script.commands)
             other.fixed = state.fixed | state.frozen | self._marked()
+            other.vanishing = state.vanishing
             self.walk(step.parts[0], other)
 
     def _marked(self) -> frozenset[str]:
@@ -261,15 +290,21 @@ class Follower:
         elif kind == "sets":
             state.lose((step.name,))
             state.tainted = state.tainted or self.taints(Command(()), (step.name,))
-        elif kind == "subshell":
+        elif kind in ("subshell", "output"):
             inner = state.copy()
+            inner.exits = inner.exits and kind == "subshell"  # bash takes `set -e` back in a substitution
             self.walk(step.parts[0], inner)
         elif kind == "later":
             inner = state.copy()
             inner.vars.clear()
             if not inner.still:
-                inner.bases = union(inner.bases, (None,))
+                inner.lose_place()
             self.walk(step.parts[0], inner)
+        elif kind == "not":
+            self.guarded += 1
+            self.walk(step.parts[0], state)
+            self.guarded -= 1
+            state.settle()
         elif kind in ("and", "or"):
             self.either(step, state)
         elif kind == "if":
@@ -312,8 +347,8 @@ class Follower:
             failed = union(state.unmoved, () if lone else state.bases)
             bases, failed = branch.bases, union(failed, branch.unmoved)
         else:
-            branch.bases = state.unmoved if lone and state.unmoved else union(state.bases, state.unmoved)
-            branch.unmoved = ()
+            branch.settle()
+            branch.bases = state.unmoved if lone and state.unmoved else branch.bases
             self.walk(right, branch)
             if _ends(right, self.script):
                 state.unmoved = ()
@@ -338,7 +373,8 @@ class Follower:
         state.tainted = state.tainted or changes.taints
         state.deaf = state.deaf or changes.traps
         if changes.moves:
-            state.bases = union(state.bases, (None,))
+            state.lose_place()
+        state.vanishing = state.vanishing or changes.drops
         if values is not None:
             state.give(step.name, values)
         inner = state.copy()
@@ -386,13 +422,13 @@ class Follower:
             self.run(variant, place, state)
             program = _program(variant)
             if program in _MOVERS:
-                target = self.moved(bare(variant.words), before)
+                target = self.moved(bare(variant.words), state)
                 moved = target if moved is None else union(moved, target)
             elif program in self.functions and not state.still:
-                state.bases = union(state.bases, (None,))
+                state.lose_place()
         if moved is not None:
             state.unmoved = () if state.exits and not self.guarded and not self.locals else before
-            state.bases = moved
+            state.bases, state.previous = moved, before
         self.changes(variants, state)
 
     def changes(self, variants: list[Command], state: State) -> None:
@@ -522,17 +558,21 @@ class Follower:
         self.calls.pop()
         if changes.returns:
             state.lose(None if changes.everything else changes.names)
-            state.bases = union(state.bases, (*bases, None)) if changes.moves else state.bases
+            if changes.moves:
+                state.bases = union(state.bases, bases)
+                state.lose_place()
         for local, values in self.locals.pop().items():
             state.lose((local,)) if values is None else state.give(local, values)
         state.lose(("@",))
         if outer is not None:
             state.vars["@"] = outer
 
-    def moved(self, words: Sequence[Word], bases: Bases) -> Bases:
+    def moved(self, words: Sequence[Word], state: State) -> Bases:
         """The directories that `cd`, `pushd` or `popd` leads to."""
-        name = words[0].text
+        name, bases = words[0].text, state.bases
         rest = [word for word in words[1:] if word.text not in ("--", "-P", "-L", "-e")]
+        if name == "cd" and len(rest) == 1 and (rest[0].text == "-" or rest[0].raw in _BACK):
+            return state.previous
         target = rest[0].text if len(rest) == 1 and not rest[0].glob and not rest[0].deep else None
         if name == "popd" or (name == "pushd" and target is not None and target[:1] in "+-"):
             target = None
@@ -551,7 +591,7 @@ class Follower:
         raws += [redirect.target.raw for redirect in command.redirects if redirect.target and not redirect.target.text]
         raws += [redirect.raw for redirect in command.redirects if redirect.raw]
         if not raws:
-            return [command]
+            return _without_patterns([command]) if state.vanishing else [command]
         found = []
         for values in self.ways(raws, state):
             for there in self.hosts_ways(command, state):
@@ -562,7 +602,7 @@ class Follower:
                     variant = variant._replace(words=tuple(_with_given(word, there.set) for word in variant.words))
                 if variant not in found:
                     found.append(variant)
-        return found
+        return _without_patterns(found) if state.vanishing else found
 
     def hosts_ways(self, command: Command, state: State) -> list[HostVariables]:
         """Which variables of the host a command's words use, each once as set and once as not set or empty."""
@@ -638,6 +678,27 @@ def _with_given(word: Word, given: frozenset[str]) -> Word:
     return Word(None, word.raw, start=word.raw.partition("$")[0].replace('"', "") or GIVEN)
 
 
+def _without_patterns(variants: list[Command]) -> list[Command]:
+    """The commands, each also without patterns that it may lose: `find *.d -delete` becomes `find -delete`."""
+    found = list(variants)
+    for variant in variants:
+        places = [place for place, word in enumerate(variant.words) if word.glob]
+        if len(places) > MAX_PATTERNS:
+            raise NotUnderstood("shell", "too many patterns, each of which may become no word")
+        for kept in product((True, False), repeat=len(places)):
+            lost = {place for place, keeps in zip(places, kept, strict=True) if not keeps}
+            words = tuple(word for place, word in enumerate(variant.words) if place not in lost)
+            if lost and words:
+                found.append(variant._replace(words=words))
+    return found
+
+
+def _drops_patterns(command: Command) -> bool:
+    """True if after it a pattern that matches nothing may become no word."""
+    words = [word.text for word in bare(command.words)]
+    return words[:1] == ["shopt"] and "nullglob" in words
+
+
 class Changes:
     """What steps may change, found without following them."""
 
@@ -651,6 +712,8 @@ class Changes:
         self.returns = False
         self.traps = False
         """Something could be set to run at any time."""
+        self.drops = False
+        """Patterns may become no word from here on."""
         self._seen: set[str] = set()
 
     def add(self, steps: Iterable[Step]) -> None:
@@ -659,7 +722,7 @@ class Changes:
             self.follower.budget.spend()
             if step.kind == "command":
                 self._command(self.script.commands[step.place])
-            elif step.kind in ("subshell", "later", "function"):
+            elif step.kind in ("subshell", "output", "later", "function"):
                 continue
             elif step.kind == "hides":
                 self.names.add(step.name)
@@ -679,6 +742,9 @@ class Changes:
             self.traps = True
         else:
             self.names |= names
+        if program == "eval":
+            self._evaluated(words[1:])
+        self.drops = self.drops or _drops_patterns(command)
         self.moves = self.moves or program in _MOVERS
         self.returns = self.returns or program in ("return", "break", "continue")
         self.taints = self.taints or self.follower._tainting(command)
@@ -689,6 +755,20 @@ class Changes:
                 self.everything = self.moves = True
             for body in bodies:
                 self.add(body.parts[0])
+
+    def _evaluated(self, words: Sequence[Word]) -> None:
+        """The text that `eval` runs changes what its commands change."""
+        text = " ".join(word.text or "" for word in words)
+        self.follower.budget.spend(1 + len(text))
+        try:
+            script = read_script(text)
+        except NotUnderstood:
+            self.taints = True
+            return
+        inner = Changes(script, self.follower)
+        inner.add(script.steps)
+        self.drops = self.drops or inner.drops
+        self.taints = self.taints or inner.taints or bool(script.functions) or any(w.text is None for w in words)
 
 
 def _program(command: Command) -> str | None:
@@ -774,7 +854,7 @@ def _is_cd(steps: Sequence[Step], script: Script) -> bool:
     return bool(words) and words[0].text in _MOVERS
 
 
-def _is_still(script: Script) -> bool:
+def is_still(script: Script) -> bool:
     """True if no command of the script could change its directory."""
     return not any(_program(one) is None or _program(one) in _MOVERS | _RUNNERS | {"trap"} for one in script.commands)
 

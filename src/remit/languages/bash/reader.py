@@ -228,9 +228,9 @@ class _Reader(Scanner):
 
     def pipeline(self) -> None:
         """Commands joined by pipes, after any `!` and `time`."""
-        empty = self.prefixes()
+        prefix = self.prefixes()
         first = len(self.found.drafts)
-        if empty and (self.at >= len(self.text) or self.operator() in (";", "&", "\n", ")")):
+        if prefix and (self.at >= len(self.text) or self.operator() in (";", "&", "\n", ")")):
             return  # `time` and `!` may stand alone
         stages = [self.collect(lambda: self.command(None))]
         start = first
@@ -243,19 +243,19 @@ class _Reader(Scanner):
             stages.append(self.collect(lambda: self.command(source)))  # noqa: B023 - called at once
             self.blanks()
         if len(stages) == 1:
-            self.block.extend(stages[0])
+            self.block.extend([Part("not", parts=(stages[0],))] if prefix == "!" else stages[0])
         else:
             self.block.extend(Part("subshell", parts=(stage,)) for stage in stages)
             self.joined([(first, len(self.found.drafts))], ["pipe"])
 
-    def prefixes(self) -> bool:
-        """Skips `!` and `time`; true if there was one."""
-        found = False
+    def prefixes(self) -> str:
+        """Skips `!` and `time`; `!` if that is among them."""
+        found = ""
         while True:
             word = self.bare()
             if word not in ("!", "time"):
                 return found
-            found = True
+            found = "!" if "!" in (found, word) else word
             self.at += len(word)
             self.blanks()
             if word == "time":
@@ -690,7 +690,7 @@ class _Reader(Scanner):
         self.context, self.fed, self.has_document = frozenset({"substitution"}), self.fed or fed, False
         self.deeper(1)
         first = len(self.found.drafts)
-        self.block.append(Part("subshell", parts=(self.collect(self.statements),)))
+        self.block.append(Part("output", parts=(self.collect(self.statements),)))
         if self.documents:
             raise NotUnderstood("shell", "a here-document that ends outside of its substitution")
         if self.has_document:
@@ -711,7 +711,7 @@ class _Reader(Scanner):
         self.deeper(1)
         reader = _Reader(text, self.depth, self.found, frozenset({"substitution"}), fed=self.fed)
         reader.whole()
-        self.block.append(Part("subshell", parts=(reader.block,)))
+        self.block.append(Part("output", parts=(reader.block,)))
         self.deeper(-1)
 
     def nested_document(self, body: str) -> str | None:

@@ -115,6 +115,8 @@ class Reading:
         """Where it works, if not where the shell is."""
         self.links = ""
         """What the command does with links below a folder, where its profile or an option says so."""
+        self.taken: list[Word] = []
+        """Words that were taken for files by how they look."""
         self.brings = False
         """Among what it writes below a folder may be links: it unpacks an archive, or clones a repository."""
 

@@ -47,9 +47,11 @@ class Step(NamedTuple):
     | command | none; `place` |
     | sets | none; the expression or expansion sets the variable `name` |
     | hides | none; the variable `name` already has a value that the command gives it |
-    | subshell | what changes nothing outside: `(…)`, a substitution, a stage of a pipe, what runs in the background |
+    | subshell | what changes nothing outside: `(…)`, a stage of a pipe, what runs in the background |
+    | output | a substitution, which changes nothing outside either |
     | later | what runs at a time that isn't known: a substitution in a here-document |
     | and, or | the left side; the right side, which may run |
+    | not | what stands behind `!`: it ends nothing if it fails |
     | if | the condition; what follows `then`; what follows `else` |
     | case | one for each pattern |
     | loop | condition and body |

@@ -28,6 +28,8 @@ _SHORT_KINDS = {
 }  # fmt: skip
 _ENVIRONMENT_JQ = compile_later(r"\$ENV\b|\$__loc__|(?<![.\w$\"-])env\b")
 _MODULES_JQ = compile_later(r"\b(?:import|include|modulemeta|get_search_list)\b")
+_FILES_YQ = compile_later(r"\b(?:load|strload|load_\w+)\s*\(")
+_ENVIRONMENT_YQ = compile_later(r"\b(?:strenv|envsubst)\b")
 _STRINGS_JQ = compile_later(r'"(?:[^"\\]|\\[^(])*"')
 
 
@@ -319,6 +321,16 @@ def read_jq(out: Reading, word: Word) -> None:
     if _MODULES_JQ.search(text):
         out.unknown.append("a jq program that reads modules")
     if _ENVIRONMENT_JQ.search(text):
+        out.dynamic.append("the environment")
+
+
+def read_yq(out: Reading, word: Word) -> None:
+    """An expression of yq, of either program of that name: jq's, or one with operators that read files."""
+    read_jq(out, word)
+    text = _STRINGS_JQ.sub('""', word.text or "")
+    if _FILES_YQ.search(text):
+        out.unknown.append("an expression of yq that reads files")
+    if _ENVIRONMENT_YQ.search(text):
         out.dynamic.append("the environment")
 
 

@@ -20,6 +20,7 @@ from remit.languages.programs.derived import (
     read_ssh_setting,
     read_toml_setting,
     read_transport,
+    read_yq,
     resources,
     touch_backups,
     touch_edited,
@@ -83,6 +84,8 @@ class Interpreter:
         self.moduled = False
         self.seen: set[str] = set()
         """Every option that was given."""
+        self.besides: frozenset[str] = frozenset()
+        """Effects that every subcommand has besides its own."""
         self.replaced: frozenset[str] | None = None
         self.reaches: tuple[str, ...] = ()
         """What it works on, whether or not a word names it: a branch, a context."""
@@ -117,6 +120,8 @@ class Interpreter:
         """The whole command."""
         self._profile(profile, list(words), {})
         base = self.base if self.replaced is None else self.replaced
+        if not self.out.project:
+            self.base, base = self.base | self.besides, base | self.besides
         if self.helps:
             self.out.effects -= base
             base = frozenset()
@@ -224,6 +229,7 @@ class Interpreter:
             self.out.unknown.append(f"the subcommand `{name}` isn't known")
             return
         self.sub = (*self.sub, name)
+        self.besides |= frozenset(profile.besides)
         self._profile(found, rest, inherited)
 
     def _unsure(self, profile: Profile, word: Word, ended: bool) -> None:
@@ -277,6 +283,10 @@ class Interpreter:
             refused = next((o.refuse for n, o in profile.options.items() if o.refuse and _names(n, word.text)), None)
             if refused:
                 self.out.refused.append(f"`{name}`: {refused}")
+            address = value if equals else word.text
+            if kind == "text" and address.startswith(("file://", "fileb://")):
+                self.out.touch("read", Word(address.partition("//")[2], word.raw))
+                self.out.effects.add("read")
             if word.text.startswith("-") and word.text != "-":
                 if equals and value and kind != "text":
                     self._value(kind, Word(value, word.raw, word.glob))
@@ -621,6 +631,8 @@ class Interpreter:
                 out.effects.add("execute")  # it runs gpg
         elif kind == "jq":
             read_jq(out, word)
+        elif kind == "yq":
+            read_yq(out, word)
         elif kind == "paths_in":
             self._paths_in(word)
         elif kind == "toml_setting":

@@ -91,6 +91,8 @@ class Profile(msgspec.Struct, frozen=True, omit_defaults=True):
     """Its effects when it is given no arguments: `git branch` only lists."""
     declared: Declared | None = None
     """It can install what files of the project say, and nothing else; never taken over by `same`."""
+    besides: tuple[str, ...] = ()
+    """Effects that each of its subcommands has besides its own, unless it runs code of the workspace."""
     at_most: tuple[str, ...] | None = None
     """All effects that it can have, whatever its words are: a word that is not literal could be any option. None: some
     option runs a program or connects somewhere, or nobody has looked."""

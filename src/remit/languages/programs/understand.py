@@ -9,6 +9,7 @@ from fnmatch import fnmatchcase
 from posixpath import normpath
 from typing import NamedTuple
 
+from remit.languages.bash.builtins import DECLARES
 from remit.languages.bash.follow import (
     HARMLESS_OPTIONS,
     STRICT,
@@ -18,6 +19,7 @@ from remit.languages.bash.follow import (
     State,
     bare,
     given_names,
+    is_still,
     join,
     union,
 )
@@ -100,6 +102,8 @@ class Act(NamedTuple):
     """Among what it writes below a folder may be links, which nobody has seen."""
     declared: tuple[str, ...] | None = None
     """It installs only what files of the project say, these among them; None: something else, or nothing."""
+    taken: tuple[Word, ...] = ()
+    """Words of git that were taken for files by how they look: if none of them is one, they are revisions."""
 
     @property
     def names(self) -> frozenset[str]:
@@ -181,6 +185,10 @@ def _acts(
     if depth > MAX_DEPTH:
         raise NotUnderstood("shell", "commands nested too deeply")
     walk = _Walk(read_script(text), depth, via, budget, around, functions)
+    if via[-1:] != ("eval",):
+        state.still = is_still(walk.script)
+    if walk.script.functions and via[-1:] in (("eval",), ("trap",)):
+        state.tainted = True  # names mean something else from here on, also in the text around it
     walk.whole(state)
     walk.found.sort(key=lambda found: found[0])
     return [act for _, act in walk.found]
@@ -232,6 +240,8 @@ class _Walk(Follower):
             return not all(word.text in ("-s", "-u", "-q") or word.text in HARMLESS_OPTIONS for word in words[1:])
         if name in ("alias", "enable", "hash") and len(words) > 1:
             return True
+        if name in DECLARES and any((word.text or "").startswith("BASHOPTS") for word in words[1:]):
+            return True  # exported, it hands options on to other shells
         assigned = dict(command.assigns)
         if name in ("export", "readonly"):
             names = assigned.keys()  # without a value nothing changes
@@ -269,7 +279,8 @@ def _command(
     asked = read_client(profile.special if profile is not None else None, out, reader.seen, command, given)
     own = frozenset(out.effects)
     if not out.project or "execute" not in own:  # what code of the workspace does is not the program's to say
-        touch_implied(out, own - asked, {**reader.implied, **reader.opted}, has_paths=reader.has_paths)
+        sure = reader.has_paths if reader.pathspecs else None
+        touch_implied(out, own - asked, {**reader.implied, **reader.opted}, sure=sure)
     mark = len(out.touches)
     for redirect in command.redirects:
         _redirect(redirect, out)
@@ -325,6 +336,7 @@ def _command(
         asked=asked,
         options=frozenset(reader.seen),
         brings=out.brings,
+        taken=tuple(out.taken),
         declared=None if unknown else reader.declared,
     )
     acts = [act]
@@ -348,23 +360,31 @@ def _command(
 
 
 def _name_files(words: list[Word]) -> bool:
-    """Words that are files or revisions, as git takes them, certainly name a file, and no file of a revision."""
+    """Words that are files or revisions, as git takes them, look like a file, and like no file of a revision."""
     texts = [word.text or ":" for word in words]
     return not any(":" in text for text in texts) and any(_FILE.fullmatch(text) for text in texts)
 
 
 def touch_implied(
-    out: Reading, effects: frozenset[str], implied: Mapping[str, tuple[str, ...] | None], *, has_paths: bool = False
+    out: Reading,
+    effects: frozenset[str],
+    implied: Mapping[str, tuple[str, ...] | None],
+    *,
+    sure: bool | None,
 ) -> None:
     """Afterwards every effect on files has a touch, or the profile says that it is on none.
+
+    To git, paths are all that it touches of what could be anything; `sure`: they certainly are paths. None: the words
+    of other programs say nothing about what else could be touched.
 
     INVARIANT: an effect whose target neither the text nor the profile tells has a touch without text: it is anywhere.
     """
     for effect in FILE_EFFECTS:
         words = [touch.path for touch in out.touches if touch.effect == effect]
-        if effect not in effects or (
-            words and (implied.get(effect, ()) is not None or has_paths or _name_files(words))
-        ):
+        if effect not in effects or (words and (implied.get(effect, ()) is not None or sure)):
+            continue
+        if sure is not None and _name_files(words):
+            out.taken.extend(words)
             continue
         places = implied.get(effect)
         if places is None:
@@ -394,7 +414,7 @@ def _shell(
         return _acts(text.text, depth + 1, via, state, budget, given, functions)
     inner = State(bases)
     if via[-1] == "trap":
-        inner.tainted = state.tainted
+        inner.tainted, inner.vanishing = state.tainted, True
         inner.bases = bases if state.still else union(bases, (None,))
         acts = [] if text.text is None else _acts(text.text, depth + 1, via, inner, budget, given, functions)
         state.late(inner)

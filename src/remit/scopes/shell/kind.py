@@ -61,6 +61,16 @@ class ShellKind(Kind):
 
         return named_patterns(text, cwd, root)
 
+    def moved_folders(self, text: str, cwd: str | None, root: str | None) -> Iterable[tuple[Glob, str]]:
+        from remit.scopes.shell.units import moved_folders
+
+        return moved_folders(text, cwd, root)
+
+    def taken_for_files(self, text: str, cwd: str | None, root: str | None) -> Iterable[tuple[str, ...]]:
+        from remit.scopes.shell.units import taken_for_files
+
+        return taken_for_files(text, cwd, root)
+
     def changed_patterns(self, text: str, cwd: str | None, root: str | None) -> Iterable[Glob]:
         from remit.scopes.shell.units import changed_patterns
 

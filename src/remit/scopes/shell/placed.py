@@ -67,6 +67,16 @@ class Placed:
         self, touch: Touch, path: str | Glob | None, links: Mapping[str, str]
     ) -> Iterable[tuple[Touch, str | Glob | None]]:
         """Where it leads; what lies below a folder that is a link lies below where that leads, too."""
+        if touch.path in self.act.taken and links.get(path.base if isinstance(path, Glob) else path or "") == "":
+            yield _untold(touch), None  # no such file is there: to git it is a revision
+            return
+        if isinstance(path, str) and touch.effect == "delete":
+            folder = folder_of(path)  # a link is deleted itself, not what it leads to
+            place = f"{links[folder]}/{path.rpartition('/')[2]}".removeprefix("./") if folder in links else path
+            if place != path:
+                self.spelled[place] = path
+            yield touch, place
+            return
         if isinstance(path, str) and path in links:
             self.carries = self.carries or touch.links == "copy"
             self.spelled[links[path]] = path
@@ -106,6 +116,11 @@ def _placed(
     for touch in touches:
         for where in bases:
             yield touch, _locate(touch, where, root, act.program not in EXPANDED) if where is not None else None
+
+
+def folder_of(path: str) -> str:
+    """The folder that a path lies in."""
+    return path.rpartition("/")[0] or "."
 
 
 def _untold(touch: Touch) -> Touch:

@@ -11,7 +11,7 @@ from remit.languages.programs.understand import Act, understand
 from remit.model.terms import UNKNOWN
 from remit.scopes.glob import Glob
 from remit.scopes.interface import Unit
-from remit.scopes.shell.placed import Placed, is_descriptor
+from remit.scopes.shell.placed import Placed, folder_of, is_descriptor
 from remit.scopes.shell.sole import is_of_odd_names
 from remit.scopes.sql.units import checked_statement, may_change_schema, table_units
 from remit.scopes.url import Url, UrlError, UrlPattern, parse_url
@@ -25,9 +25,11 @@ EVERYTHING = Glob.parse("**")
 def named_paths(text: str, cwd: str | None, root: str | None) -> set[str]:
     """The normal paths that a text names: whoever looks at the disk follows these."""
     placed = [Placed(act, cwd, root) for act in understand(text).acts]
-    found = [path for one in placed for _, path in (*one.touches, *one.redirected) if path is not None]
+    found = [pair for one in placed for pair in (*one.touches, *one.redirected) if pair[1] is not None]
     climbed = {path for one in placed for path in one.climbs(cwd, root)}
-    return ({path.base if isinstance(path, Glob) else path for path in found} | climbed) - {"."}
+    names = {path.base if isinstance(path, Glob) else path for _, path in found if path is not None}
+    folders = {folder_of(path) for touch, path in found if touch.effect == "delete" and isinstance(path, str)}
+    return (names | folders | climbed) - {"."}
 
 
 def named_patterns(text: str, cwd: str | None, root: str | None) -> set[Glob]:
@@ -35,6 +37,32 @@ def named_patterns(text: str, cwd: str | None, root: str | None) -> set[Glob]:
     placed = [Placed(act, cwd, root) for act in understand(text).acts]
     found = [pair for one in placed for pair in (*one.touches, *one.redirected)]
     return {path for touch, path in found if isinstance(path, Glob) and not path.absolute and touch.links != "none"}
+
+
+def moved_folders(text: str, cwd: str | None, root: str | None) -> set[tuple[Glob, str]]:
+    """Patterns of what a text deletes with a folder, or copies to, each with the folder that tells which files."""
+    found: set[tuple[Glob, str]] = set()
+    for placed in (Placed(act, cwd, root) for act in understand(text).acts):
+        deep = [(touch, path) for touch, path in placed.touches if isinstance(path, Glob) and not path.absolute]
+        sources = [path.base for touch, path in deep if touch.effect == "read" and touch.deep]
+        for touch, path in deep:
+            if touch.effect == "delete" and touch.deep and not touch.path.found:
+                found.add((path, path.base))
+            elif touch.effect == "write":
+                found.update((path, source) for source in sources if source != path.base)
+    return found
+
+
+def taken_for_files(text: str, cwd: str | None, root: str | None) -> list[tuple[str, ...]]:
+    """By command of git, what was taken for files by how it looks: if nothing of it is there, these are revisions."""
+    found = []
+    for act in understand(text).acts:
+        touches = tuple(touch for touch in act.touches if touch.path in act.taken)
+        placed = Placed(act._replace(touches=touches), cwd, root).touches if touches else ()
+        paths = tuple(path.base if isinstance(path, Glob) else path for _, path in placed if path is not None)
+        if paths:
+            found.append(paths)
+    return found
 
 
 def changed_patterns(text: str, cwd: str | None, root: str | None) -> set[Glob]:
