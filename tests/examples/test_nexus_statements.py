@@ -16,7 +16,7 @@ from tests.examples.kit import EXAMPLES, Asked
 NEXUS = Asked("nexus")
 WORKERS = ("Builder", "Scaffolder", "Verifier", "Scribe", "Sentinel", "DevOps", "Architect")
 PLAN = [{"edit": {"path": ["migrations/**", "pyproject.toml"]}}, {"Bash": {"shell": {"run": [{"npm": ["install"]}]}}}]
-SAID = {"intent": "add it", "because": "the plan says so", "consequences": "one more of it"}
+SAID = ("add it", "the plan says so", "one more of it")
 
 
 def decided(
@@ -30,7 +30,7 @@ def decided(
     if plan is not None:
         task["plan"] = plan
     facts = read_facts(NEXUS.rulebook, json.dumps({"capsules": {"T": task}}), "facts")
-    call = Call(agent, tool, args, Context(capsule="T", chain=chain), Statement(**SAID))
+    call = Call(agent, tool, args, Context(capsule="T", chain=chain), Statement(*SAID))
     return decide(NEXUS.rulebook, call, facts)
 
 
