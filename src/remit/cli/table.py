@@ -32,6 +32,10 @@ COMMANDS: dict[str, Entry] = {
         "scan",
         "Scan a repository for what it says its agents may do: definitions, settings, matrices",
     ),
+    "init": Command(
+        "init",
+        "Write a first remit.yaml from the repository's own definitions and documents, never wider than they are",
+    ),
     "check": Command(
         "check", "Check that a policy loads, its examples and `never` statements hold, and its tests pass"
     ),
@@ -143,7 +147,7 @@ COMMANDS: dict[str, Entry] = {
             ),
             "report": Command(
                 "capsule.report",
-                "Report on a task: who, when, calls by tool, questions and response times, denials, hand-overs",
+                "Report on a task: calls, files written, commands, questions, denials, hand-overs, unused grants",
             ),
         },
     ),

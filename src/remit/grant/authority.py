@@ -135,6 +135,24 @@ class Authority:
         clock, scribe = self.clock, self.scribe
         halts.violated(change, call, decision, halting, call_id=call_id, point=point, clock=clock, scribe=scribe)
 
+    def found_incident(
+        self, *, code: str, reason: str, agent: str, tool: str, point: str, policy: str, capsule: str | None = None
+    ) -> Incident:
+        """Opens an incident about what was found afterwards; it halts nobody. Raises StoreError."""
+        with self.store.write() as change:
+            return halts.found_incident(
+                change,
+                code=code,
+                reason=reason,
+                agent=agent,
+                tool=tool,
+                point=point,
+                policy=policy,
+                capsule=capsule,
+                clock=self.clock,
+                scribe=self.scribe,
+            )
+
     def incidents(self, rulebook: Rulebook | None = None) -> list[Incident]:
         """Every incident, the oldest first. Raises StoreError and StateForged."""
         with self.store.read() as view:
