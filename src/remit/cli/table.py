@@ -64,6 +64,10 @@ COMMANDS: dict[str, Entry] = {
     "report": Command("report", "Report the tools that an agent can use, with totals by layer and scopes"),
     "tools": Command("tools", "Show the tools that an agent can see, with their arguments and limits"),
     "who-can": Command("who_can", "Show who may use a tool"),
+    "record": Command(
+        "record",
+        "Show a team's permission record of an agent as an entry of `agents`, or compare it with the policy",
+    ),
     "reach": Command(
         "reach",
         "Show what an agent can cause by delegating: whom its work can reach, and what that adds to its own rights",
