@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from remit.model.decision import Decision
+from remit.record.batch import Receipt
 from remit.record.errors import LedgerError, LedgerUnavailable
 from remit.record.reader import entry_at, values_of
 from remit.record.writer import Ledger
 from remit.store import Store
+from remit.store.interface import Transaction
 from tests.record.stores import FaultyStore, allowed, call, denied, said
 
 
@@ -216,22 +220,26 @@ def test_commits_that_fail_again_and_again_leave_no_entry_twice(ledger: Ledger, 
 
 
 def test_a_store_that_hangs(store: FaultyStore):
+    """Whoever writes waits for its disk; everybody else is told in time, and their calls did not run."""
     ledger = Ledger(store, point="test", deadline=0.3)
     store.fault = "hang"
-    with pytest.raises(LedgerUnavailable):
-        ledger.intent(call(), allowed(tier=1), call_id="hung")
+    hung: list[Receipt] = []
+    first = threading.Thread(target=lambda: hung.append(ledger.intent(call(), allowed(tier=1), call_id="hung")))
+    first.start()
+    while ledger._turn is None:
+        time.sleep(0.01)
     with pytest.raises(LedgerUnavailable):
         ledger.intent(call(), denied(), call_id="behind")
     store.fault = None
     store.release.set()
+    first.join()
     end = time.monotonic() + 60
-    while len(said(store)) < 4 and time.monotonic() < end:
+    while len(said(store)) < 3 and time.monotonic() < end:
         time.sleep(0.02)
     by_call = [(entry["call"], entry.get("result")) for entry in said(store)]
-    assert sorted(by_call, key=str) == sorted(
-        [("hung", None), ("hung", "not-run"), ("behind", None), ("behind", "not-run")], key=str
-    )
-    assert running(store) == []
+    assert by_call == [("hung", None), ("behind", None), ("behind", "not-run")]
+    assert [receipt.seq for receipt in hung] == [0]
+    assert running(store) == [("hung", 0)]
     ledger.close()
 
 
@@ -243,15 +251,63 @@ def test_a_thread_that_meets_the_unexpected_does_not_die(store: FaultyStore):
             raise RuntimeError("no clock")
         return time.time_ns()
 
-    ledger = Ledger(store, point="test", clock=clock)
+    ledger = Ledger(store, point="test", clock=clock, heartbeat=0.05)
     ledger.intent(call(), denied())
     broken.set()
-    ledger.intent(call(), allowed())
-    with pytest.raises(LedgerUnavailable):
-        ledger.flush()
+    _until(lambda: ledger._down)
+    assert ledger.intent(call(), allowed()).seq is not None, "nobody relies on the thread"
     broken.clear()
-    ledger.intent(call(), denied())
+    beats = results(store).count(("heartbeat", None))
+    _until(lambda: results(store).count(("heartbeat", None)) > beats)
     ledger.close()
+
+
+def _until(happened: Callable[[], bool]) -> None:
+    end = time.monotonic() + 60
+    while not happened():
+        assert time.monotonic() < end
+        time.sleep(0.02)
+
+
+@pytest.mark.parametrize("kept", [False, True])
+def test_a_caller_that_is_interrupted_while_it_writes(ledger: Ledger, store: FaultyStore, slow: None, kept: bool):
+    """Its tool does not run, and the log says so if it has the call; what others had queued is there once."""
+    quiet = ledger.intent(call(), allowed())
+
+    @contextmanager
+    def interrupted(look: str | None = None) -> Iterator[Transaction]:
+        with FaultyStore.write(store, look) as change:
+            yield change
+            if not kept:
+                raise KeyboardInterrupt
+        raise KeyboardInterrupt
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(store, "write", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            ledger.intent(call(), allowed(tier=2), call_id="interrupted")
+    ledger.intent(call(), denied(), call_id="next")
+    ledger.flush()
+    found = [(entry["call"], entry.get("result")) for entry in said(store)]
+    assert sorted(found, key=str) == sorted(
+        [(quiet.call, None), ("next", None), *([("interrupted", None), ("interrupted", "not-run")] if kept else [])],
+        key=str,
+    )
+    assert running(store) == [(quiet.call, 0)]
+
+
+def test_a_call_from_within_a_write_is_refused_at_once(ledger: Ledger, store: FaultyStore):
+    """As of a signal handler, or of what the garbage collector runs: it can't wait for its own thread."""
+    told: list[str] = []
+
+    def also(change: Transaction) -> None:
+        with pytest.raises(LedgerUnavailable) as caught:
+            ledger.intent(call(), denied(), call_id="within")
+        told.append(str(caught.value))
+
+    ledger.intent(call(), allowed(tier=1), call_id="around", also=also)
+    assert ["this very thread" in one for one in told] == [True]
+    assert [entry["call"] for entry in said(store)] == ["around"]
 
 
 def test_a_ledger_that_is_stopped(ledger: Ledger):

@@ -89,7 +89,7 @@ class Recorder(Protocol):
     def flush(self) -> None:
         """Everything that was queued is on disk. Raises LedgerError."""
 
-    def queue_intent(self, call: Call, decision: Decision) -> str | None:
+    def queue_intent(self, call: Call, decision: Decision) -> Receipt | None:
         """The same as `intent` without a wait, where that is allowed; None if not. Raises LedgerError."""
 
     def queue_done(self, call: str, took: int) -> bool:
@@ -120,17 +120,19 @@ class Enforcer:
         """Calls whose results were dropped before they ended; the next attempt records that."""
 
     @classmethod
-    def of_project(
-        cls, root: Path, state: Path, store: Store, ledger: Recorder, *, sealed: tuple[str, ...] = ()
-    ) -> Enforcer:
-        """Under what is activated in a project, asked anew for each call; nobody may change what is `sealed`."""
+    def of_project(cls, root: Path, state: Path, store: Store, ledger: Recorder) -> Enforcer:
+        """Under what is activated in a project, asked anew for each call."""
         authority = Authority(store, Vault(store, state / "keys"))
-        return cls(
-            authority,
-            ledger,
-            Activated(root, store).rulebook,
-            lambda book: facts_at(root / book.book.root, state, sealed),
+        rulebook = Activated(root, store).rulebook
+        return cls(authority, ledger, rulebook, lambda book: facts_at(root / book.book.root, state))
+
+    def at(self, root: Path, state: Path, sealed: tuple[str, ...]) -> Enforcer:
+        """The same where the project lies here; nobody may change what is `sealed`."""
+        found = Enforcer(
+            self.authority, self.ledger, self.rulebook, lambda book: facts_at(root / book.book.root, state, sealed)
         )
+        found.reads, found.schemas = self.reads, self.schemas
+        return found
 
     # The sequence
 
@@ -190,11 +192,11 @@ class Enforcer:
                 return self.refuse(call, denied, call_id=carrier.call_id)
             if quick:
                 try:
-                    name = self.ledger.queue_intent(call, decision)
+                    receipt = self.ledger.queue_intent(call, decision)
                 except Exception:
-                    name = None  # recorded with a wait, it fails again and denies
-                if name is not None:
-                    return self._carried(Passage(self.ledger, name, decision, call.args), carrier, judged)
+                    receipt = None  # recorded with a wait, it fails again and denies
+                if receipt is not None:
+                    return self._carried(Passage(self.ledger, receipt, decision, call.args), carrier, judged)
                 yield MAY_WAIT
             begun = self._begun(carrier, judged)
             if begun is not None:
@@ -325,7 +327,7 @@ class Enforcer:
         except Exception as error:
             reason = "the decision can't be recorded, so nothing may run; tell the person who runs you"
             return refusal(call, "ledger-unavailable", reason, detail=str(error), policy=decision.policy)
-        passage = Passage(self.ledger, receipt.call, receipt.on(decision), call.args)
+        passage = Passage(self.ledger, receipt, decision, call.args)
         if stopped is not None:
             return passage.refused(stopped)
         if self._halted_since(judged):
@@ -521,6 +523,11 @@ class Enforcer:
         return found
 
 
+def foreseen(rulebook: Rulebook, call: Call, facts: Facts) -> Decision:
+    """What a rulebook that need not be in force says about a call: nothing is recorded, and nothing runs by it."""
+    return decide(rulebook, call, look_up(rulebook, call, facts))
+
+
 def wait(attempt: Attempt) -> Passage | Decision:
     """How the attempt ended."""
     try:
@@ -551,14 +558,20 @@ class _Ground:
 class Passage:
     """One call that has begun. It ends once."""
 
-    __slots__ = ("_began", "_ended", "_ledger", "args", "call", "close", "decision", "places", "undo")
+    __slots__ = ("_began", "_decision", "_ended", "_ledger", "_receipt", "args", "call", "close", "places", "undo")
 
-    def __init__(self, ledger: Recorder, call: str, decision: Decision, args: dict[str, Any]) -> None:
-        self._ledger, self.call, self.decision, self.args = ledger, call, decision, args
+    def __init__(self, ledger: Recorder, receipt: Receipt, decision: Decision, args: dict[str, Any]) -> None:
+        self._ledger, self._receipt, self._decision, self.args = ledger, receipt, decision, args
+        self.call = receipt.call
         self.undo: Callable[[], None] | None = None
         self.close: Callable[[], None] | None = None
         self.places: tuple[str, ...] = ()
         self._began, self._ended = time.monotonic(), False
+
+    @property
+    def decision(self) -> Decision:
+        """By which the call was let, with the place of the log that holds it."""
+        return self._receipt.on(self._decision)
 
     def checked(self) -> Passage | Decision:
         """The passage, if its paths lead where they led when the call was decided; otherwise the deny.

@@ -18,7 +18,7 @@ from remit.model.facts import Capsule
 from remit.model.rulebook import Book, Rulebook
 from remit.model.task import SUM, Task, amount_text, counted_text
 from remit.model.terms import MAX_CHAIN
-from remit.record.append import STATES
+from remit.record.append import STATE, STATES
 from remit.record.people import Trust, check_person
 from remit.record.state import CAPSULE, GATES, SPENT, Row, StateForged, check_row, is_past, new_salt, stored
 from remit.store.interface import Transaction
@@ -73,6 +73,9 @@ def issue(change: Transaction, rulebook: Rulebook, task: Task, *, clock: Clock, 
         )
     if task.capsule.expires is not None:
         clock.sure(change)
+    person = scribe.sign.person if scribe.sign is not None else None
+    if person is not None and task.issuer == "human" and task.by != person:
+        raise GrantError(f"{person} can't issue a task in the name of {task.by[:80]}", code="not-a-person")
     task = msgspec.structs.replace(with_gates(task, rulebook.book), made=now, policy=rulebook.hash)
     check_issue(rulebook.book, task, tuple(ancestors), now)
     capsule = task.capsule
@@ -163,6 +166,8 @@ def state_of(view: Transaction, name: str, trust: Trust | None = None) -> Capsul
     except msgspec.MsgspecError:
         what = f"the capsule `{name[:100]}` was issued by another version of Remit"
         raise GrantError(what, code="unknown-capsule", help="issue the task again") from None
+    if trust is not None and own.person is not None and own.state.after is None and task.by != own.person:
+        raise StateForged(f"the capsule `{name[:100]}` names {task.by[:80]} as its issuer, and {own.person} signed it")
     passed = {gate: (str(by), str(at)) for gate, (by, at) in gates.row.items()} if gates is not None else {}
     used = {what: int(number) for what, number in spent.row.items()} if spent is not None else {}
     return CapsuleState(
@@ -181,7 +186,9 @@ def _task(body: bytes, expires: str | None) -> Task:
 
 @lru_cache(256)
 def _as_decided(body: bytes, expires: str | None, ended: bool, gates: tuple[str, ...]) -> Capsule:
-    return msgspec.structs.replace(_task(body, expires).capsule, ended=ended, gates=gates)
+    task = _task(body, expires)
+    issued_by = task.by if task.issuer == "human" else None
+    return msgspec.structs.replace(task.capsule, ended=ended, gates=gates, issued_by=issued_by)
 
 
 def line(view: Transaction, name: str, now: str, trust: Trust | None = None) -> list[CapsuleState]:
@@ -208,6 +215,9 @@ def living(view: Transaction, agent: str, now: str) -> list[CapsuleState]:
 
 def above(view: Transaction, name: str, trust: Trust | None = None) -> list[CapsuleState]:
     """The capsule and those above it, whatever became of them. Raises GrantError and StateForged."""
+    known: list[CapsuleState] | None = view.cached(_known_as(name, trust))
+    if known is not None:
+        return known
     found = [state_of(view, name, trust)]
     while (parent := found[-1].task.capsule.parent) is not None:
         if len(found) > MAX_CHAIN:
@@ -216,7 +226,13 @@ def above(view: Transaction, name: str, trust: Trust | None = None) -> list[Caps
     for state, over in zip(found, [*found[1:], None], strict=True):
         if state.task.issuer == "agent":
             _check_granted(state.task, over.task if over is not None else None)
+    view.cache(_known_as(name, trust), found)
     return found
+
+
+def _known_as(name: str, trust: Trust | None) -> tuple[str, ...]:
+    """What a capsule is cached as, by what was checked."""
+    return (STATE, CAPSULE.name, name, "" if trust is None else "none needed" if trust.none_needed else "signed")
 
 
 def _check_granted(task: Task, parent: Task | None) -> None:
@@ -281,12 +297,14 @@ def spend(
     what: Mapping[str, int],
     entries: Mapping[str, Sequence[str]],
     scribe: Scribe,
+    trust: Trust,
 ) -> None:
     """Counts a use in the first capsule of a line and in all above it. Raises GrantError when one has nothing left.
 
     `entries`, by capsule, are counted where they stand.
     """
     name = line[0].task.capsule.id
+    after = []
     for state in line:
         own, limits = state.task.capsule.id, state.task.budget.limits
         used = dict(state.spent)
@@ -300,7 +318,10 @@ def spend(
         for one in entries.get(own, ()):
             used[one] = used.get(one, 0) + 1
         if used != state.spent:
-            scribe.put(change, SPENT, (own,), used, "budget", {"capsule": own}, after=state.spent_in)
+            place = scribe.put(change, SPENT, (own,), used, "budget", {"capsule": own}, after=state.spent_in)
+            state = state._replace(spent=used, spent_in=place)
+        after.append(state)
+    change.cache(_known_as(name, trust), after)
 
 
 def _spent(capsule: str, what: str, most: int, used: int) -> str:

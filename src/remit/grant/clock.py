@@ -31,6 +31,7 @@ WRITER = "clock"
 _SCRIBE = Scribe(WRITER, set())
 _COLUMNS = "m.seen, m.era, m.behind, m.gap, b.steady, b.at"
 _FROM = "FROM moment m LEFT JOIN boot b ON b.id = ? WHERE m.one = 1"
+_CACHED = ("clock",)
 _FRESH = 5.0
 """Seconds for which a process may go without a look at the store, where somebody may have repaired the clock."""
 
@@ -219,11 +220,18 @@ class Clock:
         return moments.moment(seconds_of(moment) + seconds)
 
     def _kept(self, view: Transaction) -> _Kept:
+        known: _Kept | None = view.cached(_CACHED)
+        if known is not None:
+            return known
         server = f", {view.clock}" if self._shared and view.clock is not None else ""
         row = view.row(f"SELECT {_COLUMNS}{server} {_FROM}", self.boot)
         seen, era, behind, gap, steady, at, *shared = row if row is not None else ("", 0, None, 0, None, None)
         anchor = (steady / 1000, at / 1000) if steady is not None else None
-        return _Kept(seen, seconds_of(seen), int(era), behind, bool(gap), anchor, shared[0] / 1000 if shared else None)
+        if shared:
+            return _Kept(seen, seconds_of(seen), int(era), behind, bool(gap), anchor, shared[0] / 1000)
+        kept = _Kept(seen, seconds_of(seen), int(era), behind, bool(gap), anchor, None)
+        view.cache(_CACHED, kept)
+        return kept
 
     def _look(self, kept: _Kept | None) -> _Found:
         """All clocks at once. INVARIANT: `at` is at least what has passed since any moment that is known here."""

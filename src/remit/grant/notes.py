@@ -6,7 +6,7 @@ import time
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from remit.record.append import append
+from remit.record.append import add
 from remit.record.entry import event_entry
 from remit.record.lease import ELSEWHERE
 from remit.record.state import LOOK_UP, Key, Kind, Row, Sign, put
@@ -61,4 +61,4 @@ class Scribe(NamedTuple):
 
 def note(change: Transaction, writer: str, kind: str, about: Mapping[str, Any]) -> None:
     """Writes an event. Raises StoreError and LedgerError."""
-    append(change, [event_entry(kind, time.time_ns(), writer, about, {})], ELSEWHERE)
+    add(change, event_entry(kind, time.time_ns(), writer, about, {}), ELSEWHERE)

@@ -25,6 +25,8 @@ TREE = "tree"
 """What a process remembers of the log: the tree after its newest entry, as it last saw it."""
 STATES = "states"
 """And the place of the newest entry about each subject, of those that it has seen."""
+STATE = "state"
+"""What is cached under names that begin so rests on entries about states, and ends with the next one."""
 SAYS_STATE = b'"state":{"after":'
 """What every entry has that says how something stands."""
 _TOGETHER = 4096
@@ -43,83 +45,160 @@ Pending = Entry | Callable[[Callable[[str], int | None]], Entry]
 
 
 class Appended(NamedTuple):
-    """What one transaction wrote: the entries, the place of the first of them, and the head after them."""
+    """What one transaction wrote: the entries, the place of the first of them, and the tree after them."""
 
     first: int
     entries: list[Entry]
-    head: Head
     tree: CompactRange
 
+    @property
+    def head(self) -> Head:
+        return Head(self.tree.size, self.tree.root())
 
-def append(
-    change: Transaction,
-    pending: Sequence[Pending],
-    writer: str,
-    *,
-    head: tuple[Any, ...] | None = None,
-    running: Mapping[str, int] | None = None,
-) -> Appended:
-    """Writes the entries. Raises StoreError and LedgerError; LedgerStopped if the log carries a stop mark.
 
-    The log must go on from what this process has seen of it, whoever wrote since. `head` is the row of HEAD, if it was
-    looked at since the transaction began. `running` are the places of calls that are known to run; any other is looked
-    up.
+class Gathering:
+    """The entries of one transaction: each has its place at once, and they are written together.
+
+    INVARIANT: whoever looks for the newest entry about something calls `settle` first.
     """
-    row = head if head is not None else change.row(HEAD)
-    if row is None:
-        raise LedgerError("the ledger has no head", code="ledger-corrupt")
-    first, before = int(row[0]), bytes(row[1])
-    if (row[3] if row[3] is not None else -1) != first - 1:
-        raise not_as_many(first, row[3])
-    tree = _gone_on(change, first, before)
-    places: dict[str, int] = {}
 
-    def place(call: str) -> int | None:
-        found = places.get(call)
-        if found is None and running:
-            found = running.get(call)
+    __slots__ = ("_change", "_mark", "_opened", "_pending", "_running", "_stateful", "_stored", "_writer", "done")
+
+    def __init__(
+        self,
+        change: Transaction,
+        writer: str,
+        *,
+        head: tuple[Any, ...] | None = None,
+        running: Mapping[str, int] | None = None,
+    ) -> None:
+        """Raises StoreError and LedgerError: the log must go on from what this process has seen, whoever wrote since.
+
+        `head` is the row of HEAD, if it was looked at since the transaction began. `running` are the places of calls
+        that are known to run; any other is looked up.
+        """
+        self._change, self._writer, self._running = change, writer, running
+        known: tuple[CompactRange, bytes] | None = change.cached((TREE,))
+        if known is not None:
+            tree, self._stored = known[0].copy(), known[1]
+            self._mark = None
+        else:
+            tree, self._stored, self._mark = _looked_at(change, head)
+        self.done = Appended(tree.size, [], tree)
+        self._pending: list[Pending] = []
+        self._opened: dict[str, int] = {}
+        """The places of calls that these entries open."""
+        self._stateful = False
+
+    def add(self, one: Pending) -> int:
+        """Its place."""
+        if isinstance(one, Entry) and one.subject is not None:
+            self._stateful = True
+            self._change.uncache(STATE)
+        self._pending.append(one)
+        return self.done.tree.size + len(self._pending) - 1
+
+    def settle(self) -> None:
+        """Those that say how something stands can be found."""
+        if self._stateful:
+            self.write()
+
+    def _place(self, call: str) -> int | None:
+        found = self._opened.get(call)
+        if found is None and self._running:
+            found = self._running.get(call)
         if found is not None:
             return found
-        there = change.row("SELECT max(seq) FROM running WHERE call = ?", call)
+        there = self._change.row("SELECT max(seq) FROM running WHERE call = ?", call)
         return int(there[0]) if there is not None and there[0] is not None else None
 
-    entries: list[Entry] = []
-    leaves, rows, fields = [], [], []
-    opened: dict[int, tuple[str, int, str]] = {}
-    closed = []
-    for seq, one in enumerate(pending, first):
-        entry = one if isinstance(one, Entry) else one(place)
-        entries.append(entry)
-        leaf = leaf_hash(entry.body)
-        leaves.append(leaf)
-        rows.append((seq, leaf, entry.body, entry.subject))
-        if entry.subject is not None:
-            change.note(STATES, entry.subject, seq)
-        if entry.fields:
-            fields += [(seq, path, salt, value) for path, _, salt, value in entry.fields]
-        # The list of calls that run: opened by an intent that allows, closed by the outcome that answers it.
-        if entry.opens and entry.call is not None:
-            places[entry.call] = seq
-            opened[seq] = (entry.call, seq, writer)
-        elif entry.answers is not None and opened.pop(entry.answers, None) is None:
-            closed.append((entry.call, entry.answers))
-    if row[2] is not None and any(entry.kind != PROOF for entry in entries):
-        raise parse_mark(bytes(row[2])).error()
-    tree.extend(leaves)
-    changed = change.run_together(
-        ("INSERT INTO leaf (seq, hash, body, subject) VALUES (?, ?, ?, ?)", rows),
-        ("INSERT INTO secret (seq, path, salt, value) VALUES (?, ?, ?, ?)", fields),
-        ("INSERT INTO running (call, seq, writer) VALUES (?, ?, ?)", list(opened.values())),
-        ("DELETE FROM running WHERE call = ? AND seq = ?", closed),
-        (
-            "UPDATE head SET size = ?, range = ? WHERE one = 1 AND size = ? AND range = ?",
-            [(tree.size, tree.to_bytes(), first, before)],
-        ),
-    )
-    if changed != 1:  # writers take turns: whoever moved it is none of them
-        raise LedgerError("the head of the log was changed while an entry was written", code="ledger-forked")
-    change.remember(TREE, tree)
-    return Appended(first, entries, Head(tree.size, tree.root()), tree)
+    def write(self) -> Appended:
+        """Writes what was added since; gives all that this transaction wrote.
+
+        Raises StoreError and LedgerError; LedgerStopped if the log carries a stop mark.
+        """
+        if not self._pending:
+            return self.done
+        change, tree = self._change, self.done.tree
+        first = tree.size
+        leaves, rows, fields = [], [], []
+        opened: dict[int, tuple[str, int, str]] = {}
+        closed = []
+        for seq, one in enumerate(self._pending, first):
+            entry = one if isinstance(one, Entry) else one(self._place)
+            self.done.entries.append(entry)
+            leaf = leaf_hash(entry.body)
+            leaves.append(leaf)
+            rows.append((seq, leaf, entry.body, entry.subject))
+            if entry.subject is not None:
+                change.note(STATES, entry.subject, seq)
+            if entry.fields:
+                fields += [(seq, path, salt, value) for path, _, salt, value in entry.fields]
+            # The list of calls that run: opened by an intent that allows, closed by the outcome that answers it.
+            if entry.opens and entry.call is not None:
+                self._opened[entry.call] = seq
+                opened[seq] = (entry.call, seq, self._writer)
+            elif entry.answers is not None and opened.pop(entry.answers, None) is None:
+                closed.append((entry.call, entry.answers))
+            if self._mark is not None and entry.kind != PROOF:
+                raise parse_mark(self._mark).error()
+        self._pending, self._stateful = [], False
+        tree.extend(leaves)
+        stored = tree.to_bytes()
+        changed = change.run_together(
+            ("INSERT INTO leaf (seq, hash, body, subject) VALUES (?, ?, ?, ?)", rows),
+            ("INSERT INTO secret (seq, path, salt, value) VALUES (?, ?, ?, ?)", fields),
+            ("INSERT INTO running (call, seq, writer) VALUES (?, ?, ?)", list(opened.values())),
+            ("DELETE FROM running WHERE call = ? AND seq = ?", closed),
+            (
+                "UPDATE head SET size = ?, range = ? WHERE one = 1 AND size = ? AND range = ?",
+                [(tree.size, stored, first, self._stored)],
+            ),
+        )
+        if changed != 1:  # writers take turns: whoever moved it is none of them
+            raise LedgerError("the head of the log was changed while an entry was written", code="ledger-forked")
+        self._stored = stored
+        kept = tree.copy()
+        change.remember(TREE, kept)
+        if self._mark is None:
+            change.cache((TREE,), (kept, stored))
+        return self.done
+
+
+GATHERING = "gathering"
+"""What the entries of a transaction are added to, if somebody gathers them: in `Transaction.local`."""
+
+
+def append(change: Transaction, pending: Sequence[Pending], writer: str, **more: Any) -> Appended:
+    """Writes the entries, as Gathering does. Raises StoreError and LedgerError."""
+    gathering = Gathering(change, writer, **more)
+    for one in pending:
+        gathering.add(one)
+    return gathering.write()
+
+
+def add(change: Transaction, entry: Entry, writer: str) -> int:
+    """Writes the entry, now or with those that are being gathered; its place. Raises StoreError and LedgerError."""
+    gathering: Gathering | None = change.local.get(GATHERING)
+    return gathering.add(entry) if gathering is not None else append(change, [entry], writer).first
+
+
+def settle(view: Transaction) -> None:
+    """What was gathered so far can be found. Raises StoreError and LedgerError."""
+    gathering: Gathering | None = view.local.get(GATHERING)
+    if gathering is not None:
+        gathering.settle()
+
+
+def _looked_at(change: Transaction, row: tuple[Any, ...] | None) -> tuple[CompactRange, bytes, bytes | None]:
+    """The tree, as it is and as it is stored, and the stop mark. Raises StoreError and LedgerError."""
+    row = row if row is not None else change.row(HEAD)
+    if row is None:
+        raise LedgerError("the ledger has no head", code="ledger-corrupt")
+    size, data, mark, newest = int(row[0]), bytes(row[1]), row[2], row[3]
+    if (newest if newest is not None else -1) != size - 1:
+        raise not_as_many(size, newest)
+    return _gone_on(change, size, data), data, bytes(mark) if mark is not None else None
 
 
 def _gone_on(view: Transaction, size: int, data: bytes) -> CompactRange:
@@ -196,7 +275,13 @@ def is_there(view: Transaction, seq: int, body: bytes) -> bool:
 
 def head_of(view: Transaction) -> Head:
     """The head as it is stored. Raises LedgerError."""
+    tree = tree_of(view)
+    return Head(tree.size, tree.root())
+
+
+def tree_of(view: Transaction) -> CompactRange:
+    """The tree as it is stored. Raises LedgerError."""
     row = view.row(HEAD)
     if row is None:
         raise LedgerError("the ledger has no head", code="ledger-corrupt")
-    return Head(int(row[0]), CompactRange.from_bytes(row[0], bytes(row[1])).root())
+    return CompactRange.from_bytes(int(row[0]), bytes(row[1]))

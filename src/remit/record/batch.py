@@ -12,6 +12,7 @@ from remit.model.decision import Decision, LedgerHead
 from remit.model.errors import RemitError
 from remit.record.append import Head, Pending
 from remit.record.entry import Snapshot
+from remit.record.tree import CompactRange
 from remit.store.interface import Transaction
 
 
@@ -20,14 +21,19 @@ class Receipt(msgspec.Struct, frozen=True):
 
     call: str
     seq: int | None = None
-    head: Head | None = None
+    tree: CompactRange | None = None
+
+    @property
+    def head(self) -> Head | None:
+        """The log with its entry in it; None while it is only queued."""
+        return Head(self.tree.size, self.tree.root()) if self.tree is not None else None
 
     def on(self, decision: Decision) -> Decision:
         """The decision with the head of the log that holds it; as it is while it is only queued."""
-        if self.head is None:
+        if self.tree is None:
             return decision
-        root = base64.b64encode(self.head.root).decode()
-        return msgspec.structs.replace(decision, ledger=LedgerHead(self.head.size, root))
+        root = base64.b64encode(self.tree.root()).decode()
+        return msgspec.structs.replace(decision, ledger=LedgerHead(self.tree.size, root))
 
 
 Also = Callable[[Transaction], None]
@@ -48,6 +54,8 @@ class Item(msgspec.Struct, kw_only=True, eq=False):
     seq: int | None = None
     error: RemitError | None = None
     """What is wrong with this very entry; the others don't suffer from it."""
+    leads: bool = False
+    """It is the turn of its caller to write."""
     waiting: threading.Lock | None = None
     """What its caller waits for: its own lock, since many waiting for one event get in each other's way."""
 
@@ -55,16 +63,25 @@ class Item(msgspec.Struct, kw_only=True, eq=False):
 class Batch:
     """Items gathered while the one before is written."""
 
-    __slots__ = ("error", "head", "items", "over", "urgent")
+    __slots__ = ("error", "items", "over", "tree")
 
     def __init__(self) -> None:
         self.items: list[Item] = []
-        self.urgent = False
-        """Somebody waits for it."""
         self.over = False
         """Nobody writes it any more."""
-        self.head: Head | None = None
-        self.error: Exception | None = None
+        self.tree: CompactRange | None = None
+        """The log with the batch in it."""
+        self.error: BaseException | None = None
+
+    def next(self) -> bool:
+        """Whether somebody waits for it: then the first of them is woken to write it."""
+        for item in self.items:
+            if item.waiting is not None:
+                item.leads = True
+                item.waiting.release()
+                item.waiting = None
+                return True
+        return False
 
     def finish(self) -> None:
         """Lets everybody go on who waits for it."""

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from remit.model.errors import RemitError
-from remit.record.append import HEAD, Appended, append, is_there
+from remit.record.append import GATHERING, HEAD, Appended, Gathering, is_there
 from remit.record.batch import Batch, Item
 from remit.record.entry import intent_entry
 from remit.record.errors import LedgerError, LedgerStopped
@@ -27,6 +27,7 @@ class Doubt(NamedTuple):
     first: int
     body: bytes
     items: list[Item]
+    places: list[int]
 
 
 class Committer:
@@ -96,6 +97,7 @@ class Committer:
 
     def _write(self, batch: Batch, items: list[Item]) -> None:
         done: Appended | None = None
+        places: list[int] = []
         try:
             with self.store.write(HEAD) as change:
                 if self._doubt is not None:
@@ -103,26 +105,25 @@ class Committer:
                     items = [item for item in items if item.seq is None]
                 self.lease.hold(change)
                 if items:
-                    pending = [item.pending for item in items if item.pending is not None]
-                    done = append(change, pending, self.closer, head=change.looked, running=self.lease.running)
-                for item in items:
-                    if item.also is not None and not item.abandoned:
-                        item.also(change)
-        except StoreError as error:
-            if error.uncertain and done is not None:
-                self._doubt = Doubt(done.first, done.entries[0].body, items)
-            raise
+                    gathering = Gathering(change, self.closer, head=change.looked, running=self.lease.running)
+                    places = _gathered(gathering, items, change)
+                    done = gathering.write()
         except LedgerError as error:
             if error.code in CODES and not isinstance(error, LedgerStopped) and self.on_break is not None:
                 self.on_break(error)
+            raise
+        except BaseException as error:
+            interrupted = not isinstance(error, Exception)
+            if done is not None and (interrupted or getattr(error, "uncertain", False)):
+                self._doubt = Doubt(done.first, done.entries[0].body, items, places)
             raise
         if done is None:
             self.lease.kept()
             return
         self.lease.kept(done.entries if self.closer == self.writer else (), done.first)
-        for place, item in enumerate(items, done.first):
+        for place, item in zip(places, items, strict=True):
             item.seq = place
-        batch.head = done.head
+        batch.tree = done.tree
         if self.sink is not None:
             self._tell(done, self.sink)
 
@@ -130,7 +131,7 @@ class Committer:
         """Looks whether a commit that failed half-way was kept after all: then its items are done."""
         doubt = self._doubt
         if doubt is not None and is_there(change, doubt.first, doubt.body):
-            for place, item in enumerate(doubt.items, doubt.first):
+            for place, item in zip(doubt.places, doubt.items, strict=True):
                 item.seq = place
             self._settled += doubt.items
         self._doubt = None
@@ -145,7 +146,7 @@ class Committer:
             alone = Batch()
             try:
                 self._write(alone, [item])
-                batch.head = alone.head or batch.head
+                batch.tree = alone.tree or batch.tree
             except Exception as error:
                 if _concerns_an_entry(error):
                     refused.append((item, error))
@@ -168,6 +169,18 @@ class Committer:
             sink([(done.first + place, entry.body) for place, entry in enumerate(done.entries)])
         except Exception:  # the second sink is a convenience; the log itself is written
             self.sink_errors += 1
+
+
+def _gathered(gathering: Gathering, items: list[Item], change: Transaction) -> list[int]:
+    """The places of the items. What is done together with one follows it. Raises RemitError."""
+    places = []
+    change.local[GATHERING] = gathering
+    for item in items:
+        if item.pending is not None:
+            places.append(gathering.add(item.pending))
+        if item.also is not None and not item.abandoned:
+            item.also(change)
+    return places
 
 
 def _concerns_an_entry(error: Exception) -> bool:

@@ -9,7 +9,7 @@ from typing import Any
 
 from remit.model.call import Call
 from remit.model.decision import Decision
-from remit.record.append import HEAD, Appended, Pending, append, head_of, is_there
+from remit.record.append import HEAD, Appended, Pending, append, is_there, tree_of
 from remit.record.batch import Also, Receipt
 from remit.record.entry import Entry, event_entry, intent_entry, intent_snapshot, outcome_entry
 from remit.record.errors import LedgerUnavailable
@@ -57,7 +57,7 @@ class DirectLedger:
     def flush(self) -> None:
         """Nothing is queued."""
 
-    def queue_intent(self, call: Call, decision: Decision) -> str | None:
+    def queue_intent(self, call: Call, decision: Decision) -> Receipt | None:
         """None: nothing is queued in a process that ends."""
         return None
 
@@ -76,10 +76,10 @@ class DirectLedger:
             if done is None or not error.uncertain or not self._was_kept(done):
                 raise LedgerUnavailable(f"the ledger can't be written: {error}") from None
             with self.store.read() as view:
-                return Receipt(call, done.first, head_of(view))
+                return Receipt(call, done.first, tree_of(view))
         if self.memory is not None:
             self.memory.keep_seen(done.tree)
-        return Receipt(call, done.first, done.head)
+        return Receipt(call, done.first, done.tree)
 
     def _was_kept(self, done: Appended) -> bool:
         """A commit that failed half-way may have been kept."""

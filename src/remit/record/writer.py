@@ -4,10 +4,11 @@
     receipt = ledger.intent(call, decision)     # on disk when this returns, or queued where that is allowed
     ledger.outcome(receipt.call, "done")
 
-A durable entry waits for its group; whatever arrives meanwhile is the next group, so that many callers share one
-commit. A batched entry costs its caller only the serialising: when the machine dies, at most LINGER seconds or QUEUE
-entries of these are lost, and the group that is just being written; none when the program ends in order. When the store
-can't be written, every caller gets `LedgerUnavailable`, also those that would be batched, until a commit succeeds.
+A durable entry is committed by its own caller, together with all that is queued; whoever comes meanwhile is the next
+group, which one of them commits, so that many callers share one commit. A batched entry costs its caller only the
+serialising: when the machine dies, at most LINGER seconds or QUEUE entries of these are lost, and the group that is
+just being written; none when the program ends in order. When the store can't be written, every caller gets
+`LedgerUnavailable`, also those that would be batched, until a commit succeeds.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ import os
 import secrets
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -26,19 +27,21 @@ from typing import Any
 
 from remit.model.call import Call
 from remit.model.decision import Decision
-from remit.record.append import Head
 from remit.record.batch import Also, Batch, Item, Receipt
 from remit.record.committer import Committer, OnBreak, Sink
 from remit.record.entry import RESULTS, Entry, durability, event_entry, intent_snapshot, outcome_entry
 from remit.record.errors import LedgerError, LedgerUnavailable
 from remit.record.ids import checked_id
 from remit.record.lease import RENEW, Lease, recover
+from remit.record.tree import CompactRange
 from remit.store.errors import StoreError
 from remit.store.interface import Store
 
 LINGER = 0.02
 QUEUE = 1_000
 GATHER = 0.002
+NOBODY = 0
+"""No thread has this number."""
 RETRY = 0.25
 LARGE = 16_384
 """Bytes: what is as large as that may be too large for an entry, so its caller waits to be told."""
@@ -67,14 +70,20 @@ class Ledger:
         self.deadline, self.heartbeat, self.sink, self.clock = deadline, heartbeat, sink, clock
         self.on_break, self.state, self.elsewhere = on_break, state, elsewhere
         """The outcomes of these calls are reported by others, as by the hooks of a host: a stop leaves them open."""
-        self.head: Head | None = None
-        """The newest head that this process has seen."""
+        self._tree: CompactRange | None = None
+        """The newest that this process has seen."""
         self.stopped: LedgerError | None = None
         """Why nothing may be written any more: the log is not the one that was signed."""
         self._pid = 0
         self._ending = self._down = self._resting = False
         self._open = Batch()
+        self._turn: int | None = None
+        """The thread that writes, or NOBODY who has woken yet to do so."""
+        self._failure: BaseException | None = None
+        """Why the last batch was not written, if it was not."""
         self._thread: threading.Thread
+        self._committer: Committer
+        self._lease: Lease
         self._start()
 
     # What enforcement points say
@@ -107,8 +116,8 @@ class Ledger:
 
         return self._put(Item(pending=build, waited=result != "done", call=call))
 
-    def queue_intent(self, call: Call, decision: Decision) -> str | None:
-        """Queues a decision that nobody has to wait for, and gives the id of the call; None: `intent` must be used.
+    def queue_intent(self, call: Call, decision: Decision) -> Receipt | None:
+        """Queues a decision that nobody has to wait for; None: `intent` must be used.
 
         Raises LedgerError for arguments that can't be written down.
         """
@@ -120,7 +129,7 @@ class Ledger:
         snapshot = intent_snapshot(name, call, decision, self.point, self.clock())
         if len(snapshot.said) > LARGE:
             return None
-        return name if self._queue(Item(snapshot=snapshot, waited=False, call=name)) else None
+        return Receipt(name) if self._queue(Item(snapshot=snapshot, waited=False, call=name)) else None
 
     def queue_done(self, call: str, took: int) -> bool:
         """Queues that a call of `queue_intent` has run; False: `outcome` must be used."""
@@ -148,10 +157,12 @@ class Ledger:
             self._ending = True  # whatever is queued was queued before: the thread finds it
         try:
             self._wait_for_all()
+            self._ring()
             self._thread.join(self.deadline)
             if self._open.items:
                 raise LedgerUnavailable("the ledger was closed with entries that could not be written")
         finally:
+            self._ring()
             self._lease.release(self.store)
 
     def recover(self) -> int:
@@ -191,57 +202,145 @@ class Ledger:
             raise LedgerUnavailable(f"nothing can be recorded: {self.stopped}")
         if not item.waited and self._queue(item):
             return Receipt(item.call)
-        with self._lock:
-            if self._ending:
-                raise LedgerUnavailable("the ledger is closed")
-            batch, waiting, ring = self._join(item)
-        if ring:
-            self._ring()
-        self._wait(item, batch, waiting)
+        batch = self._written(item)
+        if batch is None:
+            raise LedgerUnavailable("the ledger is closed")
         if item.error is not None:
             raise item.error
-        return Receipt(item.call, item.seq, batch.head or self.head)
+        return Receipt(item.call, item.seq, batch.tree or self._tree)
 
     def _wait_for_all(self) -> None:
         """Everything that is queued now is written. Raises LedgerUnavailable."""
-        item = Item(waited=True, call="")
-        with self._lock:
-            if self._open.over:  # the thread has ended
-                if self._open.error is not None:
-                    raise _unavailable(self._open)
-                return
-            batch, waiting, ring = self._join(item)
-        if ring:
-            self._ring()
-        self._wait(item, batch, waiting)
+        if self._written(Item(waited=True, call=""), ending=True) is None and self._open.error is not None:
+            raise _unavailable(self._open)
 
-    def _join(self, item: Item) -> tuple[Batch, threading.Lock, bool]:
-        """The item is in the open batch: that batch, what to wait for, and whether the thread must be told.
+    # Whose turn it is: one thread writes at a time, the others gather in the open batch
 
-        For those who hold the lock. The thread was told already by whoever made the batch urgent.
+    def _written(self, item: Item, *, ending: bool = False) -> Batch | None:
+        """The batch that holds the item, written; None if the ledger is closed. Raises LedgerUnavailable.
+
+        Whoever finds nobody writing writes the open batch itself. The others wait, and the first of them is next.
         """
-        batch = self._open
-        waiting = item.waiting = threading.Lock()
-        waiting.acquire()
         item.waited = True
-        batch.items.append(item)
-        ring, batch.urgent, self._resting = not batch.urgent, True, False
-        return batch, waiting, ring
-
-    def _wait(self, item: Item, batch: Batch, waiting: threading.Lock) -> None:
-        """Returns once the item's turn is over. Raises LedgerUnavailable: then it counts as not written."""
-        if not waiting.acquire(timeout=self.deadline) or batch.error is not None:
+        with self._lock:
+            if self._open.over or (self._ending and not ending):
+                return None
+            batch = self._open
+            batch.items.append(item)
+            first = self._turn is None
+            if first:
+                self._turn = threading.get_ident()
+            elif self._turn == threading.get_ident():
+                batch.items.remove(item)  # a signal handler, or what the garbage collector calls
+                raise LedgerUnavailable("the ledger is being written by this very thread")
+            else:
+                item.waiting = waiting = threading.Lock()
+                waiting.acquire()
+        if first or self._is_next(item, waiting):
+            try:
+                self._take_turn()
+            except BaseException:
+                self._give_up(item)
+                raise
+        if batch.error is not None or not batch.over:
             with self._lock:
                 item.abandoned = item.seq is None
             if item.abandoned:
                 raise _unavailable(batch)
+        return batch
+
+    def _is_next(self, item: Item, waiting: threading.Lock) -> bool:
+        """Waits until the item is written, or it is its caller's turn to write; which of them it is."""
+        try:
+            if waiting.acquire(timeout=self.deadline):
+                return item.leads
+        except BaseException:
+            self._give_up(item)
+            if item.leads:
+                self._take_turn()
+            raise
+        with self._lock:
+            item.waiting = None  # nobody gives it the turn any more
+            return item.leads
+
+    def _give_up(self, item: Item) -> None:
+        """Its caller was interrupted, and does not run the tool: if the intent stands, the outcome says so."""
+        with self._lock:
+            item.waiting, item.abandoned = None, item.seq is None
+            if item.seq is not None and item.snapshot is not None:
+                self._open.items.append(self._not_run(item))
+                self._ring()
+
+    def _take_turn(self, *, upkeep: bool = False) -> None:
+        """Writes the open batch, and gives the turn on. For whoever has it. With `upkeep` also what is due anyway."""
+        batch = None
+        try:
+            self._gather()
+            with self._lock:
+                self._turn = threading.get_ident()
+                batch, self._open = self._open, Batch()
+            self._write(batch, upkeep)
+        finally:
+            with self._lock:
+                if batch is not None:
+                    batch.finish()
+                self._turn = NOBODY if self._open.next() else None
+                left = self._resting and (self._down or bool(self._open.items))
+            if left:  # with nobody who waits for it
+                self._ring()
+
+    def _gather(self) -> None:
+        """Lets those join who were in the group before and come again at once; somebody alone never waits for it."""
+        end = time.monotonic() + GATHER if self._waiters > 1 else 0.0
+        while len(self._open.items) < self._waiters and not (self._ending or self._down) and time.monotonic() < end:
+            time.sleep(GATHER / 8)
+
+    def _write(self, batch: Batch, upkeep: bool) -> None:
+        """Commits the batch; what nobody waits for and could not be written is queued again."""
+        self._waiters = sum(item.waited for item in batch.items)
+        kept: list[Item] = []
+        try:
+            if upkeep:
+                self._keep_up(batch)
+            kept = self._committer.commit(batch)
+            self._down = batch.error is not None
+            self._tree = batch.tree or self._tree
+        except BaseException as error:  # nobody may go on as if it were written
+            self._down, batch.error = True, error
+            kept = [item for item in batch.items if not item.waited and item.seq is None]
+            if not isinstance(error, Exception):
+                raise
+        finally:
+            self._failure, settled = batch.error, self._committer.settled()
+            if batch.items or settled:
+                self._last = time.monotonic()
+                self._queue_again(kept, (*batch.items, *settled))
+
+    def _queue_again(self, kept: list[Item], done: Iterable[Item]) -> None:
+        """And of calls that were denied because their callers did not wait any longer, that they did not run."""
+        with self._lock:
+            late = [item for item in done if item.abandoned and item.seq is not None and item.snapshot is not None]
+            if kept or late:
+                self._open.items[:0] = [*kept, *map(self._not_run, late)]
+
+    def _not_run(self, item: Item) -> Item:
+        item.abandoned = False
+        entry = outcome_entry(item.call, item.seq, "not-run", self.clock(), self.writer)
+        return Item(pending=entry, waited=False, call=item.call)
+
+    def _keep_up(self, batch: Batch) -> None:
+        """The lease is renewed where that is due, and after a pause there is a heartbeat."""
+        self._lease.renew(self.store)
+        if self.heartbeat is not None and not batch.items and time.monotonic() - self._last >= self.heartbeat:
+            beat = event_entry("heartbeat", self.clock(), self.writer, {"point": self.point}, {})
+            batch.items.append(Item(pending=beat, waited=False, call=""))
+
+    # The thread, which writes what nobody waits for
 
     def _ring(self) -> None:
         """Wakes the thread."""
         with suppress(RuntimeError):  # somebody else has, just now
             self._bell.release()
-
-    # The thread
 
     def _here(self) -> None:
         if self._pid != _process[0]:
@@ -263,9 +362,12 @@ class Ledger:
         self._resting = False
         """The thread sleeps until it is woken; otherwise it looks by itself within LINGER seconds."""
         self._open = Batch()
+        self._turn = None
         self._down = False
+        self._failure = None
         self._ending = False
         self._waiters = 0
+        self._last = time.monotonic()
         self._lease = Lease(self.writer, self.state)
         self._committer = Committer(
             self.store, self.writer, self.sink, elsewhere=self.elsewhere, on_break=self.on_break, lease=self._lease
@@ -277,34 +379,22 @@ class Ledger:
         atexit.register(self._at_exit)
 
     def _run(self) -> None:
-        last = time.monotonic()
         while True:
             self._watch()
-            self._lease.renew(self.store)
-            self._gather()
             with self._lock:
-                batch, self._open = self._open, Batch()
-            try:
-                if not batch.items and self._due(last):
-                    beat = event_entry("heartbeat", self.clock(), self.writer, {"point": self.point}, {})
-                    batch.items.append(Item(pending=beat, waited=False, call=""))
-                if batch.items or self._committer.doubtful:
-                    self._commit(batch)
-                    last = time.monotonic()
-            except Exception as error:  # nobody may go on as if this thread did
-                self._down, batch.error = True, error
-                with self._lock:
-                    self._open.items[:0] = [item for item in batch.items if not item.waited and item.seq is None]
-            batch.finish()
+                free = self._turn is None
+                if free:
+                    self._turn = threading.get_ident()
+            if free:  # otherwise somebody writes, and takes what is queued along
+                self._take_turn(upkeep=True)
             if self._ending:
                 with self._lock:
-                    if self._down or not self._open.items:
-                        self._open.error = batch.error
-                        self._open.finish()
+                    if self._turn is None and (self._down or not self._open.items):
+                        self._open.over, self._open.error = True, self._failure if self._down else None
                         return
 
     def _watch(self) -> None:
-        """Returns when somebody waits, when an entry was queued LINGER seconds ago, and when a pause is over."""
+        """Returns when it is woken, when an entry was queued LINGER seconds ago, and when a pause is over."""
         if self._bell.acquire(timeout=RETRY if self._down else LINGER) or self._down or self._open.items:
             return
         with self._lock:
@@ -314,7 +404,7 @@ class Ledger:
         pause = self._pause()
         woken = self._bell.acquire(timeout=-1 if pause is None else pause)
         self._resting = False
-        if woken and not self._open.urgent and not self._ending:
+        if woken and not self._ending:
             self._bell.acquire(timeout=LINGER)  # others join
 
     def _pause(self) -> float | None:
@@ -322,29 +412,6 @@ class Ledger:
         if self._lease.running:
             return RENEW if self.heartbeat is None else min(RENEW, self.heartbeat)
         return self.heartbeat
-
-    def _gather(self) -> None:
-        """Lets those join who were in the group before and come again at once; somebody alone never waits for it."""
-        end = time.monotonic() + GATHER
-        while len(self._open.items) < self._waiters and not (self._ending or self._down) and time.monotonic() < end:
-            time.sleep(GATHER / 8)
-
-    def _due(self, last: float) -> bool:
-        return self.heartbeat is not None and time.monotonic() - last >= self.heartbeat
-
-    def _commit(self, batch: Batch) -> None:
-        self._waiters = sum(item.waited for item in batch.items)
-        kept = self._committer.commit(batch)
-        self._down = batch.error is not None
-        self.head = batch.head or self.head
-        at = self.clock()
-        with self._lock:
-            for item in batch.items + self._committer.settled():
-                if item.abandoned and item.snapshot is not None and item.seq is not None:
-                    # A call that was denied because its caller did not wait any longer did not run.
-                    entry = outcome_entry(item.call, item.seq, "not-run", at, self.writer)
-                    kept.append(Item(pending=entry, waited=False, call=item.call))
-            self._open.items[:0] = kept
 
 
 def _done(call: str, at: int, writer: str, took: int, place: Callable[[str], int | None]) -> Entry:

@@ -34,7 +34,10 @@ class BaseStore(ABC, Generic[C, T]):
         self.timeout = timeout
         self._memory: Mapping[str, Any] = {}
         """What transactions have remembered. Replaced, never changed: a transaction keeps the one it began with."""
+        self._remembering = threading.Lock()
         self._notes: dict[str, dict[str, Any]] = {}
+        self._known: dict[tuple[str, ...], Any] = {}
+        """What is known of the store since the last write of this process, for as long as nobody else writes."""
         self._turn = threading.local()
         self._writers = Pool(1, open=self._open_writer, close=self._close, inherited=self._inherited)
         self._readers = Pool(READERS, open=self._open_reader, close=self._close, inherited=self._inherited)
@@ -51,7 +54,7 @@ class BaseStore(ABC, Generic[C, T]):
 
     @abstractmethod
     def _begin_write(self, connection: C, deadline: float, look: str | None = None) -> T:
-        """With `look`, a query without values, its first row is in `looked`."""
+        """`look` is a query without values; where it is asked at once, its first row is in `looked`."""
 
     @abstractmethod
     def _begin_read(self, connection: C, deadline: float) -> T: ...
@@ -87,8 +90,15 @@ class BaseStore(ABC, Generic[C, T]):
     def keep_notes(self, name: str, notes: dict[str, Any]) -> None:
         self._notes[name] = notes
 
+    def _remember(self, transaction: T, *, writes: bool) -> None:
+        """Keeps what a transaction has remembered. What a reader saw is old if somebody has remembered more since."""
+        with self._remembering:
+            for name, value in transaction.remembered.items():
+                if writes or self._memory.get(name) is transaction.recalled.get(name):
+                    self._memory = {**self._memory, name: value}
+
     def forget(self) -> None:
-        self._memory = {}
+        self._memory, self._known = {}, {}
         self._notes.clear()
 
     def version(self) -> int:
@@ -140,6 +150,10 @@ class Block(Generic[C, T]):
             raise
         self._transaction.recalled = store._memory if self._writes else memory
         self._transaction.notes = store._notes
+        if self._writes:
+            if self._transaction.alone:
+                self._transaction.known = dict(store._known)
+            store._known = {}  # until it has ended well
         return self._transaction
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
@@ -159,8 +173,10 @@ class Block(Generic[C, T]):
                 else:
                     store._leave(connection)
                 broken = False
+                if self._writes and not transaction.changed:
+                    store._known = transaction.known
                 if transaction.remembered:
-                    store._memory = {**store._memory, **transaction.remembered}
+                    store._remember(transaction, writes=self._writes)
                 for name, more in transaction.fresh_notes.items():
                     store._notes.setdefault(name, {}).update(more)
             finally:

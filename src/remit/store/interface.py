@@ -28,13 +28,29 @@ class Transaction(Protocol):
 
     @property
     def looked(self) -> tuple[Any, ...] | None:
-        """The first row that the query given to `write` found."""
+        """The first row that the query given to `write` found; None if it was not asked yet."""
 
     def recall(self, name: str) -> Any:
         """What this process has remembered of the store, from before this transaction or in it; None if nothing."""
 
     def remember(self, name: str, value: object) -> None:
         """Remembers something of the store in this process, once the transaction has ended well."""
+
+    @property
+    def local(self) -> dict[str, Any]:
+        """What those share who work within this transaction."""
+
+    def cached(self, name: tuple[str, ...]) -> Any:
+        """What this process knows of the store as it stands now; None if anybody has written since, or may have.
+
+        For writers only. Every change but those of `run_together` ends it, whoever makes it.
+        """
+
+    def cache(self, name: tuple[str, ...], value: object) -> None:
+        """Knows something of the store as this transaction will leave it."""
+
+    def uncache(self, kind: str) -> None:
+        """Knows nothing any more of what has names that begin so."""
 
     def noted(self, name: str, key: str) -> Any:
         """As `recall`, of one of many things; but a reader may find what was noted after its moment."""
@@ -60,8 +76,9 @@ class Transaction(Protocol):
     def run_together(self, *statements: tuple[str, Sequence[tuple[Value, ...]]]) -> int:
         """The same with several statements, one after the other, in as few round trips as the store can.
 
-        Tells how many rows the last one changed. For values that were checked when they were made: of these, every
-        store keeps all bytes, whole numbers of 63 bits, and texts without a NUL.
+        Tells how many rows the last one changed. What is cached stays: the caller keeps it right. For values that were
+        checked when they were made: of these, every store keeps all bytes, whole numbers of 63 bits, and texts without
+        a NUL.
         """
 
 
@@ -74,7 +91,8 @@ class Store(Protocol):
     def write(self, look: str | None = None) -> AbstractContextManager[Transaction]:
         """The one writer: nobody else writes meanwhile. Durable when the block ends, rolled back on an exception.
 
-        `look` is a query without values, asked at once: its first row is in `looked`.
+        `look` is a query without values. Where asking it at once saves a way to the server, its first row is in
+        `looked`.
         """
 
     def read(self) -> AbstractContextManager[Transaction]:

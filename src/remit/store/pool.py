@@ -41,6 +41,7 @@ class Pool(Generic[C]):
         self._orphaned = False
         self._process = os.getpid()
         self._free = size
+        self._waiting = 0
         self._mutex = threading.Lock()
         self._given = threading.Condition(self._mutex)
         _POOLS.add(self)
@@ -49,7 +50,10 @@ class Pool(Generic[C]):
         """A connection, and whether it was just opened. `open` gets the deadline, and raises StoreErrors."""
         with self._mutex:
             while not self._free:
-                if not self._given.wait(deadline - time.monotonic()):
+                self._waiting += 1
+                given = self._given.wait(deadline - time.monotonic())
+                self._waiting -= 1
+                if not given:
                     raise StoreBusy("all connections to the store are in use by other threads of this process")
             self.check()
             self._free -= 1
@@ -76,7 +80,8 @@ class Pool(Generic[C]):
             return
         with self._mutex:
             keep = not broken and not self._shut
-            self._used[:] = [other for other in self._used if other is not connection]
+            if connection in self._used:
+                self._used.remove(connection)
             if keep:
                 self._idle.append(connection)
                 self._freed()
@@ -88,7 +93,8 @@ class Pool(Generic[C]):
     def _freed(self) -> None:
         """One connection more may be taken. For those who hold the mutex."""
         self._free += 1
-        self._given.notify()
+        if self._waiting:
+            self._given.notify()
 
     def check(self) -> None:
         """Raises a StoreError if this pool can't be used in this process, or any more."""
@@ -133,7 +139,7 @@ class Pool(Generic[C]):
     def _after_in_child(self) -> None:
         self._mutex = threading.Lock()
         self._given = threading.Condition(self._mutex)
-        self._free = self._size
+        self._free, self._waiting = self._size, 0
         self._idle = []
         if self._used:
             # Kept for ever: closing what belongs to the parent would end its work.

@@ -63,6 +63,8 @@ _KINDS: dict[int, type[StoreError]] = {
     sqlite3.SQLITE_INTERRUPT: StoreUnavailable,
     sqlite3.SQLITE_CONSTRAINT: StoreRefused,
 }
+TICK = 50_000_000
+"""Nanoseconds: two changes of a directory that lie further apart have different times on every file system."""
 _SAME_VERSION = "SELECT (SELECT count(*) FROM migration) = (SELECT user_version FROM pragma_user_version)"
 _USABLE = (StoreRefused, StoreMisused, StoreBusy)
 """After these a connection is as good as before."""
@@ -78,8 +80,10 @@ class Link:
         self.connection = connection
         self.files = files
         self.place: tuple[int, ...] | None = None
-        """The directory, as it was when these files were last found in it."""
+        """The directory, as it was when these files were last found in it, if another change would show."""
         self.spoilt = False
+        self.version: int | None = None
+        """Which changes others had made when it last wrote."""
 
 
 class SqliteTransaction(BaseTransaction):
@@ -110,6 +114,7 @@ class SqliteTransaction(BaseTransaction):
 
     def script(self, text: str) -> None:
         """Not `executescript`, which would commit first."""
+        self.changed, self.known = True, {}
         with self.guarded():
             part = ""
             for line in text.splitlines(keepends=True):
@@ -258,15 +263,12 @@ class SqliteStore(BaseStore[Link, SqliteTransaction]):
             connection.connection.close()
 
     def _begin_write(self, connection: Link, deadline: float, look: str | None = None) -> SqliteTransaction:
-        place = self._files.place()
-        if place is None or place != connection.place:  # a name in it changed; the end looks at the files in any case
-            self._check_files(connection)
-            connection.place = place
+        self._check_place(connection)
         self._execute(connection, "BEGIN IMMEDIATE", deadline)
         transaction = SqliteTransaction(connection, writes=True)
-        if look is not None:
-            transaction.looked = transaction.row(look)
-        return transaction
+        version = connection.connection.execute("PRAGMA data_version").fetchone()[0]
+        transaction.alone, connection.version = version == connection.version, version
+        return transaction  # which looks for itself: there is no way to the server to be saved
 
     _begin_migration = _begin_write
 
@@ -285,7 +287,7 @@ class SqliteStore(BaseStore[Link, SqliteTransaction]):
             failure.uncertain = True
             raise failure from error
         try:
-            self._check_files(connection)
+            self._check_place(connection)
         except StoreError as error:
             error.uncertain = True
             raise
@@ -308,13 +310,20 @@ class SqliteStore(BaseStore[Link, SqliteTransaction]):
     def _execute(self, link: Link, sql: str, deadline: float) -> None:
         try:
             try:
-                link.connection.execute(sql).fetchone()
+                link.connection.execute(sql)
             except sqlite3.OperationalError:
                 patiently(lambda: link.connection.execute(sql).fetchone(), deadline)
         except _FOREIGN as error:
             failure = translate(error)
             link.spoilt = not isinstance(failure, StoreBusy)
             raise failure from error
+
+    def _check_place(self, link: Link) -> None:
+        """The same, but as long as no name in the directory changes, the files under them are those that they were."""
+        place = self._files.place()
+        if place is None or place != link.place:
+            self._check_files(link)
+            link.place = place if place is not None and time.time_ns() - place[-1] > TICK else None
 
     def _check_files(self, link: Link) -> None:
         """What a connection writes to must still be what others find under the names."""

@@ -127,7 +127,7 @@ class Files:
         return tuple(map(_identity, self._names))
 
     def place(self) -> tuple[int, ...] | None:
-        """The directory with the moment at which a name in it last changed, to the tick of the kernel's clock."""
+        """The directory, last the moment at which a name in it changed, to the tick of the kernel's clock."""
         try:
             found = os.lstat(self._folder)
         except OSError:

@@ -13,6 +13,8 @@ from remit.store.interface import Value
 from remit.store.query import Query, checked, read_query
 
 _BATCH = 256
+_MOST = 50
+"""Things that are cached at a time."""
 
 
 class BaseTransaction(ABC):
@@ -34,6 +36,13 @@ class BaseTransaction(ABC):
         self.notes: Mapping[str, dict[str, Any]] = {}
         """What this process has noted before."""
         self.fresh_notes: dict[str, dict[str, Any]] = {}
+        self.local: dict[str, Any] = {}
+        self.alone = False
+        """Nobody else has written since the last transaction of this process that wrote."""
+        self.known: dict[tuple[str, ...], Any] = {}
+        """What is cached."""
+        self.changed = False
+        """Something was changed that nobody who caches need know of."""
 
     @abstractmethod
     def _cursor(self, query: Query, values: tuple[Any, ...]) -> Any:
@@ -55,6 +64,18 @@ class BaseTransaction(ABC):
 
     def remember(self, name: str, value: object) -> None:
         self.remembered[name] = value
+
+    def cached(self, name: tuple[str, ...]) -> Any:
+        return self.known.get(name)
+
+    def cache(self, name: tuple[str, ...], value: object) -> None:
+        if len(self.known) >= _MOST:
+            self.known.clear()
+        self.known[name] = value
+
+    def uncache(self, kind: str) -> None:
+        for name in [name for name in self.known if name[0] == kind]:
+            del self.known[name]
 
     def noted(self, name: str, key: str) -> Any:
         if (fresh := self.fresh_notes.get(name)) is not None and key in fresh:
@@ -78,11 +99,13 @@ class BaseTransaction(ABC):
             return found
 
     def run(self, sql: str, *args: Value) -> int:
+        self.changed, self.known = True, {}
         with self.guarded():
             query = read_query(sql)
             return max(0, int(self._cursor(query, checked(query, args)).rowcount))
 
     def run_many(self, sql: str, rows: Iterable[tuple[Value, ...]]) -> None:
+        self.changed, self.known = True, {}
         with self.guarded():
             query = read_query(sql)
             self._many(query, (checked(query, row) for row in rows))

@@ -8,20 +8,24 @@ directory remembers the newest place of each subject.
 
 from __future__ import annotations
 
+import os
 import sqlite3
+import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
+from typing import Any, cast
 
 import pytest
 
 from remit.enforce.errors import CallDenied, CallPending
-from remit.record import keeper
+from remit.record import keeper, state_memory
 from remit.record.audit import audit
 from remit.record.errors import LedgerUnavailable
 from remit.record.open import open_log
 from remit.record.state_memory import STATES_FILE, StateMemory
+from remit.record.writer import Ledger
 from tests.enforce.team import Team
 
 pytestmark = pytest.mark.filterwarnings("ignore::remit.record.errors.LedgerWarning")
@@ -73,6 +77,10 @@ def used(tmp_path: Path) -> Team:
     return team
 
 
+def _ledger(team: Team) -> Ledger:
+    return cast("Ledger", team.guard.enforcer.ledger)
+
+
 def _refused(act: Callable[[], object], code: str = FORGED) -> None:
     with pytest.raises(CallDenied) as caught:
         act()
@@ -110,7 +118,7 @@ def test_without_its_memory_the_background_pass_notices_and_stops_the_log(
     team = Team(tmp_path)
     with suppress(LedgerUnavailable), team.guard, team.guard.agent("worker"):  # it can't even record the refusal
         end = time.monotonic() + 60
-        while not (tmp_path / "state" / "stopped").exists():
+        while not (tmp_path / "state" / "stopped").exists() or _ledger(team).stopped is None:
             assert time.monotonic() < end
             time.sleep(0.02)
         _refused(lambda: team.deploy("1"), "ledger-unavailable")
@@ -153,3 +161,73 @@ def test_it_remembers_the_newest_of_each(tmp_path: Path):
         assert [often.get(subject) for subject in subjects[:7]] == [2000 + number for number in range(7)]
         assert [often.get(subject) for subject in subjects[8:]] == [2008 + number for number in range(292)]
     assert one.get(subjects[7]) == 9000
+
+
+def test_a_file_that_is_mostly_outdated_is_replaced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(state_memory, "LARGE", 16 * 100)
+    one, other = StateMemory(tmp_path), StateMemory(tmp_path)
+    largest = 0
+    for place in range(2_000):
+        (one if place % 3 else other).update({f"subject {place % 7}": place})
+        largest = max(largest, (tmp_path / STATES_FILE).stat().st_size)
+        assert {memory.get(f"subject {place % 7}") for memory in (one, other, StateMemory(tmp_path))} == {place}
+    assert largest <= 16 * 102
+    assert [StateMemory(tmp_path).get(f"subject {number}") for number in range(7)] == [
+        max(place for place in range(2_000) if place % 7 == number) for number in range(7)
+    ]
+
+
+def test_processes_that_add_while_it_is_replaced_lose_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(state_memory, "LARGE", 16 * 40)
+    children = []
+    for number in range(3):
+        child = os.fork()
+        if not child:
+            memory = StateMemory(tmp_path)
+            for place in range(1_500):
+                memory.update({f"{number} {place % 4}": place})
+            os._exit(0)
+        children.append(child)
+    assert [os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) for child in children] == [0, 0, 0]
+    found = StateMemory(tmp_path)
+    assert [found.get(f"{number} {rest}") for number in range(3) for rest in range(4)] == [1496, 1497, 1498, 1499] * 3
+
+
+def test_many_threads_read_what_another_process_adds(tmp_path: Path):
+    ours, theirs = StateMemory(tmp_path), StateMemory(tmp_path)
+    theirs.update({"one": 0})
+    wrong: list[int | None] = []
+
+    def read() -> None:
+        last = 0
+        for _ in range(2_000):
+            found = ours.get("one")
+            if found is None or found < last:
+                wrong.append(found)
+            last = found or 0
+
+    threads = [threading.Thread(target=read) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for place in range(1, 500):
+        theirs.update({"one": place, f"two {place}": place})
+    for thread in threads:
+        thread.join()
+    assert wrong == []
+    assert [ours.get(f"two {place}") for place in range(1, 500)] == list(range(1, 500))
+
+
+def test_a_memory_that_can_only_be_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    StateMemory(tmp_path).update({"one": 5})
+    opened, plain = os.open, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW
+
+    def refuses(path: Any, flags: int, *more: Any, **named: Any) -> int:
+        if str(path).endswith(STATES_FILE) and flags != plain:
+            raise PermissionError(13, "read-only")
+        return opened(path, flags, *more, **named)
+
+    monkeypatch.setattr(os, "open", refuses)
+    memory = StateMemory(tmp_path)
+    assert memory.get("one") == 5
+    memory.update({"one": 6})
+    assert memory.get("one") == 6
