@@ -9,7 +9,7 @@ from remit.languages.programs.profiles import Profile, profile_of, programs
 SHOWN = frozenset(("program", "command", "shell", "code", "script", "module", "remote"))
 """Kinds of words by which the text shows what runs."""
 ELSEWHERE = (
-    "amplify", "ansible-pull", "asdf", "aws-vault", "bazel shutdown", "brew bundle", "cabal install", 
+    "amplify", "ansible-pull", "asdf", "aws-vault", "bazel shutdown", "brew bundle", "cabal install",
     "composer", "cpan", "dmypy", "docker", "docker-compose", "docker-machine",
     "dotnet tool", "eb", "gh", "git", "go bug", "go install", "goenv", "helm test", "k3d", "kubectl", "npm bugs",
     "npm docs", "npm home", "npm issues", "npm repo", "npm-home", "nvm", "nx add", "pipenv", "playwright",
