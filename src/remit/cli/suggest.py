@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-import time
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -11,11 +9,12 @@ import msgspec
 
 from remit.analyze.within import not_within
 from remit.cli.common import FINE, InputError, find_policy
-from remit.cli.ledger.options import StateOption, ledger_to_look, moment_option
+from remit.cli.ledger.options import StateOption, ledger_to_look
 from remit.cli.ledger.progress import progress_bar
 from remit.cli.options import JsonOption, PolicyOption
 from remit.cli.output import err, out, out_json
 from remit.cli.parameters import Option
+from remit.cli.since import start_of
 from remit.compile import build_rulebook, load_rulebook
 from remit.decide import decide
 from remit.declare.nodes import parse
@@ -24,7 +23,6 @@ from remit.forms.texts import plain
 from remit.model.call import Call, Context
 from remit.model.errors import PolicyError, RemitError
 from remit.model.facts import Facts
-from remit.model.moments import moment
 from remit.model.rulebook import Rulebook
 from remit.model.text import shown
 from remit.record.append import head_of
@@ -33,8 +31,6 @@ from remit.record.past import past_calls
 from remit.record.reader import Filter
 
 ROUNDS = 3
-_AGO = re.compile(r"([1-9][0-9]{0,3})([dhm])")
-_SECONDS = {"d": 86_400, "h": 3_600, "m": 60}
 
 
 def command(
@@ -53,7 +49,7 @@ def command(
     rulebook = load_rulebook(file)
     data = _data(file)
     with ledger_to_look(file, state) as opened:
-        used = list(_used(opened, _start(since), str(file.absolute().parent)))
+        used = list(_used(opened, start_of(since), str(file.absolute().parent)))
     found = proved(rulebook, data, used)
     text = as_yaml(data, found)
     if json:
@@ -118,14 +114,6 @@ def _data(file: Path) -> dict[str, Any]:
     if "include" in found:
         raise InputError("a policy with `include` can't be tightened in one file yet", help="put it into one file")
     return found
-
-
-def _start(text: str) -> str:
-    """The moment in the form that entries have. Raises InputError."""
-    ago = _AGO.fullmatch(text)
-    if ago is None:
-        return moment_option(text, "--since") or ""
-    return moment(time.time() - int(ago[1]) * _SECONDS[ago[2]]).removesuffix("Z") + ".000Z"
 
 
 def _shown(one: Denied) -> str:
