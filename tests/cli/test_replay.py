@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import pytest
 
@@ -28,7 +29,7 @@ def worked(free: Team) -> Team:
     return free
 
 
-def turns(found: dict) -> list[tuple[str, str, str, str, int]]:
+def turns(found: dict[str, Any]) -> list[tuple[str, str, str, str, int]]:
     return [(one["agent"], one["tool"], one["was"], one["now"], one["times"]) for one in found["changes"]]
 
 
