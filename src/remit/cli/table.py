@@ -32,6 +32,10 @@ COMMANDS: dict[str, Entry] = {
         "scan",
         "Scan a repository for what it says its agents may do: definitions, settings, matrices",
     ),
+    "demo": Command(
+        "demo",
+        "Show Remit at work: agents on real files, git and SQLite, in a private folder",
+    ),
     "init": Command(
         "init",
         "Write a first remit.yaml from the repository's own definitions and documents, never wider than they are",
