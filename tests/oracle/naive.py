@@ -159,8 +159,8 @@ class _Decision(Scopes):
             return _deny(denied)._replace(wide=wide)
         self.data_tier = self.data_tier_of_call()
         if self.data_tier_binds():
-            denied = _deny(Denied("data-tier"))
-            return denied._replace(wide=wide, tier=self.tier_of_call(), data_tier=self.data_tier)
+            found = _deny(Denied("data-tier"))
+            return found._replace(wide=wide, tier=self.tier_of_call(), data_tier=self.data_tier)
         tiers = (self.tier_of_call(), self.data_tier) if read else (self.tool.tier, 0)
         codes = refused.codes if known else frozenset({"unknown-agent"})
         return Answer("allow", min(codes), *tiers, would="deny", codes=codes, wide=wide)
