@@ -32,6 +32,10 @@ COMMANDS: dict[str, Entry] = {
         "scan",
         "Scan a repository for what it says its agents may do: definitions, settings, matrices",
     ),
+    "demo": Command(
+        "demo",
+        "Show Remit at work: agents on real files, git and SQLite, in a private folder",
+    ),
     "init": Command(
         "init",
         "Write a first remit.yaml from the repository's own definitions and documents, never wider than they are",
@@ -60,6 +64,10 @@ COMMANDS: dict[str, Entry] = {
     "report": Command("report", "Report the tools that an agent can use, with totals by layer and scopes"),
     "tools": Command("tools", "Show the tools that an agent can see, with their arguments and limits"),
     "who-can": Command("who_can", "Show who may use a tool"),
+    "record": Command(
+        "record",
+        "Show a team's permission record of an agent as an entry of `agents`, or compare it with the policy",
+    ),
     "reach": Command(
         "reach",
         "Show what an agent can cause by delegating: whom its work can reach, and what that adds to its own rights",
@@ -102,6 +110,7 @@ COMMANDS: dict[str, Entry] = {
         "suggest",
         "Suggest the policy that allows what was used and no more: a tightening proved to be within the present one",
     ),
+    "replay": Command("replay", "Decide the ledger's past calls under the policy file, and list what it would change"),
     "schema": Command("schema", "Print the JSON Schema of a policy file, for editors"),
     "mcp": Command("mcp", "Serve Remit's own tools to the agents of a host over MCP (stdio)"),
     "serve": Command("serve", "Answer this project's hooks with the activated policy until interrupted"),
