@@ -27,6 +27,9 @@ class Group:
 Entry = Command | Group
 
 
+ALIASES = {"test": "check", "validate": "check", "lint": "check", "audit": "scan"}
+"""What people type, and what it means; `remit --help` lists only the commands."""
+
 COMMANDS: dict[str, Entry] = {
     "scan": Command(
         "scan",
