@@ -26,7 +26,7 @@ _RANK = {Weight.ERROR: 0, Weight.WARNING: 1, Weight.NOTE: 2}
 class ScanError(RemitError):
     """A path that can't be scanned."""
 
-    code = "can't-scan"
+    code = "not-scanned"
 
 
 def scan(root: str, *, today: datetime.date, progress: Callable[[int, int], None] | None = None) -> Survey:
