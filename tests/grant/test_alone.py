@@ -12,6 +12,8 @@ import pytest
 from remit.compile import build_rulebook
 from remit.compile.tasks import task_from
 from remit.decide import decide
+from remit.enforce.errors import CallRefused
+from remit.enforce.guard import Guard
 from remit.grant.authority import Authority
 from remit.grant.errors import GrantError
 from remit.model.errors import PolicyError
@@ -128,3 +130,38 @@ def test_the_key_is_for_who_may_issue_at_all() -> None:
     assert error.value.problems[0].code == "never-applies"
     with pytest.raises(PolicyError):
         rules({"grants": [{"nothing": {"path": "x"}}]})
+
+
+def test_it_does_so_with_its_own_tool(tmp_path: Path) -> None:
+    """The orchestrator is a program's agent: it hands on work with a grant, and whoever takes it on has that."""
+    policy: dict[str, Any] = {
+        "remit": 1,
+        "use": ["remit"],
+        "tools": {"fetch": {"args": {"path": "path"}, "does": {"read": "path"}}},
+        "agents": {
+            "chief": {
+                "may": ["remit_delegate"],
+                "delegates_to": ["worker"],
+                "may_issue": {"capsules": True, "alone": {"grants": [{"fetch": {"path": "reports/**"}}]}},
+            },
+            "worker": {"may": []},
+        },
+    }
+    with Guard(policy, root=tmp_path, state=tmp_path / "state") as guard:
+
+        @guard.tool("fetch", does={"read": "path"})
+        def fetch(path: Path) -> str:
+            return "text"
+
+        def hand(glob: str) -> Any:
+            args = {"agent": "worker", "goal": "read it", "grants": [{"fetch": {"path": glob}}]}
+            with guard.agent("chief"):
+                return guard.call("remit_delegate", args)
+
+        with pytest.raises(CallRefused):
+            hand("secret/**")
+        ticket = hand("reports/2026/**")["ticket"]
+        with guard.agent("worker", ticket=ticket):
+            assert guard.call("fetch", {"path": "reports/2026/a"}) == "text"
+            with pytest.raises(CallRefused):
+                guard.call("fetch", {"path": "reports/2025/a"})
