@@ -28,6 +28,16 @@ Entry = Command | Group
 
 
 COMMANDS: dict[str, Entry] = {
+    "demo": Group(
+        "See Remit at work, in a directory of its own",
+        {
+            "week": Command(
+                "demo",
+                "Show a week of two teams: work, a violation, a halt, a review, a quorum, an unexplained change",
+                "week",
+            )
+        },
+    ),
     "scan": Command(
         "scan",
         "Scan a repository for what it says its agents may do: definitions, settings, matrices",
