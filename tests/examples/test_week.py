@@ -64,7 +64,7 @@ def test_the_change_that_no_call_explains_is_found(week):
     report = week[0].report
     assert report is not None
     assert [one.path for one in report.unexplained] == ["src/billing.py"]
-    assert [one.path for one in report.changes if one.by == "task"] == ["src/search.py"]
+    assert [one.path for one in report.changes or () if one.by == "task"] == ["src/search.py"]
     assert week[0].incidents == ["may-not", "unexplained-change"]
 
 
@@ -78,8 +78,8 @@ def test_the_ledgers_verify_with_every_signature(week):
 
 def test_as_people_see_it(tmp_path: Path):
     env = {name: value for name, value in os.environ.items() if not name.startswith("REMIT")}
-    place = tmp_path / "kept"
-    done = program("demo", "week", "--keep", str(place), cwd=tmp_path, env={**env, "NO_COLOR": "1", "PYTHONUTF8": "1"})
+    env |= {"NO_COLOR": "1", "PYTHONUTF8": "1", "TMPDIR": str(tmp_path)}
+    done = program("demo", "week", cwd=tmp_path, env=env)
     assert done.returncode == 0, done.stderr.decode()
     text = done.stdout.decode("utf-8")
     assert "\x1b" not in text
@@ -87,6 +87,4 @@ def test_as_people_see_it(tmp_path: Path):
     assert max(wide) <= 80
     days = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
     assert [line.split(":")[0] for line in text.splitlines() if line.startswith(days)] == list(days)
-    assert sorted(path.name for path in place.iterdir()) == ["cortex", "cortex-state", "nexus", "nexus-state"]
-    again = program("demo", "week", "--keep", str(place), cwd=tmp_path, env=env)
-    assert again.returncode == 2
+    assert list(tmp_path.iterdir()) == []

@@ -28,19 +28,13 @@ Entry = Command | Group
 
 
 COMMANDS: dict[str, Entry] = {
-    "demo": Group(
-        "See Remit at work, in a directory of its own",
-        {
-            "week": Command(
-                "demo",
-                "Show a week of two teams: work, a violation, a halt, a review, a quorum, an unexplained change",
-                "week",
-            )
-        },
-    ),
     "scan": Command(
         "scan",
         "Scan a repository for what it says its agents may do: definitions, settings, matrices",
+    ),
+    "demo": Command(
+        "demo",
+        "Show Remit at work: agents on real files, git and SQLite, in a private folder",
     ),
     "init": Command(
         "init",
@@ -116,6 +110,7 @@ COMMANDS: dict[str, Entry] = {
         "suggest",
         "Suggest the policy that allows what was used and no more: a tightening proved to be within the present one",
     ),
+    "replay": Command("replay", "Decide the ledger's past calls under the policy file, and list what it would change"),
     "schema": Command("schema", "Print the JSON Schema of a policy file, for editors"),
     "mcp": Command("mcp", "Serve Remit's own tools to the agents of a host over MCP (stdio)"),
     "serve": Command("serve", "Answer this project's hooks with the activated policy until interrupted"),

@@ -189,7 +189,7 @@ class Week:
         with guard.authority.store.read() as view:
             state = guard.authority.state("TASK-1")
             self.report = task_report(view, guard.rulebook, state, nexus.root.resolve(), against="HEAD")
-        for change in self.report.changes:
+        for change in self.report.changes or ():
             self.say(
                 f"{change.path}: {'explained by a call of TASK-1' if change.by == 'task' else 'no call explains it'}"
             )
