@@ -110,6 +110,9 @@ COMMANDS: dict[str, Entry] = {
         "suggest",
         "Suggest the policy that allows what was used and no more: a tightening proved to be within the present one",
     ),
+    "usage": Command(
+        "use", "Show what was used of what the policy allows: never used, only read, denied, too coarse, too narrow"
+    ),
     "replay": Command("replay", "Decide the ledger's past calls under the policy file, and list what it would change"),
     "schema": Command("schema", "Print the JSON Schema of a policy file, for editors"),
     "mcp": Command("mcp", "Serve Remit's own tools to the agents of a host over MCP (stdio)"),
