@@ -60,6 +60,9 @@ COMMANDS: dict[str, Entry] = {
     "explain": Command(
         "explain", "Explain a decision: the steps, the rule, the tier, and what would make the call pass"
     ),
+    "docs": Command(
+        "docs", "Write the policy into marked regions of documents: a matrix, sections for agents, the text of prompts"
+    ),
     "matrix": Command("matrix", "Show who may use what: ✅ allowed, 🔒 allowed with a scope, ✋ must ask, ❌ denied"),
     "report": Command("report", "Report the tools that an agent can use, with totals by layer and scopes"),
     "tools": Command("tools", "Show the tools that an agent can see, with their arguments and limits"),
