@@ -37,6 +37,7 @@ LAYERS: dict[str, set[str]] = {
     "enforce": {"scopes", "decide", "grant", "record", "store", "compile", "explain"},
     "exchange": {"declare", "forms"},
     "scan": {"catalog", "declare", "forms"},
+    "draft": {"catalog", "compile", "declare", "forms", "languages", "scan", "scopes"},
     "adapters": {
         "catalog",
         "declare",
@@ -173,6 +174,7 @@ THEIR_OWN = ("catalog/hosts/", "catalog/packs/")  # and a folder each: adapters/
 LISTS = {
     "adapters/hosts/registry.py": "the table of hosts",
     "catalog/scan.yaml": "where every program keeps its definitions and settings, hosts of ours or not",
+    "catalog/teams/coding.yaml": "a policy for a team in one host",
     "catalog/protected.yaml": "the configuration of every host is protected, installed or not",
     "catalog/programs/environment.yaml": "their makers' variables hold secrets",
     "catalog/programs/gh.yaml": "a program's own subcommands",

@@ -1,6 +1,8 @@
-"""The fault table: 34 kinds of faults and hostile inputs, each with its tests, or the reason why there are none.
+"""The fault table: 34 kinds of faults and hostile inputs, each with its tests, and the reason for what they leave out.
 
-What a row names must exist. A row that is covered in part says what is left out.
+What a row names must exist; docs/faults.md shows the table.
+
+python -m tests.faults.test_fault_rows    prints it
 """
 
 from __future__ import annotations
@@ -12,6 +14,7 @@ from typing import NamedTuple
 import pytest
 
 TESTS = Path(__file__).parents[1]
+PAGE = TESTS.parent / "docs" / "faults.md"
 
 
 class Row(NamedTuple):
@@ -22,8 +25,8 @@ class Row(NamedTuple):
     """What no test covers, and why."""
 
 
-NO_GATEWAY = "there is no gateway for MCP servers yet, so nothing here lists or calls their tools"
-NO_SERVICE = "there is no HTTP service and no console yet; the daemon listens on a Unix socket of one user"
+NO_GATEWAY = "Remit stands before a call, not before a server: no gateway lists or forwards tools of MCP servers yet"
+NO_CONSOLE = "there is no console and no API over a network yet: the daemon listens on a Unix socket of one user"
 
 ROWS = {
     1: Row(
@@ -37,7 +40,7 @@ ROWS = {
     2: Row(
         "power loss",
         ("faults/test_power_loss.py::test_row_2_what_was_acknowledged_survives",),
-        "a disk that claims to have flushed and has not: nothing above it can tell",
+        "a disk that claims to have flushed and has not: no program can tell; an anchor shows what is missing",
     ),
     3: Row(
         "a disk that is full, fails or can't be written",
@@ -56,7 +59,7 @@ ROWS = {
             "faults/tampering/test_tampering.py::test_who_notices",
             "faults/tampering/test_processes.py::test_a_real_process_notices",
         ),
-        "an edited body does not stop a start, unless it is among the newest; docs/tampering.md says who names it",
+        "a body that was edited long ago stops no start: reading all takes too long; tampering.md says who names it",
     ),
     5: Row(
         "a tail cut off, a forked log, a signer set back",
@@ -102,11 +105,17 @@ ROWS = {
         "a crash between approval and execution",
         ("faults/test_guard_killed.py::test_row_10_killed_between_answer_and_tool",),
     ),
-    11: Row("an MCP server that changes its tools", (), NO_GATEWAY),
+    11: Row(
+        "an MCP server that changes its tools",
+        ("adapters/hooks/test_foreign_tools.py::test_row_11_what_a_server_changes_is_denied_until_the_policy_says_it",),
+        f"a description that changes, or a tool that does something else under the same name: {NO_GATEWAY}",
+    ),
     12: Row(
         "the same tool name on two servers, look-alike names",
-        ("model/test_wire.py::test_names_that_look_alike",),
-        f"two servers: {NO_GATEWAY}",
+        (
+            "model/test_wire.py::test_names_that_look_alike",
+            "adapters/hooks/test_foreign_tools.py::test_row_12_the_same_name_elsewhere_and_names_that_look_alike",
+        ),
     ),
     13: Row(
         "poisoned descriptions, escape sequences, invisible characters",
@@ -114,8 +123,9 @@ ROWS = {
             "enforce/test_webhook.py::test_nothing_in_it_is_invisible",
             "model/test_text.py::test_it_is_one_line_within_its_bound_and_cuts_no_escape",
             "declare/test_messages.py::test_text_from_the_file_is_escaped_and_bounded",
+            "adapters/hooks/test_foreign_tools.py::test_row_13_and_29_names_steer_no_terminal_and_forge_no_line",
         ),
-        f"descriptions: {NO_GATEWAY}",
+        f"descriptions of tools are never shown or read: {NO_GATEWAY}",
     ),
     14: Row(
         "oversized or deep JSON, numbers without end, NaN, lone surrogates",
@@ -128,8 +138,11 @@ ROWS = {
     ),
     15: Row(
         "keys that stand twice",
-        ("model/test_wire.py::test_a_key_that_stands_twice",),
-        f"forwarding our own bytes: {NO_GATEWAY}; Guard calls functions with the arguments that were judged",
+        (
+            "model/test_wire.py::test_a_key_that_stands_twice",
+            "adapters/hooks/test_broken.py::test_junk",
+        ),
+        "a hook answers and forwards nothing: the host runs what it sent, and a key that stands twice in it is denied",
     ),
     16: Row(
         "YAML that means something else than it says",
@@ -151,7 +164,7 @@ ROWS = {
     21: Row(
         "URLs: users, IDN, forms of addresses, redirects, rebinding",
         ("scopes/test_url.py::test_refuses", "scopes/test_url.py::test_any_text_parses_to_itself_or_is_refused"),
-        "redirects and DNS: Remit judges the URL of a call and fetches nothing; the threat model says so",
+        "redirects and DNS: Remit judges the URL of a call and fetches nothing; threat-model.md says so",
     ),
     22: Row(
         "a policy that is half-written, broken, or changes under way",
@@ -190,13 +203,20 @@ ROWS = {
             "adapters/hooks/test_broken.py::test_stdin_that_never_ends",
             "adapters/hooks/test_broken.py::test_too_much",
             "faults/test_under_strain.py::test_row_26_clients_that_say_nothing_keep_nobody_from_an_answer",
+            "record/test_witness.py::test_slow_clients_are_ended_and_others_served",
+            "record/test_witness.py::test_what_is_too_long_is_not_read",
+            "faults/test_under_strain.py::test_row_26_headers_without_end_and_many_requests_at_once",
         ),
-        f"headers, pipelining and event streams: {NO_SERVICE}",
+        f"event streams that nobody reads: {NO_CONSOLE}",
     ),
     27: Row(
         "conformance of an API, fuzzed bodies",
-        ("faults/test_under_strain.py::test_row_27_rubbish_gets_no_answer_and_breaks_nothing",),
-        f"the socket of the daemon is the only interface: {NO_SERVICE}",
+        (
+            "faults/test_under_strain.py::test_row_27_rubbish_gets_no_answer_and_breaks_nothing",
+            "faults/test_under_strain.py::test_row_27_rubbish_to_a_witness_is_refused",
+            "record/test_witness.py::test_what_is_no_request_is_refused",
+        ),
+        f"the daemon's socket and the witness are the only interfaces: {NO_CONSOLE}",
     ),
     28: Row(
         "guessing, timing, default credentials",
@@ -205,33 +225,37 @@ ROWS = {
             "grant/test_credential.py::test_waits_double",
             "grant/test_credential.py::test_many_at_once_get_no_more_attempts",
         ),
-        f"sessions: {NO_SERVICE}",
+        f"sessions that could be fixed or stolen: {NO_CONSOLE}",
     ),
     29: Row(
         "text of agents shown to people: terminals, pages, CSV",
         (
             "cli/test_activate.py::test_terminals_are_not_steered_by_names",
             "model/test_wire.py::test_unknown_names_are_escaped",
+            "adapters/hooks/test_foreign_tools.py::test_row_13_and_29_names_steer_no_terminal_and_forge_no_line",
         ),
-        f"pages: {NO_SERVICE}",
+        f"web pages: {NO_CONSOLE}",
     ),
     30: Row(
         "floods of questions, and questions that hide something",
-        ("grant/test_limits.py::test_so_many_open_questions_and_no_more",),
-        f"how they look on a page: {NO_SERVICE}",
+        (
+            "grant/test_limits.py::test_so_many_open_questions_and_no_more",
+            "cli/test_approvals.py::test_what_is_hidden_is_marked",
+        ),
+        f"how they look on a web page: {NO_CONSOLE}",
     ),
     31: Row(
         "a day under load",
         ("faults/test_under_strain.py::test_row_31_memory_stays_flat",),
-        "24 hours: nobody has run that yet; 60,000 calls leave memory as it is",
+        "24 hours: no test takes that long; after 60,000 calls memory is as it was after 12,000",
     ),
     32: Row(
         "privileges of a service",
         (
             "faults/test_under_strain.py::test_row_32_it_needs_no_privilege_and_no_network",
             "faults/test_under_strain.py::test_row_32_a_role_of_the_database_that_can_not_change_entries",
+            "faults/test_under_strain.py::test_row_32_everything_but_the_state_is_read_only",
         ),
-        "a read-only file system but for the state directory: only the project is one here",
     ),
     33: Row(
         "a key that is missing, rotated or readable by others; schemas that are newer or older",
@@ -241,7 +265,14 @@ ROWS = {
             "store/test_migrate.py::test_a_store_of_a_newer_version_is_refused",
         ),
     ),
-    34: Row("a way around the gateway", (), f"{NO_GATEWAY}; `remit status` says how strongly each agent is bound"),
+    34: Row(
+        "a way around the point of decision",
+        (
+            "service/test_hosts.py::test_without_an_installation_nothing_is_claimed",
+            "service/test_hosts.py::test_what_the_host_lets_through_is_told",
+        ),
+        f"a server that an agent reaches by itself: {NO_GATEWAY}. `remit status` says how strongly each agent is bound",
+    ),
 }
 
 
@@ -257,3 +288,20 @@ def test_a_row_has_tests_or_a_reason(number: int):
         file, _, function = name.partition("::")
         text = (TESTS / file).read_text("utf-8")
         assert re.search(rf"^(async )?def {function}\(", text, re.MULTILINE), name
+
+
+def table() -> str:
+    """As the page shows it."""
+    lines = ["| # | fault | tests | not covered, and why |", "| --- | --- | --- | --- |"]
+    for number, row in ROWS.items():
+        files = ", ".join(dict.fromkeys(f"`{name.partition('::')[0]}`" for name in row.tests))
+        lines.append(f"| {number} | {row.what} | {files} | {row.without or '–'} |")
+    return "\n".join(lines)
+
+
+def test_the_page_shows_them():
+    assert table() in PAGE.read_text("utf-8")
+
+
+if __name__ == "__main__":
+    print(table())

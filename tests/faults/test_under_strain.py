@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 import random
 import resource
+import shlex
 import socket
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +29,8 @@ from tests.adapters.hooks.project import Project
 from tests.postgres import Postgres, running
 from tests.record.project import Project as Plain
 from tests.record.project import allow, deny
+from tests.record.test_witness import Log as WatchedLog
+from tests.record.test_witness import Served
 
 WRITE = {"file_path": "docs/new.md", "content": "New.\n"}
 POLICY = {"remit": 1, "name": "strained", "agents": {"a": {"may": ["ping"]}}}
@@ -120,6 +124,62 @@ def test_row_27_rubbish_gets_no_answer_and_breaks_nothing(tmp_path: Path):
     project.verify()
 
 
+@pytest.fixture
+def witness(tmp_path: Path) -> Iterator[Served]:
+    found = Served(tmp_path / "w")
+    yield found
+    found.close()
+
+
+def _said(witness: Served, data: bytes) -> bytes:
+    """What the witness answers to these bytes, until it closes the connection."""
+    found = b""
+    with socket.create_connection(("127.0.0.1", witness.server.server_port), timeout=60) as link, suppress(OSError):
+        link.sendall(data)
+        link.shutdown(socket.SHUT_WR)
+        while more := link.recv(1 << 16):
+            found += more
+    return found
+
+
+POST = b"POST /add-checkpoint HTTP/1.1\r\nHost: w\r\n"
+
+
+def test_row_26_headers_without_end_and_many_requests_at_once(witness: Served):
+    """The witness is the only part that listens to a network."""
+    log = WatchedLog()
+    witness.witness.watch([log.vkey])
+    assert b" 431 " in _said(witness, POST + b"X: %s\r\n\r\n" % (b"a" * 100_000))
+    assert b" 431 " in _said(witness, POST + b"".join(b"X-%d: a\r\n" % n for n in range(1000)) + b"\r\n")
+    assert b" 414 " in _said(witness, b"POST /%s HTTP/1.1\r\n\r\n" % (b"a" * 100_000))
+    body = log.request(0, 1)
+    whole = POST + b"Content-Length: %d\r\n\r\n" % len(body) + body
+    assert _said(witness, whole * 20).count(b"HTTP/1.") == 1, "one connection is one request"
+    assert witness.post(log.request(1, 2))[0] == 200
+
+
+def test_row_27_rubbish_to_a_witness_is_refused(witness: Served, capfd: pytest.CaptureFixture[str]):
+    log, chance = WatchedLog(), random.Random(28)  # noqa: S311
+    witness.witness.watch([log.vkey])
+    body = log.request(0, 5)
+    whole = POST + b"Content-Length: %d\r\n\r\n" % len(body) + body
+    for _ in range(RUBBISH):
+        data = bytearray(whole)
+        for _ in range(chance.randint(1, 6)):
+            at = chance.randrange(len(data))
+            data[at : at + chance.choice((0, 1, 40))] = chance.randbytes(chance.choice((0, 1, 3)))
+        answer = _said(witness, bytes(data))
+        assert b" 200 " not in answer[:20] or _is_harmless(bytes(data), whole)
+        assert b" 500 " not in answer[:20]
+    assert witness.post(log.request(0, 5))[0] in (200, 409)
+    assert "Traceback" not in capfd.readouterr().err
+
+
+def _is_harmless(data: bytes, whole: bytes) -> bool:
+    """Only headers changed that nobody looks at."""
+    return data.partition(b"\r\n\r\n")[2].startswith(whole.partition(b"\r\n\r\n")[2])
+
+
 CALLS = """
 import resource, sys
 from pathlib import Path
@@ -198,6 +258,25 @@ def test_row_32_it_needs_no_privilege_and_no_network(tmp_path: Path):
     )
     assert done.returncode == 0, done.stderr
     assert list((tmp_path / "root").iterdir()) == []
+
+
+@pytest.mark.more
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can mount")
+def test_row_32_everything_but_the_state_is_read_only(tmp_path: Path):
+    """As a service that is shut in runs: no file outside of the state directory can be written."""
+    (tmp_path / "root").mkdir()
+    state = tmp_path / "state"
+    state.mkdir(mode=0o700)
+    shut = 'mount --bind {0} {0} && mount -o remount,bind,ro / && ! touch {1}/x 2>/dev/null && exec "$@"'
+    wrapped = ["unshare", "--mount", "sh", "-c", shut.format(shlex.quote(str(state)), shlex.quote(str(tmp_path))), "sh"]
+    if subprocess.run([*wrapped, "true"], capture_output=True, check=False).returncode:
+        pytest.skip("nothing can be mounted here")
+    words = [sys.executable, "-c", CALLS, str(tmp_path / "root"), str(state), "20"]
+    env = {"PATH": os.environ["PATH"], "HOME": str(tmp_path / "root"), "PYTHONDONTWRITEBYTECODE": "1"}
+    done = subprocess.run([*wrapped, *words], capture_output=True, text=True, timeout=300, env=env, check=False)
+    assert done.returncode == 0, done.stderr
+    with open_ledger(tmp_path / "root", point="test", state=state) as opened:
+        assert audit(opened.log, opened.signer).verified
 
 
 GRANTS = """

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -255,28 +256,31 @@ def test_every_code_of_a_violation_has_a_name_in_the_policy() -> None:
 
 
 def test_killed_while_halting_it_is_halted_or_was_not_recorded(tmp_path: Path) -> None:
-    """SIGKILL around the commit: the denial and the halt are both there, or neither; and nobody waits for a lock."""
-    state = tmp_path / "state"
-    for delay in (0, 1, 2, 4, 8, 16, 32):
-        code = _KILLED.format(state=str(state), delay=delay / 1000)
-        subprocess.run([sys.executable, "-c", code], check=False, timeout=120)
-    store = open_world(None, state)
-    try:
-        one = authority(store, state)
-        with store.read() as view:
-            rows = [bytes(row[0]) for row in view.rows("SELECT body FROM leaf")]
-        denied = sum(b'"type":"intent"' in row and b'"code":"not-permitted"' in row for row in rows)
-        halted = [halt.who for halt in one.halted()]
-        assert len(halted) == denied == len(one.incidents())
-        assert one.halts() == set(halted)
-        assert one.halt("free", by="ann", because="x")
-        assert "free" in one.halts()
-    finally:
-        store.close()
+    """SIGKILL at any step of a violation: denial and halt are both there, or neither; and nobody waits for a lock."""
+    words = [sys.executable, "-c", _KILLED, str(tmp_path)]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=600, check=False)
+    assert done.returncode == 0, done.stderr
+    late = []
+    for name in json.loads(done.stdout):
+        store = open_world(None, tmp_path / name)
+        try:
+            one = authority(store, tmp_path / name)
+            with store.read() as view:
+                rows = [bytes(row[0]) for row in view.rows("SELECT body FROM leaf")]
+            denied = ["a" for row in rows if b'"type":"intent"' in row and b'"code":"not-permitted"' in row]
+            assert [halt.who for halt in one.halted()] == [found.agent for found in one.incidents()] == denied
+            assert one.halts() == set(denied)
+            assert one.halt("free", by="ann", because="x")
+            assert "free" in one.halts()
+            late.append(bool(denied))
+        finally:
+            store.close()
+    assert late.count(False) > 20
+    assert late.count(True) > 2
 
 
 _KILLED = """
-import os, signal, sys, threading, time
+import itertools, json, os, signal, sys, threading
 sys.path.insert(0, os.getcwd())
 from pathlib import Path
 from remit.compile import build_rulebook
@@ -284,15 +288,42 @@ from remit.enforce.attempt import Enforcer, wait
 from remit.model.call import Call
 from remit.model.facts import Facts
 from remit.record.writer import Ledger
+from tests.grant.test_halts import Plain
 from tests.grant.world import authority, open_world
-state = Path({state!r})
-agent = f"a{{os.getpid()}}"
-rules = build_rulebook({{"remit": 1, "tools": {{"make": {{"args": {{}}, "does": "nothing"}}}},
-    "agents": {{agent: {{"may": [], "on_violation": {{"halt": {{"after": 1}}}}}}}}}})
-store = open_world(None, state)
-one = authority(store, state)
-enforcer = Enforcer(one, Ledger(store, point="test"), lambda: rules, lambda book: Facts(root="/w", store=True))
-threading.Thread(target=lambda: (time.sleep({delay}), os.kill(os.getpid(), signal.SIGKILL)), daemon=True).start()
-wait(enforcer.attempt(Plain(Call(agent, "make", {{}}))))
-os.kill(os.getpid(), signal.SIGKILL)
+
+rules = build_rulebook({"remit": 1, "tools": {"make": {"args": {}, "does": "nothing"}},
+    "agents": {"a": {"may": [], "on_violation": {"halt": {"after": 1}}}}})
+
+def violate(state, last):
+    # The process ends at the step with this number, in whichever thread it falls; says how many there were.
+    store = open_world(None, state)
+    enforcer = Enforcer(
+        authority(store, state), Ledger(store, point="test"), lambda: rules, lambda book: Facts(root="/w", store=True)
+    )
+    steps = itertools.count()
+    def step(frame, event, argument):
+        if next(steps) == last:
+            os.kill(os.getpid(), signal.SIGKILL)
+    threading.setprofile(step)
+    sys.setprofile(step)
+    wait(enforcer.attempt(Plain(Call("a", "make", {}))))
+    sys.setprofile(None)
+    return next(steps)
+
+def forked(state, last):
+    out, into = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.write(into, b"%d" % violate(state, last))
+        os._exit(0)
+    os.close(into)
+    with os.fdopen(out) as said:
+        text = said.read()
+    _, status = os.waitpid(child, 0)
+    return int(text or 0), os.WIFSIGNALED(status)
+
+total, _ = forked(Path(sys.argv[1], "whole"), -1)
+lasts = [*range(0, total, total // 30), *range(total - 30, total)]  # over all of them, and each of the last
+killed = [str(last) for last in lasts if forked(Path(sys.argv[1], str(last)), last)[1]]
+print(json.dumps(killed))
 """

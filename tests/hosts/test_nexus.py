@@ -61,6 +61,7 @@ def nexus(claude: Claude) -> Claude:
     rulebook = read_rulebook(rulebook_path(claude.project))
     task = task_from(rulebook, {"id": "TASK-1", "agent": "Orchestrator", "goal": "ship it", "plan": PLAN})
     with_authority(claude, lambda found: found.issue(rulebook, task))
+    with_authority(claude, lambda found: found.pass_gate("TASK-1", "requirements", by="ann"))
     with_authority(claude, lambda found: found.pass_gate("TASK-1", "plan", by="ann"))
     return claude
 

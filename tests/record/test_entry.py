@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -163,3 +164,20 @@ def test_an_event_does_not_overwrite_what_every_entry_says():
                 event_entry("grant", AT, "w", about, private)
     with pytest.raises(LedgerError):
         event_entry("grant", AT, "w", {"a": 1}, {"a": 2})
+
+
+def test_what_the_decision_depended_on_besides_the_call_is_committed_to() -> None:
+    context = Context(cwd="src", mode="plan", environment="staging", data_tier=2)
+    entry = built(Call("a", "t", {"context": "x"}, context), allowed())
+    said = {field.path: json.loads(field.value) for field in entry.fields}
+    assert said == {
+        "args.context": "x",
+        "context": {"cwd": "src", "mode": "plan", "environment": "staging", "data_tier": 2},
+    }
+    assert set(decode(entry.body)["context"]) == {"$c"}
+
+
+@pytest.mark.parametrize("context", [Context(), Context(cwd="."), Context(session="s", capsule="T", chain=("x",))])
+def test_an_ordinary_context_is_not_said_again(context: Context) -> None:
+    entry = built(Call("a", "t", {}, context), allowed())
+    assert "context" not in decode(entry.body)

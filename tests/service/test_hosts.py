@@ -80,6 +80,13 @@ def no_hooks(project: Hooked) -> None:
     project.settings.write_text("{}" if project.host is CLAUDE else "colour blue\n")
 
 
+def another_command(project: Hooked) -> None:
+    """It would let through what the hook denies."""
+    text = project.settings.read_text()
+    assert "exit 2" in text
+    project.settings.write_text(text.replace("exit 2", "exit 0"))
+
+
 def switched_off(project: Hooked) -> None:
     if project.host is CLAUDE:
         project.change(lambda data: data.update(disableAllHooks=True))
@@ -94,6 +101,7 @@ def gone(project: Hooked) -> None:
 SETTINGS: dict[Callable[[Hooked], object], str] = {
     gone: "settings-gone",
     no_hooks: "hook-missing",
+    another_command: "hook-other-command",
     switched_off: "hooks-disabled",
 }
 

@@ -16,6 +16,7 @@ from typing import Any
 
 import pytest
 
+from remit.adapters.hooks.roots import roots_path
 from remit.record.open import open_log
 from remit.record.reader import entries
 from remit.service import probe
@@ -134,15 +135,20 @@ def test_a_hook_that_is_asked_about_some_tools_only(project: Hooked) -> None:
 
 @pytest.mark.more
 @pytest.mark.sample(1)
-@pytest.mark.parametrize("fault", ["rulebook", "store", "record"])
+@pytest.mark.parametrize("fault", ["rulebook", "store", "record", "state"])
 def test_a_deny_because_nothing_works_is_told_apart(project: Hooked, fault: str) -> None:
     if fault == "rulebook":
         (project.root / ".remit" / "rulebook").unlink()
     elif fault == "store":
         (project.state / "remit.db").chmod(0o644)
-    else:
+    elif fault == "record":
         path = project.state / "hooks" / "claude-code.json"
         path.write_text(path.read_text().replace('"version": 1', '"version": 2'))
+    else:  # the list of projects names another
+        path = roots_path("claude-code")
+        text = path.read_text()
+        assert str(project.state) in text
+        path.write_text(text.replace(str(project.state), f"{project.state}-other"))
     ran = project.text("--probe")
     assert ran.code == 1
     unread = fault == "record"  # nobody knows of a hook then

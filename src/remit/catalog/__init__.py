@@ -13,6 +13,12 @@ def packs() -> list[str]:
     return sorted(name.removesuffix(".yaml") for name in names if name.endswith(".yaml"))
 
 
+def hosts() -> list[str]:
+    """The names of the hosts."""
+    names = os.listdir(os.path.join(HOME, "catalog", "hosts"))
+    return sorted(name.removesuffix(".yaml") for name in names if name.endswith(".yaml"))
+
+
 def text(name: str) -> str:
     """The text of one catalog file, such as `tiers.yaml` or `packs/vscode.yaml`."""
     return shipped(f"catalog/{name}").decode()

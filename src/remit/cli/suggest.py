@@ -21,7 +21,7 @@ from remit.decide import decide
 from remit.declare.nodes import parse
 from remit.explain.suggest import Denied, Suggestion, Used, as_yaml, suggest, tightened
 from remit.forms.texts import plain
-from remit.model.call import Call
+from remit.model.call import Call, Context
 from remit.model.errors import PolicyError, RemitError
 from remit.model.facts import Facts
 from remit.model.moments import moment
@@ -29,7 +29,8 @@ from remit.model.rulebook import Rulebook
 from remit.model.text import shown
 from remit.record.append import head_of
 from remit.record.open import OpenLog
-from remit.record.reader import entries, values_of
+from remit.record.past import past_calls
+from remit.record.reader import Filter
 
 ROUNDS = 3
 _AGO = re.compile(r"([1-9][0-9]{0,3})([dhm])")
@@ -97,20 +98,14 @@ def _same(old: Rulebook, new: Rulebook, used: Used) -> bool:
 
 
 def _used(opened: OpenLog, start: str, root: str) -> Any:
-    with opened.store.read() as view:
-        size = head_of(view).size
-        with progress_bar("reading the ledger", size) as done:
-            for stored in entries(view):
-                done(stored.seq)
-                data = stored.data
-                if data.get("type") != "intent" or str(data.get("at")) < start:
-                    continue
-                values = values_of(view, stored)
-                args = {name.removeprefix("args."): one for name, one in values.items() if name.startswith("args.")}
-                call = Call(str(data["agent"]), str(data["tool"]), args)
-                at = str(data["at"])
-                facts = Facts(now=at.split(".")[0] + "Z", root=root)
-                yield Used(call, facts, at, str(data["decision"]), str(data["code"]), data.get("would"))
+    with opened.store.read() as view, progress_bar("reading the ledger", head_of(view).size) as done:
+        for past in past_calls(view, Filter(since=start)):
+            done(past.seq)
+            rest = past.call.context
+            context = Context(cwd=rest.cwd, mode=rest.mode, environment=rest.environment, data_tier=rest.data_tier)
+            call = Call(past.call.agent, past.call.tool, past.call.args, context)
+            facts = Facts(now=past.at.split(".")[0] + "Z", root=root)
+            yield Used(call, facts, past.at, past.decision, past.code, past.would)
 
 
 def _data(file: Path) -> dict[str, Any]:

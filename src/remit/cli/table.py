@@ -32,6 +32,10 @@ COMMANDS: dict[str, Entry] = {
         "scan",
         "Scan a repository for what it says its agents may do: definitions, settings, matrices",
     ),
+    "init": Command(
+        "init",
+        "Write a first remit.yaml from the repository's own definitions and documents, never wider than they are",
+    ),
     "check": Command(
         "check", "Check that a policy loads, its examples and `never` statements hold, and its tests pass"
     ),
@@ -56,6 +60,10 @@ COMMANDS: dict[str, Entry] = {
     "report": Command("report", "Report the tools that an agent can use, with totals by layer and scopes"),
     "tools": Command("tools", "Show the tools that an agent can see, with their arguments and limits"),
     "who-can": Command("who_can", "Show who may use a tool"),
+    "record": Command(
+        "record",
+        "Show a team's permission record of an agent as an entry of `agents`, or compare it with the policy",
+    ),
     "reach": Command(
         "reach",
         "Show what an agent can cause by delegating: whom its work can reach, and what that adds to its own rights",
@@ -64,9 +72,35 @@ COMMANDS: dict[str, Entry] = {
         "understand",
         "Show what a text would do, regardless of who may run it: effects, targets, and its tier with the reason",
     ),
-    "grant": Command(
-        "grant",
+    "grant": Group(
         "Add a standing grant to the policy file, with an approver and an end date; `remit activate` puts it in force",
+        {
+            "approve": Command(
+                "grant",
+                "Approve a standing grant as the policy file has it, as the person whom it names (`approved_by`)",
+                "approve",
+            ),
+        },
+        alone=Command(
+            "grant",
+            "Add a standing grant to the policy file, with an approver and an end date; `remit activate` puts it in"
+            " force",
+        ),
+    ),
+    "people": Group(
+        "List the people whom the policy in force names: their roles, and whether they have set a passphrase",
+        {
+            "invite": Command(
+                "people",
+                "Invite somebody to set a passphrase of their own, with a code that counts once, for a week",
+                "invite",
+            ),
+        },
+        alone=Command(
+            "people",
+            "List the people whom the policy in force names: their roles, and whether they have set a passphrase",
+            "list_",
+        ),
     ),
     "suggest": Command(
         "suggest",
@@ -111,12 +145,27 @@ COMMANDS: dict[str, Entry] = {
             "list_",
         ),
     ),
+    "answer": Command(
+        "elsewhere",
+        "Answer a request of `remit approvals export` on any machine: show the call, ask for your passphrase, and sign",
+        "answer",
+    ),
     "approvals": Group(
         "List or watch the calls that wait for a person's answer",
         {
             "show": Command(
                 "approvals.show",
                 "Show one waiting call: all arguments, with hidden characters marked, and what its texts would do",
+            ),
+            "export": Command(
+                "elsewhere",
+                "Print a waiting call as a request that one person can answer on another machine, with `remit answer`",
+                "export",
+            ),
+            "import": Command(
+                "elsewhere",
+                "Record an answer that somebody gave with `remit answer`, if they signed it for exactly this call",
+                "import_",
             ),
         },
         alone=Command("approvals.inbox", "List or watch the calls that wait for a person's answer"),
@@ -139,7 +188,7 @@ COMMANDS: dict[str, Entry] = {
             ),
             "report": Command(
                 "capsule.report",
-                "Report on a task: who, when, calls by tool, questions and response times, denials, hand-overs",
+                "Report on a task: calls, files written, commands, questions, denials, hand-overs, unused grants",
             ),
         },
     ),
@@ -168,7 +217,7 @@ COMMANDS: dict[str, Entry] = {
         {
             "set": Command(
                 "credential",
-                "Set or change the passphrase",
+                "Set or change the passphrase: the project's, or with --as your own",
                 "set_",
             ),
             "status": Command(

@@ -135,6 +135,24 @@ class Authority:
         clock, scribe = self.clock, self.scribe
         halts.violated(change, call, decision, halting, call_id=call_id, point=point, clock=clock, scribe=scribe)
 
+    def found_incident(
+        self, *, code: str, reason: str, agent: str, tool: str, point: str, policy: str, capsule: str | None = None
+    ) -> Incident:
+        """Opens an incident about what was found afterwards; it halts nobody. Raises StoreError."""
+        with self.store.write() as change:
+            return halts.found_incident(
+                change,
+                code=code,
+                reason=reason,
+                agent=agent,
+                tool=tool,
+                point=point,
+                policy=policy,
+                capsule=capsule,
+                clock=self.clock,
+                scribe=self.scribe,
+            )
+
     def incidents(self, rulebook: Rulebook | None = None) -> list[Incident]:
         """Every incident, the oldest first. Raises StoreError and StateForged."""
         with self.store.read() as view:
@@ -231,7 +249,7 @@ class Authority:
         digest = call_digest(call, rulebook.hash, facts)
         with self.store.read() as view:
             now, doubt = self.clock.read(view)
-            found = asks.answers(view, digest, now, self._trust(rulebook))
+            found = asks.answers(view, digest, now, self._trust(rulebook), named=bool(rulebook.book.people))
         if doubt is not None and found:
             raise GrantError(doubt.reason, code="clock-in-doubt")
         return msgspec.structs.replace(facts, approvals=found) if found else facts
@@ -333,7 +351,7 @@ class Authority:
         """One ask as it is now. Raises GrantError."""
         sweep(self.store, self.clock, self.scribe)
         with self.store.read() as view:
-            return asks.find(view, name)
+            return asks.with_answers(view, asks.find(view, name))
 
     def waiting(self) -> list[AskState]:
         """Every ask that can still be answered."""
@@ -355,13 +373,17 @@ class Authority:
         kind: Literal["human", "agent"] = "human",
         because: str | None = None,
         sign: Sign | None = None,
+        signed: tuple[str, str | None] | None = None,
     ) -> AskState:
-        """Answers an ask; `sign` signs for the person who does. Raises GrantError and StateForged."""
+        """Answers an ask; `sign` signs for the person who does. Raises GrantError and StateForged.
+
+        `signed` as in `asks.answer`.
+        """
         sweep(self.store, self.clock, self.scribe)
         scribe = self.scribe._replace(sign=sign)
         with self.store.write() as change:
             return asks.answer(
-                change, name, verdict, by=by, kind=kind, clock=self.clock, scribe=scribe, because=because
+                change, name, verdict, by=by, kind=kind, clock=self.clock, scribe=scribe, because=because, signed=signed
             )
 
     def cancel(self, name: str, *, by: str) -> None:
@@ -496,7 +518,16 @@ def _shown(call: Call, decision: Decision, facts: Facts, point: str) -> Ask:
         anticipated=_anticipated(decision) if _has_plan(call, facts) else None,
         statement=statement,
         policy=decision.policy,
+        **_people_asked(decision),
     )
+
+
+def _people_asked(decision: Decision) -> dict[str, Any]:
+    """How many people have to approve, and who may, where the policy names people."""
+    needs = decision.needs
+    if needs is None or needs.people is msgspec.UNSET or needs.approvals is msgspec.UNSET:
+        return {}
+    return {"approvals": needs.approvals, "people": needs.people}
 
 
 def _has_plan(call: Call, facts: Facts) -> bool:

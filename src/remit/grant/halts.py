@@ -185,11 +185,9 @@ def _counted(change: Transaction, agent: str, halting: Halting, now: str, scribe
 def _opened(
     change: Transaction, call: Call, decision: Decision, now: str, count: int, call_id: str, point: str, scribe: Scribe
 ) -> Incident:
-    known = newest_under(change, INCIDENT)
-    number = 1 + max((int(str(said.state.of[1])[2:]) for said in known), default=0)
     context = call.context
     made = Incident(
-        id=f"I-{number}",
+        id=_next_id(newest_under(change, INCIDENT)),
         state="open",
         at=now,
         agent=call.agent,
@@ -208,6 +206,54 @@ def _opened(
     )
     _put(change, made, {"what": "opened", "agent": made.agent, "code": made.code, "call": made.call}, scribe)
     return made
+
+
+def found_incident(
+    change: Transaction,
+    *,
+    code: str,
+    reason: str,
+    agent: str,
+    tool: str,
+    point: str,
+    policy: str,
+    capsule: str | None,
+    clock: Clock,
+    scribe: Scribe,
+) -> Incident:
+    """Opens an incident about what was found afterwards, and no call was denied for. It halts nobody.
+
+    The same finding opens it once, while it is open.
+    """
+    now = clock.tick(change)
+    known = newest_under(change, INCIDENT)
+    for said in known:
+        row = said.row
+        if row.get("state") == "open" and (row.get("code"), row.get("reason"), row.get("capsule")) == (
+            code,
+            reason,
+            capsule,
+        ):
+            return _INCIDENT.convert({"id": said.state.of[1], **row})
+    made = Incident(
+        id=_next_id(known),
+        state="open",
+        at=now,
+        agent=agent,
+        tool=tool,
+        code=code,
+        reason=reason,
+        call="",
+        point=point,
+        policy=policy,
+        capsule=capsule,
+    )
+    _put(change, made, {"what": "opened", "agent": agent, "code": code, "call": ""}, scribe)
+    return made
+
+
+def _next_id(known: Iterable[Said]) -> str:
+    return f"I-{1 + max((int(str(said.state.of[1])[2:]) for said in known), default=0)}"
 
 
 def _put(change: Transaction, incident: Incident, about: dict[str, object], scribe: Scribe) -> None:

@@ -15,7 +15,10 @@ from remit.record.errors import LedgerError
 from remit.record.memory import Memory
 from remit.record.stop_mark import read_mark
 from remit.record.tree import CompactRange, TreeError
+from remit.store.errors import StoreUnsafe
 from remit.store.interface import Store, Transaction
+from remit.store.open import FILE
+from remit.store.place import check_private, check_private_file
 
 CUT = "the log is shorter than what was signed: it was cut, or restored from an old copy"
 FORKED = "the log is not the one that was signed before: entries were changed or replaced"
@@ -55,6 +58,9 @@ def check_continuity(store: Store, state: Path, *, despite_mark: bool = False) -
             raise LedgerError(f"{what}: an old copy was put back", code="ledger-truncated")
         newest = seen if seen is not None and seen.size > signed_size else signed
         now = check_extends(view, newest)
+        known: CompactRange | None = view.recall(TREE)
+        if known is not None:  # this process may have seen more than was signed
+            check_extends(view, known)
         view.remember(TREE, now)
     return Standing(Head(now.size, now.root()), signed_size)
 
@@ -95,6 +101,15 @@ def _head(view: Transaction) -> CompactRange:
         return CompactRange.from_bytes(int(row[0]), bytes(row[1]))
     except TreeError:
         raise LedgerError("the ledger's head can't be read", code="ledger-corrupt") from None
+
+
+def check_files(state: Path) -> None:
+    """That only this user can get at the state directory and at a database in it. Raises LedgerError."""
+    try:
+        check_private(state)
+        check_private_file(state / FILE)
+    except StoreUnsafe as error:
+        raise LedgerError(str(error), code=error.code, help=error.help) from error
 
 
 def check_key(state: Path, origin: str) -> None:

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from remit.model.call import Call
+from remit.model.call import NO_CONTEXT, Call, Context
 from remit.model.decision import Decision
 from remit.model.moments import exact_moment
 from remit.model.terms import ALLOW
@@ -89,7 +89,7 @@ class Snapshot(msgspec.Struct, frozen=True):
     at: int
     point: str
     said: bytes
-    """What the caller handed over, as JSON: arguments, statement, chain, capsule, session."""
+    """What the caller handed over, as JSON: arguments, statement, chain, capsule, session, the rest of the context."""
     decision: Decision
 
 
@@ -97,16 +97,31 @@ def intent_snapshot(call_id: str, call: Call, decision: Decision, point: str, at
     """Everything that the intent will say, serialised now. Raises LedgerError for arguments that are no JSON."""
     context = call.context
     try:
-        said = _json.encode((call.args, call.statement, context.chain, context.capsule, context.session))
+        about = None if context is NO_CONTEXT else _unusual(context)
+        said = _json.encode((call.args, call.statement, context.chain, context.capsule, context.session, about))
     except (TypeError, ValueError, UnicodeError, RecursionError, OverflowError):
         raise LedgerError("the arguments can't be written down", code="bad-entry") from None
     return Snapshot(call_id, at, point, said, decision)
 
 
+def _unusual(context: Context) -> dict[str, Any] | None:
+    """What a decision depended on besides the call: without it nobody could decide the same call again."""
+    found: dict[str, Any] = {}
+    if context.cwd not in (None, "."):
+        found["cwd"] = context.cwd
+    if context.mode is not None:
+        found["mode"] = context.mode
+    if context.environment is not None:
+        found["environment"] = context.environment
+    if context.data_tier:
+        found["data_tier"] = context.data_tier
+    return found or None
+
+
 _json = msgspec.json.Encoder()
 _in_order = msgspec.json.Encoder(order="deterministic")
 """Sorts the keys of dictionaries; the fields of the structs below stand in that order already."""
-_read = msgspec.json.Decoder(tuple[dict[str, Any], Any, Any, Any, Any])
+_read = msgspec.json.Decoder(tuple[dict[str, Any], Any, Any, Any, Any, Any])
 _VERDICTS = ("allow", "ask", "deny")
 
 
@@ -121,6 +136,7 @@ class _Intent(msgspec.Struct):
     capsule: Any
     chain: Any
     code: str
+    context: dict[str, str] | msgspec.UnsetType
     data_tier: int | str
     decision: str
     effects: tuple[str, ...]
@@ -155,8 +171,10 @@ class _Outcome(msgspec.Struct):
 def intent_entry(snapshot: Snapshot, writer: str) -> Entry:
     """The intent of a call, from what was serialised when it was decided. Raises LedgerError."""
     call, decision = snapshot.call, snapshot.decision
-    args, statement, chain, capsule, session = _read.decode(snapshot.said)
-    private = {} if statement is None else {"statement": statement}
+    args, statement, chain, capsule, session, context = _read.decode(snapshot.said)
+    private = {} if context is None else {"context": context}
+    if statement is not None:
+        private["statement"] = statement
     plain = all(map(_plain_name, args))
     fields = commit_all({f"args.{name}": value for name, value in args.items()} | private) if plain else []
     body = _Intent(
@@ -168,6 +186,7 @@ def intent_entry(snapshot: Snapshot, writer: str) -> Entry:
         capsule,
         chain,
         decision.code,
+        msgspec.UNSET,
         decision.data_tier if decision.grade != "not understood" else "unknown",
         _VERDICTS[decision.verdict],
         decision.effects,
@@ -176,7 +195,7 @@ def intent_entry(snapshot: Snapshot, writer: str) -> Entry:
         decision.policy,
         decision.rule,
         session,
-        _shown(fields[-1]) if statement is not None and plain else msgspec.UNSET,
+        msgspec.UNSET,
         decision.tier,
         decision.tool,
         "intent",
@@ -184,15 +203,23 @@ def intent_entry(snapshot: Snapshot, writer: str) -> Entry:
         decision.would,
         writer,
     )
+    if private and plain:
+        _set_private(body, private, fields)
     data = _encoded_intent(body)
     if len(data) > MAX_ENTRY or not plain:
         # Very many arguments, or names that no store keeps or that say too much: one commitment for all of them.
         fields = commit_all({"args": args} | private)
         body.args = _shown(fields[0])
-        body.statement = _shown(fields[1]) if private else msgspec.UNSET
+        _set_private(body, private, fields)
         data = _encoded_intent(body)
     opens = decision.verdict is ALLOW or decision.approval == ASKED_OF_HOST
     return Entry(_bounded(data), tuple(fields), call, "intent", opens)
+
+
+def _set_private(body: _Intent, private: Mapping[str, Any], fields: list[Field]) -> None:
+    """The last fields are those of what is private, in its order."""
+    for name, field in zip(private, fields[len(fields) - len(private) :], strict=True):
+        setattr(body, name, _shown(field))
 
 
 @lru_cache(4096)

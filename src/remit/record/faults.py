@@ -15,7 +15,8 @@ from remit.model.moments import exact_moment
 from remit.record.continuity import check_continuity, check_key
 from remit.record.cosigned import check_witnesses
 from remit.record.errors import LedgerError
-from remit.record.note import Verifier
+from remit.record.log import Log, newest_checkpoint
+from remit.record.note import NoteError, Verifier
 from remit.record.open import OpenLog
 from remit.record.reader import Stored, commitments, entries
 from remit.record.reread import read_progress
@@ -36,6 +37,7 @@ _ROTATIONS = {
         """ WHERE position(convert_to('"type":"rotation"', 'UTF8') in body) > 0 ORDER BY seq"""
     ),
 }
+_VERIFY = "look at `remit ledger verify`"
 _EDITED = "put the newest copy back; if there is none, a person runs `remit ledger resume --accept-loss`"
 _TRIGGER = re.compile(r"CREATE TRIGGER (\w+)")
 _TRIGGERS = {
@@ -70,19 +72,25 @@ def faults(opened: OpenLog, *, anchors: bool = True) -> list[LedgerFault]:
         found += tail_faults(view)
         found += trigger_faults(view, opened.store.kind)
         found += _attempt(lambda: check_introduced(view, opened.store.kind, opened.log.verifiers))
+        found += _attempt(lambda: check_newest_checkpoint(view, opened.log))
     settings = opened.settings
     before = read_progress(opened.state)
     if before.code is not None and before.found is not None:
-        found.append(LedgerFault(before.code, before.found, "look at `remit ledger verify`"))
+        found.append(LedgerFault(before.code, before.found, _VERIFY))
     if anchors:
         try:
             asked = check_anchors(opened.log, opened.memory, full=False, also=settings.anchors)
-            found += [LedgerFault("anchor", one, "look at `remit ledger anchor list`") for one in asked]
+            found += map(anchor_fault, asked)
         except LedgerError as error:
             found.append(LedgerFault(error.code, str(error), error.help))
     with opened.store.read() as view:
         found += [LedgerFault(one.code, str(one), one.help) for one in check_witnesses(view, opened.log, settings)]
     return list(dict.fromkeys(found))
+
+
+def anchor_fault(message: str) -> LedgerFault:
+    """What is wrong with an anchor, and stops nobody."""
+    return LedgerFault("anchor", message, "look at `remit ledger anchor list`")
 
 
 def _attempt(act: Callable[[], object]) -> Iterator[LedgerFault]:
@@ -101,6 +109,22 @@ def check_introduced(view: Transaction, kind: str, verifiers: Sequence[Verifier]
         return
     said = [Stored(int(seq), bytes(leaf), bytes(body)).data for seq, leaf, body in view.rows(_ROTATIONS[kind])]
     check_rotations([data for data in said if data.get("type") == "rotation"], list(verifiers))
+
+
+def check_newest_checkpoint(view: Transaction, log: Log) -> None:
+    """That the newest checkpoint is one of this log, signed by a key of it. Raises LedgerError and StoreError."""
+    found = newest_checkpoint(view)
+    if found is None:
+        return
+    size, note = found
+    try:
+        signed = log.read(note).size
+    except NoteError as error:
+        raise LedgerError(
+            f"the newest checkpoint does not hold: {error}", code="checkpoint-wrong", help=_VERIFY
+        ) from None
+    if signed != size:
+        raise LedgerError(f"the checkpoint of {size} entries is one of {signed}", code="checkpoint-wrong", help=_VERIFY)
 
 
 def check_newest(view: Transaction, count: int = TAIL) -> None:
@@ -143,7 +167,7 @@ def tail_faults(view: Transaction, count: int = TAIL) -> Iterator[LedgerFault]:
             if any((stored.seq, path) not in kept for path, _ in commitments(data)):
                 missing.append(stored.seq)
         except LedgerError as error:
-            yield LedgerFault("entry-changed", str(error), "look at `remit ledger verify`")
+            yield LedgerFault("entry-changed", str(error), _VERIFY)
             return
         if data.get("type") == "erasure":
             erased += [(run[0], run[1]) for run in data.get("entries", ()) if isinstance(run, list) and len(run) == 2]

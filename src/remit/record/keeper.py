@@ -1,8 +1,9 @@
 """The keeper: signs the log as it grows, whoever writes to it, and takes its heads to the anchors while a process runs.
 
-A log that is not the one that was signed before (cut, forked, swapped) is stopped for everybody. A key that can't sign
-stops this process until it can again. It also reads the entries again, a few each second, and says which was edited;
-and each minute it looks for whatever else is wrong, and says what is new.
+A log that is not the one that was signed before (cut, forked, swapped) is stopped for everybody. A key that can't sign,
+and files that others can get at, stop this process until that is put right. It also reads the entries again, a few each
+second, and says which was edited; and each minute it asks the anchors, looks for whatever else is wrong, and says what
+is new.
 """
 
 from __future__ import annotations
@@ -14,36 +15,39 @@ from typing import TYPE_CHECKING
 
 from remit.model.errors import RemitError
 from remit.record.append import Head
-from remit.record.continuity import check_key, check_remembered
+from remit.record.continuity import check_files, check_key, check_remembered
 from remit.record.errors import LedgerError
 from remit.record.faults import faults
+from remit.record.open import read_origin
 from remit.record.reread import Reread
 from remit.record.stop_mark import CODES, read_mark
 from remit.record.writer import Ledger
+from remit.store.errors import StoreUnsafe
 
 if TYPE_CHECKING:
     from remit.record.open import Opened
 
 SIGN_EVERY = 1.0
-PUSH_EVERY = 60.0
 LOOK_EVERY = 60.0
+"""Seconds from one look at everything, anchors included, to the next; heads are taken to the anchors as often."""
 REREAD_EVERY = 60.0
 """Seconds from the end of one run over all entries to the next."""
+_ORIGIN = "look at the row `origin` of the table `meta`"
+_OWN = ("key", "signer", "origin")
 
 
 def stops(code: str) -> bool:
     """Whether this process must not write, with such a fault."""
-    return code in CODES or (code.startswith(("key-", "signer-", "origin-")) and code != "key-not-introduced")
+    first = code.partition("-")[0]
+    return code in CODES or code == StoreUnsafe.code or (first in _OWN and code != "key-not-introduced")
 
 
 class Keeper:
     """A thread that signs when there is something new, and pushes now and then."""
 
-    def __init__(
-        self, opened: Opened, ledgers: list[Ledger], on_fault: Callable[[str], object], every: float = PUSH_EVERY
-    ) -> None:
+    def __init__(self, opened: Opened, ledgers: list[Ledger], on_fault: Callable[[str], object]) -> None:
         """`ledgers` write to the log: they are stopped when something is wrong with it."""
-        self.opened, self.ledgers, self._on_fault, self._every = opened, ledgers, on_fault, every
+        self.opened, self.ledgers, self._on_fault = opened, ledgers, on_fault
         self.problem: str | None = None
         """What went wrong last; None once it went right again."""
         self._said = set(opened.warnings)
@@ -51,30 +55,36 @@ class Keeper:
         self.edited = self._reread.found
         """What was found when the entries were last read again; None if they are as they were written."""
         self._signed: Head | None = None
+        self._rest = 0.0
         self._end = threading.Event()
         self._thread = threading.Thread(target=self._run, name="remit-keeper", daemon=True)
         self._thread.start()
 
     def close(self) -> None:
         """Signs and pushes a last time."""
-        self._end.set()
-        self._thread.join(self.ledgers[0].deadline)
+        self.stop()
         self._try(self._push)
 
+    def stop(self) -> None:
+        """Nothing is done any more unless somebody calls for it."""
+        self._end.set()
+        self._thread.join(self.ledgers[0].deadline)
+
     def _run(self) -> None:
-        pushed = looked = time.monotonic()
-        rest = 0.0
+        looked = time.monotonic()
         while not self._end.wait(SIGN_EVERY):
-            if time.monotonic() >= rest and self._read_again():
-                rest = time.monotonic() + REREAD_EVERY
-            if time.monotonic() - looked >= LOOK_EVERY:
+            minute = time.monotonic() - looked >= LOOK_EVERY
+            if minute:
                 looked = time.monotonic()
-                self._look()
-            if time.monotonic() - pushed >= self._every:
-                pushed = time.monotonic()
-                self._try(self._push)
-            else:
-                self._try(self._sign)
+            self.work(minute=minute)
+
+    def work(self, *, minute: bool) -> None:
+        """What is done each second and, once a minute, besides."""
+        if time.monotonic() >= self._rest and self._read_again():
+            self._rest = time.monotonic() + REREAD_EVERY
+        if minute:
+            self._look()
+        self._try(self._push if minute else self._sign)
 
     def _sign(self) -> None:
         head = self._head()
@@ -90,18 +100,18 @@ class Keeper:
                     raise reply.error
 
     def _look(self) -> None:
-        """Says what is wrong by now, once each. What stops the ledger is said when the log is signed."""
+        """Says what is wrong by now, once each. What stops this process is said when the log is signed."""
         try:
-            found = {
-                str(one)
-                for one in faults(self.opened, anchors=False)
-                if not stops(one.code) and one.message != self.edited  # which was said when it was found
-            }
+            found = faults(self.opened)
         except (RemitError, OSError):
             return  # that too
-        for one in sorted(found - self._said):
-            self._on_fault(one)
-        self._said = found
+        for one in found:
+            if one.code in CODES:  # an anchor knows more than this machine
+                self.opened.on_break(LedgerError(one.message, code=one.code))
+        said = {str(one) for one in found if not stops(one.code) and one.message != self.edited}  # which was said
+        for text in sorted(said - self._said):
+            self._on_fault(text)
+        self._said = said
 
     def _read_again(self) -> bool:
         """Reads some entries again, and says what is wrong with them; whether that was the end of a run."""
@@ -121,12 +131,15 @@ class Keeper:
         return self._reread.runs > runs
 
     def _head(self) -> Head:
-        """The head of the log. Raises LedgerError under a stop mark, and if the key is not as it must be."""
+        """The head of the log. Raises LedgerError under a stop mark, and if key, name and files are not as before."""
+        check_files(self.opened.state)
         check_key(self.opened.state, self.opened.origin)
         with self.opened.store.read() as view:
             mark = read_mark(view, self.opened.state)
             if mark is not None:
                 raise LedgerError(mark.message, code=mark.code)
+            if read_origin(view) != self.opened.origin:
+                raise LedgerError("the log was renamed, or its name removed", code="origin-changed", help=_ORIGIN)
             return check_remembered(view)
 
     def _try(self, step: Callable[[], object]) -> None:

@@ -111,6 +111,7 @@ class Lease:
 def recover(store: Store, state: Path | None, writer: str, clock: Callable[[], int] = time.time_ns) -> int:
     """Writes `outcome: unknown` for calls whose process is gone; says how many. Raises LedgerError and StoreError."""
     with store.read() as view:
+        view.row("SELECT 1 FROM writer_process LIMIT 1")  # without this table nobody could write
         if view.row("SELECT 1 FROM running WHERE writer <> ? LIMIT 1", ELSEWHERE) is None:
             return 0
     with store.write() as change:

@@ -33,7 +33,7 @@ from remit.record.reader import entry_at
 from remit.record.state_memory import StateMemory
 from remit.record.stop_mark import CODES, set_mark
 from remit.record.tree import CompactRange
-from remit.store.interface import TIMEOUT, Store
+from remit.store.interface import TIMEOUT, Store, Transaction
 from remit.store.open import FILE, open_store, store_url
 from remit.store.place import make_private, state_directory
 
@@ -157,7 +157,7 @@ class Opened(OpenLog):
         full: bool,
         on_fault: OnFault | None,
     ) -> None:
-        from remit.record.faults import check_newest, faults  # here, as below: a hook does without
+        from remit.record.faults import anchor_fault, check_newest, faults  # here, as below: a hook does without
         from remit.record.startup import check_anchors
         from remit.record.writer import Ledger
 
@@ -168,7 +168,7 @@ class Opened(OpenLog):
         self.keys.signers(exact_moment(time.time_ns()))  # that they can sign is known before anything runs
         with self.stopping(point):
             asked = check_anchors(self.log, self.memory, full=full, also=self.settings.anchors)
-        self.warnings = [*asked, *(str(one) for one in faults(self, anchors=False))]
+        self.warnings = [str(one) for one in (*map(anchor_fault, asked), *faults(self, anchors=False))]
         """What is wrong and stops nobody: anchors that can't be reached or were emptied, triggers that were dropped."""
         self.ledger = Ledger(store, point=point, on_break=self.on_break, state=state)
         self.keeper: Keeper | None = None
@@ -338,7 +338,12 @@ def _open(
 def stored_origin(store: Store) -> str | None:
     """The log's name; None if none was begun. Raises LedgerError and StoreError."""
     with store.read() as view:
-        row = view.row("SELECT value FROM meta WHERE name = ?", ORIGIN)
+        return read_origin(view)
+
+
+def read_origin(view: Transaction) -> str | None:
+    """The same in a transaction."""
+    row = view.row("SELECT value FROM meta WHERE name = ?", ORIGIN)
     if row is None or row[0] is None:
         return None
     try:

@@ -33,12 +33,15 @@ _CARD = compile_later(r"(?<![0-9.-])(?:\d[ -]?){14,15}\d(?![0-9.-])")
 _SSN = compile_later(r"(?<![0-9-])(?!000|666|9)\d{3}-(?!00)\d{2}-(?!0000)\d{4}(?![0-9-])")
 _ISSUERS = compile_later(r"4\d{15}|5[1-5]\d{14}|2[2-7]\d{14}|3[47]\d{13}|6(?:011|5\d\d)\d{12}")
 _NAMES = frozenset(
-    ("name", "key", "k", "header", "field", "variable", "var", "env", "option", "param", "type", "label", "attribute")
+    ("name", "key", "k", "header", "field", "variable", "var", "env", "option", "param", "type", "label")
 )
+_NAMES |= {"attribute", "id", "setting", "title", "question"}
 """Where a pair says what it is about."""
 _PLACES = frozenset(("selector", "locator", "element", "placeholder", "target", "ref", "xpath"))
 """Where an action on a page says which field it fills in."""
-_VALUES = frozenset(("value", "val", "v", "content", "contents", "data", "text", "string", "stringvalue", "default"))
+_VALUES = frozenset(
+    ("value", "val", "v", "content", "contents", "data", "text", "string", "stringvalue", "default", "answer", "to")
+)
 """Where it says what that is."""
 _COMMANDS = frozenset(("command", "cmd", "program", "executable", "binary", "entrypoint"))
 _LISTS = frozenset(("args", "arguments", "argv", "parameters", "params"))
@@ -55,10 +58,13 @@ _EXPRESSION = compile_later(
     r"(?:\.[A-Za-z_]\w*)+[;,)]*"
 )
 """Code that gets a secret from somewhere: `os.environ[`, `config.get(`, `data.aws_ssm_parameter.db.value`."""
-_TYPES = frozenset(("str", "string", "bytes", "None", "null", "undefined", "getpass.getpass(", "input("))
+_TYPES = frozenset(
+    ("str", "string", "bytes", "None", "null", "undefined", "getpass.getpass(", "input(", "return", "raise")
+)
+"""What stands behind a name in code and is no value: types, and words that begin a line."""
 _SIGN = "\ue000"
 _OPEN_KEYS = frozenset(("public", "primary", "sort", "foreign", "cache", "partition", "sub", "idempotency", "row"))
-_ENDINGS = ("password", "passwd", "passphrase", "secret", "token", "apikey", "pw")
+_ENDINGS = ("password", "passwd", "passphrase", "secret", "token", "apikey", "pw", "storepass", "keypass")
 """`wgDBpassword`: words that nothing separates."""
 _ARGUMENTS = 256
 """A list of more texts is not looked at as a command line."""
@@ -194,13 +200,21 @@ def _pair(value: dict[Any, Any]) -> dict[Any, str]:
     if value.get("kind") == "Secret":
         return {key: "secret" for key in ("data", "stringData") if key in value}
     names = [item for key, item in value.items() if isinstance(item, str) and _is_key(key, _NAMES)]
+    if "op" in value and isinstance(value.get("path"), str):  # a patch of a document
+        names.append(value["path"].rpartition("/")[2])
     fields = [item for key, item in value.items() if isinstance(item, str) and _is_key(key, _PLACES)]
     told = any(_names_a_secret(name[-100:]) for name in names) or any(_fills_in_a_secret(name) for name in fields)
     return {key: "secret" for key in value if _is_key(key, _VALUES)} if told else {}
 
 
 def _is_key(key: Any, known: frozenset[str]) -> bool:
-    return isinstance(key, str) and key.lower() in known
+    """Whether a key is one of these, or ends like one: `value`, `ParameterValue`, `header_value`."""
+    return isinstance(key, str) and (key.lower() in known or _last_word(key) in known)
+
+
+@lru_cache(4096)
+def _last_word(key: str) -> str:
+    return _HUMP.sub("_", key[-100:]).rpartition("_")[2].lower()
 
 
 def _fills_in_a_secret(selector: str) -> bool:

@@ -138,23 +138,32 @@ class Runner:
 
     def _environment(self, home: str) -> dict[str, str]:
         """All that the program gets."""
-        settings = runner_settings()
-        path = os.pathsep.join((*self._path, *settings.places))
-        homes = {"HOME": home, "XDG_CONFIG_HOME": f"{home}/.config", "TMPDIR": home}
-        return {**settings.environment, "PATH": path, **homes, **self._env}
+        return {**plain_environment(home, self._path), **self._env}
 
     def _find(self, name: str) -> str:
         """The program itself. Raises RunnerError for one that is not there, or that agents could have put there."""
-        if "/" in name:
-            raise RunnerError(f"`{shown(name)}`: a program is named, its place is the runner's `path`")
-        found = shutil.which(name, path=os.pathsep.join((*self._path, *runner_settings().places)))
-        if found is None:
-            raise RunnerError(f"`{shown(name)}` is not installed", code="runner-not-started")
-        root = os.path.realpath(self.guard.root)
-        real = os.path.realpath(found)
-        if self.programs and os.path.commonpath((root, real)) == root:
+        return find_program(name, self._path, root=self.guard.root if self.programs else None)
+
+
+def plain_environment(home: str, path: Sequence[str]) -> dict[str, str]:
+    """What every program gets, and nothing else; `path` comes before the places of the system."""
+    settings = runner_settings()
+    homes = {"HOME": home, "XDG_CONFIG_HOME": f"{home}/.config", "TMPDIR": home}
+    return {**settings.environment, "PATH": os.pathsep.join((*path, *settings.places)), **homes}
+
+
+def find_program(name: str, path: Sequence[str], *, root: Path | None) -> str:
+    """The program of a name. Raises RunnerError for one that is not there, or that lies below the root."""
+    if "/" in name:
+        raise RunnerError(f"`{shown(name)}`: a program is named, its place is the runner's `path`")
+    found = shutil.which(name, path=os.pathsep.join((*path, *runner_settings().places)))
+    if found is None:
+        raise RunnerError(f"`{shown(name)}` is not installed", code="runner-not-started")
+    if root is not None:
+        real = os.path.realpath(root)
+        if os.path.commonpath((real, os.path.realpath(found))) == real:
             raise RunnerError(f"`{shown(found)}` lies in the workspace, where agents write")
-        return found
+    return found
 
 
 def quoted(words: Sequence[str]) -> str:

@@ -188,7 +188,7 @@ class Reader:
         if (
             (agents_across or said)
             and not agents_down
-            and tools(rows) >= (0.2 if agents_across else 0.5)
+            and tools(rows) >= (0.3 if agents_across else 0.5)
             and tools(columns) < 0.5
         ):
             return "agents"

@@ -18,7 +18,8 @@ CHANGES = frozenset({"write", "shell"})
 _SCOPED = re.compile(r"([A-Za-z_][\w.*/-]*)\s*\((.*)\)", re.DOTALL)
 _BREAKS = re.compile(r"[\s_.-]+")
 _WORDS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
-_DECORATION = re.compile(r"(?<!__)\*+(?!\*)|[`~\"“”‘’]+|(?<!\w)'|'(?!\w)|(?<!\w)__?(?=\w)|(?<=\w)__?(?!\w|\*)")
+_EMPHASIS = re.compile(r"(?<![\w/*])(\*{1,3}|__?)(?=[^\s*])([^*]+?)(?<=[^\s*/])\1(?![\w/*])")
+_DECORATION = re.compile(r"[`~\"“”‘’]+|(?<!\w)'|'(?!\w)")
 
 
 @cache
@@ -58,6 +59,11 @@ def layouts(section: str) -> tuple[Layout, ...]:
     )
 
 
+def pack_of_host(host: str) -> str:
+    """The name of the tool pack that has a program's tools."""
+    return str(_catalog()["packs"].get(host, host))
+
+
 @cache
 def _by_token() -> dict[str, str]:
     return {token: name for name, tokens in _catalog()["capabilities"].items() for token in tokens}
@@ -79,7 +85,7 @@ def bare(written: str) -> str:
         return "*"
     linked = re.sub(r"!?\[([^\]]*)\]\([^)]*\)", r"\1", written)
     linked = re.sub(r"\[\^?[0-9]{1,3}\]|<sup>.*?</sup>|[¹²³⁴⁵⁶⁷⁸⁹†‡]", "", linked)
-    return _DECORATION.sub("", linked).replace("\ufe0f", "").strip()
+    return _DECORATION.sub("", _EMPHASIS.sub(r"\2", linked)).replace("\ufe0f", "").strip()
 
 
 def split_scope(token: str) -> tuple[str, str | None]:
@@ -155,7 +161,9 @@ def mark_of(cell: str) -> tuple[Mark, str | None] | None:
 
 def is_tool_name(written: str) -> bool:
     """Whether a text is known as a tool, or as a kind of tool."""
-    return capability(bare(written)) != "unknown"
+    name = bare(written)
+    kind = capability(name)
+    return kind != "unknown" and (kind != "mcp" or name.startswith("mcp__"))
 
 
 def is_heading(cell: str, key: str) -> bool:

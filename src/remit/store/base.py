@@ -34,6 +34,7 @@ class BaseStore(ABC, Generic[C, T]):
         self.timeout = timeout
         self._memory: Mapping[str, Any] = {}
         """What transactions have remembered. Replaced, never changed: a transaction keeps the one it began with."""
+        self._remembering = threading.Lock()
         self._notes: dict[str, dict[str, Any]] = {}
         self._known: dict[tuple[str, ...], Any] = {}
         """What is known of the store since the last write of this process, for as long as nobody else writes."""
@@ -88,6 +89,13 @@ class BaseStore(ABC, Generic[C, T]):
 
     def keep_notes(self, name: str, notes: dict[str, Any]) -> None:
         self._notes[name] = notes
+
+    def _remember(self, transaction: T, *, writes: bool) -> None:
+        """Keeps what a transaction has remembered. What a reader saw is old if somebody has remembered more since."""
+        with self._remembering:
+            for name, value in transaction.remembered.items():
+                if writes or self._memory.get(name) is transaction.recalled.get(name):
+                    self._memory = {**self._memory, name: value}
 
     def forget(self) -> None:
         self._memory, self._known = {}, {}
@@ -168,7 +176,7 @@ class Block(Generic[C, T]):
                 if self._writes and not transaction.changed:
                     store._known = transaction.known
                 if transaction.remembered:
-                    store._memory = {**store._memory, **transaction.remembered}
+                    store._remember(transaction, writes=self._writes)
                 for name, more in transaction.fresh_notes.items():
                     store._notes.setdefault(name, {}).update(more)
             finally:

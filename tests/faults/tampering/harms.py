@@ -31,9 +31,10 @@ class Scene:
     def sql(self, *statements: str | tuple[Any, ...], triggers: bool = True, head: bool = False) -> None:
         """Statements on the database while its triggers are away; with `head` the head fits the leaves afterwards.
 
-        The triggers come back, unless they are to stay away.
+        The triggers come back, unless they are to stay away. Nobody sees anything in between.
         """
-        link = sqlite3.connect(self.state / "remit.db", isolation_level=None, timeout=10)
+        link = sqlite3.connect(self.state / "remit.db", isolation_level=None, timeout=60)
+        link.execute("BEGIN IMMEDIATE")
         dropped = link.execute("SELECT name, tbl_name, sql FROM sqlite_master WHERE type = 'trigger'").fetchall()
         for name, _, _ in dropped:
             link.execute(f"DROP TRIGGER {name}")
@@ -48,6 +49,7 @@ class Scene:
         for _, table, text in dropped:
             if triggers and table in tables:
                 link.execute(text)
+        link.execute("COMMIT")
         link.close()
 
     def size(self) -> int:
@@ -87,7 +89,7 @@ def _add(name: str) -> Callable[[Harm], Harm]:
 
 
 def _edit(where: str) -> str:
-    return f"UPDATE leaf SET body = CAST(replace(body, 'deny', 'DENY') AS BLOB) WHERE seq = {where}"  # noqa: S608
+    return f"""UPDATE leaf SET body = CAST(replace(body, '"v":1', '"v":2') AS BLOB) WHERE seq = {where}"""  # noqa: S608
 
 
 def _statements(name: str, *statements: str, head: bool = False, remember: bool = False) -> None:
@@ -102,8 +104,9 @@ def _statements(name: str, *statements: str, head: bool = False, remember: bool 
 _LAST = "(SELECT max(seq) FROM leaf)"
 _CUT = "DELETE FROM leaf WHERE seq = (SELECT max(seq) FROM leaf)"
 _FORGED = (
-    "INSERT INTO leaf (seq, hash, body) SELECT seq + 1, hash, body FROM leaf WHERE seq = (SELECT max(seq) FROM leaf)"
+    "INSERT INTO leaf (seq, hash, body) SELECT (SELECT max(seq) + 1 FROM leaf), hash, body FROM leaf WHERE seq = 5"
 )
+"""A call that was made before, with values."""
 _GONE = ("DELETE FROM secret WHERE seq >= (SELECT count(*) FROM leaf)",)
 _NOTES = ("DELETE FROM checkpoint WHERE size > (SELECT count(*) FROM leaf)",)
 _MIDDLE = ("DELETE FROM leaf WHERE seq = 5", "UPDATE leaf SET seq = seq - 1 WHERE seq > 5")

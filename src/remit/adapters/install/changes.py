@@ -96,10 +96,9 @@ def check_unchanged(changes: Iterable[Change], root: Path) -> None:
 def make_changes(changes: Iterable[Change]) -> None:
     """The files are what they are to be. Raises EditError."""
     for change in changes:
-        sweep(change.path)
         if not change.needed:
-            continue
-        if change.wanted is None:
+            sweep(change.path)
+        elif change.wanted is None:
             remove_file(change.path)
         else:
             write_file(change.path, change.wanted)

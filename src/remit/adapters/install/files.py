@@ -9,7 +9,7 @@ from pathlib import Path
 
 from remit.model.errors import RemitError
 from remit.model.text import shown
-from remit.store.files import PRIVATE, write_whole
+from remit.store.files import PRIVATE, sweep, write_whole
 
 MAX_SIZE = 4 * 1024 * 1024
 
@@ -58,7 +58,11 @@ def read_file(path: Path, root: Path) -> bytes | None:
 
 
 def write_file(path: Path, data: bytes, *, private: bool = False) -> None:
-    """Afterwards the file holds the bytes; owner and mode stay. Raises EditError, and then it is as it was."""
+    """Afterwards the file holds the bytes; owner and mode stay. Raises EditError, and then it is as it was.
+
+    What a write that was killed has left beside it is gone.
+    """
+    sweep(path)
     try:
         write_whole(path, data, mode=PRIVATE if private else None)
     except OSError as error:
@@ -66,7 +70,8 @@ def write_file(path: Path, data: bytes, *, private: bool = False) -> None:
 
 
 def remove_file(path: Path) -> None:
-    """The file is gone. Raises EditError."""
+    """The file is gone, and what a killed write has left beside it. Raises EditError."""
+    sweep(path)
     try:
         path.unlink(missing_ok=True)
     except OSError as error:

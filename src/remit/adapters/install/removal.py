@@ -15,6 +15,7 @@ from remit.adapters.install.originals import (
     Originals,
     forget_originals,
     is_untouched,
+    originals_path,
     read_originals,
     without_ours,
 )
@@ -44,8 +45,10 @@ class Removal(msgspec.Struct, frozen=True):
         """
         place, originals = self.place, self.originals
         check_unchanged(self.changes, place.root)
-        for path in originals.files if originals is not None else ():
-            sweep(Path(path))
+        for kept in (originals, read_originals(hosts_directory(), place.name)):
+            for path in kept.files if kept is not None else ():
+                sweep(Path(path))  # also where nothing is to be changed
+        sweep(originals_path(hosts_directory(), place.name))
         make_changes(sorted(self.changes, key=lambda change: change.kind != "settings"))
         if self.server is not None:
             self.server.write()

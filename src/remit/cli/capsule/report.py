@@ -3,58 +3,166 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from enum import StrEnum
+from typing import Annotated, Any
 
 from remit.cli.capsule.end import unused_lines
 from remit.cli.capsule.show import IdArgument
-from remit.cli.common import FINE
-from remit.cli.living import must_look, out_data, to_look
+from remit.cli.common import FINE, InputError
+from remit.cli.living import Living, must_look, out_data, to_change, to_look
 from remit.cli.options import JsonOption, PolicyOption
-from remit.cli.output import out, paint
+from remit.cli.output import err, out, paint
+from remit.cli.parameters import Option
+from remit.explain.page import as_html, as_markdown
 from remit.explain.visible import bounded
 from remit.grant.asks import AskState
 from remit.grant.capsules import CapsuleState
-from remit.grant.history import Calls, Passed, all_asks, calls_of, children, gates, unused
+from remit.grant.halts import Incident
+from remit.grant.history import Calls, Passed, all_asks, calls_of
 from remit.model.moments import seconds_of
+from remit.model.rulebook import Rulebook
+from remit.service.task_report import MOST, TaskReport, report_page, task_report
+
+UNEXPLAINED = 1
+MOST_NAMED = 20
+"""Files that an incident names."""
 
 
-def command(name: IdArgument, policy: PolicyOption = None, json: JsonOption = False) -> int:
-    """Report on a task: who, when, calls by tool, questions and response times, denials, hand-overs."""
-    with to_look(policy) as found:
+class ReportFormat(StrEnum):
+    """How a report is printed."""
+
+    text = "text"
+    md = "md"
+    html = "html"
+    json = "json"
+
+
+def command(
+    name: IdArgument,
+    against: Annotated[
+        str | None,
+        Option("--against", metavar="BASE", help="Compare the files that differ from this commit with the calls."),
+    ] = None,
+    incident: Annotated[
+        bool, Option("--incident", help="With --against: open an incident for files that no call explains.")
+    ] = False,
+    format: Annotated[ReportFormat, Option("--format", help="text, md, html or json.")] = ReportFormat.text,
+    policy: PolicyOption = None,
+    json: JsonOption = False,
+) -> int:
+    """Report on a task: calls, files written, commands, questions, denials, hand-overs, unused grants.
+
+    With --against, files that no allowed call explains come first, and the exit code is 1 if there are any.
+    """
+    form = ReportFormat.json if json else format
+    if incident and against is None:
+        raise InputError("--incident needs --against BASE")
+    with to_change(policy) if incident else to_look(policy) as found:
         living = must_look(found, "capsule", name)
+        rulebook, _ = living.rulebook(machine=True)
         state = living.authority.state(name)
+        root = (living.root / rulebook.book.root).resolve()
         with living.opened.store.read() as view:
-            calls, asks = calls_of(view, name), all_asks(view, name)
-            passed, below = gates(state), children(view, name)
-            of_children = {one.task.capsule.id: len(all_asks(view, one.task.capsule.id)) for one in below}
-    left = unused(state.task, state.spent)
-    if json:
-        out_data(
-            {
-                "capsule": state.task.capsule.id,
-                "agent": state.task.capsule.agent,
-                "goal": state.task.goal,
-                "by": state.task.by,
-                "issuer": state.task.issuer,
-                "made": state.task.made,
-                "expires": state.task.capsule.expires,
-                "ended": state.ended,
-                "ended_by": state.ended_by,
-                "first_call": calls.first,
-                "last_call": calls.last,
-                "calls": calls.tools,
-                "denials": calls.denials,
-                "prompts": len(asks),
-                "asks": [ask_data(one) for one in asks],
-                "gates": passed,
-                "children": [_child(one, of_children) for one in below],
-                "unused": left,
-            }
-        )
-        return FINE
-    lines = [*_who(state, calls, passed), *_calls(calls), *_asks(asks), *_below(below, of_children)]
-    out("".join(f"{line}\n" for line in [*lines, *unused_lines(state, left)]))
-    return FINE
+            report = task_report(view, rulebook, state, root, against=against)
+            calls = calls_of(view, name)
+            of_children = {one.task.capsule.id: len(all_asks(view, one.task.capsule.id)) for one in report.below}
+        opened = _raised(living, rulebook, report) if incident and report.unexplained else None
+    if form is ReportFormat.json:
+        out_data(_data(report, calls, of_children, opened))
+    elif form is ReportFormat.md:
+        out(as_markdown(report_page(report)))
+    elif form is ReportFormat.html:
+        out(as_html(report_page(report)))
+    else:
+        out("".join(f"{line}\n" for line in _text(report, calls, of_children)))
+    if opened is not None:
+        err(f"remit: {opened.id} is open: `remit incidents show {opened.id}`")
+    return UNEXPLAINED if report.unexplained else FINE
+
+
+def _raised(living: Living, rulebook: Rulebook, report: TaskReport) -> Incident:
+    """An incident for what no call explains."""
+    paths = [one.path for one in report.unexplained]
+    more = f" and {len(paths) - MOST_NAMED} more" if len(paths) > MOST_NAMED else ""
+    reason = f"changed since {report.against}, and no call explains it: {', '.join(paths[:MOST_NAMED])}{more}"
+    capsule = report.state.task.capsule
+    return living.authority.found_incident(
+        code="unexplained-change",
+        reason=bounded(reason, 1_000),
+        agent=capsule.agent,
+        tool="git diff",
+        point="remit",
+        policy=rulebook.hash,
+        capsule=capsule.id,
+    )
+
+
+def _data(report: TaskReport, calls: Calls, prompts: dict[str, int], opened: Incident | None) -> dict[str, Any]:
+    state = report.state
+    own = [one for one in report.asks if one.ask.capsule == state.task.capsule.id]
+    found: dict[str, Any] = {
+        "capsule": state.task.capsule.id,
+        "agent": state.task.capsule.agent,
+        "goal": state.task.goal,
+        "by": state.task.by,
+        "issuer": state.task.issuer,
+        "made": state.task.made,
+        "expires": state.task.capsule.expires,
+        "ended": state.ended,
+        "ended_by": state.ended_by,
+        "first_call": calls.first,
+        "last_call": calls.last,
+        "calls": calls.tools,
+        "denials": calls.denials,
+        "prompts": len(own),
+        "asks": [ask_data(one) for one in own],
+        "gates": report.gates,
+        "children": [_child(one, prompts) for one in report.below],
+        "unused": report.unused,
+        "files": report.files,
+        "untold": report.anything,
+        "commands": report.commands,
+        "denied": report.refused,
+    }
+    if report.changes is not None:
+        found |= {"against": report.against, "changes": report.changes, "unexplained": len(report.unexplained)}
+        found["incident"] = opened.id if opened is not None else None
+    return found
+
+
+def _text(report: TaskReport, calls: Calls, prompts: dict[str, int]) -> Iterator[str]:
+    state = report.state
+    yield from _changes(report)
+    yield from _who(state, calls, report.gates)
+    yield from _calls(calls)
+    for one in report.files[:MOST]:
+        what = " and ".join({"write": "wrote", "delete": "deleted"}[effect] for effect in one.effects)
+        yield f"  {what} {bounded(one.path, 300)}" + (f", {one.times} times" if one.times > 1 else "")
+    for ran in report.commands[:MOST]:
+        how = f" ({ran.result})" if ran.result is not None else ""
+        yield f"  ran {bounded(ran.command, 300)}{how}"
+    if report.anything:
+        yield f"  {report.anything} calls ran code, or do not tell which files they changed: see --against"
+    yield from _asks([one for one in report.asks if one.ask.capsule == state.task.capsule.id])
+    yield from _below(report.below, prompts)
+    yield from unused_lines(state, report.unused)
+
+
+def _changes(report: TaskReport) -> Iterator[str]:
+    if report.changes is None:
+        return
+    titles = {
+        "nothing": paint(f"changed since {report.against}, and no call explains it:", "red"),
+        "perhaps": "changed, perhaps by code that a call ran:",
+        "others": "changed by calls outside of this task:",
+    }
+    for by, title in titles.items():
+        ones = [one for one in report.changes if one.by == by]
+        if ones:
+            yield title
+            yield from (f"  {one.how} {bounded(one.path, 300)}" for one in ones[:MOST])
+    if not report.unexplained:
+        yield paint("✅", "green") + f" calls explain all {len(report.changes)} files that differ from {report.against}"
 
 
 def ask_data(asked: AskState) -> dict[str, Any]:

@@ -445,7 +445,12 @@ def _subcommands(act: Act) -> list[tuple[str, ...]]:
 def _named(program: str, sub: str) -> tuple[str, ...]:
     """The words of a subcommand in a rule; `kubectl: [get pods]` means what `get po` means."""
     words = sub.split()
-    return (*words[:1], *(name for word in words[1:] for name in resources(word))) if program in OBJECTS else (*words,)
+    if program not in OBJECTS:
+        return (*words,)
+    at, profile = 1, (known.sub.get(words[0]) if (known := profile_of(program)) is not None and words else None)
+    while profile is not None and at < len(words) and words[at] in profile.sub:
+        profile, at = profile.sub[words[at]], at + 1  # `rollout status` is one subcommand, about nothing yet
+    return (*words[:at], *(name for word in words[at:] for name in resources(word)))
 
 
 def _among(text: str | None, wanted: frozenset[str]) -> bool:

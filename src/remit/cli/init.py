@@ -1,0 +1,134 @@
+"""`remit init`: a first policy, from what is there."""
+
+from __future__ import annotations
+
+import datetime
+import re
+import sys
+from pathlib import Path
+from typing import Annotated
+
+from remit.cli.common import FINE, InputError
+from remit.cli.options import JsonOption
+from remit.cli.output import out, out_json, paint
+from remit.cli.parameters import Argument, Option
+from remit.compile import build_rulebook
+from remit.declare.nodes import parse
+from remit.draft.from_survey import draft_from
+from remit.draft.from_tools import draft_from_tools
+from remit.draft.history import committed
+from remit.draft.model import Draft
+from remit.draft.teams import about, draft_for, teams
+from remit.explain.visible import bounded
+from remit.forms.texts import plain
+from remit.model.errors import PolicyError, RemitError
+from remit.scan.survey import scan
+from remit.store.files import write_whole
+
+POLICY, TESTS = "remit.yaml", "remit.test.yaml"
+_SHOWN = 12
+_MODE = 0o644
+
+
+def command(
+    path: Annotated[Path, Argument(metavar="[PATH]", help="The project that the policy is for.")] = Path(),
+    team: Annotated[
+        str | None, Option("--team", metavar="KIND", help="Start from a kind of team: coding, data, ops, support.")
+    ] = None,
+    tools: Annotated[
+        Path | None,
+        Option(
+            "--tools", metavar="FILE", help="Start from an MCP server's answer to tools/list, as JSON; - for stdin."
+        ),
+    ] = None,
+    server: Annotated[
+        str, Option("--server", metavar="NAME", help="With --tools: what the host calls the server.")
+    ] = "server",
+    output: Annotated[
+        Path | None, Option("--output", metavar="FILE", help="Where to write the policy, if not remit.yaml.")
+    ] = None,
+    json: JsonOption = False,
+) -> int:
+    """Write a first remit.yaml from the repository's own definitions and documents, never wider than they are.
+
+    Each line names its source, and what a person must decide is listed. Nothing is put in force.
+
+    Examples: `remit init`, `remit init --team coding`, `remit init --tools tools.json --server github`
+    """
+    if team is not None and tools is not None:
+        raise InputError("--team and --tools: one of them")
+    if not path.is_dir():
+        raise InputError(f"`{bounded(str(path), 200)}`: no such folder")
+    target = output if output is not None else path / POLICY
+    tests = target.with_name(f"{target.stem}.test.yaml")
+    for file in (target, tests):
+        if file.exists():
+            raise InputError(f"`{bounded(str(file), 200)}` is there already; --output FILE writes elsewhere")
+    draft = _draft(path, team, tools, server)
+    _check(draft)
+    write_whole(target, draft.policy.encode(), mode=_MODE)
+    if draft.tests:
+        write_whole(tests, draft.tests.replace("policy: remit.yaml", f"policy: {target.name}").encode(), mode=_MODE)
+    if json:
+        out_json({"policy": str(target), "tests": str(tests) if draft.tests else None, "decide": draft.decisions})
+        return FINE
+    out("".join(f"{line}\n" for line in _lines(draft, target, tests)))
+    return FINE
+
+
+def _draft(path: Path, team: str | None, tools: Path | None, server: str) -> Draft:
+    if team is not None:
+        return draft_for(team)
+    if tools is not None:
+        if not re.fullmatch(r"[A-Za-z0-9_-]{1,60}", server):
+            raise InputError("--server: letters, digits, `_` and `-`")
+        try:
+            text = sys.stdin.read() if str(tools) == "-" else tools.read_text("utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            raise InputError(f"--tools: can't read `{bounded(str(tools), 200)}`: {error}") from None
+        return draft_from_tools(text, server)
+    survey = scan(str(path), today=datetime.date.today())
+    draft = draft_from(survey, committed(str(path)))
+    return draft if draft is not None else draft_for(_asked())
+
+
+def _asked() -> str:
+    """The kind of team that a person chooses, where one sits at a terminal. Raises InputError."""
+    if not (sys.stdin is not None and sys.stdin.isatty()):
+        raise InputError(f"no agents found here; start from a kind of team: --team {'|'.join(teams())}")
+    names = teams()
+    out("No agents are defined here. Which kind of team is it?\n")
+    out("".join(f"  {number}. {name}: {about(name)}\n" for number, name in enumerate(names, 1)))
+    for _ in range(3):
+        out("> ")
+        line = sys.stdin.readline()
+        word = line.strip().lower()
+        if not line:
+            break
+        if word.isdigit() and 1 <= int(word) <= len(names):
+            return names[int(word) - 1]
+        if word in names:
+            return word
+        out(f"a number from 1 to {len(names)}, or a name\n")
+    raise InputError("no kind of team was chosen; nothing was written")
+
+
+def _check(draft: Draft) -> None:
+    """The draft loads. What does not is a fault of ours, and nothing is written."""
+    try:
+        build_rulebook(plain(parse(draft.policy, POLICY)))
+    except PolicyError as error:
+        raise RemitError(
+            f"the draft does not load, so nothing was written; please report this: {error}", code="bad-draft"
+        ) from error
+
+
+def _lines(draft: Draft, target: Path, tests: Path) -> list[str]:
+    wrote = f"{bounded(str(target), 200)}" + (f" and {bounded(str(tests), 200)}" if draft.tests else "")
+    lines = [f"{paint('✅', 'green')} wrote {wrote}: {draft.agents} {'agent' if draft.agents == 1 else 'agents'}"]
+    if draft.decisions:
+        lines += ["", "For you to decide:"]
+        lines += [f"  · {bounded(text, 300)}" for text in draft.decisions[:_SHOWN]]
+        if len(draft.decisions) > _SHOWN:
+            lines.append(paint(f"  … and {len(draft.decisions) - _SHOWN} more (--json lists all)", "dim"))
+    return [*lines, "", "Next: read it, `remit check`, then `remit activate` and `remit install HOST`."]

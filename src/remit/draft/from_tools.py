@@ -1,0 +1,114 @@
+"""A policy from what an MCP server offers: the answer to `tools/list`, as JSON.
+
+A server's own hints are claims. A tool that says it only reads is drafted as reading the server's records; every other
+as changing them, at tier 2, and a person decides.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+from remit.draft.model import Draft, quoted
+from remit.model.errors import RemitError
+from remit.model.text import shown
+
+MOST = 1_000
+_KINDS = {"string": "text", "number": "number", "integer": "number", "boolean": "flag"}
+_NAME = re.compile(r"[A-Za-z_][\w./:-]{0,127}")
+_ARGUMENT = re.compile(r"[A-Za-z_][\w-]{0,63}")
+
+
+class ToolListError(RemitError):
+    """A text that is no list of tools."""
+
+    code = "bad-tool-list"
+
+
+def read_tools(text: str) -> list[dict[str, Any]]:
+    """The tools of an answer to `tools/list`, of its `result`, or of a bare list. Raises ToolListError."""
+    try:
+        data = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise ToolListError(f"not JSON: {error}") from None
+    for key in ("result", "tools"):
+        if isinstance(data, dict) and key in data:
+            data = data[key]
+    if not isinstance(data, list) or not all(
+        isinstance(one, dict) and isinstance(one.get("name"), str) for one in data
+    ):
+        raise ToolListError('expected the answer to `tools/list`: {"tools": [{"name": …, "inputSchema": …}]}')
+    if len(data) > MOST:
+        raise ToolListError(f"more than {MOST} tools")
+    return data
+
+
+def draft_from_tools(text: str, server: str) -> Draft:
+    """A draft with every tool declared, a reader that may use those that only read, and a worker for the rest."""
+    tools = read_tools(text)
+    decisions: list[str] = []
+    lines = [
+        f"# A draft by `remit init`, from the tools of the MCP server `{shown(server)}`.",
+        "remit: 1",
+        "",
+        "tools:",
+    ]
+    reading: list[str] = []
+    changing: list[str] = []
+    for tool in tools:
+        name = f"mcp__{server}__{tool['name']}" if not tool["name"].startswith("mcp__") else tool["name"]
+        if not _NAME.fullmatch(name):
+            decisions.append(f"`{shown(name)}` left out: no name that a policy can hold")
+            continue
+        arguments, optional, problem = _arguments(tool.get("inputSchema"))
+        if problem is not None:
+            decisions.append(f"`{shown(name)}` left out: {problem}")
+            continue
+        hints: dict[str, Any] = given if isinstance(given := tool.get("annotations"), dict) else {}
+        reads = hints.get("readOnlyHint") is True
+        destroys = hints.get("destructiveHint") is True and not reads
+        (reading if reads else changing).append(name)
+        lines += _declared(name, arguments, optional, server, reads=reads, destroys=destroys)
+        if not reads:
+            decisions.append(
+                f"`{shown(name)}`: which effect it has, and its tier (drafted as changing {shown(server)})"
+            )
+    if not reading and not changing:
+        raise ToolListError("no tool of the list can be declared")
+    lines += ["", "agents:"]
+    lines += ["  reader:", f"    may: [{', '.join(map(quoted, reading))}]   # what the server says only reads"]
+    if changing:
+        lines += ["  worker:", f"    may: [{', '.join(map(quoted, [*reading, *changing]))}]"]
+        lines += [f"    must_ask: [{', '.join(map(quoted, changing))}]   # until somebody has looked at each"]
+    decisions.append("the agents' names: they must be those of your host or program")
+    return Draft("\n".join(lines) + "\n", "", tuple(decisions), 2 if changing else 1)
+
+
+def _declared(
+    name: str, arguments: dict[str, str], optional: list[str], server: str, *, reads: bool, destroys: bool
+) -> list[str]:
+    given = ", ".join(f"{quoted(argument)}: {kind}" for argument, kind in arguments.items())
+    effect = "read" if reads else "delete" if destroys else "write"
+    lines = [f"  {quoted(name)}:", f"    args: {{{given}}}"]
+    if optional:
+        lines.append(f"    optional: [{', '.join(map(quoted, optional))}]")
+    lines.append(f"    does: {{{effect}: {{records: {quoted(server)}}}}}")
+    if not reads:
+        lines.append(f"    tier: {3 if destroys else 2}")
+    return lines
+
+
+def _arguments(schema: Any) -> tuple[dict[str, str], list[str], str | None]:
+    properties = schema.get("properties", {}) if isinstance(schema, dict) else {}
+    if not isinstance(properties, dict):
+        return {}, [], "its schema can't be read"
+    required = schema.get("required", []) if isinstance(schema, dict) else []
+    found: dict[str, str] = {}
+    for name, value in properties.items():
+        if not _ARGUMENT.fullmatch(name):
+            return {}, [], f"its argument `{shown(name)}` has a name that a policy can't hold"
+        kind = value.get("type") if isinstance(value, dict) else None
+        found[name] = _KINDS.get(kind, "json") if isinstance(kind, str) else "json"
+    optional = [name for name in found if not isinstance(required, list) or name not in required]
+    return found, optional, None

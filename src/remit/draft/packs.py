@@ -1,0 +1,77 @@
+"""From names that people write to the tools of a pack: itself, an alias, or a word for all tools of a kind."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import cache
+
+from remit import catalog
+from remit.declare.nodes import parse
+from remit.forms.nodes import MAP
+from remit.scan.compare import tool_key
+from remit.scan.vocabulary import capability, pack_of_host, words
+
+
+@cache
+def names_of(pack: str) -> dict[str, str]:
+    """Every tool of a pack by the form of each of its names."""
+    found: dict[str, str] = {}
+    tools = parse(catalog.text(f"packs/{pack}.yaml"), pack).value["tools"].value
+    for name, node in tools.items():
+        found.setdefault(tool_key(name), name)
+        aliases = node.value.get("aliases") if node.kind == MAP else None
+        for alias in aliases.value if aliases is not None else ():
+            found.setdefault(tool_key(alias.value), name)
+    return found
+
+
+def pack_for(hosts: Iterable[str], tools: Iterable[str]) -> str | None:
+    """The pack of the host that most definitions are for; without one, the pack that knows most of the tools."""
+    known = [name for name in catalog.packs() if name != "remit"]
+    counted: dict[str, int] = {}
+    for host in hosts:
+        name = pack_of_host(host)
+        if name in known:
+            counted[name] = counted.get(name, 0) + 1
+    if counted:
+        return max(sorted(counted), key=lambda name: counted[name])
+    keys = {tool_key(tool) for tool in tools}
+    best = max(known, key=lambda name: len(keys & names_of(name).keys()))
+    return best if keys & names_of(best).keys() else None
+
+
+def of_kind(pack: str, *kinds: str) -> list[str]:
+    """The tools of a pack that can do something of these kinds."""
+    return sorted({name for name in names_of(pack).values() if capability(name) in kinds})
+
+
+def tools_for(token: str, pack: str) -> Sequence[str]:
+    """The tools of a pack that a written name means; none if it means no tool there."""
+    names = names_of(pack)
+    key = tool_key(token)
+    if key in names:
+        return [names[key]]
+    if key.rpartition("/")[2] in names and "/" in key:
+        return [names[key.rpartition("/")[2]]]
+    if key in words("groups", "") or key.partition("/")[0] in words("groups", ""):
+        return of_kind(pack, capability(token))
+    return []
+
+
+def has_agents(pack: str) -> bool:
+    """Whether a host of this name can be told who its main agent is."""
+    return pack in catalog.hosts()
+
+
+def writing_call(pack: str, path: str) -> tuple[str, dict[str, str]] | None:
+    """A call of a pack that writes a file: the tool and its arguments, as YAML."""
+    tools = parse(catalog.text(f"packs/{pack}.yaml"), pack).value["tools"].value
+    for name in of_kind(pack, "write"):
+        arguments = tools[name].value["args"].value
+        optional = (
+            {item.value for item in node.value} if (node := tools[name].value.get("optional")) is not None else set()
+        )
+        needed = {key: kind.value for key, kind in arguments.items() if key not in optional}
+        if sorted(needed.values()) == ["path", "text"] and all("[" not in key for key in needed):
+            return name, {key: path if kind == "path" else "x" for key, kind in needed.items()}
+    return None

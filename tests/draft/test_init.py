@@ -1,0 +1,179 @@
+"""Drafts of policies: they load, name their sources, and are never wider than these."""
+
+from __future__ import annotations
+
+import datetime
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from remit.compile import build_rulebook, load_rulebook
+from remit.decide import decide
+from remit.declare.nodes import parse
+from remit.draft.from_survey import draft_from, globs_of
+from remit.draft.from_tools import ToolListError, draft_from_tools
+from remit.draft.history import committed, judged
+from remit.draft.model import Draft
+from remit.draft.teams import draft_for, teams
+from remit.forms.texts import plain
+from remit.model.call import Call
+from remit.model.facts import Facts
+from remit.model.rulebook import Rulebook
+from remit.scan.survey import scan
+from remit.testing.policy_tests import run_tests
+from tests.scan.repositories import MATRIX, REVIEWER, definition, write
+
+TODAY = datetime.date(2026, 11, 18)
+
+
+def book_of(draft: Draft) -> Rulebook:
+    return build_rulebook(plain(parse(draft.policy, "remit.yaml")))
+
+
+def drafted(root: Path, files: dict[str, str]) -> Draft:
+    found = draft_from(scan(str(write(root, files)), today=TODAY), committed(str(root)))
+    assert found is not None
+    return found
+
+
+def verdict(book: Rulebook, agent: str, tool: str, **args: object) -> str:
+    return str(decide(book, Call(agent=agent, tool=tool, args=args), Facts(root="/work")).verdict.word)
+
+
+def test_what_the_sources_agree_on(tmp_path: Path):
+    draft = drafted(
+        tmp_path,
+        {
+            ".claude/agents/code-reviewer.md": REVIEWER,
+            ".claude/agents/builder.md": definition("builder", "Read, Write, Bash(git diff:*), mcp__db__query"),
+            ".claude/agents/free.md": definition("free", None),
+            "AGENTS-AND-TOOLS.md": "# Agents\n\n| Agent | Allowed tools |\n|---|---|\n| builder | Read, Bash |\n",
+        },
+    )
+    book = book_of(draft)
+    assert verdict(book, "code-reviewer", "Read", file_path="/work/src/x") == "allow"
+    assert verdict(book, "code-reviewer", "Bash", command="git log --oneline") == "allow"
+    assert verdict(book, "code-reviewer", "Bash", command="touch src/x") == "deny"
+    assert verdict(book, "builder", "Bash", command="git diff") == "allow"
+    assert verdict(book, "builder", "Bash", command="git push") == "deny"
+    assert (
+        verdict(book, "builder", "Write", file_path="/work/src/x", content="") == "deny"
+    )  # the document does not grant it
+    assert verdict(book, "free", "Read", file_path="/work/src/x") == "allow"
+    assert verdict(book, "free", "Bash", command="ls") == "deny"
+    assert verdict(book, "main", "Write", file_path="/work/src/x", content="") == "ask"
+    assert "# .claude/agents/builder.md:4" in draft.policy
+    said = "\n".join(draft.decisions)
+    assert "builder: `Write` left out: AGENTS-AND-TOOLS.md:5 denies it" in said
+    assert "builder: `mcp__db__query` left out: a tool of an MCP server" in said
+    assert "free: has no tool list" in said
+
+
+def test_a_matrix_with_scopes(tmp_path: Path):
+    draft = drafted(tmp_path, {"docs/access.md": MATRIX})
+    book = book_of(draft)
+    assert "use: [vscode]" in draft.policy
+    assert verdict(book, "Digger", "create_file", filePath="/work/notes/a.md", content="") == "allow"
+    assert verdict(book, "Digger", "create_file", filePath="/work/notes/b/a.md", content="") == "deny"
+    assert verdict(book, "Digger", "run_in_terminal", command="ls") == "deny"
+    assert verdict(book, "Lead", "create_file", filePath="/work/notes/a.md", content="") == "deny"
+
+
+def test_scopes_are_tried_on_the_history(tmp_path: Path):
+    root = write(tmp_path, {"docs/access.md": MATRIX, "work/7/notes/a.md": "x"})
+    for command in (["init", "-q"], ["add", "."], ["-c", "user.name=a", "-c", "user.email=a@b", "commit", "-qm", "x"]):
+        subprocess.run(["git", "-C", str(root), *command], check=True, capture_output=True)
+    draft = draft_from(scan(str(root), today=TODAY), committed(str(root)))
+    assert draft is not None
+    assert (
+        "Digger: no committed file is within notes/*.md; 1 would be within **/notes/*.md, such as work/7/notes/a.md"
+        in draft.decisions
+    )
+
+
+def test_history_runs_nothing_of_the_repository(tmp_path: Path):
+    root = write(tmp_path, {"a.txt": "x", "run.sh": "#!/bin/sh\ntouch ran\n"})
+    (root / "run.sh").chmod(0o755)
+    for command in (["init", "-q"], ["add", "."], ["-c", "user.name=a", "-c", "user.email=a@b", "commit", "-qm", "x"]):
+        subprocess.run(["git", "-C", str(root), *command], check=True, capture_output=True)
+    for key in ("core.fsmonitor", "diff.external", "core.pager", "pager.log", "core.sshCommand"):
+        subprocess.run(["git", "-C", str(root), "config", key, str(root / "run.sh")], check=True)
+    (root / "ran").unlink(missing_ok=True)
+    assert sorted(committed(str(root))) == ["a.txt", "run.sh"]
+    assert not (root / "ran").exists()
+
+
+def test_a_scope_that_admits_what_was_committed_is_fine():
+    assert judged(["notes/*.md"], ["notes/a.md"]) is None
+    assert judged(["notes/*.md"], []) is None
+    assert judged(["notes/*.md"], ["src/x.py"]) == "no committed file is within notes/*.md"
+
+
+@pytest.mark.parametrize(
+    ("text", "globs"),
+    [
+        ("`research/*.yaml` only. Path must match: `research/.*\\.yaml$`", ["research/*.yaml"]),
+        ("docs/ and CHANGELOG.md", ["docs/**", "CHANGELOG.md"]),
+        ("src/**, tests/**", ["src/**", "tests/**"]),
+        ("interactive mode only", []),
+        ("`*`", []),
+    ],
+)
+def test_globs_in_a_sentence(text: str, globs: list[str]):
+    assert globs_of(text) == globs
+
+
+@pytest.mark.parametrize("team", teams())
+def test_every_kind_of_team_loads_and_its_tests_pass(team: str, tmp_path: Path):
+    draft = draft_for(team)
+    policy = tmp_path / "remit.yaml"
+    policy.write_text(draft.policy)
+    policy.chmod(0o644)
+    (tmp_path / "remit.test.yaml").write_text(draft.tests)
+    results = run_tests(load_rulebook(policy), policy)
+    assert len(results) >= 3
+    assert [result for result in results if result.outcome != "passed"] == []
+    assert draft.agents >= 2
+
+
+TOOLS = {
+    "result": {
+        "tools": [
+            {
+                "name": "get_issue",
+                "inputSchema": {"properties": {"id": {"type": "integer"}}, "required": ["id"]},
+                "annotations": {"readOnlyHint": True},
+            },
+            {
+                "name": "close_issue",
+                "inputSchema": {
+                    "properties": {"id": {"type": "integer"}, "why": {"type": "string"}},
+                    "required": ["id"],
+                },
+            },
+            {"name": "drop_all", "inputSchema": {"type": "object"}, "annotations": {"destructiveHint": True}},
+            {"name": "bad name!", "inputSchema": {}},
+            {"name": "odd", "inputSchema": {"properties": {"a b": {}}}},
+        ]
+    }
+}
+
+
+def test_a_servers_tools():
+    draft = draft_from_tools(json.dumps(TOOLS), "tracker")
+    book = book_of(draft)
+    assert verdict(book, "reader", "mcp__tracker__get_issue", id=1) == "allow"
+    assert verdict(book, "reader", "mcp__tracker__close_issue", id=1) == "deny"
+    assert verdict(book, "worker", "mcp__tracker__close_issue", id=1, why="x") == "ask"
+    assert verdict(book, "worker", "mcp__tracker__drop_all") == "ask"
+    said = "\n".join(draft.decisions)
+    assert "bad name!` left out" in said
+    assert "`a b`" in said
+
+
+@pytest.mark.parametrize("text", ["{", "[1]", "{}", '{"tools": "x"}', '{"tools": []}', "[" * 100_000])
+def test_what_is_no_list_of_tools(text: str):
+    with pytest.raises(ToolListError):
+        draft_from_tools(text, "x")
