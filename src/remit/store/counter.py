@@ -88,6 +88,7 @@ class Counter:
                     fcntl.flock(file, fcntl.LOCK_EX)
                     if os.fstat(file).st_size < _NUMBERS.size:
                         _write(file, 0, 0)
+                    fcntl.flock(file, fcntl.LOCK_UN)  # the memory keeps the file open, and would keep the lock
                 found = os.fstat(file)
                 self._seen = mmap.mmap(file, _NUMBERS.size, prot=mmap.PROT_READ)
                 self._identity = (found.st_dev, found.st_ino)
