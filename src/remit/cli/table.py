@@ -32,6 +32,10 @@ COMMANDS: dict[str, Entry] = {
         "scan",
         "Scan a repository for what it says its agents may do: definitions, settings, matrices",
     ),
+    "demo": Command(
+        "demo",
+        "Show Remit at work: agents on real files, git and SQLite, in a private folder",
+    ),
     "init": Command(
         "init",
         "Write a first remit.yaml from the repository's own definitions and documents, never wider than they are",
@@ -106,6 +110,10 @@ COMMANDS: dict[str, Entry] = {
         "suggest",
         "Suggest the policy that allows what was used and no more: a tightening proved to be within the present one",
     ),
+    "usage": Command(
+        "use", "Show what was used of what the policy allows: never used, only read, denied, too coarse, too narrow"
+    ),
+    "replay": Command("replay", "Decide the ledger's past calls under the policy file, and list what it would change"),
     "schema": Command("schema", "Print the JSON Schema of a policy file, for editors"),
     "mcp": Command("mcp", "Serve Remit's own tools to the agents of a host over MCP (stdio)"),
     "serve": Command("serve", "Answer this project's hooks with the activated policy until interrupted"),
