@@ -27,6 +27,9 @@ class Group:
 Entry = Command | Group
 
 
+ALIASES = {"test": "check", "validate": "check", "lint": "check", "audit": "scan"}
+"""What people type, and what it means; `remit --help` lists only the commands."""
+
 COMMANDS: dict[str, Entry] = {
     "scan": Command(
         "scan",
@@ -60,6 +63,7 @@ COMMANDS: dict[str, Entry] = {
     "explain": Command(
         "explain", "Explain a decision: the steps, the rule, the tier, and what would make the call pass"
     ),
+    "graph": Command("graph", "Show who hands work to whom, as text or as a graph for a document"),
     "docs": Command(
         "docs", "Write the policy into marked regions of documents: a matrix, sections for agents, the text of prompts"
     ),
