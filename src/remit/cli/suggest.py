@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import os
-import re
 import tempfile
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any
@@ -14,11 +12,12 @@ import msgspec
 
 from remit.analyze.within import not_within
 from remit.cli.common import FINE, InputError, find_policy
-from remit.cli.ledger.options import StateOption, ledger_to_look, moment_option
+from remit.cli.ledger.options import StateOption, ledger_to_look
 from remit.cli.ledger.progress import progress_bar
 from remit.cli.options import JsonOption, PolicyOption
 from remit.cli.output import err, out, out_json
 from remit.cli.parameters import Option
+from remit.cli.since import start_of
 from remit.compile import load_rulebook
 from remit.decide import decide
 from remit.declare.nodes import parse
@@ -28,7 +27,6 @@ from remit.forms.texts import plain
 from remit.model.call import Call, Context
 from remit.model.errors import RemitError
 from remit.model.facts import Facts
-from remit.model.moments import moment
 from remit.model.rulebook import Rulebook
 from remit.model.text import shown
 from remit.record.append import head_of
@@ -37,8 +35,6 @@ from remit.record.past import past_calls
 from remit.record.reader import Filter
 
 ROUNDS = 3
-_AGO = re.compile(r"([1-9][0-9]{0,3})([dhm])")
-_SECONDS = {"d": 86_400, "h": 3_600, "m": 60}
 
 
 def command(
@@ -57,7 +53,7 @@ def command(
     rulebook = load_rulebook(file)
     files = _files(file, rulebook)
     with ledger_to_look(file, state) as opened:
-        used = list(_used(opened, _start(since), str(file.absolute().parent)))
+        used = list(_used(opened, start_of(since), str(file.absolute().parent)))
     found = proved(rulebook, lambda it: _loaded(file, {name: tightened(one, it) for name, one in files.items()}), used)
     texts = {name: as_yaml(data, found) for name, data in files.items()}
     if json:
@@ -142,14 +138,6 @@ def _loaded(file: Path, files: dict[str, dict[str, Any]]) -> Rulebook:
         if own.is_file():
             (here / own.name).write_bytes(own.read_bytes())
         return load_rulebook(here / file.name)
-
-
-def _start(text: str) -> str:
-    """The moment in the form that entries have. Raises InputError."""
-    ago = _AGO.fullmatch(text)
-    if ago is None:
-        return moment_option(text, "--since") or ""
-    return moment(time.time() - int(ago[1]) * _SECONDS[ago[2]]).removesuffix("Z") + ".000Z"
 
 
 def _shown(one: Denied) -> str:

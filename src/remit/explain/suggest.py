@@ -52,6 +52,10 @@ class Line(msgspec.Struct, frozen=True):
     last: str
     why: str = ""
     """Why it is not narrower, if it could be."""
+    at: str = ""
+    """Where the present rule stands."""
+    narrower: bool = False
+    """It allows less than the present rule."""
 
     @property
     def text(self) -> str:
@@ -122,7 +126,8 @@ def _line(tool: str, bound: Bound, calls: Sequence[tuple[Used, list[Unit]]], kee
         parts |= narrow
     scope = _lists(msgspec.structs.replace(rule.scope, parts=parts).written())
     times, last = len(calls), max(one.at for one, _ in calls)
-    return Line({tool: scope} if scope else tool, times, last, why)
+    narrower = narrow is not None and scope != _lists(rule.scope.written())
+    return Line({tool: scope} if scope else tool, times, last, why, rule.at, narrower)
 
 
 def _lists(value: Any) -> Any:
