@@ -279,6 +279,12 @@ def test_a_setting_that_nobody_knows_to_be_harmless_is_refused(guard: Guard, rep
     assert key.casefold() in str(refused.value).casefold()
 
 
+def test_files_that_can_not_be_listed_are_no_reason_to_go_on(guard: Guard, repository: Path) -> None:
+    (repository / ".git" / "index").write_bytes(b"no index")
+    with pytest.raises(RunnerError, match="can't be listed"):
+        GitRunner(guard).head()
+
+
 def test_a_setting_is_admitted_by_name(guard: Guard, repository: Path) -> None:
     put(repository, "filter.lfs.clean", "git-lfs clean -- %f")
     put(repository, "merge.ours.driver", "true")
