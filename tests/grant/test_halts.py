@@ -212,7 +212,12 @@ def test_on_a_server_the_last_look_is_within_the_commit(place: Place, monkeypatc
     here, one = place.process()
     looks: list[object] = []
     before = one.halts
-    monkeypatch.setattr(one, "halts", lambda *args: (looks.append(args), before(*args))[1])
+
+    def halts(*args: Any) -> frozenset[str]:
+        looks.append(args)
+        return before(*args)
+
+    monkeypatch.setattr(one, "halts", halts)
     assert tried(here, "sub", "look", LOOK, data_tier=2) == "ran"
     assert len(looks) == (1 if place.url is not None else 2)
 
