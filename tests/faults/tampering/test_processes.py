@@ -107,7 +107,7 @@ class Stage:
         if anchored:
             shutil.copy(anchor, folder / "old" / "kept")
         with open_ledger(self.project.root, point="test", state=state) as opened:
-            for number in range(7):
+            for number in range(6):
                 deny(opened, args={"file": f"docs/{number}.md"})
         assert self.project.ask("Write", WRITE).decision == "allow"
         with open_ledger(self.project.root, point="test", state=state) as opened:
