@@ -6,7 +6,7 @@ from pathlib import Path
 
 from remit.compile import load_rulebook
 from remit.enforce.in_force import put_in_force, read_in_force
-from remit.grant.person import Person
+from remit.grant.person import Signatory
 from remit.record.open import open_ledger
 
 
@@ -15,4 +15,4 @@ def activate(policy: Path, *, state: Path | None = None, by: str = "me") -> None
     root = policy.absolute().parent
     with open_ledger(root, point="activate", state=state) as opened:
         before = read_in_force(root, opened.store).activation
-        put_in_force(opened, root, load_rulebook(policy), after=before, by=Person(by))
+        put_in_force(opened, root, load_rulebook(policy), after=before, by=Signatory(by))

@@ -452,16 +452,16 @@ def test_what_is_lost_half_way_needs_the_passphrase(project: Project) -> None:
 
 def test_somebody_else_was_quicker(project: Project) -> None:
     from remit.enforce.in_force import ActivationError, put_in_force
-    from remit.grant.person import Person
+    from remit.grant.person import Signatory
 
     project.run("--yes")
     project.write(MORE)
     with open_ledger(project.root, point="test") as opened:
         stale = read_in_force(project.root, opened.store).activation
-        put_in_force(opened, project.root, load_rulebook(project.file), after=stale, by=Person("anna"))
+        put_in_force(opened, project.root, load_rulebook(project.file), after=stale, by=Signatory("anna"))
         project.write(POLICY)
         with pytest.raises(ActivationError, match="meanwhile"):
-            put_in_force(opened, project.root, load_rulebook(project.file), after=stale, by=Person("bob"))
+            put_in_force(opened, project.root, load_rulebook(project.file), after=stale, by=Signatory("bob"))
     assert project.agrees(MORE)
 
 

@@ -7,15 +7,19 @@ from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
+import msgspec
+
 from remit.cli.check import as_json
 from remit.cli.check import as_text as checked_text
 from remit.cli.common import BAD_POLICY, FINE, InputError, find_policy, say_policy
 from remit.cli.differences import as_text as difference_text
 from remit.cli.ledger.user import user_name
-from remit.cli.options import JsonOption, PolicyOption
+from remit.cli.options import AsOption, JsonOption, PolicyOption
 from remit.cli.output import err, out, out_json, paint
 from remit.cli.parameters import Option
 from remit.cli.person import read_secret
+from remit.cli.replay import as_data, replay_lines
+from remit.compile.hashing import grant_digest
 from remit.enforce.in_force import (
     InForce,
     finish_activation,
@@ -27,16 +31,20 @@ from remit.enforce.in_force import (
 )
 from remit.grant.authority import Authority
 from remit.grant.credential import is_set
-from remit.grant.person import Person, needs_none, prove_person, without_credential
+from remit.grant.errors import GrantError
+from remit.grant.person import Signatory, needs_none, prove_person, without_credential
 from remit.grant.reviews import make_due
+from remit.grant.standing import unapproved
 from remit.model.errors import RemitError
+from remit.model.people import OWNER
 from remit.model.rulebook import Rulebook
 from remit.model.text import shown
 from remit.record.anchor import configured
-from remit.record.open import Opened, open_ledger
+from remit.record.open import Opened, open_ledger, open_log
 from remit.record.startup import check_anchors, forget_anchors
 from remit.service.activation import Difference
-from remit.store.interface import Transaction
+from remit.service.replay import Replayed, replay_recent
+from remit.store.interface import Store, Transaction
 from remit.testing.check import examine
 
 
@@ -50,6 +58,7 @@ def command(
             "--ref", metavar="ID", help="The document behind a change of a role, whose agents are then to be reviewed."
         ),
     ] = None,
+    who_: AsOption = None,
     json: JsonOption = False,
 ) -> int:
     """Put the policy in force: check it, show what changes, and ask for confirmation."""
@@ -65,24 +74,53 @@ def command(
         return BAD_POLICY
     root = path.absolute().parent
     if dry_run:
-        return _dry_run(look_up_in_force(root), checked.rulebook, json=json)
+        return _dry_run(root, checked.rulebook, json=json)
 
     with open_ledger(root, point="activate", settings=ledger_settings(root, checked.rulebook)) as opened:
         for warning in opened.warnings:
             err(f"remit: {warning}")
-        return _activate(opened, root, checked.rulebook, yes=yes, json=json, ref=ref)
+        return _activate(opened, root, checked.rulebook, yes=yes, json=json, ref=ref, who=who_)
 
 
-def _dry_run(force: InForce, rulebook: Rulebook, *, json: bool) -> int:
+def _dry_run(root: Path, rulebook: Rulebook, *, json: bool) -> int:
+    force = look_up_in_force(root)
     difference = Difference.between(force, rulebook)
+    found = None
+    if force.rulebook is not None and not difference.same:
+        with open_log(root) as opened:
+            found = _replayed(opened.store, root, force, rulebook)
     if json:
-        out_json({"state": "dry-run", **difference.as_json()})
+        out_json({"state": "dry-run", **difference.as_json(), **_replay_data(found)})
     else:
-        out(difference_text(difference) + "nothing was activated (--dry-run)\n")
+        out(difference_text(difference) + _replay_text(found) + "nothing was activated (--dry-run)\n")
     return FINE
 
 
-def _activate(opened: Opened, root: Path, rulebook: Rulebook, *, yes: bool, json: bool, ref: str | None) -> int:
+def _replayed(store: Store, root: Path, force: InForce, rulebook: Rulebook) -> Replayed | None:
+    """What the new policy changes for the newest calls; None without any, or if the ledger can't be read."""
+    if force.rulebook is None:
+        return None
+    try:
+        with store.read() as view:
+            found = replay_recent(view, force.rulebook, rulebook, str((root / rulebook.book.root).resolve()))
+    except RemitError as error:
+        err(f"remit: past calls can't be replayed: {error}")
+        return None
+    return found if found.calls else None
+
+
+def _replay_text(found: Replayed | None) -> str:
+    lines = replay_lines(found, "of the ledger's end", most=10) if found is not None else ()
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _replay_data(found: Replayed | None) -> dict[str, Any]:
+    return {"replay": msgspec.to_builtins(as_data(found))} if found is not None else {}
+
+
+def _activate(
+    opened: Opened, root: Path, rulebook: Rulebook, *, yes: bool, json: bool, ref: str | None, who: str | None
+) -> int:
     if finish_activation(opened, root):
         err("remit: an activation had been interrupted; it is finished now")
     force = read_in_force(root, opened.store)
@@ -95,18 +133,22 @@ def _activate(opened: Opened, root: Path, rulebook: Rulebook, *, yes: bool, json
         and repair_rulebook(opened, root, rulebook)
     ):
         return _done("repaired", difference, json=json)
+    found = _replayed(opened.store, root, force, rulebook)
     if not json:
-        out(difference_text(difference))
+        out(difference_text(difference) + _replay_text(found))
     _check_ref(difference, ref)
-    by = _consent(opened, force, rulebook, yes=yes)
+    with opened.store.read() as view:
+        _check_grants(rulebook, view)
+    by = _consent(opened, force, rulebook, yes=yes, who=who)
     before, after = _anchors(force.rulebook), _anchors(rulebook)
     check_anchors(opened.log, opened.memory, also=(*before, *after))
-    also = partial(_due, opened, difference, by, ref) if difference.roles else None
+    also = partial(_also, opened, difference, by, ref)
     activation = put_in_force(opened, root, rulebook, after=force.activation, by=by, also=also)
     with opened.store.read() as view:
         forget_anchors(opened.log, opened.memory, set(before) - {*after, *configured(view)})
     _sign(opened)
     about = {"by": by.name, "at": activation.at, "digest": activation.digest, "activation": activation.seq}
+    about |= _replay_data(found)
     _done("activated", difference, json=json, **about)
     return FINE
 
@@ -118,8 +160,20 @@ def _check_ref(difference: Difference, ref: str | None) -> None:
         raise InputError(what, code="reference-missing", help="name the document behind it: --ref PRD-7")
 
 
-def _due(opened: Opened, difference: Difference, by: Person, ref: str | None, change: Transaction) -> None:
-    """The agents of changed roles are to be reviewed."""
+def _check_grants(rulebook: Rulebook, view: Transaction) -> None:
+    """Raises GrantError if a standing grant names an approver who has not approved it."""
+    digests = {grant_digest(grant): grant for grant in rulebook.book.grants}
+    for grant in unapproved(view, rulebook.book, digests):
+        what = f"{grant.at}: {grant.approved_by} has not approved this grant to {grant.agent} ({grant.adr})"
+        help_ = f"{grant.approved_by} runs `remit grant approve {grant.adr}`"
+        raise GrantError(what, code="grant-unapproved", help=help_)
+
+
+def _also(opened: Opened, difference: Difference, by: Signatory, ref: str | None, change: Transaction) -> None:
+    """People have approved the grants, and the agents of changed roles are to be reviewed."""
+    _check_grants(difference.new, change)
+    if not difference.roles:
+        return
     authority = Authority(opened.store, opened.vault, writer=opened.ledger.writer)
     now, scribe = authority.clock.tick(change), authority.scribe
     make_due(change, difference.new.book, difference.roles, by=by.name, ref=ref or "", now=now, scribe=scribe)
@@ -130,7 +184,7 @@ def _anchors(rulebook: Rulebook | None) -> tuple[str, ...]:
     return settings.anchors if settings is not None else ()
 
 
-def _consent(opened: Opened, force: InForce, rulebook: Rulebook, *, yes: bool) -> Person:
+def _consent(opened: Opened, force: InForce, rulebook: Rulebook, *, yes: bool, who: str | None) -> Signatory:
     """Who agreed. Raises RemitError if nobody did.
 
     What the new policy says of credentials counts for nothing here: it is not in force yet.
@@ -140,7 +194,8 @@ def _consent(opened: Opened, force: InForce, rulebook: Rulebook, *, yes: bool) -
     first = force.activation is None and not is_set(opened.store)
     if not first and not needs_none(book):
         doing = f"activate {shown(rulebook.book.name)}"
-        return prove_person(opened.store, book, name=user_name(None), doing=doing, read=read_secret)
+        login = user_name(None)
+        return prove_person(opened.store, book, name=login, doing=doing, read=read_secret, may=OWNER, who=who)
     if not yes:
         if not sys.stdin.isatty():
             raise InputError("nobody is there to agree: say --yes")

@@ -8,11 +8,12 @@ from typing import Annotated, Literal
 from remit.cli.approvals.show import AskArgument, FullOption, seen, seen_json
 from remit.cli.common import FINE, InputError
 from remit.cli.living import out_data, to_change
-from remit.cli.options import JsonOption, PolicyOption
+from remit.cli.options import AsOption, JsonOption, PolicyOption
 from remit.cli.output import out, paint
 from remit.cli.parameters import Option
 from remit.grant.asks import AskState
 from remit.grant.errors import GrantError
+from remit.model.people import APPROVER
 
 LONGEST = 4_000
 """Characters of a reason."""
@@ -24,11 +25,12 @@ def approve(
     because: Annotated[str | None, Option("--because", metavar="TEXT", help="The reason.")] = None,
     full: FullOption = False,
     yes: YesOption = False,
+    who_: AsOption = None,
     policy: PolicyOption = None,
     json: JsonOption = False,
 ) -> int:
     """Approve one waiting call, exactly as shown, once."""
-    return _answer(name, "approve", because, full=full, yes=yes, policy=policy, json=json)
+    return _answer(name, "approve", because, full=full, yes=yes, who_=who_, policy=policy, json=json)
 
 
 def refuse(
@@ -36,11 +38,12 @@ def refuse(
     because: Annotated[str, Option("--because", metavar="TEXT", help="The reason; the agent may see it.")],
     full: FullOption = False,
     yes: YesOption = False,
+    who_: AsOption = None,
     policy: PolicyOption = None,
     json: JsonOption = False,
 ) -> int:
     """Refuse a call that is waiting, or one that was approved and has not run yet. A refusal overrides an approval."""
-    return _answer(name, "refuse", because, full=full, yes=yes, policy=policy, json=json)
+    return _answer(name, "refuse", because, full=full, yes=yes, who_=who_, policy=policy, json=json)
 
 
 def _answer(
@@ -50,6 +53,7 @@ def _answer(
     *,
     full: bool,
     yes: bool,
+    who_: str | None,
     policy: Path | None,
     json: bool,
 ) -> int:
@@ -61,15 +65,24 @@ def _answer(
         _answerable(asked, verdict)
         if not json:
             out(seen(living, asked, full=full))
-        person = living.person(book, f"{verdict} {asked.id}", yes=yes)
+        person = living.person(book, f"{verdict} {asked.id}", may=APPROVER, who=who_, yes=yes)
         answered = living.authority.answer(asked.id, verdict, by=person.name, because=because, sign=person.sign)
         if json:
             out_data(seen_json(living, answered))
         else:
-            mark = paint("✅", "green") if verdict == "approve" else paint("❌", "red")
-            more = f"; it counts once, until {answered.expires}" if verdict == "approve" else ""
-            out(f"{mark} {answered.id} is {answered.state}, by {answered.by}{more}\n")
+            out(told(answered))
     return FINE
+
+
+def told(answered: AskState) -> str:
+    """What became of a question by an answer."""
+    if answered.state == "open":
+        have, wanted = len(answered.approved), answered.ask.approvals
+        by = ", ".join(answered.approved)
+        return f"{paint('☑', 'green')} {answered.id} has {have} of {wanted} approvals, by {by}\n"
+    mark = paint("❌", "red") if answered.state == "refused" else paint("✅", "green")
+    more = f"; it counts once, until {answered.expires}" if answered.state == "approved" else ""
+    return f"{mark} {answered.id} is {answered.state}, by {answered.by}{more}\n"
 
 
 def check_reason(because: str) -> None:

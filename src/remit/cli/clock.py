@@ -7,13 +7,14 @@ from typing import Annotated, Any
 
 from remit.cli.common import FINE
 from remit.cli.living import out_data, to_change, to_look
-from remit.cli.options import JsonOption, PolicyOption
+from remit.cli.options import AsOption, JsonOption, PolicyOption
 from remit.cli.output import out, paint
 from remit.cli.parameters import Option
 from remit.explain.visible import bounded
 from remit.grant.clock import Clock, lasting
 from remit.grant.errors import GrantError
 from remit.model.moments import moment
+from remit.model.people import OPERATOR
 from remit.record.reader import entries
 from remit.store.interface import Store
 
@@ -51,6 +52,7 @@ def look(policy: PolicyOption = None, json: JsonOption = False) -> int:
 
 def repair(
     yes: Annotated[bool, Option("--yes", help="Do not ask for confirmation. Never replaces the passphrase.")] = False,
+    who_: AsOption = None,
     policy: PolicyOption = None,
     json: JsonOption = False,
 ) -> int:
@@ -63,7 +65,9 @@ def repair(
             raise GrantError("the clock is not in doubt: there is nothing to repair", code="clock-sound")
         if not json:
             out(f"{found.doubt.reason}\n")
-        by, sign = living.person(book, f"set the clock from {found.now} to {moment(time.time())}", yes=yes)
+        by, sign = living.person(
+            book, f"set the clock from {found.now} to {moment(time.time())}", may=OPERATOR, who=who_, yes=yes
+        )
         done = living.authority.repair_clock(by=by, sign=sign)
     if json:
         out_data({**done._asdict(), "by": by})

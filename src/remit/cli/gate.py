@@ -8,13 +8,14 @@ from typing import Annotated, Any
 from remit.cli.capsule.task import rule_lines
 from remit.cli.common import FINE
 from remit.cli.living import must_look, out_data, to_change, to_look
-from remit.cli.options import JsonOption, PolicyOption
+from remit.cli.options import AsOption, JsonOption, PolicyOption
 from remit.cli.output import out, paint
 from remit.cli.parameters import Argument, Option
 from remit.explain.extent import extents_of, rule_text
 from remit.explain.visible import bounded
 from remit.grant.capsules import PLAN, CapsuleState
 from remit.grant.history import gates
+from remit.model.people import APPROVER
 from remit.model.rulebook import Rulebook
 from remit.model.text import shown
 
@@ -25,6 +26,7 @@ def pass_(
     capsule: CapsuleArgument,
     gate: Annotated[str, Argument(metavar="GATE", help="Such as plan.")],
     yes: Annotated[bool, Option("--yes", help="Do not ask for confirmation. Never replaces the passphrase.")] = False,
+    who_: AsOption = None,
     policy: PolicyOption = None,
     json: JsonOption = False,
 ) -> int:
@@ -34,7 +36,9 @@ def pass_(
         state = living.authority.check_gate(capsule, gate)
         if not json:
             out("".join(f"{line}\n" for line in _shown(rulebook, state, gate)))
-        by, sign = living.person(book, f"pass the gate {shown(gate)} of {shown(capsule)}", yes=yes)
+        by, sign = living.person(
+            book, f"pass the gate {shown(gate)} of {shown(capsule)}", may=APPROVER, who=who_, yes=yes
+        )
         living.authority.pass_gate(capsule, gate, by=by, sign=sign)
     if json:
         out_data(

@@ -6,12 +6,18 @@ from pathlib import Path
 from typing import Annotated
 
 from remit.cli.common import FINE, InputError, find_policy, say_policy
-from remit.cli.living import out_data, to_change
-from remit.cli.options import JsonOption, PolicyOption
+from remit.cli.living import Living, out_data, to_change
+from remit.cli.options import AsOption, JsonOption, PolicyOption
 from remit.cli.output import out, paint
-from remit.cli.parameters import Option
+from remit.cli.parameters import Argument, Option
+from remit.compile.hashing import grant_digest
 from remit.compile.load import load_file
 from remit.enforce.in_force import read_in_force
+from remit.explain.extent import rule_text
+from remit.grant.person import Signatory, named_people
+from remit.grant.standing import approve_grant
+from remit.model.people import APPROVER
+from remit.model.policy import Grant
 from remit.model.rulebook import Book
 from remit.model.text import shown
 from remit.service.standing_grant import StandingGrant, add_grant
@@ -69,7 +75,12 @@ def command(
         return FINE
     with to_change(policy) as living:
         book = _activated(living.root, living.opened.store)
-        by = living.person(book, f"grant {shown(', '.join(tool or []))} to {shown(agent)}", yes=yes).name
+        named = named_people(living.opened.store) is not None
+        doing = f"grant {shown(', '.join(tool or []))} to {shown(agent)}"
+        person = living.person(book, doing, may=APPROVER, who=approved_by if named else None, yes=yes)
+        by = person.name
+        if named:
+            _approve(living, edit.grant, person)
         edit.write()
     if json:
         about = {"policy": load_file(file).hash, "was": edit.before.hash, "by": by}
@@ -77,6 +88,43 @@ def command(
     else:
         out(f"{paint('✅', 'green')} written, by {by}; it is not in force yet: `remit activate` puts it in force\n")
     return FINE
+
+
+def approve(
+    adr: Annotated[str, Argument(metavar="ADR", help="The document that the grant in the policy file names.")],
+    who_: AsOption = None,
+    policy: PolicyOption = None,
+    json: JsonOption = False,
+) -> int:
+    """Approve a standing grant as the policy file has it, as the person whom it names (`approved_by`)."""
+    with to_change(policy) as living:
+        found = [grant for grant in load_file(living.path).book.grants if grant.adr == adr]
+        if not found:
+            raise InputError(f"the policy has no grant with the document `{shown(adr)}`", code="unknown-grant")
+        if named_people(living.opened.store) is None:
+            help_ = "whoever activates it approves its grants; `people:` names others"
+            raise InputError("the policy in force names no people", code="no-people", help=help_)
+        rulebook = load_file(living.path)
+        if not json:
+            for grant in found:
+                what = "; ".join(rule_text(rule) for rule in grant.rules)
+                out(f"{grant.at}: {shown(grant.agent)} may {what}, until {grant.until} ({shown(adr)})\n")
+        person = living.person(None, f"approve {shown(adr)}", may=APPROVER, who=who_)
+        for grant in found:
+            _approve(living, grant, person)
+    if json:
+        out_data({"approved": adr, "by": person.name, "policy": rulebook.hash})
+    else:
+        out(f"{paint('✅', 'green')} {shown(adr)} is approved, by {person.name}; `remit activate` puts it in force\n")
+    return FINE
+
+
+def _approve(living: Living, grant: Grant, person: Signatory) -> None:
+    authority = living.authority
+    scribe = authority.scribe._replace(sign=person.sign)
+    with living.opened.store.write() as change:
+        now = authority.clock.tick(change)
+        approve_grant(change, grant, grant_digest(grant), by=person.name, now=now, scribe=scribe)
 
 
 def _activated(root: Path, store: Store) -> Book | None:

@@ -8,11 +8,12 @@ from remit.cli.answer import YesOption, check_reason
 from remit.cli.common import FINE, InputError
 from remit.cli.ledger.user import user_name
 from remit.cli.living import Living, out_data, to_change
-from remit.cli.options import JsonOption, PolicyOption
+from remit.cli.options import AsOption, JsonOption, PolicyOption
 from remit.cli.output import out, paint
 from remit.cli.parameters import Argument, Option
 from remit.explain.visible import bounded
 from remit.grant.halts import SYSTEM, TASK, name_of, not_halted
+from remit.model.people import OPERATOR
 from remit.model.text import did_you_mean, shown
 
 AgentArgument = Annotated[str | None, Argument(metavar="AGENT")]
@@ -55,6 +56,7 @@ def resume(
     all: AllOption = False,
     capsule: TaskOption = None,
     yes: YesOption = False,
+    who_: AsOption = None,
     policy: PolicyOption = None,
     json: JsonOption = False,
 ) -> int:
@@ -74,7 +76,7 @@ def resume(
             more = f" ({found.incident})" if found.incident is not None else ""
             out(f"{name_of(who)}: halted since {found.at} by {bounded(found.by, 120)}{more}\n")
             out(f"  {bounded(found.because, 1_000)}\n")
-        person = living.person(book, f"resume {name_of(who)}", yes=yes)
+        person = living.person(book, f"resume {name_of(who)}", may=OPERATOR, who=who_, yes=yes)
         living.authority.resume(who, by=person.name, because=because, sign=person.sign)
         if json:
             out_data({"resumed": who, "by": person.name, "incident": found.incident})

@@ -10,11 +10,12 @@ import msgspec
 from remit.cli.answer import YesOption, check_reason
 from remit.cli.common import FINE
 from remit.cli.living import Living, must_look, out_data, to_change, to_look
-from remit.cli.options import JsonOption, PolicyOption
+from remit.cli.options import AsOption, JsonOption, PolicyOption
 from remit.cli.output import out, paint
 from remit.cli.parameters import Argument, Option
 from remit.explain.visible import bounded
 from remit.grant.halts import Incident, name_of
+from remit.model.people import OPERATOR
 from remit.record.reader import entries
 
 IncidentArgument = Annotated[str, Argument(metavar="INCIDENT", help="Such as I-3.")]
@@ -71,6 +72,7 @@ def close(
     name: IncidentArgument,
     because: Annotated[str, Option("--because", metavar="TEXT", help="What was found.")],
     yes: YesOption = False,
+    who_: AsOption = None,
     policy: PolicyOption = None,
     json: JsonOption = False,
 ) -> int:
@@ -81,7 +83,7 @@ def close(
         incident = living.authority.incident(name)
         if not json:
             out("".join(f"{line}\n" for line in _lines(incident)))
-        by, sign = living.person(book, f"close {incident.id}", yes=yes)
+        by, sign = living.person(book, f"close {incident.id}", may=OPERATOR, who=who_, yes=yes)
         done = living.authority.close_incident(incident.id, by=by, because=because, sign=sign)
         if json:
             out_data(done)

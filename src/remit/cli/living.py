@@ -23,7 +23,7 @@ from remit.cli.person import read_secret
 from remit.compile.load import load_file
 from remit.enforce.in_force import ledger_settings, read_in_force
 from remit.grant.authority import Authority
-from remit.grant.person import Person, needs_none, prove_person, without_credential
+from remit.grant.person import Signatory, needs_none, prove_person, without_credential
 from remit.model.errors import RemitError
 from remit.model.rulebook import Book, Rulebook
 from remit.model.text import shown
@@ -59,11 +59,16 @@ class Living(msgspec.Struct, frozen=True):
             complain(error)
             return None
 
-    def person(self, book: Book | None, doing: str, *, yes: bool = False) -> Person:
-        """Who does it, proved by the passphrase. Raises RemitError."""
-        if not needs_none(book):
-            return prove_person(self.opened.store, book, name=user_name(None), doing=doing, read=read_secret)
+    def person(
+        self, book: Book | None, doing: str, *, may: frozenset[str], who: str | None = None, yes: bool = False
+    ) -> Signatory:
+        """Who does it, proved by the passphrase. Raises RemitError.
 
+        `may` are the roles that let somebody do it, `who` says who they are, where the policy names people.
+        """
+        if not needs_none(book):
+            login = user_name(None)
+            return prove_person(self.opened.store, book, name=login, doing=doing, read=read_secret, may=may, who=who)
         if not yes:
             _agree(doing)
         return without_credential(user_name(None))

@@ -12,6 +12,10 @@ PolicyOption = Annotated[
     Path | None,
     Option("--policy", metavar="FILE", help="The policy; default: the nearest remit.yaml, here or above."),
 ]
+AsOption = Annotated[
+    str | None,
+    Option("--as", metavar="NAME", help="Who you are, where the policy names people; default: your login name."),
+]
 JsonOption = Annotated[bool, Option("--json", help="Output for programs.")]
 AgentOption = Annotated[str | None, Option("--agent", metavar="NAME", help="The caller: an agent, role or runner.")]
 ToolOption = Annotated[str | None, Option("--tool", metavar="NAME", help="The tool that is called.")]

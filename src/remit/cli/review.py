@@ -10,12 +10,13 @@ import msgspec
 from remit.cli.answer import YesOption, check_reason
 from remit.cli.common import FINE, InputError
 from remit.cli.living import find_project, out_data, to_change, to_look
-from remit.cli.options import JsonOption, PolicyOption
+from remit.cli.options import AsOption, JsonOption, PolicyOption
 from remit.cli.output import out, paint
 from remit.cli.parameters import Argument, Option
 from remit.compile.load import load_file
 from remit.explain.visible import bounded
 from remit.grant.reviews import Review
+from remit.model.people import AUDITOR
 from remit.record.stats import Use, use_by_agent
 from remit.service.review_mark import mark_reviewed
 from remit.service.reviews import standing_reviews
@@ -59,6 +60,7 @@ def sign(
     ref: Annotated[str | None, Option("--ref", metavar="ID", help="The document that holds the review.")] = None,
     write: Annotated[bool, Option("--write", help="Also set `reviewed` of the agent in the policy file.")] = False,
     yes: YesOption = False,
+    who_: AsOption = None,
     policy: PolicyOption = None,
     json: JsonOption = False,
 ) -> int:
@@ -69,7 +71,7 @@ def sign(
     with to_change(policy) as living:
         rulebook, book = living.rulebook(machine=json)
         edit = mark_reviewed(living.path, who) if write else None
-        by, signer = living.person(book, f"sign the review of {who}", yes=yes)
+        by, signer = living.person(book, f"sign the review of {who}", may=AUDITOR, who=who_, yes=yes)
         made = living.authority.sign_review(rulebook, who, by=by, because=because, ref=ref, sign=signer)
         if edit is not None:
             edit.write(made.at, made.by)

@@ -27,10 +27,17 @@ class Group:
 Entry = Command | Group
 
 
+ALIASES = {"test": "check", "validate": "check", "lint": "check", "audit": "scan"}
+"""What people type, and what it means; `remit --help` lists only the commands."""
+
 COMMANDS: dict[str, Entry] = {
     "scan": Command(
         "scan",
         "Scan a repository for what it says its agents may do: definitions, settings, matrices",
+    ),
+    "demo": Command(
+        "demo",
+        "Show Remit at work: agents on real files, git and SQLite, in a private folder",
     ),
     "init": Command(
         "init",
@@ -56,10 +63,18 @@ COMMANDS: dict[str, Entry] = {
     "explain": Command(
         "explain", "Explain a decision: the steps, the rule, the tier, and what would make the call pass"
     ),
+    "graph": Command("graph", "Show who hands work to whom, as text or as a graph for a document"),
+    "docs": Command(
+        "docs", "Write the policy into marked regions of documents: a matrix, sections for agents, the text of prompts"
+    ),
     "matrix": Command("matrix", "Show who may use what: ✅ allowed, 🔒 allowed with a scope, ✋ must ask, ❌ denied"),
     "report": Command("report", "Report the tools that an agent can use, with totals by layer and scopes"),
     "tools": Command("tools", "Show the tools that an agent can see, with their arguments and limits"),
     "who-can": Command("who_can", "Show who may use a tool"),
+    "record": Command(
+        "record",
+        "Show a team's permission record of an agent as an entry of `agents`, or compare it with the policy",
+    ),
     "reach": Command(
         "reach",
         "Show what an agent can cause by delegating: whom its work can reach, and what that adds to its own rights",
@@ -68,14 +83,44 @@ COMMANDS: dict[str, Entry] = {
         "understand",
         "Show what a text would do, regardless of who may run it: effects, targets, and its tier with the reason",
     ),
-    "grant": Command(
-        "grant",
+    "grant": Group(
         "Add a standing grant to the policy file, with an approver and an end date; `remit activate` puts it in force",
+        {
+            "approve": Command(
+                "grant",
+                "Approve a standing grant as the policy file has it, as the person whom it names (`approved_by`)",
+                "approve",
+            ),
+        },
+        alone=Command(
+            "grant",
+            "Add a standing grant to the policy file, with an approver and an end date; `remit activate` puts it in"
+            " force",
+        ),
+    ),
+    "people": Group(
+        "List the people whom the policy in force names: their roles, and whether they have set a passphrase",
+        {
+            "invite": Command(
+                "people",
+                "Invite somebody to set a passphrase of their own, with a code that counts once, for a week",
+                "invite",
+            ),
+        },
+        alone=Command(
+            "people",
+            "List the people whom the policy in force names: their roles, and whether they have set a passphrase",
+            "list_",
+        ),
     ),
     "suggest": Command(
         "suggest",
         "Suggest the policy that allows what was used and no more: a tightening proved to be within the present one",
     ),
+    "usage": Command(
+        "use", "Show what was used of what the policy allows: never used, only read, denied, too coarse, too narrow"
+    ),
+    "replay": Command("replay", "Decide the ledger's past calls under the policy file, and list what it would change"),
     "schema": Command("schema", "Print the JSON Schema of a policy file, for editors"),
     "mcp": Command("mcp", "Serve Remit's own tools to the agents of a host over MCP (stdio)"),
     "serve": Command("serve", "Answer this project's hooks with the activated policy until interrupted"),
@@ -115,12 +160,27 @@ COMMANDS: dict[str, Entry] = {
             "list_",
         ),
     ),
+    "answer": Command(
+        "elsewhere",
+        "Answer a request of `remit approvals export` on any machine: show the call, ask for your passphrase, and sign",
+        "answer",
+    ),
     "approvals": Group(
         "List or watch the calls that wait for a person's answer",
         {
             "show": Command(
                 "approvals.show",
                 "Show one waiting call: all arguments, with hidden characters marked, and what its texts would do",
+            ),
+            "export": Command(
+                "elsewhere",
+                "Print a waiting call as a request that one person can answer on another machine, with `remit answer`",
+                "export",
+            ),
+            "import": Command(
+                "elsewhere",
+                "Record an answer that somebody gave with `remit answer`, if they signed it for exactly this call",
+                "import_",
             ),
         },
         alone=Command("approvals.inbox", "List or watch the calls that wait for a person's answer"),
@@ -172,7 +232,7 @@ COMMANDS: dict[str, Entry] = {
         {
             "set": Command(
                 "credential",
-                "Set or change the passphrase",
+                "Set or change the passphrase: the project's, or with --as your own",
                 "set_",
             ),
             "status": Command(

@@ -7,6 +7,7 @@ from typing import Any
 import msgspec
 
 from remit.model.digest import sha256
+from remit.model.policy import Grant
 from remit.model.rulebook import Book
 
 _PLACES = frozenset(
@@ -20,6 +21,11 @@ _ORDERED = frozenset({"gates"})
 def content_hash(book: Book) -> str:
     """`sha256:…` over the book without positions, in an order of its own."""
     return "sha256:" + sha256(_encode(_canonical(book))).hexdigest()
+
+
+def grant_digest(grant: Grant) -> str:
+    """What the approval of a standing grant is bound to: all that it says, and no position."""
+    return sha256(_encode(_canonical(grant))).hexdigest()
 
 
 def _encode(value: Any) -> bytes:

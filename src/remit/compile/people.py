@@ -7,7 +7,7 @@ from collections.abc import Collection, Container, Iterable, Iterator
 from remit.compile import defaults
 from remit.forms.shapes import Reader
 from remit.model.people import APPROVER, OWNER, RESERVED
-from remit.model.policy import Caller, Person, Policy, Question, Rule
+from remit.model.policy import Caller, Grant, Person, Policy, Question, Rule
 from remit.model.text import did_you_mean, shown
 
 
@@ -26,11 +26,23 @@ def check_people(policy: Policy, callers: Iterable[Caller], tiers: Container[str
         check_question(at, question, policy.people.values(), reader)
     if not policy.people:
         return
+    for grant in policy.grants:
+        _check_grant(grant, policy, reader)
     first = next(iter(policy.people.values())).at
     if not any(OWNER & set(person.roles) for person in policy.people.values()):
         reader.fail(first, "no-owner", "nobody has the role owner, so nobody could activate another policy")
     if policy.unsafe_no_credential:
         reader.fail(first, "moot-rule", "people prove who they are, and `unsafe_no_credential` says that nobody does")
+
+
+def _check_grant(grant: Grant, policy: Policy, reader: Reader) -> None:
+    approver = policy.people.get(str(grant.approved_by))
+    if approver is None:
+        hint = did_you_mean(str(grant.approved_by), policy.people)
+        what = f"approved_by: the policy names no person `{shown(grant.approved_by)}`{hint}"
+        reader.fail(grant.at, "unknown-person", what)
+    elif APPROVER.isdisjoint(approver.roles):
+        reader.fail(grant.at, "unknown-person", f"approved_by: {approver.name} has no role that lets them approve")
 
 
 def _questions(policy: Policy, callers: tuple[Caller, ...]) -> Iterator[tuple[str, Question | Rule]]:

@@ -60,6 +60,7 @@ KINDS = frozenset(
         "prefix",
         "resource",
         "rename",
+        "perl",
         "report",
         "setting",
         "shell_option",

@@ -29,7 +29,7 @@ from remit.compile.file import (
     stage_rulebook,
 )
 from remit.grant.activation import Activation, add_activation, last_activation, newest_activation
-from remit.grant.person import Person, needs_none
+from remit.grant.person import Signatory, needs_none
 from remit.model.digest import sha256
 from remit.model.errors import RemitError, RulebookError
 from remit.model.policy import LedgerSettings
@@ -239,7 +239,7 @@ def put_in_force(
     rulebook: Rulebook,
     *,
     after: Activation | None,
-    by: Person,
+    by: Signatory,
     also: Callable[[Transaction], object] | None = None,
 ) -> Activation:
     """The rulebook is in force, in place of the one of `after`. Raises RemitError; the old one is in force then.
@@ -304,7 +304,7 @@ def _added(
     rulebook: Rulebook,
     after: Activation | None,
     digest: str,
-    by: Person,
+    by: Signatory,
     also: Callable[[Transaction], object] | None,
 ) -> Activation:
     from remit.record.policy import record_weakenings  # here: a hook starts faster without
@@ -322,6 +322,7 @@ def _added(
                 name=rulebook.book.name,
                 writer=writer,
                 none_needed=needs_none(rulebook.book),
+                people={person.name: person.roles for person in rulebook.book.people.values()},
                 sign=by.sign,
             )
             record_weakenings(change, rulebook, at=at, writer=writer)

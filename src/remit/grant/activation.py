@@ -5,7 +5,8 @@ A rulebook file whose SHA-256 is not the digest of the newest activation is not 
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Mapping
+from typing import Any, NamedTuple
 
 from remit.model.moments import exact_moment
 from remit.record.people import NONE, check_activation
@@ -55,15 +56,19 @@ def add_activation(
     name: str = "",
     writer: str = "activate",
     none_needed: bool = False,
+    people: Mapping[str, tuple[str, ...]] | None = None,
     sign: Sign | None = None,
 ) -> Activation:
     """Adds the one that follows `after`, and its entry.
 
-    `none_needed`: under this policy people need no credential. Raises StoreRefused if somebody else has added one
+    `none_needed`: under this policy people need no credential. `people`, with their roles, are those whom it names:
+    from now on they act under their own names. Raises StoreRefused if somebody else has added one
     meanwhile: what was shown to the person is then not what would be replaced.
     """
     made = Activation(1 if after is None else after.seq + 1, policy, digest, exact_moment(at), by)
     row = {"seq": made.seq, "policy": policy, "digest": digest, "at": made.at, "person": by}
-    about = {"policy": policy, "name": name, "by": by} | ({"credential": NONE} if none_needed else {})
+    about: dict[str, Any] = {"policy": policy, "name": name, "by": by}
+    about |= {"credential": NONE} if none_needed else {}
+    about |= {"people": {who: list(roles) for who, roles in people.items()}} if people else {}
     put(change, ACTIVATION, (), row, event="activation", at=at, writer=writer, about=about, sign=sign)
     return made

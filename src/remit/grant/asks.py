@@ -1,5 +1,7 @@
 """Asks: calls that wait for an answer, and the answers. Each ends once, whoever is quicker; refusing beats approving.
 
+Where the policy names people, each answers for themselves, and an ask is approved once enough of them have.
+
 open ──approve──▶ approved ──the call runs──▶ used
   │                  │
   └──refuse──────────┴──▶ refused        expired, cancelled: nobody answered, or the task ended
@@ -19,11 +21,12 @@ from remit.grant.errors import GrantError
 from remit.grant.notes import Scribe
 from remit.model.decoding import Decoding
 from remit.model.facts import Approval
+from remit.model.people import APPROVER
 from remit.model.policy import Caller
 from remit.model.rulebook import OPEN_QUESTIONS, Book
 from remit.model.task import Ask
-from remit.record.people import Trust, check_person
-from remit.record.state import ASK, Row, StateForged, check_row, new_salt, newest
+from remit.record.people import UNSIGNED, Trust, check_person, is_signed, people_of
+from remit.record.state import ANSWER, ASK, PEOPLE, Row, StateForged, check_row, new_salt, newest, newest_under
 from remit.record.vault import forget
 from remit.store.interface import Transaction
 
@@ -48,6 +51,8 @@ class AskState(NamedTuple):
     because: str | None
     row: Row = MappingProxyType({})
     """As it is stored."""
+    approved: tuple[str, ...] = ()
+    """The people who approved it, where the policy names people."""
 
     @property
     def id(self) -> str:
@@ -145,14 +150,31 @@ def _checked(view: Transaction, row: tuple[object, ...], trust: Trust | None = N
 def waiting(view: Transaction, now: str) -> list[AskState]:
     """Every ask that can still be answered, the oldest first."""
     rows = view.rows(f"SELECT {COLUMNS} FROM ask WHERE state = 'open' AND expires > ? ORDER BY seq", now)  # noqa: S608
-    return [ask_state(row) for row in rows]
+    return [with_answers(view, ask_state(row)) for row in rows]
 
 
-def answers(view: Transaction, digest: str, now: str, trust: Trust) -> tuple[Approval, ...]:
-    """The answers that a decision on exactly this call may count. Raises StateForged."""
+def with_answers(view: Transaction, found: AskState) -> AskState:
+    """The ask with those who have approved it so far. Raises StateForged."""
+    if found.ask.people is None:
+        return found
+    said = answers_to(view, found)
+    return found._replace(approved=tuple(sorted(name for name, answer in said.items() if answer == "approve")))
+
+
+def answers(view: Transaction, digest: str, now: str, trust: Trust, *, named: bool = False) -> tuple[Approval, ...]:
+    """The answers that a decision on exactly this call may count. Raises StateForged.
+
+    `named`: the policy names people, so that only answers count that one of them signed.
+    """
     query = f"SELECT {COLUMNS} FROM ask WHERE digest = ? AND state IN ('approved', 'refused') AND expires > ?"  # noqa: S608
     found = [_checked(view, row, trust) for row in view.rows(query, digest, now)]
-    return tuple(
+    if named:
+        theirs = [(one, name, said) for one in found for name, said in answers_to(view, one).items()]
+        people = tuple(Approval(one.id, digest, name, "human", said, one.expires) for one, name, said in theirs)
+        found = [one for one in found if one.by_kind == "agent" or one.state == "refused"]
+    else:
+        people = ()
+    return people + tuple(
         Approval(
             id=one.id,
             digest=one.digest,
@@ -165,6 +187,71 @@ def answers(view: Transaction, digest: str, now: str, trust: Trust) -> tuple[App
     )
 
 
+def answers_to(view: Transaction, found: AskState) -> dict[str, Literal["approve", "refuse"]]:
+    """What each person answered to exactly this ask, signed by them. Raises StateForged."""
+    answered: dict[str, Literal["approve", "refuse"]] = {}
+    for said in newest_under(view, ANSWER, found.seq):
+        if said.row.get("digest") != found.digest or not is_signed(view, said):
+            what = f"entry {said.seq} answers {found.id}, and the person whom it names did not sign that"
+            raise StateForged(what, code=UNSIGNED)
+        answered[str(said.state.of[2])] = "approve" if said.row.get("answer") == "approve" else "refuse"
+    return answered
+
+
+def answer_row(found: AskState, verdict: str, at: str, seen: str | None) -> dict[str, Any]:
+    """What a person signs: the verdict on the call of this digest, when, and the digest of what they saw elsewhere."""
+    return {"answer": verdict, "digest": found.digest, "at": at, "seen": seen}
+
+
+def _answer_by_name(
+    change: Transaction,
+    found: AskState,
+    verdict: Literal["approve", "refuse"],
+    by: str,
+    now: str,
+    clock: Clock,
+    scribe: Scribe,
+    because: str | None,
+    signed: tuple[str, str | None] | None,
+) -> AskState:
+    """One person's answer. The ask is refused with the first refusal, and approved with the last approval it needs."""
+    if scribe.sign is None or scribe.sign.person != by:
+        what = "the policy names people: an answer is given by one of them, with their own passphrase"
+        raise GrantError(what, code="not-a-person", help="`remit approve`, or `remit answer` on another machine")
+    able = found.ask.people or ()
+    if verdict == "approve" and by not in able:
+        who = f"{', '.join(able)} may" if able else "nobody may"
+        raise GrantError(f"{by} may not approve {found.id}: {who}", code="may-not-approve")
+    _check_role(change, by)  # by the policy in force, which may be another than the one that it was asked under
+    before = answers_to(change, found)
+    if before.get(by) != verdict:
+        at, seen = signed if signed is not None else (now, None)
+        about = {"what": "answered", "approval": found.id, "by": by, "answer": verdict, "agent": found.ask.agent}
+        private = {"because": because} if because else {}
+        row = answer_row(found, verdict, at, seen)
+        scribe.put(change, ANSWER, (found.seq, by), row, "approval", about, private)
+    approved = sorted(name for name, said in {**before, by: verdict}.items() if said == "approve")
+    if verdict == "approve" and len(approved) < found.ask.approvals:
+        return found._replace(approved=tuple(approved))
+    state = "approved" if verdict == "approve" else "refused"
+    expires = min(found.expires, clock.after(now, USE_WITHIN)) if verdict == "approve" else found.expires
+    who = ", ".join(approved) if verdict == "approve" else by
+    columns = {"state": state, "answered": now, "answerer": who, "answerer_kind": PEOPLE, "because": because}
+    about = {"what": state, "approval": found.id, "by": who, "kind": PEOPLE, "agent": found.ask.agent}
+    about["digest"] = found.digest
+    unsigned = scribe._replace(sign=None)  # it follows from the answers, and those are signed
+    changed = _change(change, found, {**columns, "expires": expires}, about, unsigned)
+    forget(change, found.id)
+    return changed._replace(approved=tuple(approved))
+
+
+def _check_role(view: Transaction, name: str) -> None:
+    """Raises GrantError for somebody who may answer nothing."""
+    named = people_of(view).now
+    if named is not None and APPROVER.isdisjoint(named.get(name, ())):
+        raise GrantError(f"{name} may not answer", code="not-your-role")
+
+
 def answer(
     change: Transaction,
     name: str,
@@ -175,8 +262,12 @@ def answer(
     clock: Clock,
     scribe: Scribe,
     because: str | None = None,
+    signed: tuple[str, str | None] | None = None,
 ) -> AskState:
-    """Records an answer. Raises StateForged, and GrantError: too late, answered otherwise, or not theirs to answer."""
+    """Records an answer. Raises StateForged, and GrantError: too late, answered otherwise, or not theirs to answer.
+
+    `signed`, of an answer from another machine: when it was given, and the digest of what was seen there.
+    """
     now = clock.tick(change)
     found = find(change, name)
     if kind == "agent" and by == found.ask.agent:
@@ -191,6 +282,8 @@ def answer(
         raise GrantError(f"{name} is {found.state} already", code="approval-closed")
     if verdict == "approve":
         clock.sure(change)
+    if kind == "human" and found.ask.people is not None:
+        return _answer_by_name(change, found, verdict, by, now, clock, scribe, because, signed)
     state = "approved" if verdict == "approve" else "refused"
     expires = min(found.expires, clock.after(now, USE_WITHIN)) if verdict == "approve" else found.expires
     said = {"state": state, "answered": now, "answerer": by, "answerer_kind": kind, "because": because}

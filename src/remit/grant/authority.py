@@ -249,7 +249,7 @@ class Authority:
         digest = call_digest(call, rulebook.hash, facts)
         with self.store.read() as view:
             now, doubt = self.clock.read(view)
-            found = asks.answers(view, digest, now, self._trust(rulebook))
+            found = asks.answers(view, digest, now, self._trust(rulebook), named=bool(rulebook.book.people))
         if doubt is not None and found:
             raise GrantError(doubt.reason, code="clock-in-doubt")
         return msgspec.structs.replace(facts, approvals=found) if found else facts
@@ -351,7 +351,7 @@ class Authority:
         """One ask as it is now. Raises GrantError."""
         sweep(self.store, self.clock, self.scribe)
         with self.store.read() as view:
-            return asks.find(view, name)
+            return asks.with_answers(view, asks.find(view, name))
 
     def waiting(self) -> list[AskState]:
         """Every ask that can still be answered."""
@@ -373,13 +373,17 @@ class Authority:
         kind: Literal["human", "agent"] = "human",
         because: str | None = None,
         sign: Sign | None = None,
+        signed: tuple[str, str | None] | None = None,
     ) -> AskState:
-        """Answers an ask; `sign` signs for the person who does. Raises GrantError and StateForged."""
+        """Answers an ask; `sign` signs for the person who does. Raises GrantError and StateForged.
+
+        `signed` as in `asks.answer`.
+        """
         sweep(self.store, self.clock, self.scribe)
         scribe = self.scribe._replace(sign=sign)
         with self.store.write() as change:
             return asks.answer(
-                change, name, verdict, by=by, kind=kind, clock=self.clock, scribe=scribe, because=because
+                change, name, verdict, by=by, kind=kind, clock=self.clock, scribe=scribe, because=because, signed=signed
             )
 
     def cancel(self, name: str, *, by: str) -> None:
@@ -514,7 +518,16 @@ def _shown(call: Call, decision: Decision, facts: Facts, point: str) -> Ask:
         anticipated=_anticipated(decision) if _has_plan(call, facts) else None,
         statement=statement,
         policy=decision.policy,
+        **_people_asked(decision),
     )
+
+
+def _people_asked(decision: Decision) -> dict[str, Any]:
+    """How many people have to approve, and who may, where the policy names people."""
+    needs = decision.needs
+    if needs is None or needs.people is msgspec.UNSET or needs.approvals is msgspec.UNSET:
+        return {}
+    return {"approvals": needs.approvals, "people": needs.people}
 
 
 def _has_plan(call: Call, facts: Facts) -> bool:

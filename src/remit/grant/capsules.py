@@ -73,6 +73,9 @@ def issue(change: Transaction, rulebook: Rulebook, task: Task, *, clock: Clock, 
         )
     if task.capsule.expires is not None:
         clock.sure(change)
+    person = scribe.sign.person if scribe.sign is not None else None
+    if person is not None and task.issuer == "human" and task.by != person:
+        raise GrantError(f"{person} can't issue a task in the name of {task.by[:80]}", code="not-a-person")
     task = msgspec.structs.replace(with_gates(task, rulebook.book), made=now, policy=rulebook.hash)
     check_issue(rulebook.book, task, tuple(ancestors), now)
     capsule = task.capsule
@@ -163,6 +166,8 @@ def state_of(view: Transaction, name: str, trust: Trust | None = None) -> Capsul
     except msgspec.MsgspecError:
         what = f"the capsule `{name[:100]}` was issued by another version of Remit"
         raise GrantError(what, code="unknown-capsule", help="issue the task again") from None
+    if trust is not None and own.person is not None and own.state.after is None and task.by != own.person:
+        raise StateForged(f"the capsule `{name[:100]}` names {task.by[:80]} as its issuer, and {own.person} signed it")
     passed = {gate: (str(by), str(at)) for gate, (by, at) in gates.row.items()} if gates is not None else {}
     used = {what: int(number) for what, number in spent.row.items()} if spent is not None else {}
     return CapsuleState(
@@ -181,7 +186,9 @@ def _task(body: bytes, expires: str | None) -> Task:
 
 @lru_cache(256)
 def _as_decided(body: bytes, expires: str | None, ended: bool, gates: tuple[str, ...]) -> Capsule:
-    return msgspec.structs.replace(_task(body, expires).capsule, ended=ended, gates=gates)
+    task = _task(body, expires)
+    issued_by = task.by if task.issuer == "human" else None
+    return msgspec.structs.replace(task.capsule, ended=ended, gates=gates, issued_by=issued_by)
 
 
 def line(view: Transaction, name: str, now: str, trust: Trust | None = None) -> list[CapsuleState]:

@@ -1,4 +1,7 @@
-"""That a person is here, not a program: whoever acts gives the passphrase, unless the policy in force needs none."""
+"""That a person is here, not a program: whoever acts gives a passphrase, unless the policy in force needs none.
+
+Where the policy names people, it is their own, and they must have a role for what they do.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,10 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from remit.model.errors import RemitError
+from remit.model.people import ROLES
 from remit.model.rulebook import Book
+from remit.model.text import did_you_mean, shown
+from remit.record.people import Roles, people_of
 from remit.record.state import Sign
 from remit.store.interface import Store
 
@@ -20,19 +26,40 @@ class PersonError(RemitError):
     code = "no-person"
 
 
-class Person(NamedTuple):
+class Signatory(NamedTuple):
     """Somebody who acts: how entries name them, and what signs for them, which only their passphrase makes."""
 
     name: str
     sign: Sign | None = None
 
 
-def prove_person(store: Store, book: Book | None, *, name: str, doing: str, read: Callable[[str], str]) -> Person:
+def named_people(store: Store) -> Roles | None:
+    """Whom the policy in force names, with their roles; None: nobody. Raises StoreError and StateForged."""
+    with store.read() as view:
+        return people_of(view).now
+
+
+def prove_person(
+    store: Store,
+    book: Book | None,
+    *,
+    name: str,
+    doing: str,
+    read: Callable[[str], str],
+    may: frozenset[str],
+    who: str | None = None,
+) -> Signatory:
     """Who does it, once they have given the passphrase. Raises PersonError, CredentialError and StoreError.
 
     `book` is the activated one, or None where there is none that can be trusted: a policy that isn't in force can't
-    say that no passphrase is needed. `read` asks for the passphrase.
+    say that no passphrase is needed. `read` asks for the passphrase. `may` are the roles that let somebody do it, `who`
+    says who they are; else it is `name`, their login.
     """
+    people = named_people(store)
+    if people is not None:
+        return _prove(store, _with_role(people, who or name, may, doing), doing, read)
+    if who is not None:
+        raise PersonError("the policy in force names no people", help="leave out --as")
     if needs_none(book):
         return without_credential(name)
     from remit.grant.credential import CredentialError, is_set, unlock  # here: it hashes, and most processes ask nobody
@@ -46,7 +73,49 @@ def prove_person(store: Store, book: Book | None, *, name: str, doing: str, read
     sign = unlock(store, read(f"passphrase, to {doing}: "), who=name, doing=doing)
     if sign is None:
         raise CredentialError("wrong passphrase", code="wrong-passphrase")
-    return Person(f"{name} (passphrase)", sign)
+    return Signatory(f"{name} (passphrase)", sign)
+
+
+def _with_role(people: Roles, who: str, may: frozenset[str], doing: str) -> str:
+    known_person(people, who)
+    if may.isdisjoint(people[who]):
+        needed = " or ".join(role for role in ROLES if role in may)
+        raise PersonError(f"{who} may not {doing}: that needs the role {needed}", code="not-your-role")
+    return who
+
+
+def known_person(people: Roles, who: str) -> None:
+    """Raises PersonError for somebody whom the policy in force does not name."""
+    if who not in people:
+        hint = did_you_mean(who, people)
+        what = f"the policy in force names no person `{shown(who)}`{hint}"
+        raise PersonError(what, code="unknown-person", help="say who you are: --as NAME")
+
+
+def _prove(store: Store, who: str, doing: str, read: Callable[[str], str]) -> Signatory:
+    from remit.grant.credential import CredentialError, is_set, unlock
+
+    if not is_set(store, who):
+        what = f"to {doing}, {who} has to set a passphrase first"
+        help_ = f"an owner runs `remit people invite {who}`, and {who} then `remit credential set --as {who}`"
+        raise PersonError(what, code="no-credential", help=help_)
+    sign = unlock(store, read(f"passphrase of {who}, to {doing}: "), who=who, doing=doing, name=who)
+    if sign is None:
+        raise CredentialError("wrong passphrase", code="wrong-passphrase")
+    return Signatory(who, sign)
+
+
+def prove_project(store: Store, *, name: str, doing: str, read: Callable[[str], str]) -> Signatory:
+    """Who has the project's own passphrase, whatever people the policy names. Raises PersonError, CredentialError."""
+    from remit.grant.credential import CredentialError, is_set, unlock
+
+    if not is_set(store):
+        what = f"to {doing} needs the project's passphrase, and none is set"
+        raise PersonError(what, code="no-credential", help="run `remit credential set` in a terminal")
+    sign = unlock(store, read(f"the project's passphrase, to {doing}: "), who=name, doing=doing)
+    if sign is None:
+        raise CredentialError("wrong passphrase", code="wrong-passphrase")
+    return Signatory(f"{name} (passphrase)", sign)
 
 
 def needs_none(book: Book | None) -> bool:
@@ -54,6 +123,6 @@ def needs_none(book: Book | None) -> bool:
     return book is not None and NONE_NEEDED in book.unsafe
 
 
-def without_credential(name: str) -> Person:
+def without_credential(name: str) -> Signatory:
     """Somebody who proved nothing."""
-    return Person(f"{name} (no credential)")
+    return Signatory(f"{name} (no credential)")

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 ROLES = {
-    "owner": "activates policies, invites people, approves standing grants, and may do all that the others do",
-    "approver": "answers questions and passes gates",
-    "operator": "issues and ends tasks, resumes what is halted, closes incidents, sets the clock right",
+    "owner": "activates policies, invites people, and may do all that the others do",
+    "approver": "answers questions, passes gates and approves standing grants",
+    "operator": "issues and ends tasks, resumes what is halted and the ledger, closes incidents, repairs the clock",
     "auditor": "signs reviews",
 }
 OWNER = frozenset(("owner",))

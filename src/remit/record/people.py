@@ -1,25 +1,48 @@
 """People's acts: what a person brings about is signed by the key that belongs to their passphrase.
 
-The public key stands in the ledger since the passphrase was set, and one that replaces it is signed by the one before.
-So an approval, an activation, a task or a gate that nobody with the passphrase gave counts for nothing, whoever can
-write to the store.
+Where the policy names nobody, there is one passphrase, the project's. Its public key stands in the ledger since it was
+set, and one that replaces it is signed by the one before. Where the policy in force names people, each has a
+passphrase; the first one is signed by the key of an invitation, which an owner or the project's passphrase signed. An
+activation says whom its policy names, with which roles; an act counts if the policy that was in force then lets the
+person do it.
+
+So an approval, an activation, a task or a gate that nobody who may gave counts for nothing, whoever can write to the
+store.
 """
 
 from __future__ import annotations
 
 import base64
-from collections.abc import Container
+from collections.abc import Container, Mapping
 from typing import NamedTuple
 
+from remit.model.people import OWNER
+from remit.record.append import settle
 from remit.record.reader import Stored, entry_at
-from remit.record.state import ACTIVATION, CREDENTIAL, Kind, Row, Said, StateForged, name_of, read_state, subject_of
+from remit.record.state import (
+    ACTIVATION,
+    ANSWER,
+    CREDENTIAL,
+    INVITATION,
+    KINDS,
+    Key,
+    Kind,
+    Row,
+    Said,
+    StateForged,
+    name_of,
+    newest,
+    read_state,
+    subject_of,
+)
 from remit.store.interface import Transaction
 
 PERSON = "person"
-"""The one name that credentials have."""
-_SUBJECT = subject_of(CREDENTIAL, PERSON)
+"""The name of the project's own credential."""
 NONE = "none"
 UNSIGNED = "state-unsigned"
+Roles = Mapping[str, tuple[str, ...]]
+"""By person."""
 
 
 class PublicKey(NamedTuple):
@@ -33,82 +56,197 @@ class Trust(NamedTuple):
     """What is accepted of a person without a signature."""
 
     made: Container[int] = ()
-    """Entries that this very process made."""
+    """Entries that this very process made. Nothing of the kind where the policy names people."""
     none_needed: bool = False
     """The policy in force says that people need no credential."""
 
 
+class People:
+    """Everybody's keys, and who was named when, as the entries have it."""
+
+    def __init__(self) -> None:
+        self.subjects: dict[tuple[Key, ...], None] = {}
+        self.keys: dict[str, list[PublicKey]] = {}
+        self.invitations: dict[str, PublicKey] = {}
+        """Those that nobody has used yet."""
+        self._named: list[tuple[int, Roles | None]] = []
+        self._plain: list[Said] = []
+        """Activations since the last one that named people; only if another one does, it matters who signed them."""
+        self._by_owner = -1
+        """The entry by which an owner put a policy in force that names nobody."""
+
+    def at(self, seq: int) -> Roles | None:
+        """Whom the policy named that was in force when an entry was written; None: nobody."""
+        return next((roles for since, roles in reversed(self._named) if since <= seq), None)
+
+    @property
+    def now(self) -> Roles | None:
+        """Whom the policy in force names."""
+        return self._named[-1][1] if self._named else None
+
+    def may(self, name: str | None, roles: frozenset[str], seq: int) -> bool:
+        """Whether somebody had one of these roles when an entry was written."""
+        named = self.at(seq)
+        return named is not None and name is not None and not roles.isdisjoint(named.get(name, ()))
+
+    def signed(self, said: Said, name: str) -> bool:
+        """Whether the key that somebody had then signed the entry."""
+        key = next((key for key in reversed(self.keys.get(name, ())) if key.since <= said.seq), None)
+        return key is not None and said.signed is not None and verifies(key.key, said.signed, said.message)
+
+    def add(self, said: Said) -> None:
+        """Takes an entry in; the one after the other. Raises StateForged for a credential that nobody may set."""
+        kind = said.state.of[0]
+        self.subjects[said.state.of] = None
+        if kind == ACTIVATION.name:
+            self._activated(said)
+        elif kind == INVITATION.name:
+            self._invited(said)
+        else:
+            self._set(said, str(said.state.of[1]))
+
+    def _activated(self, said: Said) -> None:
+        """One that nobody who may activated names nobody."""
+        if self.at(said.seq) is None:
+            if said.people and self._by_project(said):
+                self._named.append((said.seq + 1, said.people))
+            elif not said.people:
+                self._plain.append(said)
+        elif self.may(said.person, OWNER, said.seq) and self.signed(said, str(said.person)):
+            self._named.append((said.seq + 1, said.people or None))
+            self._plain, self._by_owner = [] if said.people else [said], said.seq
+
+    def _by_project(self, one: Said) -> bool:
+        """The project's passphrase signed it, or none was needed under the policy before."""
+        keys, before = self.keys.get(PERSON, ()), list(self._plain)
+        while keys and one.seq >= keys[0].since and one.seq != self._by_owner:
+            if one.person is None and self.signed(one, PERSON):
+                return True
+            if not before or before[-1].credential != NONE:
+                return False
+            one = before.pop()
+        return True
+
+    def _invited(self, said: Said) -> None:
+        by = said.person if said.person is not None else PERSON
+        if (by != PERSON and not self.may(by, OWNER, said.seq)) or not self.signed(said, by):
+            raise StateForged(f"entry {said.seq} invites somebody, and who wrote it may not")
+        self.invitations[str(said.state.of[1])] = PublicKey(said.seq + 1, _key_in(said))
+
+    def _set(self, said: Said, name: str) -> None:
+        keys, invited = self.keys.setdefault(name, []), self.invitations.get(name)
+        known = keys[-1].since - 1 if keys else None
+        if said.state.after != known:
+            raise StateForged(f"entry {said.seq} about the passphrase does not follow the one before it")
+        fine = self.signed(said, name) if keys else name == PERSON
+        if not fine and invited is not None and said.signed is not None:
+            fine = verifies(invited.key, said.signed, said.message)
+            del self.invitations[name]
+        if not fine:
+            raise StateForged(f"entry {said.seq} sets a passphrase, and who wrote it did not know the one before")
+        keys.append(PublicKey(said.seq + 1, _key_in(said)))
+
+
+def _key_in(said: Said) -> bytes:
+    return base64.b64decode(str(said.row.get("key")))
+
+
+def _under(kind: Kind) -> tuple[str, str]:
+    """Between these lie the subjects of a kind."""
+    start = subject_of(kind)[:-1] + ","
+    return start, start + "\U0010ffff"
+
+
+_SUBJECTS = (subject_of(ACTIVATION), *_under(CREDENTIAL), *_under(INVITATION))
+_WITHIN = " UNION ALL ".join(["SELECT {} FROM leaf WHERE subject >= ? AND subject < ?"] * 2)
+_NEWEST = "SELECT seq, hash FROM (SELECT seq, hash FROM leaf WHERE subject = ? ORDER BY seq DESC LIMIT 1) AS newest"
+_LAST = " UNION ALL ".join((_NEWEST, _WITHIN.format(*["seq, hash"] * 2)))
+_ALL = " UNION ALL ".join(
+    ("SELECT seq, hash, body FROM leaf WHERE subject = ?", _WITHIN.format(*["seq, hash, body"] * 2))
+)
+_known: dict[tuple[int, bytes], People] = {}
+
+
+def people_of(view: Transaction) -> People:
+    """Everybody, as the ledger has it. Raises StateForged if somebody's key replaced another without its signature."""
+    settle(view)
+    last = max(((int(seq), bytes(kept)) for seq, kept in view.rows(_LAST, *_SUBJECTS)), default=None)
+    if last is None:
+        return People()
+    if last not in _known:
+        if len(_known) > 100:
+            _known.clear()
+        found = People()
+        for seq, kept, body in sorted(view.rows(_ALL, *_SUBJECTS)):
+            found.add(_read(Stored(int(seq), bytes(kept), bytes(body))))
+        _known[last] = found
+    newest(view, *((KINDS[str(of[0])], of[1:]) for of in _known[last].subjects))  # raises if one of them is hidden
+    return _known[last]
+
+
+def _read(entry: Stored) -> Said:
+    said = read_state(*entry)
+    if said is None or said.state.of[0] not in (CREDENTIAL.name, INVITATION.name, ACTIVATION.name):
+        raise StateForged(f"entry {entry.seq} about the passphrase does not follow the one before it")
+    return said
+
+
+def public_keys(view: Transaction, name: str = PERSON) -> list[PublicKey]:
+    """The keys of a person, or of the project, the newest last. Raises StateForged."""
+    return people_of(view).keys.get(name, [])
+
+
 def check_person(view: Transaction, kind: Kind, row: Row, said: Said, trust: Trust) -> None:
-    """That a person brought it about, if only a person can. Raises StateForged (`state-unsigned`)."""
-    if not kind.by_person(row) or said.seq in trust.made:
+    """That a person brought it about who may, if only a person can. Raises StateForged (`state-unsigned`)."""
+    if not kind.by_person(row) or is_signed(view, said):
         return
-    if not is_signed(view, said) and not trust.none_needed:
-        what = f"nobody who knows the passphrase brought about {name_of(kind, said.state.of[1:])} (entry {said.seq})"
-        raise StateForged(what, code=UNSIGNED, help="a person gives it again, with the passphrase")
+    if people_of(view).at(said.seq) is None and (said.seq in trust.made or trust.none_needed):
+        return
+    what = f"nobody who may brought about {name_of(kind, said.state.of[1:])} (entry {said.seq})"
+    raise StateForged(what, code=UNSIGNED, help="a person gives it again, with the passphrase")
 
 
 def check_activation(view: Transaction, said: Said) -> None:
-    """That a person activated it, or needed no credential under the policy before. Raises StateForged."""
+    """That a person activated it who may, or needed no credential under the policy before. Raises StateForged."""
     one: Said | None = said
     while one is not None and not is_signed(view, one):
         before = one.state.after
         kept = entry_at(view, before) if before is not None else None
         one = read_state(*kept) if kept is not None else None
         if one is None or one.type not in ACTIVATION.events or one.credential != NONE:
-            what = f"nobody who knows the passphrase activated the policy of entry {said.seq}"
+            what = f"nobody who may activated the policy of entry {said.seq}"
             raise StateForged(what, code=UNSIGNED, help="run `remit activate` again")
 
 
 def is_signed(view: Transaction, said: Said) -> bool:
-    """Whether a person's key signed the entry; also true if nobody had one then. Raises StateForged."""
+    """Whether somebody who could then bring the state about signed it; also true if nobody could sign then.
+
+    Raises StateForged.
+    """
     if said.signed is not None and (said.hash, said.signed) in _verified:
         return True
-    keys = public_keys(view)
-    if not keys or said.seq < keys[0].since:
-        return True
-    if said.signed is None:
-        return False
-    key = next(key for key in reversed(keys) if key.since <= said.seq)
-    if not verifies(key.key, said.signed, said.message):
-        return False
-    if len(_verified) > 10_000:
-        _verified.clear()
-    _verified.add((said.hash, said.signed))
-    return True
+    people, kind = people_of(view), KINDS[str(said.state.of[0])]
+    if kind is ANSWER:  # always of the one person whom it names
+        fine = said.person == said.state.of[2] and people.signed(said, str(said.person))
+        fine = fine and (people.at(said.seq) is None or people.may(said.person, kind.roles, said.seq))
+    elif kind is INVITATION:
+        return True  # or `people_of` would have said so
+    elif people.at(said.seq) is not None:
+        fine = people.may(said.person, kind.roles, said.seq) and people.signed(said, str(said.person))
+    else:
+        keys = people.keys.get(PERSON, ())
+        if not keys or said.seq < keys[0].since:
+            return True
+        fine = said.person is None and people.signed(said, PERSON)
+    if fine and said.signed is not None:
+        if len(_verified) > 10_000:
+            _verified.clear()
+        _verified.add((said.hash, said.signed))
+    return fine
 
 
 _verified: set[tuple[bytes, str]] = set()
 """Signatures that were verified, by the hash of their entry, which never changes."""
-_keys: dict[bytes, list[PublicKey]] = {}
-
-
-def public_keys(view: Transaction) -> list[PublicKey]:
-    """The keys of the person, the newest last. Raises StateForged if one replaced another without its signature."""
-    row = view.row("SELECT hash FROM leaf WHERE subject = ? ORDER BY seq DESC LIMIT 1", _SUBJECT)
-    if row is None:
-        return []
-    newest = bytes(row[0])
-    if newest not in _keys:
-        if len(_keys) > 100:
-            _keys.clear()
-        rows = view.rows("SELECT seq, hash, body FROM leaf WHERE subject = ? ORDER BY seq", _SUBJECT)
-        _keys[newest] = chained([Stored(int(seq), bytes(kept), bytes(body)) for seq, kept, body in rows])
-    return _keys[newest]
-
-
-def chained(entries: list[Stored]) -> list[PublicKey]:
-    """The keys that entries introduce. Raises StateForged."""
-    keys: list[PublicKey] = []
-    before: int | None = None
-    for seq, kept, body in entries:
-        said = read_state(seq, kept, body)
-        if said is None or said.state.of != (CREDENTIAL.name, PERSON) or said.state.after != before:
-            raise StateForged(f"entry {seq} about the passphrase does not follow the one before it")
-        if keys and (said.signed is None or not verifies(keys[-1].key, said.signed, said.message)):
-            raise StateForged(f"entry {seq} replaces the passphrase, and who wrote it did not know the one before")
-        keys.append(PublicKey(seq + 1, base64.b64decode(str(said.row.get("key")))))
-        before = seq
-    return keys
 
 
 def verifies(key: bytes, signature: str, message: bytes) -> bool:

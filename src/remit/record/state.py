@@ -20,6 +20,7 @@ import msgspec
 from remit.model.decoding import Decoding
 from remit.model.digest import sha256
 from remit.model.errors import RemitError
+from remit.model.people import APPROVER, AUDITOR, OPERATOR, OWNER
 from remit.record.append import STATES, add, settle
 from remit.record.canonical import MAX_INT, encode
 from remit.record.entry import event_entry
@@ -30,8 +31,21 @@ from remit.store.interface import Transaction, Value
 FORGED = "state-forged"
 Key = str | int
 Row = Mapping[str, Any]
-Sign = Callable[[bytes], bytes]
 _MESSAGE = b"remit state v1\n"
+
+
+PEOPLE = "people"
+"""Of an ask, who answered it where the policy names people: their own answers say who."""
+
+
+class Sign(NamedTuple):
+    """What signs for a person, and who that is; None: whoever has the project's passphrase."""
+
+    make: Callable[[bytes], bytes]
+    person: str | None = None
+
+    def __call__(self, message: bytes) -> bytes:
+        return self.make(message)
 
 
 class StateForged(RemitError):
@@ -67,6 +81,8 @@ class Kind(msgspec.Struct, frozen=True, kw_only=True):
     """The column by which all rows of the one subject are kept; the newest counts."""
     by_person: Callable[[Row], bool] = _nobody
     """Whether only a person can have brought this row about."""
+    roles: frozenset[str] = OWNER
+    """Where the policy names people: the roles that let somebody do so."""
     grows: bool = False
     """Its numbers never become less."""
 
@@ -103,7 +119,10 @@ ASK = Kind(
     digested=("body", "because"),
     fixed=("digest", "agent", "capsule", "asked_of", "body", "salt"),
     by_person=_approved,
+    roles=APPROVER,
 )
+ANSWER = Kind(name="answer", events=("approval",), tabled=False, by_person=lambda row: True, roles=APPROVER)
+"""Of one person, to one ask: `["answer",17,"ann"]`."""
 CAPSULE = Kind(
     name="capsule",
     events=("capsule",),
@@ -112,6 +131,7 @@ CAPSULE = Kind(
     digested=("body",),
     fixed=("agent", "parent", "body", "salt"),
     by_person=_issued,
+    roles=OPERATOR,
 )
 TICKET = Kind(
     name="ticket",
@@ -137,20 +157,32 @@ CREDENTIAL = Kind(
         "failed_at": "as `failures`",
     },
 )
-GATES = Kind(name="gates", events=("gate",), tabled=False, by_person=lambda row: True)
+INVITATION = Kind(name="invitation", events=("credential",), tabled=False, by_person=lambda row: True)
+"""Of somebody who sets a passphrase of their own with it."""
+STANDING = Kind(name="standing", events=("grant",), tabled=False, by_person=lambda row: True, roles=APPROVER)
+"""The approval of a standing grant, by the digest of what it says."""
+GATES = Kind(name="gates", events=("gate",), tabled=False, by_person=lambda row: True, roles=APPROVER)
 SPENT = Kind(name="spent", events=("budget",), tabled=False, grows=True)
 DAILY = Kind(name="daily", events=("budget",), tabled=False, grows=True)
 LAUNCH = Kind(name="launch", events=("handover",), tabled=False)
 CHOICE = Kind(name="choice", events=("handover",), tabled=False)
-HALT = Kind(name="halt", events=("halt",), tabled=False, by_person=lambda row: not row.get("halted"))
-INCIDENT = Kind(name="incident", events=("incident",), tabled=False, by_person=lambda row: row.get("state") == "closed")
-REVIEW = Kind(name="review", events=("review",), tabled=False, by_person=lambda row: row.get("state") == "signed")
+HALT = Kind(name="halt", events=("halt",), tabled=False, by_person=lambda row: not row.get("halted"), roles=OPERATOR)
+INCIDENT = Kind(
+    name="incident",
+    events=("incident",),
+    tabled=False,
+    by_person=lambda row: row.get("state") == "closed",
+    roles=OPERATOR,
+)
+REVIEW = Kind(
+    name="review", events=("review",), tabled=False, by_person=lambda row: row.get("state") == "signed", roles=AUDITOR
+)
 VIOLATIONS = Kind(name="violations", events=("violation",), tabled=False)
 KINDS = {
     kind.name: kind
     for kind in (
         *(ASK, CAPSULE, TICKET, ACTIVATION, CREDENTIAL, GATES, SPENT, DAILY, LAUNCH, CHOICE),
-        *(HALT, INCIDENT, VIOLATIONS, REVIEW),
+        *(HALT, INCIDENT, VIOLATIONS, REVIEW, ANSWER, INVITATION, STANDING),
     )
 }
 
@@ -187,6 +219,10 @@ class _Body(msgspec.Struct, frozen=True):
     """By a person, over the type and the state."""
     credential: str | None = None
     """Of an activation, `none`: under its policy people need no credential."""
+    person: str | None = None
+    """Who signed; absent: whoever has the project's passphrase."""
+    people: dict[str, tuple[str, ...]] | None = None
+    """Of an activation: the people whom its policy names, with their roles."""
 
 
 class Said(NamedTuple):
@@ -198,6 +234,8 @@ class Said(NamedTuple):
     state: State
     signed: str | None
     credential: str | None
+    person: str | None
+    people: dict[str, tuple[str, ...]] | None
 
     @property
     def row(self) -> dict[str, Any]:
@@ -233,7 +271,7 @@ def read_state(seq: int, kept: bytes, body: bytes) -> Said | None:
         return None
     if found.state is None:
         return None
-    return Said(seq, kept, found.type, found.state, found.signed, found.credential)
+    return Said(seq, kept, found.type, found.state, found.signed, found.credential, found.person, found.people)
 
 
 @lru_cache(16)
@@ -314,7 +352,7 @@ def is_past(view: Transaction, place: int) -> bool:
     return head is not None and place < int(head[0])
 
 
-def newest_under(view: Transaction, kind: Kind, *first: str) -> list[Said]:
+def newest_under(view: Transaction, kind: Kind, *first: Key) -> list[Said]:
     """The newest entries of all subjects whose key begins so, in the order of their subjects. Raises StateForged."""
     settle(view)
     start = subject_of(kind, *first)[:-1] + ","
@@ -432,6 +470,7 @@ def put(
     more: dict[str, Any] = {"state": msgspec.to_builtins(state)}
     if sign is not None:
         more["signed"] = base64.b64encode(sign(message_of(event, state))).decode()
+        more |= {"person": sign.person} if sign.person is not None else {}
     entry = event_entry(event, at, writer, {**about, **more}, private or {})
     place = add(change, entry._replace(subject=subject), ELSEWHERE)
     if kind.tabled and row is not None:

@@ -10,10 +10,13 @@ from typing import NamedTuple
 
 from remit.record.append import subject_in
 from remit.record.fault import Fault
-from remit.record.people import is_signed, public_keys
+from remit.record.people import People, is_signed, people_of
 from remit.record.state import (
     ACTIVATION,
+    ANSWER,
+    ASK,
     KINDS,
+    PEOPLE,
     Key,
     Kind,
     Row,
@@ -47,12 +50,13 @@ class StateAudit:
         """Entries that have a subject."""
         self._rows: dict[str, int] = {}
         """Rows that the entries explain, by table."""
+        self.people = People()
         self._policies = self._activations()
 
     def faults(self) -> Iterator[Fault]:
         """Everything that is wrong, in the order of the subjects."""
         try:
-            public_keys(self.view)
+            self.people = people_of(self.view)
         except StateForged as error:
             yield Fault(error.code, str(error), table="credential")
             return  # whatever people signed can't be told from anything else any more
@@ -107,13 +111,26 @@ class StateAudit:
             return
         told = {name: value for name, value in said.row.items() if name not in kind.digested}
         row: Row = {**(group.row or {}), **told}
-        if not _by_person(kind, row) or str(row.get("answerer", "")).endswith(PROGRAM):
+        if kind is ASK and row.get("state") == "approved" and row.get("answerer_kind") == PEOPLE:
+            yield from self._answers(said)
+        if not _by_person(kind, row) or is_signed(self.view, said):
             return
-        if not is_signed(self.view, said) and not self._none_needed(said.seq):
-            what = f"nobody who knows the passphrase brought about {name_of(kind, group.key)}"
-            yield Fault(
-                "state-unsigned", f"{what} as entry {said.seq} says it", said.seq, said.seq, kind.name, group.key
-            )
+        alone = self.people.at(said.seq) is None
+        if alone and (str(row.get("answerer", "")).endswith(PROGRAM) or self._none_needed(said.seq)):
+            return
+        what = f"nobody who may brought about {name_of(kind, group.key)}"
+        yield Fault("state-unsigned", f"{what} as entry {said.seq} says it", said.seq, said.seq, kind.name, group.key)
+
+    def _answers(self, said: Said) -> Iterator[Fault]:
+        """That those approved it who, by its own word, did; their answers are checked as what they are."""
+        number = said.state.of[1]
+        for name in str(said.row.get("answerer")).split(", "):
+            query = "SELECT seq, hash, body FROM leaf WHERE subject = ? AND seq < ?"
+            rows = self.view.rows(query, subject_of(ANSWER, number, name), said.seq)
+            answers = [read_state(int(seq), bytes(kept), bytes(body)) for seq, kept, body in rows]
+            if not any(one is not None and one.row.get("answer") == "approve" for one in answers):
+                what = f"{name} approved nothing of what entry {said.seq} says"
+                yield Fault("state-unsigned", what, said.seq, said.seq, ASK.name, (number,))
 
     def _end(self, group: _Group) -> Iterator[Fault]:
         kind, last = group.kind, group.last

@@ -15,6 +15,7 @@ from pathlib import Path
 
 import msgspec
 
+from remit.compile.hashing import grant_digest
 from remit.compile.load import load_file
 from remit.declare.files import read_text
 from remit.declare.insert import with_entry
@@ -22,6 +23,7 @@ from remit.explain.visible import marked
 from remit.model.errors import InputError, PolicyError
 from remit.model.moments import moment, read_moment
 from remit.model.names import known_name
+from remit.model.policy import Grant
 from remit.model.rulebook import Rulebook
 from remit.model.text import is_visible, shown
 from remit.store.files import stage, write_whole
@@ -48,6 +50,13 @@ class PolicyEdit(msgspec.Struct, frozen=True):
     """The grant as it would stand in the file."""
     text: str
     made: str
+    after: Rulebook
+
+    @property
+    def grant(self) -> Grant:
+        """The grant as the new policy has it."""
+        known = {grant_digest(grant) for grant in self.before.book.grants}
+        return next(grant for grant in self.after.book.grants if grant_digest(grant) not in known)
 
     @property
     def difference(self) -> list[str]:
@@ -67,8 +76,9 @@ def add_grant(file: Path, grant: StandingGrant) -> PolicyEdit:
     entry = _entry(before, grant)
     text = read_text(file, shown(file, 300))
     made = _inserted(text, entry)
-    _only_more(before, load_beside(file, made))
-    return PolicyEdit(file, before, entry, text, made)
+    after = load_beside(file, made)
+    _only_more(before, after)
+    return PolicyEdit(file, before, entry, text, made, after)
 
 
 def _entry(rulebook: Rulebook, grant: StandingGrant) -> str:

@@ -114,7 +114,7 @@ def test_a_kind_that_is_none(kind: dict[str, object]) -> None:
     [
         ("find . $x-delete", "delete"),
         ('find . "$x"-delete', "delete"),
-        ("find . -$x'delete'", None),
+        ("find . -$x'delete'", "delete"),
         ("sort $x -o a", "write"),
         ("sort $x-oa", "write"),
         ("g$x push", None),
@@ -124,7 +124,7 @@ def test_a_kind_that_is_none(kind: dict[str, object]) -> None:
         ("git config core.hooksPath$x a", None),
         ('git config "core.hooksPath$x" a', None),
         ("timeout $x rm a", None),
-        ("sort $a$b$c$d", None),
+        ("sort $a$b$c$d$e", None),
     ],
 )
 def test_a_variable_may_be_missing(text: str, effect: str | None) -> None:

@@ -108,3 +108,29 @@ def test_lines_in_an_array(name):
     found = understand(f'{name} -t files < <(git ls-files); rm "${{files[@]}}"', new_shell=True)
     assert found.grade != UNKNOWN
     assert [word.text for act in found.acts if act.program == "rm" for word in act.command.words[1:]] == [None]
+
+
+@pytest.mark.parametrize("text", ["alias ls='ls -l'", "alias x=$(date)", "shopt -s dotglob", "bash -c 'alias x=y'"])
+def test_what_a_shell_is_told_about_itself_ends_with_it(text):
+    assert understand(text, new_shell=True).grade != UNKNOWN
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "alias ls='ls -l'",
+        "shopt -s dotglob",
+        "PATH=./evil",
+        "for PATH in ./evil; do :; done",
+        "read PATH <<< ./evil",
+        "eval PATH=./evil",
+        "eval 'git() { ./evil; }'",
+    ],
+)
+def test_a_terminal_keeps_what_a_text_changes(text):
+    assert understand(text).grade == UNKNOWN
+
+
+@pytest.mark.parametrize("text", ["(PATH=./evil)", "PATH=./evil | cat", "x=1", "bash -c 'PATH=./evil'"])
+def test_what_a_subshell_changes_ends_with_it(text):
+    assert understand(text).grade != UNKNOWN

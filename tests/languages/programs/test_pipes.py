@@ -42,3 +42,34 @@ def test_a_program_that_runs_it_is_not_understood(text):
 @pytest.mark.parametrize("raw", ["<(a)$x", "<(a ${x%)})", "<(case x in a) b;; esac)", "<(a `b`)", "<(a <<E\n)\nE\n)"])
 def test_where_it_ends_must_be_certain(raw):
     assert not words(raw)[0].is_pipe
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "find src -name zzz -print0 | xargs -0 git clean -fd",
+        "git ls-files -z src | xargs -0 git stash",
+        "find src -name zzz -print0 | xargs -0 ls",
+    ],
+)
+def test_xargs_runs_the_command_even_if_it_reads_no_name(text):
+    """GNU xargs does, without `-r`: `git clean -fd` alone removes everything that git doesn't know."""
+    words = [[word.raw for word in act.command.words] for act in understand(text).acts]
+    assert text.partition("xargs -0 ")[2].split() in words
+    without = [act.command.raw for act in understand(text.replace("-0 git", "-0r git").replace("-0 ls", "-0r ls")).acts]
+    assert text.partition("xargs -0 ")[2] not in without
+
+
+@pytest.mark.parametrize(
+    ("text", "grade"),
+    [
+        ("find . -print0 | tar --null -T - -czf x.tgz", UNDERSTOOD),
+        ("find . | tar --verbatim-files-from -cf x.tar -T -", UNDERSTOOD),
+        ("find . -print0 | tar -T - --null -czf x.tgz", UNKNOWN),  # comes too late for that list
+        ("find . -print0 | tar --null --no-verbatim-files-from -T - -czf x.tgz", UNKNOWN),
+        ("find . | tar -czf x.tgz -T -", UNKNOWN),
+        ("tar --null -T list -xf x.tar", UNKNOWN),
+    ],
+)
+def test_lists_of_names_for_tar(text, grade):
+    assert understand(text).grade == grade

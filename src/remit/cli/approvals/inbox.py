@@ -150,6 +150,9 @@ def head_lines(asked: AskState, now: str) -> Iterator[str]:
     of = "" if ask.of == "human" else f", asked of {bounded(ask.of, 100)}"
     why = ask.reason.removeprefix(f"tier {ask.tier} ")
     yield f"  {paint(f'tier {ask.tier}', tier_style(ask.tier))}{of}: {bounded(why, 400)}"
+    if ask.people is not None:
+        have = f" ({bounded(', '.join(asked.approved), 400)} did)" if asked.approved else ""
+        yield f"  {len(asked.approved)} of {ask.approvals} approvals{have}, by {bounded(', '.join(ask.people), 400)}"
     if ask.anticipated is False:
         yield f"  {paint('not-anticipated', 'yellow')}: no item of its task's passed plan covers it"
 

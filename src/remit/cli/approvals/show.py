@@ -55,12 +55,24 @@ def seen_json(living: Living, asked: AskState) -> dict[str, Any]:
 
 def seen(living: Living, asked: AskState, *, full: bool) -> str:
     """What a person is shown, the same before and with the answer."""
+    sealed = _sealed(living, asked)
+    lines = call_lines(asked, living.authority.clock.now(), sealed, full=full)
+    if sealed is not None:
+        rulebook = _rulebook(living)
+        tool = tool_for(rulebook, asked.ask.agent, asked.ask.tool) if rulebook is not None else None
+        lines += lines_of(_differences(living, tool, sealed), full=full)
+        lines += _understood(rulebook, tool, sealed.get("args"))
+        lines.append(f"  bound to {asked.digest}")
+    return "".join(f"{line}\n" for line in lines)
+
+
+def call_lines(asked: AskState, now: str, sealed: dict[str, Any] | None, *, full: bool) -> list[str]:
+    """The call itself, as far as it is known without the project."""
     ask = asked.ask
-    lines = [*head_lines(asked, living.authority.clock.now())]
+    lines = [*head_lines(asked, now)]
     session = f"session {marked(ask.session)}" if ask.session is not None else "no session"
     lines.append(f"  effects {', '.join(ask.effects) or 'none'}; at {marked(ask.point)}, {session}")
     lines += _list("targets", list(ask.targets), full=full)
-    sealed = _sealed(living, asked)
     said = (sealed or {}).get("statement") or ask.statement or {}
     for word in _STATEMENT:
         if isinstance(said, dict) and said.get(word) not in (None, ""):
@@ -71,18 +83,13 @@ def seen(living: Living, asked: AskState, *, full: bool) -> str:
         lines.append(
             "  the arguments are not kept any more, as it was answered; the ledger has what may be kept of them"
         )
-        return "".join(f"{line}\n" for line in lines)
+        return lines
     if sealed.get("cwd") is not None:
         lines += ["  working directory", f"    {BAR}{marked(str(sealed['cwd']))}"]
     args = sealed.get("args")
     lines += [f"  {line}" for line in shown_value("arguments", args, full=full)]
     lines += _warnings({"tool": ask.tool, "arguments": args, "statement": said, "targets": list(ask.targets)})
-    rulebook = _rulebook(living)
-    tool = tool_for(rulebook, ask.agent, ask.tool) if rulebook is not None else None
-    lines += lines_of(_differences(living, tool, sealed), full=full)
-    lines += _understood(rulebook, tool, args)
-    lines.append(f"  bound to {asked.digest}")
-    return "".join(f"{line}\n" for line in lines)
+    return lines
 
 
 def _sealed(living: Living, asked: AskState) -> dict[str, Any] | None:

@@ -9,7 +9,7 @@ from remit.cli.capsule.show import IdArgument
 from remit.cli.capsule.task import rule_lines
 from remit.cli.common import FINE
 from remit.cli.living import out_data, to_change
-from remit.cli.options import JsonOption, PolicyOption
+from remit.cli.options import AsOption, JsonOption, PolicyOption
 from remit.cli.output import out, paint
 from remit.cli.parameters import Option
 from remit.explain.extent import rule_text
@@ -17,6 +17,7 @@ from remit.explain.visible import bounded
 from remit.grant.capsules import CapsuleState
 from remit.grant.errors import GrantError
 from remit.grant.history import Unused, all_asks, unused
+from remit.model.people import OPERATOR
 from remit.model.task import amount_text, counted_text
 from remit.model.text import shown
 
@@ -24,6 +25,7 @@ from remit.model.text import shown
 def command(
     name: IdArgument,
     yes: Annotated[bool, Option("--yes", help="Do not ask for confirmation. Never replaces the passphrase.")] = False,
+    who_: AsOption = None,
     policy: PolicyOption = None,
     json: JsonOption = False,
 ) -> int:
@@ -33,7 +35,7 @@ def command(
         state = living.authority.state(name)
         if state.ended is not None:
             raise GrantError(f"the capsule {name} ended at {state.ended} already", code="capsule-ended")
-        by = living.person(book, f"end {shown(name)}", yes=yes).name
+        by = living.person(book, f"end {shown(name)}", may=OPERATOR, who=who_, yes=yes).name
         with living.opened.store.read() as view:
             waiting = {one.id for one in all_asks(view) if one.state in ("open", "approved")}
         ending = living.authority.end(name, by=by)

@@ -12,7 +12,7 @@ import msgspec
 from remit.cli.capsule.task import task_json, task_lines
 from remit.cli.common import FINE, InputError
 from remit.cli.living import Living, out_data, to_change
-from remit.cli.options import JsonOption, PolicyOption
+from remit.cli.options import AsOption, JsonOption, PolicyOption
 from remit.cli.output import complain, out, paint
 from remit.cli.parameters import Argument, Option
 from remit.compile.tasks import read_task_text
@@ -22,6 +22,7 @@ from remit.forms.nodes import Node
 from remit.grant.errors import GrantError
 from remit.model.errors import PolicyError, Problem
 from remit.model.moments import read_moment
+from remit.model.people import OPERATOR
 from remit.model.task import Task
 from remit.model.text import shown
 
@@ -47,6 +48,7 @@ def command(
         str | None, Option("--expires", metavar="MOMENT", help="When it ends, or after how long: 2026-12-01, 8h.")
     ] = None,
     yes: Annotated[bool, Option("--yes", help="Do not ask for confirmation. Never replaces the passphrase.")] = False,
+    who_: AsOption = None,
     dry_run: Annotated[bool, Option("--dry-run", help="Only show what it would allow.")] = False,
     policy: PolicyOption = None,
     json: JsonOption = False,
@@ -75,7 +77,9 @@ def command(
             else:
                 out("nothing was issued (--dry-run)\n")
             return FINE
-        person = living.person(book, f"issue {shown(task.capsule.id)} to {shown(task.capsule.agent)}", yes=yes)
+        person = living.person(
+            book, f"issue {shown(task.capsule.id)} to {shown(task.capsule.agent)}", may=OPERATOR, who=who_, yes=yes
+        )
         task = msgspec.structs.replace(task, by=person.name, issuer="human")
         issued = living.authority.issue(rulebook, task, sign=person.sign)
         if json:

@@ -8,11 +8,12 @@ from remit.cli.common import FINE, InputError
 from remit.cli.ledger.lines import out_ascii
 from remit.cli.ledger.options import StateOption, find_ledger
 from remit.cli.living import Living, find_project
-from remit.cli.options import JsonOption, PolicyOption
+from remit.cli.options import AsOption, JsonOption, PolicyOption
 from remit.cli.output import err, out, paint
 from remit.cli.parameters import Option
 from remit.enforce.in_force import read_in_force
 from remit.grant.authority import Authority
+from remit.model.people import OPERATOR
 from remit.model.text import shown
 from remit.record.resume import look, resume
 
@@ -25,6 +26,7 @@ def command(
         bool, Option("--accept-loss", help="Continue from the log as it is, although entries were lost or changed.")
     ] = False,
     yes: Annotated[bool, Option("--yes", help="Do not ask for confirmation. Never replaces the passphrase.")] = False,
+    who_: AsOption = None,
     policy: PolicyOption = None,
     state: StateOption = None,
     json: JsonOption = False,
@@ -41,7 +43,7 @@ def command(
         force = read_in_force(root, opened.store)
         living = Living(path, root, opened, Authority(opened.store, opened.vault))
         book = force.rulebook.book if force.rulebook is not None else None
-        who = living.person(book, "let the ledger go on", yes=yes).name
+        who = living.person(book, "let the ledger go on", may=OPERATOR, who=who_, yes=yes).name
         seq = resume(opened, because=because.strip()[:1000], who=who, accept_loss=accept_loss)
     if json:
         out_ascii({"resumed": seq, "by": who})

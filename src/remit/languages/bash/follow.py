@@ -24,16 +24,16 @@ MAX_VALUES = 16
 MAX_BASES = 16
 MAX_CALLS = 8
 MAX_PATTERNS = 4
-MAX_GIVEN = 3
+MAX_GIVEN = 4
 """More variables of the host in one command are unknown words."""
 _REFERENCE = compile_later(r"\$\{?#?([A-Za-z_][A-Za-z0-9_]*)")
 _USE = compile_later(r"\$(?:([A-Za-z_][A-Za-z0-9_]*)|\{([A-Za-z_][A-Za-z0-9_]*)\})")
 _ANY_NAME = compile_later(r"[A-Za-z_][A-Za-z0-9_]*")
 _GIVEN = compile_later(
-    r"""(?:[A-Za-z0-9_./:@%+,=-]|"(?:[^"$`\\]|\$[A-Za-z_][A-Za-z0-9_]*|\$\{[A-Za-z_][A-Za-z0-9_]*\})*"|"""
+    r"""(?:[A-Za-z0-9_./:@%+,=-]|'[^'$]*'|"(?:[^"$`\\]|\$[A-Za-z_][A-Za-z0-9_]*|\$\{[A-Za-z_][A-Za-z0-9_]*\})*"|"""
     r"""\$[A-Za-z_][A-Za-z0-9_]*|\$\{[A-Za-z_][A-Za-z0-9_]*\})+"""
 )
-"""A word of plain characters and variables, with double quotes or without."""
+"""A word of plain characters and variables, with quotes or without."""
 _PLAIN_NAME = compile_later(r"[A-Za-z_][A-Za-z0-9_]*")
 _OWN = frozenset({
     "COLUMNS", "COPROC", "DIRSTACK", "EPOCHREALTIME", "EPOCHSECONDS", "EUID", "FUNCNAME", "GROUPS", "HISTCMD", "IFS",
@@ -94,6 +94,7 @@ class State:
         "fixed",
         "frozen",
         "given",
+        "passing",
         "previous",
         "still",
         "tainted",
@@ -117,6 +118,8 @@ class State:
         """Directories that `cd -` may lead to."""
         self.vanishing = False
         """A pattern that matches nothing may become no word at all (`shopt -s nullglob`)."""
+        self.passing = False
+        """The shell ends with the text: what it is told about itself matters to nobody else."""
         self.tainted = False
         """Names may no longer mean what they meant."""
         self.still = False
@@ -135,6 +138,7 @@ class State:
         new.unmoved, new.tainted = self.unmoved, self.tainted
         new.still, new.exits, new.deaf = self.still, self.exits, self.deaf
         new.given, new.previous, new.vanishing = self.given, self.previous, self.vanishing
+        new.passing = self.passing
         return new
 
     def join(self, other: State) -> None:
@@ -261,7 +265,7 @@ class Follower:
             other = State(first.bases if state.still else union(first.bases, (None,)))
             other.tainted = state.tainted or any(self._tainting(c) for c in self.script.commands)
             other.fixed = state.fixed | state.frozen | self._marked()
-            other.vanishing = state.vanishing
+            other.vanishing, other.passing = state.vanishing, state.passing
             self.walk(step.parts[0], other)
 
     def _marked(self) -> frozenset[str]:
@@ -675,7 +679,7 @@ def _with_given(word: Word, given: frozenset[str]) -> Word:
         return word
     if not all((found[1] or found[2]) in given for found in _USE.finditer(word.raw)):
         return word
-    return Word(None, word.raw, start=word.raw.partition("$")[0].replace('"', "") or GIVEN)
+    return Word(None, word.raw, start=_unquoted(word.raw.partition("$")[0]) or GIVEN)
 
 
 def _without_patterns(variants: list[Command]) -> list[Command]:
@@ -697,6 +701,17 @@ def _drops_patterns(command: Command) -> bool:
     """True if after it a pattern that matches nothing may become no word."""
     words = [word.text for word in bare(command.words)]
     return words[:1] == ["shopt"] and "nullglob" in words
+
+
+def _unquoted(raw: str) -> str:
+    """The beginning of a word without its quotes; `"` within `'` stays."""
+    found, quote = "", ""
+    for char in raw:
+        if char == (quote or char) and char in "'\"":
+            quote = "" if quote else char
+        else:
+            found += char
+    return found
 
 
 class Changes:

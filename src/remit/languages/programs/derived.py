@@ -375,14 +375,23 @@ def read_transport(out: Reading, word: Word) -> None:
 
 _PERL_TEXT = r"(?:[^\\SIGN$@\n]|\\[^NpP\n]|\$(?=[)|SIGN]))*"
 _PERL_RESULT = r"(?:[^\\SIGN$@\n]|\\[^NpP\n]|\$(?:[1-9]|&)(?![\[{0-9-]))*"
-_SUBSTITUTION = compile_later(
-    "|".join(
-        f"(?:s{sign}{_PERL_TEXT}{sign}{_PERL_RESULT}{sign}[gimsx]*|(?:y|tr){sign}{_PERL_TEXT}{sign}{_PERL_TEXT}{sign}[cds]*)".replace(
-            "SIGN", sign
-        )
-        for sign in ("/", "#", "!", ",", r"\|", "%", ":")
+_CHANGE = "|".join(
+    f"(?:s{sign}{_PERL_TEXT}{sign}{_PERL_RESULT}{sign}[gimsx]*|(?:y|tr){sign}{_PERL_TEXT}{sign}{_PERL_TEXT}{sign}[cds]*)".replace(
+        "SIGN", sign
     )
+    for sign in ("/", "#", "!", ",", r"\|", "%", ":")
 )
+_SUBSTITUTION = compile_later(_CHANGE)
+_MATCH = f"m?/{_PERL_TEXT}/[gimsx]*".replace("SIGN", "/")
+_SHOWN = r"""(?:\$[1-9_&.]|"(?:[^"\\$@]|\\[nt"\\]|\$(?:[1-9]|&|_(?!\w)|\.)(?![\[{0-9-]))*")"""
+_CONDITION = rf"\s+(?:if|unless)\s*(?:\(\s*)?(?:!?\s*eof|!?\s*(?:{_MATCH})|\$\.\s*[<>=]=?\s*[0-9]+)(?:\s*\))?"
+_STATEMENT = (
+    rf"(?:(?:{_CHANGE}|(?:print|say)(?:\s+{_SHOWN}(?:\s*,\s*{_SHOWN})*)?|chomp|next|last)(?:{_CONDITION})?|"
+    rf"(?:{_MATCH})\s*(?:&&|and)\s*print(?:\s+{_SHOWN})?)"
+)
+_PERL = compile_later(rf"\s*(?:{_STATEMENT}\s*(?:;\s*|\Z))*")
+_PERL_OPTIONS = frozenset(("-e", "-E", "-n", "-p", "-i", "-l", "-0", "-a", "-w", "-W", "-X"))
+_PERL_FILE = compile_later(r"[\w./@%+,=~-](?:[^|<>&\n]*[\w./@%+,=~-])?")
 _CODE_IN_PATTERN = compile_later(r"\(\?(?![:=!]|<[=!]|[imsx]+\))|\(\*")
 
 
@@ -394,3 +403,19 @@ def read_rename(out: Reading, word: Word) -> None:
         out.unknown.append("code in the text")
     else:
         out.touch("write", UNTOLD)
+
+
+def read_perl(out: Reading, programs: list[Word], options: set[str], files: list[Word]) -> None:
+    """A program in the text that only changes or picks lines (`perl -pe 's/a/b/'`) is as harmless as sed's.
+
+    Perl takes a file's name for a command if it ends or begins with `|`, so names have to show how they begin and end.
+    """
+    texts = [word.text for word in programs]
+    text = "\n;".join(text or "" for text in texts)
+    plain = None not in texts and _PERL.fullmatch(text) is not None and not _CODE_IN_PATTERN.search(text)
+    if not plain or not options <= _PERL_OPTIONS or options.isdisjoint(("-n", "-p")):
+        out.unknown.append("code in the text")
+        out.effects.add("execute")
+    for word in files:
+        if word.deep or word.text is None or not _PERL_FILE.fullmatch(word.text):
+            out.unknown.append(f"`{word.raw}` could be a command to perl, by its name")

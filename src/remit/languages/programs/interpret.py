@@ -7,7 +7,7 @@ from fnmatch import fnmatchcase
 from posixpath import normpath
 
 from remit.languages.bash.follow import HARMLESS_OPTIONS
-from remit.languages.bash.reading import FILE_EFFECTS, PIPE, Reading, Word
+from remit.languages.bash.reading import FILE_EFFECTS, GIVEN, PIPE, Reading, Word
 from remit.languages.programs.awk import read_awk
 from remit.languages.programs.derived import (
     HERE,
@@ -15,6 +15,7 @@ from remit.languages.programs.derived import (
     pathspec,
     read_git_config,
     read_jq,
+    read_perl,
     read_rename,
     read_setting,
     read_ssh_setting,
@@ -70,6 +71,10 @@ _FOLDER = compile_later(r"(?:\.|(?:\.|[A-Za-z0-9_-]+)(?:/[A-Za-z0-9_-]+)+)/?(?:\
 """A folder of the workspace, perhaps with extras, as `.[dev]`: the project itself or a part of it. No archive."""
 AT_HOST = compile_later(r"https?://(?:(?:[A-Za-z0-9-]+\.)+[A-Za-z]{2,}|localhost)(?::[0-9]+)?/")
 """What a URL begins with whose host is told; no number, which could be written in many ways."""
+_SWITCH = compile_later(r"(?!MAKE|SHELL|VPATH|PATH=|CC=)[A-Z][A-Z0-9_]*=(?:[0-9]*|true|false|yes|no|on|off)")
+"""An assignment to a variable of a makefile that switches something on or off, or counts; it names no program."""
+_GOES_ON = frozenset(("-i", "-s", "-a", "--interactive", "--login", "-l"))
+"""Options with which a shell or an interpreter takes code from its standard input even if a script is named."""
 _HEADER = compile_later(r'"[A-Za-z-]+: ')
 
 
@@ -113,6 +118,8 @@ class Interpreter:
         """It installs what files of the project say, these among them; None: something else, or nothing."""
         self.helps = False
         """It is asked for help: it says how it is used, and does nothing else."""
+        self.perl: list[Word] = []
+        """Programs for perl."""
         self.named: list[tuple[str, Word]] = []
         """Values of options that could name what is installed, or where it comes from, each with its kind."""
 
@@ -364,7 +371,8 @@ class Interpreter:
         if option.refuse:
             self.out.refused.append(f"`{name}`: {option.refuse}")
         self.out.effects |= set(option.adds)
-        self.opted = {**self.opted, **option.touches}
+        anywhere = {effect: None for effect, places in self.opted.items() if places is None}
+        self.opted = {**self.opted, **option.touches, **anywhere}
         if "write" in option.adds:
             self.written = True
         if option.sets is not None:
@@ -448,6 +456,8 @@ class Interpreter:
             if kind in ("into", "copy_to"):
                 self._into(word, [source for source, _ in pairs if source is not word], seen)
             self._value(kind, word)
+            if kind == "script" and self.stdin == "code" and self.seen.isdisjoint(_GOES_ON):
+                self.stdin = "data"  # the code is in that file, and reads it as it likes
         if self.into is not None:
             self._into(self.into, plain, seen)
         if profile.edits and not plain and self._writes():
@@ -465,6 +475,9 @@ class Interpreter:
             touch_backups(self.out, self.suffix, written)
             if "--backup" in seen:
                 touch_numbered(self.out, written)
+        if self.perl:
+            self.stdin = "data"
+            read_perl(self.out, self.perl, seen, plain)
         if profile.special == "git branch switch":
             self._switch(plain, seen)
         if profile.special == "ln":
@@ -621,6 +634,8 @@ class Interpreter:
             read_transport(out, word)
         elif kind == "report":
             touch_reports(out, word)
+        elif kind == "perl":
+            self.perl.append(word)
         elif kind == "rename":
             read_rename(out, word)
         elif kind == "plugin":
@@ -668,7 +683,7 @@ class Interpreter:
             out.databases.append(word)
         elif kind == "target":
             out.targets.append(word)
-            if word.text is not None and "=" in word.text:
+            if word.text is not None and "=" in word.text and not _SWITCH.fullmatch(word.text):
                 out.refused.append(f"`{word.text}`: an assignment changes what runs")
         elif kind == "sed" and word.text is not None:
             read_sed(word.text, extended=True, out=out)
@@ -843,8 +858,13 @@ def _destination(refspec: str) -> str:
 def _sent(out: Reading, word: Word) -> str:
     """Text, or with `@path`, `name=@path`, `name=<path`, `name@path` a file that is sent; the kind that it has."""
     text = word.text
-    if text is None:  # a header is text behind its name
-        return "text" if _HEADER.match(word.raw) and word.start is not None else "code"
+    if text is None:
+        if _HEADER.match(word.raw) and word.start is not None:  # a header is text behind its name
+            return "text"
+        if not word.start or word.start == GIVEN or word.start[0] in "@<":
+            return "code"
+        out.touch("read", Word(None, word.raw))  # `name=$x`: with `@` behind the name it is a file
+        return "text"
     name, equals, value = text.partition("=")
     sent = value[1:] if equals and value[:1] in ("@", "<") else name.partition("@")[2]
     if text.startswith("@"):

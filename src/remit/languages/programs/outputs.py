@@ -30,6 +30,14 @@ _BATCHES = frozenset(("-n", "--max-args", "-L", "--max-lines", "-l", "-s", "--ma
 _MARK = compile_later(r"-I(.*)|-[0rtpx]*i(.*)|--replace(?:=(.*))?", re.DOTALL)
 _VALUED = frozenset(("-n", "-L", "-P", "-s", "-d", "-a", "-E"))
 _GLUED = compile_later(r"-[0rtpx]+|-[nLlPs][0-9]+|-l|-d.|--max-(?:procs|args|lines)=[0-9]+|--null|--no-run-if-empty")
+_NEED_NAMES = frozenset(
+    """
+    basename bunzip2 bzip2 cat chgrp chmod chown cp cut dirname echo egrep fgrep file grep gunzip gzip head install kill
+    ln md5sum mkdir mv perl printf readlink realpath rename rm rmdir sed sha1sum sha256sum shred sort stat tac tail tar
+    tee touch truncate uniq unlink unxz wc xz zcat zip
+    """.split()  # noqa: SIM905  a list of names reads better so
+)
+"""Programs that do nothing to files, or fail, if no name follows. xargs runs the others even if it reads none."""
 _QUOTING = frozenset("'\"\\")
 
 
@@ -187,6 +195,8 @@ def fed_commands(commands: list[list[Word]], command: Command, seen: set[str], g
                 found.append([*inner, name, name])  # several: of `mv` the last is the target
             else:
                 found.extend(([*inner, name], [*inner, name, name]))
+    if not mark and seen.isdisjoint(("-r", "--no-run-if-empty")):
+        found.extend(list(inner) for inner in commands if inner and inner[0].text not in _NEED_NAMES)
     if not nul:  # a name with a blank or a newline in it makes other words
         found.extend([word._replace(found=True) if word.text is None else word for word in inner] for inner in unknown)
     return found

@@ -96,6 +96,10 @@ def read_tar(words: list[Word], out: Reading) -> None:
     _Tar(out).read(words)
 
 
+_LISTS = frozenset(("no-null", "no-verbatim-files-from"))
+"""With these, lines of a list of names that begin with `-` are options."""
+
+
 class _Tar:
     def __init__(self, out: Reading) -> None:
         self.out = out
@@ -109,6 +113,8 @@ class _Tar:
         """Values of `--one-top-level`."""
         self.flags: set[str] = set()
         self.snapshots: list[Word] = []
+        self.lists: list[tuple[Word, Word, bool]] = []
+        """Names in a file, each with the directory that holds for them and whether all of its lines are names."""
 
     def read(self, words: list[Word]) -> None:
         """All words, then what they come to."""
@@ -220,7 +226,8 @@ class _Tar:
             self.directories.append(self.directory)
             self.out.touch("read", self.directory)
         elif name == "files-from":
-            self._unknown("the names, and options among them, come from a file")
+            verbatim = self.flags & {"null", "verbatim-files-from"} and self.flags.isdisjoint(_LISTS)
+            self.lists.append((Word(None, word.raw, start=""), self.directory, bool(verbatim)))
             if word.text != "-":
                 self.out.touch("read", word)
         elif name == "add-file":
@@ -248,6 +255,11 @@ class _Tar:
     def _conclude(self) -> None:
         """What the options and names come to, once all are known."""
         operation = self.operation
+        for names, directory, verbatim in self.lists:
+            if verbatim and operation in _CREATING:
+                self.names.append((names, directory))
+            else:
+                self._unknown("the names, and options among them, come from a file")
         if operation in _CREATING:
             if "dereference" in self.flags:
                 self.out.links = "all"

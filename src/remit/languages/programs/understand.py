@@ -37,6 +37,8 @@ from remit.model.pattern import compile_later
 from remit.model.terms import PROJECT, UNDERSTOOD, UNKNOWN
 
 MAX_DEPTH = 8
+_ABOUT_ITSELF = frozenset(("alias", "shopt"))
+"""Builtins that change nothing but how the shell takes what follows."""
 _ASSIGNMENT = compile_later(r"([A-Za-z_][A-Za-z0-9_]*)=")
 _FILE = compile_later(r"(?!.*\.\.)[^~^@]*[./][^~^@]*")
 CACHE = 512
@@ -161,11 +163,16 @@ def forget() -> None:
 def _understand(text: str, new_shell: bool) -> Understanding:
     state = State()
     if new_shell:
+        state.passing = True
         state.vars["@"] = (Items(()),)
         state.given = frozenset(name for name in given_names(text) if not is_telling(name))
     state.vars.update((name, (Piece(place), Piece(""))) for name, place in programs().places.items())
     try:
-        return Understanding(text, tuple(_acts(text, 0, (), state, Budget(len(text)))))
+        acts = _acts(text, 0, (), state, Budget(len(text)))
+        if state.tainted and not state.passing and acts:
+            left = (*acts[-1].unknown, "it changes what later commands in this shell do")
+            acts[-1] = acts[-1]._replace(unknown=left, grade=UNKNOWN)
+        return Understanding(text, tuple(acts))
     except NotUnderstood as error:
         return Understanding(text, (), str(error))
     except RecursionError:
@@ -273,6 +280,9 @@ def _command(
         reader.run(profile, command.words[1:])
     elif program:
         _path_program(command, out, reader)
+    if state.passing and program in _ABOUT_ITSELF:
+        out.unknown.clear()  # what follows it in the text is not understood
+        out.refused.clear()
     if state.tainted and program:
         out.unknown.append("a variable or alias set before changes what programs do")
     given = _input(command, given, out)
@@ -414,13 +424,14 @@ def _shell(
         return _acts(text.text, depth + 1, via, state, budget, given, functions)
     inner = State(bases)
     if via[-1] == "trap":
-        inner.tainted, inner.vanishing = state.tainted, True
+        inner.tainted, inner.vanishing, inner.passing = state.tainted, True, state.passing
         inner.bases = bases if state.still else union(bases, (None,))
         acts = [] if text.text is None else _acts(text.text, depth + 1, via, inner, budget, given, functions)
         state.late(inner)
         return acts
     if text.text is None:
         return []
+    inner.passing = True
     return _acts(text.text, depth + 1, via, inner, budget, given, functions)
 
 

@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from remit.adapters.hosts.interface import Event, LastResort, Reply
+from remit.adapters.hooks.client import AGENT
+from remit.adapters.hosts.interface import OWN_SERVER, Event, LastResort, Reply
 from remit.adapters.hosts.patches import files_of
-from remit.adapters.hosts.payload import alike, args_in, cwd_in, decoded, text_in, with_err
+from remit.adapters.hosts.payload import alike, args_in, cwd_in, decoded, own_names, text_in, with_err
 from remit.model.decision import Decision
 from remit.model.errors import CallError
 from remit.model.terms import ALLOW, ASK, DENY
@@ -36,6 +37,8 @@ _REFUSAL = b'{%b,"hookSpecificOutput":{"hookEventName":"PreToolUse",%b}}' % (_WH
 def read_event(data: bytes) -> Event:
     """What the host says: which fields are there tells what kind of event it is. Raises CallError."""
     found = decoded(data)
+    if AGENT in found:
+        return _from_definition(found)
     if "hookEventName" in found:
         return _from_editor(found)
     session = text_in(found, "sessionId")
@@ -66,13 +69,14 @@ def read_event(data: bytes) -> Event:
         agent=agent,
         handed=handed,
         launched_in=parent if isinstance(parent, str) else "",
+        within=parent if isinstance(parent, str) else "",
         cwd=cwd_in(found),
         person=True,
     )
 
 
 def _from_editor(found: dict[str, Any]) -> Event:
-    """What VS Code says: every call is the main agent's. Raises CallError."""
+    """What VS Code says to the user's hook: every call is the main agent's. Raises CallError."""
     name, session = text_in(found, "hookEventName"), text_in(found, "sessionId")
     if name == "PostToolUse":
         use = found.get("tool_use_id")
@@ -88,8 +92,24 @@ def _from_editor(found: dict[str, Any]) -> Event:
         args=args_in(found, "tool_input"),
         use=text_in(found, "tool_use_id"),
         cwd=cwd_in(found),
+        named=False,
         person=True,
     )
+
+
+def _from_definition(found: dict[str, Any]) -> Event:
+    """What a hook in an agent's definition is told in VS Code: the call is that agent's. Raises CallError.
+
+    The user's hook judges the same call as the main agent's, and the host obeys the stricter of the two. So each has an
+    id of its own.
+    """
+    agent, said = text_in(found, AGENT), found.get("said")
+    if not isinstance(said, dict) or "hookEventName" not in said:
+        raise CallError("a hook in an agent's definition is for VS Code")
+    event = _from_editor(said)
+    if not event.use:
+        return event
+    return msgspec.structs.replace(event, agent=agent, named=True, use=f"{event.use}.{agent}")
 
 
 def _args(found: dict[str, Any]) -> dict[str, Any]:
@@ -117,12 +137,12 @@ class CopilotCli:
     )
     started_in = "COPILOT_PROJECT_DIR"
     can_change_args = True
-    definition_endings = (".md",)
+    definition_endings = (".md", ".agent.md")
     read_event = staticmethod(read_event)
 
     def names_of(self, tool: str) -> tuple[str, ...]:
         """As the host says: a tool of an MCP server is `server-tool`."""
-        return (tool,)
+        return own_names(tool, f"{OWN_SERVER}-")
 
     def effective_args(self, tool: str, args: dict[str, Any]) -> dict[str, Any]:
         """One path may stand in the place of a list; a patch is told by the files that it names."""
