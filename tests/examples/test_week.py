@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import os
 import shutil
+import tempfile
 import unicodedata
-from pathlib import Path
 
 import pytest
 
@@ -15,16 +14,18 @@ from remit.grant.credential import Parameters
 from remit.record.audit import state_faults
 from remit.record.open import open_log
 from remit.service.week import SPECIALIST, Week
-from tests.cli.kit import program
+from tests.cli.kit import Remit
 from tests.examples.kit import EXAMPLES
 
+QUICK = Parameters(n=2**4, r=8, p=1, length=32)
+"""Nobody guesses at these passphrases."""
 pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="the week is set in real repositories")
 
 
 @pytest.fixture(scope="module")
 def week(tmp_path_factory: pytest.TempPathFactory) -> tuple[Week, list[str]]:
     patch = pytest.MonkeyPatch()
-    patch.setattr(credential, "NOW", Parameters(n=2**4, r=8, p=1, length=32))  # nobody guesses at these passphrases
+    patch.setattr(credential, "NOW", QUICK)
     lines: list[str] = []
     found = Week(tmp_path_factory.mktemp("week"), lines.append)
     found.run()
@@ -76,15 +77,16 @@ def test_the_ledgers_verify_with_every_signature(week):
             assert list(state_faults(view)) == []
 
 
-def test_as_people_see_it(tmp_path: Path):
-    env = {name: value for name, value in os.environ.items() if not name.startswith("REMIT")}
-    env |= {"NO_COLOR": "1", "PYTHONUTF8": "1", "TMPDIR": str(tmp_path)}
-    done = program("demo", "week", cwd=tmp_path, env=env)
-    assert done.returncode == 0, done.stderr.decode()
-    text = done.stdout.decode("utf-8")
-    assert "\x1b" not in text
-    wide = [sum(2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in line) for line in text.splitlines()]
+def test_as_people_see_it(tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(credential, "NOW", QUICK)
+    monkeypatch.setenv("NO_COLOR", "1")
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    done = Remit(tmp_path, capsys, monkeypatch)("demo", "week")
+    assert done.code == 0, done.err
+    assert "\x1b" not in done.out
+    lines = done.out.splitlines()
+    wide = [sum(2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in line) for line in lines]
     assert max(wide) <= 80
     days = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
-    assert [line.split(":")[0] for line in text.splitlines() if line.startswith(days)] == list(days)
+    assert [line.split(":")[0] for line in lines if line.startswith(days)] == list(days)
     assert list(tmp_path.iterdir()) == []

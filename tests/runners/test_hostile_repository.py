@@ -349,6 +349,7 @@ def test_a_new_repository_has_no_hooks_of_a_template(guard: Guard, repository: P
     assert git.run("status", "--short", cwd="new").ok
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(
     ("name", "value"),
     [
@@ -406,6 +407,7 @@ def asking(seen: list[str | None] | None = None, to: str | None = None) -> Itera
         server.server_close()
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("key", ["credential.helper", "credential.http://127.0.0.1.helper", "core.askPass"])
 def test_no_helper_is_asked_for_a_password(guard: Guard, repository: Path, sprung: tuple[str, Path], key: str) -> None:
     evil, mark = sprung
