@@ -36,6 +36,14 @@ define venv
 	@if ! $(1)/bin/python -m pip --version >/dev/null 2>&1; then echo "making $(1) with $(PYTHON)"; "$(PYTHON)" -m venv --clear $(1); fi
 endef
 
+# What runs, and what installs it: no test tools. An environment that has everything is left as it is.
+.venv/.run: pyproject.toml requirements/run.txt
+	$(call venv,.venv)
+	@if [ ! -e .venv/.stamp ]; then \
+		echo "installing requirements/run.txt and the project into .venv"; \
+		$(PY) -m pip $(PIP_HASHED) -r requirements/run.txt && $(PY) -m pip $(PIP_PROJECT); fi
+	@touch $@
+
 .venv/.stamp: pyproject.toml requirements/dev.txt
 	$(call venv,.venv)
 	@echo "installing requirements/dev.txt and the project into .venv"
@@ -44,8 +52,8 @@ endef
 	@touch $@
 
 .PHONY: demo
-demo: setup  ## see it work: a team of agents behind Guard, on real files, git and SQLite
-	@$(PY) examples/demo.py
+demo: .venv/.run  ## see it work: a team of agents behind Guard, on real files, git and SQLite (`remit demo`)
+	@$(PY) -m remit demo
 
 .PHONY: test
 test: setup  ## run the tests of every area; ARGS='-k path' narrows
@@ -138,6 +146,7 @@ requirements-npm:  ## hash the pins of requirements/hosts-npm again, after a ver
 requirements: .venv-uv/.stamp  ## resolve and hash the pins again; UPGRADE=1 moves them to newer versions
 	$(call pin,uv,requirements/uv.in)
 	$(call pin,dev,pyproject.toml --group dev)
+	$(call pin,run,pyproject.toml --group run -c requirements/dev.txt)
 	$(call pin,long,requirements/long.in)
 	$(call pin,hosts,requirements/hosts.in)
 	$(call pin,mutants,requirements/mutants.in --no-deps)

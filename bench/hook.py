@@ -6,6 +6,7 @@ without it. Wall-clock time, since that is what the host's user waits for.
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import statistics
@@ -13,11 +14,13 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+TEN = 10
+_NUMBERS = itertools.count()
 WITH_TARGET, WITHOUT_TARGET = 2.5, 8.0
 POLICY = """\
 remit: 1
@@ -44,6 +47,9 @@ class Hook:
     bare_milliseconds: float
     served: Mapping[str, float]
     alone: Mapping[str, float]
+    ten_served: tuple[float, float]
+    """Ten at once, as a multiple of ten bare interpreters at once, and of one hook."""
+    ten_alone: tuple[float, float]
 
 
 class Project:
@@ -69,8 +75,14 @@ class Project:
 
     def question(self, tool: str, args: dict[str, Any]) -> bytes:
         """What the host says before a tool runs."""
-        about = {"session_id": "bench", "cwd": str(self.root), "permission_mode": "default", "tool_use_id": "t"}
+        use = f"t{next(_NUMBERS)}"  # a question that was just answered is not judged again
+        about = {"session_id": "bench", "cwd": str(self.root), "permission_mode": "default", "tool_use_id": use}
         return json.dumps({**about, "hook_event_name": "PreToolUse", "tool_name": tool, "tool_input": args}).encode()
+
+    def ask_at_once(self, number: int) -> float:
+        """Seconds until so many hooks that are started at once have answered."""
+        tool, args, _ = CALLS["a read"]
+        return _at_once(self.command, [self.question(tool, args) for _ in range(number)], self.root, self.env)
 
     def ask(self, question: bytes, expected: str) -> float:
         """Seconds for one answer, through a shell as the host does. Raises AssertionError for another answer."""
@@ -93,27 +105,49 @@ def measure(rounds: int) -> Hook:
     with tempfile.TemporaryDirectory() as folder:
         project = Project(Path(folder))
         alone, bare = _ratios(project, rounds)
+        ten_alone = _ten(project, rounds)
         command = [sys.executable, "-m", "remit", "serve", "--quiet"]
         serving = subprocess.Popen(command, cwd=project.root, env=project.env, stdout=subprocess.PIPE)
         try:
             assert serving.stdout is not None
             serving.stdout.readline()  # it says when it serves
             served, _ = _ratios(project, rounds)
+            ten_served = _ten(project, rounds)
         finally:
             serving.terminate()
             serving.communicate()
-    return Hook(bare * 1000, served, alone)
+    return Hook(bare * 1000, served, alone, ten_served, ten_alone)
+
+
+def _ten(project: Project, rounds: int) -> tuple[float, float]:
+    of_bare, of_one = [], []
+    for _ in range(rounds):
+        bare = _at_once(f"{sys.executable} -c pass", [b""] * TEN, project.root, project.env)
+        took, one = project.ask_at_once(TEN), project.ask_at_once(1)
+        of_bare.append(took / bare)
+        of_one.append(took / one)
+    return statistics.median(of_bare), statistics.median(of_one)
+
+
+def _at_once(command: str, said: Sequence[bytes], where: Path, env: Mapping[str, str]) -> float:
+    before = time.perf_counter()
+    pipe = subprocess.PIPE
+    words = ["/bin/sh", "-c", command]
+    every = [subprocess.Popen(words, stdin=pipe, stdout=pipe, cwd=where, env=env) for _ in said]
+    for one, text in zip(every, said, strict=True):
+        one.communicate(text)
+    assert not any(one.returncode for one in every)
+    return time.perf_counter() - before
 
 
 def _ratios(project: Project, rounds: int) -> tuple[dict[str, float], float]:
     found: dict[str, list[float]] = {name: [] for name in CALLS}
     bares = []
     for name, (tool, args, expected) in CALLS.items():
-        question = project.question(tool, args)
-        project.ask(question, expected)
+        project.ask(project.question(tool, args), expected)
         for _ in range(rounds):
             before = _bare()
-            took = project.ask(question, expected)
+            took = project.ask(project.question(tool, args), expected)
             bare = (before + _bare()) / 2
             found[name].append(took / bare)
             bares.append(bare)
@@ -134,6 +168,8 @@ def main() -> None:
         served, alone = found.served[name], found.alone[name]
         targets = f"targets {WITH_TARGET} and {WITHOUT_TARGET}"
         print(f"{name}: {served:.2f} × with the daemon, {alone:.2f} × without; {targets}")
+    for how, (of_bare, of_one) in (("with the daemon", found.ten_served), ("without", found.ten_alone)):
+        print(f"ten at once {how}: {of_bare:.2f} × ten bare interpreters at once, {of_one:.2f} × one hook")
 
 
 if __name__ == "__main__":

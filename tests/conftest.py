@@ -32,6 +32,7 @@ def homeless(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         for name in ("CLAUDE_CONFIG_DIR", "COPILOT_HOME", "CODEX_HOME", "GEMINI_CLI_HOME", "XDG_CONFIG_HOME"):
             patch.setenv(name, str(tmp_path_factory.mktemp("nobody")))
+        patch.setenv("REMIT_DAEMON", "0")  # nor leaves daemons behind
         yield
 
 

@@ -65,6 +65,11 @@ def test_the_build_backend_is_pinned():
     assert backend.specifier.contains(exact.version)
 
 
+def test_what_the_demo_runs_on_is_what_is_tested():
+    run, dev = (pinned(ROOT / "requirements" / name) for name in ("run.txt", "dev.txt"))
+    assert {name: pins for name, pins in run.items() if dev.get(name) != pins} == {}
+
+
 def test_the_hosts_from_npm_are_pinned_by_hash_and_without_addresses():
     folder = ROOT / "requirements" / "hosts-npm"
     asked, locked = (json.loads((folder / name).read_text("utf-8")) for name in ("package.json", "package-lock.json"))

@@ -91,3 +91,9 @@ def test_text_of_a_policy_steers_nothing(remit: Remit, evil: str):
     assert ran.code == 1
     assert not [c for c in ran.out if not c.isprintable() and c != "\n"]
     assert len(ran.out.splitlines()) <= 5
+
+
+@pytest.mark.parametrize("word", ["test", "validate", "lint"])
+def test_the_words_that_people_type(remit: Remit, word: str):
+    assert remit(word) == remit("check")
+    assert remit(word, "--json").json == remit("check", "--json").json

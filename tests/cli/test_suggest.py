@@ -71,3 +71,31 @@ def test_for_people_each_rule_says_how_often(tried: Project):
     later = suggest(tried, "--since", "2099-01-01")
     assert "may: []" in later.stdout
     assert suggest(tried, "--since", "soon").returncode == 2
+
+
+TEAM = """\
+remit: 1
+agents:
+  fetcher:
+    may: [Read, {WebFetch: {url: ["https://**", "http://localhost:*/**"]}}, Grep]
+"""
+
+
+def test_a_policy_in_several_files_with_urls(tmp_path: Path):
+    policy = {**POLICY, "include": ["parts/team.yaml"]}
+    policy["agents"] = {"lead": {**POLICY["agents"]["lead"], "may": ["Read", "Task", "WebFetch"]}}
+    (tmp_path / "proj" / "parts").mkdir(parents=True)
+    (tmp_path / "proj" / "parts" / "team.yaml").write_text(TEAM)
+    found = Project(tmp_path, policy)
+    for url in ("https://a.example/x", "https://a.example/y?q=1", "http://localhost:8080/z"):
+        found.ask("WebFetch", {"url": url, "prompt": "p"})
+    ran = suggest(found, "--json")
+    assert ran.returncode == 0, ran.stderr
+    said = json.loads(ran.stdout)
+    main, team = (plain(parse(text, "x")) for text in (said["policy"], said["included"]["parts/team.yaml"]))
+    assert main["agents"]["lead"]["may"] == [
+        {"WebFetch": {"url": ["http://localhost:8080/**", "https://a.example/**"]}}
+    ]
+    assert team["agents"]["fetcher"]["may"] == []
+    assert main["include"] == ["parts/team.yaml"]
+    assert "# parts/team.yaml" in suggest(found).stdout

@@ -105,6 +105,7 @@ def test_what_the_locks_leave_out_and_what_an_open_shell_makes_moot_are_notices(
         "crul",
         {"git": ["comit"]},
         {"git": ["status", "psuh"]},
+        {"git": ["psh"]},
         {"git": "stauts"},
         {"kubectl": {"sub": ["desribe"]}},
         "pyhton3",
@@ -124,8 +125,9 @@ def test_names_that_are_known_or_no_slips_load(run):
 
 
 def test_an_unknown_subcommand_that_is_no_slip_is_a_notice():
-    notices = load({"may": [{"bash": {"shell": {"run": [{"git": ["frobnicate"]}]}}}]})
-    assert any("no `git frobnicate`" in text for text in notices)
+    rule = {"bash": {"shell": {"run": [{"git": ["frobnicate"]}]}}}
+    for record in ({"may": [rule]}, {"may": ["bash"], "may_not": [rule]}, {"may": ["bash"], "must_ask": [rule]}):
+        assert any("no `git frobnicate`" in text for text in load(record))
 
 
 @pytest.mark.parametrize(

@@ -112,6 +112,7 @@ class Claude:
         """The whole environment of a session; nothing of ours but PATH."""
         return {
             "PATH": os.environ["PATH"],
+            "REMIT_DAEMON": "0",  # a daemon for each of many projects would be too much
             "HOME": str(self.home),
             "CLAUDE_CONFIG_DIR": str(self.config),
             "LANG": "C.UTF-8",

@@ -169,6 +169,7 @@ class Other:
         with serving(script) as model:
             own = self.prepare(model)
             whole = {"PATH": os.environ["PATH"], "HOME": str(self.home), "LANG": "C.UTF-8", "PWD": str(place)}
+            whole["REMIT_DAEMON"] = "0"  # a daemon for each of many projects would be too much
             whole |= {"NO_PROXY": "127.0.0.1", **own, **self.env, **(env or {})}
             command = [*(self.program() or []), *self.command(prompt)]
             done = subprocess.run(

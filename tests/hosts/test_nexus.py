@@ -61,6 +61,7 @@ def nexus(claude: Claude) -> Claude:
     rulebook = read_rulebook(rulebook_path(claude.project))
     task = task_from(rulebook, {"id": "TASK-1", "agent": "Orchestrator", "goal": "ship it", "plan": PLAN})
     with_authority(claude, lambda found: found.issue(rulebook, task))
+    with_authority(claude, lambda found: found.pass_gate("TASK-1", "requirements", by="ann"))
     with_authority(claude, lambda found: found.pass_gate("TASK-1", "plan", by="ann"))
     return claude
 
@@ -70,13 +71,13 @@ class Runs(list[Any]):
 
     def __init__(self, *runs: list[Any], before: dict[tuple[int, int], Callable[[], Any]] | None = None) -> None:
         super().__init__(runs[0])
-        self.runs, self.run, self.before = runs, -1, before or {}
+        self.runs, self.run, self.turn, self.before = runs, -1, -1, before or {}
 
     def __len__(self) -> int:
         return 99
 
     def __getitem__(self, turn: Any) -> Any:
-        self.run += turn == 0
+        self.run, self.turn = self.run + (turn == 0), turn
         self.before.get((self.run, turn), lambda: None)()
         turns = self.runs[self.run]
         return turns[turn] if turn < len(turns) else "done"

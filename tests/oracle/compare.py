@@ -205,8 +205,6 @@ def agree(engine: Answer, oracle: Answer) -> bool:
         return False
     if engine.verdict == "deny" and engine.code in EARLY:
         return True
-    if engine.code == "data-tier" and not oracle.data_tier:
-        return True  # of a call that can't be read, and is only observed, the oracle tells no tiers
     return (engine.tier, engine.data_tier) == (oracle.tier, oracle.data_tier)
 
 

@@ -19,7 +19,7 @@ from tests.oracle import naive_paths as paths
 from tests.oracle.naive_calls import resolved_otherwise, units_of, values_of, well_formed
 from tests.oracle.naive_globs import fold
 from tests.oracle.naive_paths import Unit
-from tests.oracle.naive_scopes import Scopes, labelled, new_only, outside, url_maybe, url_surely
+from tests.oracle.naive_scopes import Scopes, labelled, new_only, on_host, outside, url_maybe, url_surely
 from tests.oracle.naive_told import told
 
 
@@ -158,9 +158,10 @@ class _Decision(Scopes):
         except Denied as denied:
             return _deny(denied)._replace(wide=wide)
         self.data_tier = self.data_tier_of_call()
-        tiers = (self.tier_of_call(), self.data_tier) if read else (self.tool.tier, 0)
         if self.data_tier_binds():
-            return _deny(Denied("data-tier"))._replace(wide=wide)
+            found = _deny(Denied("data-tier"))
+            return found._replace(wide=wide, tier=self.tier_of_call(), data_tier=self.data_tier)
+        tiers = (self.tier_of_call(), self.data_tier) if read else (self.tool.tier, 0)
         codes = refused.codes if known else frozenset({"unknown-agent"})
         return Answer("allow", min(codes), *tiers, would="deny", codes=codes, wide=wide)
 
@@ -202,6 +203,8 @@ class _Decision(Scopes):
             if self.tool.name in entry.tools:
                 raise Denied("reserved")
             if any(unit.kind == "url" and url_maybe(entry.urls, unit) for unit in self.units):
+                raise Denied("reserved")
+            if any(unit.kind == "host" and on_host(entry.urls, unit) for unit in self.units):
                 raise Denied("reserved")
         access = self.tool.accessible_by
         if access is not None and not any(name in access for name in (caller.name, *caller.roles)):

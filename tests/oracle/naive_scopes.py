@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from remit.model.call import Call
@@ -207,8 +207,7 @@ def _might(part: str, scope: Scope, unit: Unit) -> bool:
         host = urls.host_of(unit.spellings[0])
         return host == "**" or addresses.maybe("host", scope.parts["host"], host)
     if part == "url" and unit.kind == "host":
-        host = unit.spellings[0].split(":")[0]
-        return any(urls.host_of(one) == "**" or matches(urls.host_of(one), host) for one in scope.parts["url"])
+        return on_host(scope.parts["url"], unit)
     if unit.kind != part:
         return False
     if unit.kind == "path":
@@ -228,6 +227,12 @@ def url_surely(patterns: tuple[str, ...], unit: Unit) -> bool:
 def url_maybe(patterns: tuple[str, ...], unit: Unit) -> bool:
     mine = urls.reach(unit.spellings[0]) if unit.wide else unit.spellings
     return any(urls.maybe(pattern, url) for pattern in patterns for url in mine)
+
+
+def on_host(patterns: Iterable[str], unit: Unit) -> bool:
+    """Whether one of these patterns of URLs is for the host that a unit names."""
+    host = unit.spellings[0].split(":")[0]
+    return any(urls.host_of(one) == "**" or matches(urls.host_of(one), host) for one in patterns)
 
 
 def labelled(label: Label, unit: Unit, path: Callable[[Unit, tuple[str, ...]], bool]) -> bool:

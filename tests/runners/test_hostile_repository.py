@@ -373,13 +373,17 @@ def test_the_environment_of_the_program_does_not_reach_git(
 
 
 @contextmanager
-def asking() -> Iterator[int]:
-    """A server that wants a password."""
+def asking(seen: list[str | None] | None = None, to: str | None = None) -> Iterator[int]:
+    """A server that wants a password, or sends whoever comes somewhere else; `seen` gets what they log in with."""
 
     class Handler(http.server.BaseHTTPRequestHandler):
         def do_GET(self) -> None:
-            self.send_response(401)
+            if seen is not None:
+                seen.append(self.headers.get("Authorization"))
+            self.send_response(401 if to is None else 302)
             self.send_header("WWW-Authenticate", 'Basic realm="x"')
+            if to is not None:
+                self.send_header("Location", f"{to}{self.path}")
             self.end_headers()
 
         def log_message(self, format: str, *args: object) -> None:
@@ -407,3 +411,24 @@ def test_no_helper_is_asked_for_a_password(guard: Guard, repository: Path, sprun
         assert not mark.exists()
         plain_git(repository, "fetch", "origin", check=False)
         assert mark.exists(), "the trap is not live"
+
+
+def test_a_token_goes_to_its_own_address_only(guard: Guard, repository: Path) -> None:
+    mine: list[str | None] = []
+    other: list[str | None] = []
+    with asking(other) as elsewhere, asking(mine, f"http://127.0.0.1:{elsewhere}") as port:
+        put(repository, "remote.origin.url", f"http://127.0.0.1:{port}/x.git")
+        put(repository, "remote.other.url", f"http://127.0.0.1:{elsewhere}/x.git")
+        tokens = {f"http://127.0.0.1:{port}/": "not-a-token"}
+        git = GitRunner(guard, protocols=["http"], tokens=tokens)
+        assert not git.fetch().ok
+        assert mine[0] == "Basic eC1hY2Nlc3MtdG9rZW46bm90LWEtdG9rZW4="
+        assert other == []  # where it was sent to
+        assert not git.fetch("other").ok
+        assert set(other) == {None}
+
+
+@pytest.mark.parametrize("address", ["github.com", "https://github.com", "ssh://x/", "https://x/ y", "https://x/\n"])
+def test_a_token_is_for_an_address(guard: Guard, address: str) -> None:
+    with pytest.raises(RunnerError, match="a token is for the beginning of an address"):
+        GitRunner(guard, tokens={address: "x"})

@@ -120,6 +120,8 @@ class ToySetup:
         """The project's, and the user's."""
         return str(root / ".toy" / "roles"), str(Path(os.environ.get("TOY_HOME", "/nonexistent")) / "roles")
 
+    servers_are_shared = False
+
     def servers_path(self, root: Path) -> Path | None:
         """It has no servers."""
         return None

@@ -45,7 +45,7 @@ def ways_from(book: Book, start: str) -> Ways:
     found: dict[str, list[tuple[frozenset[str], Way]]] = {}
     if start not in book.callers or not book.callers[start].enabled:
         return Ways({})
-    takers = _takers(book)
+    takers = direct_takers(book)
     seen: dict[str, list[tuple[frozenset[str], frozenset[str]]]] = {}
     waiting = deque([Way(start, ())])
     looked = 0
@@ -81,7 +81,7 @@ def _keep(ways: list[tuple[frozenset[str], Way]], binding: frozenset[str], way: 
     ways.append((binding, way))
 
 
-def _takers(book: Book) -> dict[str, list[str]]:
+def direct_takers(book: Book) -> dict[str, list[str]]:
     """Whom each can hand work to."""
     live = [caller for caller in book.callers.values() if caller.enabled]
     return {

@@ -13,6 +13,7 @@ from remit.model.rulebook import Book
 from remit.scopes.glob import Glob
 from remit.scopes.glob_syntax import GlobError
 from remit.scopes.globset import GlobSet
+from remit.scopes.url import UrlError, UrlPattern
 
 _FOR_PEOPLE = ("name", "notices", "sources", "protected", "tier_words")
 """Fields of a book that are not compared: the file's own name is among what is protected."""
@@ -58,7 +59,9 @@ def _is_within(new: Rule, old: Rule) -> bool:
         # It covers whatever one with parts does, except what lies outside the root.
         return not wide.where and not narrow.parts.get("path", {}).get("outside")
     return wide.parts.keys() == narrow.parts.keys() and all(
-        words(wide.parts[kind]) == words(part) or (kind == "path" and _path_within(part, wide.parts[kind]))
+        words(wide.parts[kind]) == words(part)
+        or (kind == "path" and _path_within(part, wide.parts[kind]))
+        or (kind == "url" and all(url_includes(wide, text) for text in part))
         for kind, part in narrow.parts.items()
     )
 
@@ -72,6 +75,16 @@ def _path_within(new: Any, old: Any) -> bool:
         wide = [GlobSet([Glob.parse(text)]) for text in old.get("allow", ())]
         return all(any(one.includes(Glob.parse(text)) for one in wide) for text in new.get("allow", ()))
     except GlobError:
+        return False
+
+
+def url_includes(old: Scope, pattern: str) -> bool:
+    """Whether a rule's scope has no URL part, or one that includes the pattern."""
+    part = old.parts.get("url")
+    try:
+        one = UrlPattern.parse(pattern)
+        return part is None or any(UrlPattern.parse(text).includes(one) for text in part)
+    except UrlError:
         return False
 
 

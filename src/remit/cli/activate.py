@@ -7,6 +7,8 @@ from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
+import msgspec
+
 from remit.cli.check import as_json
 from remit.cli.check import as_text as checked_text
 from remit.cli.common import BAD_POLICY, FINE, InputError, find_policy, say_policy
@@ -16,6 +18,7 @@ from remit.cli.options import AsOption, JsonOption, PolicyOption
 from remit.cli.output import err, out, out_json, paint
 from remit.cli.parameters import Option
 from remit.cli.person import read_secret
+from remit.cli.replay import as_data, replay_lines
 from remit.compile.hashing import grant_digest
 from remit.enforce.in_force import (
     InForce,
@@ -37,10 +40,11 @@ from remit.model.people import OWNER
 from remit.model.rulebook import Rulebook
 from remit.model.text import shown
 from remit.record.anchor import configured
-from remit.record.open import Opened, open_ledger
+from remit.record.open import Opened, open_ledger, open_log
 from remit.record.startup import check_anchors, forget_anchors
 from remit.service.activation import Difference
-from remit.store.interface import Transaction
+from remit.service.replay import Replayed, replay_recent
+from remit.store.interface import Store, Transaction
 from remit.testing.check import examine
 
 
@@ -70,7 +74,7 @@ def command(
         return BAD_POLICY
     root = path.absolute().parent
     if dry_run:
-        return _dry_run(look_up_in_force(root), checked.rulebook, json=json)
+        return _dry_run(root, checked.rulebook, json=json)
 
     with open_ledger(root, point="activate", settings=ledger_settings(root, checked.rulebook)) as opened:
         for warning in opened.warnings:
@@ -78,13 +82,40 @@ def command(
         return _activate(opened, root, checked.rulebook, yes=yes, json=json, ref=ref, who=who_)
 
 
-def _dry_run(force: InForce, rulebook: Rulebook, *, json: bool) -> int:
+def _dry_run(root: Path, rulebook: Rulebook, *, json: bool) -> int:
+    force = look_up_in_force(root)
     difference = Difference.between(force, rulebook)
+    found = None
+    if force.rulebook is not None and not difference.same:
+        with open_log(root) as opened:
+            found = _replayed(opened.store, root, force, rulebook)
     if json:
-        out_json({"state": "dry-run", **difference.as_json()})
+        out_json({"state": "dry-run", **difference.as_json(), **_replay_data(found)})
     else:
-        out(difference_text(difference) + "nothing was activated (--dry-run)\n")
+        out(difference_text(difference) + _replay_text(found) + "nothing was activated (--dry-run)\n")
     return FINE
+
+
+def _replayed(store: Store, root: Path, force: InForce, rulebook: Rulebook) -> Replayed | None:
+    """What the new policy changes for the newest calls; None without any, or if the ledger can't be read."""
+    if force.rulebook is None:
+        return None
+    try:
+        with store.read() as view:
+            found = replay_recent(view, force.rulebook, rulebook, str((root / rulebook.book.root).resolve()))
+    except RemitError as error:
+        err(f"remit: past calls can't be replayed: {error}")
+        return None
+    return found if found.calls else None
+
+
+def _replay_text(found: Replayed | None) -> str:
+    lines = replay_lines(found, "of the ledger's end", most=10) if found is not None else ()
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _replay_data(found: Replayed | None) -> dict[str, Any]:
+    return {"replay": msgspec.to_builtins(as_data(found))} if found is not None else {}
 
 
 def _activate(
@@ -102,8 +133,9 @@ def _activate(
         and repair_rulebook(opened, root, rulebook)
     ):
         return _done("repaired", difference, json=json)
+    found = _replayed(opened.store, root, force, rulebook)
     if not json:
-        out(difference_text(difference))
+        out(difference_text(difference) + _replay_text(found))
     _check_ref(difference, ref)
     with opened.store.read() as view:
         _check_grants(rulebook, view)
@@ -116,6 +148,7 @@ def _activate(
         forget_anchors(opened.log, opened.memory, set(before) - {*after, *configured(view)})
     _sign(opened)
     about = {"by": by.name, "at": activation.at, "digest": activation.digest, "activation": activation.seq}
+    about |= _replay_data(found)
     _done("activated", difference, json=json, **about)
     return FINE
 

@@ -13,7 +13,7 @@ import sys
 
 from remit import __version__
 from remit.cli.output import OutputClosed, out, silence
-from remit.cli.table import COMMANDS, Command, Group
+from remit.cli.table import ALIASES, COMMANDS, Command, Group
 from remit.cli.usage import group_help, program_help
 
 INTERRUPTED, CLOSED = 130, 141
@@ -56,6 +56,7 @@ def _run(args: list[str]) -> object:
     if args == ["--version"]:
         out(f"remit {__version__}\n")
         return 0
+    args = [ALIASES.get(args[0], args[0]), *args[1:]]
     path, found, rest = _find(args)
     if isinstance(found, Group) and (rest[:1] in ([name] for name in _HELP) or (not rest and found.alone is None)):
         out(group_help(["remit", *path], found))

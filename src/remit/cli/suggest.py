@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import re
-import time
+import os
+import tempfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -11,20 +12,21 @@ import msgspec
 
 from remit.analyze.within import not_within
 from remit.cli.common import FINE, InputError, find_policy
-from remit.cli.ledger.options import StateOption, ledger_to_look, moment_option
+from remit.cli.ledger.options import StateOption, ledger_to_look
 from remit.cli.ledger.progress import progress_bar
 from remit.cli.options import JsonOption, PolicyOption
 from remit.cli.output import err, out, out_json
 from remit.cli.parameters import Option
-from remit.compile import build_rulebook, load_rulebook
+from remit.cli.since import start_of
+from remit.compile import load_rulebook
 from remit.decide import decide
 from remit.declare.nodes import parse
+from remit.declare.published import published_name
 from remit.explain.suggest import Denied, Suggestion, Used, as_yaml, suggest, tightened
 from remit.forms.texts import plain
 from remit.model.call import Call, Context
-from remit.model.errors import PolicyError, RemitError
+from remit.model.errors import RemitError
 from remit.model.facts import Facts
-from remit.model.moments import moment
 from remit.model.rulebook import Rulebook
 from remit.model.text import shown
 from remit.record.append import head_of
@@ -33,8 +35,6 @@ from remit.record.past import past_calls
 from remit.record.reader import Filter
 
 ROUNDS = 3
-_AGO = re.compile(r"([1-9][0-9]{0,3})([dhm])")
-_SECONDS = {"d": 86_400, "h": 3_600, "m": 60}
 
 
 def command(
@@ -51,15 +51,18 @@ def command(
     """
     file = find_policy(policy)
     rulebook = load_rulebook(file)
-    data = _data(file)
+    files = _files(file, rulebook)
     with ledger_to_look(file, state) as opened:
-        used = list(_used(opened, _start(since), str(file.absolute().parent)))
-    found = proved(rulebook, data, used)
-    text = as_yaml(data, found)
+        used = list(_used(opened, start_of(since), str(file.absolute().parent)))
+    found = proved(rulebook, lambda it: _loaded(file, {name: tightened(one, it) for name, one in files.items()}), used)
+    texts = {name: as_yaml(data, found) for name, data in files.items()}
     if json:
-        out_json({"calls": len(used), "policy": text, "denied": msgspec.to_builtins(found.denied)})
+        included = {name: text for name, text in texts.items() if name != file.name}
+        more = {"included": included} if included else {}
+        out_json({"calls": len(used), "policy": texts[file.name], **more, "denied": msgspec.to_builtins(found.denied)})
         return FINE
-    out(text)
+    for name, text in texts.items():
+        out(f"# {shown(name, 300)}\n{text}" if len(texts) > 1 else text)
     lines = [f"{len(used)} calls since {since}; this policy is within the present one, and decides them as that does"]
     if found.denied:
         lines.append("not in it, for you to decide (used, and the present policy would not simply allow it):")
@@ -68,12 +71,12 @@ def command(
     return FINE
 
 
-def proved(rulebook: Rulebook, data: dict[str, Any], used: list[Used]) -> Suggestion:
+def proved(rulebook: Rulebook, loaded: Callable[[Suggestion], Rulebook], used: list[Used]) -> Suggestion:
     """A suggestion that loads, lies within the rulebook, and decides every call as that does. Raises RemitError."""
     keep: frozenset[tuple[str, str]] = frozenset()
     for _ in range(ROUNDS):
         found = suggest(rulebook, used, keep)
-        new = build_rulebook(tightened(data, found))
+        new = loaded(found)
         why = next(not_within(new.book, rulebook.book), None)
         if why is not None:
             raise RemitError(f"no tightening can be proved: {why}", code="not-proved")
@@ -108,24 +111,33 @@ def _used(opened: OpenLog, start: str, root: str) -> Any:
             yield Used(call, facts, past.at, past.decision, past.code, past.would)
 
 
-def _data(file: Path) -> dict[str, Any]:
-    try:
-        found: dict[str, Any] = plain(parse(file.read_text("utf-8"), file.name))
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"{shown(file, 300)}: {error}") from None
-    except PolicyError:
-        raise
-    if "include" in found:
-        raise InputError("a policy with `include` can't be tightened in one file yet", help="put it into one file")
+def _files(file: Path, rulebook: Rulebook) -> dict[str, dict[str, Any]]:
+    """The policy and what it includes, each file by its name from there. Raises InputError and PolicyError."""
+    found: dict[str, dict[str, Any]] = {}
+    for name in rulebook.book.sources:
+        if name == published_name(file.name):
+            continue
+        path = file.with_name(name) if name == file.name else file.parent / name
+        try:
+            found[name] = plain(parse(path.read_text("utf-8"), name))
+        except (OSError, UnicodeDecodeError) as error:
+            raise InputError(f"{shown(path, 300)}: {error}") from None
     return found
 
 
-def _start(text: str) -> str:
-    """The moment in the form that entries have. Raises InputError."""
-    ago = _AGO.fullmatch(text)
-    if ago is None:
-        return moment_option(text, "--since") or ""
-    return moment(time.time() - int(ago[1]) * _SECONDS[ago[2]]).removesuffix("Z") + ".000Z"
+def _loaded(file: Path, files: dict[str, dict[str, Any]]) -> Rulebook:
+    """The rulebook of these files in the place of those that are there. Raises PolicyError."""
+    top = os.path.commonpath([os.path.abspath(os.path.join(file.parent, name, "..")) for name in files])
+    with tempfile.TemporaryDirectory(prefix="remit-suggest-") as scratch:
+        here = Path(scratch) / os.path.relpath(os.path.abspath(file.parent), top)
+        for name, data in files.items():
+            path = Path(os.path.normpath(here / name))
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(msgspec.json.encode(data))
+        own = file.with_name(published_name(file.name))
+        if own.is_file():
+            (here / own.name).write_bytes(own.read_bytes())
+        return load_rulebook(here / file.name)
 
 
 def _shown(one: Denied) -> str:

@@ -27,10 +27,17 @@ class Group:
 Entry = Command | Group
 
 
+ALIASES = {"test": "check", "validate": "check", "lint": "check", "audit": "scan"}
+"""What people type, and what it means; `remit --help` lists only the commands."""
+
 COMMANDS: dict[str, Entry] = {
     "scan": Command(
         "scan",
         "Scan a repository for what it says its agents may do: definitions, settings, matrices",
+    ),
+    "demo": Command(
+        "demo",
+        "Show Remit at work: agents on real files, git and SQLite, in a private folder",
     ),
     "init": Command(
         "init",
@@ -56,10 +63,18 @@ COMMANDS: dict[str, Entry] = {
     "explain": Command(
         "explain", "Explain a decision: the steps, the rule, the tier, and what would make the call pass"
     ),
+    "graph": Command("graph", "Show who hands work to whom, as text or as a graph for a document"),
+    "docs": Command(
+        "docs", "Write the policy into marked regions of documents: a matrix, sections for agents, the text of prompts"
+    ),
     "matrix": Command("matrix", "Show who may use what: ✅ allowed, 🔒 allowed with a scope, ✋ must ask, ❌ denied"),
     "report": Command("report", "Report the tools that an agent can use, with totals by layer and scopes"),
     "tools": Command("tools", "Show the tools that an agent can see, with their arguments and limits"),
     "who-can": Command("who_can", "Show who may use a tool"),
+    "record": Command(
+        "record",
+        "Show a team's permission record of an agent as an entry of `agents`, or compare it with the policy",
+    ),
     "reach": Command(
         "reach",
         "Show what an agent can cause by delegating: whom its work can reach, and what that adds to its own rights",
@@ -102,6 +117,10 @@ COMMANDS: dict[str, Entry] = {
         "suggest",
         "Suggest the policy that allows what was used and no more: a tightening proved to be within the present one",
     ),
+    "usage": Command(
+        "use", "Show what was used of what the policy allows: never used, only read, denied, too coarse, too narrow"
+    ),
+    "replay": Command("replay", "Decide the ledger's past calls under the policy file, and list what it would change"),
     "schema": Command("schema", "Print the JSON Schema of a policy file, for editors"),
     "mcp": Command("mcp", "Serve Remit's own tools to the agents of a host over MCP (stdio)"),
     "serve": Command("serve", "Answer this project's hooks with the activated policy until interrupted"),

@@ -61,6 +61,8 @@ class RuleResolver:
                 self.reader.fail(rule.at, "unknown-name", f"{found.problem}{hint}", found.help or None)
             elif rule.verb == "may":
                 self.notices.append(f"{rule.at}: {found.problem}: it is not understood, so this `may` never applies")
+            else:
+                self.notices.append(f"{rule.at}: {found.problem}: this `{rule.verb}` concerns no command that is known")
 
     def _check_toolless(self, rule: Rule) -> None:
         if rule.verb == "may" and not rule.scope.effect:

@@ -120,17 +120,19 @@ class Enforcer:
         """Calls whose results were dropped before they ended; the next attempt records that."""
 
     @classmethod
-    def of_project(
-        cls, root: Path, state: Path, store: Store, ledger: Recorder, *, sealed: tuple[str, ...] = ()
-    ) -> Enforcer:
-        """Under what is activated in a project, asked anew for each call; nobody may change what is `sealed`."""
+    def of_project(cls, root: Path, state: Path, store: Store, ledger: Recorder) -> Enforcer:
+        """Under what is activated in a project, asked anew for each call."""
         authority = Authority(store, Vault(store, state / "keys"))
-        return cls(
-            authority,
-            ledger,
-            Activated(root, store).rulebook,
-            lambda book: facts_at(root / book.book.root, state, sealed),
+        rulebook = Activated(root, store).rulebook
+        return cls(authority, ledger, rulebook, lambda book: facts_at(root / book.book.root, state))
+
+    def at(self, root: Path, state: Path, sealed: tuple[str, ...]) -> Enforcer:
+        """The same where the project lies here; nobody may change what is `sealed`."""
+        found = Enforcer(
+            self.authority, self.ledger, self.rulebook, lambda book: facts_at(root / book.book.root, state, sealed)
         )
+        found.reads, found.schemas = self.reads, self.schemas
+        return found
 
     # The sequence
 
@@ -519,6 +521,11 @@ class Enforcer:
         if known and not placed_arguments(rulebook, call):
             ground.pathless.add(kind)
         return found
+
+
+def foreseen(rulebook: Rulebook, call: Call, facts: Facts) -> Decision:
+    """What a rulebook that need not be in force says about a call: nothing is recorded, and nothing runs by it."""
+    return decide(rulebook, call, look_up(rulebook, call, facts))
 
 
 def wait(attempt: Attempt) -> Passage | Decision:

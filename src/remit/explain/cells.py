@@ -192,6 +192,8 @@ def _record(caller: Caller, parts: list[Part]) -> list[str]:
         found.append(f"apis {', '.join(caller.apis) or 'nothing'}")
     if caller.data_tiers is not None and runs:
         found.append(f"data tiers {', '.join(map(str, caller.data_tiers)) or 'none'}")
+    if caller.project_code == "deny" and runs:
+        found.append("no code of the project")
     if caller.skills and any(part.kind == "skill" for part in parts):
         found.append(f"skills {', '.join(caller.skills)}")
     return found

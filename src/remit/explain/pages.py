@@ -20,17 +20,20 @@ LIMIT = 400
 def markdown(matrix: Matrix, *, transpose: bool = False) -> str:
     """A table as GitHub shows it, a legend, and every scope below."""
     corner, heads, rows = matrix.lines(transpose)
-    lines = [f"# Tool access matrix of {_md(matrix.policy)}", ""]
-    lines.append("| " + " | ".join([corner, *map(_md, heads)]) + " |")
+    lines = [f"# Tool access matrix of {escaped_markdown(matrix.policy)}", ""]
+    lines.append("| " + " | ".join([corner, *map(escaped_markdown, heads)]) + " |")
     lines.append("|" + " --- |" * (len(heads) + 1))
-    lines.extend(f"| {_md(name)} | " + " | ".join(cell.symbol for cell in cells) + " |" for name, cells in rows)
+    lines.extend(
+        f"| {escaped_markdown(name)} | " + " | ".join(cell.symbol for cell in cells) + " |" for name, cells in rows
+    )
     lines += ["", f"**Legend:** {legend()}"]
     scoped = matrix.scoped()
     if scoped:
         lines += ["", "## Scopes", ""]
         for caller, tool, cell in scoped:
-            lines.append(f"- **{_md(caller)}**, {_md(tool)} {cell.symbol}: {_md('; '.join(cell.scopes))}")
-    lines.extend(f"\n> {_md(note)}" for note in matrix.notes)
+            words = escaped_markdown("; ".join(cell.scopes))
+            lines.append(f"- **{escaped_markdown(caller)}**, {escaped_markdown(tool)} {cell.symbol}: {words}")
+    lines.extend(f"\n> {escaped_markdown(note)}" for note in matrix.notes)
     lines += ["", f"Policy `{matrix.hash}`"]
     return "\n".join(lines) + "\n"
 
@@ -40,7 +43,7 @@ def legend() -> str:
     return " · ".join(f"{symbol} {word}" for symbol, word in LEGEND.items())
 
 
-def _md(text: str) -> str:
+def escaped_markdown(text: str) -> str:
     """Text that Markdown shows as it is."""
     return _MARKS.sub(r"\\\1", shown(text, LIMIT))
 

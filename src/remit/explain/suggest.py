@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 
 from remit.analyze.changes import flow
-from remit.analyze.within import path_includes
+from remit.analyze.within import path_includes, url_includes
 from remit.decide.preview import Bound, cell_of, covering
 from remit.model.call import Call
 from remit.model.errors import NotUnderstood
@@ -22,6 +22,8 @@ from remit.model.policy import Rule
 from remit.model.rulebook import Rulebook
 from remit.model.text import shown
 from remit.scopes.interface import Unit
+from remit.scopes.url import UrlPattern
+from remit.scopes.url_grammar import DEFAULT_PORTS
 
 FEW = 2
 """So many files of one folder are named; more of them become a pattern."""
@@ -50,6 +52,10 @@ class Line(msgspec.Struct, frozen=True):
     last: str
     why: str = ""
     """Why it is not narrower, if it could be."""
+    at: str = ""
+    """Where the present rule stands."""
+    narrower: bool = False
+    """It allows less than the present rule."""
 
     @property
     def text(self) -> str:
@@ -120,7 +126,8 @@ def _line(tool: str, bound: Bound, calls: Sequence[tuple[Used, list[Unit]]], kee
         parts |= narrow
     scope = _lists(msgspec.structs.replace(rule.scope, parts=parts).written())
     times, last = len(calls), max(one.at for one, _ in calls)
-    return Line({tool: scope} if scope else tool, times, last, why)
+    narrower = narrow is not None and scope != _lists(rule.scope.written())
+    return Line({tool: scope} if scope else tool, times, last, why, rule.at, narrower)
 
 
 def _lists(value: Any) -> Any:
@@ -145,7 +152,23 @@ def _narrowed(rule: Rule, units: Sequence[Unit]) -> dict[str, Any] | None:
     if kinds == {"shell"} and not rule.scope.parts and not rule.scope.where:
         programs = _programs(units)
         return {"shell": {"run": programs}} if programs is not None else None
+    if kinds == {"url"} and rule.scope.parts.keys() <= {"url"} and not rule.scope.where:
+        return None if any(unit.wide for unit in units) else {"url": _hosts(rule, units)}
     return None
+
+
+def _hosts(rule: Rule, units: Sequence[Unit]) -> tuple[str, ...]:
+    """Patterns of URLs: all of each host that was used, or where the rule says less of it, that."""
+    found: set[str] = set()
+    for unit in units:
+        url = unit.value
+        port = "" if url.port == DEFAULT_PORTS.get(url.scheme, 0) else f":{url.port}"
+        whole = f"{url.scheme}://{url.host}{port}/**"
+        if url_includes(rule.scope, whole):
+            found.add(whole)
+        else:
+            found.update(text for text in rule.scope.parts["url"] if UrlPattern.parse(text).matches(url))
+    return tuple(sorted(found))
 
 
 def _patterns(paths: set[str]) -> list[str]:

@@ -222,8 +222,7 @@ def _answer_by_name(
     if verdict == "approve" and by not in able:
         who = f"{', '.join(able)} may" if able else "nobody may"
         raise GrantError(f"{by} may not approve {found.id}: {who}", code="may-not-approve")
-    if verdict == "refuse":
-        _check_role(change, by)
+    _check_role(change, by)  # by the policy in force, which may be another than the one that it was asked under
     before = answers_to(change, found)
     if before.get(by) != verdict:
         at, seen = signed if signed is not None else (now, None)

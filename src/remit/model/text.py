@@ -87,8 +87,9 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
     return f"; did you mean `{shown(near[0])}`?" if near else ""
 
 
-def near_miss(word: str, known: Iterable[str], *, cutoff: float = 0.8) -> str | None:
+def near_miss(word: str, known: Iterable[str], *, cutoff: float = 0.8, least: int = 4) -> str | None:
     """The known name that this one is most probably a slip of: letters swapped, or one wrong, missing or too many.
+    Of words with fewer than `least` letters only swapped ones count.
 
     A name that goes on where another ends (`pipx`, `pip`) is another name."""
     import difflib
@@ -98,7 +99,7 @@ def near_miss(word: str, known: Iterable[str], *, cutoff: float = 0.8) -> str | 
     for name in names:
         if name in swapped or (name != word and name.lower() == word.lower()):
             return name
-    if len(word) < 4:
+    if len(word) < least:
         return None
     near = difflib.get_close_matches(word, names, n=1, cutoff=cutoff)
     return near[0] if near else None

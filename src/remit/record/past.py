@@ -49,10 +49,10 @@ class PastCall(msgspec.Struct, frozen=True):
         return self.decision == "allow" and self.result != "not-run"
 
 
-def past_calls(view: Transaction, wanted: Filter = ALL) -> Iterator[PastCall]:
-    """The calls that are wanted, the oldest first. Raises LedgerError and StoreError."""
+def past_calls(view: Transaction, wanted: Filter = ALL, first: int = 0) -> Iterator[PastCall]:
+    """The calls that are wanted, from one entry on, the oldest first. Raises LedgerError and StoreError."""
     wanted = wanted._replace(type=INTENTS)
-    for stored in entries(view):
+    for stored in entries(view, first):
         data = stored.data
         if wanted.wants(data):
             yield _past(view, stored, data)

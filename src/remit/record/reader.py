@@ -52,6 +52,8 @@ class Filter(NamedTuple):
     capsule: str | None = None
     since: str | None = None
     until: str | None = None
+    data_tiers: frozenset[int | str] | None = None
+    """Of a call's data: 0 to 3, or `unknown`."""
 
     def wants(self, data: dict[str, Any]) -> bool:
         """Whether an entry passes."""
@@ -59,6 +61,8 @@ class Filter(NamedTuple):
             wanted = getattr(self, name)
             if wanted is not None and data.get(name) != wanted:
                 return False
+        if self.data_tiers is not None and data.get("data_tier") not in self.data_tiers:
+            return False
         at = str(data.get("at", ""))
         return (self.since is None or at >= self.since) and (self.until is None or at < self.until)
 

@@ -9,7 +9,9 @@ with guard:
 
 from __future__ import annotations
 
+import base64
 import os
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -24,6 +26,7 @@ from remit.runners.settings import git_variables, runner_settings
 _SWITCHES = ("-c", "-C", "--config-env", "--exec-path", "--git-dir", "--work-tree", "--namespace", "-p", "--paginate")
 """What stands before a subcommand and leads elsewhere, or brings back what is switched off."""
 
+_ADDRESS = re.compile(r"https?://[A-Za-z0-9.-]+(:[0-9]+)?/[A-Za-z0-9._/-]*")
 _WITHOUT = frozenset(("init", "clone", "version", "--version"))
 """What needs no repository, and makes one without hooks and with no settings of anybody."""
 
@@ -42,13 +45,16 @@ class GitRunner(Runner):
         author: tuple[str, str] | None = None,
         remotes: Mapping[str, str] | None = None,
         protocols: Sequence[str] | None = None,
+        tokens: Mapping[str, str] | None = None,
         unsafe_settings: Sequence[str] = (),
         **more: Any,
     ) -> None:
         """`author`: name and address for commits. `remotes`: the only addresses that remotes may have. `protocols`:
-        how git may connect, https and ssh if absent. `unsafe_settings`: settings that a repository may have although
-        they can run programs."""
+        how git may connect, https and ssh if absent. `tokens`: by the beginning of an address, such as
+        `https://github.com/`, what git logs in with there. `unsafe_settings`: settings that a repository may have
+        although they can run programs."""
         super().__init__(guard, name, **more)
+        self._tokens = _headers(tokens or {})
         self._remotes, self._unsafe = remotes, tuple(unsafe_settings)
         self._protocols = tuple(protocols) if protocols is not None else runner_settings().git.protocols
         self._author = author
@@ -134,7 +140,18 @@ class GitRunner(Runner):
         who = {f"GIT_{one}_NAME": self._author[0] for one in names if self._author is not None}
         who |= {f"GIT_{one}_EMAIL": self._author[1] for one in names if self._author is not None}
         ceiling = {"GIT_CEILING_DIRECTORIES": os.path.dirname(root)}
-        return {**super()._environment(home), **ceiling, **who, **git_variables(self._protocols)}
+        return {**super()._environment(home), **ceiling, **who, **git_variables(self._protocols, self._tokens)}
+
+
+def _headers(tokens: Mapping[str, str]) -> dict[str, str]:
+    """Settings by which git logs in: each token goes to its own address only. Raises RunnerError."""
+    found = {"http.followRedirects": "false"} if tokens else {}
+    for address, token in tokens.items():
+        if _ADDRESS.fullmatch(address) is None or not token.isascii() or not token.isprintable():
+            raise RunnerError("a token is for the beginning of an address, such as `https://github.com/`")
+        secret = base64.b64encode(f"x-access-token:{token}".encode()).decode()
+        found[f"http.{address}.extraHeader"] = f"Authorization: Basic {secret}"
+    return found
 
 
 def plain_revision(value: str) -> str:

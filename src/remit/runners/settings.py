@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cache
 
 import msgspec
@@ -36,9 +37,9 @@ def runner_settings() -> RunnerSettings:
     return Decoding(RunnerSettings).convert(plain(parse(catalog.text("runners.yaml"), "catalog runners.yaml")))
 
 
-def git_variables(protocols: tuple[str, ...]) -> dict[str, str]:
+def git_variables(protocols: tuple[str, ...], more: Mapping[str, str] | None = None) -> dict[str, str]:
     """The settings that hold, as variables: they count for every git below, one that another program runs too."""
-    settings = runner_settings().git.settings
+    settings = {**runner_settings().git.settings, **(more or {})}
     found = {"GIT_ALLOW_PROTOCOL": ":".join(protocols), "GIT_CONFIG_COUNT": str(len(settings))}
     for number, (key, value) in enumerate(settings.items()):
         found |= {f"GIT_CONFIG_KEY_{number}": key, f"GIT_CONFIG_VALUE_{number}": value}

@@ -9,6 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
+import msgspec
+
 from remit.scan.claims import claims_all_tools, claims_read_only
 from remit.scan.files import Text
 from remit.scan.markdown import Document, Line, Row, Table, read_markdown
@@ -22,6 +24,7 @@ from remit.scan.vocabulary import (
     mark_of,
     split_scope,
     tokens,
+    unescaped,
     without_emoji,
 )
 
@@ -263,7 +266,7 @@ class Reader:
         entries: list[Entry] = []
         extent, counted, claim, all_tools = Extent.UNCLEAR, None, None, None
         scopes: dict[str, str] = {}
-        for one in lines:
+        for one in (msgspec.structs.replace(line, text=unescaped(line.text)) for line in lines):
             place = Place(text.path, one.line)
             if (match := _LISTED.match(one.text)) and (got := listed(match["list"], place))[1]:
                 if not any(is_tool_name(entry.tool) for entry in got[1]):

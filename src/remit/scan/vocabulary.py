@@ -18,6 +18,7 @@ CHANGES = frozenset({"write", "shell"})
 _SCOPED = re.compile(r"([A-Za-z_][\w.*/-]*)\s*\((.*)\)", re.DOTALL)
 _BREAKS = re.compile(r"[\s_.-]+")
 _WORDS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
+_ESCAPE = re.compile(r"\\([_*`~|#<>\[\](){}.+!-])")
 _EMPHASIS = re.compile(r"(?<![\w/*])(\*{1,3}|__?)(?=[^\s*])([^*]+?)(?<=[^\s*/])\1(?![\w/*])")
 _DECORATION = re.compile(r"[`~\"“”‘’]+|(?<!\w)'|'(?!\w)")
 
@@ -85,7 +86,12 @@ def bare(written: str) -> str:
         return "*"
     linked = re.sub(r"!?\[([^\]]*)\]\([^)]*\)", r"\1", written)
     linked = re.sub(r"\[\^?[0-9]{1,3}\]|<sup>.*?</sup>|[¹²³⁴⁵⁶⁷⁸⁹†‡]", "", linked)
-    return _DECORATION.sub("", _EMPHASIS.sub(r"\2", linked)).replace("\ufe0f", "").strip()
+    return unescaped(_DECORATION.sub("", _EMPHASIS.sub(r"\2", linked))).replace("\ufe0f", "").strip()
+
+
+def unescaped(text: str) -> str:
+    """Markdown's text without the backslashes before its own marks."""
+    return _ESCAPE.sub(r"\1", text)
 
 
 def split_scope(token: str) -> tuple[str, str | None]:

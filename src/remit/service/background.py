@@ -1,7 +1,8 @@
 """`python -m remit.service.background STATE LOCK`: the daemon that a hook started; it ends by itself.
 
-It ends when nobody has asked for a while, when its state folder or its socket is no longer there, and when the code
-that it runs was changed or removed. The policy in force is looked up for each question: another one needs no restart.
+It ends when nobody has asked for a while, when its state folder or its socket is no longer there, when Remit is no
+longer installed, and when the code that it runs was changed or removed. The policy in force is looked up for each
+question: another one needs no restart.
 """
 
 from __future__ import annotations
@@ -61,10 +62,18 @@ def _watch(daemon: Daemon, asked: list[float], code: dict[str, Mark], idle: floa
     while True:
         time.sleep(look)
         del asked[:-1]
-        gone = socket is None or _mark(daemon.server.path) != socket
+        gone = socket is None or _mark(daemon.server.path) != socket or not _is_installed(daemon.state)
         if gone or time.monotonic() - asked[-1] > idle or any(_mark(Path(file)) != mark for file, mark in code.items()):
             daemon.stop()
             return
+
+
+def _is_installed(state: Path) -> bool:
+    try:
+        _root(state)
+    except InstallError:
+        return False
+    return True
 
 
 def _mark(path: Path) -> Mark:

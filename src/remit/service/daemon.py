@@ -15,7 +15,6 @@ from typing import Self
 from remit.adapters.hooks.carrier import Answer, HookAnswerer
 from remit.adapters.hooks.client import PING, DaemonFailed, ask
 from remit.adapters.hooks.installed import InstallError, read_installed
-from remit.adapters.hooks.roots import sealed_places
 from remit.adapters.hosts import registry
 from remit.enforce.attempt import Enforcer
 from remit.enforce.in_force import ledger_settings
@@ -30,6 +29,8 @@ from remit.store.open import default_url
 from remit.store.place import state_directory
 
 LOCK = "serve.lock"
+EVERY = 60.0
+"""Seconds between two looks for what ran without a hook."""
 
 
 class Daemon:
@@ -85,15 +86,29 @@ class Daemon:
         return Ledger(opened.store, point=host, elsewhere=True, on_break=opened.on_break, state=self.state)
 
     def _answerer(self, host: str, ledger: Ledger) -> HookAnswerer:
-        sealed: tuple[str, ...] = ()
-        with suppress(InstallError):
-            sealed = sealed_places(self.state, read_installed(self.state, host))
-        enforcer = Enforcer.of_project(self.root, self.state, self.opened.store, ledger, sealed=sealed)
+        enforcer = Enforcer.of_project(self.root, self.state, self.opened.store, ledger)
         return HookAnswerer(host, enforcer, lambda: read_installed(self.state, host), self.state)
+
+    def look(self) -> None:
+        """What ran in a host without a hook is recorded."""
+        for host, answerer in self.server.answerers.items():
+            with suppress(RemitError):
+                answerer.look(read_installed(self.state, host), every=EVERY)
 
     def serve(self) -> None:
         """Answers until `stop`."""
-        self.server.serve()
+        ending = threading.Event()
+        looking = threading.Thread(target=self._keep_looking, args=(ending,), name="remit-look", daemon=True)
+        looking.start()
+        try:
+            self.server.serve()
+        finally:
+            ending.set()
+            looking.join()
+
+    def _keep_looking(self, ending: threading.Event) -> None:
+        while not ending.wait(EVERY):
+            self.look()
 
     def stop(self) -> None:
         """Ends `serve`, from a signal handler or another thread."""

@@ -6,7 +6,7 @@ from typing import Literal
 
 import msgspec
 
-from remit.decide import decide
+from remit.enforce.attempt import foreseen
 from remit.model.call import Call, Context
 from remit.model.facts import Facts
 from remit.model.rulebook import Rulebook
@@ -39,7 +39,7 @@ def changes_of(rulebook: Rulebook, past: PastCall, root: str) -> Changes:
     context = past.call.context
     plain = Context(cwd=context.cwd, mode=context.mode, environment=context.environment)
     call = Call(past.call.agent, past.call.tool, past.call.args, plain)
-    decision = decide(rulebook, call, Facts(now=past.at.split(".")[0] + "Z", root=root)).for_call(call.args)
+    decision = foreseen(rulebook, call, Facts(now=past.at.split(".")[0] + "Z", root=root)).for_call(call.args)
     files, everywhere = dict[Touched, None](), False
     for target in decision.targets:
         if target.kind == "path" and target.effect in CHANGES:

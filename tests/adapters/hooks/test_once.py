@@ -119,7 +119,7 @@ def put(project: Project, *wanted: tuple[str, bool]) -> list[Path]:
     found, made = [], []
     for where, there in wanted:
         path = project.folder / f"{where}.settings"
-        command = f". /x/remit/hosts/{project.host.name}.sh"
+        command = f". /x/remit/hosts/{project.host.name}.sh; echo gone >&2; exit 2"
         path.write_text(f"before {command}" if there else "nothing")
         found.append(Copy(where, str(path), command))  # type: ignore[arg-type]
         made.append(path)

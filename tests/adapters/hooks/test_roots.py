@@ -13,7 +13,15 @@ import pytest
 
 from remit.adapters.hooks import roots
 from remit.adapters.hooks.installed import InstallError
-from remit.adapters.hooks.roots import Root, change_roots, guard_command, read_roots, with_root, without_root
+from remit.adapters.hooks.roots import (
+    Root,
+    change_roots,
+    guard_command,
+    read_roots,
+    server_command,
+    with_root,
+    without_root,
+)
 from remit.adapters.hosts.claude_code import HOST
 
 SHELLS = [shell for shell in ("dash", "bash", "busybox") if shutil.which(shell)]
@@ -144,3 +152,47 @@ def test_odd_names_and_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     for one in odd:
         change_roots(HOST, lambda roots, one=one: without_root(roots, Path(one.root)))  # type: ignore[misc]
     assert not roots.roots_path("claude-code").exists()
+
+
+def test_a_worktree_of_git_counts_as_the_project_that_it_mirrors(guard: Guard):
+    main, place = guard.home / "a", guard.home / "wt"
+    who = ["-c", "user.name=a", "-c", "user.email=a@example.com"]
+    for words in (["init", "-q"], ["commit", "-q", "--allow-empty", "-m", "x"], ["worktree", "add", "-q", str(place)]):
+        subprocess.run(["git", *who, *words], cwd=main, check=True, capture_output=True)
+    (place / "sub").mkdir()
+    assert guard.ask("wt") == (0, "claude-code /state/a")
+    assert guard.ask("wt/sub") == (0, "claude-code /state/a")
+    assert guard.ask("other", start="wt/sub") == (0, "claude-code /state/a")
+    (place / ".git").write_text("gitdir: ../a/.git/worktrees/wt")  # newer versions of git can write it like this
+    assert guard.ask("wt/sub") == (0, "claude-code /state/a")
+    for text in ("gitdir: /nowhere/.git/worktrees/wt\n", "gitdir: ../a/.git/modules/wt\n", "", "\n"):
+        (place / ".git").write_text(text)
+        assert guard.ask("wt/sub") == (0, "{}"), text
+
+
+def test_a_server_without_tools_outside_of_every_project(guard: Guard):
+    words = ["busybox", "sh"] if guard.shell == "busybox" else [guard.shell]
+    said = [
+        '{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{}}}',
+        '{"jsonrpc":"2.0","method":"notifications/initialized"}',
+        '{"method":"tools/list","jsonrpc":"2.0","id":"a-1"}',
+        '{"method":"server/discover","params":{},"jsonrpc":"2.0","id":2}',
+        "junk",
+        '{"jsonrpc":"2.0","id":3,"method":"ping"}',
+    ]
+    done = subprocess.run(
+        [*words, *server_command("claude-code")[1:]],
+        input="\n".join(said) + "\n",
+        capture_output=True,
+        text=True,
+        cwd=guard.home / "other",
+        env={"PATH": os.environ["PATH"], "HOME": str(guard.home)},
+        timeout=60,
+        check=True,
+    )
+    found = {one["id"]: one for one in map(json.loads, done.stdout.splitlines())}
+    assert found[0]["result"]["protocolVersion"] == "2025-06-18"
+    assert found["a-1"]["result"] == {"tools": []}
+    assert found[2]["error"]["code"] == -32601
+    assert found[3]["result"] == {}
+    assert len(found) == 4

@@ -19,7 +19,7 @@ import msgspec
 import pytest
 
 from remit.adapters.hooks.client import SOCKET
-from remit.adapters.hooks.installed import read_installed, write_installed
+from remit.adapters.hooks.installed import read_installed, remove_installed, write_installed
 from remit.adapters.hooks.start import STARTING
 from tests.adapters.hooks.project import HOST, Project
 
@@ -142,6 +142,20 @@ def test_it_ends_when_nobody_asks(starting: Project):
     process = background(starting, "sys.exit(main(Path(sys.argv[1]), idle=1, look=0.1))")
     assert process.wait(90) == 0
     assert peer(starting.state) is None
+
+
+def test_it_ends_with_the_installation(starting: Project):
+    starting.ask("Read", READ)
+    process = serving(starting)
+    remove_installed(starting.state, starting.host.name)
+    until(lambda: not alive(process))
+
+
+def test_none_is_started_where_nobody_wants_one(starting: Project):
+    starting.run(starting.question("Read", READ), env=starting.environment(REMIT_DAEMON="0"))
+    assert not (starting.state / "serve.starting").exists()
+    starting.ask("Read", READ)
+    assert (starting.state / "serve.starting").exists()
 
 
 def test_it_ends_when_its_code_changes(starting: Project):

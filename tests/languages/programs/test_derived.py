@@ -150,3 +150,30 @@ def test_it_could_run_or_show_more_than_it_says(text: str) -> None:
 @pytest.mark.parametrize("text", _lines(PASSES))
 def test_it_is_understood(text: str) -> None:
     assert understand(text).grade != UNKNOWN
+
+
+@pytest.mark.parametrize(
+    ("sub", "admitted", "refused"),
+    [
+        ("rollout status", "kubectl rollout status deploy/app", "kubectl rollout undo deploy/app"),
+        ("rollout", "kubectl rollout undo deploy/app", "kubectl get pods"),
+        ("get pods", "kubectl get po", "kubectl get secrets"),
+        ("get endpoints", "kubectl get endpoints", "kubectl get pods"),
+        ("config current-context", "kubectl config current-context", "kubectl config use-context prod"),
+    ],
+)
+def test_a_rule_names_a_subcommand_and_what_it_is_about(sub, admitted, refused):
+    from remit.compile import build_rulebook
+    from remit.decide import decide
+    from remit.model import Call
+
+    book = build_rulebook(
+        {
+            "remit": 1,
+            "tools": {"t": {"args": {"command": "shell"}}},
+            "agents": {"a": {"may": [{"t": {"shell": {"run": [{"kubectl": [sub]}]}}}]}},
+            "tiers": {4: "allow"},
+        }
+    )
+    decisions = [decide(book, Call("a", "t", {"command": text})) for text in (admitted, refused)]
+    assert [one.verdict.word for one in decisions] == ["allow", "deny"]

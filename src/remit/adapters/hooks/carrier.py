@@ -10,8 +10,10 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from remit.adapters.hooks import copies
+from remit.adapters.hooks import copies, silence
+from remit.adapters.hooks.call_ids import call_id
 from remit.adapters.hooks.definitions import Definitions
+from remit.adapters.hooks.grounds import Grounds, mirrored
 from remit.adapters.hooks.installed import Installed
 from remit.adapters.hooks.once import Uses
 from remit.adapters.hosts import registry
@@ -24,7 +26,6 @@ from remit.enforce.refusal import refusal
 from remit.grant.launches import MOST, launches
 from remit.model.call import Call, Context, Statement
 from remit.model.decision import Decision, Remedy
-from remit.model.digest import sha256
 from remit.model.errors import CallError, RemitError
 from remit.model.rulebook import Rulebook
 from remit.model.terms import ALLOW, ASK, DENY, HUMAN
@@ -49,6 +50,7 @@ class HookAnswerer:
         """`installed` looks the record up, again for each question. Raises InstallError then."""
         self.host, self.enforcer, self.installed, self.state = registry.find(host), enforcer, installed, state
         self.uses = Uses(state)
+        self.grounds = Grounds(enforcer, state)
         self.definitions = Definitions(self.host.definition_endings)
 
     @staticmethod
@@ -76,6 +78,8 @@ class HookAnswerer:
             )
         if event.when in ("end", "other"):
             self.uses.sweep()
+            with suppress(RemitError):
+                self.look(self.installed(), every=0.0 if event.when == "end" else silence.EVERY)
             return Answer(self.host.last_resort.silence, ended=event.when == "end")
         event = msgspec.structs.replace(event, person=False) if alone else event
         with self.uses.of(_id(event)) if event.use else nullcontext() as use:
@@ -108,8 +112,9 @@ class HookAnswerer:
                 f"Remit's hooks are gone from {', '.join(missing)}, and a command could take away the last; {help_}"
             )
             return self._refused(self.enforcer.refuse(call, refusal(call, "hooks-gone", reason), call_id=id_))
-        carrier = HookCarrier(self, event)
-        passed = wait(self.enforcer.attempt(carrier))
+        enforcer = self.grounds.at(installed, event.cwd) if installed is not None else self.enforcer
+        carrier = HookCarrier(self, event, enforcer)
+        passed = wait(enforcer.attempt(carrier))
         if isinstance(passed, Passage):
             reply = self.host.answer(_with_statement(passed.decision, carrier.statement), carrier.changed)
             found = Answer(reply, carrier.call_id, passed.decision)
@@ -123,12 +128,23 @@ class HookAnswerer:
         for path in first:
             with suppress(RemitError):
                 self.enforcer.ledger.event("unsafe", {"what": "hook-gone", "point": self.host.name, "path": path})
-        if not told:
-            return answer
-        text = (
-            f"its hook is gone from {', '.join(told)}; look who took it away, then run `remit install {self.host.name}`"
-        )
-        return answer._replace(reply=self.host.with_notice(answer.reply, text))
+        texts = []
+        if told:
+            again = f"then run `remit install {self.host.name}`"
+            texts.append(f"its hook is gone from {', '.join(told)}; look who took it away, {again}")
+        self.look(installed)
+        quiet = silence.sessions(self.state, self.host.name)
+        if quiet and copies.news(self.state, installed, quiet, session, about="quiet")[0]:
+            count = "a session ran" if len(quiet) == 1 else f"{len(quiet)} sessions ran"
+            texts.append(f"{count} tools here that no hook was asked about; run `remit status`")
+        return answer._replace(reply=self.host.with_notice(answer.reply, "; ".join(texts))) if texts else answer
+
+    def look(self, installed: Installed, *, every: float = silence.EVERY) -> None:
+        """What ran without a hook is recorded, once for each session."""
+        for one in silence.look(self.state, installed, self.enforcer.authority.store, every=every):
+            about = {"what": "ledger-silent", "point": self.host.name, "session": one.session, "tool": one.tool}
+            with suppress(RemitError):
+                self.enforcer.ledger.event("unsafe", about)
 
     def refuse(self, data: bytes, code: str, reason: str) -> Answer:
         """A deny for a question, recorded; nothing for a report. Never raises."""
@@ -155,8 +171,8 @@ class HookAnswerer:
     def _refused(self, decision: Decision) -> Answer:
         return Answer(self.host.answer(decision, None), decision=decision)
 
-    def vouch(self, agent: str) -> None:
-        """That the host's agent is the one that was pinned under this name. Raises RemitError."""
+    def vouch(self, agent: str, cwd: str | None) -> None:
+        """That the host's agent is the one that was pinned under this name, also in a worktree. Raises RemitError."""
         installed = self.installed()
         pinned = installed.agents.get(agent)
         help_ = f"a person looks at it and runs `remit install {self.host.name}`"
@@ -164,10 +180,13 @@ class HookAnswerer:
             raise RemitError(f"no agent `{agent[:80]}` was there when Remit was installed", code="unpinned", help=help_)
         try:
             found = self.definitions.of(agent, installed.definitions)
+            elsewhere = self.definitions.of(agent, mirrored(installed, cwd))
         except OSError as error:
             raise RemitError(f"the definitions of agents can't be read: {error}", code="unpinned") from None
         if found != pinned:
             raise RemitError(f"the definition of {agent} is not the one that was pinned", code="unpinned", help=help_)
+        if not set(elsewhere.values()) <= set(pinned.values()):
+            raise RemitError(f"the worktree's definition of {agent} is not the one that was pinned", code="unpinned")
 
 
 _CAN = frozenset(("create-exclusively", "use-resolved-path"))
@@ -179,8 +198,8 @@ class HookCarrier(Carrier):
     knows_task = False
     always_carries = True
 
-    def __init__(self, answerer: HookAnswerer, event: Event) -> None:
-        self.answerer, self.event = answerer, event
+    def __init__(self, answerer: HookAnswerer, event: Event, enforcer: Enforcer) -> None:
+        self.answerer, self.event, self.enforcer = answerer, event, enforcer
         self.call = _as_said(event)
         self.call_id = _id(event) if event.use else None
         self.statement: Statement | None = None
@@ -204,21 +223,19 @@ class HookCarrier(Carrier):
             if (
                 agent in rulebook.book.callers or rulebook.book.enforce is None
             ):  # of others nothing is known to vouch for
-                self.answerer.vouch(agent)
+                self.answerer.vouch(agent, event.cwd)
         language, known = self.answerer.host, rulebook.book.tools.keys() | rulebook.book.aliases.keys()
         tool = next((name for name in language.names_of(event.tool) if name in known), event.tool)
         self.can_request = REQUEST in rulebook.book.tools and language.can_change_args
         context = Context(
             cwd=os.path.realpath(event.cwd) if event.cwd is not None else None,  # commands are judged by their text
             mode="interactive" if event.person else "autonomous",
-            session=event.session or None,
+            session=event.within or event.session or None,
         )
         self.call = call = Call(agent, tool, language.effective_args(event.tool, event.args), context)
         if not event.handed:
             return [call]
-        chains = launches(self.answerer.enforcer.authority.store, event.launched_in or event.session, agent) or [
-            (main,)
-        ]
+        chains = launches(self.enforcer.authority.store, event.launched_in or event.session, agent) or [(main,)]
         if len(chains) > MOST:
             raise RemitError(f"{agent} was handed work in more than {MOST} ways in this session", code="broken-chain")
         replace = msgspec.structs.replace
@@ -253,7 +270,7 @@ class HookCarrier(Carrier):
     def _check_read(self, judged: Judged, tool: str, args: dict[str, Any]) -> None:
         """Raises GuardError unless the agent may read by a call what the host would read by itself."""
         call = msgspec.structs.replace(judged.call, tool=tool, args=args)
-        found = self.answerer.enforcer.judge(call, judged.rulebook, self.knows_task).decision
+        found = self.enforcer.judge(call, judged.rulebook, self.knows_task).decision
         if found.verdict is not ALLOW:
             reason = (
                 f"{self.answerer.host.name} would read {', '.join(map(str, args.values()))} by itself: {found.reason}"
@@ -264,6 +281,9 @@ class HookCarrier(Carrier):
         """Remit's own server must be told who calls, for certain. Raises GuardError where that can't be."""
         if fixed or self.call_id is None:
             reason = f"{self.answerer.host.name} can't tell {judged.decision.tool} who makes this call"
+            raise GuardError(reason, code="not-stamped")
+        if judged.decision.tool == ACKNOWLEDGE and not self.event.named:
+            reason = f"{self.answerer.host.name} does not say which agent calls, so nobody acknowledges here"
             raise GuardError(reason, code="not-stamped")
         if judged.others:
             reason = f"{judged.call.agent} was handed work in several ways, and nobody can tell for which it calls"
@@ -323,9 +343,3 @@ def _check_new(text: str, cwd: str | None) -> None:
 
 def _id(event: Event) -> str:
     return call_id(event.session, event.use)
-
-
-def call_id(session: str, use: str) -> str:
-    """The id of a call in the ledger: the host's own, made unique by its session."""
-    text = f"{session}/{use}"
-    return text if is_id(text) else f"hook-{sha256(text.encode('utf-8', 'replace')).hexdigest()}"

@@ -26,9 +26,11 @@ def is_reachable(installed: Installed, missing: list[str]) -> bool:
     return bool(outside) and all(path in missing for path in outside)
 
 
-def news(state: Path, installed: Installed, missing: list[str], session: str) -> tuple[list[str], list[str]]:
-    """Which of those that are gone this session was not told of, and which nobody was; from now on they were."""
-    path = state / "hooks" / f"{installed.host}.gone"
+def news(
+    state: Path, installed: Installed, missing: list[str], session: str, *, about: str = "gone"
+) -> tuple[list[str], list[str]]:
+    """Which of these this session was not told of, and which nobody was; from now on they were."""
+    path = state / "hooks" / f"{installed.host}.{about}"
     known: set[tuple[str, str]] = set()
     with suppress(OSError, ValueError):
         for line in path.read_text("utf-8").splitlines():
@@ -56,4 +58,6 @@ def _holds(path: str, host: str) -> bool:
             os.close(descriptor)
     except OSError:
         return False
-    return f"remit/hosts/{host}.sh".encode() in data or f"remit-hook {host}".encode() in data
+    # Our MCP server may stand in the same file, and names the same list: only a hook goes on after it like this.
+    marks = (f"remit/hosts/{host}.sh; echo", f"remit/hosts/{host}.sh'; echo", f"remit-hook {host}")
+    return any(mark.encode() in data for mark in marks)

@@ -17,10 +17,9 @@ from remit.adapters.hooks.roots import read_roots
 from remit.adapters.hosts import registry
 from remit.adapters.hosts.interface import Event, Host, Reply
 from remit.compile.load import build_rulebook
-from remit.decide import decide
 from remit.declare.load import read_pack
-from remit.enforce.attempt import Enforcer
-from remit.enforce.paths import look_up, open_root
+from remit.enforce.attempt import Enforcer, foreseen
+from remit.enforce.paths import open_root
 from remit.enforce.refusal import refusal
 from remit.model.call import Call, Context
 from remit.model.decision import Decision
@@ -80,7 +79,7 @@ def why_not(host: Host, event: Event, roots: list[str]) -> str | None:
     call = Call(ANYBODY, tool, host.effective_args(event.tool, event.args), Context(cwd=cwd))
     keep = (os.path.realpath(hosts_directory().parent),)
     facts = open_root(Path("/"), Path("/"), Facts(store=True, guarded=keep, sealed=tuple(roots)))[1]
-    found = decide(rulebook, call, look_up(rulebook, call, facts))
+    found = foreseen(rulebook, call, facts)
     if found.code == "protected":
         return f"{found.reason}: the session was started outside of the project that Remit minds there"
     if found.verdict is DENY or found.code == "target-unknown" or found.grade != UNDERSTOOD:

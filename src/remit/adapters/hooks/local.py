@@ -8,7 +8,6 @@ from pathlib import Path
 
 from remit.adapters.hooks.carrier import HookAnswerer
 from remit.adapters.hooks.installed import Installed, InstallError, read_installed
-from remit.adapters.hooks.roots import sealed_places
 from remit.adapters.hosts.interface import Reply
 from remit.enforce.attempt import Enforcer
 from remit.model.errors import RemitError
@@ -33,8 +32,7 @@ def answer_alone(host: str, state: str, data: bytes, *, alone: bool = False, fai
         opened = open_for_hook(place, point=host, url=installed.store, timeout=PATIENCE)
     except RemitError as error:
         return HookAnswerer.without(host, data, error)
-    sealed = sealed_places(place, installed)
-    enforcer = Enforcer.of_project(Path(installed.root), place, opened.store, opened.ledger, sealed=sealed)
+    enforcer = Enforcer.of_project(Path(installed.root), place, opened.store, opened.ledger)
     answerer = HookAnswerer(host, enforcer, lambda: installed, place)
     if failed is not None:
         reason = f"the daemon of Remit was asked, and {failed}; restart `remit serve`, or stop it"

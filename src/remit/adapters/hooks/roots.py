@@ -2,11 +2,15 @@
 
 A hook in the user's or the machine's settings runs in every session. The list is a shell script, so that a session that
 has nothing to do with Remit pays for a shell and no more: it finds the project by where the session was started, or by
-the working directory, and starts the hook of that project. In any other session it only looks whether a call names one
+the working directory, and starts the hook of that project. A linked worktree of git counts as the place in the project
+that it mirrors. In any other session it only looks whether a call names one
 of these projects; if so, Remit is asked whether the call would write there. A list that is gone, cut off or not ours
 denies everything: whoever took it away shall not have gained by it.
 
     mind ROOT STATE PYTHON CLIENT        # one line for each project
+
+The same list starts Remit's own MCP server, where a host has one list of servers for all projects (`serve`):
+outside of every project it is a server without tools.
 """
 
 from __future__ import annotations
@@ -34,6 +38,7 @@ refuse() {
   exit 2
 }
 ask() {
+  [ "$doing" != serve ] || exec "$3" -I -m remit mcp HOST "$2"
   [ -x "$3" ] && [ -r "$4" ] || refuse "the program that judges calls in $1 is gone"
   "$3" -I -S "$4" HOST "$2"
   code=$?
@@ -41,9 +46,9 @@ ask() {
   exit $code
 }
 mind() {
-  case $start/ in
-    "$1"/*) rank=2 ;;
-    *) case $here/ in "$1"/*) rank=1 ;; *) return 0 ;; esac ;;
+  case $start/:$mirror/ in
+    "$1"/* | *:"$1"/*) rank=2 ;;
+    *) case $here/:$inside/ in "$1"/* | *:"$1"/*) rank=1 ;; *) return 0 ;; esac ;;
   esac
   if [ $rank -gt $best ] || { [ $rank -eq $best ] && [ ${#1} -gt ${#root} ]; }; then
     best=$rank root=$1 state=$2 python=$3 client=$4
@@ -63,14 +68,46 @@ look() {
   printf '%s' "$said" | "$3" -I -S "$4" HOST "$2" elsewhere
   exit
 }
-best=0 root=
+serve_nothing() {
+  while IFS= read -r said; do
+    id=${said##*'"id":'}
+    case $id in "$said") continue ;; [0-9\\"]*) id=${id%%[,\\}]*} ;; *) continue ;; esac
+    version=${said#*'"protocolVersion":"'}
+    case $said in
+      *'"method":"initialize"'*)
+        found='"capabilities":{"tools":{}},"serverInfo":{"name":"remit","version":"0"}'
+        printf '{"jsonrpc":"2.0","id":%s,"result":{"protocolVersion":"%s",%s}}\\n' "$id" "${version%%\\"*}" "$found" ;;
+      *'"method":"tools/list"'*) printf '{"jsonrpc":"2.0","id":%s,"result":{"tools":[]}}\\n' "$id" ;;
+      *'"method":"ping"'*) printf '{"jsonrpc":"2.0","id":%s,"result":{}}\\n' "$id" ;;
+      *) printf '{"jsonrpc":"2.0","id":%s,"error":{"code":-32601,"message":"there is no such method"}}\\n' "$id" ;;
+    esac
+  done
+  exit 0
+}
+mirrored() {
+  mirror=$1 up=$1
+  while [ -n "$up" ]; do
+    [ ! -d "$up/.git" ] || return 0
+    if [ -f "$up/.git" ]; then
+      IFS= read -r line < "$up/.git"
+      case $line in "gitdir: "*/worktrees/*) ;; *) return 0 ;; esac
+      cd -P "$up" && cd -P "${line#gitdir: }/../../.." 2>/dev/null && [ -d .git/worktrees ] && mirror=$PWD${1#"$up"}
+      return 0
+    fi
+    up=${up%/*}
+  done
+}
+best=0 root= doing=$1
 CDPATH=
 cd -P . 2>/dev/null
 here=$PWD start=STARTED
 cd -P "$start" 2>/dev/null && start=$PWD
+mirrored "$here" && inside=$mirror
+mirrored "$start"
 """
 _TAIL = """\
 [ $best -eq 0 ] || ask "$root" "$state" "$python" "$client"
+[ "$doing" != serve ] || serve_nothing
 [ -z "$remit_shared" ] || refuse "Remit is not installed for this project; a person runs \\`remit install HOST\\`"
 said=$(command -p cat)
 case $said in QUESTIONS) ;; *) printf '%s' SILENCE; exit 0 ;; esac
@@ -192,6 +229,12 @@ def guard_command(host: str) -> str:
     path = shlex.quote(str(roots_path(host)))
     why = shlex.quote(PLAIN_REFUSAL.err.decode().strip().replace("{why}", "the list of its projects can't be read"))
     return f"[ -r {path} ] && . {path}; echo {why} >&2; exit 2"
+
+
+def server_command(host: str) -> tuple[str, ...]:
+    """What stands in a list of MCP servers that belongs to all projects. Raises StoreError."""
+    path = shlex.quote(str(roots_path(host)))
+    return ("/bin/sh", "-c", f"[ -r {path} ] && . {path}; exit 1", "remit", "serve")
 
 
 def shared_command(host: str) -> str:

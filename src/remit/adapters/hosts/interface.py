@@ -39,10 +39,14 @@ class Event(msgspec.Struct, frozen=True):
     """For `after` of a host that gives calls no ids: the id that was made up for the question begins with it."""
     agent: str | None = None
     """The host's name of the agent that calls; None for its main agent."""
+    named: bool = True
+    """The host tells its agents apart; otherwise a call without a name may be any agent's."""
     handed: bool = False
     """The agent was handed its work by another one."""
     launched_in: str = ""
     """The session of the agent that handed it on, where that is another one."""
+    within: str = ""
+    """The session that people started, where each agent has one of its own: answers are given for that."""
     cwd: str | None = None
     person: bool = False
     """Somebody sits there whom the host could ask."""

@@ -6,11 +6,12 @@ stands: hosts have it under `command`, under `bash`, or in a list of handlers.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from remit.adapters.hooks.command import is_hook_command
+from remit.adapters.hosts.interface import OWN_SERVER
 from remit.adapters.hosts.setup import Finding
 from remit.exchange import json_text
 from remit.exchange.json_text import JsonError
@@ -60,6 +61,35 @@ def take(text: str, host: str, fixed: Mapping[str, Any], before: str | None) -> 
         if ours and json_text.get(text, (key,)) == value and _before(before, (key,)) is None:
             text = json_text.remove(text, (key,))
     return text
+
+
+def put_server(text: str | None, key: str, entry: dict[str, Any]) -> tuple[str, int]:
+    """The file with our MCP server under `key`, and how many objects were made for it. Raises JsonError."""
+    text = text if text is not None and text.strip() else EMPTY
+    there, made = json_text.get(text, (key,)), 0
+    if there is None:
+        text, made = json_text.put(text, (key,), {}), 1
+    elif not isinstance(there, dict):
+        raise JsonError(f"`{key}` is no object")
+    same = json_text.get(text, (key, OWN_SERVER)) == entry
+    return text if same else json_text.put(text, (key, OWN_SERVER), entry), made
+
+
+def take_server(text: str, key: str, host: str, before: str | None) -> str:
+    """The file without it, and without `key` if that got empty and was not there `before`. Raises JsonError."""
+    if not _is_ours(json_text.get(text, (key, OWN_SERVER)), host):
+        return text
+    return _prune(json_text.remove(text, (key, OWN_SERVER)), (key,), before)
+
+
+def servers_in(paths: Iterable[Path], key: str = "mcpServers") -> list[str]:
+    """The names of the MCP servers that these files have under `key`."""
+    found: list[str] = []
+    for path in paths:
+        data = read_json(path)
+        servers = data.get(key) if isinstance(data, dict) else None
+        found += list(servers) if isinstance(servers, dict) else []
+    return found
 
 
 def check(text: str) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 
 import msgspec
 
+from remit.adapters.hosts.interface import OWN_SERVER
 from remit.model.digest import sha256
 from remit.model.errors import CallError
 from remit.model.wire import decode_json
@@ -40,6 +41,20 @@ def cwd_in(found: dict[str, Any]) -> str:
     if not cwd.startswith("/"):
         raise CallError("`cwd` must be a whole path")
     return cwd
+
+
+def server_names(tool: str) -> tuple[str, ...]:
+    """The names of a tool that the host calls `mcp__server__tool`: also `server/tool`, and Remit's own by their own."""
+    parts = tool.split("__", 2)
+    if len(parts) < 3 or parts[0] != "mcp" or not all(parts):
+        return (tool,)
+    own = (parts[2],) if parts[1] == OWN_SERVER else ()
+    return (tool, f"{parts[1]}/{parts[2]}", *own)
+
+
+def own_names(tool: str, start: str) -> tuple[str, ...]:
+    """The names of a tool where those of Remit's own server begin with `start`."""
+    return (tool, tool[len(start) :]) if tool.startswith(start) and len(tool) > len(start) else (tool,)
 
 
 def cwd_of(found: dict[str, Any], place: object) -> str:

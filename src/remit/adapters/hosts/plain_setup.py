@@ -58,17 +58,7 @@ class PlainSetup:
         """It was not changed."""
         return text
 
-    def servers_path(self, root: Path) -> Path | None:
-        """None: the agents' own tools are not registered here, so nobody acknowledges for another in this host."""
-        return None
-
-    def put_server(self, text: str | None, root: Path, command: Sequence[str]) -> tuple[str, int]:
-        """It is left as it is."""
-        return text or "", 0
-
-    def take_server(self, text: str, root: Path, made: int) -> str:
-        """Nothing was put there."""
-        return text
+    servers_are_shared = True
 
     def none_there(self, where: Where) -> RemitError:
         """That the host has no such settings."""
@@ -84,9 +74,24 @@ class JsonSetup(PlainSetup):
     before, failed = "", ""
     """The events of a question, and of a report."""
 
+    servers_key = "mcpServers"
+    """Where MCP servers stand in the file that the user registers them in."""
+
     def entry(self, event: str, command: str) -> dict[str, Any]:
         """What stands under an event."""
         raise NotImplementedError
+
+    def server_entry(self, command: Sequence[str]) -> dict[str, Any]:
+        """What stands under the name of a server."""
+        return {"command": command[0], "args": list(command[1:])}
+
+    def put_server(self, text: str | None, root: Path, command: Sequence[str]) -> tuple[str, int]:
+        """Raises JsonError."""
+        return json_hooks.put_server(text, self.servers_key, self.server_entry(command))
+
+    def take_server(self, text: str, root: Path, made: int) -> str:
+        """Raises JsonError."""
+        return json_hooks.take_server(text, self.servers_key, self.host, None if made else text)
 
     def settings_path(self, root: Path, where: Where) -> Path:
         """Raises RemitError if it has none."""
@@ -103,7 +108,8 @@ class JsonSetup(PlainSetup):
 
     def take_hooks(self, text: str, ours: Sequence[str], before: str | None) -> str:
         """Raises JsonError."""
-        return json_hooks.take(text, self.host, self.fixed, before)
+        text = json_hooks.take(text, self.host, self.fixed, before)
+        return json_hooks.take_server(text, self.servers_key, self.host, before)
 
     def is_empty(self, text: str) -> bool:
         """Raises JsonError."""

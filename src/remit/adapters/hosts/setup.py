@@ -140,6 +140,10 @@ class Setup(Protocol):
 
     # Remit's own MCP server
 
+    @property
+    def servers_are_shared(self) -> bool:
+        """One list of servers belongs to all projects of the user; then `take_hooks` takes our server out, too."""
+
     def servers_path(self, root: Path) -> Path | None:
         """The file in which this user registers MCP servers for the project, outside of it; None: there is none."""
 

@@ -23,6 +23,7 @@ from remit.adapters.hooks.roots import (
     guard_command,
     own_root,
     roots_are_current,
+    server_command,
     shared_command,
     with_root,
 )
@@ -48,7 +49,7 @@ from remit.adapters.install.originals import (
     without_ours,
     write_originals,
 )
-from remit.adapters.install.own_server import Registration, registration
+from remit.adapters.install.own_server import Registration, registration, shared_servers
 from remit.adapters.install.place import Place
 from remit.adapters.install.survey import Definition, Survey, survey
 from remit.compile import load_rulebook
@@ -94,6 +95,13 @@ class Edits(msgspec.Struct, frozen=True):
     def nothing(self) -> bool:
         """True if there is nothing to do."""
         return not self.needed and not self.renewed and (self.server is None or not self.server.change.needed)
+
+    @property
+    def served(self) -> Path | None:
+        """The host's list of servers that has Remit's own in it."""
+        if self.server is not None:
+            return self.server.change.path if self.server.kept is not None else None
+        return shared_servers(self.place, self.rulebook)
 
     @property
     def unknown_agents(self) -> list[str]:
@@ -142,7 +150,7 @@ class Wanted(msgspec.Struct, frozen=True):
     managed: bool = False
     """Hooks also into the settings of whoever owns the machine."""
     daemon: bool | None = None
-    """A hook that finds no daemon starts one; None: as it was."""
+    """A hook that finds no daemon starts one; None: as it was, at first yes."""
 
 
 def prepare(host: str, policy: Path, *, main: str | None, wanted: Wanted, now: str, ask: Ask | None) -> Edits:
@@ -182,17 +190,21 @@ def _copies(place: Place, wanted: Wanted, before: Installed | None) -> list[Copy
     return found
 
 
-def _outside(place: Place, copies: list[Copy], files: dict[str, Original]) -> list[Change]:
-    """What changes in settings that belong to all projects."""
+def _outside(place: Place, rulebook: Rulebook, copies: list[Copy], files: dict[str, Original]) -> list[Change]:
+    """What changes in settings that belong to all projects: our hooks, and our server where it serves all of them."""
+    commands: dict[Path, str | None] = {Path(one.path): one.command for one in copies if one.where in OUTSIDE}
+    servers = shared_servers(place, rulebook)
+    if servers is not None:
+        commands.setdefault(servers, None)
     found = []
-    for copy in copies:
-        if copy.where in OUTSIDE:
-            found.append(_hooks_in(place, Path(copy.path), copy.command, [], files.get(copy.path)))
+    for path, command in commands.items():
+        found.append(_hooks_in(place, path, command, [], files.get(str(path)), served=path == servers))
     wanted = {change.path for change in found}
-    for path, original in files.items():  # of another project, or of settings that the user has elsewhere now
-        if Path(path) not in wanted:
-            data = read_file(Path(path), place.base(Path(path)))
-            found.append(Change("settings", Path(path), data, data, original))
+    for name, original in files.items():  # of another project, or of settings that the user has elsewhere now
+        other = Path(name)
+        if other not in wanted:
+            data = read_file(other, place.base(other))
+            found.append(Change("settings", other, data, data, original))
     return found
 
 
@@ -201,7 +213,7 @@ def _edits(place: Place, rulebook: Rulebook, main: Main, asked: Wanted, *, now: 
     before = _earlier(place)
     copies = _copies(place, asked, before)
     together = read_originals(hosts_directory(), place.name)
-    outside = _outside(place, copies, together.files if together is not None else {})
+    outside = _outside(place, rulebook, copies, together.files if together is not None else {})
     warnings = list(seen.warnings)
     kept = read_originals(place.state, place.name)
     files = kept.files if kept is not None else {}
@@ -227,7 +239,7 @@ def _edits(place: Place, rulebook: Rulebook, main: Main, asked: Wanted, *, now: 
         for path in seen.hooked
         if path not in handled
     )
-    daemon = asked.daemon if asked.daemon is not None else before is not None and before.daemon
+    daemon = asked.daemon if asked.daemon is not None else before is None or before.daemon
     record = _record(place, rulebook, seen, changes, asked.local, copies, daemon, now)
     own = own_root(place.root, place.state)
     renewed = before is None or msgspec.structs.replace(record, at=before.at) != before
@@ -332,16 +344,27 @@ def _rules_path(place: Place, local: bool) -> Path | None:
 
 
 def _hooks_in(
-    place: Place, path: Path, command: str | None, rules: list[str], earlier: Original | None, data: bytes | None = None
+    place: Place,
+    path: Path,
+    command: str | None,
+    rules: list[str],
+    earlier: Original | None,
+    data: bytes | None = None,
+    *,
+    served: bool = False,
 ) -> Change:
-    """Settings with our hooks, if there is a command, and with these rules."""
+    """Settings with our hooks, if there is a command, with these rules, and with our MCP server if it is `served`."""
     data = data if data is not None else read_file(path, place.base(path))
     text = text_of(str(path), data) if data is not None else None
     try:
-        new, ours = place.setup.put_hooks(text, command, rules, earlier.ours if earlier is not None else ())
+        new, ours = text, earlier.ours if earlier is not None else ()
+        if command is not None or not served:
+            new, ours = place.setup.put_hooks(text, command, rules, ours)
+        if served:
+            new, _ = place.setup.put_server(new, place.root, server_command(place.name))
     except RemitError as error:
         raise EditError(f"{shown(path, 300)}: {error}", code=error.code, help=error.help) from None
-    wanted = new.encode()
+    wanted = (new or "").encode()
     return Change("settings", path, data, wanted, _original(place, "settings", path, data, wanted, ours, earlier))
 
 

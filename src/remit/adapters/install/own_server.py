@@ -1,16 +1,20 @@
 """Remit's own MCP server in the host's list of servers, for one project: put there by install, taken out by uninstall.
 
-The list lies in a file that the host itself goes on writing. So nothing of it is kept: only our own entry is put in and
-taken out again, with the objects that were made for it.
+Most hosts have one list for all projects of the user (`shared_servers`): it is edited and restored like the settings
+that hooks stand in. Where a host has one for each project, it lies in a file that the host itself goes on writing. So
+nothing of it is kept: only our own entry is put in and taken out again, with the objects that were made for it.
 """
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 
 import msgspec
 
+from remit.adapters.hooks.roots import server_command as shared_command
+from remit.adapters.hosts.setup import Setup
 from remit.adapters.install.changes import Change
 from remit.adapters.install.files import EditError, read_file, remove_file, write_file
 from remit.adapters.install.originals import text_of
@@ -71,7 +75,7 @@ def registration(place: Place, rulebook: Rulebook) -> Registration | None:
     """What registering would do, or no longer doing so if the policy has none of its tools. Raises EditError."""
     path = place.setup.servers_path(place.root)
     before = _registered(place)
-    if not place.host.can_change_args or not OWN_IN_HOST & rulebook.book.tools.keys() or path is None:
+    if path is None or place.setup.servers_are_shared or not _is_served(place, rulebook):
         return removal(place)
     if before is not None and before.path != str(path):
         raise EditError(f"{shown(before.path, 300)}: has our server; uninstall first, then install again")
@@ -86,6 +90,31 @@ def registration(place: Place, rulebook: Rulebook) -> Registration | None:
     else:
         kept = Registered(str(path), made, now is None)
     return Registration(place, Change("settings", path, now, new.encode()), kept)
+
+
+def shared_servers(place: Place, rulebook: Rulebook) -> Path | None:
+    """The list of servers of all projects that ours belongs in; None if the host has none, or the policy no tools."""
+    path = place.setup.servers_path(place.root)
+    if path is None or not place.setup.servers_are_shared or not _is_served(place, rulebook):
+        return None
+    return Path(os.path.realpath(path))
+
+
+def is_registered(setup: Setup, root: Path, state: Path, host: str) -> bool | None:
+    """Whether our server stands in the host's list as this Remit writes it; None: the host has no list."""
+    path = setup.servers_path(root)
+    if path is None:
+        return None
+    try:
+        text = path.read_text("utf-8")
+        command = shared_command(host) if setup.servers_are_shared else server_command(state, host)
+        return setup.put_server(text, root, command)[0] == text
+    except (OSError, UnicodeDecodeError, RemitError):
+        return False
+
+
+def _is_served(place: Place, rulebook: Rulebook) -> bool:
+    return place.host.can_change_args and bool(OWN_IN_HOST & rulebook.book.tools.keys())
 
 
 def removal(place: Place) -> Registration | None:

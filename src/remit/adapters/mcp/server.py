@@ -11,12 +11,13 @@ from typing import Any
 
 import msgspec
 
+from remit.adapters.hooks.grounds import Grounds
 from remit.adapters.hooks.installed import read_installed
 from remit.adapters.hooks.stamp import unstamped
 from remit.adapters.hosts import registry
 from remit.enforce.attempt import Enforcer
 from remit.enforce.own import own_tool_in_host
-from remit.enforce.own_names import OWN_IN_HOST
+from remit.enforce.own_names import ACKNOWLEDGE, OWN_IN_HOST
 from remit.enforce.schema import tool_schema
 from remit.model.call import Call
 from remit.model.errors import RemitError
@@ -50,7 +51,8 @@ class OwnTools:
                 tools = enforcer.rulebook().book.tools
         except RemitError:
             return []  # each call says why nothing works
-        found = [tool_schema(tools[name]) for name in sorted(OWN_IN_HOST & tools.keys())]
+        here = OWN_IN_HOST if self._host.setup().catalog.names_agents else OWN_IN_HOST - {ACKNOWLEDGE}
+        found = [tool_schema(tools[name]) for name in sorted(here & tools.keys())]
         return [
             {
                 "name": one["name"],
@@ -67,7 +69,7 @@ class OwnTools:
             if name not in OWN_IN_HOST:
                 raise RemitError("there is no such tool", code="unknown-tool")
             stamp, args = unstamped(self._state, self._host.name, name, arguments)
-            with _Opened(self._host.name, self._state) as enforcer:
+            with _Opened(self._host.name, self._state, stamp.context.cwd) as enforcer:
                 args = self._in_policy_words(enforcer.rulebook(), args)
                 found = own_tool_in_host(enforcer, Call(stamp.agent, name, args, stamp.context))
             return msgspec.json.encode(found).decode(), False
@@ -92,10 +94,11 @@ _KEPT = frozenset({"type", "properties", "required"})
 class _Opened:
     """What is in force, and the store, for the length of a block. Raises RemitError."""
 
-    def __init__(self, host: str, state: Path) -> None:
+    def __init__(self, host: str, state: Path, cwd: str | None = None) -> None:
         installed = read_installed(state, host)
         self._opened = open_for_hook(state, point=host, url=installed.store, timeout=PATIENCE)
-        self._enforcer = Enforcer.of_project(Path(installed.root), state, self._opened.store, self._opened.ledger)
+        enforcer = Enforcer.of_project(Path(installed.root), state, self._opened.store, self._opened.ledger)
+        self._enforcer = Grounds(enforcer, state).at(installed, cwd)
 
     def __enter__(self) -> Enforcer:
         return self._enforcer

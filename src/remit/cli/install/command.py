@@ -33,7 +33,8 @@ def command(
         bool, Option("--managed", help="Hooks also in the managed settings of this machine, if you may write them.")
     ] = False,
     daemon: Annotated[
-        bool, Option("--daemon", help="A hook that finds no daemon starts one, which ends when nobody asks.")
+        bool,
+        Option("--daemon", help="A hook that finds no daemon starts one, which ends when nobody asks: the default."),
     ] = False,
     no_daemon: Annotated[bool, Option("--no-daemon", help="No hook starts a daemon any more.")] = False,
     yes: YesOption = False,
@@ -76,7 +77,7 @@ def _json(edits: Edits, written: bool) -> dict[str, Any]:
         "undefined_agents": edits.undefined_agents,
         "pins": edits.record.agents,
         "pins_changed": edits.pins,
-        "server": str(edits.server.change.path) if edits.server is not None and edits.server.kept is not None else None,
+        "server": str(edits.served) if edits.served is not None else None,
         "warnings": edits.warnings,
         "written": written,
     }

@@ -26,6 +26,10 @@ StateOption = Annotated[
 TypeOption = Annotated[str | None, Option("--type", metavar="TYPE", help="intent, outcome, activation, halt …")]
 DecisionOption = Annotated[str | None, Option("--decision", metavar="WORD", help="allow, ask or deny.")]
 CapsuleOption = Annotated[str | None, Option("--capsule", metavar="ID", help="The task.")]
+DataTierOption = Annotated[
+    list[str] | None,
+    Option("--data-tier", metavar="N", help="Calls that touched data of this tier: 0 to 3, unknown. Can be repeated."),
+]
 SinceOption = Annotated[str | None, Option("--since", metavar="MOMENT", help="Only entries from this time on.")]
 UntilOption = Annotated[str | None, Option("--until", metavar="MOMENT", help="Only entries before this time.")]
 
@@ -72,15 +76,22 @@ def filter_of(
     capsule: str | None = None,
     since: str | None = None,
     until: str | None = None,
+    data_tier: list[str] | None = None,
 ) -> Filter:
     """Which entries are wanted. Raises InputError for a word or a moment that there is not."""
     if decision is not None and decision not in ("allow", "ask", "deny"):
         raise InputError("--decision is allow, ask or deny")
     if type is not None and type not in ("intent", "outcome", *EVENTS):
         raise InputError("--type: there are no such entries", help=f"intent, outcome, {', '.join(EVENTS)}")
-    return Filter(
-        type, agent, tool, decision, capsule, moment_option(since, "--since"), moment_option(until, "--until")
-    )
+    for tier in data_tier or ():
+        if tier not in _DATA_TIERS:
+            raise InputError(f"--data-tier is one of {', '.join(_DATA_TIERS)}, not `{shown(tier)}`")
+    tiers = frozenset(_DATA_TIERS[tier] for tier in data_tier) if data_tier else None
+    first, last = moment_option(since, "--since"), moment_option(until, "--until")
+    return Filter(type, agent, tool, decision, capsule, first, last, tiers)
+
+
+_DATA_TIERS: dict[str, int | str] = {"0": 0, "1": 1, "2": 2, "3": 3, "unknown": "unknown"}
 
 
 def moment_option(text: str | None, name: str) -> str | None:

@@ -10,6 +10,7 @@ from remit.cli.common import FINE
 from remit.cli.ledger.lines import entry_text, out_line
 from remit.cli.ledger.options import (
     CapsuleOption,
+    DataTierOption,
     DecisionOption,
     SinceOption,
     StateOption,
@@ -37,6 +38,7 @@ def command(
     decision: DecisionOption = None,
     capsule: CapsuleOption = None,
     type: TypeOption = None,
+    data_tier: DataTierOption = None,
     since: SinceOption = None,
     until: UntilOption = None,
     limit: Annotated[int, Option("--limit", "-n", min=0, help="Only the newest N; 0 shows all.")] = 50,
@@ -49,7 +51,16 @@ def command(
     json: JsonOption = False,
 ) -> int:
     """Show one entry in full, or the newest entries that match the options."""
-    wanted = filter_of(type=type, agent=agent, tool=tool, decision=decision, capsule=capsule, since=since, until=until)
+    wanted = filter_of(
+        type=type,
+        agent=agent,
+        tool=tool,
+        decision=decision,
+        capsule=capsule,
+        since=since,
+        until=until,
+        data_tier=data_tier,
+    )
     with ledger_to_look(policy, state) as opened, opened.store.read() as view:
         if seq is None:
             found = matching(view, wanted, limit)

@@ -371,7 +371,8 @@ class Interpreter:
         if option.refuse:
             self.out.refused.append(f"`{name}`: {option.refuse}")
         self.out.effects |= set(option.adds)
-        self.opted = {**self.opted, **option.touches}
+        anywhere = {effect: None for effect, places in self.opted.items() if places is None}
+        self.opted = {**self.opted, **option.touches, **anywhere}
         if "write" in option.adds:
             self.written = True
         if option.sets is not None:

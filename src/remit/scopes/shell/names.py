@@ -62,7 +62,8 @@ def _subcommand(program: str, profile: Profile, words: list[str]) -> Iterator[Mi
         inner = found.sub.get(word)
         if inner is None:
             if found.any is None:
-                yield Misnamed(f"the catalog has no `{so_far} {shown(word)}`", near_miss(word, found.sub, cutoff=0.75))
+                near = near_miss(word, found.sub, cutoff=0.75, least=3)
+                yield Misnamed(f"the catalog has no `{so_far} {shown(word)}`", near)
             return
         so_far, found = f"{so_far} {word}", inner
 

@@ -123,14 +123,8 @@ class Run:
         subs = self.subs
         if subs is not None and not all(any(mine[: len(sub)] == sub for sub in subs) for mine in _subcommands(act)):
             return f"{self.describe()} only"
-        for wanted, words, what in (
-            (self.targets, act.targets, "target"),
-            (self.modules, act.modules, "module"),
-            (self.hosts, act.hosts, "host"),
-        ):
-            if wanted is None:
-                continue
-            if not words or not all(_among(word.text, wanted) for word in words):
+        for wanted, words, what in ((self.targets, act.targets, "target"), (self.modules, act.modules, "module")):
+            if wanted is not None and not _all_among(words, wanted):
                 return f"the {what} must be {_brief(sorted(wanted))}"
         if self.modules is None and act.modules:
             return f"the module {act.modules[0].text} is not named"
@@ -140,6 +134,8 @@ class Run:
         beyond = sorted(act.options - self.options) if self.options is not None else ()
         if beyond:
             return f"the option {beyond[0]} is not among {_brief(sorted(self.options or ()), 12)}"
+        if self.hosts is not None and not _all_among(act.hosts, self.hosts):
+            return f"the host must be {_brief(sorted(self.hosts))}"
         urls = self.urls
         if urls is not None and (act.hosts or not act.urls or not all(_within_urls(word, urls) for word in act.urls)):
             reached = ", ".join(word.raw for word in (*act.urls, *act.hosts)) or "nothing"
@@ -445,7 +441,16 @@ def _subcommands(act: Act) -> list[tuple[str, ...]]:
 def _named(program: str, sub: str) -> tuple[str, ...]:
     """The words of a subcommand in a rule; `kubectl: [get pods]` means what `get po` means."""
     words = sub.split()
-    return (*words[:1], *(name for word in words[1:] for name in resources(word))) if program in OBJECTS else (*words,)
+    if program not in OBJECTS:
+        return (*words,)
+    at, profile = 1, (known.sub.get(words[0]) if (known := profile_of(program)) is not None and words else None)
+    while profile is not None and at < len(words) and words[at] in profile.sub:
+        profile, at = profile.sub[words[at]], at + 1  # `rollout status` is one subcommand, about nothing yet
+    return (*words[:at], *(name for word in words[at:] for name in resources(word)))
+
+
+def _all_among(words: tuple[Word, ...], wanted: frozenset[str]) -> bool:
+    return bool(words) and all(_among(word.text, wanted) for word in words)
 
 
 def _among(text: str | None, wanted: frozenset[str]) -> bool:

@@ -5,13 +5,12 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Iterator
-from datetime import datetime
 from pathlib import Path
 
 import msgspec
 
-from remit.adapters.hooks.carrier import call_id
 from remit.adapters.hooks.installed import InstallError, read_installed
+from remit.adapters.hooks.silence import unseen
 from remit.adapters.hosts import registry
 from remit.adapters.hosts.setup import Finding, KeepsTranscripts
 from remit.enforce.in_force import ledger_settings
@@ -160,10 +159,7 @@ def _with_silence(project: Project, host: HostState, looked: Looked, calls: dict
     if not isinstance(setup, KeepsTranscripts) or host.at is None:
         return host
     since = host.at if looked.all else max(host.at, min(calls.values(), default=host.at))
-    begun = datetime.fromisoformat(since.replace("Z", "+00:00")).timestamp()
-    silent = [
-        one for one in setup.ran(project.root, begun) if one.at > since and call_id(one.session, one.use) not in calls
-    ]
+    silent = unseen(setup, project.root, since, calls)
     if not silent:
         return host
     last = max(silent, key=lambda one: one.at)

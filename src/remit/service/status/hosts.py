@@ -20,8 +20,10 @@ from remit.adapters.hosts import registry
 from remit.adapters.hosts.interface import OUTSIDE, Host, ReadsByItself
 from remit.adapters.hosts.registry import UnknownHost
 from remit.adapters.hosts.setup import UNHOOKED, Finding, Setup
-from remit.decide import decide
-from remit.enforce.paths import facts_at, look_up
+from remit.adapters.install.own_server import is_registered
+from remit.enforce.attempt import foreseen
+from remit.enforce.own_names import OWN_IN_HOST
+from remit.enforce.paths import facts_at
 from remit.model.call import Call, Context
 from remit.model.errors import RemitError
 from remit.model.rulebook import Rulebook
@@ -63,6 +65,12 @@ def host_state(name: str, root: Path, policy: Path, state: Path, rulebook: Ruleb
     findings += problems
     if rulebook is not None and main is not None:
         findings += _reads_by_itself(host, root, state, rulebook, main)
+    server = None
+    if rulebook is not None and OWN_IN_HOST & rulebook.book.tools.keys() and host.can_change_args:
+        server = is_registered(setup, root, state, name)
+    if server is False:
+        text = "the server of Remit's own tools is not registered, so agents can't make requests or acknowledge them"
+        findings.append(_fault("server-missing", text, again))
     open_ = {one.help for one in findings if one.code == "unset"}
     passes = [gap for gap in setup.catalog.passes if gap.key is None or any(gap.key in (text or "") for text in open_)]
     return HostState(
@@ -76,6 +84,7 @@ def host_state(name: str, root: Path, policy: Path, state: Path, rulebook: Ruleb
         definitions,
         tuple(passes),
         tuple(copies),
+        server,
     )
 
 
@@ -86,7 +95,7 @@ def _reads_by_itself(host: Host, root: Path, state: Path, rulebook: Rulebook, ma
     facts = facts_at(root / rulebook.book.root, state)
     for file, target, (tool, args) in host.reads_now(root):
         call = Call(main, tool, args, Context(cwd=str(root)))
-        found = decide(rulebook, call, look_up(rulebook, call, facts))
+        found = foreseen(rulebook, call, facts)
         if found.verdict is not ALLOW:
             text = (
                 f"{shown(file, 300)} makes the host read {shown(target, 300)} to its model, and {main} may not read it"

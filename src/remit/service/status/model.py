@@ -118,6 +118,8 @@ class HostState(msgspec.Struct, frozen=True):
     passes: tuple[Gap, ...] = ()
     """What the host lets through all the same."""
     copies: tuple[CopyState, ...] = ()
+    server: bool | None = None
+    """Remit's own MCP server is registered; None where the policy has none of its tools, or the host no list."""
 
 
 class Seen(msgspec.Struct, frozen=True):

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 
-from remit.adapters.hosts.interface import OWN_SERVER, Event, LastResort, Reply
+from remit.adapters.hosts.interface import Event, LastResort, Reply
+from remit.adapters.hosts.payload import server_names
 from remit.model.decision import Decision
 from remit.model.decoding import Decoding
 from remit.model.errors import CallError
@@ -162,11 +163,7 @@ class ClaudeCode:
 
     def names_of(self, tool: str) -> tuple[str, ...]:
         """As the host says, or `server/tool` for one of an MCP server."""
-        parts = tool.split("__", 2)
-        if len(parts) == 3 and parts[0] == "mcp" and all(parts):
-            own = (parts[2],) if parts[1] == OWN_SERVER else ()
-            return (tool, f"{parts[1]}/{parts[2]}", *own)
-        return (tool,)
+        return server_names(tool)
 
     def effective_args(self, tool: str, args: dict[str, Any]) -> dict[str, Any]:
         """The host strips blanks and slashes from the name of a skill."""

@@ -92,6 +92,8 @@ class ClaudeSetup:
 
     # Remit's own MCP server
 
+    servers_are_shared = False
+
     def servers_path(self, root: Path) -> Path:
         """Where the host keeps what it knows of each project: no command in the project's git gets at it."""
         user = _user()

@@ -12,7 +12,7 @@ import msgspec
 
 from remit.adapters.hosts.interface import Event, LastResort, Reply
 from remit.adapters.hosts.patches import files_of
-from remit.adapters.hosts.payload import args_in, cwd_in, decoded, text_in, with_err
+from remit.adapters.hosts.payload import args_in, cwd_in, decoded, server_names, text_in, with_err
 from remit.model.decision import Decision
 from remit.model.errors import CallError
 from remit.model.terms import ALLOW
@@ -72,8 +72,7 @@ class Codex:
 
     def names_of(self, tool: str) -> tuple[str, ...]:
         """As the host says, or `server/tool` for one of an MCP server."""
-        parts = tool.split("__", 2)
-        return (tool, f"{parts[1]}/{parts[2]}") if len(parts) == 3 and parts[0] == "mcp" and all(parts) else (tool,)
+        return server_names(tool)
 
     def effective_args(self, tool: str, args: dict[str, Any]) -> dict[str, Any]:
         """A patch is told by the files that it names."""

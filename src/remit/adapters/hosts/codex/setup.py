@@ -19,7 +19,7 @@ from remit.adapters.hooks.command import is_hook_command
 from remit.adapters.hosts import json_hooks
 from remit.adapters.hosts.catalog import HostCatalog, built_in_catalog
 from remit.adapters.hosts.codex.hook import AFTER, BEFORE, END, NAME
-from remit.adapters.hosts.interface import Where
+from remit.adapters.hosts.interface import OWN_SERVER, Where
 from remit.adapters.hosts.plain_setup import PlainSetup, from_env, home, said_in
 from remit.adapters.hosts.setup import Act, Finding, HookRun, Said, Seen
 from remit.model.errors import RemitError
@@ -124,6 +124,35 @@ class CodexSetup(PlainSetup):
         """No line is left."""
         return not text.strip()
 
+    # Remit's own MCP server
+
+    def servers_path(self, root: Path) -> Path:
+        """Where hooks stand, too."""
+        return self.settings_path(root, "user")
+
+    def put_server(self, text: str | None, root: Path, command: Sequence[str]) -> tuple[str, int]:
+        """In our block. Raises TomlError."""
+        text = text or ""
+        if OWN_SERVER in _servers(_parsed(_without(text))):
+            raise TomlError(f"it has an MCP server `{OWN_SERVER}` of its own", help="give that one another name")
+        lines = f"[mcp_servers.{OWN_SERVER}]\ncommand = {_quoted(command[0])}\n"
+        lines += f"args = [{', '.join(map(_quoted, command[1:]))}]\n"
+        if lines in text:
+            return text, 0
+        start, end = text.find(_OPENS), text.find(_CLOSES)
+        if start < 0 or end < start:
+            raise TomlError("there is no block of Remit's that its server could stand in")
+        old = text[start:end].find(f"[mcp_servers.{OWN_SERVER}]\n")
+        kept = text[:end] if old < 0 else text[: start + old]
+        joint = "\n" if old < 0 else ""
+        whole = kept + joint + lines + text[end:]
+        _parsed(whole)
+        return whole, 0
+
+    def take_server(self, text: str, root: Path, made: int) -> str:
+        """It goes with our block. Raises TomlError."""
+        return _without(text)
+
     # How it stands
 
     def survey(self, root: Path) -> Seen:
@@ -134,8 +163,7 @@ class CodexSetup(PlainSetup):
         warnings = []
         for one in (path, root / FOLDER / "config.toml"):
             try:
-                found = _parsed(json_hooks.read_text(one) or "").get("mcp_servers")
-                servers += list(found) if isinstance(found, dict) else []
+                servers += _servers(_parsed(json_hooks.read_text(one) or ""))
             except TomlError as error:
                 warnings.append(f"{shown(one, 300)}: {error}")
         return Seen(tuple(dict.fromkeys(servers)), (path,) if _OPENS in text else (), tuple(warnings))
@@ -246,6 +274,11 @@ class CodexSetup(PlainSetup):
         if decision not in ("allow", "deny") or not isinstance(reason, str):
             return Said(None, alarm="its decision is none that the host knows")
         return Said(decision, reason)
+
+
+def _servers(data: dict[str, Any]) -> list[str]:
+    found = data.get("mcp_servers")
+    return list(found) if isinstance(found, dict) else []
 
 
 def _handlers(hooks: Any, event: str) -> Iterator[tuple[tuple[int, int, Any], dict[str, Any]]]:

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from remit.adapters.hosts.interface import Event, LastResort, Reply
+from remit.adapters.hosts.interface import OWN_SERVER, Event, LastResort, Reply
 from remit.adapters.hosts.patches import files_of
-from remit.adapters.hosts.payload import alike, args_in, cwd_in, decoded, text_in, with_err
+from remit.adapters.hosts.payload import alike, args_in, cwd_in, decoded, own_names, text_in, with_err
 from remit.model.decision import Decision
 from remit.model.errors import CallError
 from remit.model.terms import ALLOW, ASK, DENY
@@ -66,6 +66,7 @@ def read_event(data: bytes) -> Event:
         agent=agent,
         handed=handed,
         launched_in=parent if isinstance(parent, str) else "",
+        within=parent if isinstance(parent, str) else "",
         cwd=cwd_in(found),
         person=True,
     )
@@ -122,7 +123,7 @@ class CopilotCli:
 
     def names_of(self, tool: str) -> tuple[str, ...]:
         """As the host says: a tool of an MCP server is `server-tool`."""
-        return (tool,)
+        return own_names(tool, f"{OWN_SERVER}-")
 
     def effective_args(self, tool: str, args: dict[str, Any]) -> dict[str, Any]:
         """One path may stand in the place of a list; a patch is told by the files that it names."""

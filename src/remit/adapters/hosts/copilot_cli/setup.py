@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
 from types import MappingProxyType
@@ -87,14 +87,17 @@ class CopilotSetup(JsonSetup):
         """As in a terminal: a question must show as one."""
         return {**os.environ, "COPILOT_CLI": "1", "COPILOT_LOADER_PID": "1", "COPILOT_PROJECT_DIR": str(root)}
 
+    def servers_path(self, root: Path) -> Path:
+        """A file of its own."""
+        return _user() / "mcp-config.json"
+
+    def server_entry(self, command: Sequence[str]) -> dict[str, Any]:
+        """All of its tools are offered."""
+        return {"type": "local", "command": command[0], "args": list(command[1:]), "tools": ["*"]}
+
     def servers(self, root: Path) -> list[str]:
         """Those of the user and of the project."""
-        found: list[str] = []
-        for path in (_user() / "mcp-config.json", root / ".mcp.json", root / ".github" / "mcp.json"):
-            data = json_hooks.read_json(path)
-            servers = data.get("mcpServers") if isinstance(data, dict) else None
-            found += list(servers) if isinstance(servers, dict) else []
-        return found
+        return json_hooks.servers_in((self.servers_path(root), root / ".mcp.json", root / ".github" / "mcp.json"))
 
     def switches(self, root: Path, settings: Path) -> Iterator[Finding]:
         """Keys of its settings, and files beside ours."""

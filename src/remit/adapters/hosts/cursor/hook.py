@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from remit.adapters.hosts.interface import Event, LastResort, Reply
-from remit.adapters.hosts.payload import args_in, decoded, text_in, with_err
+from remit.adapters.hosts.payload import args_in, decoded, own_names, text_in, with_err
 from remit.model.decision import Decision
 from remit.model.errors import CallError
 from remit.model.terms import ALLOW
@@ -48,6 +48,7 @@ def read_event(data: bytes) -> Event:
         args=args_in(found, "tool_input"),
         use=text_in(found, "tool_use_id"),
         cwd=_cwd(found),
+        named=False,
     )
 
 
@@ -77,8 +78,8 @@ class Cursor:
     read_event = staticmethod(read_event)
 
     def names_of(self, tool: str) -> tuple[str, ...]:
-        """As the host says: a tool of an MCP server is `MCP:tool`."""
-        return (tool,)
+        """As the host says: a tool of any MCP server is `MCP:tool`."""
+        return own_names(tool, "MCP:")
 
     def effective_args(self, tool: str, args: dict[str, Any]) -> dict[str, Any]:
         """As they are."""

@@ -75,14 +75,13 @@ class CursorSetup(JsonSetup):
         """Where the session was started is in it."""
         return {**os.environ, "CURSOR_PROJECT_DIR": str(root)}
 
+    def servers_path(self, root: Path) -> Path:
+        """A file of its own."""
+        return home() / FOLDER / "mcp.json"
+
     def servers(self, root: Path) -> list[str]:
         """Those of the user and of the project."""
-        found: list[str] = []
-        for path in (home() / FOLDER / "mcp.json", root / FOLDER / "mcp.json"):
-            data = json_hooks.read_json(path)
-            servers = data.get("mcpServers") if isinstance(data, dict) else None
-            found += list(servers) if isinstance(servers, dict) else []
-        return found
+        return json_hooks.servers_in((self.servers_path(root), root / FOLDER / "mcp.json"))
 
     def switches(self, root: Path, settings: Path) -> Iterator[Finding]:
         """Other hooks, which may change arguments."""

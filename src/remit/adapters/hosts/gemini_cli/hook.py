@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from remit.adapters.hosts.interface import Event, LastResort, Reply
-from remit.adapters.hosts.payload import alike, args_in, cwd_of, decoded, text_in, with_err
+from remit.adapters.hosts.interface import OWN_SERVER, Event, LastResort, Reply
+from remit.adapters.hosts.payload import alike, args_in, cwd_of, decoded, own_names, text_in, with_err
 from remit.model.decision import Decision
 from remit.model.errors import CallError
 from remit.model.terms import ALLOW
@@ -45,7 +45,7 @@ def read_event(data: bytes) -> Event:
         return Event("after", session=session, alike=same, failed="tool-failed" if failed else None)
     moment = "".join(sign for sign in text_in(found, "timestamp") if sign.isdigit())
     cwd = cwd_of(found, args.get("dir_path") if tool == SHELL else None)
-    return Event("before", session=session, tool=tool, args=args, use=f"{same}.{moment or 0}", cwd=cwd)
+    return Event("before", session=session, tool=tool, args=args, use=f"{same}.{moment or 0}", cwd=cwd, named=False)
 
 
 class GeminiCli:
@@ -65,7 +65,7 @@ class GeminiCli:
 
     def names_of(self, tool: str) -> tuple[str, ...]:
         """As the host says: a tool of an MCP server is `mcp_server_tool`."""
-        return (tool,)
+        return own_names(tool, f"mcp_{OWN_SERVER}_")
 
     def effective_args(self, tool: str, args: dict[str, Any]) -> dict[str, Any]:
         """Where a command starts is the call's own directory."""

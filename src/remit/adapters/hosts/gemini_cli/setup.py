@@ -82,14 +82,13 @@ class GeminiSetup(JsonSetup):
         """Where the session was started is in it."""
         return {**os.environ, "GEMINI_CWD": str(root), "GEMINI_PROJECT_DIR": str(root)}
 
+    def servers_path(self, root: Path) -> Path:
+        """Where hooks stand, too."""
+        return _user() / "settings.json"
+
     def servers(self, root: Path) -> list[str]:
         """Those of the user and of the project."""
-        found: list[str] = []
-        for path in (_user() / "settings.json", root / FOLDER / "settings.json"):
-            data = json_hooks.read_json(path)
-            servers = data.get("mcpServers") if isinstance(data, dict) else None
-            found += list(servers) if isinstance(servers, dict) else []
-        return found
+        return json_hooks.servers_in((_user() / "settings.json", root / FOLDER / "settings.json"))
 
     def switches(self, root: Path, settings: Path) -> Iterator[Finding]:
         """`hooksConfig` can switch all hooks off, or those of a name."""

@@ -2,7 +2,8 @@
 
 So both sides of this are ours. The plugin throws, which blocks the call, for every answer but one that allows it.
 
-    {"event": "before", "session": …, "call": …, "tool": …, "args": {…}, "agent": …, "parent": …, "cwd": …}
+    {"event": "before", "session": …, "call": …, "tool": …, "args": {…}, "agent": …, "parent": …, "root": …,
+     "cwd": …}
     {"verdict": "allow", "args": {…}}
 """
 
@@ -12,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from remit.adapters.hosts.interface import Event, LastResort, Reply
+from remit.adapters.hosts.interface import OWN_SERVER, Event, LastResort, Reply
 from remit.adapters.hosts.patches import files_of
-from remit.adapters.hosts.payload import args_in, cwd_of, decoded, text_in
+from remit.adapters.hosts.payload import args_in, cwd_of, decoded, own_names, text_in
 from remit.model.decision import Decision
 from remit.model.errors import CallError
 from remit.model.terms import ALLOW
@@ -38,7 +39,7 @@ def read_event(data: bytes) -> Event:
         return Event("after", session=session, use=use)
     if name != "before":
         raise CallError("no event of this host")
-    agent, parent = text_in(found, "agent"), found.get("parent")
+    agent, parent, root = text_in(found, "agent"), found.get("parent"), found.get("root")
     handed = isinstance(parent, str) and bool(parent)
     tool, args = text_in(found, "tool"), args_in(found, "args")
     return Event(
@@ -50,6 +51,7 @@ def read_event(data: bytes) -> Event:
         agent=agent if handed or agent not in MAIN else None,
         handed=handed,
         launched_in=parent if isinstance(parent, str) else "",
+        within=root if isinstance(root, str) else "",
         cwd=cwd_of(found, args.get("workdir") if tool == SHELL else None),
     )
 
@@ -71,7 +73,7 @@ class OpenCode:
 
     def names_of(self, tool: str) -> tuple[str, ...]:
         """As the host says: a tool of an MCP server is `server_tool`."""
-        return (tool,)
+        return own_names(tool, f"{OWN_SERVER}_")
 
     def effective_args(self, tool: str, args: dict[str, Any]) -> dict[str, Any]:
         """A patch is told by the files that it names, and where a command starts is the call's own directory."""

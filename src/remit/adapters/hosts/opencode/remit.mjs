@@ -30,9 +30,11 @@ async function caller(client, session, call) {
   const about = await client.session.get({ path: { id: session } })
   const said = await client.session.messages({ path: { id: session } })
   const parent = about?.data?.parentID ?? null
+  let root = session
+  for (let above = parent; above; root = above, above = (await client.session.get({ path: { id: above } }))?.data?.parentID);
   for (const message of [...(said?.data ?? [])].reverse()) {
     if (message.parts?.some((part) => part.callID === call)) {
-      return { parent, agent: message.info?.agent ?? message.info?.mode }
+      return { parent, root, agent: message.info?.agent ?? message.info?.mode }
     }
   }
   throw new Error("Remit: nobody can say which agent calls; nothing may run")
@@ -50,9 +52,9 @@ export default {
       async "tool.execute.before"(input, output) {
         // Plain data in the place of whatever another plugin left there: what is judged is what runs.
         const args = parse(stringify(output.args ?? {}))
-        const { agent, parent } = await caller(client, input.sessionID, input.callID)
+        const { agent, parent, root } = await caller(client, input.sessionID, input.callID)
         const event = { event: "before", session: input.sessionID, call: input.callID, tool: input.tool }
-        const said = await ask(command, directory, stringify({ ...event, args, agent, parent, cwd: directory }))
+        const said = await ask(command, directory, stringify({ ...event, args, agent, parent, root, cwd: directory }))
         let answer = null
         try {
           answer = parse(said.out)

@@ -103,7 +103,7 @@ class OpenCodeSetup(PlainSetup):
 
     def take_hooks(self, text: str, ours: Sequence[str], before: str | None) -> str:
         """Raises JsonError."""
-        text = _drop(text)
+        text = json_hooks.take_server(_drop(text), "mcp", NAME, before)
         if json_text.get(text, ("permission", FLOOR)) == "deny":
             text = json_text.remove(text, ("permission", FLOOR))
         said = json_text.get(text, ("permission",))
@@ -118,6 +118,20 @@ class OpenCodeSetup(PlainSetup):
     def is_empty(self, text: str) -> bool:
         """Raises JsonError."""
         return not text.strip() or not json_text.parse(text).data
+
+    # Remit's own MCP server
+
+    def servers_path(self, root: Path) -> Path:
+        """Where the plugin stands, too."""
+        return _user() / "opencode.json"
+
+    def put_server(self, text: str | None, root: Path, command: Sequence[str]) -> tuple[str, int]:
+        """Raises JsonError."""
+        return json_hooks.put_server(text, "mcp", {"type": "local", "command": list(command), "enabled": True})
+
+    def take_server(self, text: str, root: Path, made: int) -> str:
+        """Raises JsonError."""
+        return json_hooks.take_server(text, "mcp", NAME, None if made else text)
 
     # How it stands
 

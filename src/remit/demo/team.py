@@ -1,6 +1,8 @@
-"""Remit in a minute: a team of scripted agents behind Guard, on a scratch workspace with real files, git and SQLite.
+"""A team of four scripted agents behind Guard, on a scratch workspace with real files, git and SQLite.
 
-make demo
+One hands work on, one researches, one implements, one reviews. What it shows: scopes on paths, commands and SQL;
+questions to a person, answered for one call; a task with limits and a budget that is handed on; a plan that a person
+passes once; data that only a task opens.
 """
 
 from __future__ import annotations
@@ -15,27 +17,28 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-from team.tools import Tools, declare, make_workspace
 
 from remit import CallDenied, CallPending, Guard, RemitError, audit, entries, open_log, task_from
+from remit.demo.team_tools import Tools, declare, make_workspace
+from remit.model.shipped import HOME
 
-HERE = Path(__file__).parent
+POLICY = Path(HOME, "catalog", "demo", "remit.yaml")
 COLOURS = {"allow": "32", "ask": "33", "deny": "31"}
 SIGNS = {"allow": "✅", "ask": "✋", "deny": "❌"}
 PERSON = "ann"
 
 
-def main() -> None:
+def play() -> None:
     """The team at work, then what the ledger says about it."""
     if shutil.which("git") is None or shutil.which("bash") is None:
-        raise SystemExit("the demo works on a real repository: it needs git and bash on PATH")
+        raise RemitError("the demo works on a real repository: it needs git and bash on PATH", code="no-git")
     place = Path(tempfile.mkdtemp(prefix="remit-demo-"))
     workspace, state = place / "workspace", place / "state"
     workspace.mkdir(parents=True)
     make_workspace(workspace, place / "remote.git")
     prompts = Counter[str]()
     guard = Guard(
-        HERE / "team" / "remit.yaml",
+        POLICY,
         root=workspace,
         state=state,
         point="demo",
@@ -47,7 +50,7 @@ def main() -> None:
         Team(guard, tools).work()
         report(guard, prompts)
     verified(workspace, state)
-    print(NEXT.replace("STATE", str(state)))
+    print(NEXT.replace("STATE", str(state)).replace("POLICY", str(POLICY)))
 
 
 class Team:
@@ -240,7 +243,7 @@ def verified(workspace: Path, state: Path) -> None:
     for fault in found.problems:
         print(f"❌ {fault.message}")
     if not found.verified:
-        raise SystemExit(1)
+        raise RemitError("the ledger of the demo does not verify", code="not-verified")
     print(f"✅ ledger verified: {found.report.size} entries, {found.values} values, signed")
 
 
@@ -262,14 +265,11 @@ def paint(text: str, colour: str) -> str:
 
 NEXT = """
 Where to go next
-  .venv/bin/remit matrix --policy examples/team/remit.yaml    who may do what
-  .venv/bin/remit ledger show --state STATE    what the ledger says
-  docs/guard.md                                               put your own functions behind Guard
-  docs/tutorial.md                                            write a policy of your own in ten minutes
+  remit scan                        what your own repository says about its agents
+  remit init                        a first policy from that (after make: .venv/bin/remit)
+  remit matrix --policy POLICY
+                                    who may do what in this demo
+  remit ledger show --state STATE
+                                    what its ledger says
+  docs/tutorial.md, docs/guard.md   write a policy; put your own functions behind Guard
 """
-
-if __name__ == "__main__":
-    try:
-        main()
-    except RemitError as error:
-        raise SystemExit(f"error: {error}") from None

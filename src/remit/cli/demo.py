@@ -1,0 +1,29 @@
+"""`remit demo`: see it work."""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+from typing import Annotated
+
+from remit.cli.common import FINE, InputError
+from remit.cli.parameters import Argument
+from remit.model.text import did_you_mean, shown
+
+STORIES = {"team": "remit.demo.team"}
+"""Each has a function `play`, which prints what happens and ends by itself."""
+
+
+def command(
+    story: Annotated[str, Argument(metavar="[STORY]", help="Which story: team.")] = "team",
+) -> int:
+    """Show Remit at work: agents on real files, git and SQLite, in a private folder. It ends by itself.
+
+    Example: `remit demo`
+    """
+    if story not in STORIES:
+        raise InputError(f"no story `{shown(story)}`{did_you_mean(story, STORIES)}; there are {', '.join(STORIES)}")
+    if sys.stdout is not None and hasattr(sys.stdout, "reconfigure"):
+        sys.stdout.reconfigure(errors="replace")
+    import_module(STORIES[story]).play()
+    return FINE

@@ -1,0 +1,160 @@
+"""Marked regions of documents, written from the policy: a matrix, a section for each agent, the text of a prompt.
+
+    <!-- remit:matrix -->
+    …
+    <!-- /remit -->
+
+What stands between the marks is Remit's; everything else is the author's and stays as it is, to the byte.
+"""
+
+from __future__ import annotations
+
+import re
+
+import msgspec
+
+from remit.explain.cells import MatrixCell
+from remit.explain.matrix import callers_of, cell_for, make_matrix, tools_of
+from remit.explain.pages import escaped_markdown, legend
+from remit.model.errors import RemitError
+from remit.model.names import known_name
+from remit.model.rulebook import Rulebook
+from remit.model.text import shown
+
+KINDS = ("matrix", "sections", "agent", "prompt")
+START = "<!-- remit:"
+_START = re.compile(r"<!--\s*remit:\s*([a-z]+)(?:[ \t]+([^\s>]+))?\s*-->[ \t]*(?=\r?\n|$)")
+_END = re.compile(r"<!--\s*/remit\s*-->")
+_FENCE = re.compile(r"^\s{0,3}(```|~~~).*?^\s{0,3}\1", re.MULTILINE | re.DOTALL)
+
+
+class RegionError(RemitError):
+    """A region that can't be written; `str(error)` names the line."""
+
+    code = "bad-region"
+
+
+class Region(msgspec.Struct, frozen=True):
+    """One marked region: what it should show, and where its text lies."""
+
+    kind: str
+    name: str | None
+    start: int
+    end: int
+    line: int
+
+
+def regions_of(text: str) -> list[Region]:
+    """The regions of a document, in order; marks inside of code blocks are examples. Raises RegionError."""
+    code = [(match.start(), match.end()) for match in _FENCE.finditer(text)]
+    found: list[Region] = []
+    at = 0
+    while (start := _START.search(text, at)) is not None:
+        at = start.end()
+        if any(low <= start.start() < high for low, high in code):
+            continue
+        line = text.count("\n", 0, start.start()) + 1
+        end = _END.search(text, start.end())
+        other = _START.search(text, start.end())
+        if end is None or (other is not None and other.start() < end.start()):
+            raise RegionError(f"line {line}: the region has no end; add <!-- /remit -->")
+        if start[1] not in KINDS:
+            raise RegionError(f"line {line}: no region `{shown(start[1])}`; there are {', '.join(KINDS)}")
+        if (start[2] is None) != (start[1] in ("matrix", "sections")):
+            needs = "needs the name of an agent" if start[2] is None else "takes no name"
+            raise RegionError(f"line {line}: `remit:{start[1]}` {needs}")
+        found.append(Region(start[1], start[2], start.end(), end.start(), line))
+        at = end.end()
+    return found
+
+
+def written(rulebook: Rulebook, text: str) -> tuple[str, list[Region]]:
+    """The document with every region as the policy has it, and those that changed. Raises RegionError."""
+    changed: list[Region] = []
+    newline = "\r\n" if "\r\n" in text else "\n"
+    for region in reversed(regions_of(text)):
+        content = region_text(rulebook, region)
+        new = f"\n{content.strip()}\n".replace("\n", newline)
+        if text[region.start : region.end] != new:
+            changed.insert(0, region)
+            text = text[: region.start] + new + text[region.end :]
+    return text, changed
+
+
+def region_text(rulebook: Rulebook, region: Region) -> str:
+    """What a region shows. Raises RegionError."""
+    if region.kind == "matrix":
+        return matrix_text(rulebook)
+    if region.kind == "sections":
+        return "\n".join(agent_text(rulebook, name) for name in callers_of(rulebook, everyone=False))
+    try:
+        name = known_name(region.name or "", list(rulebook.book.callers), "agent")
+    except RemitError as error:
+        raise RegionError(f"line {region.line}: {error}") from None
+    return agent_text(rulebook, name) if region.kind == "agent" else prompt_text(rulebook, name)
+
+
+def matrix_text(rulebook: Rulebook) -> str:
+    """The matrix as a table: the tools that somebody may use, and a legend."""
+    matrix = make_matrix(rulebook)
+    rows = [tool for tool in matrix.tools if any(matrix.cell(tool, c).verdict != "deny" for c in matrix.callers)]
+    lines = [
+        "| Tool | " + " | ".join(map(escaped_markdown, matrix.callers)) + " |",
+        "|" + " --- |" * (len(matrix.callers) + 1),
+    ]
+    lines += [
+        f"| {escaped_markdown(tool)} | " + " | ".join(matrix.cell(tool, c).symbol for c in matrix.callers) + " |"
+        for tool in rows
+    ]
+    return "\n".join([*lines, "", f"**Legend:** {legend()}", ""])
+
+
+def agent_text(rulebook: Rulebook, name: str) -> str:
+    """A section about one agent: how many tools, which, and every limit in words."""
+    cells = _cells(rulebook, name)
+    lines = [f"### {escaped_markdown(name)}", ""]
+    names = (
+        ", ".join(f"{escaped_markdown(tool)}{'' if not cell.scopes else ' ' + cell.symbol}" for tool, cell in cells)
+        or "none"
+    )
+    lines.append(f"- **{len(cells)} allowed:** {names}")
+    lines += [
+        f"- **{escaped_markdown(tool)} {cell.symbol}** — {escaped_markdown('; '.join(cell.scopes))}"
+        for tool, cell in cells
+        if cell.scopes
+    ]
+    for limit in dict.fromkeys(limit for _, cell in cells for limit in cell.limits):
+        lines.append(f"- {escaped_markdown(limit)}")
+    return "\n".join([*lines, ""])
+
+
+def prompt_text(rulebook: Rulebook, name: str) -> str:
+    """What to tell the agent itself: MAY, MUST ASK, MAY NOT."""
+    may, ask, denied = [], [], []
+    for tool in tools_of(rulebook):
+        cell = cell_for(rulebook, name, tool)
+        said = f"`{shown(tool)}`" + (f": {shown('; '.join(cell.scopes), 400)}" if cell.scopes else "")
+        if cell.verdict == "deny":
+            denied.append(f"`{shown(tool)}`")
+        elif cell.verdict == "ask":
+            ask.append(said)
+        else:
+            may.append(said)
+    lines = ["**You MAY**", "", *([f"- {one}" for one in may] or ["- nothing"]), ""]
+    if ask:
+        lines += ["**You MUST ASK before**", "", *[f"- {one}" for one in ask], ""]
+    lines += ["**You MAY NOT**", ""]
+    lines.append(f"- use {', '.join(denied)}" if denied else "- do anything that the lists above don't name")
+    lines += ["- go beyond the limits above; every call is checked, and a denial says why", ""]
+    return "\n".join(lines)
+
+
+def session_lists(rulebook: Rulebook, name: str) -> tuple[list[str], list[str]]:
+    """What to enable in the host for this agent, and what to leave off."""
+    on = [tool for tool, _ in _cells(rulebook, name)]
+    return on, [tool for tool in tools_of(rulebook) if tool not in on]
+
+
+def _cells(rulebook: Rulebook, name: str) -> list[tuple[str, MatrixCell]]:
+    found = ((tool, cell_for(rulebook, name, tool)) for tool in tools_of(rulebook))
+    return [(tool, cell) for tool, cell in found if cell.verdict != "deny"]
