@@ -57,6 +57,7 @@ KINDS = frozenset(
         "paths_in",
         "toml_setting",
         "plugin",
+        "mount",
         "prefix",
         "resource",
         "rename",

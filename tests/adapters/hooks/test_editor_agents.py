@@ -49,7 +49,12 @@ class Editor:
     def ask(self, command: str, path: str, **more: Any) -> tuple[int, str]:
         """The exit code and the decision; the count makes each a call of its own."""
         self.count += 1
-        said = {"hookEventName": "PreToolUse", "sessionId": "s", "tool_use_id": f"u{self.count}", "cwd": str(self.root)}
+        said: dict[str, Any] = {
+            "hookEventName": "PreToolUse",
+            "sessionId": "s",
+            "tool_use_id": f"u{self.count}",
+            "cwd": str(self.root),
+        }
         said |= {"tool_name": "create_file", "tool_input": {"filePath": str(self.root / path), "content": "x"}, **more}
         done = subprocess.run(
             ["/bin/sh", "-c", command],

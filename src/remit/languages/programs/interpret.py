@@ -27,6 +27,7 @@ from remit.languages.programs.derived import (
     touch_edited,
     touch_into,
     touch_linked,
+    touch_mounted,
     touch_numbered,
     touch_pathspec,
     touch_pieces,
@@ -612,6 +613,8 @@ class Interpreter:
                 out.effects.add("system")  # the machine's own folders
         elif kind == "prefix":
             touch_pieces(out, word)
+        elif kind == "mount":
+            touch_mounted(out, word)
         elif kind == "write_tree":
             out.touch("write", word, deep=True, some=True)
         elif kind == "edit":
