@@ -578,7 +578,7 @@ class Interpreter:
                 "edit",
                 "write_tree",
                 "attributes",
-            ):
+            ) and not (kind == "jq" and self.profile.at_most is not None):
                 out.unknown.append(f"`{word.raw}` is not literal")
         if kind == "read":
             out.touch("read", word)
