@@ -75,7 +75,8 @@ class Authority:
         """Agents whose violation could not be recorded, with its code: they are halted here until it is."""
 
     def _trust(self, rulebook: Rulebook | None) -> Trust:
-        return Trust(self.scribe.made, rulebook is not None and needs_none(rulebook.book))
+        book = rulebook.book if rulebook is not None else None
+        return Trust(self.scribe.made, needs_none(book), book)
 
     # Halts and incidents
 
