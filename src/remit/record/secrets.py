@@ -63,7 +63,9 @@ _TYPES = frozenset(
 )
 """What stands behind a name in code and is no value: types, and words that begin a line."""
 _SIGN = "\ue000"
-_OPEN_KEYS = frozenset(("public", "primary", "sort", "foreign", "cache", "partition", "sub", "idempotency", "row"))
+_OPEN_KEYS = frozenset(
+    ("public", "primary", "sort", "foreign", "cache", "partition", "sub", "idempotency", "row", "axis")
+)
 _ENDINGS = ("password", "passwd", "passphrase", "secret", "token", "apikey", "pw", "storepass", "keypass")
 """`wgDBpassword`: words that nothing separates."""
 _ARGUMENTS = 256
@@ -273,7 +275,8 @@ def _names_a_secret(path: str) -> bool:
         return True
     if not words or words[-1] in known.plain:
         return False
-    if len(words) > 1 and last.isupper() and words[-1] == "key" and words[-2] not in _OPEN_KEYS:
+    named = last.isupper() or words[0] == "x"  # a setting, a header
+    if len(words) > 1 and named and words[-1] == "key" and words[-2] not in _OPEN_KEYS:
         return True
     if words[-1].endswith(_ENDINGS) and words[-1] not in known.plain:
         return True
