@@ -178,6 +178,7 @@ LISTS = {
     "adapters/hosts/registry.py": "the table of hosts",
     "catalog/scan.yaml": "where every program keeps its definitions and settings, hosts of ours or not",
     "catalog/teams/coding.yaml": "a policy for a team in one host",
+    "catalog/demo/nexus.yaml": "the policy of a team in one host, as the example has it",
     "catalog/protected.yaml": "the configuration of every host is protected, installed or not",
     "catalog/programs/environment.yaml": "their makers' variables hold secrets",
     "catalog/programs/gh.yaml": "a program's own subcommands",

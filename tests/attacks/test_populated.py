@@ -95,6 +95,12 @@ PROTECTED = [
     "cp -rT docs/evil docs/n",
     "rsync -a docs/evil/ docs/n/",
     "git clone . docs/n",
+    # what a container is given
+    "docker run --rm -v .:/app app rm -rf /app/.claude",
+    "docker run --rm -v ./.claude:/x app touch /x/y",
+    "docker run --rm --mount type=bind,source=.,target=/app app ls",
+    "docker run --rm --volumes-from dev app ls",
+    "docker exec dev touch /app/x",
 ]
 PRIVATE = [
     "cat docs/deep/../p.txt",
@@ -204,6 +210,7 @@ CODE = [
     "jupyter notebook",
     "ansible-inventory -i hosts.py --list",
     "ldd ./x",
+    "dbt test",
 ]
 CONNECTS = [
     # npm asks the registry, which a file of the workspace names, for a newer npm
@@ -265,6 +272,9 @@ EVERYDAY = [
     ("offline", "pandoc --sandbox docs/a.md -o docs/a.docx"),
     ("codeless", "npm ls"),
     ("codeless", "pip list"),
+    ("open", "docker run --rm app:dev pytest"),
+    ("open", "docker run --rm -v ./src:/app app:dev ls /app"),
+    ("open", "dbt run --select orders"),
     ("open", "rm docs/to"),
     ("locked", "unlink docs/to"),
     ("kept_out", "rm docs/link"),

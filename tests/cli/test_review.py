@@ -6,7 +6,9 @@ import json
 
 import pytest
 
+from remit.cli.review import _use
 from remit.declare.insert import with_value
+from remit.record.stats import Use
 from tests.cli.living_kit import FREE, Team
 
 POLICY = (
@@ -102,3 +104,11 @@ def test_one_value_is_set_and_every_other_byte_kept(text: str, made: str) -> Non
 def test_where_no_place_is_certain(text: str) -> None:
     with pytest.raises(ValueError, match="`"):
         with_value(text, ("agents", "a"), "k", "{v: 1}")
+
+
+@pytest.mark.parametrize(("allowed", "denied", "often"), [(0, 4, False), (0, 5, True), (20, 5, True), (21, 5, False)])
+def test_many_denials_are_said(allowed: int, denied: int, often: bool) -> None:
+    use = Use()
+    for decision in ["allow"] * allowed + ["deny"] * denied:
+        use.add({"decision": decision, "tool": "read", "code": "not-permitted", "effects": ["read"]})
+    assert ("denied often" in _use(use)) is often

@@ -202,6 +202,6 @@ def test_08_what_was_written_is_listed_by_the_ledger(tmp_path, capsys, monkeypat
         with guard.agent("Builder", capsule="TASK-1"):
             for name in ("src/a.py", "src/b.py"):
                 guard.call("Write", {"file_path": name, "content": "x"})
-    report = remit("capsule", "report", "TASK-1")
+    report = remit("capsule", "report", "TASK-1", "--json")
     assert report.code == 0, report.err
-    assert "Write" in report.out
+    assert [one["path"] for one in report.json["files"]] == ["src/a.py", "src/b.py"]

@@ -207,6 +207,21 @@ def test_halted_between_decision_and_begin(place: Place, monkeypatch: pytest.Mon
     assert done == [True]
 
 
+def test_on_a_server_the_last_look_is_within_the_commit(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A durable call asks a server once who is halted, and then within the commit of its intent."""
+    here, one = place.process()
+    looks: list[object] = []
+    before = one.halts
+
+    def halts(*args: Any) -> frozenset[str]:
+        looks.append(args)
+        return before(*args)
+
+    monkeypatch.setattr(one, "halts", halts)
+    assert tried(here, "sub", "look", LOOK, data_tier=2) == "ran"
+    assert len(looks) == (1 if place.url is not None else 2)
+
+
 def test_a_violation_that_can_not_be_recorded_halts_here(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
     (here, _), (there, other) = place.process(), place.process()
     with monkeypatch.context() as patch:

@@ -14,11 +14,14 @@ import pytest
 
 from remit.record.append import TREE, append
 from remit.record.entry import Entry, event_entry
-from remit.record.errors import LedgerError
+from remit.record.errors import LedgerError, LedgerUnavailable
+from remit.record.faults import faults
 from remit.record.tree import CompactRange, leaf_hash
 from remit.store import Store, open_store
 from remit.store.errors import StoreFull
+from tests.faults.tampering.harms import Scene, rewritten
 from tests.postgres import Postgres
+from tests.record.project import Project, deny
 
 WRITER = "w"
 
@@ -167,8 +170,29 @@ def test_a_reader_recalls_what_was_remembered_before_its_moment(place: Place):
         thread.start()
         thread.join()
         assert view.recall(TREE).size == 1
+        view.remember(TREE, view.recall(TREE))
     with store.read() as view:
-        assert view.recall(TREE).size == 3
+        assert view.recall(TREE).size == 3, "what the reader remembers is old"
+
+
+@pytest.mark.filterwarnings("ignore::remit.record.errors.LedgerWarning")
+@pytest.mark.parametrize("harm", ["cut", "rewritten"])
+def test_a_look_at_everything_forgets_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, harm: str):
+    """What this process wrote and nobody signed yet is known to it alone: looking at what was signed keeps that."""
+    project = Project(tmp_path, monkeypatch)
+    with project.open() as opened:
+        opened.checkpoint()
+        for _ in range(3):
+            deny(opened)
+        if harm == "cut":
+            project.cut(1)
+        else:
+            Scene(project.state, tmp_path, tmp_path).sql(
+                rewritten(Scene(project.state, tmp_path, tmp_path), 2), head=True
+            )
+        assert {one.code for one in faults(opened)} & {"ledger-truncated", "ledger-forked"}
+        with pytest.raises(LedgerUnavailable):
+            deny(opened)
 
 
 def test_a_head_that_is_changed_while_an_entry_is_written_is_noticed(postgres: Postgres, tmp_path: Path):

@@ -279,6 +279,12 @@ def test_a_setting_that_nobody_knows_to_be_harmless_is_refused(guard: Guard, rep
     assert key.casefold() in str(refused.value).casefold()
 
 
+def test_files_that_can_not_be_listed_are_no_reason_to_go_on(guard: Guard, repository: Path) -> None:
+    (repository / ".git" / "index").write_bytes(b"no index")
+    with pytest.raises(RunnerError, match="can't be listed"):
+        GitRunner(guard).head()
+
+
 def test_a_setting_is_admitted_by_name(guard: Guard, repository: Path) -> None:
     put(repository, "filter.lfs.clean", "git-lfs clean -- %f")
     put(repository, "merge.ours.driver", "true")
@@ -343,6 +349,7 @@ def test_a_new_repository_has_no_hooks_of_a_template(guard: Guard, repository: P
     assert git.run("status", "--short", cwd="new").ok
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(
     ("name", "value"),
     [
@@ -400,6 +407,7 @@ def asking(seen: list[str | None] | None = None, to: str | None = None) -> Itera
         server.server_close()
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("key", ["credential.helper", "credential.http://127.0.0.1.helper", "core.askPass"])
 def test_no_helper_is_asked_for_a_password(guard: Guard, repository: Path, sprung: tuple[str, Path], key: str) -> None:
     evil, mark = sprung

@@ -66,6 +66,7 @@ def test_endless_output_ends_with_the_time(tmp_path: Path) -> None:
     assert len(found.out) < 2_000
 
 
+@pytest.mark.more
 def test_a_program_that_ignores_the_end_is_ended(tmp_path: Path) -> None:
     code = "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); time.sleep(600)"
     found = run(code, tmp_path, seconds=0.5)

@@ -10,12 +10,14 @@ from remit.cli.common import FINE, InputError
 from remit.cli.parameters import Argument
 from remit.model.text import did_you_mean, shown
 
-STORIES = {"team": "remit.demo.team"}
+STORIES = {"team": "remit.demo.team", "week": "remit.cli.week"}
 """Each has a function `play`, which prints what happens and ends by itself."""
 
 
 def command(
-    story: Annotated[str, Argument(metavar="[STORY]", help="Which story: team.")] = "team",
+    story: Annotated[
+        str, Argument(metavar="[STORY]", help="Which story: team, or week: two teams, a halt, a review, a quorum.")
+    ] = "team",
 ) -> int:
     """Show Remit at work: agents on real files, git and SQLite, in a private folder. It ends by itself.
 

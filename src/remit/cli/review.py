@@ -23,6 +23,8 @@ from remit.service.reviews import standing_reviews
 
 MARKS = {"fine": ("✅", "green"), "due": ("⏳", "yellow"), "overdue": ("❌", "red")}
 OVERDUE = 1
+OFTEN = 5
+"""Denials, if they are a fifth of the calls at least."""
 
 
 def list_(
@@ -99,6 +101,8 @@ def _use(use: Use) -> str:
     parts = [f"{use.allowed} of {use.calls} calls allowed", f"{use.denied} denied"]
     if use.allowed and not use.changes:
         parts.append("only read")
+    if use.denied >= OFTEN and use.denied * 5 >= use.calls:
+        parts.append("denied often")
     top = ", ".join(f"{bounded(name, 40)} {count}" for name, count in use.tools.most_common(3))
     codes = ", ".join(f"{name} {count}" for name, count in use.codes.most_common(3))
     return f"{', '.join(parts)}; tools: {top}" + (f"; denied for {codes}" if codes else "")

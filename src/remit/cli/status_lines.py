@@ -218,6 +218,8 @@ def _host(host: HostState) -> Iterator[str]:
             yield f"  hooks: {shown(one.path, 300)} ({one.where}){'' if one.whole else ', NOT whole'}"
         if host.hooked:
             yield paint("  ✅ its hooks are in place, and nothing switches them off", "green")
+        if host.server:
+            yield "  the server of Remit's own tools is registered"
         if host.main is not None:
             yield f"  main agent: {shown(host.main)}"
     for found in host.findings:

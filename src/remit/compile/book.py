@@ -116,7 +116,10 @@ class _Binding:
             if not any(what.removeprefix(f"{tool.name}.") in tool.args for tool in known):
                 text = f"`{shown(what)}` is no argument of a tool that could be added up"
                 self.reader.fail(caller.at, "unknown-argument", text, "write tool.argument, such as send_money.amount")
-        return msgspec.structs.replace(caller, rules=rules, tools=tools)
+        alone = caller.issues_alone
+        if alone is not None:
+            alone = msgspec.structs.replace(alone, grants=self.resolver.resolve(alone.grants, tools))
+        return msgspec.structs.replace(caller, rules=rules, tools=tools, issues_alone=alone)
 
     def _grant(self, grant: Grant) -> Grant:
         self._caller(grant.agent, grant.at, self.policy.callers)

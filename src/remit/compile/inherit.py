@@ -9,7 +9,7 @@ import msgspec
 
 from remit.forms.shapes import Reader
 from remit.model.moments import duration
-from remit.model.policy import Caller, Enforce, Halting, Locks, Policy
+from remit.model.policy import Alone, Caller, Enforce, Halting, Locks, Policy
 from remit.model.text import did_you_mean
 
 
@@ -58,6 +58,7 @@ STRICTEST: dict[str, Callable[[list[Any]], Any]] = {
     "project_code": _prefer("deny"),
     "acknowledges": all,
     "may_issue": _issue,
+    "issues_alone": lambda values: values[0] if all(value == values[0] for value in values) else Alone(),
     "on_violation": _halting,
     "enforce": _enforce,
     "review": lambda values: min(values, key=lambda value: [duration(text) for _, text in sorted(value.items())]),

@@ -86,6 +86,7 @@ class Intake:
         "declared",
         "defaults",
         "fixed",
+        "flat",
         "own_effects",
         "shape",
         "tool",
@@ -94,6 +95,8 @@ class Intake:
     def __init__(self, tool: Tool) -> None:
         self.tool = tool
         self.shape = _shape(tool)
+        self.flat = not any(field.fields for field in self.shape.fields.values())
+        """No argument has fields of its own."""
         self.defaults = {n: a.default for n, a in tool.args.items() if a.default is not None}
         self.by_type = {n: BY_TYPE[a.kind] for n, a in tool.args.items() if a.kind in BY_TYPE and not a.one_of}
         """Arguments that accept every value of one type (`object`: of any), so that only the type is looked at."""
@@ -114,6 +117,8 @@ class Intake:
 
     def given(self, args: dict[str, Any]) -> dict[str, Any]:
         """The arguments that count as there, which are those that the tool gets; the same object if all do."""
+        if self.flat and type(None) not in map(type, args.values()):
+            return args
         found: dict[str, Any] = self.shape.given(args)
         return found
 

@@ -23,7 +23,7 @@ from remit.forms.shapes import (
     Text,
 )
 from remit.forms.texts import Duration, Moment, Name, names
-from remit.model.policy import Caller, Enforce, Halting, Locks
+from remit.model.policy import Alone, Caller, Enforce, Halting, Locks
 
 _tiers = ListOf(Number(0, 3))
 _reasons = ListOf(Choice("protected", "may_not", "reserved", "access", "permission", "chain", "data"))
@@ -98,7 +98,20 @@ _record = {
     "acknowledges": Field(Flag(), "may acknowledge planned tier-3 actions of those it hands work to"),
     "may_issue": Field(
         Record(
-            {"capsules": Field(Flag()), "data_tiers": Field(_tiers), "grants": Field(Flag())},
+            {
+                "capsules": Field(Flag(), "whether it may grant anything with the work that it hands on"),
+                "data_tiers": Field(_tiers, "data tiers that it may pass on, if its own task grants them"),
+                "alone": Field(
+                    Record(
+                        {"grants": Field(Rules("may")), "data_tiers": Field(_tiers)},
+                        lambda values, node, reader: Alone(
+                            values.get("grants", ()), tuple(values.get("data_tiers", ()))
+                        ),
+                        what="alone",
+                    ),
+                    "what it may grant though nobody granted it that",
+                ),
+            },
             what="may_issue",
         ),
         "what it may hand out",
@@ -132,6 +145,13 @@ def _build(kind: Literal["agent", "role", "runner"]) -> Any:
         for key, convert in (("on_violation", halting), ("enforce", enforcement)):
             if key in values:
                 values[key] = convert(values[key])
+        rights = values.get("may_issue")
+        if rights is not None and "alone" in rights:
+            values["issues_alone"] = rights["alone"]
+            values["may_issue"] = rights = {key: value for key, value in rights.items() if key != "alone"}
+            if rights.get("capsules") is not True:
+                what = "`alone` is for an agent that may issue at all"
+                reader.fail(node.at, "never-applies", what, "may_issue: {capsules: true, alone: …}")
         return Caller(name="", kind=kind, rules=rules, says_may=says_may, at=node.at, **values)
 
     return build

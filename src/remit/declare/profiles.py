@@ -57,6 +57,7 @@ KINDS = frozenset(
         "paths_in",
         "toml_setting",
         "plugin",
+        "mount",
         "prefix",
         "resource",
         "rename",
@@ -147,6 +148,7 @@ _DOES = {
     "git_format": {"execute"},
     "branch": set(),
     "context": set(),
+    "jq": {"read"},
 }
 """What words of a kind do, as far as that is only to files."""
 

@@ -46,7 +46,7 @@ from remit.model.policy import Halting
 from remit.model.rulebook import Rulebook
 from remit.model.terms import ALLOW, ASK, DENY
 from remit.record.batch import Also, Receipt
-from remit.record.entry import ASKED_OF_HOST
+from remit.record.entry import ASKED_OF_HOST, durability
 from remit.record.state import StateForged
 from remit.record.vault import Vault
 from remit.store.errors import StoreError
@@ -312,8 +312,9 @@ class Enforcer:
             decision = msgspec.structs.replace(decision, approval=ASKED_OF_HOST)
             self._withdraw(judged)
         carried, also, stopped = self._at_once(carrier, judged), None, None
-        if carried is not None:
-            also = partial(self._begin_within, judged)
+        within = self.authority.far and durability(decision) == "durable"  # one look less at a server
+        if carried is not None or within:
+            also = partial(self._begin_within, judged, begins=carried is not None, halts=within)
         try:
             try:
                 receipt = self.ledger.intent(call, decision, call_id=carrier.call_id, also=also)
@@ -330,7 +331,7 @@ class Enforcer:
         passage = Passage(self.ledger, receipt, decision, call.args)
         if stopped is not None:
             return passage.refused(stopped)
-        if self._halted_since(judged):
+        if not within and self._halted_since(judged):
             passage.not_run("halted")
             return None
         if carried is not None:
@@ -409,9 +410,11 @@ class Enforcer:
         for one in (judged, *judged.others):
             self.authority.begin(one.call, one.decision, one.rulebook, one.facts)
 
-    def _begin_within(self, judged: Judged, change: Transaction) -> None:
-        """The same inside a transaction."""
-        for one in (judged, *judged.others):
+    def _begin_within(self, judged: Judged, change: Transaction, *, begins: bool, halts: bool) -> None:
+        """The same inside a transaction, if it `begins` there. With `halts`, nobody may have been halted since."""
+        if halts:
+            self.authority.same_halts(change, judged.facts.halts, judged.rulebook)
+        for one in (judged, *judged.others) if begins else ():
             self.authority.begin_within(change, one.call, one.decision, one.rulebook, one.facts)
 
     def _keep_launches(self, judged: Judged) -> None:

@@ -63,7 +63,9 @@ def _request(enforcer: Enforcer, call: Call) -> dict[str, Any]:
 def _delegate(enforcer: Enforcer, call: Call) -> dict[str, Any]:
     args = call.args
     name = f"{(call.context.capsule or call.agent)[:80]}.{secrets.token_hex(4)}"
-    limits: dict[str, Any] = {key: args[key] for key in ("may", "may_not", "data_tiers", "expires") if key in args}
+    limits: dict[str, Any] = {
+        key: args[key] for key in ("may", "may_not", "grants", "data_tiers", "expires") if key in args
+    }
     data: dict[str, Any] = {"id": name, "agent": args["agent"], "goal": args["goal"], **limits}
     if call.context.capsule is not None:
         data["parent"] = call.context.capsule

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from functools import cached_property
 from typing import Any, Literal
 
 import msgspec
@@ -37,6 +38,7 @@ from remit.model.policy import Halting
 from remit.model.rulebook import Rulebook
 from remit.model.task import SUM, Ask, Task
 from remit.model.trace import Anticipated, Covered, NotAnticipated
+from remit.record.append import STATE
 from remit.record.people import Trust
 from remit.record.state import Sign
 from remit.record.vault import Vault
@@ -73,7 +75,8 @@ class Authority:
         """Agents whose violation could not be recorded, with its code: they are halted here until it is."""
 
     def _trust(self, rulebook: Rulebook | None) -> Trust:
-        return Trust(self.scribe.made, rulebook is not None and needs_none(rulebook.book))
+        book = rulebook.book if rulebook is not None else None
+        return Trust(self.scribe.made, needs_none(book), book)
 
     # Halts and incidents
 
@@ -88,8 +91,24 @@ class Authority:
         if known is None or known[0] != mark:
             known = (mark, frozenset(one.who for one in self.halted(rulebook)))
             # what others do elsewhere is not counted here: there the store is read each time
-            self._halts = known if self._changes.is_settled(mark) and self.store.version() != -1 else None
+            self._halts = known if self._changes.is_settled(mark) and not self.far else None
         return known[1].union(self._unrecorded) if self._unrecorded else known[1]
+
+    @cached_property
+    def far(self) -> bool:
+        """Others may halt somebody elsewhere: only the store can tell."""
+        return self.store.version() == -1
+
+    def same_halts(self, change: Transaction, known: frozenset[str], rulebook: Rulebook | None) -> None:
+        """That nobody was halted since, within the commit of an intent. Raises GrantError (CHANGED) and StateForged."""
+        trust = self._trust(rulebook)
+        name = (STATE, "halts", str(trust.none_needed))
+        now: frozenset[str] | None = change.cached(name)
+        if now is None:
+            now = frozenset(one.who for one in halts.halts(change, trust))
+            change.cache(name, now)
+        if not now.union(self._unrecorded) <= known:
+            raise GrantError("somebody was halted meanwhile", code=CHANGED)
 
     def _record_halts(self) -> None:
         for agent, code in list(self._unrecorded.items()):

@@ -11,7 +11,7 @@ import msgspec
 from remit.grant.asks import cancel_all
 from remit.grant.clock import Clock
 from remit.grant.errors import GrantError
-from remit.grant.issuing import check_issue, check_within
+from remit.grant.issuing import check_alone, check_issue, check_within, is_alone
 from remit.grant.notes import Scribe
 from remit.model.decoding import Decoding
 from remit.model.facts import Capsule
@@ -78,6 +78,7 @@ def issue(change: Transaction, rulebook: Rulebook, task: Task, *, clock: Clock, 
         raise GrantError(f"{person} can't issue a task in the name of {task.by[:80]}", code="not-a-person")
     task = msgspec.structs.replace(with_gates(task, rulebook.book), made=now, policy=rulebook.hash)
     check_issue(rulebook.book, task, tuple(ancestors), now)
+    task = msgspec.structs.replace(task, alone=is_alone(task, ancestors[0] if ancestors else None))
     capsule = task.capsule
     if change.row("SELECT 1 FROM capsule WHERE id = ?", capsule.id) is not None:
         raise GrantError(f"there is a capsule {capsule.id} already", code="capsule-exists")
@@ -217,6 +218,7 @@ def above(view: Transaction, name: str, trust: Trust | None = None) -> list[Caps
     """The capsule and those above it, whatever became of them. Raises GrantError and StateForged."""
     known: list[CapsuleState] | None = view.cached(_known_as(name, trust))
     if known is not None:
+        _check_alone(known, trust)
         return known
     found = [state_of(view, name, trust)]
     while (parent := found[-1].task.capsule.parent) is not None:
@@ -227,7 +229,19 @@ def above(view: Transaction, name: str, trust: Trust | None = None) -> list[Caps
         if state.task.issuer == "agent":
             _check_granted(state.task, over.task if over is not None else None)
     view.cache(_known_as(name, trust), found)
+    _check_alone(found, trust)
     return found
+
+
+def _check_alone(found: list[CapsuleState], trust: Trust | None) -> None:
+    """That the policy in force lets the issuers grant what they granted by themselves. Raises GrantError."""
+    if trust is None:
+        return  # nothing rests on their grants
+    for state, over in zip(found, [*found[1:], None], strict=True):
+        if state.task.alone and state.task.issuer == "agent":
+            if trust.book is None:
+                raise GrantError(f"nobody can tell whether {state.task.by} may grant that", code="may-not-issue")
+            check_alone(trust.book, state.task, over.task if over is not None else None)
 
 
 def _known_as(name: str, trust: Trust | None) -> tuple[str, ...]:
@@ -236,12 +250,11 @@ def _known_as(name: str, trust: Trust | None) -> tuple[str, ...]:
 
 
 def _check_granted(task: Task, parent: Task | None) -> None:
-    """INVARIANT: agents grant only what they were granted, whoever wrote the entry. Raises StateForged."""
-    if not task.capsule.grants and not task.capsule.data_tiers:
+    """INVARIANT: agents grant only what they were granted, or what the policy lets them grant by themselves, whoever
+    wrote the entry. Raises StateForged."""
+    if (not task.capsule.grants and not task.capsule.data_tiers) or task.alone:
         return
     try:
-        if parent is None:
-            raise GrantError("it is no part of another one")
         check_within(task, parent)
     except GrantError as error:
         raise StateForged(f"the capsule {task.capsule.id} grants what no agent could: {error}") from None

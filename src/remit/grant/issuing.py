@@ -1,7 +1,8 @@
 """Who may hand which task to whom: checked when a capsule is issued, from the policy and the capsule it comes from.
 
 A person may grant what the recipient's record leaves open to grants. An agent needs the right to issue (`may_issue`),
-never issues for itself, and passes on at most what a person put into its own capsule.
+never issues for itself, and passes on at most what a person put into its own capsule, and what the policy lets it grant
+by itself (`alone`).
 """
 
 from __future__ import annotations
@@ -12,10 +13,12 @@ from remit.decide.steps import hands_to
 from remit.grant.errors import GrantError
 from remit.grant.sums import argument_of
 from remit.model.pattern import compile_later
-from remit.model.policy import Caller, Rule
+from remit.model.policy import Alone, Caller, Rule
 from remit.model.rulebook import Book
 from remit.model.task import Task
 from remit.model.terms import MAX_CHAIN
+from remit.scopes.glob import Glob
+from remit.scopes.globset import GlobSet
 
 _ID = compile_later(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 
@@ -97,13 +100,33 @@ def _by_agent(book: Book, task: Task, ancestors: tuple[Task, ...]) -> None:
     rights = issuer.may_issue or {}
     if rights.get("capsules") is not True:
         raise GrantError(f"{task.by} may not issue grants", code="may-not-issue", help="may_issue says who may")
-    if parent is None:
+    alone = issuer.issues_alone
+    if parent is None and alone is None:
         raise GrantError(f"{task.by} has no capsule from which it could grant", code="beyond-issuer")
-    check_within(task, parent)
-    issuable = tuple(rights.get("data_tiers") or ())
+    check_within(task, parent, alone)
+    issuable = {*(rights.get("data_tiers") or ()), *(alone.data_tiers if alone is not None else ())}
     beyond = [tier for tier in task.capsule.data_tiers if tier not in issuable]
     if beyond:
         raise GrantError(f"{task.by} may not grant data tier {beyond[0]}", code="beyond-issuer")
+
+
+def is_alone(task: Task, parent: Task | None) -> bool:
+    """Whether an agent grants something by itself, beyond what its own capsule grants it."""
+    if task.issuer != "agent":
+        return False
+    try:
+        check_within(task, parent)
+    except GrantError:
+        return True
+    return False
+
+
+def check_alone(book: Book, task: Task, parent: Task | None) -> None:
+    """That the policy still lets the agent grant that. Raises GrantError."""
+    issuer = book.callers.get(task.by)
+    if issuer is None or not issuer.enabled or (issuer.may_issue or {}).get("capsules") is not True:
+        raise GrantError(f"{task.by} may not issue grants", code="may-not-issue")
+    check_within(task, parent, issuer.issues_alone or Alone())
 
 
 def _same_parameters(task: Task, parent: Task) -> None:
@@ -120,19 +143,33 @@ def _handed(book: Book, giver: str, taker: Caller) -> None:
         raise GrantError(f"{giver} may not hand work to {taker.name}", code="delegation-not-allowed")
 
 
-def check_within(task: Task, parent: Task) -> None:
-    """That the child's grants are among its parent's. Raises GrantError."""
-    beyond = [tier for tier in task.capsule.data_tiers if tier not in parent.capsule.data_tiers]
+def check_within(task: Task, parent: Task | None, alone: Alone | None = None) -> None:
+    """That the child's grants are among its parent's, or what its issuer may grant alone. Raises GrantError."""
+    tiers = {
+        *(parent.capsule.data_tiers if parent is not None else ()),
+        *(alone.data_tiers if alone is not None else ()),
+    }
+    whose = f"the capsule {parent.capsule.id} has" if parent is not None else "it is no part of another one: there is"
+    beyond = [tier for tier in task.capsule.data_tiers if tier not in tiers]
     if beyond:
-        raise GrantError(f"the capsule {parent.capsule.id} has no grant of data tier {beyond[0]}", code="beyond-parent")
+        raise GrantError(f"{whose} no grant of data tier {beyond[0]}", code="beyond-parent")
+    wide = (*(parent.capsule.grants if parent is not None else ()), *(alone.grants if alone is not None else ()))
     for rule in task.capsule.grants:
-        if not any(_includes(wide, rule) for wide in parent.capsule.grants):
+        if not any(_includes(one, rule) for one in wide):
             what = ", ".join(rule.tools or ("any tool",))
-            raise GrantError(f"the capsule {parent.capsule.id} has no such grant of {what}", code="beyond-parent")
+            raise GrantError(f"{whose} no such grant of {what}", code="beyond-parent")
 
 
 def _includes(wide: Rule, narrow: Rule) -> bool:
-    """Certainly: the same scope, for the same tools or fewer of them."""
+    """Certainly: the same scope, or fewer of the same paths, for the same tools or fewer of them."""
     if wide.tools is not None and (narrow.tools is None or not set(narrow.tools) <= set(wide.tools)):
         return False
-    return msgspec.json.encode(wide.scope) == msgspec.json.encode(narrow.scope)
+    if msgspec.json.encode(wide.scope) == msgspec.json.encode(narrow.scope):
+        return True
+    mine, theirs = (msgspec.to_builtins(one.scope) for one in (narrow, wide))
+    paths, within = (scope.get("parts", {}).pop("path", None) for scope in (mine, theirs))
+    if paths is None or within is None or mine != theirs:
+        return False
+    globs = GlobSet(Glob.parse(text) for text in within.pop("allow", ()))
+    allowed = [Glob.parse(text) for text in paths.pop("allow", ())]
+    return paths == within and bool(allowed) and all(globs.includes(glob) for glob in allowed)

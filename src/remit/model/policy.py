@@ -207,6 +207,13 @@ class Enforce(msgspec.Struct, frozen=True, omit_defaults=True):
     observe_until: str | None = None
 
 
+class Alone(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What an agent may grant in the tasks that it issues, though nobody granted it to the agent itself."""
+
+    grants: tuple[Rule, ...] = ()
+    data_tiers: tuple[int, ...] = ()
+
+
 class Caller(msgspec.Struct, frozen=True, omit_defaults=True):
     """An agent, a role or a runner, with its record. Absent (None) means not limited."""
 
@@ -222,6 +229,7 @@ class Caller(msgspec.Struct, frozen=True, omit_defaults=True):
     called_by: tuple[str, ...] | None = None
     acknowledges: bool | None = None
     may_issue: dict[str, Any] | None = None
+    issues_alone: Alone | None = None
     locks: Locks | None = None
     skills: tuple[str, ...] | None = None
     apis: tuple[str, ...] | None = None

@@ -59,6 +59,8 @@ class Task(msgspec.Struct, frozen=True, omit_defaults=True):
     made: str = ""
     policy: str = ""
     """The hash of the policy that it was issued under."""
+    alone: bool = False
+    """The agent that issued it granted something by itself: the policy in force has to let it."""
     source: dict[str, Any] = {}
     """The rules as they were written, for people: `may`, `may_not`, `plan`, `grants`."""
 

@@ -60,8 +60,8 @@ class LedgerFault(NamedTuple):
         return f"{self.message} ({self.code})" + (f"; {self.help}" if self.help else "")
 
 
-def faults(opened: OpenLog, *, anchors: bool = True) -> list[LedgerFault]:
-    """Everything that is wrong. With `anchors` they are asked. Raises StoreError."""
+def faults(opened: OpenLog, *, anchors: bool = True, full: bool = False) -> list[LedgerFault]:
+    """Everything that is wrong. With `anchors` they are asked; `full` is that of `check_anchors`. Raises StoreError."""
     found = [*_attempt(lambda: check_key(opened.state, opened.origin))]
     found += _attempt(lambda: opened.keys.signers(exact_moment(time.time_ns())))
     found += _attempt(lambda: check_continuity(opened.store, opened.state))
@@ -69,6 +69,8 @@ def faults(opened: OpenLog, *, anchors: bool = True) -> list[LedgerFault]:
         mark = read_mark(view, opened.state)
         if mark is not None and mark.missing is not None:
             found.append(LedgerFault("stop-mark-removed", f"the stop mark is missing in {mark.missing}"))
+        for table in ("running", "writer_process"):  # all others are read here anyway
+            view.row(f"SELECT 1 FROM {table} LIMIT 1")  # noqa: S608
         found += tail_faults(view)
         found += trigger_faults(view, opened.store.kind)
         found += _attempt(lambda: check_introduced(view, opened.store.kind, opened.log.verifiers))
@@ -79,7 +81,7 @@ def faults(opened: OpenLog, *, anchors: bool = True) -> list[LedgerFault]:
         found.append(LedgerFault(before.code, before.found, _VERIFY))
     if anchors:
         try:
-            asked = check_anchors(opened.log, opened.memory, full=False, also=settings.anchors)
+            asked = check_anchors(opened.log, opened.memory, full=full, also=settings.anchors)
             found += map(anchor_fault, asked)
         except LedgerError as error:
             found.append(LedgerFault(error.code, str(error), error.help))

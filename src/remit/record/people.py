@@ -17,6 +17,7 @@ from collections.abc import Container, Mapping
 from typing import NamedTuple
 
 from remit.model.people import OWNER
+from remit.model.rulebook import Book
 from remit.record.append import settle
 from remit.record.reader import Stored, entry_at
 from remit.record.state import (
@@ -59,6 +60,8 @@ class Trust(NamedTuple):
     """Entries that this very process made. Nothing of the kind where the policy names people."""
     none_needed: bool = False
     """The policy in force says that people need no credential."""
+    book: Book | None = None
+    """That policy."""
 
 
 class People:

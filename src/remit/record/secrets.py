@@ -63,13 +63,17 @@ _TYPES = frozenset(
 )
 """What stands behind a name in code and is no value: types, and words that begin a line."""
 _SIGN = "\ue000"
-_OPEN_KEYS = frozenset(("public", "primary", "sort", "foreign", "cache", "partition", "sub", "idempotency", "row"))
+_OPEN_KEYS = frozenset(
+    ("public", "primary", "sort", "foreign", "cache", "partition", "sub", "idempotency", "row", "axis")
+)
 _ENDINGS = ("password", "passwd", "passphrase", "secret", "token", "apikey", "pw", "storepass", "keypass")
 """`wgDBpassword`: words that nothing separates."""
 _ARGUMENTS = 256
 """A list of more texts is not looked at as a command line."""
 _FEW = 16
 """Texts that are looked through without loading re2, which takes longer than they do."""
+_SHORT, _MANY = 200, 4_000
+"""How long a text may be that is remembered as harmless, and how many are."""
 _UNMARKED = (r"[A-Za-z0-9+/=_-]{24}", r"[0-9](?:[ -]?[0-9]){8}")
 """What texts have that look random, and numbers of cards and people."""
 _MEMORY = 16 << 20
@@ -271,7 +275,8 @@ def _names_a_secret(path: str) -> bool:
         return True
     if not words or words[-1] in known.plain:
         return False
-    if len(words) > 1 and last.isupper() and words[-1] == "key" and words[-2] not in _OPEN_KEYS:
+    named = last.isupper() or words[0] == "x"  # a setting, a header
+    if len(words) > 1 and named and words[-1] == "key" and words[-2] not in _OPEN_KEYS:
         return True
     if words[-1].endswith(_ENDINGS) and words[-1] not in known.plain:
         return True
@@ -298,13 +303,23 @@ def _text(text: str, depth: int = 0) -> str:
 
 
 _looked = [0]
+_harmless: set[str] = set()
+"""Short texts in which a first look found nothing: paths come again and again."""
 
 
 def _looks_harmless(text: str) -> bool:
     """Whether a first look finds nothing: no mark, or no shape. It needs re2, and compiling takes a while,
     so a process that looks at few texts does without."""
+    if text in _harmless:
+        return True
     _looked[0] += 1
-    return _looked[0] > _FEW and (_suspect()(text) is None or _matches()(text) is None)
+    if _looked[0] <= _FEW or not (_suspect()(text) is None or _matches()(text) is None):
+        return False
+    if len(text) <= _SHORT:
+        if len(_harmless) >= _MANY:
+            _harmless.clear()
+        _harmless.add(text)
+    return True
 
 
 def _shaped(text: str) -> str:

@@ -69,8 +69,12 @@ def run_process(
     environment: Mapping[str, str],
     bounds: Bounds,
     stopped: Callable[[], bool] = lambda: False,
+    alone: bool = False,
 ) -> Finished:
-    """What became of it; `stopped` ends it early. Raises RunnerError if it can't be started."""
+    """What became of it; `stopped` ends it early. `alone`: it is known to start nothing else, so nobody looks for that.
+
+    Raises RunnerError if it can't be started.
+    """
     began, mark = time.monotonic(), secrets.token_hex(16)
     try:
         process = subprocess.Popen(  # noqa: S603  # a vector that was judged, of a program that was looked up
@@ -85,7 +89,8 @@ def run_process(
     except (OSError, ValueError) as error:
         raise RunnerError(f"`{words[0]}` can't be started: {error}", code="runner-not-started") from None
     with process:
-        family, outputs = _Family(process.pid, mark), _Outputs(process, bounds.bytes)
+        family = _Family(process.pid, mark, alone)
+        outputs = _Outputs(process, bounds.bytes)
         ended = False
         try:
             end = began + bounds.seconds
@@ -205,26 +210,32 @@ def _has_ended(pid: int) -> bool:
 class _Family:
     """Everything that a program started, as far as anybody can tell."""
 
-    def __init__(self, pid: int, mark: str) -> None:
-        self._pid, self._mark = pid, f"{MARK}={mark}".encode()
+    def __init__(self, pid: int, mark: str, alone: bool) -> None:
+        self._pid, self._mark, self._alone = pid, f"{MARK}={mark}".encode(), alone
         self._known: set[_One] = set()
+        self._began = _began(pid)
+        """What began before is none of it."""
         self._next = time.monotonic() + _LOOK
 
     def look(self) -> None:
         """Remembers what descends from the program, once in a while: an orphan has no ancestors."""
-        if time.monotonic() >= self._next:
-            self._known |= self._below(_living())
+        if not self._alone and time.monotonic() >= self._next:
+            self._known |= self._below(_living(self._began))
             self._next = time.monotonic() + _LOOK
 
     def ask(self) -> None:
         """Asks the program and its group to end."""
-        self._known |= self._below(_living())
+        if not self._alone:
+            self._known |= self._below(_living(self._began))
         _signal(os.killpg, self._pid, signal.SIGTERM)
 
     def end(self) -> None:
         """Ends all of them. The program itself is not reaped yet, so its number is nobody else's."""
+        if self._alone:
+            _signal(os.killpg, self._pid, signal.SIGKILL)
+            return
         for _ in range(_ROUNDS):
-            living = _living()
+            living = _living(self._began)
             self._known |= self._below(living)
             _signal(os.killpg, self._pid, signal.SIGKILL)
             left = (self._known & living.keys()) | {one for one in living if _has(one.pid, self._mark)}
@@ -249,11 +260,19 @@ class _One(NamedTuple):
     """A process: its number, and when it began, since numbers come back."""
 
     pid: int
-    began: bytes
+    began: int
 
 
-def _living() -> dict[_One, int]:
-    """Every process with its parent's number; none where there is no /proc."""
+def _began(pid: int) -> int:
+    """When a process began, in the kernel's ticks; 0 where nobody can tell."""
+    try:
+        return int(Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()[19])
+    except (OSError, ValueError, IndexError):
+        return 0
+
+
+def _living(since: int) -> dict[_One, int]:
+    """Every process that began since then, with its parent's number; none where there is no /proc."""
     found: dict[_One, int] = {}
     try:
         names = os.listdir("/proc")
@@ -263,17 +282,23 @@ def _living() -> dict[_One, int]:
     for name in names:
         if name.isdigit() and name != own:
             with contextlib.suppress(OSError, ValueError, IndexError):
-                fields = Path(f"/proc/{name}/stat").read_bytes().rpartition(b")")[2].split()
-                if fields[0] != b"Z":
-                    found[_One(int(name), fields[19])] = int(fields[1])
+                fields = _read(f"/proc/{name}/stat").rpartition(b")")[2].split()
+                began = int(fields[19])
+                if began >= since and fields[0] != b"Z":
+                    found[_One(int(name), began)] = int(fields[1])
     return found
 
 
 def _has(pid: int, mark: bytes) -> bool:
     try:
-        return mark in Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
+        return mark in _read(f"/proc/{pid}/environ").split(b"\0")
     except OSError:
         return False
+
+
+def _read(path: str) -> bytes:
+    with open(path, "rb", buffering=0) as file:
+        return file.readall()
 
 
 def _signal(how: Callable[[int, int], None], pid: int, number: int) -> None:

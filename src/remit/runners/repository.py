@@ -79,19 +79,28 @@ class _Look:
 
     def modules(self, directory: Path) -> list[str]:
         """Where submodules lie: git runs in them when it compares, and there no setting is overridden."""
-        top = self._git(directory, "rev-parse", "--show-cdup")
         found = self._git(directory, "ls-files", "--stage", "-z", "--full-name", "--", ":/")
-        if found.truncated:
-            raise RunnerError("the repository has too many files to look for submodules", code="repository-refused")
-        up = Path(top.out.strip() or ".")
+        if found.truncated or not found.ok:
+            why = "there are too many" if found.truncated else shown(found.err.strip().partition("\n")[0], 200)
+            raise RunnerError(f"the files of the repository can't be listed: {why}", code="repository-refused")
         paths = [line.partition("\t")[2] for line in found.out.split("\0") if line.startswith(_MODULE)]
         if len(paths) > _MAX_MODULES:
             raise RunnerError(f"the repository has more than {_MAX_MODULES} submodules", code="repository-refused")
-        return [str(up / path) for path in paths]
+        if not paths:
+            return []
+        top = self._git(directory, "rev-parse", "--show-cdup")
+        if not top.ok:
+            raise RunnerError("the repository does not tell where it begins", code="repository-refused")
+        return [str(Path(top.out.strip() or ".") / path) for path in paths]
 
     def _git(self, directory: Path, *words: str) -> Finished:
         return run_process(
-            ("git", *words), program=self._program, directory=directory, environment=self._environment, bounds=_BOUNDS
+            ("git", *words),
+            program=self._program,
+            directory=directory,
+            environment=self._environment,
+            bounds=_BOUNDS,
+            alone=True,  # none of these starts anything
         )
 
 

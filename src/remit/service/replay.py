@@ -12,7 +12,7 @@ from contextlib import suppress
 
 import msgspec
 
-from remit.decide import decide
+from remit.enforce.attempt import foreseen
 from remit.grant.capsules import above
 from remit.grant.errors import GrantError
 from remit.model.call import Call
@@ -71,8 +71,8 @@ def replay(calls: Iterable[PastCall], tasks: Tasks, old: Rulebook | None, new: R
             continue
         number += 1
         facts = Facts(now=past.at.split(".")[0] + "Z", root=root, capsules=tasks.above(past.call), store=True)
-        after = decide(new, past.call, facts)
-        before = decide(old, past.call, facts) if old is not None else None
+        after = foreseen(new, past.call, facts)
+        before = foreseen(old, past.call, facts) if old is not None else None
         was = _word(before) if before is not None else _recorded(past)
         now = _word(after)
         if was != now:

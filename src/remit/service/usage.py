@@ -13,8 +13,8 @@ from typing import Any
 import msgspec
 
 from remit.analyze.changes import flow
-from remit.decide import decide
 from remit.decide.preview import cell_of, covering
+from remit.enforce.attempt import foreseen
 from remit.explain.extent import rule_text
 from remit.explain.matrix import tools_of
 from remit.explain.suggest import Used, suggest
@@ -239,7 +239,7 @@ def _fitting(rulebook: Rulebook, ones: list[PastCall], narrow: Narrow, root: str
     prefix = f"add to `may` of {narrow.agent}: "
     for past in reversed([past for past in ones if past.complete][-50:]):
         one = _used(past, root)
-        decision = decide(rulebook, one.call, one.facts)
+        decision = foreseen(rulebook, one.call, one.facts)
         passes = passes or decision.verdict.word != "deny"
         remedy = decision.remedy
         if decision.verdict.word == "deny" and remedy is not None:

@@ -1,4 +1,4 @@
-"""A counter by which programs that run on learn, for the price of one read, that something in a store has changed.
+"""A counter by which programs that run on learn, for almost nothing, that something in a store has changed.
 
 The file holds two numbers: how many changes were begun, and how many of them the store has. INVARIANT: whoever changes
 something counts it as begun before the store is told, and as done afterwards. So what was read while both were equal
@@ -8,6 +8,7 @@ stays true until one of them changes. Where somebody was killed in between they 
 from __future__ import annotations
 
 import fcntl
+import mmap
 import os
 import struct
 import time
@@ -25,27 +26,20 @@ _LOOK_AGAIN = 1.0
 class Counter:
     """One such file. Safe to use from many threads and after a fork."""
 
-    __slots__ = ("_file", "_looked", "_path")
+    __slots__ = ("_identity", "_looked", "_path", "_seen")
 
     def __init__(self, path: Path) -> None:
         self._path = str(path)
-        self._file = -1
+        self._seen: mmap.mmap | bytes = b""
+        self._identity: tuple[int, int] | None = None
         self._looked = 0.0
-
-    def __del__(self) -> None:
-        if self._file >= 0:
-            with suppress(OSError):
-                os.close(self._file)
 
     def read(self) -> bytes:
         """Changes whenever something may have changed; empty if nobody can tell."""
         now = time.monotonic()
         if now - self._looked > _LOOK_AGAIN:
-            self._open(now)
-        try:
-            return os.pread(self._file, _NUMBERS.size, 0)
-        except OSError:
-            return b""
+            self._look(now)
+        return self._seen[: _NUMBERS.size]
 
     def is_settled(self, mark: bytes) -> bool:
         """Nobody is changing anything: what was read since the mark was may be kept."""
@@ -77,29 +71,29 @@ class Counter:
         finally:
             os.close(file)
 
-    def _open(self, now: float) -> None:
+    def _look(self, now: float) -> None:
         """Opens the file, or the one that stands in its place now; makes it where that can be done."""
         self._looked = now
         try:
             there = os.stat(self._path, follow_symlinks=False)
-            same = self._file >= 0 and os.path.samestat(os.fstat(self._file), there)
+            if self._identity == (there.st_dev, there.st_ino) and there.st_size >= _NUMBERS.size:
+                return
         except OSError:
-            same = False
-        if same:
-            return
-        before, self._file = self._file, -1
-        if before >= 0:
-            with suppress(OSError):
-                os.close(before)
-        with suppress(OSError):
-            self._file = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
-            if not os.fstat(self._file).st_size:
-                fcntl.flock(self._file, fcntl.LOCK_EX)
-                try:
-                    if not os.fstat(self._file).st_size:
-                        _write(self._file, 0, 0)
-                finally:
-                    fcntl.flock(self._file, fcntl.LOCK_UN)
+            pass
+        self._seen, self._identity = b"", None
+        with suppress(OSError, ValueError):
+            file = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+            try:
+                if os.fstat(file).st_size < _NUMBERS.size:
+                    fcntl.flock(file, fcntl.LOCK_EX)
+                    if os.fstat(file).st_size < _NUMBERS.size:
+                        _write(file, 0, 0)
+                    fcntl.flock(file, fcntl.LOCK_UN)  # the memory keeps the file open, and would keep the lock
+                found = os.fstat(file)
+                self._seen = mmap.mmap(file, _NUMBERS.size, prot=mmap.PROT_READ)
+                self._identity = (found.st_dev, found.st_ino)
+            finally:
+                os.close(file)
 
 
 def _write(file: int, begun: int, done: int) -> None:

@@ -12,7 +12,7 @@ import pytest
 
 from remit.adapters.hooks.client import LastResort
 from remit.adapters.hooks.installed import client_file
-from remit.adapters.hooks.roots import shared_command
+from remit.adapters.hooks.roots import server_command, shared_command
 from remit.adapters.hosts import registry
 from remit.adapters.hosts.interface import Host
 from remit.adapters.hosts.patches import files_of
@@ -256,3 +256,39 @@ def test_vs_code_runs_the_hooks_of_copilot_with_its_own_fields(tmp_path: Path):
     for more in ({"tool_use_id": ""}, {"tool_input": "x"}, {"cwd": "relative"}, {"hookEventName": "New"}):
         with pytest.raises(CallError):
             host.read_event(json.dumps({**said, **more}).encode())
+
+
+@each(OTHERS)
+def test_our_server_is_put_beside_others_and_taken_out_again(host: Host, home: Path):
+    setup, name = host.setup(), host.name
+    command = server_command(name)
+    path = setup.servers_path(home / "proj")
+    assert path is not None
+    assert path.is_relative_to(home)
+    toml = path.suffix == ".toml"
+    other = "[mcp_servers.notes]\ncommand = 'x'\n" if toml else json.dumps({_key(name): {"notes": {"command": "x"}}})
+    for before in (None, other):
+        hooked = setup.put_hooks(before, COMMAND.replace("HOST", name), (), ())[0] if path == _hooks(host) else before
+        text, _ = setup.put_server(hooked, home / "proj", command)
+        assert setup.put_server(text, home / "proj", command) == (text, 0)
+        data = tomllib.loads(text)["mcp_servers"] if toml else json.loads(text)[_key(name)]
+        assert json.dumps(command[2])[1:-1] in json.dumps(data["remit"])
+        assert ("notes" in data) is (before is not None)
+        back = setup.take_hooks(text, (), before)
+        assert setup.is_empty(back) if before is None else back == before
+
+
+def _key(host: str) -> str:
+    return "mcp" if host == "opencode" else "mcpServers"
+
+
+def _hooks(host: Host) -> Path:
+    return host.setup().settings_path(Path("/nowhere"), "user")
+
+
+@each(HOSTS)
+def test_a_tool_of_our_own_server_has_its_plain_name(host: Host):
+    start = host.setup().catalog.server_tools
+    called = f"{start.replace('{server}', 'remit')}remit_why" if start is not None else "MCP:remit_why"
+    assert "remit_why" in host.names_of(called)
+    assert "remit_why" not in host.names_of(called.replace("remit", "other", 1)[:-1] + "x")

@@ -156,7 +156,7 @@ _statements(
 )
 
 
-def _rewritten(scene: Scene, seq: int) -> tuple[Any, ...]:
+def rewritten(scene: Scene, seq: int) -> tuple[Any, ...]:
     link = sqlite3.connect(scene.state / "remit.db")
     [(body,)] = link.execute("SELECT body FROM leaf WHERE seq = ?", (seq,)).fetchall()
     link.close()
@@ -167,23 +167,23 @@ def _rewritten(scene: Scene, seq: int) -> tuple[Any, ...]:
 
 @_add("an old entry rewritten with its hash")
 def _(scene: Scene) -> None:
-    scene.sql(_rewritten(scene, 5))
+    scene.sql(rewritten(scene, 5))
 
 
 @_add("an old entry rewritten with its hash, and the head recomputed")
 def _(scene: Scene) -> None:
-    scene.sql(_rewritten(scene, 5), head=True)
+    scene.sql(rewritten(scene, 5), head=True)
 
 
 @_add("the same, and this machine's memory too")
 def _(scene: Scene) -> None:
-    scene.sql(_rewritten(scene, 5), head=True)
+    scene.sql(rewritten(scene, 5), head=True)
     scene.remember()
 
 
 @_add("the newest entry rewritten with its hash, and the head recomputed")
 def _(scene: Scene) -> None:
-    scene.sql(_rewritten(scene, scene.size() - 1), head=True)
+    scene.sql(rewritten(scene, scene.size() - 1), head=True)
 
 
 # Bodies and hashes

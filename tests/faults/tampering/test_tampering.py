@@ -6,22 +6,24 @@ python -m tests.faults.tampering.test_tampering    prints the page's table as it
 from __future__ import annotations
 
 import shutil
+import sqlite3
 import sys
 import tempfile
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
 
 import pytest
 
+from remit.grant.activation import add_activation
 from remit.model.call import Call
 from remit.model.decision import Decision
 from remit.model.errors import RemitError
 from remit.model.terms import DENY
 from remit.record.anchor import configure
 from remit.record.audit import audit
-from remit.record.open import Opened, open_ledger, open_log
+from remit.record.open import Opened, open_for_hook, open_ledger, open_log
 from tests.faults.tampering.harms import HARMS, Scene
 from tests.record.project import allow
 
@@ -47,22 +49,33 @@ def _write(opened: Opened, count: int) -> None:
 
 
 def build(folder: Path, *, anchored: bool) -> Scene:
-    """Twenty entries, signed at 12 and at 20; the older copy has 12."""
+    """Twenty entries, signed at 12 and at 20; the older copy has 12. Both know of a hook, and of something in force."""
     root = folder / "project"
     root.mkdir()
     scene = Scene(folder / "state", folder / "old", folder / "kept")
     with open_ledger(root, point="test", state=scene.state) as opened:
         if anchored:
             configure(opened.store, [f"file:{scene.anchor}"])
-        _write(opened, 12)
+        with opened.store.write() as change:
+            add_activation(change, None, policy="sha256:1", digest="1" * 64, at=1, by="ann")
+        _write(opened, 10)
+    _write_as_hook(scene.state)
+    with open_ledger(root, point="test", state=scene.state) as opened:
         opened.push()
     shutil.copytree(scene.state, scene.old)
     if scene.anchor.exists():
         shutil.copy(scene.anchor, scene.old / "kept")
     with open_ledger(root, point="test", state=scene.state) as opened:
-        _write(opened, 8)
+        _write(opened, 7)
+    _write_as_hook(scene.state)
+    with open_ledger(root, point="test", state=scene.state) as opened:
         opened.push()
     return scene
+
+
+def _write_as_hook(state: Path) -> None:
+    with open_for_hook(state, point="test", url=None) as opened:
+        opened.ledger.intent(Call("writer", "read", {"file": "a.md"}), Decision(DENY, "writer", "read", "no", "no"))
 
 
 def copied(scene: Scene, to: Path) -> Scene:
@@ -169,6 +182,43 @@ def test_the_page_has_every_tampering():
     said = [name for name, _ in rows()]
     assert said == list(HARMS)
     assert len(said) >= 70
+
+
+WITHOUT_AN_ANCHOR = (
+    "the anchor removed",
+    "the list of anchors removed",
+    "the memory `anchored` removed",
+    "the memory `anchored` set back to an older one",
+)
+NOTHING_THERE = ("the write-ahead log removed", "the write-ahead log cut to nothing")
+"""While nobody has the log open, there is no such file."""
+
+
+@pytest.mark.sample(20)
+@pytest.mark.parametrize("anchored", [False, True], ids=["alone", "anchored"])
+@pytest.mark.parametrize("name", HARMS)
+def test_each_changes_something(bases: dict[bool, Scene], tmp_path: Path, name: str, *, anchored: bool):
+    if name in NOTHING_THERE or (name in WITHOUT_AN_ANCHOR and not anchored):
+        pytest.skip("there is nothing to be changed")
+    scene = copied(bases[anchored], tmp_path)
+    before = seen(scene)
+    HARMS[name](scene)
+    assert seen(scene) != before
+
+
+def seen(scene: Scene) -> dict[str, object]:
+    """All files of the state and the anchor: kind, mode, links, and what is in them."""
+    found: dict[str, object] = {}
+    for path in sorted([scene.state, *scene.state.rglob("*"), scene.anchor]):
+        if path.name.endswith(("-shm", "-wal")) or not (path.is_symlink() or path.exists()):
+            continue
+        about = path.lstat()
+        what: object = path.read_bytes() if path.is_file() else b""
+        if path.name == "remit.db" and what:
+            with suppress(sqlite3.DatabaseError), closing(sqlite3.connect(path)) as link:
+                what = list(link.iterdump())
+        found[str(path)] = (about.st_mode, about.st_ino, about.st_nlink, what)
+    return found
 
 
 @pytest.mark.sample(60)

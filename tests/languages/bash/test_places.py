@@ -28,6 +28,7 @@ def places(text: str) -> tuple[str | None, ...]:
         ("cd a && (cd b && cd - && rm x)", ("a",)),
         ("set -e; x=$(cd a; rm x)", (".", "a")),  # a substitution goes on after a command that failed
         ("set -e; ! cd a; rm x", (".", "a")),
+        ("set -e; f() { eval 'cd a'; rm x; }; f && ls", (".", "a")),
         ("if ! cd a; then rm x; fi", (".", "a")),
         ("! cd a && rm x", (".", "a")),
         ("if cd a; then rm x; fi", ("a",)),

@@ -9,6 +9,7 @@ from remit.decide import decide
 from remit.languages.programs.understand import understand
 from remit.model import Call
 from remit.model.terms import UNKNOWN
+from remit.scopes.shell.units import shell_units
 
 PATHS = {"read": ["src/**", "sub/**", "pp/**"], "write": ["**"]}
 READER = {
@@ -86,3 +87,10 @@ def test_a_link_does_not_lead_out_of_a_scope(text):
     assert decide(rulebook, Call("agent", "Bash", {"command": text})).verdict.name == "DENY"
     inside = "ln -s src pp && cat pp/x"
     assert decide(rulebook, Call("agent", "Bash", {"command": inside})).verdict.name == "ALLOW"
+
+
+def test_a_name_without_a_file_is_no_link_to_others():
+    """That nothing lies there is known for git's sake; what another command writes to goes by the same name."""
+    units = shell_units("command", "go mod tidy; git diff go.mod; rm go.mod", None, "/r", None, {"go.mod": ""})
+    assert {unit.value for unit in units if unit.kind == "path" and "write" in unit.effects} >= {"go.mod", "go.sum"}
+    assert [unit.value for unit in units if unit.kind == "path" and "delete" in unit.effects] == ["go.mod"]

@@ -2,6 +2,7 @@
 
     remit-hook HOST STATE elsewhere      # of a session outside of the project: only whether a call would write into it
     remit-hook HOST                      # by name, in settings that are shared: the project is found as `roots.py` does
+    remit-hook HOST --agent NAME         # the same in an agent's definition, where the host does not say who calls
 
 It asks the daemon of the project over its socket; where none is listening, it decides by itself (`local.py`). Whatever
 breaks, the answer is a deny that the host understands, within DEADLINE, which lies below the host's own limit. A child
@@ -28,6 +29,8 @@ LIMIT = 32 * 1024 * 1024
 SOCKET = "serve.sock"
 PING = "ping"
 """In the place of a host: whether the daemon answers at all."""
+AGENT = "remit_agent"
+"""Beside what the host said: the agent whose definition names this hook."""
 SIDECAR = "hooks/%s.client"
 MAGIC = b"remit-client 2"
 _MANY = (b"question", b"report")
@@ -154,21 +157,27 @@ def main() -> None:
         posix.dup2(nowhere, 2)
         posix.close(nowhere)
         if len(sys.argv) == 2:
-            _find_project(sys.argv[1])
-        if len(sys.argv) == 3 or sys.argv[3:] == ["elsewhere"]:
+            _find_project(sys.argv[1], [])
+        elif sys.argv[2] == "--agent":
+            _find_project(sys.argv[1], [b"agent", " ".join(sys.argv[3:]).encode()])
+        if len(sys.argv) == 3 or sys.argv[3] in ("elsewhere", "--agent"):
             _host.read(f"{sys.argv[2]}/{SIDECAR % sys.argv[1]}")
         _wait_for_child()
         _thread.start_new_thread(_watch, (data,))
         for number in (_signal.SIGTERM, _signal.SIGHUP):
             _signal.signal(number, lambda *_: None if _answering.locked() else _end(data, "the hook was told to stop"))
-        host, state, *elsewhere = sys.argv[1:]
-        if elsewhere not in ([], ["elsewhere"]):
+        host, state, *more = sys.argv[1:]
+        agent = more[1] if len(more) == 2 and more[0] == "--agent" and _is_name(more[1]) else None
+        if more not in ([], ["elsewhere"]) and agent is None:
             _end(data, "remit-hook is run by a host: `remit install` writes the command")
         while chunk := posix.read(0, 1024 * 1024):
             data += chunk
             if len(data) > LIMIT:
                 _end(data, "the call is too large to be judged")
-        _say(_answer(host, state, bytes(data), bool(elsewhere)))
+        said = bytes(data)
+        if agent is not None:
+            said = b'{"%s":"%s","said":%s}' % (AGENT.encode(), agent.encode(), said)
+        _say(_answer(host, state, said, more == ["elsewhere"]))
     except BaseException as error:
         try:
             _end(data, f"the hook failed ({type(error).__name__})")
@@ -176,7 +185,11 @@ def main() -> None:
             _block()  # not even that can be said, as without memory
 
 
-def _find_project(host: str) -> None:
+def _is_name(text: str) -> bool:
+    return text.isascii() and 0 < len(text) <= 100 and text.replace("-", "").replace("_", "").replace(".", "").isalnum()
+
+
+def _find_project(host: str, more: list[bytes]) -> None:
     """Goes on as the shell that finds the project; a session in one that Remit was not installed for is refused."""
     home = posix.environ.get(b"XDG_STATE_HOME", b"")
     if not home.startswith(b"/"):
@@ -187,7 +200,7 @@ def _find_project(host: str) -> None:
     words = [b"sh", b"-c", b"remit_shared=1; " + script, home + b"/remit/hosts/" + host.encode() + b".sh"]
     posix.dup2(_stdout, 1)
     posix.dup2(_stderr, 2)
-    posix.execv("/bin/sh", words)
+    posix.execv("/bin/sh", words + more)
 
 
 def _wait_for_child() -> None:

@@ -40,7 +40,10 @@ refuse() {
 ask() {
   [ "$doing" != serve ] || exec "$3" -I -m remit mcp HOST "$2"
   [ -x "$3" ] && [ -r "$4" ] || refuse "the program that judges calls in $1 is gone"
-  "$3" -I -S "$4" HOST "$2"
+  case $doing in
+    agent) "$3" -I -S "$4" HOST "$2" --agent "$agent" ;;
+    *) "$3" -I -S "$4" HOST "$2" ;;
+  esac
   code=$?
   case $code in 1 | ???) refuse "the hook ended with $code" ;; esac
   exit $code
@@ -97,7 +100,7 @@ mirrored() {
     up=${up%/*}
   done
 }
-best=0 root= doing=$1
+best=0 root= doing=$1 agent=$2
 CDPATH=
 cd -P . 2>/dev/null
 here=$PWD start=STARTED

@@ -423,8 +423,10 @@ class Follower:
             if variant.program and variant.program in self.defined:
                 self.call(variant, place, state)
                 continue
-            self.run(variant, place, state)
             program = _program(variant)
+            if program == "eval" and (self.guarded or self.locals):
+                state.exits = False  # where no failure ends the script, none does in a text that it evaluates
+            self.run(variant, place, state)
             if program in _MOVERS:
                 target = self.moved(bare(variant.words), state)
                 moved = target if moved is None else union(moved, target)

@@ -75,6 +75,22 @@ def touch_linked(out: Reading, plain: list[Word], into: Word | None, *, symbolic
                 out.touch("write", path)
 
 
+def touch_mounted(out: Reading, word: Word) -> None:
+    """`SOURCE:TARGET:OPTIONS`: a container does what it likes to a folder that it is given, or reads it."""
+    if word.text is None:
+        out.touch("read", UNTOLD)
+        out.touch("write", UNTOLD)
+        return
+    source, given, rest = word.text.partition(":")
+    if not given or not source.startswith((".", "/", "~")):
+        return  # a place in the container, or a volume that the engine keeps
+    path = Word(source, word.raw)
+    out.touch("read", path, deep=True)
+    if "ro" not in rest.partition(":")[2].split(","):
+        for effect in ("write", "delete"):
+            out.touch(effect, path, deep=True, some=True)
+
+
 def touch_reports(out: Reading, word: Word) -> None:
     """`xml:FILE`, `output=FILE`: what stands behind the sign is written; without one nothing is named."""
     if word.text is None:

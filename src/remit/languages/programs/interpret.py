@@ -27,6 +27,7 @@ from remit.languages.programs.derived import (
     touch_edited,
     touch_into,
     touch_linked,
+    touch_mounted,
     touch_numbered,
     touch_pathspec,
     touch_pieces,
@@ -577,7 +578,7 @@ class Interpreter:
                 "edit",
                 "write_tree",
                 "attributes",
-            ):
+            ) and not (kind == "jq" and self.profile.at_most is not None):
                 out.unknown.append(f"`{word.raw}` is not literal")
         if kind == "read":
             out.touch("read", word)
@@ -612,6 +613,8 @@ class Interpreter:
                 out.effects.add("system")  # the machine's own folders
         elif kind == "prefix":
             touch_pieces(out, word)
+        elif kind == "mount":
+            touch_mounted(out, word)
         elif kind == "write_tree":
             out.touch("write", word, deep=True, some=True)
         elif kind == "edit":

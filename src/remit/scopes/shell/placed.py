@@ -72,12 +72,12 @@ class Placed:
             return
         if isinstance(path, str) and touch.effect == "delete":
             folder = folder_of(path)  # a link is deleted itself, not what it leads to
-            place = f"{links[folder]}/{path.rpartition('/')[2]}".removeprefix("./") if folder in links else path
+            place = f"{links[folder]}/{path.rpartition('/')[2]}".removeprefix("./") if links.get(folder) else path
             if place != path:
                 self.spelled[place] = path
             yield touch, place
             return
-        if isinstance(path, str) and path in links:
+        if isinstance(path, str) and links.get(path):  # empty: no such file is there, which matters to git alone
             self.carries = self.carries or touch.links == "copy"
             self.spelled[links[path]] = path
             yield touch, links[path]
@@ -85,7 +85,7 @@ class Placed:
         yield touch, path
         if not isinstance(path, Glob):
             return
-        if path.base in links:
+        if links.get(path.base):
             yield touch, _below(links[path.base])
         if touch.links == "copy" and (path.base in links or _has_link(path, links)):
             self.carries = True

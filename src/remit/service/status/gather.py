@@ -209,7 +209,7 @@ def _ledger_faults(opened: OpenLog) -> Iterator[Finding]:
     except RemitError:
         pass  # it is among the faults
     try:
-        found = faults(opened)
+        found = faults(opened, full=True)
     except RemitError as error:
         yield Finding("fault", error.code, str(error), error.help)
         return

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from remit.adapters.hooks.client import AGENT
 from remit.adapters.hosts.interface import OWN_SERVER, Event, LastResort, Reply
 from remit.adapters.hosts.patches import files_of
 from remit.adapters.hosts.payload import alike, args_in, cwd_in, decoded, own_names, text_in, with_err
@@ -36,6 +37,8 @@ _REFUSAL = b'{%b,"hookSpecificOutput":{"hookEventName":"PreToolUse",%b}}' % (_WH
 def read_event(data: bytes) -> Event:
     """What the host says: which fields are there tells what kind of event it is. Raises CallError."""
     found = decoded(data)
+    if AGENT in found:
+        return _from_definition(found)
     if "hookEventName" in found:
         return _from_editor(found)
     session = text_in(found, "sessionId")
@@ -73,7 +76,7 @@ def read_event(data: bytes) -> Event:
 
 
 def _from_editor(found: dict[str, Any]) -> Event:
-    """What VS Code says: every call is the main agent's. Raises CallError."""
+    """What VS Code says to the user's hook: every call is the main agent's. Raises CallError."""
     name, session = text_in(found, "hookEventName"), text_in(found, "sessionId")
     if name == "PostToolUse":
         use = found.get("tool_use_id")
@@ -89,8 +92,24 @@ def _from_editor(found: dict[str, Any]) -> Event:
         args=args_in(found, "tool_input"),
         use=text_in(found, "tool_use_id"),
         cwd=cwd_in(found),
+        named=False,
         person=True,
     )
+
+
+def _from_definition(found: dict[str, Any]) -> Event:
+    """What a hook in an agent's definition is told in VS Code: the call is that agent's. Raises CallError.
+
+    The user's hook judges the same call as the main agent's, and the host obeys the stricter of the two. So each has an
+    id of its own.
+    """
+    agent, said = text_in(found, AGENT), found.get("said")
+    if not isinstance(said, dict) or "hookEventName" not in said:
+        raise CallError("a hook in an agent's definition is for VS Code")
+    event = _from_editor(said)
+    if not event.use:
+        return event
+    return msgspec.structs.replace(event, agent=agent, named=True, use=f"{event.use}.{agent}")
 
 
 def _args(found: dict[str, Any]) -> dict[str, Any]:
@@ -118,7 +137,7 @@ class CopilotCli:
     )
     started_in = "COPILOT_PROJECT_DIR"
     can_change_args = True
-    definition_endings = (".md",)
+    definition_endings = (".md", ".agent.md")
     read_event = staticmethod(read_event)
 
     def names_of(self, tool: str) -> tuple[str, ...]:
