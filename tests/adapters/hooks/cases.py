@@ -95,6 +95,9 @@ class CaseEnforcer(Enforcer):
         self.decided = judged.decision
         return judged
 
+    def at(self, root: Path, state: Path, sealed: tuple[str, ...]) -> Enforcer:
+        return self  # where the project lies is among what it is handed
+
     def _known(self, call: Call, rulebook: Rulebook, *, remembered: bool = False) -> Facts:
         return look_up(rulebook, call, self.facts)
 
@@ -134,7 +137,7 @@ class CaseHook:
         self.book, self.facts = self._book(call)
         said = json.dumps(data).encode() if call is None else self._question(data, call, root)
         agents: dict[str, dict[str, str]] = {} if call is None else {call.agent: {}}
-        installed = Installed(1, self.host, str(root), "remit.yaml", "settings.json", "now", (), agents)
+        installed = Installed(1, self.host, str(root), "remit.yaml", "settings.json", "2026-01-01T00:00:00Z", (), agents)
         self.enforcer.facts, self.enforcer.decided = self.facts, None
         self.enforcer.case = call if call is not None else Call("", "")
         shutil.rmtree(self.state / "hooks" / "uses", ignore_errors=True)  # cases have ids in common, but are no one use
