@@ -145,13 +145,18 @@ def _said(witness: Served, data: bytes) -> bytes:
 POST = b"POST /add-checkpoint HTTP/1.1\r\nHost: w\r\n"
 
 
+def _answered(witness: Served, data: bytes) -> bytes:
+    """What it said. Who closes a connection with bytes unread may have its answer thrown away on the way: once more."""
+    return next((said for said in (_said(witness, data) for _ in range(50)) if said), b"")
+
+
 def test_row_26_headers_without_end_and_many_requests_at_once(witness: Served):
     """The witness is the only part that listens to a network."""
     log = WatchedLog()
     witness.witness.watch([log.vkey])
-    assert b" 431 " in _said(witness, POST + b"X: %s\r\n\r\n" % (b"a" * 100_000))
-    assert b" 431 " in _said(witness, POST + b"".join(b"X-%d: a\r\n" % n for n in range(1000)) + b"\r\n")
-    assert b" 414 " in _said(witness, b"POST /%s HTTP/1.1\r\n\r\n" % (b"a" * 100_000))
+    assert b" 431 " in _answered(witness, POST + b"X: %s\r\n\r\n" % (b"a" * 100_000))
+    assert b" 431 " in _answered(witness, POST + b"".join(b"X-%d: a\r\n" % n for n in range(1000)) + b"\r\n")
+    assert b" 414 " in _answered(witness, b"POST /%s HTTP/1.1\r\n\r\n" % (b"a" * 100_000))
     body = log.request(0, 1)
     whole = POST + b"Content-Length: %d\r\n\r\n" % len(body) + body
     assert _said(witness, whole * 20).count(b"HTTP/1.") == 1, "one connection is one request"

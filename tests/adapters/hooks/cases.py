@@ -137,7 +137,8 @@ class CaseHook:
         self.book, self.facts = self._book(call)
         said = json.dumps(data).encode() if call is None else self._question(data, call, root)
         agents: dict[str, dict[str, str]] = {} if call is None else {call.agent: {}}
-        installed = Installed(1, self.host, str(root), "remit.yaml", "settings.json", "2026-01-01T00:00:00Z", (), agents)
+        since = "2026-01-01T00:00:00Z"
+        installed = Installed(1, self.host, str(root), "remit.yaml", "settings.json", since, (), agents)
         self.enforcer.facts, self.enforcer.decided = self.facts, None
         self.enforcer.case = call if call is not None else Call("", "")
         shutil.rmtree(self.state / "hooks" / "uses", ignore_errors=True)  # cases have ids in common, but are no one use
