@@ -62,7 +62,7 @@ def check(tally: Tally, least: int) -> None:
 @pytest.mark.parametrize("seeds", PARTS, ids=lambda seeds: f"{seeds.start}-{seeds.stop}")
 def test_the_engine_decides_as_the_page_says(seeds: range) -> None:
     tally = compare(seeds)
-    assert tally.pairs >= 20_000 / len(PARTS)
+    assert tally.pairs >= 18_000 / len(PARTS)
     check(tally, 1)
 
 
