@@ -158,7 +158,9 @@ def looks(host: Other) -> dict[str, str]:
     """What may not change: everything in the project, our part of the user's settings, and Remit's record and keys."""
     found = {f"project/{name}": _digest(host.project / name) for name in sorted(host.files() | {"remit.yaml"})}
     for place in (host.project / ".remit", host.state / "hooks", host.home / "state/remit/hosts"):
-        found |= {str(path): _digest(path) for path in sorted(place.glob("*")) if path.is_file()}
+        found |= {
+            str(path): _digest(path) for path in sorted(place.glob("*")) if path.is_file() and path.suffix != ".looked"
+        }
     found |= {str(path): _digest(path) for path in sorted((host.state / "keys").glob("*.vkey"))}
     found["mode"] = oct(host.state.stat().st_mode)
     return found

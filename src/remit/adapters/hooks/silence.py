@@ -69,11 +69,16 @@ def look(state: Path, installed: Installed, store: Store, *, every: float = EVER
 
         mark.touch(mode=0o600)
         os.utime(mark, (now, now))
+        from remit.adapters.hosts.setup import KeepsTranscripts
+
+        setup = registry.find(installed.host).setup()
+        if not isinstance(setup, KeepsTranscripts):
+            return []
         since = installed.at if last is None else max(installed.at, moment(last - SLACK))
         calls, since = _calls(store, since)
         told = dict(_told(state, installed.host))
         found: dict[str, Ran] = {}
-        for one in unseen(registry.find(installed.host).setup(), Path(installed.root), since, calls):
+        for one in unseen(setup, Path(installed.root), since, calls):
             if one.session not in told:
                 found.setdefault(one.session, one)
         if found:
