@@ -1,4 +1,4 @@
-"""People against a model of them: whoever answers, resumes, reviews or activates in whatever order, in two processes.
+"""People against a model of them: whoever acts in whatever order, in two processes. (Answers, resumptions, reviews …)
 
 The same machine runs on SQLite and on PostgreSQL.
 """
@@ -9,6 +9,7 @@ import itertools
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -93,6 +94,7 @@ class Machine(RuleBasedStateMachine):
         self.asks: dict[str, Asked] = {}
         self.tasks: dict[str, str] = {}
         self.reviewed: dict[str, str] = {}
+        self.incidents: dict[str, str | None] = {}
         self.issues("dan", 0)
         self._try(next(iter(self.tasks)), "x", 0)
 
@@ -244,6 +246,25 @@ class Machine(RuleBasedStateMachine):
             self.both[at % 2].sign_review(self.rulebook, agent, by=who, because="fine", sign=person.sign)
             self.reviewed[agent] = who
 
+    @rule(agent=st.sampled_from(AGENTS), at=sizes)
+    def something_is_found(self, agent: str, at: int) -> None:
+        said = {"code": "unexplained-change", "reason": f"{self.run}-{len(self.incidents)}", "tool": "t", "point": "p"}
+        made = self.both[at % 2].found_incident(**said, agent=agent, policy=self.rulebook.hash)
+        self.incidents[made.id] = None
+
+    @precondition(lambda self: self.incidents)
+    @rule(which=sizes, who=names, at=sizes)
+    def closes(self, which: int, who: str, at: int) -> None:
+        name = list(self.incidents)[which % len(self.incidents)]
+        person = self._prove(who, OPERATOR, at)
+        if person is None:
+            return
+        done = partial(
+            self.both[at % 2].close_incident, name, by=who, because="seen", rulebook=self.rulebook, sign=person.sign
+        )
+        self._agree(self.incidents[name] is None, done)
+        self.incidents[name] = self.incidents[name] or who
+
     # What holds after each of them
 
     @invariant()
@@ -257,6 +278,8 @@ class Machine(RuleBasedStateMachine):
         for name, ask in self.asks.items():
             found = fresh.asked(name)
             assert (found.state, set(found.approved)) == (ask.state, ask.approved)
+        closed = {one.id: one.closed_by for one in fresh.incidents(self.rulebook)}
+        assert {name: closed[name] for name in self.incidents} == self.incidents
         by = {review.who: review.by for review in fresh.reviews(self.rulebook)}
         assert {agent: by[agent] for agent in self.reviewed} == self.reviewed
 
