@@ -87,7 +87,7 @@ def test_what_to_enable(remit: Remit, page: Path):
     ran = remit("docs", "--session", "judge")
     assert ran.code == 0
     assert "enable:    read_file\n" in ran.out
-    assert "**You MAY NOT**" in ran.out
+    assert "**You MAY NOT use**" in ran.out
 
 
 def test_the_way_back(remit: Remit, page: Path):

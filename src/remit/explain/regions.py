@@ -13,6 +13,7 @@ import re
 
 import msgspec
 
+from remit.explain.access import instructions_text, make_report
 from remit.explain.cells import MatrixCell
 from remit.explain.matrix import callers_of, cell_for, make_matrix, tools_of
 from remit.explain.pages import escaped_markdown, legend
@@ -130,23 +131,7 @@ def agent_text(rulebook: Rulebook, name: str) -> str:
 
 def prompt_text(rulebook: Rulebook, name: str) -> str:
     """What to tell the agent itself: MAY, MUST ASK, MAY NOT."""
-    may, ask, denied = [], [], []
-    for tool in tools_of(rulebook):
-        cell = cell_for(rulebook, name, tool)
-        said = f"`{shown(tool)}`" + (f": {shown('; '.join(cell.scopes), 400)}" if cell.scopes else "")
-        if cell.verdict == "deny":
-            denied.append(f"`{shown(tool)}`")
-        elif cell.verdict == "ask":
-            ask.append(said)
-        else:
-            may.append(said)
-    lines = ["**You MAY**", "", *([f"- {one}" for one in may] or ["- nothing"]), ""]
-    if ask:
-        lines += ["**You MUST ASK before**", "", *[f"- {one}" for one in ask], ""]
-    lines += ["**You MAY NOT**", ""]
-    lines.append(f"- use {', '.join(denied)}" if denied else "- do anything that the lists above don't name")
-    lines += ["- go beyond the limits above; every call is checked, and a denial says why", ""]
-    return "\n".join(lines)
+    return instructions_text(make_report(rulebook, name))
 
 
 def session_lists(rulebook: Rulebook, name: str) -> tuple[list[str], list[str]]:

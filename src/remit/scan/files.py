@@ -70,7 +70,7 @@ class Walk(msgspec.Struct):
     def texts(self) -> Iterator[Text]:
         """Every text that may say something about agents, in the order of its path."""
         for path in self._paths():
-            found = self._read(path)
+            found = self.read_file(path)
             if found is not None:
                 self.read += 1
                 yield found
@@ -112,7 +112,8 @@ class Walk(msgspec.Struct):
                     yield path
             waiting += reversed(below)
 
-    def _read(self, path: str) -> Text | None:
+    def read_file(self, path: str) -> Text | None:
+        """One file below the root; None if it says nothing about agents or can't be read."""
         full = os.path.join(self.root, path)
         link = os.path.islink(full)
         if link and not os.path.realpath(full).startswith(os.path.realpath(self.root) + os.sep):

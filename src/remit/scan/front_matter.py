@@ -11,7 +11,8 @@ from typing import Any
 import msgspec
 
 from remit.declare.nodes import parse
-from remit.forms.nodes import LIST, MAP, Node
+from remit.forms.nodes import MAP
+from remit.forms.texts import plain
 from remit.model.errors import PolicyError
 
 LARGEST = 64 * 1024
@@ -56,15 +57,6 @@ def read_head(text: str) -> Head | None:
         return Head(plain(node), lines, below, body_line, False)
     values, lines = _by_line(body)
     return Head(values, lines, below, body_line, True, problem)
-
-
-def plain(node: Node) -> Any:
-    """The value as Python has it."""
-    if node.kind == MAP:
-        return {key: plain(value) for key, value in node.value.items()}
-    if node.kind == LIST:
-        return [plain(item) for item in node.value]
-    return node.scalar()
 
 
 def _by_line(body: str) -> tuple[dict[str, Any], dict[str, int]]:

@@ -10,9 +10,9 @@ import msgspec
 
 from remit.declare.nodes import parse
 from remit.forms.nodes import MAP
+from remit.forms.texts import plain
 from remit.model.errors import PolicyError
 from remit.scan.files import Text
-from remit.scan.front_matter import plain
 from remit.scan.markdown import Code, read_markdown
 from remit.scan.model import Account, Entry, Kind, Mark, Place
 

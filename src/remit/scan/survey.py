@@ -33,7 +33,7 @@ def scan(root: str, *, today: datetime.date, progress: Callable[[int, int], None
     """What the repository at `root`, or the one file there, says about agents. Runs nothing. Raises ScanError."""
     if os.path.isfile(root):
         walk = Walk(os.path.dirname(os.path.abspath(root)))
-        found = walk._read(os.path.basename(root))
+        found = walk.read_file(os.path.basename(root))
         texts = [found] if found is not None else []
         walk.files, walk.read = 1, len(texts)
     elif os.path.isdir(root):
