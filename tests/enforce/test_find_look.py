@@ -10,6 +10,7 @@ import pytest
 
 from remit.enforce import find_look
 from remit.model.facts import PLAIN_NAMES
+from remit.scopes.glob import Glob
 from remit.scopes.shell.sole import found_files
 from tests.enforce.test_git_look import decided, facts_of, write
 
@@ -108,3 +109,17 @@ def test_it_names_at_least_what_find_finds(project: Path, start: str, tests: str
     seen = find_look.changes_of(patterns, str(project))
     assert patterns == () or found <= {path for key, paths in seen.items() if key != PLAIN_NAMES for path in paths}
     assert patterns or not tests  # all below the root: nothing to look for
+
+
+def test_a_folder_too_large_to_look_at(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """What comes in from it may hold instructions; what only goes away is no reason to ask."""
+    monkeypatch.setattr(find_look, "MAX_ENTRIES", 3)
+    for number in range(9):
+        (tmp_path / "x").mkdir(exist_ok=True)
+        (tmp_path / "x" / f"{number}.txt").write_text("")
+    into, away = Glob.parse("docs/**"), Glob.parse("x/**")
+    names = frozenset({"claude.md"})
+    assert find_look.named_below([(into, "x")], names, str(tmp_path)) == {"docs/**": ("x/claude.md",)}
+    assert find_look.named_below([(away, "x")], names, str(tmp_path)) == {}
+    monkeypatch.setattr(find_look, "MAX_ENTRIES", 50)
+    assert find_look.named_below([(into, "x")], names, str(tmp_path)) == {}

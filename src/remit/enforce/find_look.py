@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Container, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from remit.model.facts import PLAIN_NAMES
 from remit.model.pattern import compile_later
@@ -39,17 +39,20 @@ def changes_of(patterns: Sequence[Glob], root: str) -> dict[str, tuple[str, ...]
     return {**found, PLAIN_NAMES: ()} if all(map(_PLAIN.fullmatch, names)) else found
 
 
-def named_below(folders: Iterable[tuple[Glob, str]], names: Container[str], root: str) -> dict[str, tuple[str, ...]]:
+def named_below(folders: Iterable[tuple[Glob, str]], names: frozenset[str], root: str) -> dict[str, tuple[str, ...]]:
     """By pattern, the files of one of these names (folded) in the folder that tells what the pattern stands for.
 
-    A pattern without any is not there, nor one whose folder is too large to look at."""
+    A pattern without any is not there. A folder that is copied or moved in and too large to look at counts as if it had
+    one; one that only goes away does not, or every `rm -rf node_modules` would be asked about."""
     until = time.monotonic() + SECONDS
     found: dict[str, tuple[str, ...]] = {}
     for pattern, folder in sorted(folders, key=lambda pair: (pair[0].text, pair[1])):
         own: list[str] = []
         for seen, path in enumerate(_files(os.path.join(root, folder))):
             if seen > MAX_ENTRIES or time.monotonic() > until:
-                return found
+                if folder != pattern.base:
+                    own.append(f"{folder}/{min(names)}")
+                break
             below = relative_to(path, root)
             if fold(below).rpartition("/")[2] in names and (folder != pattern.base or pattern.matches(below)):
                 own.append(below)
