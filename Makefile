@@ -75,6 +75,8 @@ test-hosts: setup  ## run the tests that need a real host program (environments 
 		|| echo "test-hosts: requirements/hosts.txt can't be installed here; what needs it is listed as skipped" >&2
 	@$(MAKE) --silent --no-print-directory .node-hosts/.stamp \
 		|| echo "test-hosts: requirements/hosts-npm can't be installed here; what needs it is listed as skipped" >&2
+	@command -v bwrap >/dev/null || { [ "$$(id -u)" = 0 ] && apt-get install -y -qq --no-install-recommends bubblewrap >/dev/null; } \
+		|| echo "test-hosts: bubblewrap can't be installed here; what needs it is listed as skipped" >&2
 	@$(PYTEST) -n auto -m hosts tests $(ARGS)
 
 .venv-hosts/.stamp: requirements/hosts.txt
@@ -96,6 +98,17 @@ lint: setup  ## check style, formatting, types, and that the pins fit pyproject.
 	$(PY) -m ruff format --check .
 	$(PY) -m mypy
 	$(PY) -m pip check
+
+.PHONY: docs
+docs: .venv-docs/.stamp  ## build the documentation as a site to read offline: build/docs/index.html; a broken link fails
+	@.venv-docs/bin/python -m sphinx --fresh-env --fail-on-warning --keep-going --nitpicky --quiet --jobs auto -b html docs build/docs $(ARGS)
+	@echo "build/docs/index.html"
+
+.venv-docs/.stamp: requirements/docs.txt
+	$(call venv,.venv-docs)
+	@echo "installing requirements/docs.txt into .venv-docs"
+	@.venv-docs/bin/python -m pip $(PIP_HASHED) -r requirements/docs.txt
+	@touch $@
 
 PATHS ?= .
 .PHONY: format
@@ -149,6 +162,7 @@ requirements: .venv-uv/.stamp  ## resolve and hash the pins again; UPGRADE=1 mov
 	$(call pin,run,pyproject.toml --group run -c requirements/dev.txt)
 	$(call pin,long,requirements/long.in)
 	$(call pin,hosts,requirements/hosts.in)
+	$(call pin,docs,requirements/docs.in)
 	$(call pin,mutants,requirements/mutants.in --no-deps)
 	$(if $(wildcard requirements/bench.in),$(call pin,bench,requirements/bench.in --emit-build-options))
 
@@ -159,5 +173,5 @@ requirements: .venv-uv/.stamp  ## resolve and hash the pins again; UPGRADE=1 mov
 
 .PHONY: clean
 clean:  ## remove what these commands made: environments, caches, builds
-	rm -rf .node-hosts .venv .venv-bench .venv-hosts .venv-mutants .venv-uv .pytest_cache .mypy_cache .ruff_cache .hypothesis build dist
+	rm -rf .node-hosts .venv .venv-bench .venv-docs .venv-hosts .venv-mutants .venv-uv .pytest_cache .mypy_cache .ruff_cache .hypothesis build dist
 	find src tests -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -15,7 +15,7 @@ import itertools
 import re
 import subprocess
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -27,6 +27,7 @@ from remit.decide import decide
 from remit.enforce.paths import look_up, open_root
 from remit.languages.programs.understand import understand
 from remit.model import Call, Decision, Facts, Verdict
+from remit.model.profile import HOLDS
 from remit.model.terms import PROJECT, UNDERSTOOD, UNKNOWN
 
 GRADES = (UNDERSTOOD, PROJECT, UNKNOWN)
@@ -94,6 +95,8 @@ def main() -> None:
     parser.add_argument("--questions", action="store_true", help="why commands are asked about or denied, in percent")
     parser.add_argument("--list", choices=GRADES)
     parser.add_argument("--every", type=int, default=1, help="take only every n-th command")
+    parser.add_argument("--confined", action="store_true", help="for an agent with `confine: required`")
+    parser.add_argument("--at-two", action="append", default=[], help="an effect that the policy puts at tier 2")
     asked = parser.parse_args()
     sources: list[tuple[str, Iterator[str]]] = []
     if asked.tldr:
@@ -108,7 +111,10 @@ def main() -> None:
         )
     with TemporaryDirectory() as root:
         make_repository(Path(root))
-        counts = [(name, measure(itertools.islice(texts, 0, None, asked.every), Path(root))) for name, texts in sources]
+        counts = [
+            (name, measure(itertools.islice(texts, 0, None, asked.every), Path(root), asked.confined, asked.at_two))
+            for name, texts in sources
+        ]
     print("| source | commands | understood | project code | not understood | of these refused | allow | ask | deny |")
     print("|---|---|---|---|---|---|---|---|---|")
     for name, count in counts:
@@ -141,10 +147,12 @@ def make_repository(root: Path) -> None:
     _git(root, "branch", "feature")
 
 
-def measure(texts: Iterator[str], root: Path) -> Count:
+def measure(texts: Iterator[str], root: Path, confined: bool = False, at_two: Sequence[str] = ()) -> Count:
     """Each text understood, and decided below the root for an agent without limits of its own, looking as hooks do."""
-    rulebook = build_rulebook(POLICY)
-    _, facts = open_root(root, root, Facts())
+    tiers = {effect: {"tier": 2, "because": "confined, it can't have that effect"} for effect in at_two}
+    more = {"confine": "required" if confined else "off", "tiers": {"effects": tiers}}
+    rulebook = build_rulebook({**POLICY, **more})
+    _, facts = open_root(root, root, Facts(confined=frozenset(HOLDS) if confined else frozenset()))
     count = Count()
     for text in texts:
         found = understand(text, new_shell=True)

@@ -34,7 +34,8 @@ LAYERS: dict[str, set[str]] = {
     "store": set(),
     "record": {"store", "catalog"},
     "grant": {"scopes", "decide", "store", "record"},
-    "enforce": {"scopes", "decide", "grant", "record", "store", "compile", "explain"},
+    "confine": {"catalog", "scopes", "decide", "store"},
+    "enforce": {"scopes", "decide", "grant", "record", "store", "compile", "explain", "confine"},
     "exchange": {"declare", "forms"},
     "scan": {"catalog", "declare", "forms"},
     "draft": {"catalog", "compile", "declare", "forms", "languages", "scan", "scopes"},
@@ -43,6 +44,7 @@ LAYERS: dict[str, set[str]] = {
         "declare",
         "forms",
         "compile",
+        "confine",
         "decide",
         "explain",
         "exchange",
@@ -52,7 +54,7 @@ LAYERS: dict[str, set[str]] = {
         "store",
     },
 }
-LAYERS["runners"] = {"catalog", "declare", "forms", "languages", "enforce"}
+LAYERS["runners"] = {"catalog", "confine", "declare", "forms", "languages", "enforce"}
 LAYERS["demo"] = set()  # and what users import: the names of the entrance
 LAYERS["testing"] = set(LAYERS) - {"demo", "adapters", "runners"}
 LAYERS["service"] = set(LAYERS)
@@ -183,6 +185,9 @@ LISTS = {
     "catalog/programs/environment.yaml": "their makers' variables hold secrets",
     "catalog/programs/gh.yaml": "a program's own subcommands",
     "scopes/shell/placed.py": "an example in a docstring",
+    "cli/install/command.py": "an example in its help",
+    "cli/install/uninstall.py": "an example in its help",
+    "cli/mcp.py": "an example in its help",
 }
 
 

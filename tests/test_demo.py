@@ -9,6 +9,7 @@ import sqlite3
 import subprocess
 import sys
 from pathlib import Path
+from unicodedata import east_asian_width
 
 import pytest
 
@@ -37,9 +38,9 @@ def git(place: Path, *words: str) -> str:
 
 
 def section(lines: list[str], title: str) -> str:
-    """The lines under a heading, as one text."""
+    """The lines under a heading, as one text; what was wrapped is one line again."""
     start = lines.index(next(line for line in lines if line.startswith(title)))
-    return "\n".join(lines[start + 1 : lines.index("", start)])
+    return "\n".join(lines[start + 1 : lines.index("", start)]).replace("\n   ", " ")
 
 
 def order(text: str, *parts: str) -> None:
@@ -52,7 +53,7 @@ def order(text: str, *parts: str) -> None:
 
 
 def test_scopes(shown):
-    text = section(shown[0], "Allowed")
+    text = section(shown[0], "Allowed") + section(shown[0], "Attacks")
     order(
         text,
         "✅ researcher: write_file('research/sessions.md'",
@@ -157,4 +158,19 @@ def test_it_prints_the_same_each_time(shown, tmp_path):
 
 def test_no_colours_outside_a_terminal(shown):
     assert "\033" not in "\n".join(shown[0])
-    assert 40 <= len(shown[0]) <= 80
+    assert 40 <= len(shown[0]) <= 125
+
+
+def test_it_fits_a_terminal(shown):
+    """Symbols and their variation aside, nothing is wider than 80 columns but paths that can't be broken."""
+    wide = [line for line in shown[0] if sum(2 if east_asian_width(c) in "WF" else 1 for c in line) > 80]
+    assert not [line for line in wide if "/" not in line]
+
+
+def test_two_at_once_do_not_meet(tmp_path):
+    env = {**os.environ, "NO_COLOR": "1", "HOME": str(tmp_path), "XDG_STATE_HOME": str(tmp_path / "state")}
+    command = [sys.executable, "-m", "remit", "demo"]
+    running = [subprocess.Popen(command, env=env, stdout=subprocess.PIPE, text=True) for _ in range(2)]
+    outputs = [one.communicate(timeout=240)[0] for one in running]
+    assert [one.returncode for one in running] == [0, 0]
+    assert all("✅ ledger verified: " in text for text in outputs)

@@ -28,6 +28,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from remit.compile import build_rulebook, load_rulebook
     from remit.compile.tasks import task_from
+    from remit.confine.process import Finished
     from remit.decide import decide as decide_call
     from remit.enforce.access import ToolAccess
     from remit.enforce.contract import check_tools
@@ -59,7 +60,6 @@ if TYPE_CHECKING:
     from remit.runners.errors import RunnerError, RunnerFailed
     from remit.runners.git import GitRunner
     from remit.runners.github import GitHubCLIRunner
-    from remit.runners.process import Finished
     from remit.runners.validation import Validation, ValidationRunner
 
 __version__ = "0.1.0.dev0"
@@ -170,7 +170,7 @@ _HOMES = {
     ),
     "remit.runners.git": ("GitRunner",),
     "remit.runners.github": ("GitHubCLIRunner",),
-    "remit.runners.process": ("Finished",),
+    "remit.confine.process": ("Finished",),
     "remit.runners.validation": (
         "Validation",
         "ValidationRunner",

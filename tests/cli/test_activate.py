@@ -98,6 +98,7 @@ def test_the_first_needs_only_a_yes(project: Project) -> None:
     ran = project.run("--yes")
     assert ran.code == 0
     assert "first activation: 4 agents, 2 roles, 1 runner, 7 tools" in ran.out
+    assert "Set it now, in a terminal: remit credential set\n" in ran.out
     force = project.force()
     assert force.activation is not None
     assert force.rulebook is not None

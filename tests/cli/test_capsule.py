@@ -119,7 +119,7 @@ def test_from_stdin_with_another_end_and_for_programs(free: Team) -> None:
         ("goal:", "goals:", "t.yaml:3:1", "unknown key `goals`"),
         ("  - term:", "  - trem:", "t.yaml:8:", "trem"),
         ("expires: 2099", "expires: soon 2099", "t.yaml:16:", "soon"),
-        ("id: TASK-12", "id: [", "t.yaml:3:5", "unquoted `: ` inside a value"),
+        ("id: TASK-12", "id: [", "t.yaml:1:5", "`[` is opened here and not closed"),
     ],
 )
 def test_mistakes_are_named_with_their_place(free: Team, old: str, new: str, where: str, message: str) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from xml.etree import ElementTree
+
 import pytest
 
 from tests.cli.kit import Remit
@@ -90,10 +92,111 @@ def test_text_of_a_policy_steers_nothing(remit: Remit, evil: str):
     ran = remit("check")
     assert ran.code == 1
     assert not [c for c in ran.out if not c.isprintable() and c != "\n"]
-    assert len(ran.out.splitlines()) <= 5
+    assert len(ran.out.splitlines()) <= 8
 
 
 @pytest.mark.parametrize("word", ["test", "validate", "lint"])
 def test_the_words_that_people_type(remit: Remit, word: str):
     assert remit(word) == remit("check")
     assert remit(word, "--json").json == remit("check", "--json").json
+
+
+BAD = """\
+remit: 1
+agents:
+  a:
+    mya: [Read]
+  b: {may: ["日本 x"], when: {}}
+"""
+
+
+def test_a_problem_is_shown_where_it_stands(remit: Remit):
+    remit.policy(BAD)
+    lines = remit("check").out.splitlines()
+    at = lines.index("error: remit.yaml:4:5: unknown key `mya` in an agent; did you mean `may`? (unknown-key)")
+    assert lines[at + 1 : at + 4] == [
+        "   3 |   a:",
+        "   4 |     mya: [Read]",
+        "     |     ^^^",
+    ]
+    wide = next(number for number, line in enumerate(lines) if "remit.yaml:5:13" in line)
+    caret = lines[wide + 3]
+    assert caret == "     |             ^^^^^^^^"  # two columns for each of the wide letters, and the quotes
+
+
+def test_a_test_that_fails_is_shown_too(remit: Remit):
+    remit.policy(TESTS.replace("EXPECT", "allow"), "x.test.yaml")
+    assert "   5 |   - {name: reader writes" in remit("check").out
+
+
+def test_of_a_long_line_the_part_with_the_problem_is_shown(remit: Remit):
+    remit.policy(f"remit: 1\nagents: {{{', '.join(f'a{n}: {{may: []}}' for n in range(100))}, b: {{mya: []}}}}\n")
+    lines = remit("check").out.splitlines()
+    frame = [line for line in lines if line.startswith("   2 | ")]
+    assert frame[0].startswith("   2 | …")
+    assert len(frame[0]) < 250
+    assert frame[0][lines[lines.index(frame[0]) + 1].index("^") :].startswith("mya:")
+
+
+def test_frames_have_colours_only_where_they_are_seen(remit: Remit, monkeypatch: pytest.MonkeyPatch):
+    remit.policy(BAD)
+    monkeypatch.setattr("remit.cli.output.coloured", lambda: True)
+    assert "\x1b[31m^^^\x1b[0m" in remit("check").out
+    monkeypatch.undo()
+    monkeypatch.setenv("NO_COLOR", "1")
+    monkeypatch.chdir(remit.folder)
+    assert "\x1b" not in remit("check").out
+
+
+def test_positions_for_programs(remit: Remit):
+    remit.policy(BAD)
+    assert [one["at"] for one in remit("check", "--json").json["problems"]] == [
+        "remit.yaml:4:5",
+        "remit.yaml:5:13",
+        "remit.yaml:5:22",
+    ]
+
+
+HOSTILE = '\\u001b[31m<b>&\\" ]]> \\u202e'
+
+
+def test_junit_for_ci(remit: Remit):
+    tests = TESTS.replace("EXPECT", "allow").replace("reader reads", '"' + HOSTILE + '"')
+    remit.policy(tests, "x.test.yaml")
+    assert remit("check", "--junit", "out.xml").code == 1
+    found = ElementTree.fromstring((remit.folder / "out.xml").read_bytes())  # noqa: S314 - written by ourselves
+    assert found.attrib == {"name": "remit", "tests": "5", "failures": "1", "errors": "0"}
+    policy, suite = found
+    assert [case.attrib for case in policy] == [{"classname": "policy", "name": "remit.yaml"}]
+    assert suite.attrib == {"name": "x.test.yaml", "tests": "4", "failures": "1", "errors": "0"}
+    assert suite[0].attrib["name"] == '\\x1b[31m<b>&" ]]> \\u202e'
+    assert suite[1].attrib | {"line": "5", "file": "x.test.yaml"} == suite[1].attrib
+    assert suite[1][0].tag == "failure"
+    assert suite[1][0].attrib["message"].startswith("expected allow, got deny (not-permitted): ")
+
+
+def test_junit_of_a_policy_that_does_not_load(remit: Remit):
+    remit.policy(BAD)
+    remit("check", "--junit", "out.xml")
+    found = ElementTree.fromstring((remit.folder / "out.xml").read_bytes())  # noqa: S314 - written by ourselves
+    assert (found.attrib["errors"], found.attrib["failures"]) == ("3", "0")
+    assert [case[0].attrib["type"] for case in found[0]] == ["unknown-key", "bad-value", "unknown-key"]
+
+
+def test_a_page_of_tests(remit: Remit):
+    tests = TESTS.replace("EXPECT", "allow").replace("reader reads", '"' + HOSTILE + '"')
+    remit.policy(tests, "x.test.yaml")
+    remit("check", "--html", "out.html")
+    page = (remit.folder / "out.html").read_text("utf-8")
+    assert "3 passed, 1 failed, 0 problems in the policy." in page
+    assert page.index('class="failed"') < page.index('class="passed"')
+    assert "<b>" not in page
+    assert "\u202e" not in page
+    assert "\x1b" not in page
+
+
+@pytest.mark.parametrize("option", ["--junit", "--html"])
+def test_a_report_that_can_not_be_written(remit: Remit, option: str):
+    ran = remit("check", option, "no/such/folder/x")
+    assert ran.code == 2
+    assert ran.err == f"remit: {option}: can't write `no/such/folder/x`: No such file or directory\n"

@@ -33,6 +33,25 @@ def test_an_ask(remit: Remit):
     assert "✋ ask: boss must ask human before write (must-ask) [remit.yaml:33:17]\n   an answer of human\n" in ran.out
 
 
+@pytest.mark.parametrize(
+    ("amount", "urgent", "code"),
+    [("80", "true", "allowed"), ("80.5", "false", "allowed"), ("500", "true", "not-permitted")]
+    + [(wrong, "true", "mistyped-argument") for wrong in ("", "x", '"80"', "true", "NaN", "[80]", "80 80")]
+    + [("80", wrong, "mistyped-argument") for wrong in ("", "1", "yes", "True", '"true"')],
+)
+def test_an_argument_is_of_its_declared_type(remit: Remit, amount: str, urgent: str, code: str):
+    remit.policy(
+        "remit: 1\ntools: {pay: {args: {amount: number, urgent: flag, note: text}, does: nothing}}\n"
+        "agents: {bot: {may: [{pay: {where: {amount: {max: 100}}}}]}}\n"
+    )
+    given = (f"amount={amount}", f"urgent={urgent}", "note=7")
+    call = ("--agent", "bot", "--tool", "pay", *(word for one in given for word in ("--arg", one)))
+    assert remit("decide", *call, "--json").lines[0]["code"] == code
+    assert ("allow: allowed" if code == "allowed" else f"({code})") in remit("explain", *call).out.splitlines()[1]
+    who = remit("who-can", "pay", *call[4:]).out
+    assert ("✅ bot" in who or "🔒 bot" in who) == (code == "allowed"), who
+
+
 def test_for_programs(remit: Remit):
     ran = remit("decide", *WRITE, "--arg", "file=src/a", "--json")
     assert ran.err == "policy: remit.yaml\n"
@@ -114,7 +133,7 @@ def test_resolved_paths_of_the_facts_count(remit: Remit, tmp_path: Path):
         (("--agent", "a", "--tool", "t", "--args", '"\udcff"'), "remit: --args: not UTF-8\n"),
         (("--agent", "\udcff", "--tool", "t"), "remit: --agent: not UTF-8\n"),
         (("--agent", "a", "--tool", "t", "--arg", "x=\udcff"), "remit: --arg: not UTF-8\n"),
-        (("--agent", "a", "--tool", "t", "--arg", "x"), "remit: --arg: `x` is not NAME=TEXT\n"),
+        (("--agent", "a", "--tool", "t", "--arg", "x"), "remit: --arg: `x` is not NAME=VALUE\n"),
         (("--agent", "a", "--tool", "t", "--arg", "x=1", "--arg", "x=2"), "remit: --arg: `x` is given twice\n"),
         (("--agent", "a", "--tool", "t", "--context", '{"mode": 1}'), "remit: `context`: Expected `str"),
         (("--agent", "a", "--tool", "t", "--context", '{"x\x1b": 1}'), "remit: --context: not valid JSON\n"),

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from remit.service.project_commands import project_commands
 from tests.cli.kit import Remit
-from tests.scan.repositories import REVIEWER, write
+from tests.scan.repositories import REVIEWER, definition, write
 
 
 @pytest.fixture
@@ -80,3 +81,50 @@ def test_from_a_servers_tools(remit: Remit, tmp_path: Path):
     assert ran.code == 0, ran.err
     assert ran.json["tests"] is None
     assert remit("check", "--policy", str(folder / "remit.yaml")).code == 0
+
+
+def test_a_name_that_is_a_link_is_not_written_through(remit: Remit, tmp_path: Path):
+    root = write(tmp_path / "repository", {".claude/agents/a.md": definition("a", "Read")})
+    (root / "remit.yaml").symlink_to(tmp_path / "elsewhere.yaml")
+    ran = remit("init", str(root))
+    assert (ran.code, "is there already" in ran.err) == (2, True)
+    assert not (tmp_path / "elsewhere.yaml").exists()
+
+
+def test_a_draft_that_can_not_be_written(remit: Remit, tmp_path: Path):
+    root = write(tmp_path / "repository", {".claude/agents/a.md": definition("a", "Read")})
+    ran = remit("init", str(root), "--output", str(root / "no" / "remit.yaml"))
+    assert (ran.code, "can't write" in ran.err) == (2, True)
+
+
+def test_limits_on_commands_are_tried_on_what_the_project_runs(remit: Remit, tmp_path: Path):
+    tester = definition("tester", "Read, Bash(npm test), Bash(make lint)")
+    workflow = (
+        "jobs:\n  a:\n    steps:\n      - run: npm ci\n      - name: x\n        run: |\n"
+        "          # a note\n          make lint\n          curl \\\n            -o x ${{ env.URL }}\n"
+        "          if true; then\n          pytest -q ${{ matrix.x }}\n          fi\n      - uses: x\n"
+    )
+    files = {
+        ".claude/agents/tester.md": tester,
+        "package.json": '{"scripts": {"test": "jest", "build": "tsc", "a b": "x"}}',
+        "Makefile": "X := 1\nlint:\n\truff check\ndeploy: lint\n\tx\n.PHONY: lint\n",
+        ".github/workflows/ci.yml": workflow,
+    }
+    project = write(tmp_path / "project", files)
+    assert project_commands(project) == [
+        *("npm test", "npm run build", "make lint", "make deploy", "npm ci", "pytest -q value"),
+    ]
+    decided = remit("init", str(project), "--json").json["decide"]
+    said = next(text for text in decided if "scripts and CI" in text)
+    assert said == (
+        "tester: of the 6 commands in the project's scripts and CI, 4 would be denied:"
+        " `npm run build`, `make deploy`, `npm ci`, `pytest -q value`"
+    )
+
+
+@pytest.mark.parametrize("text", ["", "{", "[" * 100_000, '{"scripts": 1}', "\0", "x" * 2_000_000])
+def test_hostile_scripts_give_no_commands(tmp_path: Path, text: str):
+    for name in ("package.json", "Makefile", ".github/workflows/x.yml"):
+        write(tmp_path, {name: text})
+    (tmp_path / ".github/workflows/loop.yml").symlink_to("loop.yml")
+    assert project_commands(tmp_path) == []

@@ -77,7 +77,7 @@ def test_an_export_is_verified_too(remit: Remit, tmp_path: Path):
 
 def test_nothing_is_archived_that_is_not_anchored(remit: Remit, project: Project, tmp_path: Path):
     with project.log() as opened:
-        configure(opened.store, ["file:/nonexistent/kept"])
+        configure(opened.store, [f"file:{project.state / 'keys' / 'no' / 'kept'}"])
     ran = remit("ledger", "archive", "--keep", "50", "--to", str(tmp_path / "old"))
     assert (ran.code, "not anchored" in ran.err) == (1, True)
     assert not (tmp_path / "old").exists()

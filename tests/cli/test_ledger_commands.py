@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import signal
 import subprocess
 import sys
@@ -232,6 +233,28 @@ def test_stats(remit: Remit, project: Project):
     text = remit("ledger", "stats").out
     assert "under observe" in text
     assert remit("ledger", "stats", "--until", "2020-01-01", "--json").json["entries"] == 0
+
+
+def test_a_page_of_counts_has_a_timeline(remit: Remit, project: Project):
+    with project.open() as opened:
+        opened.ledger.event("halt", {"what": "halted", "who": "writer", "by": "ann"})
+        deny(opened)
+        opened.ledger.flush()
+    assert remit("ledger", "stats", "--html", "stats.html").code == 0
+    page = (project.root / "stats.html").read_text("utf-8")
+    numbers = remit("ledger", "stats", "--json").json
+    assert f'aria-label="{sum(numbers["decision"].values())} calls of {len(numbers["agent"])} agents from ' in page
+    drawn = [[int(n) for n, _ in re.findall(r"(\d+) (allowed|asked|denied)", one)] for one in _titles(page)]
+    # The bars of all calls, and again those of each agent.
+    assert sum(map(sum, drawn)) == 2 * sum(numbers["decision"].values())
+    assert all(part in page for part in ("what: halted", "who: writer", "by: ann"))
+    assert "out-of-scope" in page
+    assert remit("ledger", "stats", "--until", "2020-01-01", "--html", "none.html").code == 0
+    assert "no entries" in (project.root / "none.html").read_text("utf-8")
+
+
+def _titles(page: str) -> list[str]:
+    return re.findall(r"<g><title>([^<]*)</title><rect", page)
 
 
 def test_anchors(remit: Remit, project: Project, tmp_path: Path):

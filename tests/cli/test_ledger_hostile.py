@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
@@ -193,3 +194,60 @@ def test_what_is_broken_is_not_verified(project: Project, remit: Remit, broken: 
     assert ran.code == 1
     assert ran.out.startswith("NOT VERIFIED" if ran.code else "verified")
     assert remit("ledger", "verify", "--json").json["verified"] is (ran.code == 0)
+
+
+def test_nothing_in_the_page_of_counts_acts(remit: Remit, project: Project):
+    write_hostile(project)
+    assert remit("ledger", "stats", "--html", "stats.html").code == 0
+    page = (project.root / "stats.html").read_text("utf-8")
+    assert not [c for c in UNSAFE if c in page]
+    assert "<script" not in page  # it has none of its own either
+    assert page.count("</svg>") == 1
+    parser = _Tags()
+    parser.feed(page)
+    assert parser.strange == set()
+    assert "evil" in page
+
+
+class _Tags(HTMLParser):
+    """Tags and attributes that the page itself doesn't have."""
+
+    _OWN = frozenset(
+        [
+            "html",
+            "head",
+            "meta",
+            "title",
+            "style",
+            "body",
+            "main",
+            "h1",
+            "h2",
+            "h3",
+            "p",
+            "ul",
+            "li",
+            "code",
+            "span",
+            "small",
+            "section",
+            "table",
+            "tr",
+            "th",
+            "td",
+            "div",
+            "svg",
+            "g",
+            "rect",
+            "line",
+            "text",
+        ]
+    )
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.strange: set[str] = set()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.strange |= {tag} - self._OWN
+        self.strange |= {name for name, _ in attrs if name.startswith("on") or name in ("href", "src")}

@@ -92,6 +92,7 @@ def test_json(remit: Remit):
         "symbol": "🔒",
         "verdict": "allow",
         "scopes": ["path docs/**"],
+        "in_full": ["path docs/**"],
         "rules": ["remit.yaml:28:9"],
         "why": None,
         "limits": [],
@@ -174,3 +175,10 @@ def test_a_terminal_without_symbols(remit: Remit, monkeypatch: pytest.MonkeyPatc
 def test_json_is_json_whatever_the_terminal(remit: Remit, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("remit.cli.output.unicode_output", lambda: False)
     assert "✅" in json.loads(remit("matrix", "--format", "json").out)["legend"]
+
+
+def test_the_page_as_a_file(remit: Remit, tmp_path: Path):
+    ran = remit("matrix", "--html", str(tmp_path / "m.html"))
+    assert (ran.code, ran.out) == (0, TABLE)
+    assert (tmp_path / "m.html").read_text() == remit("matrix", "--format", "html").out
+    assert "can't write" in remit("matrix", "--html", str(tmp_path / "no" / "m.html")).err

@@ -97,7 +97,7 @@ def test_what_was_erased_is_left_out_and_said(worked: Team) -> None:
     found = worked("replay", "--json").json
     assert (found["calls"], found["left_out"]) == (6, 1)
     assert turns(found) == [("dev", "write", "allow", "deny", 1)]
-    assert "1 calls can't be replayed" in worked("replay").out
+    assert "1 call can't be replayed" in worked("replay").out
 
 
 def test_the_directory_of_a_call_counts(free: Team) -> None:

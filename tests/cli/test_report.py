@@ -56,6 +56,7 @@ def test_a_report_for_programs(remit: Remit):
         "symbol": "🔒",
         "verdict": "allow",
         "scopes": ["path docs/**"],
+        "in_full": ["path docs/**"],
         "rules": ["remit.yaml:28:9"],
         "why": None,
         "limits": [],
@@ -71,7 +72,13 @@ def test_a_report_for_programs(remit: Remit):
         (("report", "\x1b[31m"), "remit: unknown agent `\\x1b[31m`\n"),
         (("who-can",), "remit: missing argument 'TOOL'; see `remit who-can --help`\n"),
         (("who-can", "wriet"), "remit: unknown tool `wriet`; did you mean `write`?\n"),
-        (("who-can", "write", "--args", "1"), "remit: --args: expected a JSON object, got `1`\n"),
+        (
+            ("who-can", "write", "--args", "1"),
+            (
+                "remit: --args: expected a JSON object, got `1`\n"
+                '    quote it for the shell, with double quotation marks inside: --args \'{"name": "value"}\'\n'
+            ),
+        ),
     ],
 )
 def test_bad_usage(remit: Remit, args: tuple[str, ...], said: str):

@@ -45,6 +45,15 @@ def test_nothing_found_is_no_error(remit: Remit, tmp_path: Path):
     ran = remit("scan", str(root))
     assert ran.code == 0
     assert "no agents found" in ran.out
+    assert "`remit init --team coding|data|ops|support` writes a first policy" in ran.out
+
+
+def test_settings_are_no_agent(remit: Remit, tmp_path: Path):
+    files = {
+        ".claude/settings.json": '{"permissions": {"allow": ["Read"]}}',
+        ".claude/agents/a.md": definition("a", "Read"),
+    }
+    assert remit("scan", str(write(tmp_path / "repository", files))).out.startswith("1 agent in 2 texts")
 
 
 def test_only_strict_minds_warnings(remit: Remit, tmp_path: Path):

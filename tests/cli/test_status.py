@@ -169,6 +169,19 @@ def test_what_weakens_is_loud(bare: Hooked) -> None:
     assert "UNSAFE: unsafe_unprotect" in text
 
 
+def test_what_confines_commands_is_told(bare: Hooked, monkeypatch: pytest.MonkeyPatch) -> None:
+    project = with_policy(bare, POLICY + "confine: required\n")
+    monkeypatch.setattr("remit.confine.pick.backends", lambda state: ())
+    found = project.status(code=1)
+    assert found["confinement"] == ["no command can be confined on this machine"]
+    assert "confine-unavailable" in {one["code"] for one in found["findings"]}
+    assert "no command can be confined on this machine" in project.text().out
+
+
+def test_where_nobody_is_confined_nothing_is_tried(project: Hooked) -> None:
+    assert project.status()["confinement"] == []
+
+
 def test_a_disabled_agent_is_told(bare: Hooked) -> None:
     project = with_policy(bare, POLICY.replace("  researcher:\n", "  researcher:\n    enabled: false\n"))
     assert project.agents()["researcher"]["bond"] == "disabled"
@@ -536,3 +549,9 @@ def test_a_daemon_that_hangs_is_a_fault(project: Hooked) -> None:
         finally:
             process.send_signal(signal.SIGCONT)
             process.terminate()
+
+
+def test_a_sandbox_of_the_hosts_own_is_a_note(project: Hooked) -> None:
+    project.change(lambda data: data.update(sandbox={"enabled": True}))
+    [host] = [one for one in project.status(code=0)["hosts"] if one["installed"]]
+    assert "host-sandbox" in {one["code"] for one in host["findings"]}

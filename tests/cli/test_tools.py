@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from tests.cli.kit import Remit
 
 POLICY = """\
@@ -39,3 +41,11 @@ def test_the_same_for_a_program(remit: Remit) -> None:
     assert remit("tools", "--agent", "b", "--json").json["tools"] == []
     assert "b can see no tool" in remit("tools", "--agent", "b").out
     assert remit("tools", "--agent", "c").code == 2
+
+
+def test_tools_and_who_can_say_them_too(remit: Remit):
+    remit.policy((Path(__file__).parents[1] / "explain" / "limits.yaml").read_text("utf-8"))
+    assert "git (status, log, commit; effects read, write)" in remit("tools", "--agent", "a").out
+    assert "select orders, crm.* (of orders only id, total)" in remit("who-can", "db").out
+    limits = {one["name"]: one["limits"] for one in remit("tools", "--agent", "a", "--json").json["tools"]}
+    assert limits["Bash"].count("data tiers 0, 1") == 1

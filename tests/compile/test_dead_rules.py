@@ -118,7 +118,7 @@ def test_a_slip_in_the_name_of_a_program_or_subcommand_is_an_error(verb, run):
     assert refused({**record, verb: [{"bash": {"shell": {"run": [run]}}}]}) == {"unknown-name"}
 
 
-@pytest.mark.parametrize("run", ["mytool", {"git": ["status", "stash list"]}, "pipx", "/opt/bin/crul", "./crul", "any"])
+@pytest.mark.parametrize("run", [{"git": ["status", "stash list"]}, "pipx", "/opt/bin/crul", "./crul", "any"])
 def test_names_that_are_known_or_no_slips_load(run):
     record = {"may": [{"bash": {"shell": {"run": [run] if run != "any" else "any"}}}]}
     assert not [text for text in load(record) if "catalog" in text]
@@ -136,3 +136,14 @@ def test_an_unknown_subcommand_that_is_no_slip_is_a_notice():
 )
 def test_a_near_miss(word, near):
     assert near_miss(word, ("curl", "git", "pip", "kubectl")) == near
+
+
+def test_a_program_that_nobody_knows_is_said_so():
+    (said,) = [text for text in load({"may": [{"bash": {"shell": {"run": ["mytool"]}}}]}) if "catalog" in text]
+    assert said.endswith(
+        "the catalog does not know `mytool`: only exactly `mytool` is admitted, and as it could do anything, it is "
+        "of the highest tier"
+    )
+    # A prohibition of it works, and needs no remark.
+    never = {"may": ["bash"], "may_not": [{"bash": {"shell": {"run": ["mytool"]}}}]}
+    assert not [text for text in load(never) if "catalog" in text]

@@ -123,7 +123,7 @@ def test_what_is_no_mapping(policy, text):
 def test_control_characters(policy):
     policy.write_bytes(b"remit: 1\nname: a\x00b\n")
     (problem,) = problems(policy)
-    assert (problem.code, problem.at) == ("bad-yaml", "remit.yaml")
+    assert (problem.code, problem.at) == ("bad-yaml", "remit.yaml:2:8")
     assert "\x00" not in str(problem)
 
 
@@ -253,7 +253,14 @@ def test_an_included_symlink_inside_the_root(policy):
 
 def test_an_include_of_a_missing_file(policy):
     policy.write_text("remit: 1\ninclude: [b.yaml]\n")
-    assert problems(policy) == [Problem("no-policy", "no such file", "b.yaml")]
+    assert problems(policy) == [
+        Problem(
+            "no-policy",
+            "no file `b.yaml`",
+            "remit.yaml:2:10",
+            "it is looked for beside the file that includes it",
+        )
+    ]
 
 
 def test_an_included_file_that_everybody_may_write(policy):

@@ -2,18 +2,21 @@
 
 import json
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 import yaml
 from jsonschema import Draft202012Validator
 
-from remit.declare.format import schema
+from remit.declare.format import schema, schema_of_tests
 
 ROOT = Path(__file__).parents[2]
 BAD = Path(__file__).parent / "bad"
 EXAMPLES = sorted((ROOT / "examples").glob("*/remit.yaml"))
+TESTS = sorted((ROOT / "examples").glob("*/*.test.yaml"))
 VALIDATOR = Draft202012Validator(schema())
+OF_TESTS = Draft202012Validator(schema_of_tests())
 
 
 class Loader(yaml.SafeLoader):
@@ -35,20 +38,47 @@ def plain(value):
     return [plain(item) for item in value] if isinstance(value, list) else value
 
 
-def errors(text: str) -> list[str]:
+def errors(text: str, validator: Draft202012Validator = VALIDATOR) -> list[str]:
     data = yaml.load(text, Loader)  # noqa: S506 - a safe loader of our own
-    return [error.message for error in VALIDATOR.iter_errors(plain(data))]
+    return [error.message for error in validator.iter_errors(plain(data))]
 
 
-def test_it_is_a_schema():
-    Draft202012Validator.check_schema(schema())
+def undescribed(node: object, path: str = "") -> Iterator[str]:
+    """Where properties stand that say nothing about themselves."""
+    if isinstance(node, dict):
+        known = node.get("properties")
+        # A mapping of properties is known by its values; a property can be called `properties` itself.
+        if isinstance(known, dict) and node.get("type") == "object":
+            yield from (f"{path}/{key}" for key, one in known.items() if not one.get("description", "").strip())
+        for key, item in node.items():
+            yield from undescribed(item, f"{path}/{key}")
+    elif isinstance(node, list):
+        for number, item in enumerate(node):
+            yield from undescribed(item, f"{path}/{number}")
 
 
-def test_every_reference_leads_somewhere():
-    text = json.dumps(schema())
+@pytest.mark.parametrize("made", [schema, schema_of_tests])
+def test_it_is_a_schema(made):
+    found = made()
+    Draft202012Validator.check_schema(found)
+    assert found["$id"].startswith("urn:remit:")
+
+
+@pytest.mark.parametrize("made", [schema, schema_of_tests])
+def test_every_property_is_described(made):
+    assert list(undescribed(made())) == []
+
+
+def test_a_property_without_a_description_is_found():
+    assert list(undescribed({"type": "object", "properties": {"a": {"type": "string"}}})) == ["/a"]
+
+
+@pytest.mark.parametrize("made", [schema, schema_of_tests])
+def test_every_reference_leads_somewhere(made):
+    text = json.dumps(made())
     wanted = {part.split('"')[0] for part in text.split('"#/$defs/')[1:]}
     assert wanted
-    assert wanted <= set(schema()["$defs"])
+    assert wanted <= set(made()["$defs"])
 
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.parent.name)
@@ -85,5 +115,37 @@ def test_it_rejects_what_is_wrong_in_shape(name):
     assert errors((BAD / f"{name}.yaml").read_text()) != []
 
 
-def test_the_published_schema_is_this_one():
-    assert json.loads((ROOT / "docs" / "policy.schema.json").read_text()) == schema()
+@pytest.mark.parametrize(("file", "made"), [("policy.schema.json", schema), ("tests.schema.json", schema_of_tests)])
+def test_the_published_schema_is_this_one(file, made):
+    how = f"run: .venv/bin/remit schema{' --tests' if made is schema_of_tests else ''} > docs/{file}"
+    assert json.loads((ROOT / "docs" / file).read_text()) == made(), how
+
+
+@pytest.mark.parametrize("path", TESTS, ids=lambda path: path.parent.name)
+def test_the_one_of_tests_accepts_those_of_the_examples(path):
+    assert errors(path.read_text(), OF_TESTS) == []
+
+
+GOOD = "remit_tests: 1\ntests:\n  - call: {agent: a, tool: t, args: {path: x}}\n    expect: deny\n"
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("remit_tests: 1", "remit_tests: 2"),
+        ("remit_tests: 1\n", ""),
+        ("tests:", "test:"),
+        ("agent: a, ", ""),
+        ("agent: a", "agnet: a"),
+        ("expect: deny", "expect: denied"),
+        ("expect: deny", "expect: {code: x}"),
+        ("expect: deny", "expect: {decision: deny, tier: 5}"),
+        ("expect: deny", "expected: deny"),
+        ("expect: deny", "expect: deny\n    facts: {capsule: {}}"),
+        ("args: {path: x}", "args: x"),
+        ("args: {path: x}", "context: {cwd: 7}"),
+    ],
+)
+def test_the_one_of_tests_rejects_what_is_wrong_in_shape(before, after):
+    assert errors(GOOD, OF_TESTS) == []
+    assert errors(GOOD.replace(before, after), OF_TESTS) != []

@@ -20,6 +20,7 @@ from remit.draft.teams import draft_for, teams
 from remit.forms.texts import plain
 from remit.model.call import Call
 from remit.model.facts import Facts
+from remit.model.profile import HELD
 from remit.model.rulebook import Rulebook
 from remit.scan.survey import scan
 from remit.testing.policy_tests import run_tests
@@ -177,3 +178,66 @@ def test_a_servers_tools():
 def test_what_is_no_list_of_tools(text: str):
     with pytest.raises(ToolListError):
         draft_from_tools(text, "x")
+
+
+def test_a_draft_with_a_shell_proposes_confinement(tmp_path: Path):
+    draft = drafted(tmp_path, {".claude/agents/builder.md": definition("builder", "Read, Bash")})
+    assert any("`confine: required`" in text for text in draft.decisions)
+    on = draft.policy.replace("# confine:", "confine:").replace("# sandbox:", "sandbox:")
+    book = build_rulebook(plain(parse(on, "remit.yaml")))
+    assert book.book.callers["builder"].confine == "required"
+    call = Call(agent="builder", tool="Bash", args={"command": "frobnicate"})
+    assert decide(book, call, Facts(root="/work", confined=HELD)).allowed
+    assert decide(book, call, Facts(root="/work")).code == "confine-unavailable"
+    assert "confine" not in drafted(tmp_path / "b", {".claude/agents/r.md": definition("r", "Read")}).policy
+    coding = draft_for("coding").policy.replace("# confine:", "confine:").replace("# sandbox:", "sandbox:")
+    assert build_rulebook(plain(parse(coding, "remit.yaml"))).book.callers["builder"].confine == "required"
+
+
+def test_every_scope_of_a_list_is_kept(tmp_path: Path):
+    draft = drafted(tmp_path, {".claude/agents/t.md": definition("t", "Read, Bash(pytest:*), Bash(git diff:*)")})
+    book = book_of(draft)
+    assert verdict(book, "t", "Bash", command="git diff") == "allow"
+    assert verdict(book, "t", "Bash", command="pytest -q") == "allow"
+    assert verdict(book, "t", "Bash", command="git push") == "deny"
+
+
+def test_a_scope_that_another_place_does_not_give_is_left_out(tmp_path: Path):
+    table = "# Agents\n\n| Agent | Read | Bash |\n|---|---|---|\n| t | ✅ | 🔒 pytest |\n| u | ✅ | ❌ |\n"
+    files = {
+        ".claude/agents/t.md": definition("t", "Read, Bash(pytest:*), Bash(git diff:*)"),
+        ".claude/agents/u.md": definition("u", "Read"),
+        "AGENTS.md": table,
+    }
+    draft = drafted(tmp_path, files)
+    book = book_of(draft)
+    assert verdict(book, "t", "Bash", command="pytest -q") == "allow"
+    assert verdict(book, "t", "Bash", command="git diff") == "deny"
+    assert "t: `Bash` with “git diff:*” left out: AGENTS.md:5 limits it to “pytest”" in draft.decisions
+
+
+def test_what_settings_deny_is_for_a_person_to_decide(tmp_path: Path):
+    settings = json.dumps({"permissions": {"deny": ["Read(.env)", "WebFetch"]}})
+    files = {".claude/agents/t.md": definition("t", "Read"), ".claude/settings.json": settings}
+    said = [text for text in drafted(tmp_path, files).decisions if "settings.json" in text]
+    assert said == [
+        "`Read(.env)`: denied by .claude/settings.json:1, which only its host follows; add `may_not` to the agents"
+    ]
+
+
+def test_words_of_another_language_mean_tools_that_read(tmp_path: Path):
+    table = "# Rechte\n\n| Rolle | Lesen | Schreiben |\n|---|---|---|\n| Prüfer | ja | nein |\n| Leser | ja | nein |\n"
+    files = {
+        ".claude/agents/pruefer.md": definition("pruefer", "Read, Write"),
+        ".claude/agents/leser.md": definition("leser", None),
+        "docs/rechte.md": table,
+    }
+    book = book_of(drafted(tmp_path, files))
+    for agent in ("pruefer", "leser"):
+        assert verdict(book, agent, "Read", file_path="/work/a") == "allow"
+        assert verdict(book, agent, "Write", file_path="/work/a", content="") == "deny"
+
+
+def test_the_drafts_tests_call_a_tool_that_the_agent_has(tmp_path: Path):
+    draft = drafted(tmp_path, {".claude/agents/t.md": definition("t", "Read, Write")})
+    assert "call: {agent: t, tool: Write, args: {file_path: remit.yaml, content: x}}" in draft.tests

@@ -31,6 +31,13 @@ def test_what_cannot_be_a_tool(function: Callable[..., Any]):
     assert caught.value.code == "bad-tool"
 
 
+def test_a_decorator_without_parentheses_is_refused():
+    bare: Any = Guard(POLICY).tool
+    with pytest.raises(GuardError, match="needs parentheses") as caught:
+        bare(_same)
+    assert caught.value.code == "bad-tool"
+
+
 def test_a_name_is_declared_once(team: Team):
     guard = Guard(POLICY)
     guard.tool()(_same)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from remit.compile import build_rulebook
+from remit.compile import build_rulebook, load_rulebook
 from remit.decide import decide
 from remit.enforce.paths import facts_at, look_up
 from remit.model.call import Call
@@ -35,6 +35,84 @@ def test_the_disk_tells(tmp_path: Path, command: str, code: str) -> None:
         (root / name).write_text("")
     call = Call("a", "Bash", {"command": command})
     assert decide(RULES, call, look_up(RULES, call, facts_at(root, tmp_path / "state"))).code == code
+
+
+@pytest.mark.parametrize(
+    ("command", "there", "missing"),
+    [
+        ("rm -rf build-*", "protected", "allowed"),
+        ("mv build-* old/", "protected", "allowed"),
+        ("chmod +x build-*", "protected", "allowed"),
+        ("rm -rf dist build-*", "protected", "allowed"),
+        ("rm rem*", "protected", "protected"),  # the policy itself
+        ("rm -rf .cl*", "protected", "protected"),
+        ("git checkout main -- 'build-*'", "target-unknown", "target-unknown"),  # brings what is not there yet
+        ("rm -rf *", "protected", "protected"),
+    ],
+)
+def test_a_wildcard_that_protects_counts_where_something_is_there(
+    tmp_path: Path, command: str, there: str, missing: str
+) -> None:
+    root = tmp_path / "root"
+    (root / "build-1").mkdir(parents=True)
+    (root / "docs").mkdir()
+    (root / "build-1" / "link").symlink_to(root / "docs")
+    (root / "remit.yaml").write_text("remit: 1\nuse: [claude-code]\nagents: {a: {may: [Bash]}}\n")
+    rules = load_rulebook(root / "remit.yaml")
+    call = Call("a", "Bash", {"command": command})
+    assert decide(rules, call, look_up(rules, call, facts_at(root, tmp_path / "state"))).code == missing
+    for name in ("build-x.test.yaml", "build-X.TEST.yaml"):  # folded, as the disk may be
+        (root / name).write_text("")
+        assert decide(rules, call, look_up(rules, call, facts_at(root, tmp_path / "state"))).code == there
+        (root / name).unlink()
+
+
+@pytest.mark.parametrize(
+    ("command", "grade", "install"),
+    [
+        ("npx tsc --noEmit", "understood", False),
+        ("npx eslint src", "project code", True),
+        ("npx own --fix", "project code", False),
+        ("npm exec -- own", "project code", False),
+        ("pnpm exec own", "project code", False),
+        ("yarn exec own", "project code", False),
+        ("uv run fuzz --seed 1", "project code", False),
+        ("poetry run fuzz", "project code", False),
+        ("cd sub && npx own", "project code", False),
+        ("cd sub && npx deep", "project code", False),
+        ("rm -rf dist && npx own", "project code", False),
+        ("npx deep", "not understood", True),
+        ("npx outside", "not understood", True),
+        ("npx nothing", "not understood", True),
+        ("npx -p other own", "not understood", True),
+        ("npx own@2", "not understood", True),
+        ("npx $TOOL", "not understood", True),
+        ("uv run --with x fuzz", "not understood", True),
+        ("cd .. && npx tsc --noEmit", "understood", True),
+        ('cd "$D" && npx own', "not understood", True),
+        ("rm -rf node_modules && npx own", "not understood", True),
+        ("rm -rf node_modules/.bin; npx own", "not understood", True),
+        ("mv node_modules x; npx own", "not understood", True),
+        ("git clean -fdx && npx own", "not understood", True),
+        ("ln -sfn /tmp/x node_modules; npx own", "not understood", True),
+        ("echo > node_modules/.bin/own; npx own", "not understood", True),
+        ("cd sub && rm -rf ../node_modules && npx own", "not understood", True),
+    ],
+)
+def test_a_program_of_the_project_is_taken_from_there(tmp_path: Path, command: str, grade: str, install: bool) -> None:
+    root = tmp_path / "root"
+    for name in ("node_modules/.bin/tsc", "node_modules/.bin/own", ".venv/bin/fuzz", "sub/node_modules/.bin/deep"):
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text("#!/bin/sh\n")
+        (root / name).chmod(0o755)
+    (tmp_path / "elsewhere").write_text("#!/bin/sh\n")
+    (tmp_path / "elsewhere").chmod(0o755)
+    (root / "node_modules/.bin/outside").symlink_to(tmp_path / "elsewhere")
+    call = Call("a", "Bash", {"command": command})
+    found = decide(RULES, call, look_up(RULES, call, facts_at(root, tmp_path / "state")))
+    assert found.grade == grade
+    if "npx" in command:
+        assert ("install" in found.effects) == install
 
 
 def test_without_a_look_it_asks() -> None:

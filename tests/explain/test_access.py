@@ -37,7 +37,7 @@ def test_a_report(rulebook: Rulebook):
         "**Accessible tools**:\n"
         "- read (atomic/Files) ✅\n"
         "- write (atomic/Files) 🔒: path docs/**\n"
-        "- term 🔒: shell git, sqlite3; not effect network\n"
+        "- term 🔒: shell git, sqlite3 (of x.db); not effect network\n"
         "- log ✅\n"
     )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 import os
 from html.parser import HTMLParser
 from pathlib import Path
@@ -14,7 +15,8 @@ import pytest
 from remit.compile import load_rulebook
 from remit.explain.cells import MatrixCell
 from remit.explain.matrix import Matrix, chosen_tools, make_matrix
-from remit.explain.pages import comma_separated, html_page, markdown
+from remit.explain.matrix_page import html_page
+from remit.explain.pages import comma_separated, markdown
 from remit.model.rulebook import Rulebook
 from tests.explain.kit import POLICY
 
@@ -65,9 +67,11 @@ class Tags(HTMLParser):
         super().__init__()
         self.tags: set[str] = set()
         self.attributes: set[str] = set()
+        self.scripts = 0
 
     def handle_starttag(self, tag, attrs):
         self.tags.add(tag)
+        self.scripts += tag == "script"
         self.attributes.update(name for name, _ in attrs)
 
 
@@ -81,7 +85,7 @@ def test_no_text_steers_a_terminal(evil: Matrix, page):
 def test_no_text_becomes_markup_in_html(evil: Matrix):
     parser = Tags()
     parser.feed(html_page(evil))
-    assert "script" not in parser.tags
+    assert parser.scripts == 2  # the page's own, and its data
     assert not {name for name in parser.attributes if name.startswith("on")}
     assert not parser.attributes & {"src", "href"}
 
@@ -103,8 +107,38 @@ def test_a_page_can_be_read_aloud(rulebook: Rulebook):
     page = html_page(make_matrix(rulebook))
     assert page.startswith('<!doctype html>\n<html lang="en">')
     assert page.count('<th scope="row">') == 7
-    assert page.count('<th scope="col">') == 5
-    assert page.count('aria-hidden="true"') == page.count('class="words"') == 28
+    assert page.count('<th scope="col"') == 5
+    assert page.count('aria-hidden="true"') == page.count('<span class="words"') == 28
+
+
+def test_a_cell_has_its_lines_and_examples(rulebook: Rulebook):
+    page = html_page(make_matrix(rulebook), rulebook=rulebook, quote=lambda place: [f"> {place} | it"])
+    data = json.loads(page.partition('id="cells">')[2].partition("</script>")[0])
+    assert len(data["cells"]) == 28
+    cell = next(one for one in data["cells"].values() if (one["who"], one["tool"]) == ("writer", "write"))
+    assert cell == {
+        "who": "writer",
+        "tool": "write",
+        "symbol": "🔒",
+        "verdict": "allowed with a scope",
+        "limits": ["path docs/**"],
+        "rules": ["remit.yaml:28:9"],
+        "allowed": [[f'{{"file":"docs/{name}","text":"x"}}', ""] for name in ("x", "remit-probe", "7")],
+        "denied": cell["denied"],
+    }
+    assert ['{"file":".env","text":"x"}', "write is limited to docs/** for writer"] in cell["denied"] or any(
+        "../other/x" in args and "leaves the root" in why for args, why in cell["denied"]
+    )
+    assert data["lines"]["remit.yaml:28:9"] == ["> remit.yaml:28:9 | it"]
+
+
+def test_a_transposed_page_opens_the_same_cells(rulebook: Rulebook):
+    matrix = make_matrix(rulebook)
+    page = html_page(matrix, transpose=True)
+    data = json.loads(page.partition('id="cells">')[2].partition("</script>")[0])
+    for row, caller in enumerate(matrix.callers):
+        for column, tool in enumerate(matrix.tools):
+            assert (data["cells"][f"{row}-{column}"]["who"], data["cells"][f"{row}-{column}"]["tool"]) == (caller, tool)
 
 
 def test_tools_are_chosen_by_name_alias_set_and_pattern(rulebook: Rulebook):

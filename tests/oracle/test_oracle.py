@@ -30,8 +30,8 @@ CODES = frozenset(
     }
 )
 OBLIGATIONS = frozenset({"create-exclusively", "use-resolved-path"})
-# What no generated call can meet: a failure inside, and a shell text (tests/decide, cases/shell.yaml).
-ELSEWHERE = frozenset({"rule-failed", "not-understood", "target-unknown", "project-code"})
+# What none of its calls meets: a failure inside, and a shell text (tests/decide, cases/shell.yaml; test_confined.py).
+ELSEWHERE = frozenset({"rule-failed", "not-understood", "target-unknown", "project-code", "confine-unavailable"})
 MARKS = frozenset({"not-anticipated"})  # of the trace
 OTHER_WORDS = OBLIGATIONS | ELSEWHERE | MARKS
 

@@ -1,4 +1,4 @@
-"""What holds for every policy and call (docs/semantics.md §7), over the oracle's generator."""
+"""What holds for every policy and call (docs/semantics.md §8), over the oracle's generator."""
 
 from __future__ import annotations
 

@@ -10,8 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from remit.model.call import Call, Context, Statement
-from remit.model.decision import Decision
+from remit.model.decision import Decision, Obligation
 from remit.model.terms import ALLOW, ASK, DENY
+from remit.model.trace import Unconfined
 from remit.record.canonical import decode
 from remit.record.entry import (
     EVENTS,
@@ -86,6 +87,13 @@ def test_only_an_allow_opens(verdict: Any, word: str):
 def test_the_data_tier_of_what_is_not_understood_is_unknown():
     said = decode(built(Call("a", "t"), allowed(grade="not understood", data_tier=0)).body)
     assert said["data_tier"] == "unknown"
+
+
+def test_an_intent_says_what_its_command_is_confined_to():
+    held = allowed(obligations=(Obligation("confine", "command", "sha256:ab"),))
+    loose = allowed(trace=(Unconfined("nothing here can hold what they write"),))
+    said = [decode(built(Call("a", "t"), one).body).get("confined") for one in (held, loose, allowed())]
+    assert said == ["sha256:ab", "", None]
 
 
 TEXT = st.text(max_size=30)

@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 
 import remit.testing
+from remit.confine.process import Bounds, Finished, NotStarted, run_process
 from remit.enforce.errors import CallRefused
 from remit.enforce.guard import Guard
 from remit.runners.errors import RunnerError
-from remit.runners.process import Bounds, Finished, run_process
 from remit.runners.validation import ValidationRunner
 from tests.runners.conftest import POLICY
 
@@ -108,7 +108,7 @@ def test_nothing_that_it_started_goes_on(tmp_path: Path, ending: str) -> None:
 
 
 def test_a_program_that_is_not_there(tmp_path: Path) -> None:
-    with pytest.raises(RunnerError, match="can't be started"):
+    with pytest.raises(NotStarted, match="can't be started"):
         run_process(("x",), program="/nonexistent/x", directory=tmp_path, environment=ENV, bounds=Bounds())
 
 

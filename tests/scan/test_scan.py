@@ -278,3 +278,58 @@ def test_hostile_files(tmp_path: Path):
 def test_what_is_not_there(tmp_path: Path):
     with pytest.raises(ScanError, match="no such file"):
         scan(str(tmp_path / "nope"), today=TODAY)
+
+
+def test_a_list_that_nests_without_end_is_read_as_words(tmp_path: Path):
+    head = f"---\nname: deep\ntools: {'[' * 5000}{']' * 5000}\n---\n"
+    survey = looked(tmp_path, {".claude/agents/deep.md": head, ".claude/agents/b.md": definition("b", "Read")})
+    assert {agent.name for agent in survey.agents} == {"b", "deep"}
+
+
+def test_names_without_words_and_the_name_of_everybody_join_nobody(tmp_path: Path):
+    files = {
+        ".claude/settings.json": json.dumps({"permissions": {"deny": ["WebFetch"]}}),
+        ".claude/agents/a.md": definition('"$(x)"', "Read"),
+        ".claude/agents/b.md": definition('"!!!"', "Read"),
+        ".claude/agents/c.md": definition('"(every agent)"', None),
+    }
+    survey = looked(tmp_path, files)
+    assert ("no-tool-list", "(every agent)") in found(survey)
+    assert all(len(agent.names) == 1 for agent in survey.agents)
+    assert {"$(x)", "!!!", "(every agent)"} <= {agent.name for agent in survey.agents}
+
+
+@pytest.mark.parametrize("other", ["Prüfer", "Pru\u0308fer", "PRÜFER", "pruefer"])
+def test_letters_with_marks_are_joined_as_files_write_them(tmp_path: Path, other: str):
+    table = (
+        f"# Rechte\n\n| Rolle | Lesen | Schreiben |\n|---|---|---|\n| {other} | ja | nein |\n| Leser | ja | nein |\n"
+    )
+    files = {".claude/agents/pruefer.md": definition("pruefer", "Read, Write"), "docs/rechte.md": table}
+    assert ("definition-wider", "pruefer") in errors(looked(tmp_path, files))
+
+
+@pytest.mark.parametrize(
+    ("description", "claims"),
+    [
+        ("Explores code (read-only)", True),
+        ("Security review, read-only", True),
+        ("Read-only helper", True),
+        ("Reviews code. Has read-only access to the repository.", True),
+        ("Code reviewer with read-only permissions", True),
+        ("Performs read-only analysis of diffs", True),
+        ("READ-ONLY disposition agent with two modes", True),
+        ("Use this agent for read-only status reconnaissance across branches", True),
+        ("Read-only database queries for the analyst", False),
+        ("Nur lesend. Prüft Code.", True),
+        ("Vérifie le code, lecture seule.", True),
+        ("Runs queries with read-only access to the database", False),
+        ("Builds features; finds read-only properties", False),
+        ("Explains read-only mounts", False),
+        ("Makes fields, read-only ones too", False),
+        ("Refactors (read-only by default)", False),
+    ],
+)
+def test_descriptions_that_call_an_agent_read_only(tmp_path: Path, description: str, claims: bool):
+    head = f'---\nname: a\ndescription: "{description}"\ntools: Read, Bash\n---\n'
+    survey = looked(tmp_path, {".claude/agents/a.md": head})
+    assert (("read-only-can-write", "a") in errors(survey)) == claims

@@ -69,7 +69,7 @@ def test_only_limits_on_arguments_are_said_to_be_unmet() -> None:
     assert found.unmet(one, HERE, {**values, "from": ["x"]}, [one, two]) == []
     assert found.unmet(two, HERE, values, [one, two]) == [
         "from must be x",
-        "to must be left out, since no limit is set for it",
+        "to must be left out, or limited in `where`",
     ]
     assert found.unmet(one, THERE, values, [one, two]) == []
     other = judge("read", {"path": "docs/**"})

@@ -133,3 +133,13 @@ def test_the_longest_name_in_bytes(tmp_path):
     path = tmp_path / ("é" * 127)
     write_whole(path, b"x")
     assert path.read_bytes() == b"x"
+
+
+@pytest.mark.parametrize("mode", [None, 0o600])
+@pytest.mark.parametrize("write", [write_whole, stage])
+def test_what_is_no_file_is_not_replaced(tmp_path: Path, write: Callable[..., object], mode: int | None):
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(OSError, match="no plain file"):
+        write(tmp_path / "pipe", b"x", mode=mode)
+    assert os.listdir(tmp_path) == ["pipe"]
+    assert stat.S_ISFIFO((tmp_path / "pipe").stat().st_mode)

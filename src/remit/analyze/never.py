@@ -7,6 +7,7 @@ from typing import Literal
 import msgspec
 
 from remit.analyze.candidates import candidates
+from remit.analyze.confined import holds
 from remit.decide import decide
 from remit.decide.grid import Bound, Cell, grid_of
 from remit.decide.selection import selects_caller, selects_tool
@@ -76,6 +77,8 @@ def _cell(rulebook: Rulebook, cell: Cell, statement: Never, assumptions: set[str
         return "proved", "", None
     project = False
     texts = frozenset(kind for kind in cell.tool.kinds if kind_of(kind).language)
+    if "sandbox" in statement.assuming and statement.effect and holds(rulebook, cell, statement.effect):
+        return "proved", "", None  # the sandbox is no assumption: the policy requires it
     if texts and statement.effect and cell.access is None:
         shown, project = _text_effects(permits, texts)
         if shown.isdisjoint(statement.effect):

@@ -61,7 +61,10 @@ def command(
     who_: AsOption = None,
     json: JsonOption = False,
 ) -> int:
-    """Put the policy in force: check it, show what changes, and ask for confirmation."""
+    """Put the policy in force: check it, show what changes, and ask for confirmation.
+
+    Examples: `remit activate`, `remit activate --dry-run`, `remit activate --ref PRD-7`
+    """
     path = find_policy(policy)
     say_policy(path, machine=json)
     checked = examine(path)
@@ -150,7 +153,15 @@ def _activate(
     about = {"by": by.name, "at": activation.at, "digest": activation.digest, "activation": activation.seq}
     about |= _replay_data(found)
     _done("activated", difference, json=json, **about)
+    if not json and not is_set(opened.store) and not needs_none(rulebook.book):
+        out(_PASSPHRASE)
     return FINE
+
+
+_PASSPHRASE = """\
+   From now on, activating and answering need a passphrase, so that no agent
+   can do either. Set it now, in a terminal: remit credential set
+"""
 
 
 def _check_ref(difference: Difference, ref: str | None) -> None:

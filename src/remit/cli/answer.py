@@ -29,7 +29,10 @@ def approve(
     policy: PolicyOption = None,
     json: JsonOption = False,
 ) -> int:
-    """Approve one waiting call, exactly as shown, once."""
+    """Approve one waiting call, exactly as shown, once.
+
+    Examples: `remit approve A-7f3`, `remit approve A-7f3 --because 'checked with ann'`
+    """
     return _answer(name, "approve", because, full=full, yes=yes, who_=who_, policy=policy, json=json)
 
 
@@ -42,7 +45,10 @@ def refuse(
     policy: PolicyOption = None,
     json: JsonOption = False,
 ) -> int:
-    """Refuse a call that is waiting, or one that was approved and has not run yet. A refusal overrides an approval."""
+    """Refuse a call that is waiting, or one that was approved and has not run yet. A refusal overrides an approval.
+
+    Example: `remit refuse A-7f3 --because 'not on a Friday'`
+    """
     return _answer(name, "refuse", because, full=full, yes=yes, who_=who_, policy=policy, json=json)
 
 

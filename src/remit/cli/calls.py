@@ -16,18 +16,36 @@ from remit.enforce.call_facts import CallFacts
 from remit.model.call import Call
 from remit.model.errors import CallError, PolicyError
 from remit.model.facts import Facts
+from remit.model.profile import HELD
 from remit.model.rulebook import Rulebook
 from remit.model.text import shown
 from remit.model.wire import call_from, decode_call, decode_json
+
+_LITERALS: dict[str, tuple[type, ...]] = {"number": (int, float), "flag": (bool,)}
+"""The kinds whose values are no texts, and what they are."""
 
 
 def facts_of(
     loaded: LoadedPolicy, *, root: Path | None, facts: Path | None, now: str | None, known: Facts | None = None
 ) -> CallFacts:
     """The facts that `--root`, `--facts` and `--now` ask for, or without --facts those known. Raises InputError."""
-    given = _read_facts(loaded.rulebook, facts) if facts is not None else known or Facts()
+    given = _read_facts(loaded.rulebook, facts) if facts is not None else _here(loaded, known or Facts())
     moment = moment_of(now) if now is not None else None
     return CallFacts(loaded.rulebook, loaded.path, given=given, root=root, now=moment)
+
+
+def _here(loaded: LoadedPolicy, facts: Facts) -> Facts:
+    """With what this machine can hold of a confined command, where the policy confines somebody."""
+    if all(caller.confine in (None, "off") for caller in loaded.rulebook.book.callers.values()):
+        return facts
+    from remit.confine.pick import holds  # here: it starts a trial run
+    from remit.store.place import known_state
+
+    state = known_state(Path(os.path.realpath(loaded.path.parent)))
+    if state is not None:
+        return msgspec.structs.replace(facts, confined=holds(state))
+    note = "decided as if commands could be confined here: whether they can is known once the policy is activated"
+    return msgspec.structs.replace(facts, confined=HELD, notes=(*facts.notes, note))
 
 
 def in_its_task(loaded: LoadedPolicy, call: Call) -> tuple[Call, Facts | None]:
@@ -95,13 +113,32 @@ def call_of(
         raise InputError(str(error)) from None
 
 
+def as_declared(rulebook: Rulebook, call: Call, arg: list[str] | None) -> Call:
+    """The call with what `--arg` gives as its tool declares it: `amount=80` is a number if `amount` is one."""
+    book = rulebook.book
+    name, caller = book.aliases.get(call.tool, call.tool), book.callers.get(call.agent)
+    tool = (caller.tools.get(name) if caller is not None else None) or book.tools.get(name)
+    if tool is None or not arg:
+        return call
+    args = dict(call.args)
+    for given, _, value in (pair.partition("=") for pair in arg):
+        wanted = _LITERALS.get(tool.args[given].kind) if given in tool.args else None
+        if wanted is not None:
+            try:
+                found = decode_json(value.encode())
+            except CallError:
+                continue  # a text, and it will be denied as one
+            args[given] = found if type(found) in wanted else value
+    return msgspec.structs.replace(call, args=args)
+
+
 def arguments(args: str | None, arg: list[str] | None) -> dict[str, Any]:
     """The arguments of `--args` and `--arg` together. Raises InputError."""
     found = _object(args, "--args") if args is not None else {}
     for pair in arg or ():
         name, equals, value = pair.partition("=")
         if not equals or not name:
-            raise InputError(f"--arg: `{shown(pair)}` is not NAME=TEXT")
+            raise InputError(f"--arg: `{shown(pair)}` is not NAME=VALUE")
         if name in found:
             raise InputError(f"--arg: `{shown(name)}` is given twice")
         found[_text(name, "--arg")] = _text(value, "--arg")
@@ -112,10 +149,13 @@ def _object(text: str, flag: str) -> dict[str, Any]:
     try:
         value = decode_json(_bytes(text))
     except CallError as error:
-        raise InputError(f"{flag}: {error}") from None
+        raise InputError(f"{flag}: {error}", help=_QUOTED.format(flag=flag)) from None
     if not isinstance(value, dict):
-        raise InputError(f"{flag}: expected a JSON object, got `{shown(text, 60)}`")
+        raise InputError(f"{flag}: expected a JSON object, got `{shown(text, 60)}`", help=_QUOTED.format(flag=flag))
     return value
+
+
+_QUOTED = """quote it for the shell, with double quotation marks inside: {flag} '{{"name": "value"}}'"""
 
 
 def _bytes(text: str) -> bytes:

@@ -24,7 +24,10 @@ IN_DOUBT = 1
 
 
 def look(policy: PolicyOption = None, json: JsonOption = False) -> int:
-    """Show the clock that ends approvals, tickets and tasks: whether it is in doubt, and what happened to it."""
+    """Show the clock that ends approvals, tickets and tasks: whether it is in doubt, and what happened to it.
+
+    Example: `remit clock`
+    """
     events: list[dict[str, Any]] = []
     with to_look(policy) as living:
         if living is None:
@@ -56,7 +59,10 @@ def repair(
     policy: PolicyOption = None,
     json: JsonOption = False,
 ) -> int:
-    """Confirm that the wall clock is correct. Whatever is still open keeps the time it has left, and gets no more."""
+    """Confirm that the wall clock is correct. Whatever is still open keeps the time it has left, and gets no more.
+
+    Example: `remit clock repair`
+    """
     with to_change(policy) as living:
         book = living.book(machine=json)
         with living.opened.store.read() as view:

@@ -59,6 +59,19 @@ def say_policy(path: Path, *, machine: bool) -> None:
         out(paint(line, "dim") + "\n")
 
 
+def write_file(option: str, path: Path, text: str) -> None:
+    """Writes a file that an option names, whole or not at all; a device or a pipe as it is. Raises InputError."""
+    from remit.store.files import write_whole  # here: few commands write any
+
+    try:
+        if path.is_char_device() or path.is_fifo():  # `/dev/stdout`, `>(less)`: a new file must not take its place
+            path.write_text(text, "utf-8")
+        else:
+            write_whole(path, text.encode())
+    except OSError as error:
+        raise InputError(f"{option}: can't write `{shown(path, 200)}`: {error.strerror or error}") from None
+
+
 def clock() -> str:
     """This moment."""
     return moment(time.time())

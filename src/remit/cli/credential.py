@@ -22,7 +22,10 @@ from remit.store import Store
 
 
 def set_(who_: AsOption = None, policy: PolicyOption = None, json: JsonOption = False) -> int:
-    """Set or change the passphrase: the project's, or with --as your own. Remit reads it only from the terminal."""
+    """Set or change the passphrase: the project's, or with --as your own. Remit reads it only from the terminal.
+
+    Examples: `remit credential set`, `remit credential set --as ann`
+    """
     root = _root(policy)
     with open_ledger(root, point="credential", settings=ledger_settings(root)) as opened:
         for warning in opened.warnings:
@@ -58,7 +61,10 @@ def _is_invited(store: Store, name: str) -> bool:
 
 
 def status(who_: AsOption = None, policy: PolicyOption = None, json: JsonOption = False) -> int:
-    """Show whether a passphrase is set, since when, and how many wrong attempts followed the last good one."""
+    """Show whether a passphrase is set, since when, and how many wrong attempts followed the last good one.
+
+    Example: `remit credential status`
+    """
     try:
         with open_log(_root(policy)) as opened:
             found = look(opened.store, who_ if who_ is not None else PERSON)

@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 from typing import Annotated, BinaryIO
 
-from remit.cli.calls import call_of, facts_of
+from remit.cli.calls import as_declared, call_of, facts_of
 from remit.cli.common import FINE, REFUSED, InputError, open_policy
 from remit.cli.options import (
     AgentOption,
@@ -55,7 +55,11 @@ def command(
     ] = None,
     json: JsonOption = False,
 ) -> int:
-    """Decide one call (--agent, --tool, --args) or many (--calls FILE or -)."""
+    """Decide one call (--agent, --tool, --args) or many (--calls FILE or -).
+
+    Examples: `remit decide --agent builder --tool Bash --arg command='git push'`,
+    `remit decide --calls calls.jsonl --fail-on deny`
+    """
     single = (agent, tool, args, arg or None, context, call)
     if calls is not None and any(value is not None for value in single):
         raise InputError("--calls brings whole calls: leave out --agent, --tool, --args, --arg, --context and --call")
@@ -65,6 +69,7 @@ def command(
     file = open_calls(calls) if calls is not None else None
     try:
         loaded = open_policy(policy, machine=json or one is None)
+        one = as_declared(loaded.rulebook, one, arg) if one is not None else None
         known_facts = facts_of(loaded, root=root, facts=facts, now=now)
         if one is None:
             verdict = answer_all(known_facts, file) if file is not None else ALLOW

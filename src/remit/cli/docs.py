@@ -10,7 +10,7 @@ from remit.cli.common import FINE, InputError, open_policy
 from remit.cli.options import JsonOption, PolicyOption
 from remit.cli.output import out, out_json, paint
 from remit.cli.parameters import Argument, Option
-from remit.explain.regions import START, RegionError, prompt_text, session_lists, written
+from remit.explain.regions import RegionError, has_marks, prompt_text, session_lists, written
 from remit.explain.visible import bounded
 from remit.model.names import known_name
 from remit.scan.files import Walk
@@ -18,6 +18,7 @@ from remit.store.files import write_whole
 
 STALE = 1
 _LINES = 40
+_WRITABLE = 0o222
 
 
 def command(
@@ -54,8 +55,10 @@ def command(
             out(prompt_text(rulebook, name))
         return FINE
     found: list[tuple[Path, str, str, int]] = []
+    any_region = False
     for path in _documents(files, opened.path.parent):
         before = _read(path)
+        any_region = any_region or has_marks(before)
         try:
             after, changed = written(rulebook, before)
         except RegionError as error:
@@ -63,22 +66,29 @@ def command(
         if changed:
             found.append((path, before, after, len(changed)))
     if not check:
-        for path, _, after, _ in found:
-            write_whole(path, after.encode(), mode=None)
+        locked = next((path for path, *_ in found if not path.stat().st_mode & _WRITABLE), None)
+        if locked is not None:
+            raise InputError(f"`{bounded(str(locked), 200)}` is read-only; nothing was written")
+        for path, before, after, _ in found:
+            _write(path, before, after)
     if json:
         out_json({"stale" if check else "written": [str(path) for path, *_ in found]})
     else:
-        _say(found, check=check)
+        _say(found, check=check, any_region=any_region)
     return STALE if check and found else FINE
 
 
 def _documents(files: list[Path] | None, root: Path) -> list[Path]:
-    if files:
-        for path in files:
-            if not path.is_file():
-                raise InputError(f"`{bounded(str(path), 200)}`: no such file")
-        return files
-    return [root / text.path for text in Walk(str(root)).texts() if text.path.endswith(".md") and START in text.text]
+    for path in files or ():
+        if not path.is_file():
+            raise InputError(f"`{bounded(str(path), 200)}`: no such file")
+        if path.is_symlink() and not path.resolve().is_relative_to(root.resolve()):
+            raise InputError(f"`{bounded(str(path), 200)}`: a link that leads out of the project")
+    texts = Walk(str(root)).texts() if not files else ()
+    found = files or [root / text.path for text in texts if text.path.endswith(".md") and has_marks(text.text)]
+    # a document that a link names too is written once, where it lies
+    plain = {path.resolve(): path for path in found if not path.is_symlink()}
+    return list(dict.fromkeys(plain.get(path.resolve(), path.resolve()) for path in found))
 
 
 def _read(path: Path) -> str:
@@ -88,8 +98,21 @@ def _read(path: Path) -> str:
         raise InputError(f"can't read `{bounded(str(path), 200)}`: {error}") from None
 
 
-def _say(found: list[tuple[Path, str, str, int]], *, check: bool) -> None:
-    if not found:
+def _write(path: Path, before: str, after: str) -> None:
+    """Raises InputError for a document that changed meanwhile or can't be written: it stays as it is."""
+    name = bounded(str(path), 200)
+    try:
+        if _read(path) != before:
+            raise InputError(f"`{name}` was changed meanwhile; run `remit docs` again")
+        write_whole(path, after.encode(), mode=None)
+    except OSError as error:
+        raise InputError(f"can't write `{name}`: {error.strerror or error}") from None
+
+
+def _say(found: list[tuple[Path, str, str, int]], *, check: bool, any_region: bool) -> None:
+    if not any_region:
+        out("no document has a region; put `<!-- remit:matrix -->` and `<!-- /remit -->` where the matrix should be\n")
+    elif not found:
         out(f"{paint('✅', 'green')} every region says what the policy says\n")
     for path, before, after, count in found:
         regions = "1 region" if count == 1 else f"{count} regions"

@@ -41,6 +41,8 @@ def export(
     """Print a waiting call as a request that one person can answer on another machine, with `remit answer`.
 
     It holds the arguments of the call, and nothing by which anybody else could answer.
+
+    Example: `remit approvals export A-7f3 --for ann > request.json`
     """
     with to_look(policy) as found:
         living = must_look(found, "approval", name)
@@ -62,6 +64,8 @@ def answer(
 
     Needs no project, no store and no key. Prints the answer, for `remit approvals import` in the project; what is shown
     goes to stderr.
+
+    Example: `remit answer request.json approve > answer.json`
     """
     if because is not None:
         check_reason(because)
@@ -76,7 +80,10 @@ def answer(
 
 
 def import_(file: FileArgument, policy: PolicyOption = None, json: JsonOption = False) -> int:
-    """Record an answer that somebody gave with `remit answer`, if they signed it for exactly this call."""
+    """Record an answer that somebody gave with `remit answer`, if they signed it for exactly this call.
+
+    Example: `remit approvals import answer.json`
+    """
     answer = read_answer(_data(file))
     with to_change(policy) as living:
         answered = take_answer(living.authority, answer)

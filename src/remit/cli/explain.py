@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from remit.cli.calls import call_of, facts_of, in_its_task
+from remit.cli.calls import as_declared, call_of, facts_of, in_its_task
 from remit.cli.common import FINE, open_policy
 from remit.cli.options import (
     AgentOption,
@@ -37,9 +37,14 @@ def command(
     now: NowOption = None,
     json: JsonOption = False,
 ) -> int:
-    """Explain a decision: the steps, the rule, the tier, and what would make the call pass."""
+    """Explain a decision: the steps, the rule, the tier, and what would make the call pass.
+
+    Examples: `remit explain --agent builder --tool Bash --arg command='git push'`,
+    `remit explain --agent builder --tool Write --arg file_path=src/a.py --arg content=x`
+    """
     one = call_of(agent, tool, args=args, arg=arg, context=context, call=call)
     loaded = open_policy(policy, machine=json)
+    one = as_declared(loaded.rulebook, one, arg)
     task: Facts | None = None
     if facts is None:
         one, task = in_its_task(loaded, one)

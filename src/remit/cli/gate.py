@@ -30,7 +30,10 @@ def pass_(
     policy: PolicyOption = None,
     json: JsonOption = False,
 ) -> int:
-    """Pass a gate of a task. For the plan: show each item with its blast radius, and what passing it answers."""
+    """Pass a gate of a task. For the plan: show each item with its blast radius, and what passing it answers.
+
+    Example: `remit gate pass TASK-12 plan`
+    """
     with to_change(policy) as living:
         rulebook, book = living.rulebook(machine=json)
         state = living.authority.check_gate(capsule, gate)
@@ -50,7 +53,10 @@ def pass_(
 
 
 def list_(capsule: CapsuleArgument, policy: PolicyOption = None, json: JsonOption = False) -> int:
-    """List the gates of a task and who has passed them."""
+    """List the gates of a task and who has passed them.
+
+    Example: `remit gate list TASK-12`
+    """
     with to_look(policy) as found:
         living = must_look(found, "capsule", capsule)
         state = living.authority.state(capsule)

@@ -40,7 +40,11 @@ def command(
     policy: PolicyOption = None,
     json: JsonOption = False,
 ) -> int:
-    """Add a standing grant to the policy file, with an approver and an end date; `remit activate` puts it in force."""
+    """Add a standing grant to the policy file, with an approver and an end date; `remit activate` puts it in force.
+
+    Example: `remit grant --standing --agent builder --tool Write --path 'docs/**' --until 2027-06-30 --adr ADR-12
+    --approved-by ann`
+    """
     if not standing:
         raise InputError(
             "a grant for one task comes with the task, not from here",
@@ -96,7 +100,10 @@ def approve(
     policy: PolicyOption = None,
     json: JsonOption = False,
 ) -> int:
-    """Approve a standing grant as the policy file has it, as the person whom it names (`approved_by`)."""
+    """Approve a standing grant as the policy file has it, as the person whom it names (`approved_by`).
+
+    Example: `remit grant approve ADR-12 --as ann`
+    """
     with to_change(policy) as living:
         found = [grant for grant in load_file(living.path).book.grants if grant.adr == adr]
         if not found:

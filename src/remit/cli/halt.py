@@ -33,6 +33,8 @@ def halt(
 
     No passphrase is asked for: whoever stops something need not prove who they are. Calls that already run are not
     interrupted.
+
+    Examples: `remit halt builder --because 'it deletes tests'`, `remit halt --all --because 'keys leaked'`
     """
     check_reason(because)
     with to_change(policy) as living:
@@ -63,6 +65,8 @@ def resume(
     """Resume what is halted. Shows the halt first, and asks for the passphrase.
 
     An incident that led to the halt stays open: `remit incidents close` closes it.
+
+    Example: `remit resume builder --because 'fixed in PR 12'`
     """
     check_reason(because)
     _check_one(agent, all=all, capsule=capsule)

@@ -29,7 +29,10 @@ def list_(
     policy: PolicyOption = None,
     json: JsonOption = False,
 ) -> int:
-    """List who is halted, and the incidents that are open. The exit code is 1 if there are any."""
+    """List who is halted, and the incidents that are open. The exit code is 1 if there are any.
+
+    Examples: `remit incidents`, `remit incidents --all`
+    """
     with to_look(policy) as living:
         halted = living.authority.halted(_rulebook(living)) if living is not None else []
         found = living.authority.incidents(_rulebook(living)) if living is not None else []
@@ -52,7 +55,10 @@ def list_(
 
 
 def show(name: IncidentArgument, policy: PolicyOption = None, json: JsonOption = False) -> int:
-    """Show an incident: the call, the rule, the task, and what the agent did before."""
+    """Show an incident: the call, the rule, the task, and what the agent did before.
+
+    Example: `remit incidents show INC-3`
+    """
     with to_look(policy) as found:
         living = must_look(found, "incident", name)
         incident = living.authority.incident(name, _rulebook(living))
@@ -76,7 +82,10 @@ def close(
     policy: PolicyOption = None,
     json: JsonOption = False,
 ) -> int:
-    """Close an incident. The agent stays halted until `remit resume`."""
+    """Close an incident. The agent stays halted until `remit resume`.
+
+    Example: `remit incidents close INC-3 --because 'false alarm'`
+    """
     check_reason(because)
     with to_change(policy) as living:
         book = living.book(machine=json)

@@ -8,6 +8,8 @@ import sys
 from pathlib import Path
 from typing import Annotated
 
+import msgspec
+
 from remit.cli.common import FINE, InputError
 from remit.cli.options import JsonOption
 from remit.cli.output import out, out_json, paint
@@ -22,7 +24,9 @@ from remit.draft.teams import about, draft_for, teams
 from remit.explain.visible import bounded
 from remit.forms.texts import plain
 from remit.model.errors import PolicyError, RemitError
+from remit.model.rulebook import Rulebook
 from remit.scan.survey import scan
+from remit.service.project_commands import denied_commands, project_commands
 from remit.store.files import write_whole
 
 POLICY, TESTS = "remit.yaml", "remit.test.yaml"
@@ -62,13 +66,16 @@ def command(
     target = output if output is not None else path / POLICY
     tests = target.with_name(f"{target.stem}.test.yaml")
     for file in (target, tests):
-        if file.exists():
+        if file.exists() or file.is_symlink():
             raise InputError(f"`{bounded(str(file), 200)}` is there already; --output FILE writes elsewhere")
     draft = _draft(path, team, tools, server)
-    _check(draft)
-    write_whole(target, draft.policy.encode(), mode=_MODE)
+    rulebook = _check(draft)
+    if team is None and tools is None:
+        denied = tuple(denied_commands(rulebook, project_commands(path)))
+        draft = msgspec.structs.replace(draft, decisions=(*denied, *draft.decisions))
+    _write(target, draft.policy)
     if draft.tests:
-        write_whole(tests, draft.tests.replace("policy: remit.yaml", f"policy: {target.name}").encode(), mode=_MODE)
+        _write(tests, draft.tests.replace("policy: remit.yaml", f"policy: {target.name}"))
     if json:
         out_json({"policy": str(target), "tests": str(tests) if draft.tests else None, "decide": draft.decisions})
         return FINE
@@ -113,10 +120,17 @@ def _asked() -> str:
     raise InputError("no kind of team was chosen; nothing was written")
 
 
-def _check(draft: Draft) -> None:
+def _write(path: Path, text: str) -> None:
+    try:
+        write_whole(path, text.encode(), mode=_MODE)
+    except OSError as error:
+        raise InputError(f"can't write `{bounded(str(path), 200)}`: {error.strerror or error}") from None
+
+
+def _check(draft: Draft) -> Rulebook:
     """The draft loads. What does not is a fault of ours, and nothing is written."""
     try:
-        build_rulebook(plain(parse(draft.policy, POLICY)))
+        return build_rulebook(plain(parse(draft.policy, POLICY)))
     except PolicyError as error:
         raise RemitError(
             f"the draft does not load, so nothing was written; please report this: {error}", code="bad-draft"

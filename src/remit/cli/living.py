@@ -28,7 +28,7 @@ from remit.model.errors import RemitError
 from remit.model.rulebook import Book, Rulebook
 from remit.model.text import shown
 from remit.record.errors import LedgerError
-from remit.record.open import OpenLog, open_ledger, open_log
+from remit.record.open import Opened, OpenLog, open_ledger, open_log
 from remit.store.errors import StoreError
 
 POINT = "remit"
@@ -58,6 +58,12 @@ class Living(msgspec.Struct, frozen=True):
         except RemitError as error:
             complain(error)
             return None
+
+    def record(self, kind: str, about: dict[str, Any]) -> None:
+        """Records that a person did something. Raises LedgerError; only within `to_change`."""
+        if not isinstance(self.opened, Opened):
+            raise LedgerError("the ledger is open only for reading", code="bad-entry")
+        self.opened.ledger.event(kind, about)
 
     def person(
         self, book: Book | None, doing: str, *, may: frozenset[str], who: str | None = None, yes: bool = False

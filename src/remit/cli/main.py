@@ -50,6 +50,13 @@ def run(args: list[str]) -> int:
 
 def _run(args: list[str]) -> object:
     """What is plain is done here; the rest is typer's, which takes longer to load than most commands to run."""
+    if "_REMIT_COMPLETE" in os.environ:
+        from remit.cli.typer_app import run_typer  # here, as below: typer is slow to load
+
+        try:
+            return run_typer(args)
+        except SystemExit as end:  # how typer ends after it has answered a shell
+            return end.code
     if not args or args[0] in _HELP:
         out(program_help())
         return 0
@@ -58,11 +65,11 @@ def _run(args: list[str]) -> object:
         return 0
     args = [ALIASES.get(args[0], args[0]), *args[1:]]
     path, found, rest = _find(args)
-    if isinstance(found, Group) and (rest[:1] in ([name] for name in _HELP) or (not rest and found.alone is None)):
+    if isinstance(found, Group) and found.alone is None and (not rest or rest[0] in _HELP):
         out(group_help(["remit", *path], found))
         return 0
     command = found.alone if isinstance(found, Group) else found
-    if command is not None and "_REMIT_COMPLETE" not in os.environ:
+    if command is not None:
         from importlib import import_module  # here: `--help` has no use for it
 
         from remit.cli.arguments import read_plainly  # the same

@@ -5,6 +5,8 @@ from __future__ import annotations
 import io
 import shutil
 import sys
+from functools import partial
+from pathlib import Path
 from typing import Annotated
 
 from rich.box import SIMPLE_HEAD
@@ -12,13 +14,15 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from remit.cli.common import FINE, clock, listed, moment_of, open_policy
+from remit.cli.common import FINE, clock, listed, moment_of, open_policy, write_file
 from remit.cli.options import Format, NowOption, PolicyOption
 from remit.cli.output import coloured, out, out_json, symbols, unicode_output, write
 from remit.cli.parameters import Option
+from remit.cli.quote import quote
 from remit.explain import pages
 from remit.explain.cells import MatrixCell
 from remit.explain.matrix import Matrix, callers_of, chosen_tools, make_matrix, tools_of
+from remit.explain.matrix_page import html_page
 from remit.explain.pages import legend
 from remit.model.names import known_name
 from remit.model.rulebook import Rulebook
@@ -36,29 +40,36 @@ def command(
     ] = None,
     everyone: Annotated[bool, Option("--all", help="Include roles and runners.")] = False,
     transpose: Annotated[bool, Option("--transpose", help="Agents as rows, tools as columns.")] = False,
+    html: Annotated[
+        Path | None, Option("--html", metavar="FILE", help="Also write one HTML page that filters and opens cells.")
+    ] = None,
     policy: PolicyOption = None,
     now: NowOption = None,
 ) -> int:
     """Show who may use what: ✅ allowed, 🔒 allowed with a scope, ✋ must ask, ❌ denied.
 
     The cells show what the policy says. A single call can still be refused for what it touches or who delegated it.
+
+    Examples: `remit matrix`, `remit matrix --html matrix.html`, `remit matrix --agents builder --tools Bash`
     """
     opened = open_policy(policy, machine=format is not Format.table)
     rulebook = opened.rulebook
     when = moment_of(now) if now is not None else clock()
     callers, chosen = _chosen(rulebook, agents, tools, everyone)
     matrix = make_matrix(rulebook, callers=callers, tools=chosen, now=when)
+    if html is not None:
+        page = html_page(matrix, transpose=transpose, rulebook=rulebook, quote=partial(quote, opened.path))
+        write_file("--html", html, page)
     if format is Format.json:
         out_json(matrix.as_json())
     elif format is Format.table:
         out(table(matrix, transpose=transpose))
+    elif format is Format.html:
+        quoted = partial(quote, opened.path)
+        write(html_page(matrix, transpose=transpose, rulebook=rulebook, quote=quoted).encode())
     else:
-        pages_of = {
-            Format.md: pages.markdown,
-            Format.html: pages.html_page,
-            Format.csv: pages.comma_separated,
-        }
-        write(pages_of[format](matrix, transpose=transpose).encode())
+        written = pages.markdown if format is Format.md else pages.comma_separated
+        write(written(matrix, transpose=transpose).encode())
     return FINE
 
 

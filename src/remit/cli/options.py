@@ -22,7 +22,11 @@ ToolOption = Annotated[str | None, Option("--tool", metavar="NAME", help="The to
 ArgsOption = Annotated[str | None, Option("--args", metavar="JSON", help="The arguments, as a JSON object.")]
 ArgOption = Annotated[
     list[str] | None,
-    Option("--arg", metavar="NAME=TEXT", help="One text argument; can be repeated."),
+    Option(
+        "--arg",
+        metavar="NAME=VALUE",
+        help="One argument, of the type that the tool declares; can be repeated.",
+    ),
 ]
 ContextOption = Annotated[
     str | None,

@@ -117,6 +117,11 @@ def paint(text: str, style: str) -> str:
     return f"\x1b[{code}m{text}\x1b[0m" if coloured() else text
 
 
+def calls_text(count: int) -> str:
+    """`1 call`, `2 calls`."""
+    return "1 call" if count == 1 else f"{count} calls"
+
+
 def symbols(text: str) -> str:
     """The text with words for symbols where the terminal can't show them."""
     return text if unicode_output() else text.translate(_PLAIN)

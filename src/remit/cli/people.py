@@ -20,7 +20,10 @@ from remit.record.people import people_of
 
 
 def list_(policy: PolicyOption = None, json: JsonOption = False) -> int:
-    """List the people whom the policy in force names: their roles, and whether they have set a passphrase."""
+    """List the people whom the policy in force names: their roles, and whether they have set a passphrase.
+
+    Example: `remit people`
+    """
     found: list[dict[str, Any]] = []
     with to_look(policy) as living:
         if living is not None:
@@ -55,6 +58,8 @@ def invite(
 
     Whoever lost their passphrase is invited again. With --as an owner invites, without it whoever has the project's
     passphrase.
+
+    Example: `remit people invite ann`
     """
     with to_change(policy) as living:
         store, login = living.opened.store, user_name(None)

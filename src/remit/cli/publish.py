@@ -29,6 +29,8 @@ def command(
 
     They go to remit.tools.yaml, which belongs to the policy: `remit activate` puts it in force. Name all programs that
     share the policy in one command. A guard whose functions differ from the file does not start.
+
+    Examples: `remit publish app.py:guard`, `remit publish app.py:guard --check`
     """
     guards = {program: find_guard(program) for program in dict.fromkeys(programs)}
     found = Publication.of(guards, policy)

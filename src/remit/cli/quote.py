@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from unicodedata import combining, east_asian_width
 
 from remit import catalog
+from remit.cli.output import paint
 from remit.declare.files import read_text
 from remit.model.errors import RemitError
 from remit.model.text import shown
@@ -14,20 +16,16 @@ _PLACE = re.compile(r"(.+):([0-9]{1,9}):([0-9]{1,9})", re.DOTALL)
 _PACK = re.compile(r"pack ([a-z0-9-]+)")
 _BEFORE, _AFTER = 1, 2
 _WIDTH = 160
+_LEFT = 60
+_WORD = re.compile(r"""\"[^\"]*\"|'[^']*'|[^\s,:{}\[\]]+""")
 
 
 def quote(policy: Path, rule: str | None) -> list[str]:
     """The line that `file:line:column` names, marked, with its neighbours; empty if it can't be read."""
-    place = _PLACE.fullmatch(rule or "")
+    place = _found(policy, rule)
     if place is None:
         return []
-    try:
-        rows = _text(policy, place[1]).removeprefix("\ufeff").split("\n")
-    except (RemitError, OSError, ValueError):
-        return []
-    line = int(place[2])
-    if not 1 <= line <= len(rows):
-        return []
+    rows, line, _ = place
     first, last = max(1, line - _BEFORE), min(len(rows), line + _AFTER)
     width = len(str(last))
     found = []
@@ -36,6 +34,45 @@ def quote(policy: Path, rule: str | None) -> list[str]:
         mark = ">" if number == line else " "
         found.append(f"{mark} {number:>{width}} | {shown(row, _WIDTH)}".rstrip())
     return found
+
+
+def frame(policy: Path, place: str) -> list[str]:
+    """The line that `file:line:column` names, the one before it, and a caret below the column; empty if unreadable."""
+    found = _found(policy, place)
+    if found is None:
+        return []
+    rows, line, column = found
+    row = rows[line - 1].rstrip("\r")
+    at = min(column - 1, len(row))
+    word = _WORD.match(row, at)
+    start = max(0, at - _LEFT)  # of a long line the part around the column
+    number, blank = f"{line:>4} | ", "     | "
+    before = "…" + shown(row[start:at], _WIDTH) if start else shown(row[:at], _WIDTH)
+    under = shown(word[0] if word else "", _WIDTH)
+    rest = shown(row[at + len(word[0] if word else "") : start + _WIDTH], _WIDTH)
+    above = rows[line - 2].rstrip("\r") if line > 1 else ""
+    lines = [paint(f"{line - 1:>4} | {shown(above, _WIDTH)}".rstrip(), "dim")] if above.strip() and not start else []
+    lines.append(f"{paint(number, 'dim')}{before}{under}{rest}".rstrip())
+    lines.append(paint(blank, "dim") + " " * _columns(before) + paint("^" * max(1, _columns(under)), "red"))
+    return lines
+
+
+def _columns(text: str) -> int:
+    """How many columns of a terminal the text takes."""
+    return sum(0 if combining(c) else 2 if east_asian_width(c) in "WF" else 1 for c in text)
+
+
+def _found(policy: Path, place: str | None) -> tuple[list[str], int, int] | None:
+    """The lines of the file that `file:line:column` names, the line and the column; None if it can't be read."""
+    match = _PLACE.fullmatch(place or "")
+    if match is None:
+        return None
+    try:
+        rows = _text(policy, match[1]).removeprefix("\ufeff").split("\n")
+    except (RemitError, OSError, ValueError):
+        return None
+    line = int(match[2])
+    return (rows, line, max(1, int(match[3]))) if 1 <= line <= len(rows) else None
 
 
 def _text(policy: Path, source: str) -> str:

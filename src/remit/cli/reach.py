@@ -20,7 +20,10 @@ def command(
     now: NowOption = None,
     json: JsonOption = False,
 ) -> int:
-    """Show what an agent can cause by delegating: whom its work can reach, and what that adds to its own rights."""
+    """Show what an agent can cause by delegating: whom its work can reach, and what that adds to its own rights.
+
+    Example: `remit reach lead`
+    """
     opened = open_policy(policy, machine=json)
     name = known_name(agent, list(opened.rulebook.book.callers), "agent")
     found = reach_of(opened.rulebook, name, moment_of(now) if now is not None else clock())

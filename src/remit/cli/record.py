@@ -28,7 +28,10 @@ def command(
     policy: PolicyOption = None,
     json: JsonOption = False,
 ) -> int:
-    """Show a team's permission record of an agent as an entry of `agents`, or compare it with the policy."""
+    """Show a team's permission record of an agent as an entry of `agents`, or compare it with the policy.
+
+    Examples: `remit record agents/builder.yaml`, `remit record agents/builder.yaml --compare`
+    """
     try:
         with file.open(encoding="utf-8") as opened:
             text = opened.read(MOST + 1)

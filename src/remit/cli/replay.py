@@ -8,7 +8,7 @@ from typing import Annotated
 from remit.cli.common import FINE, InputError, say_policy
 from remit.cli.living import find_project, out_data, to_look
 from remit.cli.options import AgentOption, FailOn, JsonOption, PolicyOption, ToolOption
-from remit.cli.output import out, paint
+from remit.cli.output import calls_text, out, paint
 from remit.cli.parameters import Option
 from remit.cli.since import start_of
 from remit.compile.load import load_file
@@ -34,7 +34,10 @@ def command(
     policy: PolicyOption = None,
     json: JsonOption = False,
 ) -> int:
-    """Decide the ledger's past calls under the policy file, and list what it would change. Nothing is run."""
+    """Decide the ledger's past calls under the policy file, and list what it would change. Nothing is run.
+
+    Examples: `remit replay --since 30d`, `remit replay --fail-on deny`
+    """
     path, _ = find_project(policy)
     say_policy(path, machine=json)
     new = load_file(path)
@@ -65,16 +68,16 @@ def replay_lines(found: Replayed, when: str, most: int | None = None) -> Iterato
     """For people; with `most`, no more than so many changes."""
     times = sum(one.times for one in found.changes)
     if not found.changes:
-        yield f"{paint('✅', 'green')} replayed {found.calls} calls {when}: nothing would change"
+        yield f"{paint('✅', 'green')} replayed {calls_text(found.calls)} {when}: nothing would change"
     else:
-        yield f"replayed {found.calls} calls {when}: {times} would be decided otherwise"
+        yield f"replayed {calls_text(found.calls)} {when}: {times} would be decided otherwise"
     shown = found.changes if most is None else found.changes[:most]
     for one in shown:
         yield from _lines(one)
     if len(shown) < len(found.changes):
         yield f"  and {len(found.changes) - len(shown)} more kinds of calls: `remit replay` lists them"
     if found.left_out:
-        yield f"  {found.left_out} calls can't be replayed: values were erased or redacted"
+        yield f"  {calls_text(found.left_out)} can't be replayed: values were erased or redacted"
 
 
 def _lines(one: Turned) -> Iterator[str]:

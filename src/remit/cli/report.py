@@ -24,7 +24,10 @@ def command(
     now: NowOption = None,
     json: JsonOption = False,
 ) -> int:
-    """Report the tools that an agent can use, with totals by layer and scopes."""
+    """Report the tools that an agent can use, with totals by layer and scopes.
+
+    Examples: `remit report builder`, `remit report builder --instructions`, `remit report --all --json`
+    """
     if (agent is None) is not everyone:
         raise InputError("name one AGENT, or say --all" if agent is None else "either AGENT or --all, not both")
     if instructions and (stats or json):

@@ -32,7 +32,10 @@ def list_(
     policy: PolicyOption = None,
     json: JsonOption = False,
 ) -> int:
-    """List the reviews that are due or overdue, with what the ledger says of each agent's use. 1 if one is overdue."""
+    """List the reviews that are due or overdue, with what the ledger says of each agent's use. 1 if one is overdue.
+
+    Examples: `remit review`, `remit review --all`
+    """
     with to_look(policy) as living:
         if living is None:
             path, _ = find_project(policy)
@@ -66,7 +69,10 @@ def sign(
     policy: PolicyOption = None,
     json: JsonOption = False,
 ) -> int:
-    """Sign a review: it is recorded in the ledger, with your name. It changes no decision, and no approval lapses."""
+    """Sign a review: it is recorded in the ledger, with your name. It changes no decision, and no approval lapses.
+
+    Example: `remit review sign builder --because 'still needs all of it'`
+    """
     check_reason(because)
     if ref is not None and (not ref.strip() or len(ref) > 200):
         raise InputError("--ref: the name of a document, in up to 200 characters")

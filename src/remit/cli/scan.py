@@ -5,22 +5,24 @@ from __future__ import annotations
 import datetime
 import sys
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated
 
 import msgspec
 
-from remit.cli.common import FINE, InputError
+from remit.cli.common import FINE, write_file
 from remit.cli.options import JsonOption
 from remit.cli.output import out, out_json, paint
 from remit.cli.parameters import Argument, Option
+from remit.draft.teams import teams
 from remit.explain.visible import bounded
 from remit.scan.board import COLUMNS, SIGNS, board
 from remit.scan.model import Finding, Survey, Weight
 from remit.scan.page import html_page
+from remit.scan.settings import is_everybody
 from remit.scan.survey import scan
-from remit.store.files import write_whole
 
 FOUND = 1
 _COLOURS = {Weight.ERROR: "red", Weight.WARNING: "yellow", Weight.NOTE: "dim"}
@@ -47,15 +49,10 @@ def command(
 
     Examples: `remit scan`, `remit scan ../service --html agents.html`, `remit scan --json | jq .findings`
     """
-    watching = sys.stderr is not None and sys.stderr.isatty() and not json
-    survey = scan(path, today=datetime.date.today(), progress=_progress if watching else None)
-    if watching:
-        sys.stderr.write("\r\x1b[K")
+    with watched(machine=json) as progress:
+        survey = scan(path, today=datetime.date.today(), progress=progress)
     if html is not None:
-        try:
-            write_whole(html, html_page(survey).encode())
-        except OSError as error:
-            raise InputError(f"--html: can't write `{html}`: {error.strerror or error}") from None
+        write_file("--html", html, html_page(survey))
     if json:
         out_json(msgspec.to_builtins(survey))
     else:
@@ -66,9 +63,21 @@ def command(
     return FOUND if any(one.weight in worst for one in survey.findings) else FINE
 
 
-def _progress(files: int, read: int) -> None:
-    sys.stderr.write(f"\r\x1b[Klooked at {files:,} files, read {read:,}")
-    sys.stderr.flush()
+@contextmanager
+def watched(*, machine: bool) -> Iterator[Callable[[str], None] | None]:
+    """How far a scan has come, on one line of a terminal that is gone afterwards; None where nobody watches."""
+    if machine or sys.stderr is None or not sys.stderr.isatty():
+        yield None
+        return
+
+    def show(text: str) -> None:
+        sys.stderr.write(f"\r\x1b[K{text}")
+        sys.stderr.flush()
+
+    try:
+        yield show
+    finally:
+        show("")
 
 
 def text_of(survey: Survey, *, every: bool = False) -> str:
@@ -84,10 +93,10 @@ def text_of(survey: Survey, *, every: bool = False) -> str:
 def _heading(survey: Survey) -> Iterable[str]:
     if not survey.agents:
         yield f"no agents found in {survey.read:,} texts of {survey.files:,} files"
-        yield "`remit init` writes a first policy from a few questions"
+        yield f"`remit init --team {'|'.join(teams())}` writes a first policy for such a team"
         return
     read, files = _many(survey.read, "text"), _many(survey.files, "file")
-    yield f"{_many(len(survey.agents), 'agent')} in {read} ({files} looked at)"
+    yield f"{_many(sum(not is_everybody(agent) for agent in survey.agents), 'agent')} in {read} ({files} looked at)"
 
 
 def _matrix(survey: Survey, *, every: bool) -> Iterable[str]:

@@ -27,7 +27,10 @@ def command(
     quiet: Annotated[bool, Option("--quiet", help="Print only what was refused or asked.")] = False,
     json: JsonOption = False,
 ) -> int:
-    """Answer this project's hooks with the activated policy until interrupted."""
+    """Answer this project's hooks with the activated policy until interrupted.
+
+    Examples: `remit serve`, `remit serve --quiet`
+    """
     lines: Queue[tuple[str, Decision] | None] = Queue(1000)
 
     def on_answer(host: str, answer: Answer) -> None:

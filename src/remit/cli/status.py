@@ -37,7 +37,10 @@ def command(
     policy: PolicyOption = None,
     json: JsonOption = False,
 ) -> int:
-    """Show what is in force, how strongly each agent is bound, and what gaps remain. Exit code 1: a problem."""
+    """Show what is in force, how strongly each agent is bound, and what gaps remain. Exit code 1: a problem.
+
+    Examples: `remit status`, `remit status --all`, `remit status --probe`
+    """
     project = _project(policy)
     status = look(project)
     probes = run_probes(project.root, project.policy, project.state, status) if probe else None

@@ -85,6 +85,8 @@ def _in_force(status: Status) -> Iterator[str]:
         mark, style = _BONDS[bond]
         more = f" and {len(names) - _FEW} more" if len(names) > _FEW else ""
         yield paint(f"  {mark} {_BOND_WORDS[bond]}: {', '.join(names[:_FEW])}{more}", style)
+    if status.confinement:
+        yield f"  {shown(status.confinement[0], 200)}"
     if ledger.reachable:
         last = f", the last of {shown(ledger.last, 30)}" if ledger.last else ""
         yield f"  ledger: {ledger.size} entries{last}; daemon: {'serving' if status.serving else 'none'}"
@@ -100,6 +102,8 @@ def all_as_text(status: Status, probes: Probes | None, fine: bool) -> str:
     if absent and len(absent) < len(status.hosts):
         lines.append(f"not installed in {', '.join(map(shown, absent))}")
     lines += _agents(status)
+    if status.confinement:
+        lines += [paint("confinement", "bold"), *(f"  {shown(line, 300)}" for line in status.confinement)]
     lines += _daily(status)
     lines += _project_code(status)
     code = any(one.project_code for one in status.agents)

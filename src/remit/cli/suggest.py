@@ -15,7 +15,7 @@ from remit.cli.common import FINE, InputError, find_policy
 from remit.cli.ledger.options import StateOption, ledger_to_look
 from remit.cli.ledger.progress import progress_bar
 from remit.cli.options import JsonOption, PolicyOption
-from remit.cli.output import err, out, out_json
+from remit.cli.output import calls_text, err, out, out_json
 from remit.cli.parameters import Option
 from remit.cli.since import start_of
 from remit.compile import load_rulebook
@@ -27,6 +27,7 @@ from remit.forms.texts import plain
 from remit.model.call import Call, Context
 from remit.model.errors import RemitError
 from remit.model.facts import Facts
+from remit.model.profile import HELD
 from remit.model.rulebook import Rulebook
 from remit.model.text import shown
 from remit.record.append import head_of
@@ -48,12 +49,17 @@ def command(
     """Suggest the policy that allows what was used and no more: a tightening proved to be within the present one.
 
     What the present policy would have denied is listed on its own, for a person to decide. Nothing is put in force.
+
+    Examples: `remit suggest --since 30d`, `remit suggest > remit.tight.yaml`
     """
     file = find_policy(policy)
     rulebook = load_rulebook(file)
     files = _files(file, rulebook)
     with ledger_to_look(file, state) as opened:
         used = list(_used(opened, start_of(since), str(file.absolute().parent)))
+    if not used:  # a policy that allows nothing would be within the present one, and no use to anybody
+        help_ = "agents have to work first; `--since 90d` looks further back"
+        raise InputError(f"no calls are recorded since {since}: there is nothing to suggest from", help=help_)
     found = proved(rulebook, lambda it: _loaded(file, {name: tightened(one, it) for name, one in files.items()}), used)
     texts = {name: as_yaml(data, found) for name, data in files.items()}
     if json:
@@ -63,7 +69,8 @@ def command(
         return FINE
     for name, text in texts.items():
         out(f"# {shown(name, 300)}\n{text}" if len(texts) > 1 else text)
-    lines = [f"{len(used)} calls since {since}; this policy is within the present one, and decides them as that does"]
+    calls = f"{calls_text(len(used))} since {since}"
+    lines = [f"{calls}; this policy is within the present one, and decides them as that does"]
     if found.denied:
         lines.append("not in it, for you to decide (used, and the present policy would not simply allow it):")
         lines += [f"  {_shown(one)}" for one in found.denied]
@@ -107,7 +114,7 @@ def _used(opened: OpenLog, start: str, root: str) -> Any:
             rest = past.call.context
             context = Context(cwd=rest.cwd, mode=rest.mode, environment=rest.environment, data_tier=rest.data_tier)
             call = Call(past.call.agent, past.call.tool, past.call.args, context)
-            facts = Facts(now=past.at.split(".")[0] + "Z", root=root)
+            facts = Facts(now=past.at.split(".")[0] + "Z", root=root, confined=HELD)
             yield Used(call, facts, past.at, past.decision, past.code, past.would)
 
 

@@ -16,12 +16,14 @@ class Command:
 
 
 class Group:
-    """Commands under one name; `alone` is what the name does by itself, if not print help."""
+    """Commands under one name; `alone` is what the name does by itself, if not print help with these examples."""
 
-    __slots__ = ("alone", "commands", "help")
+    __slots__ = ("alone", "commands", "examples", "help")
 
-    def __init__(self, help: str, commands: dict[str, Entry], alone: Command | None = None) -> None:
-        self.help, self.commands, self.alone = help, commands, alone
+    def __init__(
+        self, help: str, commands: dict[str, Entry], alone: Command | None = None, examples: tuple[str, ...] = ()
+    ) -> None:
+        self.help, self.commands, self.alone, self.examples = help, commands, alone, examples
 
 
 Entry = Command | Group
@@ -74,6 +76,10 @@ COMMANDS: dict[str, Entry] = {
     "record": Command(
         "record",
         "Show a team's permission record of an agent as an entry of `agents`, or compare it with the policy",
+    ),
+    "profile": Command(
+        "profile",
+        "Show what an agent's commands may write, read and reach when they run confined, by its rules alone",
     ),
     "reach": Command(
         "reach",
@@ -151,6 +157,14 @@ COMMANDS: dict[str, Entry] = {
         },
         alone=Command("incidents", "List who is halted, and the incidents that are open", "list_"),
     ),
+    "aside": Group(
+        "List what confined commands made in protected places, which was moved aside",
+        {
+            "restore": Command("aside", "Put something back that was moved aside", "restore"),
+            "forget": Command("aside", "Delete something that was moved aside, for good", "forget"),
+        },
+        alone=Command("aside", "List what confined commands made in protected places, which was moved aside", "list_"),
+    ),
     "review": Group(
         "List the reviews that are due or overdue, with what the ledger says of each agent's use",
         {"sign": Command("review", "Sign a review: it is recorded in the ledger, with your name", "sign")},
@@ -187,7 +201,8 @@ COMMANDS: dict[str, Entry] = {
     ),
     "capsule": Group(
         "Tasks given to agents: their extra permissions, their limits, and when they end",
-        {
+        examples=("remit capsule new task.yaml", "remit capsule list"),
+        commands={
             "new": Command(
                 "capsule.new",
                 "Give a task to an agent: show what it would allow and how far that reaches, then ask for confirmation",
@@ -209,7 +224,8 @@ COMMANDS: dict[str, Entry] = {
     ),
     "gate": Group(
         "The gates of a task, which people pass",
-        {
+        examples=("remit gate list TASK-12", "remit gate pass TASK-12 plan"),
+        commands={
             "pass": Command(
                 "gate",
                 "Pass a gate of a task",
@@ -229,7 +245,8 @@ COMMANDS: dict[str, Entry] = {
     ),
     "credential": Group(
         "The passphrase that people use to activate policies and answer questions",
-        {
+        examples=("remit credential set", "remit credential status"),
+        commands={
             "set": Command(
                 "credential",
                 "Set or change the passphrase: the project's, or with --as your own",
@@ -244,7 +261,8 @@ COMMANDS: dict[str, Entry] = {
     ),
     "ledger": Group(
         "The ledger: a tamper-evident record of decisions",
-        {
+        examples=("remit ledger show", "remit ledger tail -f", "remit ledger verify"),
+        commands={
             "verify": Command(
                 "ledger.verify",
                 "Verify every entry, checkpoint and stored value, and compare with all anchors",
@@ -281,7 +299,8 @@ COMMANDS: dict[str, Entry] = {
             ),
             "anchor": Group(
                 "Anchors: where copies of the log's checkpoints are kept",
-                {
+                examples=("remit ledger anchor list",),
+                commands={
                     "add": Command(
                         "ledger.anchor",
                         "Add an anchor: compare what it already keeps with the log, and send it the newest checkpoint",
@@ -298,7 +317,8 @@ COMMANDS: dict[str, Entry] = {
             ),
             "keys": Group(
                 "The keys that sign the log",
-                {
+                examples=("remit ledger keys list",),
+                commands={
                     "list": Command(
                         "ledger.keys", "List every public key that has signed the log, newest last", "list_"
                     ),

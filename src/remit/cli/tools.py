@@ -8,6 +8,7 @@ from remit.cli.common import FINE, clock, moment_of, open_policy
 from remit.cli.options import JsonOption, NowOption, PolicyOption
 from remit.cli.output import out, out_json, paint
 from remit.cli.parameters import Option
+from remit.explain.access import MOST
 from remit.explain.cells import MatrixCell
 from remit.explain.matrix import cell_for, tool_for, tools_of
 from remit.explain.visible import bounded
@@ -24,6 +25,8 @@ def command(
     """Show the tools that an agent can see, with their arguments and limits.
 
     It sees a tool if some call of it could be allowed, asked or not.
+
+    Example: `remit tools --agent builder`
     """
     opened = open_policy(policy, machine=json)
     rulebook = opened.rulebook
@@ -45,7 +48,7 @@ def _data(tool: Tool, cell: MatrixCell) -> dict[str, Any]:
     return {
         "name": tool.name,
         "verdict": cell.verdict,
-        "limits": [*cell.scopes, *cell.limits],
+        "limits": list(cell.everything),
         "tier": tool.tier,
         "effects": sorted({does.effect for does in tool.does}),
         "args": {name: _argument(argument) for name, argument in tool.args.items()},
@@ -59,8 +62,8 @@ def _argument(argument: Argument) -> dict[str, Any]:
 
 def _lines(tool: Tool, cell: MatrixCell) -> list[str]:
     args = ", ".join(f"{name}{'?' if argument.optional else ''}" for name, argument in tool.args.items())
-    limits = "; ".join([*cell.scopes, *cell.limits])
+    limits = "; ".join(cell.everything)
     return [
         f"{cell.symbol} " + paint(tool.name, "bold") + f"({bounded(args, 200)})",
-        *([f"    {bounded(limits, 400)}"] if limits else []),
+        *([f"    {bounded(limits, MOST)}"] if limits else []),
     ]

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import functools
 import inspect
-import os
 from collections.abc import Callable, Collection
 from importlib import import_module
 from typing import Annotated, Any, get_args, get_origin, get_type_hints
@@ -15,6 +14,8 @@ from typing import Annotated, Any, get_args, get_origin, get_type_hints
 import typer
 from typer.main import get_command
 
+from remit.cli.completion import completer, words
+from remit.cli.examples import examples_in
 from remit.cli.output import out
 from remit.cli.parameters import Argument, Option
 from remit.cli.table import COMMANDS, Command, Entry, Group
@@ -27,8 +28,7 @@ Abort = typer.Abort
 
 def run_typer(args: list[str]) -> Any:
     """Runs a command line by typer and gives what the command returned. Raises what typer raises."""
-    completing = any(name.endswith("_COMPLETE") for name in os.environ) or any("completion" in word for word in args)
-    return get_command(app(None if completing else args)).main(args, prog_name="remit", standalone_mode=False)
+    return get_command(app(words() or args)).main(args, prog_name="remit", standalone_mode=False)
 
 
 def app(words: Collection[str] | None = None) -> typer.Typer:
@@ -55,7 +55,12 @@ def _add(to: typer.Typer, commands: dict[str, Entry], words: Collection[str] | N
         if isinstance(entry, Command):
             to.command(name, help=None if real else entry.help)(as_typer(function_of(entry)) if real else _nothing)
             continue
-        inner = typer.Typer(name=name, help=entry.help, rich_markup_mode=None)
+        about = (
+            inspect.cleandoc(_documented(function_of(entry.alone).__doc__ or ""))
+            if real and entry.alone
+            else entry.help
+        )
+        inner = typer.Typer(name=name, help=about, short_help=entry.help, rich_markup_mode=None)
         inner.callback(invoke_without_command=True)(_callback(entry, name, real=real))
         _add(inner, entry.commands, words)
         to.add_typer(inner, name=name)
@@ -115,11 +120,20 @@ def _shaped(
     to: Callable[..., Any], like: Callable[..., Any], parameters: list[inspect.Parameter]
 ) -> Callable[..., Any]:
     """The function with these parameters, in its signature and in its annotations; typer looks at both."""
-    to.__doc__ = like.__doc__
+    to.__doc__ = _documented(like.__doc__ or "")
     to.__dict__.pop("__wrapped__", None)
     to.__annotations__ = {one.name: one.annotation for one in parameters}
     setattr(to, "__signature__", inspect.Signature(parameters))  # noqa: B010 # functions have no such attribute to mypy
     return to
+
+
+def _documented(doc: str) -> str:
+    """The docstring with each of its examples on a line of its own."""
+    text, examples = examples_in(doc)
+    if not examples:
+        return doc
+    lines = "".join(f"\n      {one}" for one in examples)
+    return f"{text.rstrip()}\n\n    \b\n    Example{'s' if len(examples) > 1 else ''}:{lines}"
 
 
 def _translated(hint: Any) -> Any:
@@ -127,7 +141,13 @@ def _translated(hint: Any) -> Any:
         return hint
     declared, about = get_args(hint)[:2]
     if isinstance(about, Option):
-        about = typer.Option(*about.names, metavar=about.metavar, help=about.help, min=about.min, max=about.max)
+        names = completer(about)
+        about = typer.Option(
+            *about.names, metavar=about.metavar, help=about.help, min=about.min, max=about.max, autocompletion=names
+        )
     elif isinstance(about, Argument):
-        about = typer.Argument(metavar=about.metavar, help=about.help, min=about.min, max=about.max)
+        names = completer(about)
+        about = typer.Argument(
+            metavar=about.metavar, help=about.help, min=about.min, max=about.max, autocompletion=names
+        )
     return Annotated[declared, about]

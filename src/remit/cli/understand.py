@@ -40,7 +40,10 @@ def command(
     ] = None,
     json: JsonOption = False,
 ) -> int:
-    """Show what a text would do, regardless of who may run it: effects, targets, and its tier with the reason."""
+    """Show what a text would do, regardless of who may run it: effects, targets, and its tier with the reason.
+
+    Examples: `remit understand 'rm -rf build'`, `remit understand --sql 'DELETE FROM orders'`
+    """
     given = {"shell": text, "sql": sql, "url": url, "path": path}
     named = [name for name, value in given.items() if value is not None]
     if len(named) != 1:

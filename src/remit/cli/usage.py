@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from remit.cli.output import paint
 from remit.cli.table import COMMANDS, Entry, Group
 
@@ -12,6 +14,13 @@ _OPTIONS = (
     ("--install-completion", "Install completion for the current shell"),
     ("--show-completion", "Show completion for the current shell"),
     ("-h, --help", "Show this message and exit"),
+)
+FIRST = (
+    "remit demo",
+    "remit scan",
+    "remit init",
+    "remit check",
+    "remit explain --agent builder --tool Read --arg file_path=a",
 )
 _CODES = (
     ("0", "fine"),
@@ -28,6 +37,7 @@ def program_help() -> str:
         *_opening("remit", DESCRIPTION),
         *_section("Options", _OPTIONS),
         *_section("Commands", _lines(COMMANDS)),
+        *_examples(FIRST),
         *_section("Exit codes", _CODES),
     ]
     return "\n".join(parts)
@@ -39,8 +49,13 @@ def group_help(path: list[str], group: Group) -> str:
         *_opening(" ".join(path), group.help + "."),
         *_section("Options", _OPTIONS[-1:]),
         *_section("Commands", _lines(group.commands)),
+        *_examples(group.examples),
     ]
     return "\n".join(parts)
+
+
+def _examples(lines: Sequence[str]) -> list[str]:
+    return [paint("Examples:", "bold"), *(f"  {line}" for line in lines), ""]
 
 
 def _opening(name: str, text: str) -> list[str]:

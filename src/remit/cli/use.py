@@ -8,7 +8,7 @@ from typing import Annotated
 from remit.cli.common import FINE, InputError
 from remit.cli.living import out_data, to_look
 from remit.cli.options import AgentOption, JsonOption, PolicyOption
-from remit.cli.output import out, paint
+from remit.cli.output import calls_text, out, paint
 from remit.cli.parameters import Option
 from remit.cli.since import start_of
 from remit.explain.visible import bounded
@@ -29,7 +29,10 @@ def command(
     policy: PolicyOption = None,
     json: JsonOption = False,
 ) -> int:
-    """Show what was used of what the policy allows: never used, only read, denied, too coarse, too narrow."""
+    """Show what was used of what the policy allows: never used, only read, denied, too coarse, too narrow.
+
+    Examples: `remit usage`, `remit usage --since 30d --agent builder`
+    """
     with to_look(policy) as living:
         if living is None:
             raise InputError("nothing has been recorded yet", code="no-ledger")
@@ -62,7 +65,7 @@ def _of(found: Usage, agent: str) -> Usage:
 
 
 def _lines(found: Usage, since: str) -> Iterator[str]:
-    yield paint(f"{found.calls} calls since {since}", "bold")
+    yield paint(f"{calls_text(found.calls)} since {since}", "bold")
     never = [bounded(one.agent, 80) for one in found.agents if not one.calls]
     if never:
         yield f"agents that were never used: {', '.join(never)}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from remit.cli.calls import arguments, call_of, facts_of
+from remit.cli.calls import arguments, as_declared, call_of, facts_of
 from remit.cli.common import FINE, open_policy
 from remit.cli.options import (
     ArgOption,
@@ -34,7 +34,10 @@ def command(
     now: NowOption = None,
     json: JsonOption = False,
 ) -> int:
-    """Show who may use a tool. With --args or --arg, decides that call for every caller."""
+    """Show who may use a tool. With --args or --arg, decides that call for every caller.
+
+    Examples: `remit who-can Bash`, `remit who-can Bash --arg command='git push'`
+    """
     decided = args is not None or bool(arg) or context is not None
     arguments(args, arg)
     loaded = open_policy(policy, machine=json)
@@ -42,8 +45,9 @@ def command(
     name = known_name(tool, [*tools_of(rulebook), *rulebook.book.aliases], "tool")
     known_facts = facts_of(loaded, root=root, facts=facts, now=now)
     if decided:
+        callers = callers_of(rulebook, everyone=True)
         calls = [
-            call_of(caller, name, args=args, arg=arg, context=context) for caller in callers_of(rulebook, everyone=True)
+            as_declared(rulebook, call_of(caller, name, args=args, arg=arg, context=context), arg) for caller in callers
         ]
         found = who_can_call(rulebook, [(call, known_facts.of(call)) for call in calls])
     else:

@@ -29,7 +29,10 @@ def command(
     once: Annotated[bool, Option("--print-key", help="Print the key, created if necessary, and exit.")] = False,
     json: JsonOption = False,
 ) -> int:
-    """Run a witness (C2SP tlog-witness): POST /add-checkpoint returns a cosignature or a refusal."""
+    """Run a witness (C2SP tlog-witness): POST /add-checkpoint returns a cosignature or a refusal.
+
+    Example: `remit witness --state /var/lib/witness --log ledger.vkey --listen 127.0.0.1:8080`
+    """
     place = re.fullmatch(r"\[?([0-9A-Za-z.:-]+?)\]?:([0-9]{1,5})", listen)
     if place is None or int(place[2]) > 65_535:
         raise InputError("--listen: not HOST:PORT")

@@ -1,4 +1,4 @@
-"""What a caller inherits: rules add up; of every other key the nearest value counts, the strictest of equals."""
+"""What a caller inherits: rules add up; of most other keys the nearest value counts, the strictest of equals."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import msgspec
 
 from remit.forms.shapes import Reader
 from remit.model.moments import duration
-from remit.model.policy import Alone, Caller, Enforce, Halting, Locks, Policy
+from remit.model.policy import Alone, Caller, Enforce, Halting, Limits, Locks, Policy, Sandbox
 from remit.model.text import did_you_mean
 
 
@@ -46,6 +46,24 @@ def _prefer(strict: str) -> Callable[[list[Any]], Any]:
     return lambda values: strict if strict in values else values[0]
 
 
+def _sandbox(values: list[Sandbox]) -> Sandbox:
+    networks = [value.network for value in values]
+    homes = [value.home for value in values if value.home is not None]
+    caches = [value.caches for value in values if value.caches is not None]
+    limits = [value.limits for value in values if value.limits is not None]
+    return Sandbox(
+        network=next((mode for mode in ("none", "policy", "open") if mode in networks), None),
+        home=min(homes, default=None),
+        caches=_common(caches) if caches else None,
+        hide=tuple(dict.fromkeys(text for value in values for text in value.hide)),
+        limits=Limits(*(_least(limits, name) for name in Limits.__struct_fields__)) if limits else None,
+    )
+
+
+def _least(limits: list[Limits], name: str) -> int | None:
+    return min((found for one in limits if (found := getattr(one, name)) is not None), default=None)
+
+
 STRICTEST: dict[str, Callable[[list[Any]], Any]] = {
     "delegates_to": _common,
     "skills": _common,
@@ -64,6 +82,11 @@ STRICTEST: dict[str, Callable[[list[Any]], Any]] = {
     "review": lambda values: min(values, key=lambda value: [duration(text) for _, text in sorted(value.items())]),
 }
 """Of several values equally near, the one that counts."""
+OF_ALL: dict[str, Callable[[list[Any]], Any]] = {
+    "confine": lambda values: next(mode for mode in ("required", "preferred", "off") if mode in values),
+    "sandbox": _sandbox,
+}
+"""The strictest of all values counts, the policy's included, however near they are."""
 
 
 def inherit(caller: Caller, policy: Policy, reader: Reader) -> Caller:
@@ -84,6 +107,11 @@ def inherit(caller: Caller, policy: Policy, reader: Reader) -> Caller:
             default = getattr(policy, key, None)
             if default is not None:
                 found[key] = default
+    for key, strictest in OF_ALL.items():
+        ones = [policy, *(one for level in levels for one in level)]
+        values = [value for one in ones if (value := getattr(one, key)) is not None]
+        if values:
+            found[key] = strictest(values)
     names = tuple(sorted(role.name for level in levels[1:] for role in level))
     says_may = any(one.says_may for level in levels for one in level)
     return msgspec.structs.replace(caller, roles=names, rules=tuple(rules), says_may=says_may, **found)

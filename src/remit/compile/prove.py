@@ -7,6 +7,7 @@ from typing import Any
 import msgspec
 
 from remit.analyze.candidates import favourable, nest, plain_value
+from remit.analyze.confined import notices as confined
 from remit.analyze.never import describe, examine
 from remit.analyze.shadowed import shadows
 from remit.analyze.widening import widening
@@ -45,6 +46,7 @@ def prove(rulebook: Rulebook) -> Rulebook:
             notices.extend(f"{statement.at}: proved, assuming that {text}" for text in finding.assumptions)
     reader.finish()
     notices.extend(widening(rulebook))
+    notices.extend(confined(rulebook))
     if len(notices) == len(rulebook.book.notices):
         return rulebook
     return Rulebook(msgspec.structs.replace(rulebook.book, notices=tuple(notices)), rulebook.hash)

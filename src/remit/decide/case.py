@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -17,9 +17,14 @@ from remit.model.trace import Line, Note
 from remit.scopes.interface import NO_EFFECTS, Unit
 from remit.scopes.kinds import kind_of
 
+if TYPE_CHECKING:
+    from remit.model.profile import Profile
+
 FLOOR = "the tool's floor"
 _GRADES = ("not understood", "project code", "understood")
-_NO_VIOLATION = frozenset(("halted", "capsule-ended", "gate-open", "not-understood", "tier-denied", "refused"))
+_NO_VIOLATION = frozenset(
+    ("halted", "capsule-ended", "gate-open", "not-understood", "confine-unavailable", "tier-denied", "refused")
+)
 _CODES = (
     (),  # of step 1, which ends before there is a case
     ("halted", "protected"),
@@ -27,7 +32,7 @@ _CODES = (
     ("not-permitted", "outside-root"),
     ("unknown-capsule", "broken-chain", "capsule-required", "capsule-ended", "capsule-constraint", "gate-open"),
     ("data-tier", "not-understood", "locked", "api-not-allowed", "skill-not-allowed", "delegation-not-allowed"),
-    ("tier-denied", "tier-asks", "must-ask", "target-unknown", "confirm-asks", "refused"),
+    ("confine-unavailable", "tier-denied", "tier-asks", "must-ask", "target-unknown", "confirm-asks", "refused"),
 )
 STEP = {code: step for step, codes in enumerate(_CODES, start=1) for code in codes}
 """By code, the step of the procedure that it belongs to."""
@@ -54,6 +59,30 @@ class Objection(msgspec.Struct, frozen=True):
         return STEP[self.code]
 
 
+class Held(msgspec.Struct, frozen=True):
+    """What the kernel holds of a call that runs confined."""
+
+    profile: Profile
+    arg: str
+    """The argument with the text for a shell."""
+    digest: str
+    lifts: bool
+    """It is required: what rests only on what the text doesn't tell, and is held, falls away."""
+    read: bool
+    network: bool
+    """There is none, or only the places that URL rules name."""
+    quiet: bool
+    """The same, and none of these places needs a question."""
+    data: bool
+    """Data that the callers may not touch is out of reach, wherever it lies."""
+
+    def keeps(self, unit: Unit) -> bool:
+        """What this path of a command might be is held, whatever it is."""
+        if not self.lifts or not unit.derived or unit.untold == "place":
+            return False
+        return self.read or "read" not in unit.effects
+
+
 class Case:
     """One call with its cell, facts, values and units; collects the trace as it goes."""
 
@@ -69,10 +98,12 @@ class Case:
         "effects",
         "facts",
         "grade",
+        "held",
         "obligations",
         "rule",
         "tier",
         "tier_why",
+        "told_data_tier",
         "trace",
         "units",
         "values",
@@ -93,6 +124,10 @@ class Case:
         """What gave the data tier; empty for tier 0."""
         self.data_unsure = False
         """Only what the text doesn't tell gave it."""
+        self.told_data_tier = self.data_tier
+        """The data tier without what the text doesn't tell."""
+        self.held: Held | None = None
+        """Set where the call's command runs confined."""
         self.tier = cell.tool.tier
         self.tier_why = FLOOR
         self.grade, self.effects = _grade_and_effects(units)

@@ -11,7 +11,7 @@ from remit.decide.measure import measure
 from remit.decide.memo import LATEST, memo_of
 from remit.decide.protection import protected
 from remit.decide.questions import open_target, questions
-from remit.decide.reasons import declare_remedy
+from remit.decide.reasons import declare_remedy, name_remedy
 from remit.decide.steps import (
     binding_cells,
     chained,
@@ -102,7 +102,7 @@ def _of_stranger(rulebook: Rulebook, grid: Grid, seen: Seen) -> Decision:
     """A call of an agent that the policy doesn't know: while observing, as of one without rules."""
     call, reason = seen.call, f"the policy knows no agent `{shown(seen.call.agent)}`"
     if type(call.agent) is not str or type(call.tool) is not str or not _observing(rulebook.book.enforce, seen.facts):
-        return _refusal(rulebook, call, "unknown-agent", reason)
+        return _refusal(rulebook, call, "unknown-agent", reason, remedy=name_remedy(call.agent, rulebook.book.callers))
     from remit.decide.observed import stranger  # here: few calls are refused and only observed
 
     seen.noted.once = True
@@ -126,11 +126,18 @@ def _of_stranger(rulebook: Rulebook, grid: Grid, seen: Seen) -> Decision:
 def _of_unknown_tool(grid: Grid, row: Row, seen: Seen) -> Decision:
     call = seen.call
     reason = f"the policy knows no tool `{shown(call.tool)}`"
+    remedy = declare_remedy(call.tool, grid.rulebook.book.tools)
     if type(call.tool) is not str or not _observing(row.caller.enforce, seen.facts):
-        return _refusal(grid.rulebook, call, "unknown-tool", reason, remedy=declare_remedy(call.tool))
+        return _refusal(grid.rulebook, call, "unknown-tool", reason, remedy=remedy)
     from remit.decide.observed import undeclared
 
-    return _unread(undeclared(grid, row, call.tool), seen, "unknown-tool", reason, remedy=declare_remedy(call.tool))
+    return _unread(
+        undeclared(grid, row, call.tool),
+        seen,
+        "unknown-tool",
+        reason,
+        remedy=remedy,
+    )
 
 
 def _unread(cell: Cell, seen: Seen, code: str, reason: str, **more: object) -> Decision:
@@ -182,12 +189,17 @@ def procedure(cell: Cell, seen: Seen) -> Decision:
     case = Case(cell, call, facts, values, units)
     case.digest = seen.digest
     unknown = known_capsules(case) if call.context.capsule is not None else None
+    loose = None
+    if unknown is None and (cell.confine != "off" or call.context.chain):
+        from remit.decide.profile import confined  # here: few callers are confined
+
+        loose = confined(case)
     measure(case)
     objection = halted(case) or protected(case)
     if objection is None:
         objection = prohibited(cell, case) or permitted(cell, case) or unknown or chained(case) or limits(cell, case)
         if objection is None:
-            objection = questions(case)
+            objection = loose or questions(case)
     if objection is None:
         return _allow(case)
     if (
@@ -208,11 +220,15 @@ def _obligations(case: Case) -> tuple[Obligation, ...]:
     for unit in case.units:
         if unit.real:
             case.obligations[f"path {unit.arg}"] = Obligation("use-resolved-path", unit.arg, unit.real)
+    if case.held is not None:
+        case.obligations["confine"] = Obligation("confine", case.held.arg, case.held.digest)
     return tuple(case.obligations.values())
 
 
 def _allow(case: Case, would: Objection | None = None) -> Decision:
     case.note(7, f"tier {case.tier} ({case.tier_why})")
+    if case.held is not None:
+        case.note(8, "runs confined: see `remit profile`")
     obligations = _obligations(case)
     if would is None:
         return case.decision(ALLOW, "allowed", "allowed", rule=case.rule, obligations=obligations)

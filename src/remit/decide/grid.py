@@ -13,7 +13,7 @@ from remit.decide.intake import Intake
 from remit.decide.selection import names_tool, selects_caller, selects_tool
 from remit.model.call import Context
 from remit.model.facts import Capsule
-from remit.model.policy import Caller, Reserved, Rule, Tool
+from remit.model.policy import Caller, Confine, Reserved, Rule, Tool
 from remit.model.rulebook import Book, Rulebook
 from remit.model.trace import Used
 from remit.scopes.glob import Glob, fold
@@ -21,6 +21,7 @@ from remit.scopes.globset import GlobSet
 from remit.scopes.judge import Judge
 
 if TYPE_CHECKING:
+    from remit.model.profile import Profile
     from remit.scopes.url import UrlSet
 
 T = TypeVar("T")
@@ -48,6 +49,14 @@ class Bound:
 
             found = copy(self)
             found.judge = self.judge.given(context, values)
+        return found
+
+    def held(self, *, read: bool) -> Bound:
+        """The same for a command that runs confined: what the text doesn't tell is held by the kernel."""
+        from copy import copy
+
+        found = copy(self)
+        found.judge = self.judge.held(read=read)
         return found
 
     @property
@@ -92,6 +101,7 @@ class Cell:
         "apis",
         "asks",
         "caller",
+        "confine",
         "final",
         "grants",
         "grid",
@@ -100,6 +110,7 @@ class Cell:
         "locks",
         "may",
         "nots",
+        "profile",
         "reserved",
         "reserved_programs",
         "reserved_urls",
@@ -144,6 +155,9 @@ class Cell:
             if entry.programs or entry.modules:
                 self.reserved_programs.append(entry)
         self.locks, self.apis = row.locks, row.apis
+        self.confine: Confine = (caller.confine or "off") if "shell" in tool.kinds else "off"
+        self.profile: Profile | None = None
+        """What its commands may touch, where that is the same in every call; made on first use."""
 
     def names_file(self, name: str) -> bool:
         """Whether a rule that could let the tool run spells this name of a file, folded, at the end of a pattern."""

@@ -39,6 +39,18 @@ class ProtectedPaths:
         top = (form for name in self._protected.names for form in (name, f"{name}/**"))
         return folded((*self._protected.paths, *top))
 
+    @cached_property
+    def loose(self) -> GlobSet:
+        """What is protected by a pattern that begins with a wildcard (`*.test.yaml`): many others could meet it."""
+        return GlobSet(glob for glob in self.paths if glob.base == ".")
+
+    def only_loosely(self, value: Glob) -> bool:
+        """Whether a pattern that is changed could meet such things, and nothing else that is protected."""
+        glob = value.folded()
+        strict = any(one.base != "." and one.intersects(glob) for one in self.reach)
+        named = strict or any(glob.aims_at(name) for name in self.names) or any(map(glob.matches, self.places))
+        return not named and self.loose.intersects(glob)
+
     def above_root(self, root: str | None) -> frozenset[str]:
         """The policy's own files that lie outside the root, as absolute paths."""
         if root is None:

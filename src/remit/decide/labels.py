@@ -205,6 +205,10 @@ class Things:
             return bool(names) and (unit.wide or any(fnmatchcase(name, pattern) for pattern in names))
         return False
 
+    def reaches(self, place: UrlPattern) -> bool:
+        """Some URL of the pattern is one of them."""
+        return self._url(place, wide=True)
+
     def _url(self, value: Any, *, wide: bool) -> bool:
         if wide:
             hit = self.urls is not None and self.urls.intersects(value)

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from remit.decide.case import FLOOR, Case
 from remit.decide.index import Index
 from remit.decide.labels import UNLABELLED, Labelled
+from remit.model.terms import PROJECT, UNKNOWN
 from remit.model.text import shown
 from remit.scopes.glob import Glob, fold
 from remit.scopes.globset import GlobSet
@@ -31,10 +32,12 @@ def measure(case: Case) -> None:
         case.tier_why = f"the policy sets the tier of {tool.name}: {index.words.get(f'tool {tool.name}', 'it says so')}"
     for unit in case.units:
         labelled = _labelled(case, unit)
-        for tier, why in _tiers(index, unit, labelled, inside, environment, by_tool=tool.effect_tier is not None):
+        for tier, why in _tiers(case, unit, labelled, inside, environment, by_tool=tool.effect_tier is not None):
             if tier > case.tier or (tier == case.tier and case.tier_why is FLOOR and unit.effects):
                 case.tier, case.tier_why = tier, why
         tier = labelled.data_tier
+        if not unit.untold:
+            case.told_data_tier = max(case.told_data_tier, tier)
         if tier > case.data_tier:
             how = "could reach" if unit.wide else "is"
             case.data_tier, case.data_why = tier, f"{unit.kind} {shown(unit.text)} {how} data of tier {tier}"
@@ -72,11 +75,15 @@ def _labelled(case: Case, unit: Unit) -> Labelled:
 
 
 def _tiers(
-    index: Index, unit: Unit, labelled: Labelled, inside: GlobSet | None, environment: str | None, *, by_tool: bool
+    case: Case, unit: Unit, labelled: Labelled, inside: GlobSet | None, environment: str | None, *, by_tool: bool
 ) -> Iterator[Found]:
+    index = case.cell.index
     words = index.words
     tier, grade = index.grade_tier(unit)
-    if grade:
+    if grade == UNKNOWN and unit.kind == "shell" and case.held is not None and case.held.quiet:
+        tier = min(tier, index.grade_tiers[PROJECT])
+        yield tier, f"`{shown(unit.text, 60)}` is not understood, and confined to what {case.call.agent} may change"
+    elif grade:
         yield tier, f"`{shown(unit.text, 60)}` {words.get(f'grade {grade}', grade)}"
     if not is_for_labels(unit):
         by_effect = None if by_tool else index.effect_tier(unit)
@@ -93,7 +100,8 @@ def _tiers(
         how = "could reach what is labelled" if unit.wide else "is labelled"
         yield tier, f"{shown(unit.text)} {how} {label}: {words.get(f'label {label}', '')}"
     if unit.kind == "path":
-        yield from _outside(index, unit, inside)
+        if case.held is None or not unit.untold or not case.held.keeps(unit):  # else nothing outside can be deleted
+            yield from _outside(index, unit, inside)
     elif unit.whole and not unit.effects.isdisjoint(index.whole_table.effects):
         yield index.whole_table.tier, f"all of {shown(unit.text)}: {words.get('whole_table', '')}"
 

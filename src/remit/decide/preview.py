@@ -16,6 +16,7 @@ from remit.decide.case import Case, Objection
 from remit.decide.grid import Bound, Cell, Grid, grid_of
 from remit.decide.intake import BadArguments
 from remit.decide.measure import measure
+from remit.decide.profile import confined, profile_of, profile_of_call
 from remit.decide.protection import protected
 from remit.decide.steps import hands_to, known_capsules, limits
 from remit.model.call import Call, Context
@@ -39,6 +40,8 @@ __all__ = [
     "objection",
     "preview",
     "preview_call",
+    "profile_of",
+    "profile_of_call",
 ]
 
 
@@ -82,6 +85,7 @@ def preview_call(cell: Cell, call: Call, facts: Facts) -> Preview:
         raise NotUnderstood(error.code, str(error)) from None
     if call.context.capsule is not None:
         known_capsules(case)
+    confined(case)
     measure(case)
     return _of(case)
 

@@ -55,6 +55,7 @@ def protected(case: Case) -> Objection | None:
             and unit.effects
             and (_is_protected(paths, unit, guarded) or _names_above(unit, above) or _changes_sealed(unit, sealed))
             and not (unit.some and _may_miss(paths, unit) and not _names_above(unit, above))
+            and not _misses(case, unit)
         ):
             what = "changed" if not unit.effects.isdisjoint(("write", "delete")) else "read"
             return case.deny("protected", f"{shown(unit.text)} is protected and can't be {what} by an agent")
@@ -75,6 +76,8 @@ def unknown_target(case: Case) -> Unit | None:
     """
     paths = case.cell.index.protected
     for unit in case.units:
+        if case.held is not None and case.held.keeps(unit) and not changed_protected(case, unit):
+            continue  # whichever it is, the kernel does not let it be one
         if unit.some and _could_hit(case, unit) and changed_protected(case, unit) != "":
             return unit
         if unit.kind == "path" and unit.arg and unit.wide:  # what a tool always changes is declared
@@ -117,6 +120,12 @@ def changed_protected(case: Case, unit: Unit) -> str | None:
 def _may_miss(paths: ProtectedPaths, unit: Unit) -> bool:
     """Of all that it could touch there is something that is not protected: perhaps it touches only that."""
     return bool(unit.wide) and not paths.reach.includes(unit.value.folded())
+
+
+def _misses(case: Case, unit: Unit) -> bool:
+    """A pattern that the shell replaces by what is there, and as far as anybody saw, none of that is protected."""
+    paths, seen = case.cell.index.protected, case.facts.changes.get(unit.value.text) if unit.wide else None
+    return seen == () and not unit.untold and not unit.found and paths.only_loosely(unit.value)
 
 
 def _could_hit(case: Case, unit: Unit) -> bool:

@@ -9,7 +9,7 @@ import msgspec
 from remit.decide.case import Case, Objection
 from remit.decide.grid import Bound, Cell, bind, bind_entries
 from remit.decide.protection import changed_protected, unknown_target
-from remit.decide.steps import binding_cells, is_before, within
+from remit.decide.steps import binding_cells, is_before, ready, within
 from remit.model.call import Call
 from remit.model.decision import Needs
 from remit.model.digest import sha256
@@ -198,7 +198,7 @@ def plan_covers(case: Case) -> bool:
     if planned is None or "plan" not in planned.gates:
         return False
     items = bind_entries(planned, "plan", case.cell.tool.name)
-    items = [item.given(case.call.context, case.values) for item in items]
+    items = [ready(item, case) for item in items]
     if not within(items, case):
         return False
     live = [item for item in items if any(item.judge.covers(unit) for unit in case.units)]
@@ -273,7 +273,8 @@ def call_digest(call: Call, policy: str, facts: Facts) -> str:
 
     resolved = sorted((*facts.resolved.items(), *facts.links.items())) if facts.resolved is not None else None
     context = call.context
-    about = [context.mode, context.environment, context.chain, context.data_tier]
+    about: list[object] = [context.mode, context.environment, context.chain, context.data_tier]
+    about += [sorted(facts.confined)] if facts.confined else []
     parts = [call.agent, context.capsule, context.session, context.cwd, about, call.tool, call.args, resolved, policy]
     _check_json(call.args)
     text = json.dumps(parts, sort_keys=True, allow_nan=False, separators=(",", ":"))

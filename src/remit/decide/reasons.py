@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from remit.decide.case import Case
 from remit.decide.grid import Bound, Cell
 from remit.model.decision import Remedy
-from remit.model.pattern import compile_later
-from remit.model.text import shown
+from remit.model.text import did_you_mean, shown
 from remit.scopes.interface import Unit
 from remit.scopes.kinds import kind_of
 
-_NAME = compile_later(r"[A-Za-z0-9_][A-Za-z0-9_.:/-]{0,127}")
+_LONGEST = 128
 
 
 def limited(cell: Cell, bounds: list[Bound]) -> str:
@@ -99,9 +99,16 @@ def _flow(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-def declare_remedy(tool: str) -> Remedy:
-    """The declaration to paste for a tool that the policy doesn't know."""
-    return Remedy(
-        f"declare `{shown(tool)}` under tools, with its arguments and what it does",
-        policy=f"tools: {{{tool}: {{args: {{}}, does: nothing}}}}" if _NAME.fullmatch(tool) else None,
-    )
+def declare_remedy(tool: object, known: Iterable[str]) -> Remedy:
+    """What to do about a tool that the policy doesn't know: only its author can tell what it does."""
+    return Remedy(f"declare `{shown(tool)}` under tools, with its arguments and what it does{_near(tool, known)}")
+
+
+def name_remedy(agent: object, known: Iterable[str]) -> Remedy:
+    """What to do about an agent that the policy doesn't know."""
+    return Remedy(f"declare `{shown(agent)}` under agents, with what it may do{_near(agent, known)}")
+
+
+def _near(name: object, known: Iterable[str]) -> str:
+    """A name that is no longer than names are may be a slip of one that is known."""
+    return did_you_mean(name, known) if isinstance(name, str) and len(name) <= _LONGEST else ""

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from remit.decide.case import Case, Objection
 from remit.decide.grid import Bound, Cell, bind, bind_entries
@@ -21,7 +21,10 @@ from remit.scopes.path import forms, is_outside, names_base
 from remit.scopes.where import same
 
 if TYPE_CHECKING:
+    from remit.scopes.judge import Judge
     from remit.scopes.url import UrlSet
+
+CHANGES = frozenset(("write", "delete"))
 
 
 def halted(case: Case) -> Objection | None:
@@ -56,6 +59,9 @@ def prohibited(cell: Cell, case: Case) -> Objection | None:
         unit = bound.judge.touches(context, case.values, case.units)
         if unit is not None:
             unsure = bound.judge.touches(context, case.values, sure_units(case)) is None
+            if unsure and holds(case, bound.judge):
+                case.note(3, f"held by the kernel: {bound.line}")
+                continue
             scope = bound.judge.describe()
             what = f" ({scope})" if scope else ""
             case.note(3, f"prohibited by {bound.line}")
@@ -67,6 +73,8 @@ def prohibited(cell: Cell, case: Case) -> Objection | None:
         entry = next((e for e, patterns in cell.reserved_urls for unit in urls if _meets(patterns, unit)), None)
     if entry is None:
         entry, unsure = _reserved_command(cell, case)
+        if unsure and not cell.reserved_programs and case.held is not None and case.held.lifts and case.held.network:
+            entry = None  # only places are reserved, and no command can reach these
     if entry is not None:
         case.note(3, f"reserved: {entry.at} {entry.name}")
         reason = f"{entry.name} is reserved to {entry.runner}; hand the work to it"
@@ -81,6 +89,21 @@ def prohibited(cell: Cell, case: Case) -> Objection | None:
             remedy=remedy,
         )
     return None
+
+
+def holds(case: Case, judge: Judge) -> bool:
+    """The kernel holds what a prohibition is about: paths alone, URLs alone, or all writing or network use."""
+    held = case.held
+    if held is None or not held.lifts:
+        return False
+    effects, parts = judge.effects, judge.parts.keys()
+    if parts == {"path"}:
+        only_changes = effects is not None and effects <= CHANGES
+        path: Any = judge.parts["path"]
+        return only_changes or (held.read and not path.scope.outside)
+    if parts == {"url"}:
+        return held.network
+    return not parts and effects is not None and effects <= (CHANGES | {"network"} if held.network else CHANGES)
 
 
 def is_unsure(unit: Unit) -> bool:
@@ -110,7 +133,7 @@ def _reserved_command(cell: Cell, case: Case) -> tuple[Reserved | None, bool]:
 def permitted(cell: Cell, case: Case) -> Objection | None:
     """Step 4: every unit is covered by some `may` or `must_ask`, or by being in `accessible_by`."""
     context = case.call.context
-    bounds = [bound.given(context, case.values) for bound in permissions(cell, case)]
+    bounds = [ready(bound, case) for bound in permissions(cell, case)]
     live = [b for b in bounds if b.judge.applies(context, case.values, case.units)]
     live = [b for b in live if b.rule.verb != "must_ask" or b.judge.touches(context, case.values, case.units)]
     live.sort(key=lambda bound: bound.judge.obliges)
@@ -151,6 +174,12 @@ def permitted(cell: Cell, case: Case) -> Objection | None:
         remedy = permit_remedy(cell, unit, bounds, case)
         return case.deny("not-permitted", reason, remedy=remedy, unsure=unsure)
     return None
+
+
+def ready(bound: Bound, case: Case) -> Bound:
+    """A rule that can permit, with what the call's task and context tell filled in, and with what the kernel holds."""
+    found, held = bound.given(case.call.context, case.values), case.held
+    return found.held(read=held.read) if held is not None and held.lifts else found
 
 
 def permissions(cell: Cell, case: Case) -> list[Bound]:
@@ -227,11 +256,15 @@ def present(case: Case, caller: Caller) -> bool:
 
 def binding_cells(case: Case) -> list[Cell]:
     """The cells of those along the chain who bind the call: the last who delegates within, and all before."""
-    chain, grid = case.call.context.chain, case.cell.grid
-    callers = grid.rulebook.book.callers
+    return binders(case.cell, case.call.context.chain)
+
+
+def binders(cell: Cell, chain: Sequence[str]) -> list[Cell]:
+    """The same for any call of this cell by this chain. Raises KeyError for a chain with somebody unknown in it."""
+    callers = cell.rulebook.book.callers
     last = max((i for i, n in enumerate(chain) if callers[n].delegate_within == "chain"), default=-1)
-    rows = [row for name in chain[: last + 1] if (row := grid.row(name)) is not None]
-    return [grid.cell(row, case.cell.tool) for row in rows]
+    rows = [row for name in chain[: last + 1] if (row := cell.grid.row(name)) is not None]
+    return [cell.grid.cell(row, cell.tool) for row in rows]
 
 
 def _capsules(case: Case) -> Objection | None:
@@ -246,8 +279,11 @@ def _capsules(case: Case) -> Objection | None:
             remedy = Remedy(f"hand {capsule.agent} a new task", command="remit capsule new FILE")
             return case.deny("capsule-ended", f"the capsule {shown(capsule.id)} has ended", remedy=remedy)
         nots = bind(capsule.may_not, case.cell.tool.name, "may_not")
-        if any(b.judge.touches(context, case.values, case.units) is not None for b in nots):
-            unsure = all(b.judge.touches(context, case.values, sure_units(case)) is None for b in nots)
+        nots = [b for b in nots if b.judge.touches(context, case.values, case.units) is not None]
+        sure = sure_units(case)
+        nots = [b for b in nots if b.judge.touches(context, case.values, sure) is not None or not holds(case, b.judge)]
+        if nots:
+            unsure = all(b.judge.touches(context, case.values, sure) is None for b in nots)
             remedy = Remedy(f"a task without that `may_not`: {shown(capsule.id)} has it")
             reason = f"the capsule {shown(capsule.id)} forbids this call"
             return case.deny("capsule-constraint", reason, remedy=remedy, unsure=unsure)
@@ -288,7 +324,7 @@ def within(bounds: list[Bound], case: Case) -> bool:
 def _live(bounds: list[Bound], case: Case) -> list[Bound]:
     """Those of the rules that apply to the call."""
     context, values = case.call.context, case.values
-    return [b.given(context, values) for b in bounds if b.judge.applies(context, values, case.units)]
+    return [ready(b, case) for b in bounds if b.judge.applies(context, values, case.units)]
 
 
 def _all_covered(bounds: list[Bound], units: Iterable[Unit]) -> bool:
@@ -331,14 +367,13 @@ def _data(caller: Caller, case: Case) -> Objection | None:
     tier = case.data_tier
     if caller.data_tiers is None:
         return None
-    if any(unit.grade == UNKNOWN for unit in case.units):
+    kept = case.held is not None and case.held.lifts and case.held.data
+    tier = case.told_data_tier if kept else case.data_tier
+    if not kept and any(unit.grade == UNKNOWN for unit in case.units):
         return case.deny("not-understood", f"{caller.name} may not run what is not understood")
     if tier in caller.data_tiers:
         return None
-    granted = case.capsules[0].data_tiers if case.capsules else ()
-    if not case.facts.store:
-        granted = (*granted, *case.call.context.capsule_grants)
-    if caller.data_tiers_with_grant is not None and tier in caller.data_tiers_with_grant and tier in granted:
+    if tier in (allowed_data_tiers(caller, case) or ()):
         case.note(6, f"data tier {tier} granted by the capsule")
         return None
     remedy = None
@@ -349,17 +384,28 @@ def _data(caller: Caller, case: Case) -> Objection | None:
     return case.deny("data-tier", reason, rule=caller.at, remedy=remedy, binding=tier == 3, unsure=case.data_unsure)
 
 
+def allowed_data_tiers(caller: Caller, case: Case) -> frozenset[int] | None:
+    """The data tiers that it may touch, with those that its task grants; None: any."""
+    if caller.data_tiers is None:
+        return None
+    granted = case.capsules[0].data_tiers if case.capsules else ()
+    if not case.facts.store:
+        granted = (*granted, *case.call.context.capsule_grants)
+    return frozenset(caller.data_tiers) | (frozenset(caller.data_tiers_with_grant or ()) & frozenset(granted))
+
+
 def _locks(cell: Cell, case: Case) -> Objection | None:
-    caller = cell.caller
+    caller, held = cell.caller, case.held
+    lifts = held is not None and held.lifts
     if cell.locks is not None and caller.locks is not None:
         may, avoid = cell.locks
         for unit in case.units:
-            if unit.grade == UNKNOWN:
+            if unit.grade == UNKNOWN and not (lifts and unit.kind == "shell"):
                 return case.deny("not-understood", f"{caller.name} may not run what is not understood")
             if unit.kind != "path" or unit.effects.isdisjoint(("write", "delete")):
                 continue
             if unit.untold:
-                free = False
+                free = held is not None and held.keeps(unit)
             elif unit.nested and unit.value.rpartition("/")[0] in caller.locks.may:
                 free = True  # the policy names the target itself: a file
             elif unit.wide:
@@ -380,7 +426,10 @@ def _locks(cell: Cell, case: Case) -> Objection | None:
 
 def _names(cell: Cell, case: Case) -> Objection | None:
     caller, callers = cell.caller, cell.rulebook.book.callers
+    kept = case.held is not None and case.held.lifts and case.held.network
     for unit in case.units:
+        if kept and unit.kind == "shell" and not unit.value.act.hosts:
+            continue  # each of its URLs is a unit of its own, and the proxy lets it reach no other
         if cell.apis is not None and unit.grade == UNKNOWN:
             return case.deny("not-understood", f"{caller.name} may not run what is not understood")
         if cell.apis is not None and caller.apis is not None and "network" in unit.effects:

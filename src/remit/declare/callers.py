@@ -6,6 +6,7 @@ from typing import Any, Literal
 
 from remit.declare.amounts import Amount
 from remit.declare.rules import Rules, globs, urls
+from remit.declare.sandbox import CONFINEMENT
 from remit.declare.tools import tool
 from remit.forms.nodes import Node
 from remit.forms.shapes import (
@@ -36,11 +37,12 @@ on_violation = Either(
                 Record(
                     {
                         "after": Field(Number(1, 1000), "violations until the halt"),
-                        "within": Field(Duration),
-                        "for": Field(_reasons),
+                        "within": Field(Duration, "the time in which they count; absent: for ever"),
+                        "for": Field(_reasons, "which violations count; absent: all of them"),
                     },
                     what="halt",
                 ),
+                "halts the agent until a person resumes it",
                 required=True,
             )
         },
@@ -53,6 +55,7 @@ enforce = Either(
         {
             "observe": Field(
                 Record({"until": Field(Moment(), "when observing ends", required=True)}, what="observe"),
+                "lets everything through and records what would have been denied",
                 required=True,
             )
         },
@@ -67,10 +70,19 @@ review = Record(
     what="review",
 )
 reviewed = Field(
-    Record({"on": Field(Moment(), required=True), "by": Field(Text(), required=True)}, what="reviewed"),
+    Record(
+        {
+            "on": Field(Moment(), "the day of the review", required=True),
+            "by": Field(Text(), "who reviewed it", required=True),
+        },
+        what="reviewed",
+    ),
     "when and by whom it was last reviewed",
 )
 project_code = Choice("allow", "deny")
+ON_VIOLATION = "what follows a denied call: deny alone, or a halt"
+ENFORCE = "always, or observe until a moment"
+PROJECT_CODE = "whether commands may run code of the project: tests, scripts, builds"
 
 
 def halting(value: Any) -> Halting | None:
@@ -103,7 +115,10 @@ _record = {
                 "data_tiers": Field(_tiers, "data tiers that it may pass on, if its own task grants them"),
                 "alone": Field(
                     Record(
-                        {"grants": Field(Rules("may")), "data_tiers": Field(_tiers)},
+                        {
+                            "grants": Field(Rules("may"), "permissions that it may grant"),
+                            "data_tiers": Field(_tiers, "data tiers that it may grant"),
+                        },
                         lambda values, node, reader: Alone(
                             values.get("grants", ()), tuple(values.get("data_tiers", ()))
                         ),
@@ -118,7 +133,10 @@ _record = {
     ),
     "locks": Field(
         Record(
-            {"may": Field(globs, required=True), "except": Field(globs)},
+            {
+                "may": Field(globs, "the only paths that it may write and delete", required=True),
+                "except": Field(globs, "of these, the ones that it may not"),
+            },
             lambda values, node, reader: Locks(may=values["may"], except_=values.get("except", ())),
             what="locks",
         ),
@@ -131,9 +149,10 @@ _record = {
     "capsule": Field(Choice("required", "optional"), "required: no calls above tier 0 without a task"),
     "reviewed": reviewed,
     "review": Field(review, "how often it is reviewed"),
-    "on_violation": Field(on_violation),
-    "enforce": Field(enforce),
-    "project_code": Field(project_code),
+    "on_violation": Field(on_violation, ON_VIOLATION),
+    "enforce": Field(enforce, ENFORCE),
+    "project_code": Field(project_code, PROJECT_CODE),
+    **CONFINEMENT,
 }
 _tools = MapOf(Ref("tool", lambda: tool), keys=NAME, what="tool")
 

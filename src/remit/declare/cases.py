@@ -8,10 +8,25 @@ import msgspec
 
 from remit.declare.nodes import parse
 from remit.forms.nodes import SCALAR, Node
-from remit.forms.shapes import BAD, JSON, Choice, Either, Field, ListOf, Number, Reader, Record, Shape, Text
+from remit.forms.shapes import (
+    BAD,
+    JSON,
+    Choice,
+    Either,
+    Field,
+    Flag,
+    ListOf,
+    MapOf,
+    Number,
+    Reader,
+    Record,
+    Shape,
+    Text,
+)
 from remit.forms.texts import Anything, Moment
 from remit.model.call import Call
 from remit.model.errors import CallError
+from remit.model.terms import CONTEXT_KEYS
 from remit.model.wire import call_from
 
 _WORDS = ("allow", "ask", "deny")
@@ -59,7 +74,7 @@ class _NodeShape(Shape):
         return node
 
     def schema(self) -> JSON:
-        return {"type": "object"}
+        return {"$ref": "#/$defs/facts"}
 
 
 class _CallShape(Shape):
@@ -77,18 +92,46 @@ class _CallShape(Shape):
             return reader.fail(node.at, "malformed-call", str(error))
 
     def schema(self) -> JSON:
-        return {"type": "object"}
+        return _call.schema()
 
+
+_context = Record(
+    {
+        **{key: Field(Text(), about) for key, about in CONTEXT_KEYS.items()},
+        "chain": Field(ListOf(Text()), "who handed the work on, the first one first"),
+        "data_tier": Field(Number(0, 3), "the highest data tier that the session has touched"),
+        "capsule_grants": Field(ListOf(Number(0, 3)), "data tiers that the task grants"),
+    }
+)
+_statement = Record(
+    {
+        "intent": Field(Text(), "what the call is to do"),
+        "because": Field(Text(), "why it is needed"),
+        "consequences": Field(Text(), "what follows from it"),
+        "anticipated": Field(Flag(), "whether the plan has it"),
+    }
+)
+_call = Record(
+    {
+        "agent": Field(Text(), "who calls", required=True),
+        "tool": Field(Text(), "the tool that is called", required=True),
+        "args": Field(MapOf(Anything(), what="argument"), "its arguments"),
+        "context": Field(_context, "what the enforcement point knows"),
+        "statement": Field(_statement, "the agent's own words, for whoever is asked"),
+        "id": Field(Text(), "a name of this call"),
+    }
+)
+"""Only for the schema: a call itself is read as on the wire."""
 
 _expect = Either(
     scalar=Choice(*_WORDS),
     map=Record(
         {
-            "decision": Field(Choice(*_WORDS), required=True),
-            "code": Field(Text()),
-            "tier": Field(Number(0, 4)),
-            "data_tier": Field(Number(0, 3)),
-            "would": Field(Choice(*_WORDS)),
+            "decision": Field(Choice(*_WORDS), "allow, ask or deny", required=True),
+            "code": Field(Text(), "the code of the decision, such as not-permitted"),
+            "tier": Field(Number(0, 4), "the tier of the call"),
+            "data_tier": Field(Number(0, 3), "the highest data tier that it touches"),
+            "would": Field(Choice(*_WORDS), "while observing: what it would have been"),
             "of": Field(Text(), "whom an ask is of"),
         },
         lambda values, node, reader: Expected(**values),
@@ -116,15 +159,16 @@ test_file = Record(
             ListOf(
                 Record(
                     {
-                        "name": Field(Text()),
-                        "call": Field(_CallShape(), required=True),
-                        "expect": Field(_expect, required=True),
-                        "facts": Field(_NodeShape()),
+                        "name": Field(Text(), "what the test shows, for the report"),
+                        "call": Field(_CallShape(), "the call: agent, tool, args, context", required=True),
+                        "expect": Field(_expect, "the decision that it must get", required=True),
+                        "facts": Field(_NodeShape(), "facts for this test, beside those for all"),
                     },
                     _test,
                     what="a test",
                 )
             ),
+            "calls and the decisions that they must get",
             required=True,
         ),
     },

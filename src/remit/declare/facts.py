@@ -12,14 +12,15 @@ from remit.forms.shapes import Choice, Field, Flag, ListOf, MapOf, Number, Reade
 from remit.forms.texts import Moment, Name, names
 from remit.model.facts import Approval, Capsule, Facts
 from remit.model.policy import Grant
+from remit.model.profile import HOLDS
 
 _capsule = Record(
     {
         "id": Field(Text(), "its own name again, if at all"),
         "agent": Field(Name, "to whom the task was handed", required=True),
         "parent": Field(Text(), "the capsule that it came from"),
-        "expires": Field(Moment()),
-        "ended": Field(Flag()),
+        "expires": Field(Moment(), "when it ends by itself"),
+        "ended": Field(Flag(), "true: it has been ended"),
         "may": Field(Rules("may"), "constraint: every call lies within these rules too"),
         "may_not": Field(Rules("may_not"), "constraint: none of these"),
         "must_ask": Field(Rules("must_ask"), "constraint: somebody is asked before each of these"),
@@ -36,21 +37,21 @@ _capsule = Record(
 )
 _approval = Record(
     {
-        "id": Field(Text(), required=True),
+        "id": Field(Text(), "its own name", required=True),
         "digest": Field(Text(), "of the call that it answers", required=True),
-        "by": Field(Text(), required=True),
-        "of": Field(Choice("human", "agent")),
-        "answer": Field(Choice("approve", "refuse")),
-        "expires": Field(Moment()),
+        "by": Field(Text(), "who answered", required=True),
+        "of": Field(Choice("human", "agent"), "what they are"),
+        "answer": Field(Choice("approve", "refuse"), "what they answered; approve if absent"),
+        "expires": Field(Moment(), "until when the answer counts"),
     },
     lambda values, node, reader: Approval(**values),
     what="an approval",
 )
 _grant = Record(
     {
-        "agent": Field(Name, required=True),
-        "may": Field(Rules("may"), required=True),
-        "until": Field(Moment(), required=True),
+        "agent": Field(Name, "to whom it is granted", required=True),
+        "may": Field(Rules("may"), "what is granted", required=True),
+        "until": Field(Moment(), "when the grant ends", required=True),
     },
     lambda values, node, reader: Grant(values["agent"], values["may"], values["until"], at=node.at),
     what="a grant",
@@ -63,7 +64,7 @@ def _facts(values: dict[str, Any], node: Node, reader: Reader) -> Any:
         if capsule.id not in ("", name):
             return reader.fail(node.at, "bad-value", f"the capsule `{name}` calls itself `{capsule.id}`")
         capsules[name] = msgspec.structs.replace(capsule, id=name)
-    for key in ("halts", "registry"):
+    for key in ("halts", "registry", "confined"):
         if key in values:
             values[key] = frozenset(values[key])
     return Facts(capsules=capsules, **values)
@@ -75,11 +76,12 @@ facts = Record(
         "root": Field(Text(), "the absolute path of the root"),
         "resolved": Field(MapOf(Text(), what="path"), "argument text → absolute path with symlinks followed"),
         "halts": Field(ListOf(Text()), "system, agent names, capsule:ID"),
-        "capsules": Field(MapOf(_capsule, what="capsule")),
-        "grants": Field(ListOf(_grant)),
-        "approvals": Field(ListOf(_approval)),
+        "capsules": Field(MapOf(_capsule, what="capsule"), "the tasks that were given out, by name"),
+        "grants": Field(ListOf(_grant), "standing grants beside those of the policy"),
+        "approvals": Field(ListOf(_approval), "answers to questions"),
         "registry": Field(names, "agents that exist right now"),
         "schema": Field(MapOf(Text(), what="tool or database"), "its DDL, as `.schema` prints it"),
+        "confined": Field(ListOf(Choice(*HOLDS)), "what the kernel holds where the call's command runs confined"),
         "store": Field(Flag(), "a store is configured: grants in the context don't count"),
     },
     _facts,

@@ -4,12 +4,27 @@ from __future__ import annotations
 
 from typing import Any
 
-from remit.declare.callers import agent, enforce, on_violation, project_code, review, reviewed, role, runner
+from remit.declare.callers import (
+    ENFORCE,
+    ON_VIOLATION,
+    PROJECT_CODE,
+    agent,
+    enforce,
+    on_violation,
+    project_code,
+    review,
+    reviewed,
+    role,
+    runner,
+)
+from remit.declare.cases import test_file
+from remit.declare.facts import facts
 from remit.declare.gates import gates
 from remit.declare.labels import effect_tiers, label_tiers, labels, tool_tiers
 from remit.declare.ledger import ledger
 from remit.declare.people import people
 from remit.declare.rules import QUORUM, Rules, definitions, globs, urls
+from remit.declare.sandbox import CONFINEMENT
 from remit.declare.tools import tool
 from remit.forms.nodes import Node
 from remit.forms.shapes import (
@@ -34,15 +49,16 @@ from remit.model.policy import Grant, Never, Question, Reserved
 from remit.model.terms import EFFECTS, RISKS
 from remit.scopes import kinds
 
+DRAFT = "https://json-schema.org/draft/2020-12/schema"
 _texts = ListOf(Text(), single=True)
 _patterns = ListOf(NamePattern, single=True)
 
 _reserved = Record(
     {
-        "programs": Field(names),
+        "programs": Field(names, "programs on a command line"),
         "modules": Field(_texts, "python -m modules"),
-        "tools": Field(_patterns),
-        "urls": Field(urls),
+        "tools": Field(_patterns, "tools, by name or pattern"),
+        "urls": Field(urls, "URLs that nobody else may reach"),
         "runner": Field(Name, "the only caller that may", required=True),
     },
     lambda values, node, reader: Reserved(name="", at=node.at, **values),
@@ -51,17 +67,19 @@ _reserved = Record(
 
 _never = Record(
     {
-        "agent": Field(names),
-        "role": Field(names),
-        "tool": Field(_patterns),
-        "toolset": Field(names),
-        "layer": Field(_texts),
-        "category": Field(_texts),
-        "risk": Field(ListOf(Choice(*RISKS), single=True)),
-        "kind": Field(ListOf(Late(lambda: Choice(*kinds.names()), "a kind"), single=True)),
-        "effect": Field(ListOf(Choice(*EFFECTS), single=True)),
-        "because": Field(Text()),
-        "assuming": Field(ListOf(Choice("sandbox"), single=True)),
+        "agent": Field(names, "these agents"),
+        "role": Field(names, "agents with one of these roles"),
+        "tool": Field(_patterns, "these tools"),
+        "toolset": Field(names, "tools of these toolsets"),
+        "layer": Field(_texts, "tools of these layers"),
+        "category": Field(_texts, "tools of these categories"),
+        "risk": Field(ListOf(Choice(*RISKS), single=True), "tools with one of these risk labels"),
+        "kind": Field(
+            ListOf(Late(lambda: Choice(*kinds.names()), "a kind"), single=True), "tools with such an argument"
+        ),
+        "effect": Field(ListOf(Choice(*EFFECTS), single=True), "calls with one of these effects"),
+        "because": Field(Text(), "why, for people"),
+        "assuming": Field(ListOf(Choice("sandbox"), single=True), "what holds outside of Remit"),
     },
     lambda values, node, reader: Never(at=node.at, **values),
     what="a never statement",
@@ -85,7 +103,7 @@ _tier = Either(
         {
             "ask": Field(Name, "human, chain, a role or an agent", required=True),
             "planned": Field(Flag(), "a passed plan and an acknowledgement answer it"),
-            "statement": Field(Choice("required", "optional")),
+            "statement": Field(Choice("required", "optional"), "required: the agent has to say why"),
             **QUORUM,
         },
         _question,
@@ -95,10 +113,10 @@ _tier = Either(
 
 _grant = Record(
     {
-        "agent": Field(Name, required=True),
-        "may": Field(Rules("may"), required=True),
-        "adr": Field(Text(), required=True),
-        "approved_by": Field(Text(), required=True),
+        "agent": Field(Name, "to whom it is granted", required=True),
+        "may": Field(Rules("may"), "what is granted", required=True),
+        "adr": Field(Text(), "the document behind it", required=True),
+        "approved_by": Field(Text(), "who approved it", required=True),
         "until": Field(Moment(), "the grant ends at this moment", required=True),
         "reviewed": reviewed,
     },
@@ -120,9 +138,9 @@ SHARED = {
     "use": Field(names, "tool packs"),
     "tools": Field(MapOf(Ref("tool", lambda: tool), keys=NAME, what="tool"), "tools beside those of the packs"),
     "toolsets": Field(MapOf(_patterns, keys=NAME, what="toolset"), "named groups of tools"),
-    "roles": Field(MapOf(role, keys=NAME, what="role")),
-    "agents": Field(MapOf(agent, keys=NAME, what="agent")),
-    "runners": Field(MapOf(runner, keys=NAME, what="runner")),
+    "roles": Field(MapOf(role, keys=NAME, what="role"), "what several agents have in common"),
+    "agents": Field(MapOf(agent, keys=NAME, what="agent"), "who calls tools, and what each may do"),
+    "runners": Field(MapOf(runner, keys=NAME, what="runner"), "programs that act for agents, such as CI"),
     "reserved": Field(MapOf(_reserved, keys=NAME, what="operation"), "operations only their runner performs"),
     "never": Field(ListOf(_never), "statements proved when the policy loads"),
     "labels": Field(labels, "what things are"),
@@ -134,7 +152,7 @@ SHARED = {
 policy = Record(
     {
         **SHARED,
-        "name": Field(Text()),
+        "name": Field(Text(), "what the policy is called"),
         "lists": Field(
             MapOf(ListOf(Scalar(), some=True), keys=NAME, what="list"), "values that rules name: {one_of: {list: NAME}}"
         ),
@@ -142,22 +160,35 @@ policy = Record(
             Record(
                 {
                     "accessible_by": Field(
-                        Record({"layer": Field(MapOf(names, what="layer"), required=True)}, what="accessible_by")
+                        Record(
+                            {
+                                "layer": Field(
+                                    MapOf(names, what="layer"), "by layer, who may call its tools", required=True
+                                )
+                            },
+                            what="accessible_by",
+                        ),
+                        "who may call a tool that does not say so itself",
                     )
                 },
                 what="defaults",
-            )
+            ),
+            "what holds where a tool says nothing",
         ),
         "tiers": Field(
             Record(
                 {
-                    **{str(tier): Field(_tier) for tier in range(5)},
+                    **{
+                        str(tier): Field(_tier, f"what calls of tier {tier} need: nothing, or an answer")
+                        for tier in range(5)
+                    },
                     "effects": Field(effect_tiers, "the tier of each effect, where it is not the usual one"),
                     "labels": Field(label_tiers, "the tier of things with a label"),
                     "tools": Field(tool_tiers, "the tier of a tool's effects, where it is not the usual one"),
                 },
                 what="tiers",
-            )
+            ),
+            "how far calls reach (0 reads, 4 can't be undone), and what each tier needs",
         ),
         "gates": Field(gates, "passed by people, per capsule; with `before`, calls wait for them"),
         "people": Field(people, "who may approve, operate, review and own; absent: one person with one passphrase"),
@@ -165,14 +196,20 @@ policy = Record(
             Number(1, 10_000), "how many questions of one agent, and of one task, may wait for an answer; 20 by default"
         ),
         "ledger": Field(ledger, "where the ledger's events are streamed to"),
-        "on_violation": Field(on_violation),
-        "review": Field(review),
-        "enforce": Field(enforce),
-        "project_code": Field(project_code),
-        "hosts": Field(MapOf(Record({"main": Field(Name)}, what="a host"), what="host")),
+        "on_violation": Field(on_violation, ON_VIOLATION),
+        "review": Field(review, "how often agents are reviewed"),
+        "enforce": Field(enforce, ENFORCE),
+        "project_code": Field(project_code, PROJECT_CODE),
+        **CONFINEMENT,
+        "hosts": Field(
+            MapOf(
+                Record({"main": Field(Name, "the agent that a session without a name is")}, what="a host"), what="host"
+            ),
+            "by host, who its main session is",
+        ),
         "root": Field(Text(), "the directory that paths are relative to; the default is the policy's own"),
         "unsafe_unprotect": Field(globs, "takes paths out of the protected ones"),
-        "unsafe_no_credential": Field(Flag()),
+        "unsafe_no_credential": Field(Flag(), "true: activating and answering need no passphrase"),
     },
     what="a policy",
 )
@@ -180,20 +217,34 @@ included = Record(SHARED, what="an included file")
 
 pack = Record(
     {
-        "pack": Field(Name, required=True),
-        "version": Field(Text(), required=True),
-        "about": Field(Text()),
-        "tools": Field(MapOf(tool, keys=NAME, what="tool"), required=True),
+        "pack": Field(Name, "its name, for `use`", required=True),
+        "version": Field(Text(), "the version of the host that it describes", required=True),
+        "about": Field(Text(), "what it is for"),
+        "tools": Field(MapOf(tool, keys=NAME, what="tool"), "the tools that it declares", required=True),
     },
     what="a tool pack",
 )
 
 
+def schema_of_tests() -> JSON:
+    """The JSON Schema of a `*.test.yaml`, for editors."""
+    return {
+        "$schema": DRAFT,
+        "$id": "urn:remit:tests:1",
+        "title": "Tests of a Remit policy",
+        "description": "Calls, and the decisions that they must get",
+        **test_file.schema(),
+        "$defs": {**definitions(), "facts": facts.schema()},
+    }
+
+
 def schema() -> JSON:
     """The JSON Schema of a policy file, for editors."""
     return {
-        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "$schema": DRAFT,
+        "$id": "urn:remit:policy:1",
         "title": "A Remit policy",
+        "description": "What each AI agent may do, and what every tool call is decided by",
         **policy.schema(),
         "$defs": {**definitions(), "tool": tool.schema()},
     }

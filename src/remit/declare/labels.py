@@ -27,12 +27,12 @@ from remit.model.terms import EFFECTS
 _texts = ListOf(Text(r"[^\x00-\x1f]+", "text"), single=True)
 _hosts = ListOf(Text(r"(?:\*\.)?[^*\s/]+", "a host such as db.prod.example or *.prod.example"), single=True)
 _things = {
-    "path": Field(globs),
+    "path": Field(globs, "files and folders with this label"),
     "table": Field(_texts, "names with * and ?; one without a schema means the table in any"),
-    "url": Field(urls),
-    "host": Field(_hosts),
+    "url": Field(urls, "URLs with this label"),
+    "host": Field(_hosts, "hosts with this label, such as *.prod.example"),
     "kube_context": Field(_texts, "contexts of clusters, and profiles and projects of clouds"),
-    "branch": Field(_texts),
+    "branch": Field(_texts, "git branches with this label"),
 }
 
 
@@ -42,7 +42,7 @@ def _label(values: dict[str, Any], node: Node, reader: Reader) -> Any:
 
 _label_shape = Record(_things, _label, what="a label")
 _data_shape = Record({key: _things[key] for key in ("path", "table", "url")}, _label, what="a data label")
-_data = Record({str(tier): Field(_data_shape) for tier in range(4)}, what="data labels")
+_data = Record({str(tier): Field(_data_shape, f"data of tier {tier}") for tier in range(4)}, what="data labels")
 
 
 class _Labels(Shape):
@@ -69,7 +69,10 @@ class _Labels(Shape):
         return found
 
     def schema(self) -> JSON:
-        return {**self._named.schema(), "properties": {"data": _data.schema()}}
+        return {
+            **self._named.schema(),
+            "properties": {"data": {**_data.schema(), "description": "which data is of which tier, from 0 to 3"}},
+        }
 
 
 labels = _Labels()
@@ -87,13 +90,14 @@ class _JustTier(Number):
         return BAD if tier is BAD else TierOf(tier, at=node.at)
 
 
-_tier = Field(Number(0, 4), required=True)
+_tier = Field(Number(0, 4), "the tier, from 0 to 4", required=True)
 _because = Field(Text(), "for people who are asked")
 _effects = Field(ListOf(Choice(*EFFECTS), single=True, some=True), "the effects on such things that it is about")
 effect_tiers = Record(
     {
         effect: Field(
-            Either(scalar=_JustTier(0, 4), map=Record({"tier": _tier, "because": _because}, _tier_of, what="a tier"))
+            Either(scalar=_JustTier(0, 4), map=Record({"tier": _tier, "because": _because}, _tier_of, what="a tier")),
+            f"the tier of {effect}",
         )
         for effect in EFFECTS
     },

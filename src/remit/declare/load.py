@@ -251,6 +251,11 @@ class _Loading:
         if any(real == opened for opened in self.stack):
             self.reader.fail(at, "include-cycle", f"`{shown(entry)}` includes itself")
             return
+        if not os.path.lexists(path):
+            self.reader.fail(
+                at, "no-policy", f"no file `{shown(entry)}`", "it is looked for beside the file that includes it"
+            )
+            return
         name = os.path.relpath(real, self.directory.resolve()).replace(os.sep, "/")
         if name not in self.sources:
             self.file(path, name)
@@ -310,6 +315,8 @@ class _Loading:
             review=main.get("review"),
             enforce=enforcement(main.get("enforce")),
             project_code=main.get("project_code"),
+            confine=main.get("confine"),
+            sandbox=main.get("sandbox"),
             hosts=main.get("hosts", {}),
             protect=tuple(self.lists["protect"]),
             unprotect=main.get("unsafe_unprotect", ()),

@@ -17,6 +17,7 @@ from remit.model.errors import PolicyError, Problem
 from remit.model.text import shown
 
 MAX_DEPTH = 48
+_CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 MAX_SIZE = 16 * 1024 * 1024
 _HIDDEN = re.compile("[\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff\u061c]")
 
@@ -25,6 +26,11 @@ def parse(text: str, source: str) -> Node:
     """The root mapping of `text`. Raises PolicyError with the first thing that is not strict YAML."""
     if len(text) > MAX_SIZE:
         raise _refused("too-large", f"larger than {MAX_SIZE // 1024 // 1024} MiB", source)
+    control = _CONTROL.search(text)
+    if control:
+        line, column = text.count("\n", 0, control.start()) + 1, control.start() - text.rfind("\n", 0, control.start())
+        what = f"control character U+{ord(control[0]):04X}"
+        raise _refused("bad-yaml", what, f"{source}:{line}:{column}", "remove it: a policy is plain text")
     hidden = _HIDDEN.search(text, 1 if text.startswith("\ufeff") else 0)
     if hidden:
         line = text.count("\n", 0, hidden.start()) + 1
@@ -143,7 +149,8 @@ def _special(event: Any, source: str) -> PolicyError:
         text, sign = f"&{event.anchor}", "&"
     else:
         text, sign = str(event.tag).replace("tag:yaml.org,2002:", "!!"), "!"
-    return _refused("unquoted", f"unquoted `{sign}` at the start of a value", at, f'quote it: "{shown(text)}"')
+    meant = "; anchors and aliases are no part of a policy: what agents share is a role" if sign in "*&" else ""
+    return _refused("unquoted", f"unquoted `{sign}` at the start of a value", at, f'quote it: "{shown(text)}"{meant}')
 
 
 def _around(row: str, column: int) -> str:
@@ -171,8 +178,11 @@ def _syntax(error: yaml.MarkedYAMLError, text: str, source: str) -> Problem:
         column = error.context_mark.column
     at = f"{source}:{line + 1}:{column + 1}"
     sign = row[column : column + 1]
+    opened = _unclosed(error, lines, source)
+    if opened is not None:
+        return opened
     if error.problem and "mapping values are not allowed" in error.problem:
-        return Problem("unquoted", "unquoted `: ` inside a value", at, f'quote the value: "{_around(row, column)}"')
+        return _second_colon(lines, line, column, source)
     if error.problem and "did not find expected ',' or" in error.problem and row[column : column + 1] == ":":
         return Problem("unquoted", "unquoted `: ` inside a value", at, f'quote the value: "{_around(row, column)}"')
     if sign == "\t":
@@ -184,8 +194,76 @@ def _syntax(error: yaml.MarkedYAMLError, text: str, source: str) -> Problem:
     if sign in _SIGNS and sign:
         value = re.split(r"[\],}]|\s#", row[column:], maxsplit=1)[0].strip() or sign
         return Problem("unquoted", f"unquoted `{sign}` at the start of a value", at, f'quote it: "{shown(value)}"')
+    if error.problem and "did not find expected key" in error.problem:
+        missing = _missing_colon(lines, line, source)
+        if missing is not None:
+            return missing
+    if error.problem and "did not find expected '-' indicator" in error.problem:
+        help_ = "what belongs to the entry above stands further in than its `-`; another entry begins with `- `"
+        return Problem("bad-yaml", "this line is neither an entry of the list nor below one", at, help_)
     context = f"{error.context}: " if error.context else ""
     return Problem("bad-yaml", f"{context}{error.problem}", at)
+
+
+def _unclosed(error: yaml.MarkedYAMLError, lines: list[str], source: str) -> Problem | None:
+    """A bracket, brace or quotation that was opened on an earlier line and is not closed."""
+    began, ended, about = error.context_mark, error.problem_mark, f"{error.context} {error.problem}"
+    if began is None or ended is None or began.line >= len(lines):
+        return None
+    sign = lines[began.line][began.column : began.column + 1]
+    found = lines[ended.line][ended.column : ended.column + 1] if ended.line < len(lines) else ""
+    if "flow" in about and sign in _CLOSING and found in ("]", "}"):
+        at = f"{source}:{ended.line + 1}:{ended.column + 1}"
+        what = f"`{found}` can't close the `{sign}` of {began.line + 1}:{began.column + 1}"
+        return Problem("bad-yaml", what, at, f"close that with `{_CLOSING[sign]}` first")
+    if began.line == ended.line and ended.line < len(lines) - 1:
+        return None
+    if sign in _CLOSING and ("flow" in about or "quoted scalar" in about):
+        at = f"{source}:{began.line + 1}:{began.column + 1}"
+        return Problem("bad-yaml", f"`{sign}` is opened here and not closed", at, f"close it with `{_CLOSING[sign]}`")
+    return None
+
+
+_CLOSING = {"[": "]", "{": "}", '"': '"', "'": "'"}
+_KEY = re.compile(r"\s*(?:- )*([\w./-]+):(?:\s|$)")
+
+
+def _missing_colon(lines: list[str], line: int, source: str) -> Problem | None:
+    """The line above, blank ones aside, is a mere word, and this one stands further in."""
+    above = line - 1
+    while above >= 0 and not lines[above].split("#")[0].strip():
+        above -= 1
+    word = lines[above].split("#")[0].rstrip() if above >= 0 else ""
+    if re.fullmatch(r"\s*(?:- )*[\w./-]+", word) is None or _indent(lines[line]) <= _indent(word):
+        return None
+    name = shown(word.strip().removeprefix("- "))
+    at = f"{source}:{above + 1}:{_indent(word) + 1}"
+    return Problem("bad-yaml", f"a colon is missing behind `{name}`", at, f"write `{name}:`")
+
+
+def _indent(row: str) -> int:
+    return len(row) - len(row.lstrip())
+
+
+def _second_colon(lines: list[str], line: int, column: int, source: str) -> Problem:
+    """A `: ` where no key can be: the colon of the line above is missing, or two keys stand in one line."""
+    row = lines[line]
+    first = _KEY.match(row)
+    if first is not None and first.end(1) == column:
+        missing = _missing_colon(lines, line, source)
+        if missing is not None:
+            return missing
+    at, value = f"{source}:{line + 1}:{column + 1}", _around(row, column)
+    inner = re.fullmatch(r"([\w-]+):\s+(\S.*)", value)
+    if first is not None and inner is not None and first.end(1) < column:
+        keys = f"write {first[1]}: {{{inner[1]}: {inner[2]}}}"
+        return Problem("unquoted", "two keys in one line", at, f"{keys}, or if it is one text: {_quoted(value)}")
+    return Problem("unquoted", "unquoted `: ` inside a value", at, f"quote the value: {_quoted(value)}")
+
+
+def _quoted(value: str) -> str:
+    quote = "'" if '"' in value else '"'
+    return f"{quote}{value}{quote}"
 
 
 def _refused(code: str, message: str, at: str, help: str | None = None) -> PolicyError:

@@ -111,6 +111,7 @@ _KEYS = frozenset(
         "ends",
         "links",
         "besides",
+        "finds",
     }
 )
 
@@ -129,6 +130,7 @@ _PLAIN = (
     "verb",
     "ends",
     "edits",
+    "finds",
 )
 """Keys whose values are taken as they are."""
 

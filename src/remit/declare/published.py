@@ -38,9 +38,11 @@ record = Record(
     {
         "remit": shape.SHARED["remit"],
         "published_by": Field(
-            ListOf(Text(PROGRAM.pattern, "a program such as app.py:guard"), single=True, some=True), required=True
+            ListOf(Text(PROGRAM.pattern, "a program such as app.py:guard"), single=True, some=True),
+            "the programs whose functions these are",
+            required=True,
         ),
-        "tools": Field(shape.SHARED["tools"].shape, required=True),
+        "tools": Field(shape.SHARED["tools"].shape, "their tools", required=True),
     },
     what="a file of published tools",
 )

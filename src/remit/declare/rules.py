@@ -84,17 +84,22 @@ class _ConditionShape(Shape):
     def __init__(self, kinds: Sequence[Kind], each: Shape | None = None) -> None:
         """`each`: how conditions on the fields of one element of a list are written, if there can be any."""
         regex = Parsed(compile_regex, "a regular expression", "bad-regex", quote=True, format="regex")
-        lengths = Record({"min": Field(Number(0, 10**9)), "max": Field(Number(0, 10**9))}, what="a length")
+        lengths = Record(
+            {"min": Field(Number(0, 10**9), "at least so long"), "max": Field(Number(0, 10**9), "at most so long")},
+            what="a length",
+        )
         fields = {
             "equals": Field(Either(scalar=Scalar(), map=bound_value), "a value, or what the task or the context says"),
             "one_of": Field(Listed(ListOf(Scalar(), some=True), bare=True), "values, or a list by its name"),
             "regex": Field(regex, "matches the whole value, in linear time"),
-            "range": Field(_Range()),
-            "min": Field(Number(real=True)),
-            "max": Field(Number(real=True)),
-            "length": Field(Either(scalar=Number(0, 10**9), map=lengths)),
+            "range": Field(_Range(), "two numbers that it lies between, both included"),
+            "min": Field(Number(real=True), "the least number"),
+            "max": Field(Number(real=True), "the greatest number"),
+            "length": Field(
+                Either(scalar=Number(0, 10**9), map=lengths), "how long a text or list may be: at most, or {min, max}"
+            ),
             "optional": Field(Flag(), "it also holds where the argument is absent; alone, for every value"),
-            **{kind.name: Field(_form(kind)) for kind in kinds if kind.conditional},
+            **{kind.name: Field(_form(kind), kind.about) for kind in kinds if kind.conditional},
         }
         if each is not None:
             about = "the fields of each element of a list of objects, together; of several mappings one must hold"
@@ -157,7 +162,7 @@ class _When(MapOf):
         item = self.item.schema()
         return {
             "type": "object",
-            "properties": dict.fromkeys(CONTEXT_KEYS, item),
+            "properties": {key: {**item, "description": about} for key, about in CONTEXT_KEYS.items()},
             "additionalProperties": False,
         }
 
@@ -201,7 +206,7 @@ _EXTRA_FIELDS = {
     **QUORUM,
     "examples": Field(
         Record(
-            {key: Field(ListOf(_ExampleShape())) for key in ("allow", "ask", "deny")},
+            {key: Field(ListOf(_ExampleShape()), f"calls that must get {key}") for key in ("allow", "ask", "deny")},
             lambda values, node, reader: Examples(**{k: tuple(v) for k, v in values.items()}),
             what="examples",
         ),
@@ -275,8 +280,15 @@ class Rules(Shape):
             read = scope.read(node, reader)
             return [] if read is BAD else [self._rule(None, read, node.at, reader)]
         rules = []
+        owner = next(
+            (key for key, value in node.value.items() if value.kind is SCALAR and value.scalar() is None), None
+        )
         for key, value in node.value.items():
             at = node.at_key(key)
+            if key in scope.fields and owner is not None:
+                help = f"indent it further than `{shown(owner)}`, or write {shown(owner)}: {{{key}: …}}"
+                reader.fail(at, "misplaced-key", f"`{key}` stands beside `{shown(owner)}`, not below it", help)
+                continue
             if " " in key and value.kind is SCALAR:
                 text = f"{key}: {value.value}" if value.value else key
                 help = f'an entry with `: ` in it must be quoted: "{shown(text)}"'

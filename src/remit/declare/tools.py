@@ -102,13 +102,19 @@ class _DoesShape(Shape):
     def schema(self) -> JSON:
         below = {
             "type": "object",
-            "properties": {"below": {"type": "string"}},
+            "properties": {"below": {"type": "string", "description": "a path argument: all below it"}},
             "required": ["below"],
             "additionalProperties": False,
         }
         records = {
             "type": "object",
-            "properties": {"records": {"type": "string", "pattern": f"^{RECORDS.pattern}$"}},
+            "properties": {
+                "records": {
+                    "type": "string",
+                    "pattern": f"^{RECORDS.pattern}$",
+                    "description": "records that it always touches, such as crm.orders",
+                }
+            },
             "required": ["records"],
             "additionalProperties": False,
         }
@@ -119,7 +125,13 @@ class _DoesShape(Shape):
 
         effects = {
             "type": "object",
-            "properties": {effect: targets(records) if effect in FILES else targets() for effect in EFFECTS},
+            "properties": {
+                effect: {
+                    **(targets(records) if effect in FILES else targets()),
+                    "description": f"the arguments that are the object of {effect}",
+                }
+                for effect in EFFECTS
+            },
             "additionalProperties": False,
         }
         return {"anyOf": [{"const": "nothing"}, effects]}
@@ -279,17 +291,17 @@ tool = Record(
         "does": Field(_DoesShape(), "which argument or records it reads, writes, deletes, fetches; or `nothing`"),
         "tier": Field(Number(0, 4), "the least blast radius of a call"),
         "aliases": Field(ListOf(Name), "other names of the same tool"),
-        "dialect": Field(Choice("sqlite", "postgres", "mysql", "duckdb", "snowflake")),
+        "dialect": Field(Choice("sqlite", "postgres", "mysql", "duckdb", "snowflake"), "of its SQL texts"),
         "schema": Field(
             Text(), "of a sqlite database: a file of CREATE statements beside the policy, or these themselves"
         ),
         "accessible_by": Field(names, "who may call it at all; [] is nobody"),
-        "layer": Field(Text()),
-        "category": Field(Text()),
+        "layer": Field(Text(), "a label: which layer it belongs to"),
+        "category": Field(Text(), "a label: what sort of tool it is"),
         "risk": Field(Choice(*RISKS), "a label; it changes no tier"),
         "confirm": Field(Flag(), "true: every call is asked"),
-        "interaction": Field(Choice(*INTERACTIONS)),
-        "about": Field(Text()),
+        "interaction": Field(Choice(*INTERACTIONS), "a label: autonomous, confirmation or interactive"),
+        "about": Field(Text(), "what it does, for people"),
         "version": Field(Text(), "part of what is approved: a new one takes a new approval"),
     },
     _tool,

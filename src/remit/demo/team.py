@@ -11,6 +11,7 @@ import os
 import shutil
 import sys
 import tempfile
+import textwrap
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -26,6 +27,12 @@ POLICY = Path(HOME, "catalog", "demo", "remit.yaml")
 COLOURS = {"allow": "32", "ask": "33", "deny": "31"}
 SIGNS = {"allow": "✅", "ask": "✋", "deny": "❌"}
 PERSON = "ann"
+WIDTH = 79
+INTRO = """\
+Four scripted agents work on a real repository in a private folder.
+Every call meets the policy first:
+✅ it ran   ✋ a person is asked   ❌ denied: it did not run
+"""
 
 
 def play() -> None:
@@ -46,7 +53,8 @@ def play() -> None:
     )
     tools = declare(guard, workspace)
     with guard:
-        print(f"policy team: {len(guard.rulebook.book.callers)} agents, {guard.rulebook.hash[:19]}…")
+        print(INTRO)
+        line("", f"policy team: {len(guard.rulebook.book.callers)} agents, {guard.rulebook.hash[:19]}…")
         Team(guard, tools).work()
         report(guard, prompts)
     verified(workspace, state)
@@ -77,6 +85,7 @@ class Team:
             show("researcher", tools.write_file, Path("research/../src/app.py"), "")
             show("researcher", tools.query, "INSERT INTO findings VALUES ('sessions', 'end at midnight')")
             show("researcher", tools.query, "SELECT topic, text FROM findings")
+            title("Attacks that look harmless: judged by what they do, not by how they look")
             show("researcher", tools.query, "SELECT 1; DROP TABLE findings")
         with self.guard.agent("reviewer"):
             show("reviewer", tools.run, "git log --oneline -1 --format=%s")
@@ -84,7 +93,7 @@ class Team:
 
     def release(self) -> None:
         """A question to a person: the answer is for exactly this call, once."""
-        title("Asked of a person; her answers are scripted here, given as `remit approve` and `remit refuse` give them")
+        title("Asked of a person: ann answers here as `remit approve` and `refuse` do")
         push, run = "git push -q origin main", self.tools.run
         with self.guard.agent("implementer"):
             asked = show("implementer", run, push)
@@ -200,14 +209,26 @@ def show(who: str, tool: Callable[..., Any], *args: Any, **named: Any) -> Any:
     except CallDenied as denied:
         put("deny", text, f"{denied.code}: {denied}")
         return None
-    print(f"{SIGNS['allow']} {text}" + (f" → {brief(result)}" if result not in ("", []) else ""))
+    line(SIGNS["allow"], text + (f" → {brief(result)}" if result not in ("", []) else ""))
     return result
 
 
 def put(word: str, call: str, why: str) -> None:
-    """A call that did not run, on one line if it fits."""
-    between = " " if len(call) + len(why) < 108 else "\n  "
-    print(f"{SIGNS[word]} {call}{between} {paint(word, COLOURS[word])} {why}")
+    """A call that did not run, and why."""
+    line(SIGNS[word], call)
+    first, *rest = textwrap.wrap(f"{word} {why}", WIDTH - 3, break_on_hyphens=False, break_long_words=False)
+    print(f"   {paint(word, COLOURS[word])}{first.removeprefix(word)}")
+    for text in rest:
+        print(f"   {text}")
+
+
+def line(sign: str, text: str) -> None:
+    """A line behind its sign; what is too wide for a terminal goes on below it."""
+    space = WIDTH - (3 if sign else 0)
+    first, *rest = textwrap.wrap(text, space, break_on_hyphens=False, break_long_words=False)
+    print(f"{sign} {first}" if sign else first)
+    for more in rest:
+        print(f"   {more}" if sign else more)
 
 
 def brief(result: Any) -> str:
@@ -230,9 +251,9 @@ def report(guard: Guard, prompts: Counter[str]) -> None:
             elif data["type"] == "outcome" and data["result"] == "not-run":
                 codes[data["error"]] += 1
     title("What happened")
-    print(f"{sum(verdicts.values())} calls: " + ", ".join(f"{n} {word}" for word, n in verdicts.most_common()))
-    print("refused: " + ", ".join(f"{n} {code}" for code, n in sorted(codes.items())))
-    print("prompts: " + ", ".join(f"{n} in {name}" for name, n in sorted(prompts.items())))
+    line("", f"{sum(verdicts.values())} calls: " + ", ".join(f"{n} {word}" for word, n in verdicts.most_common()))
+    line("", "refused: " + ", ".join(f"{n} {code}" for code, n in sorted(codes.items())))
+    line("", "prompts: " + ", ".join(f"{n} in {name}" for name, n in sorted(prompts.items())))
 
 
 def verified(workspace: Path, state: Path) -> None:
@@ -254,7 +275,7 @@ def title(text: str) -> None:
 
 def say(text: str) -> None:
     """What people do."""
-    print(f"👤 {text}")
+    line("👤", text)
 
 
 def paint(text: str, colour: str) -> str:
@@ -265,11 +286,13 @@ def paint(text: str, colour: str) -> str:
 
 NEXT = """
 Where to go next
-  remit scan                        what your own repository says about its agents
-  remit init                        a first policy from that (after make: .venv/bin/remit)
+  remit scan                        what your repository says about its agents
+  remit init                        a first policy from that
   remit matrix --policy POLICY
                                     who may do what in this demo
   remit ledger show --state STATE
                                     what its ledger says
-  docs/tutorial.md, docs/guard.md   write a policy; put your own functions behind Guard
+  docs/tutorial.md                  write a policy of your own
+  docs/guard.md                     put your own functions behind Guard
+(Started by make? Then the program is .venv/bin/remit.)
 """

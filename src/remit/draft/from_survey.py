@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from functools import cache
 
 import msgspec
@@ -11,17 +11,16 @@ import msgspec
 from remit.compile import build_rulebook
 from remit.declare.nodes import parse
 from remit.draft.history import is_glob, judged
-from remit.draft.model import Draft, quoted
+from remit.draft.model import CONFINE, CONFINEMENT, Draft, quoted
 from remit.draft.packs import has_agents, of_kind, pack_for, tools_for, writing_call
 from remit.forms.texts import plain
 from remit.languages.programs.profiles import profile_of
 from remit.model.errors import PolicyError
 from remit.model.text import shown
-from remit.scan.compare import tool_key
 from remit.scan.model import Account, Agent, Entry, Extent, Kind, Mark, Place, Survey
 from remit.scan.names import key_of
-from remit.scan.settings import EVERYBODY
-from remit.scan.vocabulary import capability
+from remit.scan.settings import is_everybody
+from remit.scan.vocabulary import capability, tool_key
 
 _GLOB = re.compile(r"[\w.*@{},/-]*[*/][\w.*@{},/-]*|[\w-]+\.(?:md|ya?ml|json|txt|csv|db)\b")
 _COMMAND = re.compile(r"^([a-z][\w.+-]*)(?: ([a-z][\w-]*))?(?::\*| \*|\*)?$")
@@ -66,7 +65,7 @@ class Section(msgspec.Struct):
 
 def draft_from(survey: Survey, paths: Sequence[str] = ()) -> Draft | None:
     """A draft from what a survey found; None if it found no agent. `paths` are those that were ever committed."""
-    agents = [agent for agent in survey.agents if agent.name != EVERYBODY and _speaks(agent)]
+    agents = [agent for agent in survey.agents if _speaks(agent)]
     if not agents:
         return None
     hosts = [a.host for agent in agents for a in agent.accounts if a.kind is Kind.DEFINITION and a.host is not None]
@@ -90,9 +89,28 @@ def draft_from(survey: Survey, paths: Sequence[str] = ()) -> Draft | None:
         else:
             sections[name] = _section(agent, name, pack, paths)
     questions += [question for section in sections.values() for question in section.questions]
+    questions += _settings(survey, {rule.tool for section in sections.values() for rule in section.rules}, pack)
+    if _runs_commands([*sections.values()], pack):
+        questions.append(Question("confinement", None, CONFINE))
     found = list(sections.values())
     main = next(name for name in ("main", "main-session", "remit-main") if name not in sections)
     return Draft(_policy(found, pack, main), _tests(found, pack), tuple(_grouped(questions)), len(found))
+
+
+def _settings(survey: Survey, held: Set[str], pack: str | None) -> Iterator[Question]:
+    """What settings deny of tools that the draft grants: the host holds it, and the draft does not."""
+    for agent in survey.agents:
+        for account in agent.accounts if is_everybody(agent) else ():
+            refused = [entry for entry in account.entries if entry.mark is Mark.NO]
+            denied = [entry for entry in refused if pack is not None and held & {*tools_for(entry.tool, pack)}]
+            if denied:
+                names = [f"`{shown(e.tool)}({shown(e.scope)})`" if e.scope else f"`{shown(e.tool)}`" for e in denied]
+                rest = f" and {len(names) - _SHARED} more" if len(names) > _SHARED else ""
+                text = (
+                    f"{', '.join(names[:_SHARED])}{rest}: denied by {account.place}, which only its host follows;"
+                    " add `may_not` to the agents"
+                )
+                yield Question("settings", None, text)
 
 
 def _grouped(questions: Sequence[Question]) -> Iterator[str]:
@@ -110,7 +128,7 @@ def _grouped(questions: Sequence[Question]) -> Iterator[str]:
 
 
 def _speaks(agent: Agent) -> bool:
-    return any(account.kind is not Kind.SETTINGS for account in agent.accounts)
+    return any(account.kind not in (Kind.SETTINGS, Kind.ROSTER) for account in agent.accounts)
 
 
 def _section(agent: Agent, name: str, pack: str | None, paths: Sequence[str]) -> Section:
@@ -173,6 +191,14 @@ def _add(
             f"`{shown(entry.tool)}` left out: the agent calls itself read-only ({entry.place})",
         )
         return
+    other = _narrower(agent, entry)
+    if other is not None:
+        section.ask(
+            "are limited in two ways that differ; the tool is left out",
+            f"`{shown(entry.tool)}` with “{shown(entry.scope or '', 60)}” left out: "
+            f"{other.place} limits it to “{shown(other.scope or '', 60)}”",
+        )
+        return
     limit, place = _limit(agent, entry)
     for tool in tools:
         rule = _rule(section, tool, kind, limit, place, read_only=read_only)
@@ -196,7 +222,7 @@ def _refusal(agent: Agent, entry: Entry, tools: Sequence[str]) -> Entry | None:
         if (
             account.closed
             and account.extent is Extent.LIST
-            and kind in ("write", "shell", "network")
+            and kind in (("write", "shell") if account.coarse else ("write", "shell", "network", "delegate"))
             and kind not in kinds
         ):
             return Entry(entry.tool, Mark.NO, account.place)
@@ -205,6 +231,8 @@ def _refusal(agent: Agent, entry: Entry, tools: Sequence[str]) -> Entry | None:
 
 def _limit(agent: Agent, entry: Entry) -> tuple[str | None, Place]:
     """The scope that any place gives the tool, as written; the entry's own first."""
+    if entry.scope:
+        return entry.scope, entry.place
     keys = {tool_key(entry.tool)}
     for account in agent.accounts:
         for other in account.entries:
@@ -213,6 +241,30 @@ def _limit(agent: Agent, entry: Entry) -> tuple[str | None, Place]:
                     return other.scope, other.place
                 entry = other if entry.mark is Mark.YES else entry
     return ("" if entry.mark is Mark.SCOPED else None), entry.place
+
+
+def _narrower(agent: Agent, entry: Entry) -> Entry | None:
+    """A scope of the same tool in another account whose scopes don't name all that the entry's own does."""
+    if not entry.scope:
+        return None
+    for account in agent.accounts:
+        scoped = [
+            other
+            for other in account.entries
+            if other.mark is Mark.SCOPED and other.scope and tool_key(other.tool) == tool_key(entry.tool)
+        ]
+        if scoped and entry not in scoped and not _named(entry.scope) <= {n for o in scoped for n in _named(o.scope)}:
+            return scoped[0]
+    return None
+
+
+def _named(scope: str | None) -> set[str]:
+    """What a scope names, however it is written: commands, globs, or its own words."""
+    parts = re.split(r",\s*", (scope or "").removeprefix("shell "))  # as `remit docs` writes it
+    commands = [_command(part) for part in parts]
+    if all(commands):
+        return {command for command in commands if command is not None}
+    return set(globs_of(scope or "")) or {(scope or "").strip().lower()}
 
 
 def _rule(section: Section, tool: str, kind: str, limit: str | None, place: Place, *, read_only: bool) -> Rule | None:
@@ -300,6 +352,8 @@ def _policy(sections: Sequence[Section], pack: str | None, main: str) -> str:
     ]
     if pack is not None:
         lines.append(f"use: [{pack}]")
+    if _runs_commands(sections, pack):
+        lines += ["", *CONFINEMENT]
     lines += ["", "agents:"]
     for section in sections:
         note = f"   # {shown(section.written)}" if section.written != section.name else ""
@@ -326,6 +380,12 @@ def _policy(sections: Sequence[Section], pack: str | None, main: str) -> str:
     return "\n".join(lines).rstrip() + "\n"
 
 
+def _runs_commands(sections: Sequence[Section], pack: str | None) -> bool:
+    """Some agent of the draft has a shell."""
+    shells = of_kind(pack, "shell") if pack is not None else []
+    return any(rule.tool in shells for section in sections for rule in section.rules)
+
+
 def _has_main(pack: str) -> bool:
     return bool(of_kind(pack, "delegate")) and has_agents(pack)
 
@@ -350,10 +410,8 @@ def _rules(section: Section) -> Iterator[str]:
 
 def _tests(sections: Sequence[Section], pack: str | None) -> str:
     """What every agent must not do, whatever is added to the draft later."""
-    example = writing_call(pack, "remit.yaml") if pack is not None else None
-    if example is None:
+    if pack is None or writing_call(pack, "remit.yaml", ()) is None or not sections:
         return ""
-    tool, arguments = example
     lines = [
         "# Tests for the draft: what every agent must not do, whatever is added later.",
         "remit_tests: 1",
@@ -361,8 +419,12 @@ def _tests(sections: Sequence[Section], pack: str | None) -> str:
         "facts: {root: /work}",
         "tests:",
     ]
-    given = ", ".join(f"{name}: {value}" for name, value in arguments.items())
     for section in sections:
+        example = writing_call(pack, "remit.yaml", [rule.tool for rule in section.rules])
+        if example is None:
+            continue
+        tool, arguments = example
+        given = ", ".join(f"{name}: {value}" for name, value in arguments.items())
         lines += [
             f"  - name: {quoted(section.name + ' does not write the policy')}",
             f"    call: {{agent: {quoted(section.name)}, tool: {tool}, args: {{{given}}}}}",

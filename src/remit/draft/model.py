@@ -29,3 +29,13 @@ def quoted(text: str) -> str:
 
 
 _WORDS = frozenset({"true", "false", "null", "yes", "no", "on", "off", "y", "n"})
+
+
+CONFINEMENT = (
+    "# Proposed: commands run inside limits that the kernel holds, made from the rules below (Linux with bubblewrap;",
+    "# `remit status` says whether this machine can). Then what is not understood needs no question. To switch it on:",
+    "# confine: required",
+    "# sandbox: {network: policy}           # commands reach only what URL rules name; `remit profile AGENT` shows all",
+)
+"""Lines of a draft with a shell in it."""
+CONFINE = "`confine: required`: the draft proposes it in a comment; without it, code of the project may do what you may"

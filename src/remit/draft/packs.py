@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from functools import cache
 
 from remit import catalog
 from remit.declare.nodes import parse
 from remit.forms.nodes import MAP
-from remit.scan.compare import tool_key
-from remit.scan.vocabulary import capability, pack_of_host, words
+from remit.scan.vocabulary import capability, capability_word, pack_of_host, tool_key, words
 
 
 @cache
@@ -53,6 +52,8 @@ def tools_for(token: str, pack: str) -> Sequence[str]:
         return [names[key]]
     if key.rpartition("/")[2] in names and "/" in key:
         return [names[key.rpartition("/")[2]]]
+    if capability(token) in ("read", "search") and capability_word(token):
+        return of_kind(pack, capability(token))
     if key in words("groups", "") or key.partition("/")[0] in words("groups", ""):
         return of_kind(pack, capability(token))
     return []
@@ -63,10 +64,10 @@ def has_agents(pack: str) -> bool:
     return pack in catalog.hosts()
 
 
-def writing_call(pack: str, path: str) -> tuple[str, dict[str, str]] | None:
-    """A call of a pack that writes a file: the tool and its arguments, as YAML."""
+def writing_call(pack: str, path: str, held: Collection[str]) -> tuple[str, dict[str, str]] | None:
+    """A call of a pack that writes a file, of a held tool if one does: the tool and its arguments, as YAML."""
     tools = parse(catalog.text(f"packs/{pack}.yaml"), pack).value["tools"].value
-    for name in of_kind(pack, "write"):
+    for name in sorted(of_kind(pack, "write"), key=lambda name: name not in held):
         arguments = tools[name].value["args"].value
         optional = (
             {item.value for item in node.value} if (node := tools[name].value.get("optional")) is not None else set()

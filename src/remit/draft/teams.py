@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from remit import catalog
-from remit.draft.model import Draft
+from remit.draft.model import CONFINE, Draft
 from remit.model.errors import RemitError
 from remit.model.shipped import HOME
 from remit.model.text import did_you_mean, shown
@@ -34,4 +34,6 @@ def draft_for(team: str) -> Draft:
         "the agents' names: they must be those of your host or program",
         "the folders, tables and hosts in the scopes",
     ]
+    if "# confine: required" in policy:
+        decisions.append(CONFINE)
     return Draft(policy, tests, tuple(decisions), policy.count("\n    may:"))

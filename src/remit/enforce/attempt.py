@@ -126,11 +126,24 @@ class Enforcer:
         rulebook = Activated(root, store).rulebook
         return cls(authority, ledger, rulebook, lambda book: facts_at(root / book.book.root, state))
 
-    def at(self, root: Path, state: Path, sealed: tuple[str, ...]) -> Enforcer:
-        """The same where the project lies here; nobody may change what is `sealed`."""
-        found = Enforcer(
-            self.authority, self.ledger, self.rulebook, lambda book: facts_at(root / book.book.root, state, sealed)
-        )
+    def at(
+        self,
+        root: Path,
+        state: Path,
+        sealed: tuple[str, ...],
+        confined: Callable[[Rulebook], tuple[frozenset[str], str | None]] | None = None,
+    ) -> Enforcer:
+        """The same where the project lies here; nobody may change what is `sealed`.
+
+        `confined` says what is held of a command that runs confined, and if nothing is, why.
+        """
+
+        def facts(book: Rulebook) -> Facts:
+            base = facts_at(root / book.book.root, state, sealed)
+            held, why = confined(book) if confined is not None else (frozenset(), None)
+            return msgspec.structs.replace(base, confined=held, notes=(*base.notes, *([why] if why else ())))
+
+        found = Enforcer(self.authority, self.ledger, self.rulebook, facts)
         found.reads, found.schemas = self.reads, self.schemas
         return found
 
@@ -703,7 +716,9 @@ def _placed(decision: Decision, facts: Facts) -> Decision:
         return decision
     replace, root = msgspec.structs.replace, facts.root or "/"
     duties = tuple(
-        duty if duty.value is None else replace(duty, value=os.path.join(root, duty.value))
+        replace(duty, value=os.path.join(root, duty.value))
+        if duty.do == "use-resolved-path" and duty.value is not None
+        else duty
         for duty in decision.obligations
     )
     return replace(decision, obligations=duties)

@@ -5,10 +5,12 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Callable, Coroutine
-from typing import Any
+from typing import Any, TypeVar
 
 from remit.enforce.attempt import MAY_WAIT, Attempt, Passage
 from remit.model.decision import Decision
+
+T = TypeVar("T")
 
 
 async def wait_async(attempt: Attempt) -> Passage | Decision:
@@ -41,6 +43,20 @@ async def run_async(
     if not passage.done_at_once():
         await asyncio.shield(asyncio.to_thread(passage.done))
     return result
+
+
+async def until_stopped(work: Callable[[Callable[[], bool]], T]) -> T:
+    """Work in another thread, which is given something to ask whether it must end. Cancelled, it is waited for."""
+    stop = threading.Event()
+    done = asyncio.ensure_future(asyncio.to_thread(work, stop.is_set))
+    try:
+        return await asyncio.shield(done)
+    except asyncio.CancelledError:
+        stop.set()
+        while not done.done():
+            await asyncio.wait([done])
+        done.cancelled() or done.exception()  # looked at: nobody else waits for it
+        raise
 
 
 def _step(attempt: Attempt) -> float | Passage | Decision:

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from remit.model.facts import PLAIN_NAMES
 from remit.model.pattern import compile_later
 from remit.scopes.glob import Glob, fold
+from remit.scopes.glob_syntax import Wild
 from remit.scopes.path import relative_to
 
 SECONDS = 0.5
@@ -37,6 +38,18 @@ def changes_of(patterns: Sequence[Glob], root: str) -> dict[str, tuple[str, ...]
         return {}
     names = (name for paths in found.values() for path in paths for name in path.split("/"))
     return {**found, PLAIN_NAMES: ()} if all(map(_PLAIN.fullmatch, names)) else found
+
+
+def protected_among(patterns: Iterable[Glob], protected: Sequence[Glob], root: str) -> dict[str, tuple[str, ...]]:
+    """By pattern, what it stands for of the files that others protect; no pattern if nobody can tell."""
+    there = changes_of(protected, root)
+    if not all(glob.text in there for glob in protected):
+        return {}
+    paths = {path for glob in protected for path in there[glob.text]}
+    return {
+        pattern.text: tuple(sorted(path for path in paths if pattern.folded().matches(fold(path))))
+        for pattern in patterns
+    }
 
 
 def named_below(folders: Iterable[tuple[Glob, str]], names: frozenset[str], root: str) -> dict[str, tuple[str, ...]]:
@@ -72,29 +85,36 @@ def _matching(pattern: Glob, root: str, until: float) -> Iterator[str]:
     if not f"{top}/".startswith(f"{root}/"):
         raise NoAnswer
     matched = 0
-    for seen, path in enumerate(_walk(top)):
+    for seen, path in enumerate(_walk(top, _depth(pattern) - pattern.base.count("/") - (pattern.base != "."))):
         if seen > MAX_ENTRIES or matched > MAX_FILES or time.monotonic() > until:
             raise NoAnswer
         below = os.path.relpath(path, root)
-        if pattern.matches(below):
+        if pattern.matches(below) or pattern.matches(fold(below)):  # what protects is folded
             matched += 1
             yield below
             if os.path.islink(path):
                 yield relative_to(os.path.realpath(path), root)
 
 
-def _walk(folder: str) -> Iterator[str]:
-    """The folder itself and all below it. Raises NoAnswer for a link to a directory: a search may follow it."""
+def _depth(pattern: Glob) -> int:
+    """How many names its paths have at most."""
+    deep = any(isinstance(part, Wild) for parts in pattern.alternatives for part in parts)
+    return MAX_ENTRIES if deep else max(map(len, pattern.alternatives))
+
+
+def _walk(folder: str, depth: int) -> Iterator[str]:
+    """The folder itself and all below it, so many names deep. Raises NoAnswer for a link to a directory that would be
+    entered: a search may follow it."""
     if not os.path.lexists(folder):
         return
     yield folder
-    if not os.path.isdir(folder):
+    if not os.path.isdir(folder) or depth <= 0:
         return
     with os.scandir(folder) as entries:
         for entry in entries:
-            if entry.is_symlink() and entry.is_dir():
+            if entry.is_symlink() and entry.is_dir() and depth > 1:
                 raise NoAnswer
             if entry.is_dir(follow_symlinks=False):
-                yield from _walk(entry.path)
+                yield from _walk(entry.path, depth - 1)
             else:
                 yield entry.path

@@ -19,24 +19,27 @@ import threading
 import time
 import warnings
 import weakref
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager, suppress
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal, ParamSpec, Self, TypeVar
 
 from remit.compile import build_rulebook, load_rulebook
 from remit.compile.functions import check_functions, is_word_of_scopes
+from remit.confine.process import Bounds
+from remit.confine.run import Ran, Running
 from remit.enforce.acting import Acting, acting_for, process
 from remit.enforce.appearance import looks_like
 from remit.enforce.attempt import Enforcer, Passage, wait
 from remit.enforce.carrier import Carried, Carrier, Judged
 from remit.enforce.codec import Unfit, plain_copy
+from remit.enforce.commands import Command, CommandCarrier, Commands, Launching, in_bash, launched, text_of
 from remit.enforce.contract import check_tools
 from remit.enforce.declared import Declared, name_of
 from remit.enforce.duties import CAN, Duties
 from remit.enforce.errors import CallDenied, CallPending, GuardError, NotActivated, Refused
-from remit.enforce.event_loop import run_async, wait_async
+from remit.enforce.event_loop import run_async, until_stopped, wait_async
 from remit.enforce.handover import entered
 from remit.enforce.in_force import Activated, activated_above, ledger_settings, may_be_activated
 from remit.enforce.later import AsyncStream, runs_later
@@ -114,6 +117,7 @@ class Guard:
         self._seen: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
         self._lock = threading.RLock()
         self._of_parent: list[Opened] = []
+        self._commands: tuple[Enforcer, Commands] | None = None
         _guards.add(self)
 
     # Beginning and ending
@@ -142,8 +146,10 @@ class Guard:
     def close(self) -> None:
         """Everything that was recorded is on disk. Raises LedgerUnavailable if it isn't."""
         with self._lock:
-            enforcer, opened = self._enforcer, self._opened
-            self._opened = self._enforcer = None
+            enforcer, opened, commands = self._enforcer, self._opened, self._commands
+            self._opened = self._enforcer = self._commands = None
+        if commands is not None:
+            commands[1].close()
         if enforcer is not None:
             enforcer.closed = True
             enforcer.record_left()
@@ -350,6 +356,8 @@ class Guard:
 
         With `streams` an iterator that it returns is part of the call, as generators always are.
         """
+        if name is not None and not isinstance(name, str):  # `@guard.tool` alone would be given the function
+            raise GuardError("`@guard.tool` needs parentheses", code="bad-tool", help="write `@guard.tool(does=…)`")
         declaration = {
             "does": does,
             "accessible_by": accessible_by,
@@ -548,8 +556,146 @@ class Guard:
         finally:
             await found.aclose()
 
-    def _refused(self, decision: Decision) -> Refused:
-        """Raises CallDenied or CallPending, unless the program prefers to get it returned."""
+    # Commands
+
+    def run(
+        self,
+        command: Command,
+        *,
+        agent: str | None = None,
+        tool: str | None = None,
+        stdin: bytes | None = None,
+        seconds: float = 120.0,
+        bytes: int = 1_000_000,
+        statement: Statement | None = None,
+    ) -> Ran:
+        """Runs a command of the agent to its end, inside the limits that the policy gives it, and sweeps after it.
+
+        `command` is a text for bash, or words. It is a call of the policy's shell tool; `tool` says which where there
+        are several. `agent` acts, if not the block around this. An exit code other than 0 is no error. Raises
+        CallDenied and CallPending, or returns Refused; and NotStarted.
+        """
+        with self._acting_as(agent):
+            carrier = self._command(command, tool, statement)
+            found = wait(self._commands_of().enforcer.attempt(carrier))
+            if not isinstance(found, Passage):
+                return self._refused(found)  # type: ignore[no-any-return]  # by a guard that returns refusals
+            return carrier.begun(found).run(Bounds(seconds, bytes), stdin, lambda: False)
+
+    async def arun(
+        self,
+        command: Command,
+        *,
+        agent: str | None = None,
+        tool: str | None = None,
+        stdin: bytes | None = None,
+        seconds: float = 120.0,
+        bytes: int = 1_000_000,
+        statement: Statement | None = None,
+    ) -> Ran:
+        """The same in an event loop. Cancelled, it ends the command and sweeps first."""
+        with self._acting_as(agent):
+            carrier = self._command(command, tool, statement)
+            found = await wait_async(self._commands_of().enforcer.attempt(carrier))
+            if not isinstance(found, Passage):
+                return self._refused(found)  # type: ignore[no-any-return]  # by a guard that returns refusals
+            begun = carrier.begun(found)
+            return await until_stopped(lambda stopped: begun.run(Bounds(seconds, bytes), stdin, stopped))
+
+    def popen(
+        self,
+        command: Command,
+        *,
+        agent: str | None = None,
+        tool: str | None = None,
+        statement: Statement | None = None,
+        **streams: Any,
+    ) -> Running:
+        """Starts a command in the same way, as a process to talk to: a server, an interpreter, an MCP server.
+
+        `streams` are options of `subprocess.Popen`: stdin, stdout, stderr, text, bufsize. When it has ended, it is
+        swept and recorded.
+        """
+        with self._acting_as(agent):
+            carrier = self._command(command, tool, statement)
+            found = wait(self._commands_of().enforcer.attempt(carrier))
+            return carrier.begun(found).popen(streams) if isinstance(found, Passage) else self._refused(found)
+
+    @contextmanager
+    def launching(
+        self,
+        command: Command,
+        *,
+        agent: str | None = None,
+        tool: str | None = None,
+        statement: Statement | None = None,
+    ) -> Iterator[Launching]:
+        """For a tool that starts its processes itself: `words`, `environment` and `cwd` to start the command with.
+
+        It must have ended when the block ends; then it is swept and recorded. Raises CallDenied and CallPending.
+        """
+        with self._acting_as(agent):
+            carrier = self._command(command, tool, statement)
+            found = wait(self._commands_of().enforcer.attempt(carrier))
+        if not isinstance(found, Passage):
+            raise CallPending(found) if found.verdict is ASK else CallDenied(found)
+        with launched(carrier.begun(found)) as launch:
+            yield launch
+
+    def _acting_as(self, agent: str | None) -> AbstractContextManager[Any]:
+        return self.agent(agent) if agent is not None else nullcontext()
+
+    def _command(self, command: Command, tool: str | None, statement: Statement | None) -> CommandCarrier:
+        commands = self._commands_of()
+        return CommandCarrier(self, commands, commands.call(command, tool, statement), in_bash(text_of(command)))
+
+    def confines(self, agent: str) -> bool:
+        """Whether the policy has commands of this agent run confined, always or where that is possible."""
+        caller = self.rulebook.book.callers.get(agent)
+        return caller is not None and caller.confine in ("required", "preferred")
+
+    def run_program(
+        self,
+        command: str,
+        words: Sequence[str],
+        *,
+        tool: str,
+        environment: Mapping[str, str],
+        bounds: Bounds,
+        stopped: Callable[[], bool],
+    ) -> Ran:
+        """For runners: as `run`, with a program of their own choice for the first word of the command, in an
+        environment of theirs. INVARIANT: `words` are the words of the command. Raises CallRefused and NotStarted."""
+        commands = self._commands_of()
+        carrier = CommandCarrier(self, commands, commands.call(command, tool, None), words, environment)
+        found = wait(commands.enforcer.attempt(carrier))
+        if not isinstance(found, Passage):
+            raise CallPending(found) if found.verdict is ASK else CallDenied(found)
+        return carrier.begun(found).run(bounds, None, stopped)
+
+    def _commands_of(self) -> Commands:
+        """How commands are run here, made at the first one."""
+        enforcer = self.enforcer
+        with self._lock:
+            found, opened = self._commands, self._opened
+            if found is None or found[0] is not enforcer:
+                if opened is None:
+                    raise GuardError("the guard was closed", code="guard-closed")
+                found = self._commands = (enforcer, Commands(self, enforcer, self._facts, opened.state))
+            return found[1]
+
+    def _asked(self, question: AskState, call: Call) -> None:
+        """Tells the program, which may answer at once; what it raises is no answer."""
+        if self.on_question is not None:
+            with suppress(Exception):
+                self.on_question(question)
+        answer = self.answer(question, copy.deepcopy(call.args)) if self.answer is not None else None
+        if answer is not None:
+            with suppress(GrantError):  # somebody was quicker
+                self.authority.answer(question.id, answer, by=f"{self.point} (program)", kind="human")
+
+    def _refused(self, decision: Decision) -> Any:
+        """Raises CallDenied or CallPending, unless the program prefers to get a Refused returned."""
         if self.refusals == "return":
             return Refused(decision)
         raise CallPending(decision) if decision.verdict is ASK else CallDenied(decision)
@@ -628,15 +774,8 @@ class GuardCarrier(Carrier):
         return Carried(args, duties.undo if duties is not None else None, places, close)
 
     def on_question(self, question: AskState, call: Call) -> None:
-        """Tells the program, which may answer at once; what it raises is no answer."""
-        guard = self._guard
-        if guard.on_question is not None:
-            with suppress(Exception):
-                guard.on_question(question)
-        answer = guard.answer(question, copy.deepcopy(call.args)) if guard.answer is not None else None
-        if answer is not None:
-            with suppress(GrantError):  # somebody was quicker
-                guard.authority.answer(question.id, answer, by=f"{guard.point} (program)", kind="human")
+        """As of every call of the guard."""
+        self._guard._asked(question, call)
 
     def later(self, result: Any, passage: Passage) -> Any:
         """What to return for a result that runs on: it stays within the passage. None for any other."""

@@ -68,7 +68,8 @@ def look_up(rulebook: Rulebook, call: Call, facts: Facts) -> Facts:
     if texts_in:
         changes = _changes(rulebook, call, texts_in, root) or facts.changes
         schema = _schemas(call, texts_in, root, facts.schema)
-        facts = msgspec.structs.replace(facts, links=_links(call, texts_in, root), changes=changes, schema=schema)
+        links, installed = _links(call, texts_in, root), _installed(call, texts_in, root)
+        facts = msgspec.structs.replace(facts, links=links, changes=changes, schema=schema, installed=installed)
     names = [name for name, kind in kinds.items() if kind.on_disk]
     if not names:
         return facts
@@ -166,15 +167,34 @@ def _links(call: Call, kinds: dict[str, Kind], root: str) -> dict[str, str]:
     return {**links_among(globs, root), **links}
 
 
+def _installed(call: Call, kinds: dict[str, Kind], root: str) -> frozenset[str]:
+    """Of the programs that the call's commands would take from the project, those that are there, and lie there."""
+    texts = [(kind, text) for name, kind in kinds.items() for text in texts_at(call.args, name.split("."))]
+    paths = sorted({path for kind, text in texts for path in kind.local_programs(text, call.context.cwd, root)})
+    found = ((path, _real(os.path.join(root, path))) for path in paths[:MAX_PATHS])
+    return frozenset(
+        path
+        for path, real in found
+        if real is not None and real.startswith(f"{root}/") and os.path.isfile(real) and os.access(real, os.X_OK)
+    )
+
+
 def _changes(rulebook: Rulebook, call: Call, kinds: dict[str, Kind], root: str) -> dict[str, tuple[str, ...]]:
     """What the one command of the call would change whose text doesn't tell it, where git or the disk does."""
     texts = [(kind, text) for name, kind in kinds.items() for text in texts_at(call.args, name.split("."))]
-    names = grid_of(rulebook).index.protected.instructions
+    protected = grid_of(rulebook).index.protected
+    names = protected.instructions
     folders = {pair for kind, text in texts for pair in kind.moved_folders(text, call.context.cwd, root)}
     found = _looked_up(texts, names, call, root) if len(texts) == 1 else {}
+    globs = {glob for kind, text in texts for glob in kind.expanded_patterns(text, call.context.cwd, root)}
+    loose = sorted((glob for glob in globs if protected.only_loosely(glob)), key=lambda glob: glob.text)
+    if loose:
+        from remit.enforce.find_look import protected_among  # here, as below: few calls have such a command
+
+        found = {**protected_among(loose, tuple(protected.loose), root), **found}
     if not folders or not names:
         return found
-    from remit.enforce.find_look import named_below  # here, as below: few calls have such a command
+    from remit.enforce.find_look import named_below
 
     for pattern, paths in named_below(folders, names, root).items():
         found = {**found, pattern: (*found.get(pattern, ()), *paths)}

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import msgspec
 
 from remit.decide import decide
 from remit.explain.cells import DENIED, VERDICTS, MatrixCell
-from remit.explain.matrix import callers_of, cell_for, cell_json, tool_for, tools_of
+from remit.explain.matrix import caller_note, callers_of, cell_for, cell_json, tool_for, tools_of
 from remit.model.call import Call
 from remit.model.decision import Decision
 from remit.model.facts import Facts
@@ -16,6 +17,8 @@ from remit.model.rulebook import Rulebook
 from remit.model.text import shown
 
 NO_LAYER = "no layer"
+MOST = 40_000
+"""Characters of all limits of a tool: far more than anybody writes, but not without end."""
 MARKS = {"allow": "✅", "ask": "✋", "deny": DENIED}
 
 
@@ -28,12 +31,12 @@ class Entry(msgspec.Struct, frozen=True):
     risk: str | None
     cell: MatrixCell
 
-    @property
-    def line(self) -> str:
-        """`readFile (atomic/File Ops) 🔒 path docs/**`."""
+    def line(self, said: Iterable[str] = ()) -> str:
+        """`readFile (atomic/File Ops) 🔒: path docs/**`, with every limit that was not said before."""
         place = "/".join(shown(text) for text in (self.layer, self.category) if text)
-        scopes = f": {shown('; '.join(self.cell.scopes), 400)}" if self.cell.scopes else ""
-        return f"{self.tool}{f' ({place})' if place else ''} {self.cell.symbol}{scopes}"
+        rest = [text for text in self.cell.everything if text not in said]
+        limits = f": {shown('; '.join(rest), MOST)}" if rest else ""
+        return f"{self.tool}{f' ({place})' if place else ''} {self.cell.symbol}{limits}"
 
 
 class Report(msgspec.Struct, frozen=True):
@@ -43,11 +46,19 @@ class Report(msgspec.Struct, frozen=True):
     kind: str
     roles: tuple[str, ...]
     entries: tuple[Entry, ...]
+    note: str | None = None
+    """What weakens or ends everything that the entries say."""
 
     @property
     def accessible(self) -> list[Entry]:
         """The tools that are not simply denied."""
         return [entry for entry in self.entries if entry.cell.symbol != DENIED]
+
+    @property
+    def common(self) -> list[str]:
+        """Limits of the caller's record that bind every one of them."""
+        first, *rest = [entry.cell.limits for entry in self.accessible] or [()]
+        return [text for text in first if all(text in others for others in rest)]
 
     @property
     def by_layer(self) -> dict[str, int]:
@@ -81,7 +92,14 @@ class Report(msgspec.Struct, frozen=True):
             {"tool": e.tool, "layer": e.layer, "category": e.category, "risk": e.risk, **cell_json(e.cell)}
             for e in self.entries
         ]
-        return {**self.stats(), "kind": self.kind, "roles": self.roles, "cells": tools}
+        return {
+            **self.stats(),
+            "kind": self.kind,
+            "roles": self.roles,
+            "note": self.note,
+            "limits": self.common,
+            "cells": tools,
+        }
 
 
 def make_report(rulebook: Rulebook, caller: str, now: str | None = None) -> Report:
@@ -93,17 +111,22 @@ def make_report(rulebook: Rulebook, caller: str, now: str | None = None) -> Repo
         if tool is not None:
             cell = cell_for(rulebook, caller, name, now)
             entries.append(Entry(name, tool.layer, tool.category, tool.risk, cell))
-    return Report(found.name, found.kind, found.roles, tuple(entries))
+    return Report(found.name, found.kind, found.roles, tuple(entries), caller_note(found, now))
 
 
 def report_text(report: Report) -> str:
     """The report in Markdown."""
     lines = [f"# Access report for {report.name}", "", f"**Summary**: {_share(report)}"]
+    if report.note:
+        lines += ["", f"**Note**: {shown(report.note, 400)}"]
     if report.roles:
         lines += ["", f"**Roles**: {', '.join(report.roles)}"]
     if report.accessible:
+        said = report.common
+        if said:
+            lines += ["", f"**Every call**: {shown('; '.join(said), MOST)}"]
         lines += ["", "**By layer**:", *_layers(report)]
-        lines += ["", "**Accessible tools**:", *(f"- {entry.line}" for entry in report.accessible)]
+        lines += ["", "**Accessible tools**:", *(f"- {entry.line(said)}" for entry in report.accessible)]
     return "\n".join(lines) + "\n"
 
 
@@ -167,8 +190,8 @@ class Access(msgspec.Struct, frozen=True):
         if self.decision is not None:
             reason = "" if self.decision.allowed and not self.decision.would else f": {self.decision.reason}"
             return f"{MARKS[self.verdict]} {self.name} ({self.kind}){reason}"
-        scopes = f": {shown('; '.join(self.cell.scopes), 400)}" if self.cell.scopes else ""
-        return f"{self.cell.symbol} {self.name} ({self.kind}){scopes}"
+        limits = f": {shown('; '.join(self.cell.everything), MOST)}" if self.cell.everything else ""
+        return f"{self.cell.symbol} {self.name} ({self.kind}){limits}"
 
     def as_json(self) -> dict[str, Any]:
         """For programs."""

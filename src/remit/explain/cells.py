@@ -9,6 +9,8 @@ a tool that never reaches it, but it locks a shell.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import msgspec
 
 from remit.decide.preview import Bound, Cell, hands_to, objection, preview
@@ -16,6 +18,7 @@ from remit.explain.units import Part, covers_all, covers_some, parts_of, touches
 from remit.model.policy import Caller, Question, Rule
 from remit.model.terms import CHANGING
 from remit.scopes.interface import Unit
+from remit.scopes.judge import Judge
 from remit.scopes.kinds import kind_of
 
 ALLOWED, SCOPED, ASKED, DENIED = "✅", "🔒", "✋", "❌"
@@ -33,13 +36,15 @@ class MatrixCell(msgspec.Struct, frozen=True):
 
     symbol: str
     scopes: tuple[str, ...] = ()
-    """What limits it, or who is asked."""
+    """What limits it, or who is asked, in few words."""
     rules: tuple[str, ...] = ()
     """Where that is written, `file:line:column`."""
     why: str = ""
     """Why it is denied."""
     limits: tuple[str, ...] = ()
     """What the caller's record adds for such calls: data tiers, a required capsule, to whom it delegates."""
+    in_full: tuple[str, ...] = ()
+    """The scopes again, with every limit that is written."""
 
     @property
     def verdict(self) -> str:
@@ -51,6 +56,11 @@ class MatrixCell(msgspec.Struct, frozen=True):
         """For people who can't see the symbol."""
         text = LEGEND[self.symbol]
         return f"{text}: {'; '.join(self.scopes)}" if self.scopes else text
+
+    @property
+    def everything(self) -> tuple[str, ...]:
+        """Every limit of a call: the scopes in full, and what the record adds."""
+        return _unique([*self.in_full, *self.limits])
 
 
 def matrix_cell(cell: Cell, now: str | None = None) -> MatrixCell:
@@ -69,22 +79,30 @@ def matrix_cell(cell: Cell, now: str | None = None) -> MatrixCell:
     lasting = [bound for bound in permits if bound.until is None]
     free = cell.access or all(any(covers_all(b, part) for b in lasting) for part in parts)
     nots = [bound for bound in cell.nots if touches_some(bound, cell, parts)]
-    questions, asking = _questions(cell, parts)
-    scopes = [] if free else [_described(bound) for bound in permits if bound not in cell.asks]
-    scopes.extend(f"not {bound.judge.brief()}" for bound in nots)
-    scopes.extend(_record(cell.caller, parts))
+    asking = [bound for bound in cell.asks if touches_some(bound, cell, parts)]
+    limiting = [] if free else [bound for bound in permits if bound not in cell.asks]
     floor = _tiers(cell, parts)[0]
-    if cell.rulebook.book.tiers[floor].verdict == "deny":
-        scopes.append(f"not tier {floor}")
+
+    def worded(words: Callable[[Judge], str]) -> tuple[list[str], list[str]]:
+        scopes = [_described(bound, words) for bound in limiting]
+        scopes.extend(f"not {words(bound.judge)}" for bound in nots)
+        scopes.extend(_record(cell.caller, parts))
+        if cell.rulebook.book.tiers[floor].verdict == "deny":
+            scopes.append(f"not tier {floor}")
+        return _questions(cell, parts, asking, words), scopes
+
+    questions, scopes = worded(Judge.brief)
     places = [bound.rule.at for bound in (*permits, *nots, *asking)]
     if cell.access or cell.tool.confirm:
         places.append(cell.tool.at)
     symbol = ASKED if questions else ALLOWED if free and not scopes else SCOPED
+    all_questions, all_scopes = worded(Judge.in_full)
     return MatrixCell(
         symbol,
         scopes=_unique([*questions, *scopes]),
         rules=_unique(places),
         limits=_limits(cell),
+        in_full=_unique([*all_questions, *all_scopes]),
     )
 
 
@@ -152,12 +170,11 @@ def _tiers(cell: Cell, parts: list[Part]) -> list[int]:
     return [floor, *sorted(tier for tier in higher if tier > floor)]
 
 
-def _questions(cell: Cell, parts: list[Part]) -> tuple[list[str], list[Bound]]:
-    """Who is asked and when, and the rules that say so."""
-    asking = [bound for bound in cell.asks if touches_some(bound, cell, parts)]
+def _questions(cell: Cell, parts: list[Part], asking: list[Bound], words: Callable[[Judge], str]) -> list[str]:
+    """Who is asked and when."""
     texts = []
     for bound in asking:
-        scope = bound.judge.brief()
+        scope = words(bound.judge)
         texts.append(f"ask {_whom(bound.rule)}{f': {scope}' if scope else ''}")
     if cell.tool.confirm:
         texts.append("ask human: confirmed each time")
@@ -165,7 +182,7 @@ def _questions(cell: Cell, parts: list[Part]) -> tuple[list[str], list[Bound]]:
     if all(rule.verdict != "allow" for rule in rules.values()):
         tier, rule = next((tier, rule) for tier, rule in rules.items() if rule.verdict == "ask")
         texts.append(f"ask {_whom(rule)}: tier {tier} or higher")
-    return texts, asking
+    return texts
 
 
 def _whom(rule: Rule | Question) -> str:
@@ -173,8 +190,8 @@ def _whom(rule: Rule | Question) -> str:
     return f"{many} other than the issuer" if rule.separate else many
 
 
-def _described(bound: Bound) -> str:
-    scope = bound.judge.brief()
+def _described(bound: Bound, words: Callable[[Judge], str]) -> str:
+    scope = words(bound.judge)
     if bound.until is None:
         return scope or "below the root"
     return f"{scope}{' ' if scope else ''}(granted until {bound.until})"
@@ -204,6 +221,8 @@ def _limits(cell: Cell) -> tuple[str, ...]:
     found = []
     if caller.data_tiers is not None:
         found.append(f"data tiers {', '.join(map(str, caller.data_tiers)) or 'none'}")
+    if caller.data_tiers_with_grant:
+        found.append(f"with a grant of its task also data tiers {', '.join(map(str, caller.data_tiers_with_grant))}")
     if caller.capsule == "required":
         found.append("needs a capsule above tier 0")
     for gate, before in cell.rulebook.book.gate_terms.items():

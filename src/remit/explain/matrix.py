@@ -68,6 +68,7 @@ def cell_json(cell: MatrixCell) -> dict[str, Any]:
         "symbol": cell.symbol,
         "verdict": cell.verdict,
         "scopes": cell.scopes,
+        "in_full": cell.in_full,
         "rules": cell.rules,
         "why": cell.why or None,
         "limits": cell.limits,
@@ -86,7 +87,7 @@ def make_matrix(
     names = tuple(callers) if callers is not None else tuple(callers_of(rulebook, everyone=False))
     rows = tuple(tools) if tools is not None else tuple(tools_of(rulebook))
     cells = {tool: {caller: cell_for(rulebook, caller, tool, now) for caller in names} for tool in rows}
-    notes = [note for name in names if (note := _note(book.callers[name], now))]
+    notes = [note for name in names if (note := caller_note(book.callers[name], now))]
     return Matrix(book.name, rulebook.hash, rows, names, cells, tuple(notes))
 
 
@@ -134,7 +135,7 @@ def chosen_tools(rulebook: Rulebook, words: Iterable[str]) -> tuple[list[str], l
     return list(dict.fromkeys(found)), unknown
 
 
-def _note(caller: Caller, now: str | None) -> str | None:
+def caller_note(caller: Caller, now: str | None) -> str | None:
     """What weakens or ends everything that the cells of a caller say."""
     if not caller.enabled:
         return f"{caller.name} is disabled"

@@ -11,16 +11,10 @@ from html import escape
 from typing import NamedTuple
 
 from remit.explain.visible import bounded
+from remit.model.html import html_file
 
 LONGEST = 400
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]()#+!|<>~&-])")
-_STYLE = (
-    "body{font:16px/1.5 system-ui,sans-serif;max-width:54rem;margin:2rem auto;padding:0 1rem;color:#1a1a1a}"
-    "h1{font-size:1.5rem}h2{font-size:1.15rem;margin-top:1.8rem}section.alarm{border-left:4px solid #b00020;"
-    "padding-left:1rem}code{background:#f2f2f2;padding:0 .2em;border-radius:3px;overflow-wrap:anywhere}"
-    "ul{padding-left:1.2rem}p.none{color:#666}@media(prefers-color-scheme:dark){body{background:#111;color:#eee}"
-    "code{background:#222}}"
-)
 
 
 class Code(NamedTuple):
@@ -68,18 +62,21 @@ def as_markdown(page: Page) -> str:
 
 def as_html(page: Page) -> str:
     """One file that loads nothing and runs nothing."""
-    title, about = escape(bounded(page.title, LONGEST)), escape(bounded(page.about, 2_000))
-    policy = "default-src 'none'; style-src 'unsafe-inline'"
-    head = f'<meta charset="utf-8"><meta http-equiv="Content-Security-Policy" content="{policy}">'
-    parts = [f'<!doctype html><html lang="en"><head>{head}<title>{title}</title><style>{_STYLE}</style></head><body>']
-    parts += [f"<h1>{title}</h1>", f"<p>{about}</p>", _html_list(page.facts)]
+    parts = []
     for section in page.sections:
         alarm = section.alarm and section.items
         mark, kind = ("⚠ ", ' class="alarm"') if alarm else ("", "")
         parts.append(f"<section{kind}><h2>{mark}{escape(bounded(section.title, LONGEST))}</h2>")
         parts.append(_html_list(section.items) if section.items else f'<p class="none">{escape(section.empty)}</p>')
         parts.append("</section>")
-    return "\n".join([*parts, "</body></html>"]) + "\n"
+    return html_file(
+        "plain",
+        title=page.title,
+        heading=escape(bounded(page.title, LONGEST)),
+        about=escape(bounded(page.about, 2_000)),
+        facts=_html_list(page.facts),
+        sections="\n".join(parts),
+    )
 
 
 def _list(items: Iterable[Item]) -> list[str]:

@@ -23,10 +23,12 @@ from remit.model.rulebook import Rulebook
 from remit.model.text import shown
 
 KINDS = ("matrix", "sections", "agent", "prompt")
-START = "<!-- remit:"
+_MARK = re.compile(r"<!--\s*(?:remit\s*:|/\s*remit\b)", re.IGNORECASE)
 _START = re.compile(r"<!--\s*remit:\s*([a-z]+)(?:[ \t]+([^\s>]+))?\s*-->[ \t]*(?=\r?\n|$)")
 _END = re.compile(r"<!--\s*/remit\s*-->")
-_FENCE = re.compile(r"^\s{0,3}(```|~~~).*?^\s{0,3}\1", re.MULTILINE | re.DOTALL)
+_TAG = re.compile(r"\\?<(?=!--)|(?<!\\)<(?=[A-Za-z/!?])")
+"""What a page would read as HTML, or as a mark of ours, in words that come from the policy."""
+_FENCE = re.compile(r"^\s{0,3}(```|~~~).*?(?:^\s{0,3}\1|\Z)", re.MULTILINE | re.DOTALL)
 
 
 class RegionError(RemitError):
@@ -45,28 +47,58 @@ class Region(msgspec.Struct, frozen=True):
     line: int
 
 
+def has_marks(text: str) -> bool:
+    """Whether a document has anything that looks like a mark of ours."""
+    return _MARK.search(text) is not None
+
+
 def regions_of(text: str) -> list[Region]:
-    """The regions of a document, in order; marks inside of code blocks are examples. Raises RegionError."""
+    """The regions of a document, in order; marks inside of code are examples. Raises RegionError.
+
+    INVARIANT: whatever looks like a mark is one, or an error: nothing of the author's is taken for a region's text.
+    """
     code = [(match.start(), match.end()) for match in _FENCE.finditer(text)]
     found: list[Region] = []
-    at = 0
-    while (start := _START.search(text, at)) is not None:
-        at = start.end()
-        if any(low <= start.start() < high for low, high in code):
+    opened: tuple[re.Match[str], int] | None = None
+    for mark in _MARK.finditer(text):
+        at = mark.start()
+        before = text[text.rfind("\n", 0, at) + 1 : at]
+        if any(low <= at < high for low, high in code) or before.count("`") % 2:
             continue
-        line = text.count("\n", 0, start.start()) + 1
-        end = _END.search(text, start.end())
-        other = _START.search(text, start.end())
-        if end is None or (other is not None and other.start() < end.start()):
-            raise RegionError(f"line {line}: the region has no end; add <!-- /remit -->")
-        if start[1] not in KINDS:
-            raise RegionError(f"line {line}: no region `{shown(start[1])}`; there are {', '.join(KINDS)}")
-        if (start[2] is None) != (start[1] in ("matrix", "sections")):
-            needs = "needs the name of an agent" if start[2] is None else "takes no name"
-            raise RegionError(f"line {line}: `remit:{start[1]}` {needs}")
-        found.append(Region(start[1], start[2], start.end(), end.start(), line))
-        at = end.end()
+        line = text.count("\n", 0, at) + 1
+        start, end = _START.match(text, at), _END.match(text, at)
+        if start is None and end is None:
+            raise RegionError(
+                f"line {line}: the mark can't be understood; write <!-- remit:matrix --> at the end of a line, and "
+                "<!-- /remit --> below"
+            )
+        if start is not None:
+            if opened is not None:
+                raise _endless(opened[1])
+            _check(start, line)
+            opened = start, line
+        elif opened is None:
+            raise RegionError(f"line {line}: <!-- /remit --> ends no region")
+        else:
+            first, line = opened
+            found.append(Region(first[1], first[2], first.end(), at, line))
+            opened = None
+    if opened is not None:
+        raise _endless(opened[1])
     return found
+
+
+def _endless(line: int) -> RegionError:
+    return RegionError(f"line {line}: the region has no end; add <!-- /remit -->")
+
+
+def _check(start: re.Match[str], line: int) -> None:
+    """Raises RegionError for a mark that names no kind of region, or lacks the agent."""
+    if start[1] not in KINDS:
+        raise RegionError(f"line {line}: no region `{shown(start[1])}`; there are {', '.join(KINDS)}")
+    if (start[2] is None) != (start[1] in ("matrix", "sections")):
+        needs = "needs the name of an agent" if start[2] is None else "takes no name"
+        raise RegionError(f"line {line}: `remit:{start[1]}` {needs}")
 
 
 def written(rulebook: Rulebook, text: str) -> tuple[str, list[Region]]:
@@ -74,7 +106,7 @@ def written(rulebook: Rulebook, text: str) -> tuple[str, list[Region]]:
     changed: list[Region] = []
     newline = "\r\n" if "\r\n" in text else "\n"
     for region in reversed(regions_of(text)):
-        content = region_text(rulebook, region)
+        content = _TAG.sub("&lt;", region_text(rulebook, region))
         new = f"\n{content.strip()}\n".replace("\n", newline)
         if text[region.start : region.end] != new:
             changed.insert(0, region)

@@ -13,6 +13,7 @@ from remit.languages.sql.statement import SqlStatement, Use
 from remit.languages.sql.understand import understand_sql
 from remit.model.rulebook import Rulebook
 from remit.model.text import shown
+from remit.scopes.shell.placed import Placed
 from remit.scopes.url import UrlError, parse_url
 
 _SIGNS = {"understood": "✅", "project code": "🔧", "not understood": "❓"}
@@ -35,6 +36,7 @@ def understanding_of(rulebook: Rulebook, kind: str, text: str, dialect: str = "s
 
 def _command(book: Rulebook, text: str, dialect: str) -> tuple[dict[str, Any], list[str]]:
     found = understand(text)
+    found = found._replace(acts=tuple(Placed(act, None, None).act for act in found.acts))
     radius = radius_of(book, "shell", text)
     data = {**as_json(found), **_extent(radius)}
     return data, [*_text(found), *radius.lines()]

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from remit.decide.preview import cell_of, preview_call
+from remit.decide.preview import cell_of, preview_call, profile_of_call
+from remit.explain.profile import in_words
 from remit.model.call import Call
 from remit.model.decision import Decision
 from remit.model.errors import NotUnderstood
@@ -91,6 +92,11 @@ def explanation(rulebook: Rulebook, call: Call, facts: Facts, decision: Decision
     for obligation in decision.obligations:
         value = f" = {shown(obligation.value)}" if obligation.value is not None else ""
         lines.append(f"must      {obligation.do} {shown(obligation.arg)}{value}")
+    if any(obligation.do == "confine" for obligation in decision.obligations):
+        lines += [
+            "confined  to this:",
+            *(f"          {line}" for line in in_words(profile_of_call(rulebook, call, facts))),
+        ]
     if decision.approval is not None:
         lines.append(f"approval  {shown(decision.approval)}")
     covers = [note.by for note in decision.trace if isinstance(note, Covered)]
@@ -136,4 +142,7 @@ def explained(
 ) -> dict[str, Any]:
     """For programs: the decision as everywhere, with the tier's reason and the quoted lines beside it."""
     reason = tier_reason(rulebook, call, facts)
-    return {**decision.for_call(call.args).as_json(call.id), "tier_reason": reason, "quotes": quotes}
+    found = {**decision.for_call(call.args).as_json(call.id), "tier_reason": reason, "quotes": quotes}
+    if any(obligation.do == "confine" for obligation in decision.obligations):
+        found["profile"] = profile_of_call(rulebook, call, facts)
+    return found

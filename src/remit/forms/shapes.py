@@ -135,7 +135,14 @@ class Number(Shape):
     def __init__(self, low: float | None = None, high: float | None = None, *, real: bool = False) -> None:
         self.low, self.high, self.real = low, high, real
         bounds = f" from {low} to {high}" if low is not None and high is not None else ""
-        self.expects = f"a {'' if real else 'whole '}number{bounds}"
+        self.expects = f"a {'' if real else 'whole '}number{bounds}" if low is None or low != high else f"{low}"
+
+    def wrong(self, node: Node, reader: Reader) -> _Bad:
+        """A number in quotation marks is a text."""
+        if node.kind is SCALAR and not node.plain and re.fullmatch(r"[0-9.]+", str(node.value)):
+            help_ = f"write it without quotation marks: {node.value}"
+            return reader.fail(node.at, "bad-value", f'expected {self.expects}, got the text `"{node.value}"`', help_)
+        return super().wrong(node, reader)
 
     def read(self, node: Node, reader: Reader) -> Any:
         value = node.scalar() if node.kind is SCALAR and node.plain else None
@@ -245,7 +252,7 @@ class Field:
 
     __slots__ = ("about", "required", "shape")
 
-    def __init__(self, shape: Shape, about: str = "", *, required: bool = False) -> None:
+    def __init__(self, shape: Shape, about: str, *, required: bool = False) -> None:
         self.shape, self.about, self.required = shape, about, required
 
 
@@ -262,6 +269,14 @@ class Record(Shape):
         self.fields, self.build, self.what = fields, build, what
         self.required = [key for key, field in fields.items() if field.required]
         self.expects = f"a mapping with {', '.join(list(fields)[:4])}{', …' if len(fields) > 4 else ''}"
+
+    def wrong(self, node: Node, reader: Reader) -> _Bad:
+        """One of its keys without the colon is a text."""
+        key, _, rest = str(node.value).partition(" ") if node.kind is SCALAR else ("", "", "")
+        if key in self.fields and rest:
+            got = f"expected {self.expects}, got the text `{shown(node.value)}`"
+            return reader.fail(node.at, "bad-value", got, f"a colon is missing: write {key}: {shown(rest)}")
+        return super().wrong(node, reader)
 
     def read(self, node: Node, reader: Reader) -> Any:
         if node.kind is not MAP:
@@ -297,7 +312,7 @@ class Record(Shape):
         properties = {}
         for key, field in self.fields.items():
             shape = field.shape.schema()
-            properties[key] = {**shape, "description": field.about} if field.about else shape
+            properties[key] = {**shape, "description": field.about}
         schema: JSON = {"type": "object", "properties": properties, "additionalProperties": False}
         if self.required:
             schema["required"] = self.required
@@ -367,6 +382,8 @@ class Ref(Shape):
 
 
 def _brace_help(node: Node) -> str | None:
+    if "<<" in node.value:
+        return "a policy has no merge keys: what agents share is a role"
     if node.value and all(item.kind is SCALAR and item.plain and not item.value for item in node.value.values()):
         return f'a pattern in braces must be quoted: "{{{shown(",".join(node.value))}}}"'
     return None
@@ -400,7 +417,7 @@ class Listed(Shape):
     def schema(self) -> JSON:
         named = {
             "type": "object",
-            "properties": {"list": {"type": "string"}},
+            "properties": {"list": {"type": "string", "description": "a list of the policy, by its name"}},
             "required": ["list"],
             "additionalProperties": False,
         }

@@ -72,6 +72,8 @@ class Facts(msgspec.Struct, frozen=True, omit_defaults=True):
     """The one command of the call whose text doesn't tell it → the paths that it would change, normal, where whoever
     enforces has looked: `git switch main`. For what a search finds (`find . -name '*.pyc' -delete`), its pattern → the
     paths that match, and `…` if their names are plain."""
+    installed: frozenset[str] = frozenset()
+    """Of the programs that a command would take from the project, those that are there: `node_modules/.bin/tsc`."""
     halts: frozenset[str] = frozenset()
     """`system`, agent names, and `capsule:ID`."""
     capsules: dict[str, Capsule] = {}
@@ -87,13 +89,16 @@ class Facts(msgspec.Struct, frozen=True, omit_defaults=True):
     """Directories outside the root that no agent may read or change, absolute: Remit's own state."""
     sealed: tuple[str, ...] = ()
     """Directories and files that no agent may change, absolute: the program that enforces."""
+    confined: frozenset[str] = frozenset()
+    """What is held by the kernel if the call's command is run confined, of `HOLDS`; empty: it can't be confined."""
     notes: tuple[str, ...] = ()
     """What the caller wants said in every decision's detail, such as a root that does not exist."""
 
     def __post_init__(self) -> None:
         # What decisions are remembered by must not change under them.
-        if type(self.halts) is not frozenset or type(self.registry) not in (frozenset, type(None)):
-            raise TypeError("halts and registry are frozen sets")
+        sets = (self.halts, self.installed, self.confined)
+        if any(type(one) is not frozenset for one in sets) or type(self.registry) not in (frozenset, type(None)):
+            raise TypeError("halts, installed, confined and registry are frozen sets")
         for values in (self.grants, self.approvals, self.guarded, self.sealed, self.notes):
             if type(values) is not tuple:
                 raise TypeError("grants, approvals, guarded, sealed and notes are tuples")

@@ -69,6 +69,10 @@ class Tool(msgspec.Struct, frozen=True, omit_defaults=True):
     def __post_init__(self) -> None:
         freeze_fields(self, "args")
 
+    def does_nothing_else(self, effects: Iterable[str]) -> bool:
+        """It declares none of these effects: only a text that it runs could have them."""
+        return {does.effect for does in self.does}.isdisjoint(effects)
+
     @property
     def kinds(self) -> frozenset[str]:
         """The kinds of its arguments."""
@@ -207,6 +211,32 @@ class Enforce(msgspec.Struct, frozen=True, omit_defaults=True):
     observe_until: str | None = None
 
 
+Confine = Literal["required", "preferred", "off"]
+"""Whether commands run inside limits that the kernel holds."""
+
+
+class Limits(msgspec.Struct, frozen=True, omit_defaults=True):
+    """How much one run may use. None: not limited."""
+
+    seconds: int | None = None
+    memory: int | None = None
+    """Bytes."""
+    processes: int | None = None
+    file_size: int | None = None
+    """Bytes."""
+
+
+class Sandbox(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What confined commands get beside what the rules say. None: not said."""
+
+    network: Literal["none", "policy", "open"] | None = None
+    """Nothing, the places that the URL rules name, or everything."""
+    home: Literal["private", "read"] | None = None
+    caches: tuple[str, ...] | None = None
+    hide: tuple[str, ...] = ()
+    limits: Limits | None = None
+
+
 class Alone(msgspec.Struct, frozen=True, omit_defaults=True):
     """What an agent may grant in the tasks that it issues, though nobody granted it to the agent itself."""
 
@@ -243,6 +273,8 @@ class Caller(msgspec.Struct, frozen=True, omit_defaults=True):
     on_violation: Halting | None = None
     enforce: Enforce | None = None
     project_code: Literal["allow", "deny"] | None = None
+    confine: Confine | None = None
+    sandbox: Sandbox | None = None
     at: str = ""
 
     def __post_init__(self) -> None:
@@ -415,6 +447,8 @@ class Policy(msgspec.Struct, frozen=True, omit_defaults=True):
     review: dict[str, str] | None = None
     enforce: Enforce | None = None
     project_code: Literal["allow", "deny"] | None = None
+    confine: Confine | None = None
+    sandbox: Sandbox | None = None
     hosts: dict[str, dict[str, str]] = {}
     protect: tuple[str, ...] = ()
     unprotect: tuple[str, ...] = ()

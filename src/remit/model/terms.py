@@ -36,7 +36,13 @@ CHANGING = frozenset({"write", "delete"})
 RISKS = ("low", "medium", "high", "critical")
 INTERACTIONS = ("autonomous", "confirmation", "interactive")
 LABELS = ("data", "production", "security", "ci", "dependencies", "migrations")
-CONTEXT_KEYS = ("mode", "environment", "session", "capsule", "cwd")
+CONTEXT_KEYS = {
+    "mode": "how the host runs, such as plan",
+    "environment": "where it runs, such as staging",
+    "session": "the session of the host",
+    "capsule": "the task of the call",
+    "cwd": "the working directory",
+}
 """What `when:` may look at."""
 
 MAX_CHAIN = 16

@@ -72,4 +72,16 @@ class NotAnticipated(msgspec.Struct, frozen=True):
         return f"{self.step} not-anticipated: no item of the passed plan covers this call"
 
 
-Line = Note | Covered | Anticipated | NotAnticipated
+class Unconfined(msgspec.Struct, frozen=True):
+    """A command that should run confined can't be: it is decided, and runs, as if nobody had wished that."""
+
+    why: str
+    step: int = 7
+
+    @property
+    def text(self) -> str:
+        """`7 runs unconfined: nothing here can hold …`."""
+        return f"{self.step} runs unconfined: {self.why}"
+
+
+Line = Note | Covered | Anticipated | NotAnticipated | Unconfined

@@ -17,6 +17,7 @@ from remit.model.call import NO_CONTEXT, Call, Context
 from remit.model.decision import Decision
 from remit.model.moments import exact_moment
 from remit.model.terms import ALLOW
+from remit.model.trace import Unconfined
 from remit.record.canonical import MAX_INT, CanonicalError, encode
 from remit.record.errors import LedgerError
 from remit.record.fields import Field, commit_all
@@ -37,6 +38,7 @@ EVENTS = (
     "violation",  # one that counts towards a halt
     "halt",  # an agent, a task or all of them: halted, or resumed by a person
     "incident",
+    "confined",  # a command ran inside limits: what held it, what it changed, what was found after it
     "resume",  # of the ledger
     "review",
     "rotation",  # of the ledger's key
@@ -136,6 +138,8 @@ class _Intent(msgspec.Struct):
     capsule: Any
     chain: Any
     code: str
+    confined: str | msgspec.UnsetType
+    """The digest of the profile that the command runs in; empty: it should run confined, and can't be."""
     context: dict[str, str] | msgspec.UnsetType
     data_tier: int | str
     decision: str
@@ -186,6 +190,7 @@ def intent_entry(snapshot: Snapshot, writer: str) -> Entry:
         capsule,
         chain,
         decision.code,
+        _confined(decision),
         msgspec.UNSET,
         decision.data_tier if decision.grade != "not understood" else "unknown",
         _VERDICTS[decision.verdict],
@@ -214,6 +219,13 @@ def intent_entry(snapshot: Snapshot, writer: str) -> Entry:
         data = _encoded_intent(body)
     opens = decision.verdict is ALLOW or decision.approval == ASKED_OF_HOST
     return Entry(_bounded(data), tuple(fields), call, "intent", opens)
+
+
+def _confined(decision: Decision) -> str | msgspec.UnsetType:
+    for duty in decision.obligations:
+        if duty.do == "confine" and duty.value is not None:
+            return duty.value
+    return "" if any(type(line) is Unconfined for line in decision.trace) else msgspec.UNSET
 
 
 def _set_private(body: _Intent, private: Mapping[str, Any], fields: list[Field]) -> None:

@@ -8,7 +8,7 @@ from remit.model.errors import RemitError
 from remit.model.text import shown
 
 if TYPE_CHECKING:
-    from remit.runners.process import Finished
+    from remit.confine.process import Finished
 
 
 class RunnerError(RemitError):

@@ -16,9 +16,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from remit.confine.process import Finished
 from remit.enforce.guard import Guard
 from remit.runners.errors import RunnerError
-from remit.runners.process import Finished
 from remit.runners.repository import check_repository
 from remit.runners.runner import Runner, plain_name
 from remit.runners.settings import git_variables, runner_settings

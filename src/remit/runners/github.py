@@ -14,10 +14,10 @@ from typing import Any, Literal
 
 import msgspec
 
+from remit.confine.process import Finished
 from remit.enforce.guard import Guard
 from remit.model.text import shown
 from remit.runners.errors import RunnerError
-from remit.runners.process import Finished
 from remit.runners.repository import check_repository
 from remit.runners.runner import Runner, plain_name
 from remit.runners.settings import git_variables, runner_settings

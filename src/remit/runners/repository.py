@@ -12,10 +12,10 @@ from collections.abc import Iterable, Mapping
 from fnmatch import fnmatchcase
 from pathlib import Path
 
+from remit.confine.process import Bounds, Finished, run_process
 from remit.languages.programs.profiles import profile_of
 from remit.model.text import shown
 from remit.runners.errors import RunnerError
-from remit.runners.process import Bounds, Finished, run_process
 from remit.runners.settings import runner_settings
 
 _BOUNDS = Bounds(seconds=20.0, bytes=8_000_000)

@@ -18,12 +18,12 @@ from contextvars import ContextVar
 from pathlib import Path
 from typing import ClassVar, ParamSpec, TypeVar
 
+from remit.confine.process import Bounds, Finished, run_process
 from remit.enforce.declared import Shell
 from remit.enforce.errors import CallRefused, Refused
 from remit.enforce.guard import Guard
 from remit.model.text import shown
 from remit.runners.errors import RunnerError, RunnerFailed
-from remit.runners.process import Bounds, Finished, run_process
 from remit.runners.settings import runner_settings
 
 P = ParamSpec("P")
@@ -76,6 +76,8 @@ class Runner:
         """
         command = self.command(*words)
         with self.guard.agent(self.name, cwd=cwd):
+            if self.guard.confines(self.name):
+                return self._confined(command)
             found: Finished | Refused = self._call(command)
         if isinstance(found, Refused):
             raise CallRefused(found.decision)
@@ -115,22 +117,42 @@ class Runner:
 
     # Behind the guard
 
-    def _passed(self, command: str) -> Finished:
-        """Runs what was judged."""
+    def _confined(self, command: str) -> Finished:
+        """The same inside the limits that the policy gives the runner."""
+        words, program, stopped = self._found(command)
+        with tempfile.TemporaryDirectory(prefix="remit-runner-") as home:
+            ran = self.guard.run_program(
+                command,
+                (program, *words[1:]),
+                tool=self.tool,
+                environment=self._environment(home),
+                bounds=self.bounds,
+                stopped=stopped,
+            )
+        err = "".join((ran.err, *(f"{line}\n" for line in ran.messages)))
+        return Finished(words, ran.code, ran.out, err, ran.took, ran.truncated, ran.timed_out)
+
+    def _found(self, command: str) -> tuple[tuple[str, ...], str, Callable[[], bool]]:
+        """The words of a command, its program, and what says that it must end. Raises RunnerError."""
         words = vector(command)
         if self.programs and words[0] not in self.programs:
             raise RunnerError(f"{self.name} runs only {', '.join(self.programs)}, not `{shown(words[0])}`")
-        stop, directory = _stop.get(), self.guard.directory
         program = self._find(words[0])
-        self._check(words, directory)
+        self._check(words, self.guard.directory)
+        stop = _stop.get()
+        return words, program, stop.is_set if stop is not None else lambda: False
+
+    def _passed(self, command: str) -> Finished:
+        """Runs what was judged."""
+        words, program, stopped = self._found(command)
         with tempfile.TemporaryDirectory(prefix="remit-runner-") as home:
             return run_process(
                 words,
                 program=program,
-                directory=directory,
+                directory=self.guard.directory,
                 environment=self._environment(home),
                 bounds=self.bounds,
-                stopped=stop.is_set if stop is not None else lambda: False,
+                stopped=stopped,
             )
 
     def _check(self, words: tuple[str, ...], directory: Path) -> None:

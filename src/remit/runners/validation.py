@@ -16,10 +16,10 @@ from typing import Any
 
 import msgspec
 
+from remit.confine.process import Finished
 from remit.enforce.guard import Guard
 from remit.model.text import did_you_mean, shown
 from remit.runners.errors import RunnerError
-from remit.runners.process import Finished
 from remit.runners.runner import Runner, quoted
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from remit.scan.model import Account, Entry, Extent, Mark, Survey
+from remit.scan.model import Account, Entry, Extent, Kind, Mark, Survey
 from remit.scan.vocabulary import capability
 
 COLUMNS = ("read", "search", "write", "shell", "network", "delegate", "mcp", "other")
@@ -35,6 +35,7 @@ def board(survey: Survey) -> list[Line]:
         Line(agent.name, agent.team, account, tuple(_cell(account, column) for column in COLUMNS))
         for agent in survey.agents
         for account in agent.accounts
+        if account.kind is not Kind.ROSTER
     ]
 
 

@@ -13,7 +13,7 @@ from remit.scan.model import Claim, Place
 if TYPE_CHECKING:
     from remit.scan.front_matter import Head
 
-_WORK = r"(?:analysis|analyst|agent|sub-?agent|critique|critic|reviewer|review|role|mode|audit|auditor|explorer|exploration|research|researcher|investigation|access|specialist|inspection|validator|planner|advisor|assistant)"
+_WORK = r"(?:analysis|analyst|agent|sub-?agent|critique|critic|reviewer|review|role|mode|audit|auditor|explorer|exploration|research|researcher|investigation|access|specialist|inspection|validator|planner|advisor|assistant|helper|guide|checker|scanner|inspector|summarizer|consultant|scout|verifier|analyzer)"
 _NO_CHANGE = r"(?:modify|edit|change|alter|touch|write|create|delete)"
 _READ_ONLY = (
     # "Read-only analysis of code", "Strictly read-only.", as a sentence or heading of its own
@@ -42,14 +42,32 @@ _READ_ONLY = (
         re.IGNORECASE,
     ),
 )
+_OWN = r"(?:(?:strictly |purely |fully )?read[- ]only|nur lesend|nur lesen|(?:en )?lecture seule|s[oó]lo lectura|(?:somente|apenas) leitura|sola lettura|只读|읽기 전용)"
+_DESCRIBED = (
+    # What a description may say in passing, since it is about the agent: "Reviews code (read-only)", "…, read-only."
+    re.compile(rf"(?:^|[,;:(—–]|\s-)\s*{_OWN}\s*(?:[.!;,)—–].*)?$", re.IGNORECASE),
+    re.compile(
+        r"\b(?:with|has|have) (?:strictly |purely )?read[- ]only (?:access|permissions?|rights)"
+        r"(?: (?:to|on) (?:the |this |your )?(?:code|codebase|project|repository|repo|files|workspace))?\s*(?:[.!;,)].*)?$",
+        re.IGNORECASE,
+    ),
+    re.compile(
+        r"^(?:use this agent for )?read[- ]only (?:[\w-]+ ){0,3}"
+        r"(?:agent|audit|auditor|review|reviewer|analysis|analyst|research|researcher|exploration|explorer|reconnaissance|inspection)\b",
+        re.IGNORECASE,
+    ),
+    re.compile(rf"^(?:performs?|does|provides?|conducts?) read[- ]only (?:code |security )?{_WORK}\b", re.IGNORECASE),
+)
+_HINT = re.compile(r"read[- ]only|\b(?:not|never|cannot)\b|n't\b", re.IGNORECASE)
 _EXCEPT = re.compile(
     r"\b(?:except|unless|other than|apart from|besides|outside|only (?:in|to|under)|reports?|until|without (?:permission|approval|asking|confirmation)"
-    r"|not read-only|isn't read-only|directly|before|if|when|by default|default\)|\+|agents \(|agents:|read-only (?:commands?|tools?|operations?|git|checks?|replica|database|queries|api|sql|file ?system|mount|workflow))"
-    r"|\+ (?:create|write)",
+    r"|not read-only|isn't read-only|give|grant|each agent|directly|before|if|when|by default|default\)|\+|agents \(|agents:|read-only (?:commands?|tools?|operations?|git|checks?|replica|database|queries|api|sql|file ?system|mount|workflow))"
+    r"|\+ (?:create|write)|\(\+",
     re.IGNORECASE,
 )
 _ALL_TOOLS = re.compile(
-    r"\b(?:full|unrestricted|complete) (?:tool )?access\b|\baccess to all tools\b|\ball tools\b", re.IGNORECASE
+    r"\b(?:full|unrestricted|complete) (?:tool )?access\b|\b(?:access to )?all (?:marked |available )?tools\b",
+    re.IGNORECASE,
 )
 _WRITES_REPORTS = re.compile(
     r"\b(?:write|writes|create|creates|save|saves|produce|produces|output|outputs|generate|generates)\b[^.\n]{0,60}?(?:\breports?\b|\bfindings\b|\breview\b|\.md\b|\.ya?ml\b|\.json\b|\bartifacts?\b|\bplan file\b|\bdocument\b)",
@@ -62,7 +80,19 @@ _PATIENCE = 400
 def claims_read_only(sentence: str) -> bool:
     """Whether a sentence says that the agent itself changes no file at all."""
     plain = sentence.strip()
-    return len(plain) < 400 and any(one.search(plain) for one in _READ_ONLY) and _EXCEPT.search(plain) is None
+    return (
+        len(plain) < 400
+        and _HINT.search(plain) is not None
+        and any(one.search(plain) for one in _READ_ONLY)
+        and _EXCEPT.search(plain) is None
+    )
+
+
+def _describes_read_only(sentence: str) -> bool:
+    """Whether a sentence of a description says that the agent changes nothing."""
+    if re.search(r"\bread[- ]only\b", sentence, re.IGNORECASE) and claims_read_only(sentence):
+        return True
+    return len(sentence) < 400 and any(one.search(sentence) for one in _DESCRIBED) and _EXCEPT.search(sentence) is None
 
 
 def claims_all_tools(text: str) -> bool:
@@ -80,7 +110,7 @@ def read_only_claim(head: Head, path: str) -> Claim | None:
     if isinstance(description, str) and len(description) < 4000:
         # examples in a description are about other things
         for sentence in re.split(r"(?<=[.!?])\s+|\\n|\n|<example>.*", description):
-            if re.search(r"\bread[- ]only\b", sentence, re.IGNORECASE) and claims_read_only(sentence):
+            if _describes_read_only(sentence.strip()):
                 return Claim(sentence.strip(), Place(path, head.line("description")))
     inside = False
     for number, line in enumerate(head.body.split("\n")[:_PATIENCE], head.body_line):

@@ -12,6 +12,7 @@ from remit.scan.front_matter import Head, read_head
 from remit.scan.model import Account, Entry, Extent, Kind, Mark, Place
 from remit.scan.vocabulary import Layout, capability, layouts, split_scope, tokens, words
 
+_NAMED_FOR_IT = re.compile(r"\.(?:agent|chatmode)\.md$")
 _EVERYTHING = frozenset({"*", "all", "inherit"})
 
 
@@ -26,9 +27,23 @@ def _is_never(path: str) -> bool:
     return any(re.search(pattern, f"/{path}", re.IGNORECASE) for pattern in words("never_definitions", ""))
 
 
+def is_headless(text: Text) -> bool:
+    """Whether a file lies where a host looks for definitions, and has no head."""
+    layout = layout_of(text.path)
+    return (
+        layout is not None
+        and layout.certain
+        and not text.link
+        and not _NAMED_FOR_IT.search(text.path)
+        and read_head(text.text) is None
+    )
+
+
 def read_definition(text: Text) -> Account | None:
     """What a definition says; None if the file is none."""
     head = read_head(text.text) if text.path.endswith(".md") and text.text.startswith(("---", "\ufeff---")) else None
+    if head is None and _NAMED_FOR_IT.search(text.path) and layout_of(text.path) is not None:
+        head = Head({}, {}, text.text, 1)  # the name of the file is enough: an agent without a list
     if head is None:
         return None
     layout = layout_of(text.path)
@@ -38,8 +53,12 @@ def read_definition(text: Text) -> Account | None:
         listed = _names(head.values.get("tools")) or []
         if not named or not any(capability(name) != "unknown" for name, _ in listed):
             return None
-    elif not layout.certain and not ({"name", "description"} <= set(head.values)):
+    elif not layout.certain and (not {"name", "description"} <= set(head.values) or _is_kept_away(text.path)):
         return None
+    if isinstance(head.values.get("name"), dict):
+        return None  # `name: {agent-name}`: a template
+    if head.values and not {"name", "description", "tools"} & set(head.values) and not head.recovered:
+        return None  # a page with a head of its own
     host = layout.host if layout is not None else next(iter(words("collections", "")))
     form = layout.form if layout is not None else "list"
     name = head.values.get("name")
@@ -56,6 +75,10 @@ def read_definition(text: Text) -> Account | None:
         read_only=read_only_claim(head, text.path),
         all_tools=all_tools_claim(head, text.path),
         reports=writes_reports(head),
+        gated=head.values.get("permissionMode") == "plan",
+        taken=_taken(head, entries),
+        hands_to=_hands_to(head, text.path, entries),
+        offers=_named(head, text.path, "handoffs"),
         recovered=head.recovered,
     )
 
@@ -91,6 +114,41 @@ def _tools(head: Head, path: str, form: str) -> tuple[Extent, list[Entry]]:
         ),
         *denied,
     ]
+
+
+def _taken(head: Head, entries: list[Entry]) -> tuple[str, ...]:
+    listed = {
+        name for key in ("tools", "allowed-tools", "allowedTools") for name, _ in _names(head.values.get(key)) or []
+    }
+    return tuple(entry.tool for entry in entries if entry.mark is Mark.NO and entry.tool in listed)
+
+
+def _is_kept_away(path: str) -> bool:
+    """Whether a file lies in a folder of agents that holds no agents: an archive, templates."""
+    parts = path.lower().split("/")[:-1]
+    if any(part in words("not_agents_at_all", "") for part in parts):
+        return True
+    below = parts[len(parts) - parts[::-1].index("agents") :] if "agents" in parts else ()
+    return any(part in words("not_agents", "") for part in below)
+
+
+def _hands_to(head: Head, path: str, entries: list[Entry]) -> tuple[tuple[str, Place], ...]:
+    """The agents that an agent can start: `agents: […]`, `Task(a, b)`."""
+    found = list(_named(head, path, "agents"))
+    for entry in entries:
+        if entry.scope and entry.mark is Mark.SCOPED and capability(entry.tool) == "delegate":
+            found += [(name, entry.place) for name in tokens(entry.scope)]
+    return tuple(dict.fromkeys(found))
+
+
+def _named(head: Head, path: str, key: str) -> tuple[tuple[str, Place], ...]:
+    """The agents in a list of names, or of `{agent: …}`."""
+    value = head.values.get(key)
+    items = value if isinstance(value, list) and not head.recovered else []
+    names = (item.get("agent") if isinstance(item, dict) else item for item in items)
+    return tuple(
+        (name.strip(), Place(path, head.line(key))) for name in names if isinstance(name, str) and name.strip()
+    )
 
 
 def _mentions_tools(head: Head) -> bool:

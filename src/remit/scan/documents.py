@@ -7,7 +7,7 @@ so), the other agents. Tables of a product's user roles, and of general advice, 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 
 import msgspec
 
@@ -15,7 +15,7 @@ from remit.scan.claims import claims_all_tools, claims_read_only
 from remit.scan.files import Text
 from remit.scan.markdown import Document, Line, Row, Table, read_markdown
 from remit.scan.model import Account, Claim, Entry, Extent, Kind, Mark, Place
-from remit.scan.names import key_of, resolve
+from remit.scan.names import Names, is_short_for, key_of, short_names
 from remit.scan.vocabulary import (
     bare,
     capability,
@@ -51,7 +51,20 @@ _REFUSED = re.compile(
     r"[^:]{0,30}:\*{0,2}\s*(?P<list>.+)$",
     re.IGNORECASE,
 )
-_SCOPE = re.compile(r"^\*{0,2}`?(?P<tool>[\w./-]+)`?\s*(?:🔒|⚠️?|\(scoped\))\*{0,2}\s*[—–:-]+\s*(?P<scope>.+)$")
+_SCOPE = re.compile(r"^\*{0,2}`?(?P<tool>[\w./-]+)`?\s*(?:🔒|✋|⚠️?|\(scoped\))\*{0,2}\s*[—–:-]+\s*(?P<scope>.+)$")
+_EVERY_TOOL = re.compile(
+    r"^(?:\*|everything|any tools?|(?:all|full|complete)(?:(?: available| the)? (?:tools?|toolset|tool access))?)"
+    r"(?: ?\(\*\))?"
+    r"(?: ?(?:\+|and|plus) ?mcp(?: tools)?)?$",
+    re.IGNORECASE,
+)
+_READS = re.compile(r"^(?:strictly )?read[- ]only(?: ?\(.*\))?$", re.IGNORECASE)
+_OWN_MATRIX = re.compile(r"<!--\s*remit:\s*matrix\s*-->")
+"""What `remit docs` writes: agents across, tools down."""
+_MOST_TITLES = 500
+_MOST_ACCOUNTS = 2_000
+"""What is read of one document: no person writes more."""
+_NAME = re.compile(r"[@\w](?:[\w .&/#-]|\+(?! )){0,50}")
 _IDENTIFIER = re.compile(r"[A-Za-z_][\w:./*-]*")
 
 
@@ -59,17 +72,24 @@ class Reader:
     """Reads the documents of a repository; `agents` are names that are known from its definitions."""
 
     def __init__(self, agents: Iterable[str]) -> None:
-        self.agents = {key_of(name): name for name in agents}
+        names = list(agents)
+        self.agents = {**short_names(names), **{key_of(name): name for name in names}}
+        self.known = Names([*self.agents.values(), *self.agents])
 
     def read(self, text: Text) -> list[Account]:
         """All that a document says of agents."""
         document = read_markdown(text.text)
         found: list[Account] = []
+        rest: list[Table] = []
         for table in document.tables:
-            found += self._table(text, document, table)
+            accounts = self._table(text, document, table)
+            found += accounts
+            rest += [] if accounts else [table]
+        found += self._roster(text, rest)
+        found = found[:_MOST_ACCOUNTS]
         named = {key_of(account.agent) for account in found} | set(self.agents)
-        found += self._sections(text, document, [account.agent for account in found], named)
-        return found
+        found += self._sections(text, document, Names(account.agent for account in found), named)
+        return found[:_MOST_ACCOUNTS]
 
     def _table(self, text: Text, document: Document, table: Table) -> list[Account]:
         head = table.head.cells
@@ -90,40 +110,77 @@ class Reader:
         agent = next((n for n, cell in enumerate(head) if is_heading(cell, "agent")), None)
         tools = next((n for n, cell in enumerate(head) if n != agent and is_heading(cell, "tools")), None)
         refused = next((n for n, cell in enumerate(head) if n != agent and is_heading(cell, "forbidden")), None)
+        posture = None
+        if agent is not None and tools is None:
+            posture = next((n for n, cell in enumerate(head) if n != agent and is_heading(cell, "posture")), None)
+            tools = posture
         if agent is None or (tools is None and refused is None):
             return None
         found = []
         if tools is not None and sum(bare(row.cells[tools]).isdigit() for row in table.rows) * 2 > len(table.rows):
             return None  # how many, not which
+        complete = tools is None or _names_tools(row.cells[tools] for row in table.rows)
+        if posture is not None and not complete:
+            return None
         for row in table.rows:
-            name = bare(without_emoji(row.cells[agent]))
+            name = agent_name(row.cells[agent])
             if not name or len(name) > 80:
                 continue
-            found.append(self._row(text, table, row, name, tools, refused))
+            found.append(self._row(text, row, name, tools, refused, complete=complete, coarse=posture is not None))
         known = sum(is_tool_name(entry.tool) for account in found for entry in account.entries)
         total = sum(len(account.entries) for account in found)
         if total and not known and not any(key_of(account.agent) in self.agents for account in found):
             return None
         return found or None
 
-    def _row(self, text: Text, table: Table, row: Row, name: str, tools: int | None, refused: int | None) -> Account:
+    def _row(
+        self,
+        text: Text,
+        row: Row,
+        name: str,
+        tools: int | None,
+        refused: int | None,
+        *,
+        complete: bool,
+        coarse: bool,
+    ) -> Account:
         place = Place(text.path, row.line)
         entries: list[Entry] = []
         extent = Extent.LIST
         if tools is not None:
             extent, entries = listed(row.cells[tools], place)
         denied = listed(row.cells[refused], place, Mark.NO)[1] if refused is not None else []
-        rest = [cell for n, cell in enumerate(row.cells) if n not in (tools, refused)]
-        claim = next((cell for cell in rest if claims_read_only(bare(cell))), None)
+        if not complete:
+            extent = Extent.UNCLEAR  # names of servers and programs: what else the agent has is not said
+        claim = next((cell for n, cell in enumerate(row.cells) if n != refused and claims_read_only(bare(cell))), None)
         return Account(
             agent=name,
             kind=Kind.MATRIX,
             place=place,
             extent=extent if tools is not None else Extent.UNCLEAR,
             entries=(*entries, *denied),
-            closed=tools is not None,
+            closed=tools is not None and complete,
+            coarse=coarse,
             read_only=Claim(bare(claim), place) if claim else None,
         )
+
+    # Agent | Purpose | …
+
+    def _roster(self, text: Text, tables: Sequence[Table]) -> list[Account]:
+        """The agents that a document's tables name without their tools, if most of them are defined."""
+        names: dict[str, int] = {}
+        for table in tables:
+            if is_heading(table.head.cells[0], "agent"):
+                for row in table.rows:
+                    names.setdefault(agent_name(row.cells[0]), row.line)
+        listed = {name: line for name, line in names.items() if _NAME.fullmatch(name)}
+        known = sum(key_of(name) in self.agents for name in listed)
+        if known < 3 or known < 0.6 * len(names):
+            return []
+        return [
+            Account(agent=name, kind=Kind.ROSTER, place=Place(text.path, line), extent=Extent.UNCLEAR, closed=False)
+            for name, line in listed.items()
+        ]
 
     # Tool | … | Accessible by
 
@@ -162,9 +219,8 @@ class Reader:
             return None
         columns, rows = [bare(cell) for cell in head[1:]], [bare(row.cells[0]) for row in table.rows]
         about = " ".join((document.title, *table.headings, head[0], text.path))
-        across = self._axes(
-            columns, rows, about, head[0], [*self.agents.values(), *(one.text for one in document.headings)]
-        )
+        own = any(_OWN_MATRIX.match(line.text) and line.line == table.head.line - 1 for line in document.lines)
+        across = "agents" if own else self._axes(columns, rows, about, head[0], document)
         if across is None:
             return None
         blank_is_no = not any(found is not None and found[0] is Mark.NO for found in marked)
@@ -173,9 +229,10 @@ class Reader:
         return self._by_row(text, table, columns, blank_is_no=blank_is_no)
 
     def _axes(
-        self, columns: Sequence[str], rows: Sequence[str], about: str, corner: str, named: Sequence[str]
+        self, columns: Sequence[str], rows: Sequence[str], about: str, corner: str, document: Document
     ) -> str | None:
         """`agents` if the columns are agents and the rows tools, `tools` the other way round, None if uncertain."""
+        titles = _titles(document)
         if sum(bool(_PEOPLE.match(name)) for name in (*columns, *rows)) >= 2:
             return None
 
@@ -183,7 +240,8 @@ class Reader:
             return sum(is_tool_name(name) for name in names) / max(1, len(names))
 
         def agents(names: Sequence[str]) -> float:
-            return sum(resolve(name, named) is not None for name in names) / max(1, len(names))
+            found = sum(bool(self.known.resolve(name) or titles.resolve(name)) for name in names)
+            return found / max(1, len(names))
 
         agents_across = agents(columns) >= 0.5 or (is_heading(corner, "tool") and bool(_ABOUT_AGENTS.search(about)))
         agents_down = agents(rows) >= 0.5 or is_heading(corner, "agent")
@@ -218,7 +276,7 @@ class Reader:
     def _by_row(self, text: Text, table: Table, columns: Sequence[str], *, blank_is_no: bool) -> list[Account]:
         found = []
         for row in table.rows:
-            name = bare(without_emoji(row.cells[0]))
+            name = agent_name(row.cells[0])
             if not name:
                 continue
             place = Place(text.path, row.line)
@@ -244,7 +302,7 @@ class Reader:
 
     # ## Researcher / - **6 allowed:** …
 
-    def _sections(self, text: Text, document: Document, agents: Sequence[str], known: set[str]) -> list[Account]:
+    def _sections(self, text: Text, document: Document, agents: Names, known: set[str]) -> list[Account]:
         by_heading: dict[str, list[Line]] = {}
         for line in document.lines:
             if line.headings:
@@ -252,13 +310,21 @@ class Reader:
         places = {heading.text: heading.line for heading in document.headings}
         found = []
         for heading, lines in by_heading.items():
-            account = self._section(text, heading, places.get(heading, 1), lines, agents, known)
+            above = " ".join(lines[0].headings[:-1])
+            account = self._section(text, heading, places.get(heading, 1), lines, agents, known, above)
             if account is not None:
                 found.append(account)
         return found
 
     def _section(
-        self, text: Text, heading: str, line: int, lines: Sequence[Line], agents: Sequence[str], known: set[str]
+        self,
+        text: Text,
+        heading: str,
+        line: int,
+        lines: Sequence[Line],
+        agents: Names,
+        known: set[str],
+        above: str,
     ) -> Account | None:
         name = re.sub(r"^(?:§\s*)?[\d.]*\s*", "", without_emoji(bare(heading))).strip()
         if not name or len(name) > 60:
@@ -268,10 +334,10 @@ class Reader:
         scopes: dict[str, str] = {}
         for one in (msgspec.structs.replace(line, text=unescaped(line.text)) for line in lines):
             place = Place(text.path, one.line)
-            if (match := _LISTED.match(one.text)) and (got := listed(match["list"], place))[1]:
-                if not any(is_tool_name(entry.tool) for entry in got[1]):
+            if (match := _LISTED.match(one.text)) and (got := listed(match["list"], place)) != (Extent.LIST, []):
+                if not _names_tools([match["list"]]) and str(len(got[1])) != match["count"]:
                     continue
-                extent = Extent.LIST
+                extent = got[0]
                 entries += got[1]
                 if match["count"]:
                     counted = (int(match["count"]), place)
@@ -295,10 +361,13 @@ class Reader:
             else entry
             for entry in entries
         ]
-        owner = resolve(name, [*agents, *self.agents.values()])
-        if owner is None and not _ABOUT_AGENTS.search(heading) and agents:
-            owner = next((agent for agent in agents if resolve(agent, [name]) is not None), None)
-        if owner is None and not (_ABOUT_AGENTS.search(heading) or counted):
+        owner = agents.resolve(name) or self.known.resolve(name)
+        if owner is None and not _ABOUT_AGENTS.search(heading):
+            owner = next((agent for agent in agents.by_key.values() if is_short_for(agent, name)), None)
+        named = _ABOUT_AGENTS.search(heading) or (
+            _ABOUT_AGENTS.search(above) and re.fullmatch(r"\W*[\w-]+\W*", heading)
+        )
+        if owner is None and not (named or counted):
             return None
         return Account(
             agent=name,
@@ -313,17 +382,33 @@ class Reader:
         )
 
 
+def _titles(document: Document) -> Names:
+    """The headings of a document, which may name agents."""
+    return Names(one.text for one in document.headings[:_MOST_TITLES] if len(one.text) < 100)
+
+
+def agent_name(cell: str) -> str:
+    """The name in a cell: what is set off in it, or all of it."""
+    set_off = re.match(r"[\W_]*?(?:\*\*|__|`)@?([^*`_][^*`]*)(?:\*\*|__|`)", cell)
+    return bare(without_emoji(set_off[1] if set_off else cell))
+
+
 def listed(cell: str, place: Place, mark: Mark = Mark.YES) -> tuple[Extent, list[Entry]]:
     """The tools of a list in a cell or a line; a 🔒 behind a name makes it scoped."""
     plain = bare(cell)
     if _NOTHING.match(plain):
         return Extent.LIST, []
-    if re.match(r"^(?:\*|all(?: tools)?|everything|any tools?)$", plain, re.IGNORECASE):
+    if _EVERY_TOOL.match(plain):
         return (Extent.EVERYTHING, []) if mark is Mark.YES else (Extent.LIST, [Entry("*", mark, place)])
     entries = []
+    if _READS.match(plain):
+        return Extent.UNCLEAR, []  # a claim, and no list
+    cell = re.sub(r"\s\+\s", ", ", cell)
+    if cell.strip().startswith("[") and cell.strip().endswith("]"):
+        cell = cell.strip()[1:-1]
     for token in tokens(cell):
-        scoped = bool(re.search(r"🔒|⚠", token))
-        name, scope = split_scope(re.sub(r"\s*(?:🔒|⚠️?|✅|❌)\s*", "", token))
+        scoped = bool(re.search(r"🔒|⚠|✋", token))
+        name, scope = split_scope(re.sub(r"\s*(?:🔒|✋|⚠️?|✅|❌)\s*", "", token))
         name = name.strip().rstrip(".")
         if not name or len(name) > 60:
             continue
@@ -345,8 +430,12 @@ def _entry(tool: str, cell: str, place: Place, blank_is_no: bool) -> Entry | Non
     return Entry(tool, Mark.SCOPED, place, bare(cell)[:200])
 
 
-def documents(texts: Iterable[Text], agents: Iterable[str]) -> Iterator[Account]:
-    """What the documents among the texts say."""
-    reader = Reader(agents)
-    for text in texts:
-        yield from reader.read(text)
+def _names_tools(cells: Iterable[str]) -> bool:
+    """Whether what stands in these cells is tools, for the most part: then a tool that is not there is not granted."""
+    place = Place("", 0)
+    written = list(cells)
+    found = [listed(cell, place) for cell in written]
+    entries = [entry for _, some in found for entry in some]
+    known = sum(capability(entry.tool) != "unknown" for entry in entries)
+    sure = sum(extent is Extent.EVERYTHING for extent, _ in found) + sum(bool(_READS.match(bare(c))) for c in written)
+    return 2 * known >= len(entries) and (known > 0 or sure > 0)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Iterator
 
 import msgspec
@@ -40,9 +41,10 @@ _PAST = frozenset(
             "template",
             "backup",
         ),
-        *("research", "specs", "examples", "example", "samples"),
+        *("research", "specs", "examples", "example", "samples", "planning", "execplans", "roadmap", "sessions"),
     }
 )
+_DATED = re.compile(r"\d{4}-\d{2}-\d{2}")
 _SOURCES = (".ts", ".tsx", ".mts", ".js", ".mjs")
 
 
@@ -65,7 +67,8 @@ class Walk(msgspec.Struct):
     read: int = 0
     size: int = 0
     skipped: list[tuple[str, str]] = []
-    progress: Callable[[int, int], None] | None = None
+    progress: Callable[[str], None] | None = None
+    most: int = MOST
 
     def texts(self) -> Iterator[Text]:
         """Every text that may say something about agents, in the order of its path."""
@@ -104,9 +107,9 @@ class Walk(msgspec.Struct):
                     continue
                 self.files += 1
                 if self.progress is not None and self.files % 500 == 0:
-                    self.progress(self.files, self.read)
-                if self.files > MOST:
-                    self.skipped.append((path, f"only the first {MOST:,} files are looked at"))
+                    self.progress(f"looked at {self.files:,} files, read {self.read:,}")
+                if self.files > self.most:
+                    self.skipped.append((path, f"only the first {self.most:,} files are looked at"))
                     return
                 if is_candidate(path):
                     yield path
@@ -154,7 +157,8 @@ class Walk(msgspec.Struct):
 
 def is_past(path: str) -> bool:
     """Whether a document speaks of another time or of nobody: a plan, a report, an archive, a template."""
-    return any(part.lower() in _PAST for part in path.split("/")[:-1])
+    *folders, name = path.lower().split("/")
+    return any(part in _PAST for part in folders) or _DATED.match(name) is not None
 
 
 def is_candidate(path: str) -> bool:

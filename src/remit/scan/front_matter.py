@@ -28,8 +28,8 @@ class Head(msgspec.Struct, frozen=True):
     lines: dict[str, int]
     body: str
     body_line: int
-    recovered: bool
-    problem: str | None = None
+    recovered: str | None = None
+    """Why it is no YAML, if its lines were read instead."""
 
     def line(self, key: str) -> int:
         """Where a key stands, or the first line."""
@@ -54,9 +54,9 @@ def read_head(text: str) -> Head | None:
         node, problem = None, str(error)
     if node is not None and node.kind == MAP:
         lines = {key: place[0] + 1 for key, place in node.keys.items()}
-        return Head(plain(node), lines, below, body_line, False)
+        return Head(plain(node), lines, below, body_line)
     values, lines = _by_line(body)
-    return Head(values, lines, below, body_line, True, problem)
+    return Head(values, lines, below, body_line, problem or "it is no mapping")
 
 
 def _by_line(body: str) -> tuple[dict[str, Any], dict[str, int]]:
@@ -68,7 +68,7 @@ def _by_line(body: str) -> tuple[dict[str, Any], dict[str, int]]:
         if match:
             key = match[1]
             if key not in values:
-                values[key], lines[key] = _scalar(match[2] or ""), number
+                values[key], lines[key] = _value(match[2] or ""), number
             continue
         item = re.match(r"\s*-\s+(.*)", line)
         if item and key is not None and lines.get(key):
@@ -82,10 +82,15 @@ def _by_line(body: str) -> tuple[dict[str, Any], dict[str, int]]:
     return values, lines
 
 
+def _value(text: str) -> Any:
+    text = text.strip()
+    if text.startswith("[") and text.endswith("]"):
+        return [_scalar(part) for part in text[1:-1].split(",") if part.strip()]
+    return _scalar(text)
+
+
 def _scalar(text: str) -> Any:
     text = text.strip()
     if len(text) > 1 and text[0] == text[-1] and text[0] in "'\"":
         return text[1:-1]
-    if text.startswith("[") and text.endswith("]"):
-        return [_scalar(part) for part in text[1:-1].split(",") if part.strip()]
     return {"true": True, "false": False}.get(text, text)

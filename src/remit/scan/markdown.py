@@ -6,6 +6,7 @@ No renderer: what a scan needs is where things are, and a table is read the same
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 import msgspec
 
@@ -63,8 +64,9 @@ class Document(msgspec.Struct):
     headings: list[Line] = []
 
 
+@lru_cache(maxsize=2)
 def read_markdown(text: str, first: int = 1) -> Document:
-    """The parts of a text; `first` is the number of its first line."""
+    """The parts of a text; `first` is the number of its first line. Kept for those who look at one text in turn."""
     document = Document()
     above: list[tuple[int, str]] = []
     rows = text.split("\n")

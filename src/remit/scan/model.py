@@ -31,6 +31,9 @@ class Kind(StrEnum):
     SETTINGS = "settings"
     MATRIX = "matrix"
     SECTION = "section"
+    ROSTER = "roster"
+    """A table that names agents and not their tools."""
+    POLICY = "policy"
     RECORD = "record"
     CODE = "code"
 
@@ -85,11 +88,27 @@ class Account(msgspec.Struct, frozen=True, kw_only=True):
     all_tools: Claim | None = None
     reports: bool = False
     """Whether it tells the agent to write reports, so that a tool that creates files is meant."""
+    coarse: bool = False
+    """Whether it names kinds of tools, such as "read + create", and not tools."""
+    gated: bool = False
+    """Whether the host asks before the agent changes anything, whatever its tools."""
     counted: tuple[int, Place] | None = None
     """How many tools the place says that it lists."""
     reviewed: tuple[str, Place] | None = None
-    recovered: bool = False
-    """Whether its YAML was invalid, and lines were read instead."""
+    taken: tuple[str, ...] = ()
+    """Tools of its list that it takes away again."""
+    hands_to: tuple[tuple[str, Place], ...] = ()
+    """The agents that it names as those it hands work to."""
+    offers: tuple[tuple[str, Place], ...] = ()
+    """The agents that it offers a person to go on with."""
+    recovered: str | None = None
+    """Why its YAML could not be read, if lines were read instead."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What others may call the agent: its name, and for a definition the name of its file."""
+        stem = self.place.file.rpartition("/")[2].partition(".")[0]
+        return (self.agent, stem) if self.kind is Kind.DEFINITION and stem else (self.agent,)
 
     def allowed(self) -> list[Entry]:
         """The tools that it grants, scoped or not."""

@@ -7,7 +7,7 @@ where one must have stood is found by trying, and only a mark that a matrix uses
 from __future__ import annotations
 
 import re
-from functools import cache
+from functools import cache, lru_cache
 
 TABLES = ("cp1252", "cp1254", "mac_roman")
 _LOST = (0x81, 0x8D, 0x8F, 0x90, 0x9D)
@@ -42,7 +42,7 @@ def _bytes_of(table: str) -> dict[str, int]:
     return found
 
 
-@cache
+@lru_cache(maxsize=20_000)
 def _meant(run: str, table: str) -> str | None:
     """The run as it was meant, if all of it was decoded with this table."""
     known = _bytes_of(table)

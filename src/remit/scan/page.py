@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from html import escape
-
-from remit.model.shipped import shipped
-from remit.model.text import shown
+from remit.model.html import html_file
+from remit.model.html import text as _t
 from remit.scan.board import COLUMNS, SIGNS, Line, board
 from remit.scan.model import Entry, Finding, Survey
 
@@ -13,18 +11,15 @@ from remit.scan.model import Entry, Finding, Survey
 def html_page(survey: Survey) -> str:
     """The whole page."""
     heads = "".join(f"<th>{column}</th>" for column in COLUMNS)
-    parts = {
-        "summary": f"{len(survey.agents)} agents; {len(survey.findings)} findings; "
+    return html_file(
+        "scan",
+        title="What this repository says about its agents",
+        summary=f"{len(survey.agents)} agents; {len(survey.findings)} findings; "
         f"{survey.read:,} of {survey.files:,} files read.",
-        "findings": "".join(map(_finding, survey.findings)) or "<p>None.</p>",
-        "matrix": f"<tr><th>agent</th><th>source</th>{heads}</tr>" + "".join(map(_row, board(survey))),
-        "enforced": "".join(f"<li>{_t(who)}: {count} of {total}</li>" for who, count, total in survey.enforced),
-    }
-    page = shipped("catalog/pages/scan.html").decode()
-    for name, text in parts.items():
-        before, _, after = page.partition(f"<!--{name}-->")
-        page = before + text.replace("<!--", "") + after
-    return page
+        findings="".join(map(_finding, survey.findings)) or "<p>None.</p>",
+        matrix=f"<tr><th>agent</th><th>source</th>{heads}</tr>" + "".join(map(_row, board(survey))),
+        enforced="".join(f"<li>{_t(who)}: {count} of {total}</li>" for who, count, total in survey.enforced),
+    )
 
 
 def _row(line: Line) -> str:
@@ -49,7 +44,3 @@ def _opens(sign: str, entries: tuple[Entry, ...]) -> str:
     tools = [f"{entry.tool}: {entry.scope}" if entry.scope else entry.tool for entry in entries[:200]]
     items = "<br>".join(f"<code>{_t(tool)}</code>" for tool in tools)
     return f"<details><summary>{sign}</summary>{items}</details>"
-
-
-def _t(text: str) -> str:
-    return escape(shown(text, 400), quote=True)

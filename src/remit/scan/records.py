@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import islice
 from typing import Any
 
 import msgspec
@@ -18,8 +19,11 @@ from remit.scan.model import Account, Entry, Kind, Mark, Place
 
 _START = re.compile(r"^([ \t]*)agent_id:[ \t]*(\S.*)$", re.MULTILINE)
 _KEY = re.compile(r"^\s*([a-z_]+):[ \t]*(.*?)(?:\s+#.*)?$")
-_TOOL = re.compile(r"([A-Za-z_]\w*)\s*:\s*\{[^{}]{0,2000}?accessibleBy\s*:\s*\[([^\]]{0,2000})\]", re.DOTALL)
-_NAMED = re.compile(r"""name\s*:\s*['"]([\w.-]+)['"][^{}]{0,2000}?accessibleBy\s*:\s*\[([^\]]{0,2000})\]""", re.DOTALL)
+_ACCESSIBLE = re.compile(r"accessibleBy[\"']?\s*:\s*\[([^\]]{0,2000})\]")
+_GROUP = re.compile(r"\{[^{}]*\}")
+_NAMED = re.compile(r"""\bname["']?\s*:\s*['"]([\w.-]+)['"]""")
+_KEYED = re.compile(r"""([A-Za-z_][\w.-]*)["']?\s*:\s*\{[^{}]*$""")
+_MOST_DECLARED = 2_000
 _CALLER = re.compile(r"""(?:(\w+)\.(\w+))|['"]([\w:.-]+)['"]""")
 _BELOW = ("tools_allowed", "tools_forbidden", "data_tiers_allowed", "may_delegate_to", "resource_locks_allowed")
 
@@ -85,11 +89,16 @@ def account_of(record: Record, path: str) -> Account:
             yield Entry(str(name), mark, Place(path, record.lines.get(key, record.line)))
 
     reviewed = record.values.get("last_reviewed")
+    delegates = record.values.get("may_delegate_to")
+    delegates = delegates if isinstance(delegates, list) else []
     return Account(
         agent=record.agent,
         kind=Kind.RECORD,
         place=Place(path, record.line),
         entries=(*entries("tools_allowed", Mark.YES), *entries("tools_forbidden", Mark.NO)),
+        hands_to=tuple(
+            (str(name), Place(path, record.lines.get("may_delegate_to", record.line))) for name in delegates
+        ),
         reviewed=(str(reviewed), Place(path, record.lines.get("last_reviewed", record.line))) if reviewed else None,
     )
 
@@ -97,16 +106,36 @@ def account_of(record: Record, path: str) -> Account:
 def declared(text: Text) -> list[Account]:
     """Who may use which tool by `accessibleBy`, from source files only: in a document it is an example."""
     found: dict[str, list[Entry]] = {}
-    for pattern in (_TOOL, _NAMED):
-        for match in pattern.finditer(text.text):
-            place = Place(text.path, text.text.count("\n", 0, match.start()) + 1)
-            for caller in _CALLER.finditer(re.sub(r"//[^\n]*", "", match[2])):
-                name = caller[2] or caller[3]
-                found.setdefault(name, []).append(Entry(match[1], Mark.YES, place))
+    line, at = 1, 0
+    for match in islice(_ACCESSIBLE.finditer(text.text), _MOST_DECLARED):
+        tool, start = _declared_tool(text.text, match.start())
+        if tool is None:
+            continue
+        line, at = (
+            line + text.text.count("\n", at, start) if start >= at else text.text.count("\n", 0, start) + 1,
+            start,
+        )
+        for caller in _CALLER.finditer(re.sub(r"//[^\n]*", "", match[1])):
+            name = caller[2] or caller[3]
+            found.setdefault(name, []).append(Entry(tool, Mark.YES, Place(text.path, line)))
     return [
         Account(agent=name, kind=Kind.CODE, place=entries[0].place, entries=tuple(entries), closed=False)
         for name, entries in found.items()
     ]
+
+
+def _declared_tool(text: str, end: int) -> tuple[str | None, int]:
+    """The tool whose declaration a place lies in, and where it begins: `name: "x"` beside it, or the key before `{`."""
+    begin = max(0, end - 2000)
+    before = text[begin:end]
+    for _ in range(4):
+        before = _GROUP.sub(lambda found: " " * len(found[0]), before)
+    opened = before.rfind("{")
+    named = _NAMED.search(before, max(opened, 0))
+    if named is not None:
+        return named[1], begin + named.start()
+    keyed = _KEYED.search(before, before.rfind("\n", 0, opened) + 1) if opened >= 0 else None
+    return (keyed[1], begin + keyed.start()) if keyed is not None else (None, end)
 
 
 class Enum(msgspec.Struct, frozen=True):

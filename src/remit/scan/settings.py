@@ -9,10 +9,15 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from remit.scan.files import Text
-from remit.scan.model import Account, Entry, Extent, Kind, Mark, Place
+from remit.scan.model import Account, Agent, Entry, Extent, Kind, Mark, Place
 from remit.scan.vocabulary import layouts, split_scope
 
 EVERYBODY = "(every agent)"
+
+
+def is_everybody(agent: Agent) -> bool:
+    """Whether it stands for all agents, by settings alone; a definition may choose any name, even this one."""
+    return all(one.kind is Kind.SETTINGS and one.agent == EVERYBODY for one in agent.accounts)
 
 
 class Unreadable(ValueError):
@@ -87,11 +92,15 @@ def _servers(text: Text, found: dict[str, Any], host: str) -> Iterator[Account]:
 def _lists(text: Text, found: dict[str, Any], host: str) -> Iterator[Account]:
     tools = found.get("tools") if isinstance(found.get("tools"), dict) else {}
     entries: list[Entry] = []
-    for names, mark in ((_list(tools, "core", "allowed"), Mark.YES), (_list(tools, "exclude"), Mark.NO)):
-        for name in [*names, *(_list(found, "coreTools") if mark is Mark.YES else _list(found, "excludeTools"))]:
+    for names, mark, limit in (
+        (_list(tools, "allowed"), Mark.YES, None),
+        ([*_list(tools, "core"), *_list(found, "coreTools")], Mark.SCOPED, "ask"),  # there, and asked about
+        ([*_list(tools, "exclude"), *_list(found, "excludeTools")], Mark.NO, None),
+    ):
+        for name in names:
             tool, scope = split_scope(name)
             said = Mark.SCOPED if mark is Mark.YES and scope else mark
-            entries.append(Entry(tool, said, Place(text.path, _line(text, name)), scope))
+            entries.append(Entry(tool, said, Place(text.path, _line(text, name)), scope or limit))
     servers = found.get("mcpServers")
     if isinstance(servers, dict):
         entries += [Entry(f"mcp__{name}__*", Mark.YES, Place(text.path, _line(text, name))) for name in servers]

@@ -4,22 +4,32 @@ from __future__ import annotations
 
 import datetime
 import os
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Callable, Iterable, Sequence
 
 from remit.model.errors import RemitError
-from remit.scan.compare import compare, risky_pairs, tool_key
-from remit.scan.definitions import read_definition
-from remit.scan.document_lint import lint
+from remit.scan.definitions import is_headless, read_definition
 from remit.scan.documents import Reader
-from remit.scan.files import Text, Walk, is_past
+from remit.scan.files import MOST, Text, Walk, is_past
+from remit.scan.lint.agents import agent_findings, risky_pairs
+from remit.scan.lint.documents import document_findings
+from remit.scan.lint.policy import policy_findings
+from remit.scan.lint.settings import settings_findings, unreadable
+from remit.scan.lint.team import AGENTS_COUNTED, grouped, headless, stated_counts, team_findings
 from remit.scan.merge import merge
 from remit.scan.model import Account, Agent, Extent, Finding, Kind, Mark, Place, Survey, Weight
-from remit.scan.names import key_of
 from remit.scan.records import Record, account_of, declared, read_records
-from remit.scan.settings import EVERYBODY, Unreadable, read_settings
-from remit.scan.vocabulary import capability
+from remit.scan.settings import Unreadable, is_everybody, read_settings
+from remit.scan.vocabulary import tool_key
 
 _DOCUMENTS = (".md", ".markdown", ".mdx", ".mdc", ".txt")
+_SPEAKS = re.compile(
+    r"\|\s*:?-|-\s*\||agent_id|\b(?:allowed|permitted|granted|tools|prohibited|forbidden|denied|tier \d|agents)\b",
+    re.IGNORECASE,
+)
+"""What a document has at the least, if it says anything that a scan reads."""
+_KEPT = 32 * 1024 * 1024
+"""Characters of documents that are kept until the definitions are known; the rest is read twice."""
 _RANK = {Weight.ERROR: 0, Weight.WARNING: 1, Weight.NOTE: 2}
 
 
@@ -29,25 +39,48 @@ class ScanError(RemitError):
     code = "not-scanned"
 
 
-def scan(root: str, *, today: datetime.date, progress: Callable[[int, int], None] | None = None) -> Survey:
-    """What the repository at `root`, or the one file there, says about agents. Runs nothing. Raises ScanError."""
+def scan(
+    root: str,
+    *,
+    today: datetime.date,
+    progress: Callable[[str], None] | None = None,
+    policy: Sequence[Account] = (),
+    most: int = MOST,
+    look: Callable[[Text], None] | None = None,
+) -> Survey:
+    """What the repository at `root`, or the one file there, says about agents. Runs nothing. Raises ScanError.
+
+    `policy` is what a policy allows, to be compared with the rest; at most `most` files are looked at; `look` is shown
+    every text.
+    """
     if os.path.isfile(root):
         walk = Walk(os.path.dirname(os.path.abspath(root)))
         found = walk.read_file(os.path.basename(root))
-        texts = [found] if found is not None else []
-        walk.files, walk.read = 1, len(texts)
+        texts: Iterable[Text] = [found] if found is not None else []
+        walk.files, walk.read = 1, int(found is not None)
     elif os.path.isdir(root):
-        walk = Walk(os.path.abspath(root), progress=progress)
-        texts = list(walk.texts())
+        walk = Walk(os.path.abspath(root), progress=progress, most=most)
+        texts = walk.texts()
     else:
         raise ScanError(f"`{root}`: no such file or folder")
-    accounts, findings = _read(texts, today)
-    agents = [agent for agent in merge(accounts) if agent.name != EVERYBODY]
-    findings += [*compare(agents), *risky_pairs(agents), *_settings(accounts), *_names(agents)]
-    ordered = sorted(set(findings), key=lambda one: (_RANK[one.weight], one.code, one.agent or "", one.places))
+    reading = _Reading(walk, today, look)
+    accounts = [*reading.accounts(texts), *policy]
+    everybody = merge(accounts)
+    agents = [agent for agent in everybody if not is_everybody(agent)]
+    findings = [
+        *reading.findings,
+        *agent_findings(agents),
+        *team_findings(agents, reading.headless),
+        *stated_counts(reading.counted, agents, reading.headless),
+        *settings_findings(accounts),
+        *headless(reading.headless),
+        *risky_pairs(agents),
+        *(policy_findings(agents) if policy else ()),
+    ]
+    ordered = sorted(set(grouped(findings)), key=lambda one: (_RANK[one.weight], one.code, one.agent or "", one.places))
     return Survey(
         root=walk.root,
-        agents=tuple(merge(accounts)),
+        agents=tuple(agent for agent in everybody if any(one.kind is not Kind.ROSTER for one in agent.accounts)),
         findings=tuple(ordered),
         files=walk.files,
         read=walk.read,
@@ -56,97 +89,69 @@ def scan(root: str, *, today: datetime.date, progress: Callable[[int, int], None
     )
 
 
-def _read(texts: Sequence[Text], today: datetime.date) -> tuple[list[Account], list[Finding]]:
-    accounts: list[Account] = []
-    findings: list[Finding] = []
-    rest: list[Text] = []
-    for text in texts:
-        definition = read_definition(text)
-        if definition is not None:
-            accounts.append(definition)
-        elif text.path.endswith((*_DOCUMENTS, ".yaml", ".yml")):
-            if not is_past(text.path):
-                rest.append(text)
-        elif text.path.endswith((".json", ".jsonc", ".toml")):
-            try:
-                accounts += read_settings(text)
-            except Unreadable as error:
-                findings.append(_unreadable(text, str(error)))
-        else:
-            accounts += declared(text)
-    reader = Reader([account.agent for account in accounts if account.kind is Kind.DEFINITION])
-    for text in rest:
+class _Reading:
+    """What the files of a repository say. Definitions come first: documents are read by the names that they give."""
+
+    def __init__(self, walk: Walk, today: datetime.date, look: Callable[[Text], None] | None) -> None:
+        self.look = look
+        self.walk = walk
+        self.today = today
+        self.findings: list[Finding] = []
+        self.counted: list[tuple[str, Place]] = []
+        """Lines that say how many agents there are."""
+        self.headless: list[Place] = []
+        """Files in folders of definitions that have no head."""
+
+    def accounts(self, texts: Iterable[Text]) -> list[Account]:
+        """All that is said; findings inside one document are kept in `findings`."""
+        accounts: list[Account] = []
+        waiting: list[Text | str] = []
+        kept = 0
+        for text in texts:
+            if self.look is not None:
+                self.look(text)
+            definition = read_definition(text)
+            if definition is not None:
+                accounts.append(definition)
+                continue
+            if is_headless(text):
+                self.headless.append(Place(text.path, 1))
+            if text.path.endswith((*_DOCUMENTS, ".yaml", ".yml")):
+                if not is_past(text.path) and _SPEAKS.search(text.text):
+                    kept += len(text.text)
+                    waiting.append(text if kept < _KEPT else text.path)
+            elif text.path.endswith((".json", ".jsonc", ".toml")):
+                try:
+                    accounts += read_settings(text)
+                except Unreadable as error:
+                    self.findings.append(unreadable(text, str(error)))
+            else:
+                accounts += declared(text)
+        reader = Reader([name for one in accounts if one.kind is Kind.DEFINITION for name in one.names])
+        waiting.reverse()
+        while waiting:
+            if self.walk.progress is not None and len(waiting) % 100 == 0:
+                self.walk.progress(f"{len(waiting):,} documents to compare")
+            held = waiting.pop()
+            document = self.walk.read_file(held) if isinstance(held, str) else held
+            if document is not None:
+                accounts += self._document(document, reader)
+        return accounts
+
+    def _document(self, text: Text, reader: Reader) -> list[Account]:
         records: list[Record] = read_records(text)
         found = [account_of(record, text.path) for record in records]
         if text.path.endswith(_DOCUMENTS):
             found += reader.read(text)
-        accounts += found
-        if found:
-            findings += lint(text, found, records, today)
-    return accounts, findings
-
-
-def _unreadable(text: Text, why: str) -> Finding:
-    return Finding(
-        code="unreadable-settings",
-        weight=Weight.WARNING,
-        agent=None,
-        text=f"can't be read: {why[:120]}",
-        places=(Place(text.path, 1),),
-        why="the host may ignore the whole file, its prohibitions too",
-        fix="correct it",
-    )
-
-
-def _settings(accounts: Sequence[Account]) -> list[Finding]:
-    found = []
-    for account in accounts:
-        if account.kind is not Kind.SETTINGS or account.agent != EVERYBODY:
-            continue
-        wide = next(
-            (
-                e
-                for e in account.entries
-                if e.mark is Mark.YES and capability(e.tool) in ("shell", "everything") and e.scope is None
-            ),
-            None,
-        )
-        if account.extent is Extent.EVERYTHING or wide is not None:
-            found.append(
-                Finding(
-                    code="settings-allow-everything",
-                    weight=Weight.WARNING,
-                    agent=None,
-                    text=f"{account.host} runs `{wide.tool if wide else 'every tool'}` without asking, for every agent",
-                    places=(wide.place if wide else account.place,),
-                    why="whatever else a document says, any command runs",
-                    fix="allow named commands, or let Remit decide each call",
-                )
-            )
-    return found
-
-
-def _names(agents: Sequence[Agent]) -> list[Finding]:
-    """Names that one slip of a key turns into each other."""
-    found = []
-    keys = {key_of(agent.name): agent for agent in agents if len(key_of(agent.name)) > 5}
-    for key, agent in keys.items():
-        for at in range(len(key) - 1):
-            swapped = key[:at] + key[at + 1] + key[at] + key[at + 2 :]
-            if swapped != key and swapped in keys and key < swapped:
-                other = keys[swapped]
-                found.append(
-                    Finding(
-                        code="look-alike-names",
-                        weight=Weight.WARNING,
-                        agent=agent.name,
-                        text=f"`{agent.name}` and `{other.name}` differ by two letters that are swapped",
-                        places=(agent.accounts[0].place, other.accounts[0].place),
-                        why="a rule for one is easily read as a rule for the other",
-                        fix="if they are one agent, spell it one way",
-                    )
-                )
-    return found
+        self.findings += document_findings(text, found, records, self.today)
+        if text.path.endswith(_DOCUMENTS):
+            lines = text.text.split("\n") if "agents" in text.text.lower() else ()
+            self.counted += [
+                (line[:1000], Place(text.path, number))
+                for number, line in enumerate(lines, 1)
+                if "agents" in line.lower() and AGENTS_COUNTED.search(line[:1000])
+            ][:50]
+        return found
 
 
 def _enforced(agents: Sequence[Agent], accounts: Sequence[Account], policy: bool) -> list[tuple[str, int, int]]:

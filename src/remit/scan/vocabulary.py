@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
 import msgspec
@@ -20,6 +20,7 @@ _BREAKS = re.compile(r"[\s_.-]+")
 _WORDS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 _ESCAPE = re.compile(r"\\([_*`~|#<>\[\](){}.+!-])")
 _EMPHASIS = re.compile(r"(?<![\w/*])(\*{1,3}|__?)(?=[^\s*])([^*]+?)(?<=[^\s*/])\1(?![\w/*])")
+_AGENT_COLUMN = re.compile(r"(?:[\w-]+ ){0,2}(?:sub-?)?agents?(?: (?:name|type|id|file|role))?(?: ?\(.*\))?")
 _DECORATION = re.compile(r"[`~\"“”‘’]+|(?<!\w)'|'(?!\w)")
 
 
@@ -80,6 +81,7 @@ def _by_mark() -> dict[str, Mark]:
     return {word: Mark(name) for name, found in _catalog()["marks"].items() for word in found}
 
 
+@lru_cache(maxsize=20_000)
 def bare(written: str) -> str:
     """A cell or a name without emphasis, footnotes, links and blanks around it."""
     if written.strip().strip("`\"'") == "*":
@@ -103,14 +105,19 @@ def split_scope(token: str) -> tuple[str, str | None]:
     return match[1], None if scope in ("", "*", "**", ":*") else scope
 
 
-@cache
+def tool_key(tool: str) -> str:
+    """One text for all spellings of a tool's name."""
+    return _BREAKS.sub("", tool.lower())
+
+
+@lru_cache(maxsize=50_000)
 def capability(tool: str) -> str:
     """What a tool can do: a word of the catalog, `mcp` for one of a server, or `unknown`."""
     name, _ = split_scope(tool)
     if name in ("*", "all"):
         return "everything"
     lowered = _BREAKS.sub("", name.lower())
-    if name.startswith("mcp__") or name.lower().startswith("mcp:"):
+    if name.startswith("mcp__") or name.lower().startswith("mcp:") or lowered in ("mcp", "mcptools", "mcpservers"):
         return "mcp"
     known = _by_token()
     if lowered in known:
@@ -121,6 +128,11 @@ def capability(tool: str) -> str:
             return "mcp"
         return known.get(after) or known.get(before) or "unknown"
     return _by_word().get(name.lower().strip(), "unknown")
+
+
+def capability_word(written: str) -> bool:
+    """Whether a text is a word for a kind of tool, in some language, rather than the name of one."""
+    return written.lower().strip() in _by_word()
 
 
 def can_write(entry: Entry) -> bool:
@@ -172,14 +184,19 @@ def is_tool_name(written: str) -> bool:
     return kind != "unknown" and (kind != "mcp" or name.startswith("mcp__"))
 
 
+@lru_cache(maxsize=20_000)
 def is_heading(cell: str, key: str) -> bool:
     """Whether the heading of a column means `key` (`agent`, `tools`, `forbidden` …)."""
-    return bare(cell).lower().rstrip(":") in words("columns", key)
+    plain = bare(cell).lower().rstrip(":")
+    return plain in words("columns", key) or (key == "agent" and _AGENT_COLUMN.fullmatch(plain) is not None)
 
 
 def without_emoji(text: str) -> str:
-    """The text without pictures and what modifies them."""
-    return "".join(c for c in text if unicodedata.category(c) not in ("So", "Sk", "Mn", "Cf", "Cs", "Co", "Cn")).strip()
+    """The text without pictures and what modifies them; letters keep their marks."""
+    whole = unicodedata.normalize("NFC", text)
+    return "".join(
+        c for c in whole if unicodedata.category(c) not in ("So", "Sk", "Mn", "Cf", "Cs", "Co", "Cn")
+    ).strip()
 
 
 def tokens(value: str) -> list[str]:
@@ -202,4 +219,13 @@ def _parts(value: str) -> list[str]:
         else:
             part += character
     parts.append(part)
-    return [found for found in (bare(one) for one in parts) if found]
+    return [each for one in parts if (found := bare(one)) for each in _slashed(found)]
+
+
+def _slashed(name: str) -> list[str]:
+    """`Read/Edit/Bash` is three tools; `edit/editFiles` is one, of a host that groups its own."""
+    parts = [part.strip() for part in name.split("/")]
+    known = _by_token()
+    if all(part[:1].isupper() and tool_key(part) in known for part in parts):
+        return parts
+    return [name]

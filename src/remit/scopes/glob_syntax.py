@@ -103,7 +103,8 @@ def expand(text: str) -> tuple[Tokens, ...]:
     if len(text) > MAX_LENGTH:
         raise GlobError(f"a glob of more than {MAX_LENGTH} characters: {quoted(text)}")
     if "\\" in text:
-        raise GlobError(f"backslash in glob {quoted(text)}; write `[*]` for a literal star")
+        help_ = "write `/` between folders, and `[*]` for a literal star"
+        raise GlobError(f"backslash in glob {quoted(text)}; {help_}")
     if any(unicodedata.category(char) in {"Cc", "Cs", "Zl", "Zp"} for char in text if not char.isprintable()):
         raise GlobError(f"control character in glob {quoted(text)}")
     branches = _Reader(text).read()

@@ -43,6 +43,7 @@ class Misnamed(NamedTuple):
     near: str | None
     """The known name that it is probably meant to be: then it is a slip, and the policy does not load."""
     help: str = ""
+    """What to do; where it is no slip, what follows for a `may`."""
 
 
 class Unit(msgspec.Struct, frozen=True):
@@ -156,12 +157,20 @@ class Matcher:
         """The same in a few words, for a table."""
         return self.describe()
 
+    def in_full(self) -> str:
+        """The same with every limit that was written, however long, for a report."""
+        return self.describe()
+
     def refuses(self, unit: Unit) -> str | None:
         """Why a unit is not covered, where there is more to say than what would be; None if it is."""
         return None
 
     def given(self, given: Given) -> Matcher:
         """The same, for calls with this task and context."""
+        return self
+
+    def held(self, *, read: bool) -> Matcher:
+        """The same, where the kernel keeps what a command writes, and perhaps what it reads, to the rules."""
         return self
 
     def concerns(self, unit: Unit) -> bool:
@@ -257,6 +266,10 @@ class Kind:
         """The normal paths that a text in a language names: whoever looks at the disk follows these."""
         return ()
 
+    def local_programs(self, text: str, cwd: str | None, root: str | None) -> Iterable[str]:
+        """Programs that a text takes from the project if they are there: whoever looks at the disk can tell."""
+        return ()
+
     def patterns(self, text: str, cwd: str | None, root: str | None) -> Iterable[Glob]:
         """The patterns among whose matches links matter: whoever looks at the disk looks for some."""
         return ()
@@ -267,6 +280,10 @@ class Kind:
 
     def taken_for_files(self, text: str, cwd: str | None, root: str | None) -> Iterable[tuple[str, ...]]:
         """By command, paths that were taken for files by how they look: whoever looks at the disk sees if any is."""
+        return ()
+
+    def expanded_patterns(self, text: str, cwd: str | None, root: str | None) -> Iterable[Glob]:
+        """The patterns that stand for files which are there, and which a text changes."""
         return ()
 
     def changed_patterns(self, text: str, cwd: str | None, root: str | None) -> Iterable[Glob]:

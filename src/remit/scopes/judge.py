@@ -60,6 +60,14 @@ class Judge:
             found._text = None
         return found
 
+    def held(self, *, read: bool) -> Judge:
+        """The same for a command that runs confined: the kernel holds its writes to the rules, perhaps its reads."""
+        from copy import copy
+
+        found = copy(self)
+        found.parts = {kind: part.held(read=read) for kind, part in self.parts.items()}
+        return found
+
     def applies(self, context: Context, values: dict[str, list[Any]], units: list[Unit]) -> bool:
         """For `may`: the conditions on context and single arguments certainly hold."""
         if not context_holds(self.when, context):
@@ -95,7 +103,7 @@ class Judge:
             return failed
         if not self.mentions(unit):
             open_ = [name for name in ((unit.arg,) if unit.arg else unit.args) if name not in self.mentioned]
-            return [*failed, *(f"{name} must be left out, since no limit is set for it" for name in open_)]
+            return [*failed, *(f"{name} must be left out, or limited in `where`" for name in open_)]
         return []
 
     def obligation(self, unit: Unit) -> str | None:
@@ -150,12 +158,19 @@ class Judge:
         """The same in fewer words, for a table."""
         return self._described([f"{kind} {part.brief()}" for kind, part in self.parts.items()])
 
+    def in_full(self) -> str:
+        """The same with every limit that was written, for a report."""
+        return self._described([f"{kind} {part.in_full()}" for kind, part in self.parts.items()])
+
     def _described(self, parts: list[str]) -> str:
         if self.effects is not None:
             parts.append(f"effect {', '.join(self.scope.effect)}")
         parts.extend(f"{key} {'/'.join(map(str, wanted))}" for key, wanted in self.when)
         parts.extend(test.describe() for test in self.where)
-        return "; ".join(parts)
+        text = "; ".join(parts)
+        if self.exception is not None:
+            text += f"{' ' if text else ''}except {self.exception.describe()}"
+        return text
 
 
 def _might(unit: Unit, kind: str, part: Matcher) -> bool:

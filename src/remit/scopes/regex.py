@@ -17,6 +17,14 @@ class RegexError(ValueError):
     """A pattern that the engine refuses."""
 
 
+_LACKING = {
+    "(?=": "RE2 has no lookahead",
+    "(?!": "RE2 has no lookahead",
+    "(?<": "RE2 has no lookbehind",
+    "escape sequence: \\1": "RE2 has no backreferences",
+}
+
+
 @lru_cache(maxsize=1024)
 def compile_regex(pattern: str) -> Callable[[str], bool]:
     """A predicate for texts that `pattern` matches as a whole. Raises RegexError."""
@@ -32,7 +40,9 @@ def compile_regex(pattern: str) -> Callable[[str], bool]:
         compiled = re2.compile(pattern, options)
     except re2.error as error:
         text = error.args[0] if error.args else error
-        raise RegexError(text.decode() if isinstance(text, bytes) else str(text)) from None
+        said = text.decode() if isinstance(text, bytes) else str(text)
+        lacking = next((what for sign, what in _LACKING.items() if sign in said), None)
+        raise RegexError(f"{said}{f'; {lacking}, since it takes linear time' if lacking else ''}") from None
 
     def matches(text: str) -> bool:
         return compiled.fullmatch(text) is not None

@@ -12,13 +12,13 @@ from typing import Literal
 
 import msgspec
 
+from remit.confine.process import Bounds, Finished, run_process
 from remit.model.errors import InputError
 from remit.model.moments import moment
 from remit.model.rulebook import Rulebook
 from remit.model.text import shown
 from remit.record.past import PastCall
 from remit.runners.git import plain_revision
-from remit.runners.process import Bounds, Finished, run_process
 from remit.runners.repository import check_repository
 from remit.runners.runner import find_program, plain_environment
 from remit.runners.settings import git_variables

@@ -90,10 +90,11 @@ class Daemon:
         return HookAnswerer(host, enforcer, lambda: read_installed(self.state, host), self.state)
 
     def look(self) -> None:
-        """What ran in a host without a hook is recorded."""
+        """What ran in a host without a hook is recorded, and confined runs that nobody reported are finished."""
         for host, answerer in self.server.answerers.items():
             with suppress(RemitError):
                 answerer.look(read_installed(self.state, host), every=EVERY)
+                answerer.sweep()
 
     def serve(self) -> None:
         """Answers until `stop`."""

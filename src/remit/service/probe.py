@@ -243,6 +243,7 @@ DECIDED = frozenset(
         "capsule-constraint",
         "capsule-ended",
         "capsule-required",
+        "confine-unavailable",
         "data-tier",
         "delegation-not-allowed",
         "gate-open",

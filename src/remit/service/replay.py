@@ -18,6 +18,7 @@ from remit.grant.errors import GrantError
 from remit.model.call import Call
 from remit.model.decision import Decision
 from remit.model.facts import Capsule, Facts
+from remit.model.profile import HELD
 from remit.model.rulebook import Rulebook
 from remit.record.append import head_of
 from remit.record.past import PastCall, past_calls
@@ -70,7 +71,9 @@ def replay(calls: Iterable[PastCall], tasks: Tasks, old: Rulebook | None, new: R
             left_out += 1
             continue
         number += 1
-        facts = Facts(now=past.at.split(".")[0] + "Z", root=root, capsules=tasks.above(past.call), store=True)
+        facts = Facts(
+            now=past.at.split(".")[0] + "Z", root=root, capsules=tasks.above(past.call), store=True, confined=HELD
+        )
         after = foreseen(new, past.call, facts)
         before = foreseen(old, past.call, facts) if old is not None else None
         was = _word(before) if before is not None else _recorded(past)

@@ -9,6 +9,7 @@ import msgspec
 from remit.enforce.attempt import foreseen
 from remit.model.call import Call, Context
 from remit.model.facts import Facts
+from remit.model.profile import HELD
 from remit.model.rulebook import Rulebook
 from remit.model.terms import UNDERSTOOD
 from remit.record.past import PastCall
@@ -39,7 +40,8 @@ def changes_of(rulebook: Rulebook, past: PastCall, root: str) -> Changes:
     context = past.call.context
     plain = Context(cwd=context.cwd, mode=context.mode, environment=context.environment)
     call = Call(past.call.agent, past.call.tool, past.call.args, plain)
-    decision = foreseen(rulebook, call, Facts(now=past.at.split(".")[0] + "Z", root=root)).for_call(call.args)
+    facts = Facts(now=past.at.split(".")[0] + "Z", root=root, confined=HELD)
+    decision = foreseen(rulebook, call, facts).for_call(call.args)
     files, everywhere = dict[Touched, None](), False
     for target in decision.targets:
         if target.kind == "path" and target.effect in CHANGES:

@@ -22,6 +22,7 @@ from remit.model.call import Call, Context
 from remit.model.errors import NotUnderstood
 from remit.model.facts import Facts
 from remit.model.policy import Rule
+from remit.model.profile import HELD
 from remit.model.rulebook import Rulebook
 from remit.record.past import PastCall
 from remit.service.task_report import subject
@@ -131,7 +132,7 @@ def _used(past: PastCall, root: str) -> Used:
     rest = past.call.context
     context = Context(cwd=rest.cwd, mode=rest.mode, environment=rest.environment, data_tier=rest.data_tier)
     call = Call(past.call.agent, past.call.tool, past.call.args, context)
-    facts = Facts(now=past.at.split(".")[0] + "Z", root=root)
+    facts = Facts(now=past.at.split(".")[0] + "Z", root=root, confined=HELD)
     return Used(call, facts, past.at, past.decision, past.code, past.would)
 
 

@@ -14,6 +14,7 @@ from remit.declare.files import read_text
 from remit.forms.nodes import Node
 from remit.model.decision import Decision
 from remit.model.facts import Facts
+from remit.model.profile import HELD
 from remit.model.rulebook import Rulebook
 
 Outcome = Literal["passed", "failed"]
@@ -60,10 +61,12 @@ def _run(rulebook: Rulebook, file: TestFile, test: PolicyTest) -> TestResult:
 
 
 def _facts(rulebook: Rulebook, file: TestFile, test: PolicyTest) -> Facts:
-    facts = Facts()
+    facts = Facts(confined=HELD)
     for node in (file.facts, test.facts):
         if isinstance(node, Node):
             facts = facts_from(rulebook, node)
+            if "confined" not in node.value:
+                facts = msgspec.structs.replace(facts, confined=HELD)
     if facts.now is None and file.now is not None:
         facts = msgspec.structs.replace(facts, now=file.now)
     return facts

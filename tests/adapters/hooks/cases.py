@@ -95,7 +95,7 @@ class CaseEnforcer(Enforcer):
         self.decided = judged.decision
         return judged
 
-    def at(self, root: Path, state: Path, sealed: tuple[str, ...]) -> Enforcer:
+    def at(self, root: Path, state: Path, sealed: tuple[str, ...], confined: object = None) -> Enforcer:
         return self  # where the project lies is among what it is handed
 
     def _known(self, call: Call, rulebook: Rulebook, *, remembered: bool = False) -> Facts:

@@ -3,6 +3,7 @@
 import pytest
 
 from remit.languages.programs.understand import understand
+from remit.scopes.shell.placed import Placed
 
 UNDERSTOOD = """
 ls -la
@@ -136,6 +137,7 @@ def test_project_code(command):
 @pytest.mark.parametrize("command", commands(NOT_UNDERSTOOD))
 def test_not_understood_says_what(command):
     found = understand(command)
+    found = found._replace(acts=tuple(Placed(act, None, None).act for act in found.acts))
     assert found.grade == "not understood"
     assert found.problem or any(act.unknown or act.refused for act in found.acts)
 

@@ -37,12 +37,24 @@ def test_no_program_of_the_catalog_changes_files_past_locks():
     escaped = []
     for command in commands():
         for act in understand(command).acts:
-            told = {touch.effect for touch in act.touches}
+            told = {touch.effect for touch in act.touches if not touch.store}  # git's own store is under no lock here
             open_ = {"write", "delete"} & (act.own - act.asked) & set(FILE_EFFECTS)
             if open_ & told and act.grade == "understood":
                 decision = decide(rulebook, Call("a", "terminal", {"command": command}))
                 if decision.verdict.word == "allow":
                     escaped.append(command)
+    assert escaped == []
+
+
+def test_no_program_of_the_catalog_changes_a_store_elsewhere_past_locks():
+    rulebook = book(locks={"may": ["docs/**"]})
+    stores = [c for c in commands() if any(touch.store for act in understand(c).acts for touch in act.touches)]
+    assert "git commit" in stores
+    escaped = [
+        command
+        for command in stores
+        if decide(rulebook, Call("a", "terminal", {"command": f"cd ../x && {command}"})).verdict.word == "allow"
+    ]
     assert escaped == []
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from contextlib import nullcontext, suppress
+from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
@@ -17,7 +18,7 @@ from remit.adapters.hooks.grounds import Grounds, mirrored
 from remit.adapters.hooks.installed import Installed
 from remit.adapters.hooks.once import Uses
 from remit.adapters.hosts import registry
-from remit.adapters.hosts.interface import PLAIN_REFUSAL, Event, ReadsByItself, Reply
+from remit.adapters.hosts.interface import PLAIN_REFUSAL, Event, ReadsByItself, Reply, RunsConfined
 from remit.enforce.attempt import Enforcer, Passage, wait
 from remit.enforce.carrier import Carried, Carrier, Judged
 from remit.enforce.errors import GuardError
@@ -25,12 +26,15 @@ from remit.enforce.own_names import ACKNOWLEDGE, OWN_IN_HOST, REQUEST
 from remit.enforce.refusal import refusal
 from remit.grant.launches import MOST, launches
 from remit.model.call import Call, Context, Statement
-from remit.model.decision import Decision, Remedy
+from remit.model.decision import Decision, Obligation, Remedy
 from remit.model.errors import CallError, RemitError
 from remit.model.rulebook import Rulebook
 from remit.model.terms import ALLOW, ASK, DENY, HUMAN
 from remit.model.text import shown
 from remit.record.ids import is_id
+
+if TYPE_CHECKING:
+    from remit.adapters.hooks.confined import Confining
 
 
 class Answer(NamedTuple):
@@ -50,7 +54,7 @@ class HookAnswerer:
         """`installed` looks the record up, again for each question. Raises InstallError then."""
         self.host, self.enforcer, self.installed, self.state = registry.find(host), enforcer, installed, state
         self.uses = Uses(state)
-        self.grounds = Grounds(enforcer, state)
+        self.grounds = Grounds(enforcer, state, self.host)
         self.definitions = Definitions(self.host.definition_endings)
 
     @staticmethod
@@ -67,6 +71,18 @@ class HookAnswerer:
             pass
         return host.answer(refusal(Call("", ""), error.code, f"nothing can be decided: {error}"), None)
 
+    @cached_property
+    def confining(self) -> Confining:
+        """What runs confined."""
+        from remit.adapters.hooks.confined import Confining  # here: most policies confine nothing
+
+        return Confining(self.state, self.enforcer)
+
+    @property
+    def has_confined(self) -> bool:
+        """Whether something ever ran confined here."""
+        return os.path.isdir(self.state / "confine")
+
     def answer(self, data: bytes, *, alone: bool = False) -> Answer:
         """The answer to a question or report; `alone` if nobody attends the host. Never raises."""
         try:
@@ -78,6 +94,8 @@ class HookAnswerer:
             )
         if event.when in ("end", "other"):
             self.uses.sweep()
+            if self.has_confined:
+                self._end_confined(event)
             with suppress(RemitError):
                 self.look(self.installed(), every=0.0 if event.when == "end" else silence.EVERY)
             return Answer(self.host.last_resort.silence, ended=event.when == "end")
@@ -87,9 +105,10 @@ class HookAnswerer:
                 running = _id(event) if event.use else self._running(event)
                 if running is not None and (use is None or not use.ended):
                     self.enforcer.ended(running, "done" if event.failed is None else "failed", error=event.failed)
+                told = self._confined(running, event) if running is not None and self.has_confined else None
                 if use is not None:
                     use.end()
-                return Answer(self.host.last_resort.silence)
+                return Answer(told if told is not None else self.host.last_resort.silence)
             known = use.answered(event) if use is not None else None
             if known is not None:
                 return Answer(known)
@@ -97,6 +116,28 @@ class HookAnswerer:
             if use is not None:
                 use.answer(event, found.reply)
             return found
+
+    def _confined(self, running: str, event: Event) -> Reply | None:
+        """A run that is over is finished; what the agent is told of it. What runs on in the background is let."""
+        try:
+            texts = self.confining.end(running)
+            self.confining.sweep()
+        except Exception as error:  # whatever it is, it must not keep how the call ended from being recorded
+            texts = [f"Remit: what the command changed could not be looked at ({type(error).__name__})"]
+        return self.host.tell("\n".join(texts), event.failed) if texts and isinstance(self.host, RunsConfined) else None
+
+    def sweep(self) -> None:
+        """Confined runs that are over are finished, where no report of the host came. Never raises."""
+        if isinstance(self.host, RunsConfined) and self.has_confined:
+            with suppress(Exception):  # whoever looks next tries again
+                self.confining.sweep()
+
+    def _end_confined(self, event: Event) -> None:
+        """With a session ends all that runs confined in it."""
+        with suppress(Exception):  # the next one tries again
+            if event.when == "end":
+                self.confining.leave(event.session)
+            self.confining.sweep()
 
     def _judged(self, event: Event) -> Answer:
         """The answer to a question that nobody has answered yet."""
@@ -113,7 +154,7 @@ class HookAnswerer:
             )
             return self._refused(self.enforcer.refuse(call, refusal(call, "hooks-gone", reason), call_id=id_))
         enforcer = self.grounds.at(installed, event.cwd) if installed is not None else self.enforcer
-        carrier = HookCarrier(self, event, enforcer)
+        carrier = HookCarrier(self, event, enforcer, installed)
         passed = wait(enforcer.attempt(carrier))
         if isinstance(passed, Passage):
             reply = self.host.answer(_with_statement(passed.decision, carrier.statement), carrier.changed)
@@ -198,13 +239,17 @@ class HookCarrier(Carrier):
     knows_task = False
     always_carries = True
 
-    def __init__(self, answerer: HookAnswerer, event: Event, enforcer: Enforcer) -> None:
-        self.answerer, self.event, self.enforcer = answerer, event, enforcer
+    def __init__(
+        self, answerer: HookAnswerer, event: Event, enforcer: Enforcer, installed: Installed | None = None
+    ) -> None:
+        self.answerer, self.event, self.enforcer, self.installed = answerer, event, enforcer, installed
         self.call = _as_said(event)
         self.call_id = _id(event) if event.use else None
         self.statement: Statement | None = None
         """What the agent said when it asked for the call."""
         self.can = _CAN if answerer.host.can_change_args else _CAN - {"use-resolved-path"}
+        if isinstance(answerer.host, RunsConfined) and installed is not None and self.call_id is not None:
+            self.can |= {"confine"}
         self.changed: dict[str, Any] | None = None
         """The arguments that the host is to use; None where they stay as they are."""
         self.can_request = False
@@ -262,10 +307,25 @@ class HookCarrier(Carrier):
         for duty in decision.obligations if decision.would is None else ():
             if duty.do == "create-exclusively":
                 _check_new(str(self.event.args.get(duty.arg, "")), self.event.cwd)
+            elif duty.do == "confine":
+                self._check_confined(duty.arg)
             elif decision.verdict is ASK or duty.arg not in self.event.args:
                 raise GuardError(
                     f"{self.answerer.host.name} can't carry out `{duty.do}`", code="obligation-unsupported"
                 )
+
+    def _check_confined(self, arg: str) -> None:
+        """Raises RemitError where the host is in the way, or would no longer see what its own rules forbid."""
+        host, command = self.answerer.host, self.event.args.get(arg)
+        if not isinstance(host, RunsConfined) or self.installed is None or not isinstance(command, str):
+            raise RemitError(f"{host.name} can't run commands confined", code="confine-unavailable")
+        why = host.unconfinable(self.installed)
+        if why is not None:
+            raise RemitError(why, code="confine-unavailable")
+        rule = host.bars(self.installed, self.event.tool, command)
+        if rule is not None:
+            reason = f"{host.name}'s own rule `{shown(rule, 200)}` forbids it"
+            raise GuardError(reason, code="host-rule")
 
     def _check_read(self, judged: Judged, tool: str, args: dict[str, Any]) -> None:
         """Raises GuardError unless the agent may read by a call what the host would read by itself."""
@@ -296,13 +356,29 @@ class HookCarrier(Carrier):
         same = judged.call.args is self.call.args  # otherwise something was null, and counts as absent
         args = self.event.args if same else judged.call.args
         self.changed = {**args, **found} if found or not same else None
+        undo = self._confine(judged, [duty for duty in duties if duty.do == "confine"], args)
         if judged.decision.tool in OWN_IN_HOST and judged.decision.would is None and self.call_id is not None:
             from remit.adapters.hooks.stamp import stamped  # here: few calls are of Remit's own tools
 
             call = msgspec.structs.replace(judged.call, tool=judged.decision.tool)
             name = self.answerer.host.name
             self.changed = stamped(self.answerer.state, name, self.call_id, call, self.changed or args)
-        return Carried(judged.call.args)
+        return Carried(judged.call.args, undo)
+
+    def _confine(self, judged: Judged, duties: list[Obligation], args: dict[str, Any]) -> Callable[[], None] | None:
+        """The host is handed a ticket for the command; returns what takes it back. Raises Unconfinable."""
+        host = self.answerer.host
+        if not duties or not isinstance(host, RunsConfined) or self.call_id is None:
+            return None
+        if len(duties) > 1:
+            reason = f"{judged.call.agent} was handed work in several ways, and each has limits of its own"
+            raise RemitError(reason, code="confine-unavailable")
+        [duty], confining = duties, self.answerer.confining
+        command = str((self.changed or args)[duty.arg])
+        ticket = confining.prepare(judged, self.call_id, self.event.session, command, duty.value)
+        asks = judged.decision.verdict is ASK
+        self.changed = host.confined_args(self.changed or args, duty.arg, ticket.text, asks=asks)
+        return lambda: confining.take_back(ticket)
 
     def pending(self, decision: Decision) -> Decision:
         """A deny: once it is approved, the same call passes, once."""

@@ -15,6 +15,7 @@ import msgspec
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from remit.adapters.hooks.installed import Installed
     from remit.adapters.hosts.setup import Setup
     from remit.model.decision import Decision
 
@@ -142,3 +143,20 @@ class ReadsByItself(Protocol):
 
     def reads_now(self, root: Path) -> Iterable[tuple[str, str, tuple[str, dict[str, Any]]]]:
         """The same for the files of a project as they are: which file, what it makes the host read, and the call."""
+
+
+@runtime_checkable
+class RunsConfined(Protocol):
+    """A host whose shell can be given another command: one that starts the command confined (`hooks/confined.py`)."""
+
+    def confined_args(self, args: dict[str, Any], arg: str, text: str, *, asks: bool) -> dict[str, Any]:
+        """The arguments with `text` to run; `asks`: a person sees them before, who is to see the command itself."""
+
+    def unconfinable(self, installed: Installed) -> str | None:
+        """Why commands can't be confined here at all, for people; None: nothing in the host is in the way."""
+
+    def bars(self, installed: Installed, tool: str, command: str) -> str | None:
+        """A rule of the host's own that forbids the command, and would not see it any more; None: there is none."""
+
+    def tell(self, text: str, failed: str | None) -> Reply:
+        """The answer to a report that has something for the agent; `failed` as in the event."""

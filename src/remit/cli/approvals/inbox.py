@@ -35,7 +35,10 @@ def command(
     policy: PolicyOption = None,
     json: JsonOption = False,
 ) -> int:
-    """List or watch the calls that wait for a person's answer."""
+    """List or watch the calls that wait for a person's answer.
+
+    Examples: `remit approvals`, `remit approvals --watch`
+    """
     show = watching if watch else look
     return show(policy, every=every, json=json)
 

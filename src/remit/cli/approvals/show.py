@@ -30,7 +30,10 @@ _STATEMENT = ("intent", "because", "consequences", "anticipated")
 
 
 def command(name: AskArgument, full: FullOption = False, policy: PolicyOption = None, json: JsonOption = False) -> int:
-    """Show one waiting call: all arguments, with hidden characters marked, and what its texts would do."""
+    """Show one waiting call: all arguments, with hidden characters marked, and what its texts would do.
+
+    Example: `remit approvals show A-7f3`
+    """
     with to_look(policy) as found:
         living = must_look(found, "approval", name)
         asked = living.authority.asked(name)

@@ -29,7 +29,10 @@ def command(
     policy: PolicyOption = None,
     json: JsonOption = False,
 ) -> int:
-    """End a task and all tasks delegated from it; show what was revoked and what was never used."""
+    """End a task and all tasks delegated from it; show what was revoked and what was never used.
+
+    Example: `remit capsule end TASK-12`
+    """
     with to_change(policy) as living:
         book = living.book(machine=json)
         state = living.authority.state(name)

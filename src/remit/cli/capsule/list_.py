@@ -19,7 +19,10 @@ def command(
     policy: PolicyOption = None,
     json: JsonOption = False,
 ) -> int:
-    """List open tasks, or all tasks with --all."""
+    """List open tasks, or all tasks with --all.
+
+    Examples: `remit capsule list`, `remit capsule list --all`
+    """
     with to_look(policy) as living:
         states = living.authority.states(ended=every) if living is not None else []
         if agent is not None:

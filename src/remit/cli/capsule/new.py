@@ -53,7 +53,10 @@ def command(
     policy: PolicyOption = None,
     json: JsonOption = False,
 ) -> int:
-    """Give a task to an agent: show what it would allow and how far that reaches, then ask for confirmation."""
+    """Give a task to an agent: show what it would allow and how far that reaches, then ask for confirmation.
+
+    Examples: `remit capsule new task.yaml`, `remit capsule new task.yaml --expires 8h --dry-run`
+    """
     name = "stdin" if file == "-" else shown(file, 300)
     with to_change(policy) as living:
         rulebook, book = living.rulebook(machine=json)

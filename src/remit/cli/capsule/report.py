@@ -53,6 +53,8 @@ def command(
     """Report on a task: calls, files written, commands, questions, denials, hand-overs, unused grants.
 
     With --against, files that no allowed call explains come first, and the exit code is 1 if there are any.
+
+    Examples: `remit capsule report TASK-12`, `remit capsule report TASK-12 --format html > TASK-12.html`
     """
     form = ReportFormat.json if json else format
     if incident and against is None:

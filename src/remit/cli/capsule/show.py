@@ -20,7 +20,10 @@ IdArgument = Annotated[str, Argument(metavar="ID", help="The capsule.")]
 
 
 def command(name: IdArgument, policy: PolicyOption = None, json: JsonOption = False) -> int:
-    """Show a task: what it allows and how far that reaches, its limits, and its state."""
+    """Show a task: what it allows and how far that reaches, its limits, and its state.
+
+    Example: `remit capsule show TASK-12`
+    """
     with to_look(policy) as found:
         living = must_look(found, "capsule", name)
         rulebook, _ = living.rulebook(machine=json)

@@ -41,7 +41,10 @@ def command(
     dry_run: DryRunOption = False,
     json: JsonOption = False,
 ) -> int:
-    """Install Remit's hooks in a host's settings. Shows changes first, keeps existing settings, and is idempotent."""
+    """Install Remit's hooks in a host's settings. Shows changes first, keeps existing settings, and is idempotent.
+
+    Examples: `remit install claude-code`, `remit install claude-code --main builder`
+    """
     asking = at_terminal() and not json and not yes
     ask = main_agent(host) if asking else None
     wanted = Wanted(local, shared, managed, False if no_daemon else daemon or None)

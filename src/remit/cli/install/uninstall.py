@@ -18,7 +18,10 @@ def command(
     dry_run: DryRunOption = False,
     json: JsonOption = False,
 ) -> int:
-    """Remove Remit from a host. Restores the original files; if one has changed since, removes only Remit's parts."""
+    """Remove Remit from a host. Restores the original files; if one has changed since, removes only Remit's parts.
+
+    Examples: `remit uninstall claude-code`, `remit uninstall claude-code --dry-run`
+    """
     removal = prepare_removal(host, find_policy(policy))
     if removal is None:
         if json:

@@ -24,7 +24,10 @@ SpecArgument = Annotated[
 
 
 def add(spec: SpecArgument, policy: PolicyOption = None, state: StateOption = None, json: JsonOption = False) -> int:
-    """Add an anchor: compare what it already keeps with the log, and send it the newest checkpoint."""
+    """Add an anchor: compare what it already keeps with the log, and send it the newest checkpoint.
+
+    Example: `remit ledger anchor add file:/mnt/backup/remit.anchor`
+    """
     with ledger_to_change(policy, state) as opened:
         with opened.store.read() as view:
             specs = configured(view)
@@ -44,13 +47,19 @@ def add(spec: SpecArgument, policy: PolicyOption = None, state: StateOption = No
 
 
 def list_(policy: PolicyOption = None, state: StateOption = None, json: JsonOption = False) -> int:
-    """List the anchors and what each one keeps."""
+    """List the anchors and what each one keeps.
+
+    Example: `remit ledger anchor list`
+    """
     with find_ledger(policy, state) as opened:
         return _say(ask_anchors(opened.log, named(opened.log, opened.settings.anchors)), json=json)
 
 
 def remove(spec: SpecArgument, policy: PolicyOption = None, state: StateOption = None, json: JsonOption = False) -> int:
-    """Remove an anchor. The checkpoints it keeps stay there."""
+    """Remove an anchor. The checkpoints it keeps stay there.
+
+    Example: `remit ledger anchor remove file:/mnt/backup/remit.anchor`
+    """
     with ledger_to_change(policy, state) as opened:
         with opened.store.read() as view:
             specs = configured(view)
@@ -69,7 +78,10 @@ def remove(spec: SpecArgument, policy: PolicyOption = None, state: StateOption =
 
 
 def push(policy: PolicyOption = None, state: StateOption = None, json: JsonOption = False) -> int:
-    """Sign the head of the log and send it to every anchor. Exit code 1: an anchor did not receive it."""
+    """Sign the head of the log and send it to every anchor. Exit code 1: an anchor did not receive it.
+
+    Example: `remit ledger anchor push`
+    """
     with ledger_to_change(policy, state) as opened:
         return _say(opened.push(), json=json)
 

@@ -39,7 +39,10 @@ def command(
     """Move old entries into a folder that `remit ledger verify DIR` verifies alone. The log keeps their hashes.
 
     Only what is signed, anchored and streamed goes. What says how something stands stays in the store as well.
-    Exit code 1: an anchor did not take the newest checkpoint, so nothing was archived."""
+    Exit code 1: an anchor did not take the newest checkpoint, so nothing was archived.
+
+    Example: `remit ledger archive --to archive-2026 --before 2027-01-01`
+    """
     if (before is None) == (keep is None):
         raise InputError("say what is old: --before MOMENT, or --keep N")
     moment = moment_option(before, "--before")

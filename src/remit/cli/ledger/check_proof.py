@@ -28,7 +28,10 @@ def command(
     state: StateOption = None,
     json: JsonOption = False,
 ) -> int:
-    """Check a receipt offline. Exit code 1: it is not valid."""
+    """Check a receipt offline. Exit code 1: it is not valid.
+
+    Example: `remit ledger check-proof entry-42.proof --key ledger.vkey`
+    """
     try:
         with file.open("rb") as opened_file:
             text = opened_file.read(MAX_PROOF + 1)

@@ -49,7 +49,10 @@ def command(
 ) -> int:
     """Erase values permanently: arguments and statements. Entries and proofs stay; the ledger records the erasure.
 
-    The store's own log is emptied afterwards, so that it holds nothing of them. What may still is said."""
+    The store's own log is emptied afterwards, so that it holds nothing of them. What may still is said.
+
+    Examples: `remit ledger erase --seq 42`, `remit ledger erase --agent builder --before 2026-01-01`
+    """
     named = [bool(seq), call is not None, agent is not None or before is not None]
     if sum(named) != 1:
         raise InputError("name what is to go by --seq, by --call, or by --agent and --before")

@@ -34,7 +34,10 @@ def command(
     state: StateOption = None,
     json: JsonOption = False,
 ) -> int:
-    """Export the log: tiles (verifiable by others), JSON lines, or OCSF events."""
+    """Export the log: tiles (verifiable by others), JSON lines, or OCSF events.
+
+    Examples: `remit ledger export jsonl ledger.jsonl`, `remit ledger export ocsf -`
+    """
     if form is Form.tiles and (to == "-" or values or first):
         raise InputError("tiles go into a folder, whole and without values: leave out -, --values and --from")
     if form is Form.ocsf and values:

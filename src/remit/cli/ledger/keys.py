@@ -15,7 +15,10 @@ from remit.record.rotate import rotate as rotate_keys
 
 
 def list_(policy: PolicyOption = None, state: StateOption = None, json: JsonOption = False) -> int:
-    """List every public key that has signed the log, newest last."""
+    """List every public key that has signed the log, newest last.
+
+    Example: `remit ledger keys list`
+    """
     with find_ledger(policy, state) as opened:
         keys = [verifier.vkey for verifier in opened.log.verifiers]
     if json:
@@ -26,7 +29,10 @@ def list_(policy: PolicyOption = None, state: StateOption = None, json: JsonOpti
 
 
 def show(policy: PolicyOption = None, state: StateOption = None, json: JsonOption = False) -> int:
-    """Show the current public key, for people who check receipts and for witnesses."""
+    """Show the current public key, for people who check receipts and for witnesses.
+
+    Example: `remit ledger keys show > ledger.vkey`
+    """
     with find_ledger(policy, state) as opened:
         key = opened.log.verifiers[-1].vkey
     if json:
@@ -45,7 +51,10 @@ def rotate(
     state: StateOption = None,
     json: JsonOption = False,
 ) -> int:
-    """Create a new key. The old key signs an entry that names it, and keeps signing for a while."""
+    """Create a new key. The old key signs an entry that names it, and keeps signing for a while.
+
+    Example: `remit ledger keys rotate`
+    """
     with ledger_to_change(policy, state) as opened:
         opened.checkpoint()
         new = rotate_keys(opened.store, opened.keys, days=days, who=user_name(who))

@@ -28,7 +28,10 @@ def command(
     state: StateOption = None,
     json: JsonOption = False,
 ) -> int:
-    """Write a receipt (tlog-proof) for entry N: its bytes, the path to the root, and a signed checkpoint."""
+    """Write a receipt (tlog-proof) for entry N: its bytes, the path to the root, and a signed checkpoint.
+
+    Example: `remit ledger prove 42 > entry-42.proof`
+    """
     with ledger_to_look(policy, state) as opened:
         with opened.store.read() as view:
             entry = archived_entry(view, archive, seq) if archive is not None else entry_at(view, seq)

@@ -31,7 +31,10 @@ def command(
     state: StateOption = None,
     json: JsonOption = False,
 ) -> int:
-    """Resume a stopped ledger, with a recorded reason; needs a person's confirmation."""
+    """Resume a stopped ledger, with a recorded reason; needs a person's confirmation.
+
+    Example: `remit ledger resume --because 'disk replaced'`
+    """
     if not because.strip():
         raise InputError("say why it may go on: --because REASON")
     with find_ledger(policy, state) as opened:

@@ -20,7 +20,7 @@ from remit.cli.ledger.options import (
     ledger_to_look,
 )
 from remit.cli.options import AgentOption, JsonOption, PolicyOption, ToolOption
-from remit.cli.output import out, write
+from remit.cli.output import err, out, write
 from remit.cli.parameters import Argument, Option
 from remit.record.append import head_of
 from remit.record.archive import archived_entry, archived_values
@@ -50,7 +50,11 @@ def command(
     state: StateOption = None,
     json: JsonOption = False,
 ) -> int:
-    """Show one entry in full, or the newest entries that match the options."""
+    """Show one entry in full, or the newest entries that match the options.
+
+    Examples: `remit ledger show`, `remit ledger show 42`,
+    `remit ledger show --agent builder --decision deny --since 2026-11-01`
+    """
     wanted = filter_of(
         type=type,
         agent=agent,
@@ -66,7 +70,9 @@ def command(
             found = matching(view, wanted, limit)
         else:
             found = iter([archived_entry(view, archive, seq) if archive is not None else entry_at(view, seq)])
+        any_ = False
         for stored in found:
+            any_ = True
             data = stored.data
             kept = values_of(view, stored) if values else None
             if kept is not None and archive is not None and seq is not None:
@@ -78,6 +84,8 @@ def command(
                 out(entry_text(stored.seq, data, kept))
             else:
                 out_line(stored.seq, data)
+    if not any_ and not json:
+        err("no entry matches")
     return FINE
 
 

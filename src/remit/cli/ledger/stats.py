@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
+from pathlib import Path
 from typing import Annotated, Any
 
-from remit.cli.common import FINE
+from remit.cli.common import FINE, write_file
 from remit.cli.ledger.lines import out_ascii
 from remit.cli.ledger.options import SinceOption, StateOption, UntilOption, filter_of, ledger_to_look
+from remit.cli.ledger.stats_page import stats_page
 from remit.cli.options import JsonOption, PolicyOption
 from remit.cli.output import out, paint
 from remit.cli.parameters import Option
@@ -18,6 +20,7 @@ from remit.record.append import head_of
 from remit.record.log import newest_checkpoint
 from remit.record.open import OpenLog
 from remit.record.stats import count
+from remit.record.timeline import timeline
 from remit.store import Transaction
 
 
@@ -27,12 +30,24 @@ def command(
     top: Annotated[int, Option("--top", min=1, max=10_000, help="How many of each kind.")] = 10,
     policy: PolicyOption = None,
     state: StateOption = None,
+    html: Annotated[
+        Path | None, Option("--html", metavar="FILE", help="Also write one HTML page, with a timeline.")
+    ] = None,
     json: JsonOption = False,
 ) -> int:
-    """Count entries by agent, tool, decision, code, rule and day; size, last checkpoint, anchors."""
+    """Count entries by agent, tool, decision, code, rule and day; size, last checkpoint, anchors.
+
+    Examples: `remit ledger stats`, `remit ledger stats --html ledger.html`
+    """
     wanted = filter_of(since=since, until=until)
     with ledger_to_look(policy, state) as opened:
         found = gather(opened, wanted)
+        line = None
+        if html is not None:
+            with opened.store.read() as view:
+                line = timeline(view, wanted)
+    if html is not None:
+        write_file("--html", html, stats_page(found, _TITLES, top, line))
     if json:
         out_ascii(found)
     else:

@@ -38,7 +38,10 @@ def command(
 ) -> int:
     """Deliver events to the streams of the activated policy, or show the progress of each stream.
 
-    Exit code 1: a destination did not take them. They stay where they are, and are delivered next time."""
+    Exit code 1: a destination did not take them. They stay where they are, and are delivered next time.
+
+    Examples: `remit ledger stream`, `remit ledger stream --once`
+    """
     if once and follow:
         raise InputError("--once ends when all is delivered, --follow goes on: give one of them")
     with find_ledger(policy, None) as opened:

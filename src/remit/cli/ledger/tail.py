@@ -31,7 +31,10 @@ def command(
     state: StateOption = None,
     json: JsonOption = False,
 ) -> int:
-    """Show the newest entries; with -f, keep showing new ones."""
+    """Show the newest entries; with -f, keep showing new ones.
+
+    Examples: `remit ledger tail`, `remit ledger tail -f --agent builder`
+    """
     wanted = filter_of(type=type, agent=agent, tool=tool, decision=decision)
 
     def say(stored: Stored) -> None:

@@ -43,7 +43,10 @@ def command(
     state: StateOption = None,
     json: JsonOption = False,
 ) -> int:
-    """Verify every entry, checkpoint and stored value, and compare with all anchors. Exit code 1: not verified."""
+    """Verify every entry, checkpoint and stored value, and compare with all anchors. Exit code 1: not verified.
+
+    Examples: `remit ledger verify`, `remit ledger verify archive-2026`
+    """
     kept = [_read(path) for path in anchor or ()]
     if folder is not None:
         return _verify_folder(folder, key, kept, canonical=entries, json=json)

@@ -68,6 +68,8 @@ class Touch(NamedTuple):
     or each is copied as a link (`copy`)."""
     report: bool = False
     """An option names it as the place of a report or a cache."""
+    store: bool = False
+    """It is a store such as git's: in the workspace none of its files, elsewhere a change there."""
 
     @property
     def implied(self) -> bool:
@@ -110,7 +112,9 @@ class Reading:
         self.loose: list[str] = []
         """Words that are not literal, but mere text wherever they end up."""
         self.project = False
-        """It runs code of the workspace."""
+        """It runs code of the workspace, if that is where the code lies."""
+        self.code: list[Word] = []
+        """The files and folders that this code is in, besides the working directory."""
         self.directory: Word | None = None
         """Where it works, if not where the shell is."""
         self.links = ""

@@ -35,7 +35,7 @@ from remit.languages.programs.derived import (
     touch_unnamed,
 )
 from remit.languages.programs.find import read_find
-from remit.languages.programs.profiles import Option, Profile, profile_of
+from remit.languages.programs.profiles import Finds, Option, Profile, profile_of
 from remit.languages.programs.sed import read_sed
 from remit.languages.programs.tar import read_tar
 from remit.model.pattern import compile_later
@@ -64,6 +64,8 @@ _PATHS = frozenset(
 NEW_BRANCH = frozenset(("-b", "-B", "-c", "--create", "-C", "--force-create"))
 QUIET = frozenset(("-q", "--quiet", "--no-track"))
 _AIMS = frozenset(("branch", "context"))
+_CODE = frozenset(("read", "tree", "edit", "remote"))
+"""Kinds of arguments by which a program is told which code of the workspace it runs."""
 _REMOTE = compile_later(r"[A-Za-z][A-Za-z0-9+.-]*://|[^/\s]+:|[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)*\.[A-Za-z]{2,}/\S")
 """A URL, `host:path`, or a path that begins with a host name (`example.com/x`)."""
 _HELPER = compile_later(r"[A-Za-z0-9_-]+::")
@@ -121,6 +123,8 @@ class Interpreter:
         """It is asked for help: it says how it is used, and does nothing else."""
         self.perl: list[Word] = []
         """Programs for perl."""
+        self.finds: Finds | None = None
+        """Where it looks for the program that it runs."""
         self.named: list[tuple[str, Word]] = []
         """Values of options that could name what is installed, or where it comes from, each with its kind."""
 
@@ -144,6 +148,7 @@ class Interpreter:
         self.profile = profile
         self.pathspecs = self.pathspecs or profile.pathspecs
         self.settings = profile.settings or self.settings
+        self.finds = profile.finds or self.finds
         if profile.at_files:
             self._options_in_files(words)
         if not profile.sub:
@@ -447,6 +452,7 @@ class Interpreter:
             self._joined(plain)
             return
         pairs = _assign(kinds, plain, self.out)
+        self._code(profile, pairs)
         for word, kind in pairs:
             if kind == "command":
                 self.out.commands.append(plain[plain.index(word) :])
@@ -486,6 +492,16 @@ class Interpreter:
             touch_linked(self.out, plain, self.into, symbolic=symbolic)
         told = [_told(word) for word in plain]
         self.replaced = touch_unnamed(self.out, profile.special, told, seen, self.replaced)
+
+    def _code(self, profile: Profile, pairs: list[tuple[Word, str]]) -> None:
+        """Where the code of the workspace lies, as the first arguments tell: `pytest tests`, `go run ./x`."""
+        for word, kind in pairs if profile.grade == "project" else ():
+            if kind not in _CODE and not (kind == "target" and "/" in (word.text or "")):  # `bun run src/x.ts`
+                return  # what follows the name of a script is the script's
+            if kind == "remote" and word.text is not None and _is_remote(word.text) and set(word.text) & set("@:"):
+                self.out.unknown.append(f"runs code from elsewhere: `{word.raw}`")
+            elif word.text is not None:
+                self.out.code.append(word)
 
     def _switch(self, plain: list[Word], seen: set[str]) -> None:
         """A new branch at the commit that is checked out changes no file; any other one, what is different there."""
@@ -703,10 +719,11 @@ class Interpreter:
 
     def _script(self, word: Word) -> None:
         text = word.text
-        if text is None or text == "-" or text.startswith(("/", "~")) or ".." in text.split("/"):
+        if text is None or text == "-" or text.startswith(("/dev/", "/proc/")):
             self.out.unknown.append(f"runs `{word.raw}`")
         else:
             self.out.project = True
+            self.out.code.append(word)
             self.script_named(word)
         if text is not None and text != "-":
             self.out.touch("read", word)
@@ -836,10 +853,14 @@ def _aim_remote(out: Reading, word: Word) -> None:
     text = word.text
     if text is not None and _HELPER.match(text):
         out.unknown.append(f"`{text}` names a helper")
-    elif text is not None and _REMOTE.match(text) and not text.startswith(("./", "/", "../")):
+    elif text is not None and _is_remote(text):
         out.url(word)
     else:
         out.touch("read", word, deep=True)
+
+
+def _is_remote(text: str) -> bool:
+    return _REMOTE.match(text) is not None and not text.startswith(("./", "/", "../"))
 
 
 def _resource(out: Reading, word: Word) -> None:

@@ -38,6 +38,15 @@ class Declared(msgspec.Struct, frozen=True, omit_defaults=True):
     """Options with which it installs something else."""
 
 
+class Finds(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Where a program looks first for the one that it runs."""
+
+    folder: str
+    """From the working directory, or from the root."""
+    unless: tuple[str, ...] = ()
+    """Options with which it looks elsewhere."""
+
+
 class Profile(msgspec.Struct, frozen=True, omit_defaults=True):
     """What is known about a program or one of its subcommands."""
 
@@ -93,6 +102,8 @@ class Profile(msgspec.Struct, frozen=True, omit_defaults=True):
     """It can install what files of the project say, and nothing else; never taken over by `same`."""
     besides: tuple[str, ...] = ()
     """Effects that each of its subcommands has besides its own, unless it runs code of the workspace."""
+    finds: Finds | None = None
+    """Of one that runs another: what lies in this folder is installed already, and code of the workspace."""
     at_most: tuple[str, ...] | None = None
     """All effects that it can have, whatever its words are: a word that is not literal could be any option. None: some
     option runs a program or connects somewhere, or nobody has looked."""

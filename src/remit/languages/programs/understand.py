@@ -28,6 +28,7 @@ from remit.languages.bash.reading import FILE_EFFECTS, Reading, Touch, Word
 from remit.languages.bash.script import Command, Redirect, Script
 from remit.languages.bash.values import Items, Piece
 from remit.languages.programs.client import Input, read_client
+from remit.languages.programs.derived import HERE
 from remit.languages.programs.interpret import Interpreter
 from remit.languages.programs.outputs import fed_commands, names_of, output_of
 from remit.languages.programs.profiles import Profile, is_telling, profile_of, programs
@@ -40,6 +41,7 @@ MAX_DEPTH = 8
 _ABOUT_ITSELF = frozenset(("alias", "shopt"))
 """Builtins that change nothing but how the shell takes what follows."""
 _ASSIGNMENT = compile_later(r"([A-Za-z_][A-Za-z0-9_]*)=")
+_PLAIN_NAME = compile_later(r"[A-Za-z0-9_][A-Za-z0-9._-]*")
 _FILE = compile_later(r"(?!.*\.\.)[^~^@]*[./][^~^@]*")
 CACHE = 512
 MAX_PLACES = 512
@@ -49,6 +51,17 @@ CODE_PATHS = frozenset(("PYTHONPATH", "NODE_PATH"))
 NOTHING = Input()
 UNTOLD = Word(None, "")
 _LINES = frozenset(("read", "mapfile", "readarray"))
+
+
+class Local(NamedTuple):
+    """A program that a wrapper takes from the project, if it is installed there: `npx tsc`."""
+
+    path: str
+    """From the working directory, or from the root."""
+    doubt: str = ""
+    """What nobody knows otherwise."""
+    spares: frozenset[str] = frozenset(("install", "network"))
+    """Effects that it doesn't have then."""
 
 
 class Act(NamedTuple):
@@ -106,6 +119,10 @@ class Act(NamedTuple):
     """It installs only what files of the project say, these among them; None: something else, or nothing."""
     taken: tuple[Word, ...] = ()
     """Words of git that were taken for files by how they look: if none of them is one, they are revisions."""
+    code: tuple[Word, ...] = ()
+    """Where the code lies that it runs; whether that is the workspace's, one can tell only from its place."""
+    local: Local | None = None
+    """What it would be if a program is there that only whoever looks at the disk can see."""
 
     @property
     def names(self) -> frozenset[str]:
@@ -290,7 +307,13 @@ def _command(
     own = frozenset(out.effects)
     if not out.project or "execute" not in own:  # what code of the workspace does is not the program's to say
         sure = reader.has_paths if reader.pathspecs else None
-        touch_implied(out, own - asked, {**reader.implied, **reader.opted}, sure=sure)
+        touch_implied(
+            out,
+            own - asked,
+            {**reader.implied, **reader.opted},
+            sure=sure,
+            store=(program or "").rpartition("/")[2] == "git",
+        )
     mark = len(out.touches)
     for redirect in command.redirects:
         _redirect(redirect, out)
@@ -305,8 +328,6 @@ def _command(
             out.unknown.append(f"`{name}` changes what programs do")
         if value.text is None:
             out.dynamic.append(value.raw)
-    if out.project and any(base is None or base.startswith(("/", "~", "..")) for base in bases):
-        out.unknown.append("code outside the root")
     unknown = bool(out.unknown or out.refused)
     own_touches = [touch._replace(links=out.links or touch.links) for touch in out.touches[:mark]]
     touches, redirected = tuple(dict.fromkeys(own_touches)), tuple(dict.fromkeys(out.touches[mark:]))
@@ -347,8 +368,12 @@ def _command(
         options=frozenset(reader.seen),
         brings=out.brings,
         taken=tuple(out.taken),
+        code=(HERE, *out.code) if out.project else (),
         declared=None if unknown else reader.declared,
     )
+    finds = reader.finds if reader.finds is not None and reader.seen.isdisjoint(reader.finds.unless) else None
+    if finds is not None and not out.commands:
+        act = act._replace(local=_local_program(act, finds.folder, own=reader.profile.finds is not None))
     acts = [act]
     label = program or "?"
     # Of several commands that read the same input, none is sure to see it from its beginning.
@@ -363,10 +388,30 @@ def _command(
         budget.spend(1 + len(inner))
         nested = _nested(inner, command)
         same = state if program in ("command", "builtin") else inside
-        acts.extend(_command(nested, depth + 1, (*via, label), same, budget, inherited, functions))
+        run = _command(nested, depth + 1, (*via, label), same, budget, inherited, functions)
+        if finds is not None and run[0].program is not None and _PLAIN_NAME.fullmatch(run[0].program):
+            doubt = _not_known(run[0].program)
+            local = Local(f"{finds.folder}/{run[0].program}", doubt) if doubt in run[0].unknown else None
+            run[0] = run[0]._replace(local=local)
+        acts.extend(run)
     for text in out.shells:
         acts.extend(_shell(text, depth, (*via, label), (state, act.bases), budget, shared, functions))
     return acts
+
+
+def _local_program(act: Act, folder: str, *, own: bool) -> Local | None:
+    """What `npx NAME` runs: a program that has a profile there, or the one that is not known."""
+    if act.sub and not own and _PLAIN_NAME.fullmatch(act.sub[-1]):
+        profile = profile_of(act.sub[-1])
+        both = profile is not None and "network" not in profile.effects
+        return Local(f"{folder}/{act.sub[-1]}", spares=frozenset(("install", "network") if both else ("install",)))
+    doubts = [text for text in act.unknown if text.startswith("runs `")]
+    name = doubts[0].removeprefix("runs `").removesuffix("`") if len(doubts) == 1 else ""
+    return Local(f"{folder}/{name}", doubts[0]) if _PLAIN_NAME.fullmatch(name) else None
+
+
+def _not_known(program: str) -> str:
+    return f"`{program}` isn't known"
 
 
 def _name_files(words: list[Word]) -> bool:
@@ -381,11 +426,12 @@ def touch_implied(
     implied: Mapping[str, tuple[str, ...] | None],
     *,
     sure: bool | None,
+    store: bool,
 ) -> None:
     """Afterwards every effect on files has a touch, or the profile says that it is on none.
 
     To git, paths are all that it touches of what could be anything; `sure`: they certainly are paths. None: the words
-    of other programs say nothing about what else could be touched.
+    of other programs say nothing about what else could be touched. `store`: what is on no file is on git's store.
 
     INVARIANT: an effect whose target neither the text nor the profile tells has a touch without text: it is anywhere.
     """
@@ -403,6 +449,8 @@ def touch_implied(
         for place in places:
             base, deep, _ = place.partition("/**")
             out.touch(effect, Word(base, place), deep=bool(deep))
+        if not places and store and effect != "read":
+            out.touches.append(Touch(effect, HERE, deep=True, store=True))
 
 
 def _shell(
@@ -464,13 +512,14 @@ def _path_program(command: Command, out: Reading, reader: Interpreter) -> None:
         reader.run(profile, command.words[1:])
         out.unknown.clear()
         out.refused.clear()
-    if "/" in program and not program.startswith(("/", "~")) and ".." not in program.split("/"):
+    if "/" in program:
         out.project = True
+        out.code.append(command.words[0])
         reader.script_named(command.words[0])
         out.touch("read", Word(program, program))
         out.effects.add("execute")
     else:
-        out.unknown.append(f"`{program}` isn't known")
+        out.unknown.append(_not_known(program))
 
 
 def _input(command: Command, given: Input, out: Reading) -> Input:

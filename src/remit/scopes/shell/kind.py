@@ -48,13 +48,26 @@ class ShellKind(Kind):
         new = arg.tool.args[arg.name].new_shell
         plain = PLAIN_NAMES in facts.changes
         return shell_units(
-            arg.name, value, call.context.cwd, facts.root, facts.schema, facts.links, new_shell=new, plain_names=plain
+            arg.name,
+            value,
+            call.context.cwd,
+            facts.root,
+            facts.schema,
+            facts.links,
+            installed=facts.installed,
+            new_shell=new,
+            plain_names=plain,
         )
 
     def paths(self, text: str, cwd: str | None, root: str | None) -> Iterable[str]:
         from remit.scopes.shell.units import named_paths
 
         return named_paths(text, cwd, root)
+
+    def local_programs(self, text: str, cwd: str | None, root: str | None) -> Iterable[str]:
+        from remit.scopes.shell.units import local_programs
+
+        return local_programs(text, cwd, root)
 
     def patterns(self, text: str, cwd: str | None, root: str | None) -> Iterable[Glob]:
         from remit.scopes.shell.units import named_patterns
@@ -70,6 +83,11 @@ class ShellKind(Kind):
         from remit.scopes.shell.units import taken_for_files
 
         return taken_for_files(text, cwd, root)
+
+    def expanded_patterns(self, text: str, cwd: str | None, root: str | None) -> Iterable[Glob]:
+        from remit.scopes.shell.units import expanded_patterns
+
+        return expanded_patterns(text, cwd, root)
 
     def changed_patterns(self, text: str, cwd: str | None, root: str | None) -> Iterable[Glob]:
         from remit.scopes.shell.units import changed_patterns

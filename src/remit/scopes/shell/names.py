@@ -34,6 +34,9 @@ def _entry(text: str, limits: Any) -> Iterator[Misnamed]:
         near = near_miss(words[0], (*programs().programs, *programs().aliases))
         if near is not None:
             yield Misnamed(f"no program `{shown(words[0])}` is known", near, "write its whole path if it is called so")
+        elif not (isinstance(limits, dict) and limits.get("unsafe_any_arguments")):
+            so = f"only exactly `{shown(text)}` is admitted, and as it could do anything, it is of the highest tier"
+            yield Misnamed(f"the catalog does not know `{shown(words[0])}`", None, so)
         return
     data = limits if isinstance(limits, dict) else {"sub": limits}
     if data.get("unsafe_any_arguments"):

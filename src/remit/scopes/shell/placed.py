@@ -7,10 +7,12 @@ from posixpath import normpath
 
 from remit.languages.bash.reading import Touch, Word
 from remit.languages.programs.client import FILED, MEMORY
+from remit.languages.programs.derived import HERE
 from remit.languages.programs.profiles import profile_of
-from remit.languages.programs.understand import Act
+from remit.languages.programs.understand import Act, Local
 from remit.model.errors import NotUnderstood
 from remit.model.pattern import compile_later
+from remit.model.terms import PROJECT, UNKNOWN
 from remit.scopes.glob import Glob
 from remit.scopes.path import glob_argument, normalise
 
@@ -29,13 +31,25 @@ class Placed:
 
     __slots__ = ("act", "bases", "carries", "databases", "redirected", "spelled", "touches")
 
-    def __init__(self, act: Act, cwd: str | None, root: str | None, links: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self,
+        act: Act,
+        cwd: str | None,
+        root: str | None,
+        links: Mapping[str, str] | None = None,
+        installed: frozenset[str] = frozenset(),
+    ) -> None:
         self.act = act
         self.spelled: dict[str, str] = {}
         """Where a path leads by symlinks → as it was spelled."""
         self.carries = False
         """It copies links, or moves them, to where it writes."""
         self.bases = [_normal(base, cwd, root) for base in act.bases]
+        places = self.local_programs() if installed else []
+        if act.local is not None and places and not any(installed.isdisjoint(one) for one in places):
+            self.act = act = _as_installed(act, act.local)
+        if act.grade == PROJECT and any(_is_elsewhere(word, self.bases, root, links) for word in act.code):
+            self.act = act = act._replace(grade=UNKNOWN, unknown=(*act.unknown, "code outside the root"))
         self.touches = list(_placed(act.touches, act, self.bases, root)) if act.touches else []
         self.redirected = list(_placed(act.redirected, act, self.bases, root)) if act.redirected else []
         self.databases = list(_databases(act, self.bases, root)) if act.databases else []
@@ -47,6 +61,14 @@ class Placed:
                     touch for touch, _ in touches if not links.keys().isdisjoint(self._climbs(touch, cwd, root))
                 }
                 touches.extend((_untold(touch), None) for touch in climbing)
+
+    def local_programs(self) -> list[tuple[str, ...]]:
+        """By directory, where the program may lie that the command takes from the project if it is there."""
+        path = self.act.local.path if self.act.local is not None else ""
+        inside = [base for base in self.bases if base is not None and not base.startswith("/")]
+        if not path or len(inside) < len(self.bases):
+            return []
+        return [(path,) if base == "." else (path, f"{base}/{path}") for base in inside]
 
     def climbs(self, cwd: str | None, root: str | None) -> set[str]:
         """The directories that paths leave again by `..`: of a link, that leads elsewhere than the text says."""
@@ -115,7 +137,29 @@ def _placed(
 ) -> Iterable[tuple[Touch, str | Glob | None]]:
     for touch in touches:
         for where in bases:
-            yield touch, _locate(touch, where, root, act.program not in EXPANDED) if where is not None else None
+            path = _locate(touch, where, root, act.program not in EXPANDED) if where is not None else None
+            if not touch.store or path is None or (isinstance(path, str) and path.startswith("/")):
+                yield touch, path
+
+
+def _as_installed(act: Act, local: Local) -> Act:
+    """The command where its program is in the project: it installs nothing, and what it runs is code of the project."""
+    unknown = tuple(text for text in act.unknown if text != local.doubt)
+    grade, code, more = act.grade, act.code, frozenset[str]()
+    if local.doubt and not unknown and not act.refused:
+        grade, code, more = PROJECT, (HERE,), frozenset(("read", "write", "execute"))
+    own, effects = (found - local.spares | more for found in (act.own, act.effects))
+    return act._replace(unknown=unknown, grade=grade, code=code, own=own, effects=effects, local=None)
+
+
+def _is_elsewhere(word: Word, bases: Sequence[str | None], root: str | None, links: Mapping[str, str] | None) -> bool:
+    """True if that code may lie outside the root: then it is nobody's who wrote the workspace."""
+    for base in bases:
+        path = _locate(Touch("read", word), base, root, anywhere=False) if base is not None else None
+        name = path.base if isinstance(path, Glob) else path
+        if name is None or name.startswith("/") or ((links or {}).get(name) or "").startswith("/"):
+            return True
+    return False
 
 
 def folder_of(path: str) -> str:

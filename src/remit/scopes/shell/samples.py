@@ -29,19 +29,33 @@ SAMPLES = (
 
 def possible_effects(matcher: ShellMatcher) -> tuple[frozenset[str], bool]:
     """The effects that covered commands can show, and whether they can run project code, which could do anything."""
+    effects, project = run_effects(matcher)
+    return (effects | {"write"} if matcher.redirect else effects), project
+
+
+def run_effects(matcher: ShellMatcher, *, on_databases: bool = True) -> tuple[frozenset[str], bool]:
+    """The same of the commands without their redirections, and perhaps without what is done to databases by name."""
     if matcher.all:
         return ANY_EFFECT, True
-    effects: set[str] = {"write"} if matcher.redirect else set()
+    effects: frozenset[str] = frozenset()
     project = False
-    runs = [run for entries in matcher.runs.values() for run in entries]
-    runs.extend(matcher.filter_runs())
-    for run in runs:
-        profile = profile_of(run.program.split()[0])
-        if run.anything or profile is None:
-            return ANY_EFFECT, True
-        for leaf in _leaves(profile, run):
-            effects |= run.effects if run.effects is not None else set(leaf.effects)
-            project = project or leaf.grade == "project" or _runs_scripts(leaf)
+    for run in matcher.entries():
+        mine, runs = effects_of(run)
+        effects |= mine if on_databases or run.databases is None else mine - {"write", "delete"}
+        project = project or runs
+    return effects, project
+
+
+def effects_of(run: Run) -> tuple[frozenset[str], bool]:
+    """The effects that commands of one entry can show, and whether they can run project code."""
+    profile = profile_of(run.program.split()[0])
+    if run.anything or profile is None:
+        return ANY_EFFECT, True
+    effects: set[str] = set()
+    project = False
+    for leaf in _leaves(profile, run):
+        effects |= run.effects if run.effects is not None else set(leaf.effects)
+        project = project or leaf.grade == "project" or _runs_scripts(leaf)
     return frozenset(effects), project
 
 

@@ -16,7 +16,7 @@ from remit.model.terms import PROJECT, UNKNOWN
 from remit.model.text import shown
 from remit.scopes.glob import Glob
 from remit.scopes.globset import GlobSet
-from remit.scopes.interface import Given, Matcher, Unit
+from remit.scopes.interface import NO_EFFECTS, Given, Matcher, Unit
 from remit.scopes.path import names_base
 from remit.scopes.shell.placed import Placed
 from remit.scopes.sql.scope import SqlMatcher
@@ -24,6 +24,7 @@ from remit.scopes.url import UrlError, UrlPattern, UrlSet, parse_url
 
 EVERYTHING = Glob.parse("**")
 PROJECT_CODE = "project_code"
+CHANGES = frozenset(("write", "delete"))
 JOINED_BY = ("and", "or", "then", "pipe")
 
 
@@ -221,11 +222,18 @@ class ShellMatcher(Matcher):
         if paths is not None:
             self.paths = {e: GlobSet(Glob.parse(t) for t in _texts(texts)) for e, texts in paths.items()}
         self.open = any(run.sql is not None and run.sql.open for runs in self.runs.values() for run in runs)
+        self.kept: frozenset[str] = NO_EFFECTS
+        """Effects on files that the kernel holds: there it doesn't matter what a text doesn't tell."""
         self.texts = sorted({*self.runs, *(f"| {name}" for name in self.filters)})
 
     def given(self, given: Given) -> ShellMatcher:
         found = copy(self)
         found.runs = {program: [run.given(given) for run in runs] for program, runs in self.runs.items()}
+        return found
+
+    def held(self, *, read: bool) -> ShellMatcher:
+        found = copy(self)
+        found.kept = CHANGES | {"read"} if read else CHANGES
         return found
 
     def covers(self, unit: Unit) -> bool:
@@ -273,6 +281,8 @@ class ShellMatcher(Matcher):
 
     def _named(self, placed: Placed) -> str | None:
         act = placed.act
+        if self.kept and self.all and self.project_code and act.grade == UNKNOWN:
+            return None  # confined, it can do no more than code of the project
         if act.program is None:
             return act.unknown[0]
         if act.program == "":
@@ -325,6 +335,8 @@ class ShellMatcher(Matcher):
 
     def _redirected(self, placed: Placed) -> str | None:
         for touch, path in placed.redirected:
+            if path is None and self._keeps(touch):
+                continue
             if not isinstance(path, str) or not self.redirect.matches(path):
                 way = "from" if touch.effect == "read" else "to"
                 allowed = ", ".join(["/dev/null", *self.redirects])
@@ -338,6 +350,8 @@ class ShellMatcher(Matcher):
             return f"it runs outside {self.inside.text}"
         named = {(touch.effect, path) for touch, path in placed.touches if isinstance(path, str)}
         for touch, path in placed.touches:
+            if path is None and self._keeps(touch):
+                continue
             if (path is None and not touch.implied) or (isinstance(path, str) and path.startswith("/")):
                 return f"{touch.path.raw} lies outside the root, or can't be told"
             if self.paths is None:
@@ -357,6 +371,10 @@ class ShellMatcher(Matcher):
         if self.paths is not None and any(not self.paths.get(effect) for effect in effects):
             return f"it would {', '.join(sorted(effects))}"
         return None
+
+    def _keeps(self, touch: Touch) -> bool:
+        """What the text doesn't tell is held; but it tells that something lies elsewhere (`~/x`, `../x`)."""
+        return touch.effect in self.kept and not (touch.path.text or "").startswith(("~", "../", "/"))
 
     def _is_file(self, effect: str, path: str, named: set[tuple[str, str]]) -> bool:
         """A file below a target that the scope names to the letter: it means the file, not a directory."""
@@ -378,6 +396,34 @@ class ShellMatcher(Matcher):
                 names.extend(entry if isinstance(entry, dict) else [str(entry)])
         return _brief([shown(name) for name in dict.fromkeys(names)], 5) or self.describe()
 
+    def in_full(self) -> str:
+        """Everything that the scope says, key by key, in the order of the format."""
+        scope = self.scope
+        entries = [str(name) for name in scope.get("sets", ())]
+        entries += ["any command that is understood"] if self.all else []
+        entries += ["code of the project"] if self.project_code else []
+        run = scope.get("run", ())
+        for entry in [run] if isinstance(run, str) else run:
+            if isinstance(entry, dict):
+                entries.extend(_run_in_full(str(program), limits) for program, limits in entry.items())
+            elif not self.all or entry not in ("any", PROJECT_CODE):
+                entries.append(str(entry))
+        found = [", ".join(entries) or "no command"]
+        if self.filters:
+            found.append(f"behind a pipe {', '.join(sorted(self.filters))}")
+        if "joined_by" in scope:
+            found.append(f"joined by {', '.join(scope['joined_by']) or 'nothing'}")
+        if "redirect" in scope:
+            found.append(f"output into {', '.join(_texts(scope['redirect'])) or 'no file'}")
+        if self.env:
+            found.append(f"with the variables {', '.join(sorted(self.env))}")
+        if "stdin" in scope:
+            found.append(f"stdin {self.stdin}")
+        if "in" in scope:
+            found.append(f"in {scope['in']}")
+        found.extend(f"{effect} only {', '.join(texts) or 'nothing'}" for effect, texts in self.path_texts.items())
+        return shown("; ".join(found), _MOST)
+
     def concerns(self, unit: Unit) -> bool:
         program = unit.value.act.program
         return program in self.runs or program in self.filters
@@ -392,9 +438,9 @@ class ShellMatcher(Matcher):
 
         return possible_effects(self)
 
-    def filter_runs(self) -> list[Run]:
-        """The filters as entries."""
-        return [Run(name) for name in sorted(self.filters)]
+    def entries(self) -> list[Run]:
+        """All entries, with the filters as such."""
+        return [*(run for runs in self.runs.values() for run in runs), *map(Run, sorted(self.filters))]
 
     def allows(self, program: str | None) -> str:
         """What may be run instead, for people: the program's own entries if it has some, else a few names."""
@@ -465,6 +511,27 @@ def _within_urls(word: Word, urls: UrlSet) -> bool:
         return word.text is not None and urls.matches(parse_url(word.text))
     except UrlError:
         return False
+
+
+_KEYS = {"sub": "", "module": "-m", "url": "to", "host": "on", "db": "of", "meta": "commands"}
+"""How the limits of a program are introduced, where not by their key."""
+_MOST = 20_000
+
+
+def _run_in_full(program: str, limits: Any) -> str:
+    """`git status, log (effects read)`: a program with every limit of its entry."""
+    data = limits if isinstance(limits, dict) else {"sub": limits}
+    found = []
+    for key, value in data.items():
+        if key == "unsafe_any_arguments":
+            found.append("any arguments" if value else "")
+        elif key == "sql":
+            found.append(SqlMatcher(value).in_full())
+        else:
+            texts = [str(text) for text in (value if isinstance(value, list | tuple) else [value])]
+            found.append(f"{_KEYS.get(key, key)} {', '.join(texts) or 'none'}".strip())
+    inside = "; ".join(filter(None, found))
+    return f"{program} ({inside})" if inside else program
 
 
 def _brief(texts: list[str], limit: int = 8) -> str:

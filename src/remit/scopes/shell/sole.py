@@ -80,4 +80,4 @@ def sole_change(text: str, cwd: str | None, root: str | None) -> Sole | None:
 
 
 def _changed(act: Act) -> list[Touch]:
-    return [touch for touch in (*act.touches, *act.redirected) if touch.effect in CHANGES]
+    return [touch for touch in (*act.touches, *act.redirected) if touch.effect in CHANGES and not touch.store]

@@ -11,7 +11,7 @@ from remit.languages.programs.understand import Act, understand
 from remit.model.terms import UNKNOWN
 from remit.scopes.glob import Glob
 from remit.scopes.interface import Unit
-from remit.scopes.shell.placed import Placed, folder_of, is_descriptor
+from remit.scopes.shell.placed import EXPANDED, Placed, folder_of, is_descriptor
 from remit.scopes.shell.sole import is_of_odd_names
 from remit.scopes.sql.units import checked_statement, may_change_schema, table_units
 from remit.scopes.url import Url, UrlError, UrlPattern, parse_url
@@ -65,6 +65,20 @@ def taken_for_files(text: str, cwd: str | None, root: str | None) -> list[tuple[
     return found
 
 
+def local_programs(text: str, cwd: str | None, root: str | None) -> set[str]:
+    """Programs that a text takes from the project if they are there: whoever looks at the disk can tell."""
+    placed = [Placed(act, cwd, root) for act in understand(text).acts if act.local is not None]
+    return {path for one in placed for paths in one.local_programs() for path in paths}
+
+
+def expanded_patterns(text: str, cwd: str | None, root: str | None) -> set[Glob]:
+    """The patterns of a text that bash replaces by what is there, and whose matches are changed: `rm -rf build-*`."""
+    placed = [Placed(act, cwd, root) for act in understand(text).acts if act.program in EXPANDED]
+    found = [pair for one in placed for pair in one.touches]
+    own = (path for touch, path in found if touch.effect != "read" and touch.path.glob and not touch.path.found)
+    return {path for path in own if isinstance(path, Glob) and not path.absolute}
+
+
 def changed_patterns(text: str, cwd: str | None, root: str | None) -> set[Glob]:
     """The patterns below the root whose matches a text changes: whoever looks at the disk can tell which there are."""
     placed = [Placed(act, cwd, root) for act in understand(text).acts]
@@ -81,6 +95,7 @@ def shell_units(
     schema: Mapping[str, str] | None = None,
     links: Mapping[str, str] | None = None,
     *,
+    installed: frozenset[str] = frozenset(),
     new_shell: bool = False,
     plain_names: bool = False,
 ) -> list[Unit]:
@@ -94,9 +109,13 @@ def shell_units(
         return [Unit("shell", name, Placed(lost, cwd, root), text=text, grade=UNKNOWN)]
     units: list[Unit] = []
     acts = [act for act in found.acts if not (plain_names and is_of_odd_names(act))]
-    all_placed = [Placed(act, cwd, root, links) for act in acts]
+    all_placed = [Placed(act, cwd, root, links, installed) for act in acts]
+    if installed:
+        gone = _changed_programs(all_placed, installed)
+        all_placed = [Placed(act, cwd, root, links, installed - gone) for act in acts] if gone else all_placed
     _pass_through(all_placed)
-    for act, placed in zip(acts, all_placed, strict=True):
+    for placed in all_placed:
+        act = placed.act
         if schema and act.statements:
             act = placed.act = _checked(
                 placed, schema, alone=all(_only_reads(one) for one in found.acts if one is not act)
@@ -123,6 +142,22 @@ def shell_units(
     if not units:
         units.append(Unit("call", "", "", text=text))
     return units
+
+
+def _changed_programs(acts: list[Placed], installed: frozenset[str]) -> frozenset[str]:
+    """Of the programs that are there, those that the text itself may delete, move or replace."""
+    touched = [pair for placed in acts for pair in (*placed.touches, *placed.redirected)]
+    if any(touch.effect == "delete" and path is None for touch, path in touched):
+        return installed
+    changed = [path for touch, path in touched if touch.effect != "read" and path is not None]
+    return frozenset(program for program in installed if any(_holds(path, program) for path in changed))
+
+
+def _holds(path: str | Glob, program: str) -> bool:
+    """The path is the program's, or that of a folder that it is in."""
+    parts = program.split("/")
+    names = ("/".join(parts[:count]) for count in range(1, len(parts) + 1))
+    return any(path == name if isinstance(path, str) else path.matches(name) for name in names)
 
 
 def _pass_through(acts: list[Placed]) -> None:
@@ -158,6 +193,8 @@ def _touched(name: str, placed: Placed, touch: Touch, path: str | Glob | None, *
             declared=declared,
         )
     told = touch.path.text
+    if touch.store and None not in placed.act.bases:
+        told = "../"  # some other repository
     placeless = told is not None and told.startswith(("~/", "../", "/")) and not is_descriptor(told, touch.effect)
     text = touch.path.raw or placed.act.command.raw
     return Unit(

@@ -56,7 +56,13 @@ _kinds = ListOf(Choice(*KINDS), single=True, some=True)
 _ddl = Either(
     scalar=Choice("any", *KINDS),
     list=ListOf(Choice(*KINDS), some=True),
-    map=Record({"kinds": Field(_kinds), "tables": Field(_tables)}, what="ddl"),
+    map=Record(
+        {
+            "kinds": Field(_kinds, "what sorts of things"),
+            "tables": Field(_tables, "any, or names"),
+        },
+        what="ddl",
+    ),
 )
 
 

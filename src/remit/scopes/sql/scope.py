@@ -86,6 +86,9 @@ class Clause:
         more = [f"from {self.source}"] if self.source else []
         if self.verb == "insert" and self.conflicts is None:
             more.append("on any conflict")
+        elif self.verb == "insert" and self.conflicts is not None and self.conflicts != {"none"}:
+            more.append(f"on conflict {' or '.join(sorted(self.conflicts - {'none'}))}")
+        more += [f"(of {table} only {', '.join(sorted(columns))})" for table, columns in self.columns.items()]
         return " ".join([self.verb, self.tables.describe(), *more])
 
 
@@ -333,6 +336,7 @@ class SqlMatcher(Matcher):
             words.append(f"pragma {self.pragmas.describe().replace('any table', 'any')}")
         words += ["transactions"] if self.transaction else []
         words += ["explain"] if self.explain else []
+        words += [f"functions {', '.join(sorted(self.functions))}"] if self.functions else []
         words += [f"of {rows.table} only rows with {rows.describe()}" for rows in self.rows]
         return "; ".join(words) or "no statement"
 

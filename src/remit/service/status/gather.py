@@ -116,6 +116,10 @@ def gather(
     if hung:
         text = "the daemon runs and does not answer: every call is denied (daemon-failed)"
         findings += (Finding("fault", "daemon-hung", text, "restart `remit serve`, or stop it"),)
+    confinement: tuple[str, ...] = ()
+    if rulebook is not None:
+        confinement, unheld = _confinement(rulebook, project.state)
+        findings += unheld
     return Status(
         str(project.root),
         str(project.state),
@@ -130,7 +134,23 @@ def gather(
         findings,
         clock,
         daily,
+        confinement,
     )
+
+
+def _confinement(rulebook: Rulebook, state: Path) -> tuple[tuple[str, ...], tuple[Finding, ...]]:
+    """The lines of the backends, if the policy has commands confined; and a fault if it requires what can't be had."""
+    wanted = {caller.confine for caller in rulebook.book.callers.values()} & {"required", "preferred"}
+    if not wanted:
+        return (), ()
+    from remit.confine.interface import state_for  # here: few policies confine, and a trial starts programs
+    from remit.confine.pick import lines, working
+
+    found = tuple(lines(state_for(state)))
+    if "required" not in wanted or working(state_for(state)):
+        return found, ()
+    text = "commands must run confined, and nothing here can confine them: all of them are denied (confine-unavailable)"
+    return found, (Finding("fault", "confine-unavailable", text, "; ".join(found[1:])),)
 
 
 def _looked_up(
@@ -261,7 +281,7 @@ def _findings(
         )
     installed = [host for host in hosts if host.installed]
     if not installed and not any(host.findings for host in hosts):
-        text = "Remit is installed in no host: nothing here enforces the policy"
+        text = "Remit is installed in no host: only programs that use Guard enforce the policy"
         known = ", ".join(registry.names())
         yield Finding("fault", "not-installed", text, f"run `remit install HOST`, where HOST is one of: {known}")
     if isinstance(opened, NoStore) and opened.none and not installed:

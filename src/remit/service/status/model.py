@@ -190,6 +190,8 @@ class Status(msgspec.Struct, frozen=True):
     clock: ClockState | None = None
     """None: it could not be looked up."""
     daily: tuple[DailySum, ...] = ()
+    confinement: tuple[str, ...] = ()
+    """By what commands are confined here, what that can't hold, and how to get a better one; empty: nobody's are."""
 
     @property
     def faults(self) -> list[Finding]:

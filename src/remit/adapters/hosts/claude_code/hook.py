@@ -18,12 +18,14 @@ from remit.adapters.hosts.payload import server_names
 from remit.model.decision import Decision
 from remit.model.decoding import Decoding
 from remit.model.errors import CallError
-from remit.model.terms import ALLOW, ASK
+from remit.model.terms import ALLOW, ASK, DENY
+from remit.model.text import shown
 from remit.model.wire import decode_json
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from remit.adapters.hooks.installed import Installed
     from remit.adapters.hosts.claude_code.setup import ClaudeSetup
 
 NAME = "claude-code"
@@ -178,7 +180,7 @@ class ClaudeCode:
         if decision.verdict is not ALLOW:
             who = "Remit asks" if decision.verdict is ASK else "Remit"
             said["permissionDecisionReason"] = f"{who}: {decision.reason} ({decision.code})"
-        elif changed is not None:
+        if changed is not None and decision.verdict is not DENY:
             said["updatedInput"] = changed
         return Reply(msgspec.json.encode({"hookSpecificOutput": said}))
 
@@ -204,6 +206,29 @@ class ClaudeCode:
 
         for file, target in memory.imported(root):
             yield file, target, ("Read", {"file_path": target})
+
+    def confined_args(self, args: dict[str, Any], arg: str, text: str, *, asks: bool) -> dict[str, Any]:
+        """The permission dialog shows what will run, and the description: in that the person reads the command."""
+        if not asks:
+            return {**args, arg: text}
+        return {**args, arg: text, "description": f"Runs confined: {shown(args.get(arg), 2000)}"}
+
+    def unconfinable(self, installed: Installed) -> str | None:
+        """Where the host's own sandbox is on, no other starts inside it."""
+        from remit.adapters.hosts.claude_code import own_rules  # here: few calls are confined
+
+        return own_rules.sandboxed(installed)
+
+    def bars(self, installed: Installed, tool: str, command: str) -> str | None:
+        """The host compares its deny rules with what it runs, which is not the command."""
+        from remit.adapters.hosts.claude_code import own_rules  # here: few calls are confined
+
+        return own_rules.barring(installed, tool, command)
+
+    def tell(self, text: str, failed: str | None) -> Reply:
+        """The model sees it beside what the tool answered."""
+        said = {"hookEventName": AFTER if failed is None else FAILED, "additionalContext": text}
+        return Reply(msgspec.json.encode({"hookSpecificOutput": said}))
 
     def setup(self) -> ClaudeSetup:
         """Its files."""

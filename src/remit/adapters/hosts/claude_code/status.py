@@ -120,6 +120,10 @@ def switch_faults(files: list[Settings], installed: Path) -> Iterator[Finding]:
             if one.whose in places and data.get(key) is True and not (one.whose != "managed" and key in fixed):
                 text = f"{one.name}: `{key}` is true, so the hook does not run"
                 yield Finding("fault", "hooks-disabled", text, f"remove `{key}`")
+        sandbox = data.get("sandbox")
+        if isinstance(sandbox, dict) and sandbox.get("enabled") is True:
+            text = f"{one.name}: the host's own sandbox is on, and inside it Remit can't confine commands"
+            yield Finding("note", "host-sandbox", text, "set `sandbox.enabled: false` where the policy says `confine`")
         env = data.get("env")
         for name in sorted(set(known.injected).intersection(env if isinstance(env, dict) else ())):
             text = f"{one.name}: `env` sets {name}, by which any program can be put into the hook"

@@ -6,38 +6,42 @@ import datetime
 import re
 from collections.abc import Iterator, Sequence
 
-from remit.scan.compare import tool_key
+from remit.scan.claims import claims_all_tools
 from remit.scan.files import Text
+from remit.scan.lint.reviews import review_of, reviews_of
+from remit.scan.lint.team import NUMBERS
 from remit.scan.markdown import Document, Table, read_markdown
-from remit.scan.model import Account, Entry, Extent, Finding, Kind, Place, Weight
-from remit.scan.names import key_of, resolve
+from remit.scan.model import Account, Entry, Extent, Finding, Kind, Mark, Place, Weight
+from remit.scan.names import Names, key_of
 from remit.scan.records import Record, declared, enums
-from remit.scan.vocabulary import bare, is_heading, is_tool_name, tokens
+from remit.scan.vocabulary import bare, is_heading, is_tool_name, tokens, tool_key, without_emoji
 
 _NUMBER = re.compile(r"^\D{0,3}(\d{1,5})\b")
 _PERCENT = re.compile(r"^\D{0,3}(\d{1,3}(?:\.\d)?)\s*%")
 _PLACEHOLDER = re.compile(r"^(?:from|see|as in|tbd|todo|same as)\b.*\s", re.IGNORECASE)
-_WORDS = {
-    "two": 2,
-    "three": 3,
-    "four": 4,
-    "five": 5,
-    "six": 6,
-    "seven": 7,
-    "eight": 8,
-    "nine": 9,
-    "ten": 10,
-    "eleven": 11,
-    "twelve": 12,
-}
-_ALL_AGENTS = re.compile(r"\ball\s+(\d{1,2}|" + "|".join(_WORDS) + r")\s+(?:\w+\s+){0,2}agents\b", re.IGNORECASE)
-OVERDUE = 100
-"""Days after which a review is overdue, if the record does not say."""
+_ALL_AGENTS = re.compile(r"\ball\s+(\d{1,2}|" + "|".join(NUMBERS) + r")\s+(?:\w+\s+){0,2}agents\b", re.IGNORECASE)
+_GLOB_SPAN = re.compile(r"`([\w.-]+(?:/[\w.-]+)*/\*\.\w{1,8})`")
+_REGEX_SPAN = re.compile(r"`(\^?[\w./\\-]*\.\*[^`]*)`")
+_TOTAL = re.compile(
+    r"\b(?P<part>\d{1,4})/(?P<total>\d{1,4}) tools\b|\btotal_?tools[\"']?\s*[:=]\s*(?P<whole>\d{1,4})\b", re.IGNORECASE
+)
+_INVENTED = re.compile(r"(?:new|my|your|example|some|foo|sample|demo)[A-Z_]")
+_ONLY = re.compile(r"\b([a-z][\w -]{2,40}?) only\b", re.IGNORECASE)
+_TIER = re.compile(r"^\W*(?:tier|level)\s+(\d)\b", re.IGNORECASE)
+_DOING = re.compile(
+    r"^(?:\w[\w ]{0,24}:\s*)?"
+    r"(?:(?:creating|modifying|installing|editing|changing|deleting|writing|running|accessing|updating)\s+)?"
+)
 
 
-def lint(text: Text, accounts: Sequence[Account], records: Sequence[Record], today: datetime.date) -> Iterator[Finding]:
+def document_findings(
+    text: Text, accounts: Sequence[Account], records: Sequence[Record], today: datetime.date
+) -> Iterator[Finding]:
     """The findings of one document, given what was read from it."""
     document = read_markdown(text.text)
+    yield from _tiers(text, document)
+    if not accounts:
+        return
     tools = _tools_of_tables(text, document)
     if text.repaired:
         yield Finding(
@@ -56,6 +60,11 @@ def lint(text: Text, accounts: Sequence[Account], records: Sequence[Record], tod
     yield from _prohibitions(text, accounts)
     yield from _empty_cells(text, document)
     yield from _rows_twice(text, document)
+    yield from _only(text, document)
+    yield from _classes(text, document)
+    yield from _patterns(text, document)
+    yield from _scopes(accounts)
+    yield from reviews_of(text, document, today)
     for record in records:
         yield from _record(text, record, today)
 
@@ -87,6 +96,9 @@ def _statistics(
     total = len({tool_key(name) for name in tools}) or len(
         {tool_key(e.tool) for a in accounts if a.kind is Kind.MATRIX for e in a.entries}
     )
+    yield from _totals(text, document, total, tools)
+    if tools:
+        yield from _claims(text, document, granted, total)
     for table in document.tables:
         column = next((n for n, cell in enumerate(table.head.cells) if n and is_heading(cell, "count")), None)
         if column is None or total == 0:
@@ -99,6 +111,8 @@ def _statistics(
                 if said != real:
                     yield _miscount(name, said, real, Place(text.path, row.line), next(iter(tools.values()), None))
             yield from _percentages(text, table, known, total)
+            if tools:
+                yield from _left_out(text, table, known, granted)
         elif (
             counts
             and all(number for _, number, _ in counts)
@@ -156,6 +170,71 @@ def _percentages(text: Text, table: Table, known: Sequence[tuple[str, int, objec
         )
 
 
+def _left_out(
+    text: Text, table: Table, known: Sequence[tuple[str, int, object]], granted: dict[str, set[str]]
+) -> Iterator[Finding]:
+    named = {key_of(name) for name, _, _ in known}
+    rest = {key: len(tools) for key, tools in granted.items() if tools and key not in named}
+    if rest and len(rest) < len(granted):
+        shown = ", ".join(f"`{key}` ({count})" for key, count in sorted(rest.items())[:6])
+        yield Finding(
+            code="count-mismatch",
+            weight=Weight.WARNING,
+            agent=None,
+            text=f"the statistics leave out callers that the tables name: {shown}",
+            places=(Place(text.path, table.head.line),),
+            why="whoever reads the statistics takes them for complete",
+            fix="add a row for each of them",
+        )
+
+
+def _claims(text: Text, document: Document, granted: dict[str, set[str]], total: int) -> Iterator[Finding]:
+    """ "All tools" in a table of callers, where the tables grant fewer."""
+    names = Names(granted)
+    for table in document.tables:
+        if not is_heading(table.head.cells[0], "agent"):
+            continue
+        for row in table.rows:
+            name = names.resolve(bare(row.cells[0])) or _ends_with(bare(row.cells[0]), granted)
+            claim = next((cell for cell in row.cells[1:] if claims_all_tools(bare(cell))), None)
+            if claim is not None and name is not None and len(granted[name]) < total:
+                yield Finding(
+                    code="claims-everything",
+                    weight=Weight.ERROR,
+                    agent=bare(row.cells[0]),
+                    text=f"“{bare(claim)[:80]}”, but the tables grant {len(granted[name])} of {total} tools",
+                    places=(Place(text.path, row.line),),
+                    why="the sentence is wider than the table",
+                    fix="say which tools it has",
+                )
+
+
+def _ends_with(name: str, granted: dict[str, set[str]]) -> str | None:
+    """The only known key that ends with this name: `TOOL_EXECUTION` for `orchestrator-tool-execution`."""
+    found = [key for key in granted if key.endswith(f"-{key_of(name)}")]
+    return found[0] if len(found) == 1 and len(key_of(name)) > 3 else None
+
+
+def _totals(text: Text, document: Document, total: int, tools: dict[str, Place]) -> Iterator[Finding]:
+    """Examples that count other tools than the tables have."""
+    seen: set[int] = set()
+    for block in document.code:
+        for match in _TOTAL.finditer(block.text):
+            said = int(match["total"] or match["whole"])
+            if tools and said != total and said not in seen:
+                seen.add(said)
+                line = block.line + block.text.count("\n", 0, match.start())
+                yield Finding(
+                    code="count-mismatch",
+                    weight=Weight.WARNING,
+                    agent=None,
+                    text=f"an example counts {said} tools; the tables list {total}",
+                    places=(Place(text.path, line), next(iter(tools.values()))),
+                    why="people take examples for facts",
+                    fix=f"correct the example to {total}, or the tables",
+                )
+
+
 def _agent_count(text: Text, document: Document, accounts: Sequence[Account]) -> Iterator[Finding]:
     agents = {key_of(account.agent) for account in accounts if account.kind is Kind.MATRIX and account.closed}
     if len(agents) < 2:
@@ -163,7 +242,7 @@ def _agent_count(text: Text, document: Document, accounts: Sequence[Account]) ->
     for line in document.lines[:40]:
         match = _ALL_AGENTS.search(line.text)
         if match:
-            said = _WORDS.get(match[1].lower()) or int(match[1])
+            said = NUMBERS.get(match[1].lower()) or int(match[1])
             if said != len(agents):
                 yield Finding(
                     code="count-mismatch",
@@ -225,8 +304,9 @@ def _examples(text: Text, accounts: Sequence[Account], tools: dict[str, Place]) 
             )
     missing: dict[str, Place] = {}
     seen: set[tuple[str, str]] = set()
+    callers = Names(account.agent for account in accounts)
     for example in declared(text):
-        agent = resolve(example.agent, [account.agent for account in accounts])
+        agent = callers.resolve(example.agent)
         for entry in example.entries:
             key = tool_key(entry.tool)
             if key not in rows:
@@ -242,15 +322,19 @@ def _examples(text: Text, accounts: Sequence[Account], tools: dict[str, Place]) 
                     why="people copy examples",
                     fix="bring the example in line with the table",
                 )
-    for name, place in missing.items():
+    names = [name for name in missing if not _INVENTED.match(name)]
+    if names:
+        listed = ", ".join(f"`{name}`" for name in names[:6]) + (
+            f" and {len(names) - 6} more" if len(names) > 6 else ""
+        )
         yield Finding(
             code="undefined-name",
             weight=Weight.WARNING,
             agent=None,
-            text=f"the tool `{name}` is in an example and in no table",
-            places=(place,),
-            why="nobody can say who may use it",
-            fix="add it to a table, or take the example out",
+            text=f"in examples and in no table: {listed}",
+            places=tuple(missing[name] for name in names[:6]),
+            why="nobody can say who may use them",
+            fix="add them to a table, or correct the examples",
         )
 
 
@@ -259,10 +343,11 @@ def _prohibitions(text: Text, accounts: Sequence[Account]) -> Iterator[Finding]:
     if not granting:
         return
     known = {tool_key(entry.tool) for one in granting for entry in one.entries}
+    names = Names(one.agent for one in granting)
     for account in accounts:
         if account.kind is not Kind.MATRIX or account.closed or account.extent is not Extent.UNCLEAR:
             continue
-        if resolve(account.agent, [one.agent for one in granting]) is None:
+        if names.resolve(account.agent) is None:
             yield Finding(
                 code="undefined-name",
                 weight=Weight.WARNING,
@@ -321,6 +406,139 @@ def _rows_twice(text: Text, document: Document) -> Iterator[Finding]:
                 )
 
 
+def _only(text: Text, document: Document) -> Iterator[Finding]:
+    """ "Reviewer only" in a row that names others too."""
+    for table, tool, who in _caller_tables(document):
+        for row in table.rows:
+            callers = [bare(caller) for caller in tokens(row.cells[who])]
+            for n, cell in enumerate(row.cells):
+                match = _ONLY.search(bare(cell)) if n not in (tool, who) else None
+                if match is None or len(callers) < 2:
+                    continue
+                words = key_of(match[1]).split("-")
+                said = next((c for k in (1, 2, 3) for c in callers if key_of(c) == "-".join(words[-k:])), None)
+                if said is not None:
+                    others = ", ".join(f"`{caller}`" for caller in callers if caller != said)
+                    yield Finding(
+                        code="only-and-more",
+                        weight=Weight.WARNING,
+                        agent=None,
+                        text=f"`{bare(row.cells[tool])}`: “{match[0].strip()}”, and its row names {others} too",
+                        places=(Place(text.path, row.line),),
+                        why="a program follows the list, a person the sentence",
+                        fix="correct one of the two",
+                    )
+
+
+def _classes(text: Text, document: Document) -> Iterator[Finding]:
+    """A tool that two tables put into different classes, such as two levels of risk."""
+    seen: dict[str, tuple[str, Place]] = {}
+    for table in document.tables:
+        head = [bare(cell).lower() for cell in table.head.cells]
+        tools = next(
+            (
+                n
+                for n, cell in enumerate(head)
+                if n and re.fullmatch(r"(?:typical |example )?tools?(?: examples)?", cell)
+            ),
+            None,
+        )
+        if tools is None or not re.fullmatch(r"(?:risk|tier|class|category|danger)(?: level| class)?|level", head[0]):
+            continue
+        for row in table.rows:
+            label = re.sub(r"\(.*?\)", "", without_emoji(bare(row.cells[0]))).strip().lower()
+            for name in tokens(re.sub(r"\([^)]*\)", "", row.cells[tools])):
+                place = Place(text.path, row.line)
+                before = seen.setdefault(tool_key(name), (label, place))
+                if before[0] != label and re.fullmatch(r"[\w./-]+", name):
+                    yield Finding(
+                        code="classified-differently",
+                        weight=Weight.ERROR,
+                        agent=None,
+                        text=f"`{name}` is “{before[0]}” in one table and “{label}” in another",
+                        places=(before[1], place),
+                        why="what applies to a class applies to it, or not",
+                        fix="put it into one class",
+                    )
+
+
+def _tiers(text: Text, document: Document) -> Iterator[Finding]:
+    """An action that stands under two tiers of one list."""
+    tiers: dict[str, list[tuple[str, Place]]] = {}
+    tier = None
+    for line in document.lines:
+        match = _TIER.match(line.text)
+        if match:
+            tier = match[1] if match[1] not in tiers else None  # a second mention is no definition
+            if tier is not None:
+                tiers[tier] = []
+        elif not line.item:
+            tier = None
+        if tier is not None:
+            rest = line.text[match.end() :] if match else line.text
+            tiers[tier] += [(part, Place(text.path, line.line)) for part in re.split(r"[;,]\s+| - |\.\s", rest)]
+    if len(tiers) < 3 or text.text.lower().count("agent") < 3:
+        return
+    seen: dict[str, tuple[str, Place]] = {}
+    for name, parts in tiers.items():
+        for part, place in parts:
+            action = _DOING.sub("", re.sub(r"[*_`\"“”]", "", part).strip().lower(), count=1).strip(" .:")
+            if action.startswith("instruction") or not 2 <= len(action.split()) <= 6 or re.search(r"\d", action):
+                continue
+            before = seen.setdefault(action, (name, place))
+            if before[0] != name:
+                yield Finding(
+                    code="classified-differently",
+                    weight=Weight.ERROR,
+                    agent=None,
+                    text=f"“{action}” stands under tier {before[0]} and under tier {name}",
+                    places=(before[1], place),
+                    why="what applies to a tier applies to it, or not",
+                    fix="say in which tier it is, and for whom",
+                )
+
+
+def _patterns(text: Text, document: Document) -> Iterator[Finding]:
+    """A glob and a regular expression for one scope, where the expression admits more."""
+    for line in document.lines:
+        glob, regex = _GLOB_SPAN.search(line.text), _REGEX_SPAN.search(line.text)
+        if glob is None or regex is None:
+            continue
+        folder, _, last = glob[1].rpartition("/")
+        stem = re.escape(folder).replace("\\-", "-")
+        if regex[1].startswith((f"{stem}/.*", f"^{stem}/.*", f"{folder}/.*")) and last.startswith("*."):
+            yield Finding(
+                code="patterns-differ",
+                weight=Weight.WARNING,
+                agent=None,
+                text=f"`{glob[1]}` is one folder deep; `{regex[1][:60]}` admits any depth, and `..`",
+                places=(Place(text.path, line.line),),
+                why="a program follows the expression: more passes than the text says",
+                fix=f"write `[^/]*` for `.*`, and begin with `^`; in a policy `path: {glob[1]}` says it",
+            )
+
+
+def _scopes(accounts: Sequence[Account]) -> Iterator[Finding]:
+    """A mark that says "with a scope", and no place that says which."""
+    names = Names(one.agent for one in accounts if one.kind is Kind.SECTION)
+    given = {(key_of(one.agent), tool_key(e.tool)) for one in accounts for e in one.entries if e.scope}
+    for account in accounts:
+        if account.kind is not Kind.MATRIX or not account.closed:
+            continue
+        own = {key_of(account.agent), key_of(names.resolve(account.agent) or account.agent)}
+        for entry in account.entries:
+            if entry.mark is Mark.SCOPED and not any((key, tool_key(entry.tool)) in given for key in own):
+                yield Finding(
+                    code="scope-not-given",
+                    weight=Weight.WARNING,
+                    agent=account.agent,
+                    text=f"`{entry.tool}` is marked as limited, and this document does not say to what",
+                    places=(entry.place,),
+                    why="everyone reads their own limit into it",
+                    fix="write the limit beside the mark: paths, commands, hosts",
+                )
+
+
 def _record(text: Text, record: Record, today: datetime.date) -> Iterator[Finding]:
     def place(key: str) -> Place:
         return Place(text.path, record.lines.get(key, record.line))
@@ -364,22 +582,4 @@ def _record(text: Text, record: Record, today: datetime.date) -> Iterator[Findin
             why="with a closed list it changes nothing; it only matters where a grant adds tools",
             fix="keep it as a promise for later grants, or remove it",
         )
-    yield from _review(record, place("last_reviewed"), today)
-
-
-def _review(record: Record, place: Place, today: datetime.date) -> Iterator[Finding]:
-    try:
-        reviewed = datetime.date.fromisoformat(str(record.values.get("last_reviewed")))
-    except ValueError:
-        return
-    age = (today - reviewed).days
-    if age > OVERDUE:
-        yield Finding(
-            code="review-overdue",
-            weight=Weight.WARNING,
-            agent=record.agent,
-            text=f"last reviewed {age} days ago ({reviewed})",
-            places=(place,),
-            why="permissions that nobody looks at grow stale",
-            fix="review it, and let `remit review` keep watch",
-        )
+    yield from review_of(record, place("last_reviewed"), today)

@@ -1,4 +1,4 @@
-"""Where two places disagree about one agent, and what is risky in what they agree on."""
+"""Findings about one agent: where two places disagree, and what is risky in what they agree on."""
 
 from __future__ import annotations
 
@@ -8,30 +8,52 @@ from collections.abc import Iterator, Sequence
 import msgspec
 
 from remit.scan.model import Account, Agent, Claim, Entry, Extent, Finding, Kind, Mark, Place, Weight
-from remit.scan.vocabulary import CHANGES, can_write, capability, mutates
+from remit.scan.vocabulary import CHANGES, can_write, capability, mutates, tool_key
 
 _DOCUMENTS = (Kind.MATRIX, Kind.SECTION, Kind.RECORD)
+_MATTERS = CHANGES | {"network", "delegate"}
 _NO_SCOPE = "everything the agent can reach"
 
 
-def compare(agents: Sequence[Agent]) -> Iterator[Finding]:
-    """Every finding about an agent, or between two."""
+class _Words(msgspec.Struct, frozen=True):
+    """How a finding about what is wider than a document is said."""
+
+    code: str
+    who: str
+    why: str
+    fix: str
+
+
+_DEFINITION_WIDER = _Words(
+    "definition-wider",
+    "the definition",
+    "the definition is what the host follows: the document's limit holds nothing back",
+    "take them out of the definition's `tools`, or change the document",
+)
+_POLICY_WIDER = _Words(
+    "policy-wider",
+    "the policy",
+    "the policy is what is enforced: the document's limit holds nothing back",
+    "narrow the agent's `may`, or correct the document (`remit docs` writes it from the policy)",
+)
+
+
+def agent_findings(agents: Sequence[Agent]) -> Iterator[Finding]:
+    """Every finding about one agent."""
     for agent in agents:
         yield from _counts(agent)
         yield from _list_against_matrix(agent)
         yield from _all_tools(agent)
         yield from _both_ways(agent)
         yield from _definition_against_document(agent)
+        yield from _policy(agent)
         yield from _read_only(agent)
         yield from _moot_scope(agent)
+        yield from _shadowed(agent)
+        yield from _dead(agent)
         yield from _no_list(agent)
         yield from _twice(agent)
         yield from _broken(agent)
-
-
-def tool_key(tool: str) -> str:
-    """One text for all spellings of a tool's name."""
-    return re.sub(r"[\s_.-]+", "", tool.lower())
 
 
 def _listing(tools: Sequence[str], most: int = 4) -> str:
@@ -155,7 +177,7 @@ def _definition_against_document(agent: Agent) -> Iterator[Finding]:
         yield from said.values()
 
 
-def _wider(agent: Agent, definition: Account, paper: Account) -> Iterator[Finding]:
+def _wider(agent: Agent, definition: Account, paper: Account, words: _Words = _DEFINITION_WIDER) -> Iterator[Finding]:
     said = {tool_key(entry.tool): entry for entry in paper.entries}
     kinds = {capability(entry.tool) for entry in paper.allowed()}
     refused = {capability(entry.tool) for entry in paper.entries if entry.mark is Mark.NO} - kinds
@@ -179,36 +201,45 @@ def _wider(agent: Agent, definition: Account, paper: Account) -> Iterator[Findin
             if cell.mark is Mark.NO:
                 extra.append(entry)
         elif kind == "mcp":
-            if mutates(entry.tool) and not any(_covers(other.tool, entry.tool) for other in paper.allowed()):
+            if (
+                not paper.coarse
+                and mutates(entry.tool)
+                and not any(_covers(other.tool, entry.tool) for other in paper.allowed())
+            ):
                 extra.append(entry)
-        elif kind in refused or (kind in CHANGES and kind not in kinds and "unknown" not in kinds):
+        elif kind in refused or (
+            kind in (CHANGES if paper.coarse else _MATTERS) and kind not in kinds and "unknown" not in kinds
+        ):
             extra.append(entry)
     if extra:
-        changes = any(can_write(entry) for entry in extra)
+        changes = any(can_write(entry) or said.get(tool_key(entry.tool)) for entry in extra)
+        lighter = Weight.WARNING if any(capability(entry.tool) == "network" for entry in extra) else Weight.NOTE
         names = list(dict.fromkeys(entry.tool for entry in extra))
         yield Finding(
-            code="definition-wider",
-            weight=Weight.ERROR if changes else Weight.WARNING,
+            code=words.code,
+            weight=Weight.ERROR if changes else lighter,
             agent=agent.name,
-            text=f"the definition grants {_listing(names)}; the document does not",
+            text=f"{words.who} grants {_listing(names)}; the document does not",
             places=(extra[0].place, paper.place),
-            why="the definition is what the host follows: the document's limit holds nothing back",
-            fix="take them out of the definition's `tools`, or change the document",
+            why=words.why,
+            fix=words.fix,
         )
 
 
 def _covers(pattern: str, tool: str) -> bool:
     """Whether a name with a star at its end, or an MCP server's name alone, means this tool."""
     stem = pattern.rstrip("*").rstrip("_/")
+    if tool_key(stem) in ("mcp", "mcptools", "mcpservers"):
+        return capability(tool) == "mcp"
     return capability(pattern) in ("mcp", "everything") and tool_key(tool).startswith(tool_key(stem))
 
 
 def _narrower(agent: Agent, definition: Account, paper: Account) -> Iterator[Finding]:
-    if definition.extent is not Extent.LIST:
+    if definition.extent is not Extent.LIST or paper.coarse:
         return
     held = {tool_key(entry.tool) for entry in definition.allowed()}
     kinds = {capability(entry.tool) for entry in definition.allowed()}
-    if "unknown" in kinds or "mcp" in kinds:
+    if "unknown" in kinds:
         return
     missing = [
         entry
@@ -232,7 +263,8 @@ def _read_only(agent: Agent) -> Iterator[Finding]:
     claim: Claim | None = next((one.read_only for one in agent.accounts if one.read_only is not None), None)
     if claim is None:
         return
-    held = [one for one in agent.accounts if one.kind is Kind.DEFINITION] or list(agent.accounts)
+    policy = [one for one in agent.accounts if one.kind is Kind.POLICY]
+    held = policy or [one for one in agent.accounts if one.kind is Kind.DEFINITION] or list(agent.accounts)
     for account in held:
         denied = {tool_key(entry.tool) for entry in account.entries if entry.mark is Mark.NO and entry.scope is None}
         if account.extent is Extent.EVERYTHING:
@@ -244,12 +276,14 @@ def _read_only(agent: Agent) -> Iterator[Finding]:
             if not writing:
                 continue
             names = list(dict.fromkeys(entry.tool for entry in writing))
-            what, place = f"holds {_listing(names)}", writing[0].place
+            holds = "may use" if account.kind is Kind.POLICY else "holds"
+            what, place = f"{holds} {_listing(names)}", writing[0].place
+        held_back = "; only its plan mode holds it back" if account.gated else ""
         yield Finding(
             code="read-only-can-write",
-            weight=Weight.ERROR,
+            weight=Weight.NOTE if account.gated else Weight.ERROR,
             agent=agent.name,
-            text=f"calls itself read-only (“{claim.text[:80]}”) and {what}",
+            text=f"calls itself read-only (“{claim.text[:80]}”) and {what}{held_back}",
             places=(claim.place, place),
             why="a shell without a scope and an editing tool can change any file"
             if "list" not in what
@@ -281,6 +315,85 @@ def _moot_scope(agent: Agent) -> Iterator[Finding]:
             return
 
 
+def _policy(agent: Agent) -> Iterator[Finding]:
+    """What the policy allows against what documents and definitions say."""
+    for policy in agent.accounts:
+        if policy.kind is not Kind.POLICY:
+            continue
+        for other in agent.accounts:
+            if other.kind in _DOCUMENTS and other.closed and other.extent is Extent.LIST:
+                yield from _wider(agent, policy, other, _POLICY_WIDER)
+            if other.kind in (*_DOCUMENTS, Kind.DEFINITION) and other.extent is Extent.LIST:
+                yield from _refused(agent, policy, other)
+
+
+def _refused(agent: Agent, policy: Account, other: Account) -> Iterator[Finding]:
+    """Tools that a document or a definition grants, and the policy, which has rules for them, never allows."""
+    cells = {tool_key(entry.tool): entry for entry in policy.entries}
+    refused = [
+        (entry, cells[tool_key(entry.tool)])
+        for entry in other.allowed()
+        if tool_key(entry.tool) in cells and cells[tool_key(entry.tool)].mark is Mark.NO
+    ]
+    if refused:
+        names = list(dict.fromkeys(entry.tool for entry, _ in refused))
+        paper = other.kind is not Kind.DEFINITION
+        yield Finding(
+            code="policy-narrower",
+            weight=Weight.WARNING if paper else Weight.NOTE,
+            agent=agent.name,
+            text=f"the {'document' if paper else 'definition'} grants {_listing(names)}; the policy denies every call",
+            places=(refused[0][0].place, refused[0][1].place),
+            why="whoever relies on the text is refused" if paper else "the host offers a tool that is always refused",
+            fix="correct the text (`remit docs` writes it from the policy), or add a rule to `may`",
+        )
+
+
+def _shadowed(agent: Agent) -> Iterator[Finding]:
+    """A scope beside the same tool without one, in one list."""
+    for account in agent.accounts:
+        if account.kind not in (Kind.DEFINITION, Kind.SETTINGS):
+            continue
+        whole = {tool_key(e.tool): e for e in account.entries if e.mark is Mark.YES and e.scope is None}
+        for entry in account.entries:
+            other = whole.get(tool_key(entry.tool))
+            if (
+                entry.mark is Mark.SCOPED
+                and entry.scope
+                and entry.scope not in ("ask", "by pattern")
+                and other is not None
+            ):
+                yield Finding(
+                    code="shadowed-scope",
+                    weight=Weight.WARNING,
+                    agent=agent.name,
+                    text=f"`{entry.tool}({entry.scope[:60]})` has no effect: the list grants `{other.tool}` whole",
+                    places=(entry.place, other.place),
+                    why="the scope reads like a limit and is none",
+                    fix=f"remove `{other.tool}`, or the entry with the scope",
+                )
+                break
+
+
+def _dead(agent: Agent) -> Iterator[Finding]:
+    """Prohibitions of a definition that take nothing away."""
+    for account in agent.accounts:
+        if account.kind is not Kind.DEFINITION or account.extent is not Extent.LIST:
+            continue
+        held = {tool_key(tool) for tool in (*(entry.tool for entry in account.allowed()), *account.taken)}
+        dead = [e for e in account.entries if e.mark is Mark.NO and e.scope is None and tool_key(e.tool) not in held]
+        if dead:
+            yield Finding(
+                code="dead-prohibition",
+                weight=Weight.NOTE,
+                agent=agent.name,
+                text=f"prohibits {_listing([entry.tool for entry in dead])}, which its tool list does not grant",
+                places=(dead[0].place, account.place),
+                why="with a closed list it changes nothing",
+                fix="keep it as a promise for later, or remove it",
+            )
+
+
 def _creates(tool: str) -> bool:
     return tool_key(tool).rpartition("/")[2] in {"write", "createfile", "writefile", "create", "new", "createdirectory"}
 
@@ -297,8 +410,9 @@ def _runs(tool: str) -> bool:
 
 
 def _no_list(agent: Agent) -> Iterator[Finding]:
+    limited = any(account.kind is Kind.POLICY for account in agent.accounts)
     for account in agent.accounts:
-        if account.kind is not Kind.DEFINITION:
+        if account.kind is not Kind.DEFINITION or limited:
             continue
         if account.extent is Extent.EVERYTHING and not account.entries:
             yield Finding(
@@ -352,11 +466,16 @@ def _broken(agent: Agent) -> Iterator[Finding]:
                 code="invalid-front-matter",
                 weight=Weight.NOTE,
                 agent=agent.name,
-                text="its front matter is not valid YAML; it was read line by line",
+                text=f"its front matter is not valid YAML ({_brief(account.recovered)}); it was read line by line",
                 places=(account.place,),
                 why="hosts differ in what they make of it",
                 fix="quote the description: a colon in it is the usual cause",
             )
+
+
+def _brief(problem: str) -> str:
+    """What a parser said, without its place: that counts from the head."""
+    return re.sub(r"^(?:[\w.]+:)?[\d:]*\s*", "", problem.partition("\n")[0])[:80]
 
 
 def risky_pairs(agents: Sequence[Agent]) -> Iterator[Finding]:

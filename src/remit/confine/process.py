@@ -15,14 +15,15 @@ import secrets
 import selectors
 import signal
 import subprocess
+import tempfile
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import IO, NamedTuple
 
 import msgspec
 
-from remit.runners.errors import RunnerError
+from remit.model.errors import RemitError
 
 MARK = "REMIT_RUN"
 """Names the run in the environment of all that it starts."""
@@ -32,6 +33,12 @@ _GRACE = 2.0
 _LOOK = 0.25
 """Seconds between two looks at what it has started."""
 _ROUNDS = 20
+
+
+class NotStarted(RemitError):
+    """A program that can't be started; nothing has run."""
+
+    code = "runner-not-started"
 
 
 class Bounds(msgspec.Struct, frozen=True):
@@ -70,24 +77,26 @@ def run_process(
     bounds: Bounds,
     stopped: Callable[[], bool] = lambda: False,
     alone: bool = False,
+    stdin: bytes | None = None,
 ) -> Finished:
     """What became of it; `stopped` ends it early. `alone`: it is known to start nothing else, so nobody looks for that.
 
-    Raises RunnerError if it can't be started.
+    `stdin` is what it reads; None: nothing. Raises NotStarted.
     """
     began, mark = time.monotonic(), secrets.token_hex(16)
     try:
-        process = subprocess.Popen(  # noqa: S603  # a vector that was judged, of a program that was looked up
-            [program, *words[1:]],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            cwd=directory,
-            env={**environment, MARK: mark},
-            start_new_session=True,
-        )
+        with _given(stdin) as given:
+            process = subprocess.Popen(  # noqa: S603  # a vector that was judged, of a program that was looked up
+                [program, *words[1:]],
+                stdin=given,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                cwd=directory,
+                env={**environment, MARK: mark},
+                start_new_session=True,
+            )
     except (OSError, ValueError) as error:
-        raise RunnerError(f"`{words[0]}` can't be started: {error}", code="runner-not-started") from None
+        raise NotStarted(f"`{words[0]}` can't be started: {error}") from None
     with process:
         family = _Family(process.pid, mark, alone)
         outputs = _Outputs(process, bounds.bytes)
@@ -109,6 +118,18 @@ def run_process(
         took = int((time.monotonic() - began) * 1000)
         code = process.returncode if ended else None
         return Finished(words, code, *outputs.texts(), took, outputs.truncated, timed_out=not ended and not stopped())
+
+
+@contextlib.contextmanager
+def _given(data: bytes | None) -> Iterator[int | IO[bytes]]:
+    """Something to read that from, without anybody who writes meanwhile."""
+    if data is None:
+        yield subprocess.DEVNULL
+        return
+    with tempfile.TemporaryFile() as file:
+        file.write(data)
+        file.seek(0)
+        yield file
 
 
 class _Kept:

@@ -1,0 +1,1 @@
+"""The ways to confine, one module each."""

@@ -1,0 +1,221 @@
+"""A run's changes, judged by the policy's own matcher and then made: all of them or none.
+
+INVARIANT: every path is reached through folders that were opened step by step without following links, and what stood
+there is what was judged; whatever somebody else has changed meanwhile stays, and nothing of the run is taken over.
+"""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import os
+import shutil
+import stat
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+from remit.confine.below import opened, split
+from remit.confine.bounds import Bounds
+from remit.confine.interface import Change
+from remit.confine.upper import NotCommitted, Step, of_status
+from remit.model.text import shown
+
+MOST_NAMED = 5
+SAID = {"delete": "deleted", "link": "linked"}
+
+
+def judge(steps: Sequence[Step], bounds: Bounds, sealed: Sequence[str], since: int) -> None:
+    """Raises NotCommitted if the profile admits one of them not, or if somebody else has changed the same meanwhile."""
+    refused = [step.path for step in steps if not _admits(step, bounds, sealed)]
+    if refused:
+        protected = [path for path in refused if bounds.is_protected(path) or path in sealed]
+        named = ", ".join(f"`{shown(path)}`" for path in (protected or refused)[:MOST_NAMED])
+        more = f" and {len(refused) - MOST_NAMED} more" if len(refused) > MOST_NAMED else ""
+        why = "is protected" if protected else "may not be written"
+        raise NotCommitted(f"{named}{more} {why}; nothing that the command changed was taken over")
+    for step in steps:
+        if step.was is not None and step.was[-1] > since and not (step.how == "mode" and stat.S_ISDIR(step.was[0])):
+            raise NotCommitted(_meanwhile(step.path))
+
+
+def commit(steps: Sequence[Step], root: Path, aside: Path) -> tuple[Change, ...]:
+    """Makes the changes. `aside` is an empty folder of Remit's, for what they replace. Raises NotCommitted."""
+    work = _Work(str(root), str(aside))
+    try:
+        for step in steps:
+            work.make(step)
+    except (OSError, NotCommitted) as error:
+        work.undo()
+        if isinstance(error, NotCommitted):
+            raise
+        raise NotCommitted(f"the changes could not be made, and none was: {error}") from error
+    except BaseException:
+        work.undo()
+        raise
+    return tuple(Change(step.path, SAID.get(step.how, "written")) for step in steps)
+
+
+@contextmanager
+def alone(state: Path) -> Iterator[None]:
+    """One commit at a time."""
+    descriptor = os.open(state / "commit.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def _admits(step: Step, bounds: Bounds, sealed: Sequence[str]) -> bool:
+    if any(
+        step.path == each or step.path.startswith(each + "/") or each.startswith(step.path + "/") for each in sealed
+    ):
+        return False
+    if step.how == "folder" or (step.how == "delete" and step.was is not None and stat.S_ISDIR(step.was[0])):
+        return bounds.may_make(step.path)
+    return bounds.writes(step.path)
+
+
+def _meanwhile(path: str) -> str:
+    return f"`{shown(path)}` was changed by somebody else meanwhile; nothing that the command changed was taken over"
+
+
+class _Work:
+    """Steps that were made, and how each is undone."""
+
+    def __init__(self, root: str, aside: str) -> None:
+        self.root, self.aside = root, aside
+        self.done: list[tuple[Step, str | None]] = []
+
+    def make(self, step: Step) -> None:
+        above, name = split(step.path)
+        with ExitStack() as stack:
+            folder = stack.enter_context(opened(self.root, above))
+            if step.how == "mode":
+                self._check(step, folder, name)
+                self._chmod(step, folder, name)
+                return
+            kept = self._set_aside(step, folder, name)
+            self.done.append((step, kept))
+            if step.how == "delete":
+                return
+            if step.how == "folder":
+                os.mkdir(name, 0o700, dir_fd=folder)
+                self._permissions(step, folder, name)
+            elif step.same_as:
+                first, other = split(step.same_as)
+                origin = stack.enter_context(opened(self.root, first))
+                os.link(other, name, src_dir_fd=origin, dst_dir_fd=folder, follow_symlinks=False)
+            else:
+                _put(step.source, name, folder)
+
+    def undo(self) -> None:
+        """As it was, as far as that can be done; the last step first."""
+        for step, kept in reversed(self.done):
+            above, name = split(step.path)
+            try:
+                with opened(self.root, above) as folder:
+                    if step.how == "folder":
+                        os.rmdir(name, dir_fd=folder)
+                    elif step.how == "mode":
+                        _set_mode(name, folder, stat.S_IMODE(step.was[0]) if step.was else 0o755)
+                    elif step.how != "delete":
+                        _remove(name, folder)
+                    if kept is not None and step.was is not None and stat.S_ISDIR(step.was[0]):
+                        os.mkdir(name, stat.S_IMODE(step.was[0]), dir_fd=folder)
+                    elif kept is not None:
+                        _move(kept, None, name, folder)
+            except OSError:
+                continue  # what was put aside stays in the launch's folder
+
+    def _check(self, step: Step, folder: int, name: str) -> None:
+        try:
+            now = of_status(os.stat(name, dir_fd=folder, follow_symlinks=False))
+        except FileNotFoundError:
+            now = None
+        if step.was is None or now is None:
+            same = now is step.was
+        elif stat.S_ISDIR(step.was[0]):  # its times change with what is in it
+            same = stat.S_ISDIR(now[0]) and now[1] == step.was[1]
+        else:
+            same = now[:-1] == step.was[:-1]
+        if not same:
+            raise NotCommitted(_meanwhile(step.path))
+
+    def _set_aside(self, step: Step, folder: int, name: str) -> str | None:
+        """Moves away what stands there; afterwards it must be what was judged."""
+        self._check(step, folder, name)
+        if step.was is None:
+            return None
+        if stat.S_ISDIR(step.was[0]):
+            os.rmdir(name, dir_fd=folder)
+            return ""
+        kept = f"{self.aside}/{len(self.done)}"
+        _move(name, folder, kept, None)
+        moved = of_status(os.lstat(kept))
+        if (moved[0], moved[2], moved[3]) != (step.was[0], step.was[2], step.was[3]):
+            _move(kept, None, name, folder)
+            raise NotCommitted(_meanwhile(step.path))
+        return kept
+
+    def _chmod(self, step: Step, folder: int, name: str) -> None:
+        self.done.append((step, None))
+        self._permissions(step, folder, name)
+
+    def _permissions(self, step: Step, folder: int, name: str) -> None:
+        _set_mode(name, folder, stat.S_IMODE(os.lstat(step.source).st_mode) & 0o1777)
+
+
+def _set_mode(name: str, folder: int, mode: int) -> None:
+    descriptor = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=folder)
+    try:
+        os.fchmod(descriptor, mode)
+    finally:
+        os.close(descriptor)
+
+
+def _put(source: str, name: str, folder: int) -> None:
+    """The new file in its place. Nothing stands there; if something does by now, this fails."""
+    for mark in os.listxattr(source, follow_symlinks=False) if os.path.isfile(source) else ():
+        if mark.startswith("user.overlay."):
+            os.removexattr(source, mark)
+    try:
+        os.link(source, name, dst_dir_fd=folder, follow_symlinks=False)
+    except OSError as error:
+        if error.errno not in (errno.EXDEV, errno.EPERM, errno.EMLINK):
+            raise
+        _copy(source, None, name, folder)
+
+
+def _move(source: str, source_folder: int | None, name: str, folder: int | None) -> None:
+    try:
+        os.rename(source, name, src_dir_fd=source_folder, dst_dir_fd=folder)
+    except OSError as error:
+        if error.errno != errno.EXDEV:
+            raise
+        _copy(source, source_folder, name, folder)
+        os.unlink(source, dir_fd=source_folder)
+
+
+def _copy(source: str, source_folder: int | None, name: str, folder: int | None) -> None:
+    """To another file system: content, permissions and times; never over something."""
+    status = os.stat(source, dir_fd=source_folder, follow_symlinks=False)
+    if stat.S_ISLNK(status.st_mode):
+        os.symlink(os.readlink(source, dir_fd=source_folder), name, dir_fd=folder)
+        return
+    if stat.S_ISFIFO(status.st_mode):
+        os.mkfifo(name, stat.S_IMODE(status.st_mode), dir_fd=folder)
+        return
+    reader = os.open(source, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=source_folder)
+    with os.fdopen(reader, "rb") as old:
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+        with os.fdopen(os.open(name, flags, 0o600, dir_fd=folder), "wb") as new:
+            shutil.copyfileobj(old, new)
+            new.flush()
+            os.fchmod(new.fileno(), stat.S_IMODE(status.st_mode) & 0o1777)
+            os.utime(new.fileno(), ns=(status.st_atime_ns, status.st_mtime_ns))
+
+
+def _remove(name: str, folder: int) -> None:
+    os.unlink(name, dir_fd=folder)

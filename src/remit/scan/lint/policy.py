@@ -1,0 +1,28 @@
+"""Findings about a policy and the names of a repository: who has no rules, and whom the documents forget."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from remit.scan.model import Agent, Finding, Kind, Place, Weight
+
+
+def policy_findings(agents: Sequence[Agent]) -> Iterator[Finding]:
+    """Agents that a host would start and that the policy doesn't know."""
+    for agent in agents:
+        kinds = {account.kind: account for account in reversed(agent.accounts)}
+        if Kind.POLICY in kinds or Kind.DEFINITION not in kinds:
+            continue
+        yield Finding(
+            code="agent-without-rules",
+            weight=Weight.WARNING,
+            agent=agent.name,
+            text="has a definition, and the policy has no such agent",
+            places=(kinds[Kind.DEFINITION].place, _policy_place(agents)),
+            why="a host starts it, and every call of it is denied",
+            fix="add it under `agents:`, or remove the definition",
+        )
+
+
+def _policy_place(agents: Sequence[Agent]) -> Place:
+    return next(account.place for agent in agents for account in agent.accounts if account.kind is Kind.POLICY)

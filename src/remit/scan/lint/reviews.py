@@ -1,0 +1,89 @@
+"""Dates of documents and records: what should have been looked at again, and dates that can't be right."""
+
+from __future__ import annotations
+
+import datetime
+import re
+from collections.abc import Iterator
+
+from remit.scan.files import Text
+from remit.scan.markdown import Document
+from remit.scan.model import Finding, Place, Weight
+from remit.scan.records import Record
+
+OVERDUE = 100
+"""Days after which a review is overdue, if nothing says when the next one is."""
+_DATE = r"(?P<date>\d{4}-\d{2}-\d{2}|\d{4}-Q[1-4]|Q[1-4] \d{4}|\d{4}-\d{2})\b"
+_LAST = re.compile(
+    rf"^\W*(?:last[ _-](?:updated?|reviewed|review|modified)|updated|reviewed)\W{{0,6}}[: ]\W*{_DATE}", re.I
+)
+_NEXT = re.compile(rf"^\W*(?:next[ _-]review(?:[ _-](?:date|due))?|review (?:by|due))\W{{0,6}}[: ]\W*{_DATE}", re.I)
+
+
+def reviews_of(text: Text, document: Document, today: datetime.date) -> Iterator[Finding]:
+    """A document's own dates: its next review against its last change, and against today."""
+    found = {
+        what: next(((match, line) for line in document.lines if (match := pattern.match(line.text))), None)
+        for what, pattern in (("last", _LAST), ("next", _NEXT))
+    }
+    after = found["next"]
+    if after is None:
+        return
+    due, place = _end_of(after[0]["date"]), Place(text.path, after[1].line)
+    last = found["last"]
+    changed = _end_of(last[0]["date"]) if last is not None else None
+    if due is not None and changed is not None and last is not None and due < changed:
+        yield Finding(
+            code="dates-contradict",
+            weight=Weight.ERROR,
+            agent=None,
+            text=f"the next review ({after[0]['date']}) is before the last change ({last[0]['date']})",
+            places=(place, Place(text.path, last[1].line)),
+            why="nobody will look at it again",
+            fix="set the next review after the last change",
+        )
+    elif due is not None and due < today:
+        yield Finding(
+            code="review-overdue",
+            weight=Weight.WARNING,
+            agent=None,
+            text=f"its review was due {after[0]['date']}, {(today - due).days} days ago",
+            places=(place,),
+            why="permissions that nobody looks at grow stale",
+            fix="review it and set the next date; `remit review` keeps watch over a policy's",
+        )
+
+
+def _end_of(written: str) -> datetime.date | None:
+    """The last day of a date, month or quarter."""
+    quarter = re.fullmatch(r"(\d{4})-Q([1-4])|Q([1-4]) (\d{4})", written)
+    try:
+        if quarter:
+            year, month = int(quarter[1] or quarter[4]), 3 * int(quarter[2] or quarter[3])
+        elif len(written) == 7:
+            year, month = int(written[:4]), int(written[5:])
+        else:
+            return datetime.date.fromisoformat(written)
+        following = datetime.date(year + month // 12, month % 12 + 1, 1)
+    except ValueError:
+        return None
+    return following - datetime.timedelta(days=1)
+
+
+def review_of(record: Record, place: Place, today: datetime.date) -> Iterator[Finding]:
+    """A record that nobody has reviewed for too long."""
+    try:
+        reviewed = datetime.date.fromisoformat(str(record.values.get("last_reviewed")))
+    except ValueError:
+        return
+    age = (today - reviewed).days
+    if age > OVERDUE:
+        yield Finding(
+            code="review-overdue",
+            weight=Weight.WARNING,
+            agent=record.agent,
+            text=f"last reviewed {age} days ago ({reviewed})",
+            places=(place,),
+            why="permissions that nobody looks at grow stale",
+            fix="review it, and let `remit review` keep watch",
+        )

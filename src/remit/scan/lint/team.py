@@ -1,0 +1,335 @@
+"""Findings across the agents of a team: names, hand-overs, counts, and who is missing where."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator, Sequence
+
+from remit.scan.model import Account, Agent, Extent, Finding, Kind, Mark, Place, Weight
+from remit.scan.names import Names, key_of, parts_of, short_names
+from remit.scan.vocabulary import can_write, tool_key, words
+
+_PAPER = (Kind.MATRIX, Kind.SECTION, Kind.ROSTER)
+# Letters of other alphabets that look like Latin ones, and digits that look like letters.
+_ALIKE = str.maketrans("аеорсухіјѕԁһոαοερνι01", "aeopcyxijsdhnaoepviol")
+_MOST = 6
+
+
+def team_findings(agents: Sequence[Agent], files: Sequence[Place]) -> Iterator[Finding]:
+    """Every finding that needs more than one agent; `files` lie where definitions do and have no head."""
+    loose = {key_of(place.file.rpartition("/")[2].partition(".")[0]) for place in files}
+    teams: dict[str, list[Agent]] = {}
+    for agent in agents:
+        teams.setdefault(agent.team, []).append(agent)
+    for members in teams.values():
+        yield from _look_alikes(members)
+        yield from _hand_overs(members)
+        yield from _delegation(members)
+        yield from _missing(members, loose)
+
+
+def grouped(findings: Sequence[Finding]) -> Iterator[Finding]:
+    """The findings, with those that many agents share told once."""
+    shared: dict[tuple[str, str, Weight], list[Finding]] = {}
+    for one in findings:
+        if one.code in _SHARED and one.agent is not None:
+            shared.setdefault((one.code, one.places[0].file.rpartition("/")[0], one.weight), []).append(one)
+        else:
+            yield one
+    for (code, folder, weight), found in shared.items():
+        if len(found) <= 3:
+            yield from found
+            continue
+        names = ", ".join(f"`{one.agent}`" for one in found[:_MOST])
+        more = f" and {len(found) - _MOST} more" if len(found) > _MOST else ""
+        yield Finding(
+            code=code,
+            weight=weight,
+            agent=None,
+            text=f"{len(found)} agents in `{folder}` {_SHARED[code]}: {names}{more}",
+            places=tuple(one.places[0] for one in found),
+            why=found[0].why,
+            fix=found[0].fix,
+        )
+
+
+_SHARED = {
+    "no-tool-list": "have no tool list, so the host gives them every tool",
+    "invalid-front-matter": "have front matter that is not valid YAML and was read line by line",
+    "dead-prohibition": "prohibit tools that their lists don't grant",
+    "defined-twice": "are defined twice for one host, with different tools",
+    "agent-without-rules": "have a definition, and the policy has no such agents",
+}
+
+
+def _look_alikes(agents: Sequence[Agent]) -> Iterator[Finding]:
+    """Names that one slip of a key, or a letter of another alphabet, turns into each other."""
+    by_key = {key_of(agent.name): agent for agent in agents}
+    seen: dict[str, tuple[str, Agent]] = {}
+    for key, agent in by_key.items():
+        letters = re.sub(r"[\W_]", "", agent.name.lower())
+        skeleton = unicodedata.normalize("NFKC", letters).translate(_ALIKE)
+        written, other = seen.setdefault(skeleton, (letters, agent))
+        if written != letters:
+            yield _alike(other, agent, "look the same and are written with different characters")
+        for at in range(len(key) - 1) if len(key) > 5 else ():
+            swapped = key[:at] + key[at + 1] + key[at] + key[at + 2 :]
+            if swapped != key and swapped in by_key and key < swapped and "-" not in key[at : at + 2]:
+                yield _alike(agent, by_key[swapped], "differ by two letters that are swapped")
+
+
+def _alike(one: Agent, other: Agent, how: str) -> Finding:
+    return Finding(
+        code="look-alike-names",
+        weight=Weight.WARNING,
+        agent=one.name,
+        text=f"`{one.name}` and `{other.name}` {how}",
+        places=(one.accounts[0].place, other.accounts[0].place),
+        why="a rule for one is easily read as a rule for the other",
+        fix="if they are one agent, spell it one way",
+    )
+
+
+def _known(agents: Sequence[Agent]) -> dict[str, Agent]:
+    """Every name that stands for an agent with a definition, a record or rules."""
+    found: dict[str, Agent] = {}
+    for agent in agents:
+        for account in agent.accounts:
+            if account.kind not in _PAPER:
+                found.update({key_of(name): agent for name in account.names})
+    short = short_names([agent.name for agent in found.values()])
+    return {**{key: found[key_of(name)] for key, name in short.items() if key_of(name) in found}, **found}
+
+
+def _is_builtin(name: str) -> bool:
+    return key_of(name) in {key_of(word) for word in words("builtin_agents", "")} or "*" in name
+
+
+def _hand_overs(agents: Sequence[Agent]) -> Iterator[Finding]:
+    """Work that is handed to an agent that nobody defines."""
+    known = _known(agents)
+    single = sum(any(one.kind is Kind.RECORD for one in agent.accounts) for agent in agents) == len(known) == 1
+    for agent in agents:
+        for account in agent.accounts:
+            for name, place in (*account.hands_to, *account.offers):
+                if key_of(name) in known or _is_builtin(name) or single:
+                    continue
+                near = _near(key_of(name), known)
+                hint = f"; `{near}` is defined" if near else ""
+                yield Finding(
+                    code="undefined-name",
+                    weight=Weight.WARNING,
+                    agent=agent.name,
+                    text=f"hands work to `{name}`, which is defined nowhere here{hint}",
+                    places=(place, account.place) if place != account.place else (place,),
+                    why="the work goes nowhere, or to whoever takes the name",
+                    fix=f"name an agent that exists{f', such as `{near}`' if near else ''}, or define `{name}`",
+                )
+
+
+def _near(key: str, known: dict[str, Agent]) -> str | None:
+    """The only known name that one letter more, less or other turns into this one."""
+    near = {agent.name for other, agent in known.items() if min(len(key), len(other)) > 4 and _one_off(key, other)}
+    return next(iter(near)) if len(near) == 1 else None
+
+
+def _one_off(one: str, other: str) -> bool:
+    if abs(len(one) - len(other)) > 1 or one == other:
+        return False
+    at = next((n for n, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
+    return one[at + 1 :] in (other[at:], other[at + 1 :]) or one[at:] == other[at + 1 :]
+
+
+def _delegation(agents: Sequence[Agent]) -> Iterator[Finding]:
+    """An agent that must not change anything, or not use a tool, and hands work to one that can."""
+    known = _known(agents)
+    for agent in agents:
+        for account in agent.accounts:
+            claim = account.read_only
+            denied = {tool_key(e.tool): e for e in account.entries if e.mark is Mark.NO and e.scope is None}
+            for name, place in account.hands_to:
+                other = known.get(key_of(name))
+                if other is None or other is agent:
+                    continue
+                if claim is not None and _holds_writing(other) and not re.search(r"\byour?self\b", claim.text):
+                    yield _reaches(agent, other, "calls itself read-only", "can write", (claim.place, place))
+                elif account.kind is Kind.RECORD:
+                    held = [e for one in other.accounts if one.kind is Kind.RECORD for e in one.allowed()]
+                    reached = [e for e in held if tool_key(e.tool) in denied]
+                    if reached:
+                        no, yes = f"may not use `{reached[0].tool}`", "may"
+                        yield _reaches(
+                            agent, other, no, yes, (denied[tool_key(reached[0].tool)].place, reached[0].place)
+                        )
+
+
+def _holds_writing(agent: Agent) -> bool:
+    held = [one for one in agent.accounts if one.kind in (Kind.POLICY, Kind.DEFINITION)]
+    return any(one.extent is Extent.EVERYTHING or any(map(can_write, one.allowed())) for one in held[:1])
+
+
+def _reaches(agent: Agent, other: Agent, no: str, yes: str, places: tuple[Place, ...]) -> Finding:
+    return Finding(
+        code="delegation-reaches",
+        weight=Weight.WARNING,
+        agent=agent.name,
+        text=f"{no} and hands work to `{other.name}`, which {yes}",
+        places=tuple(dict.fromkeys(places)),
+        why="what an agent must not do itself it can have done",
+        fix="take the hand-over out, or bind it to the chain (`delegate_within: chain` in a policy)",
+    )
+
+
+def _missing(agents: Sequence[Agent], loose: set[str]) -> Iterator[Finding]:
+    """A document that has a place for most of a team's agents: whom it leaves out, and whom it names without need."""
+    defined = [agent for agent in agents if any(one.kind in (Kind.DEFINITION, Kind.POLICY) for one in agent.accounts)]
+    papers: dict[str, list[tuple[Agent, Account]]] = {}
+    for agent in agents:
+        for account in agent.accounts:
+            if account.kind in _PAPER and (account.closed or account.extent is not Extent.LIST):
+                papers.setdefault(account.place.file, []).append((agent, account))
+    for file, found in papers.items():
+        named = {agent.name: account for agent, account in found}
+        joined = [agent for agent in defined if agent.name in named]
+        if len(joined) < 3 or len(joined) < 0.6 * len(defined) or len(joined) < 0.6 * len(named):
+            continue
+        absent = [agent for agent in defined if agent.name not in named and not _is_builtin(agent.name)]
+        if absent:
+            first = min(account.place for account in named.values())
+            tools = any(account.kind is not Kind.ROSTER for account in named.values())
+            yield Finding(
+                code="no-section",
+                weight=Weight.WARNING if tools else Weight.NOTE,
+                agent=None,
+                text=f"{'says what' if tools else 'names'} {len(joined)} of {len(defined)} agents"
+                + (" may use; not " if tools else "; not ")
+                + ", ".join(f"`{agent.name}`" for agent in absent[:_MOST])
+                + (f" and {len(absent) - _MOST} more" if len(absent) > _MOST else ""),
+                places=(first, *(agent.accounts[0].place for agent in absent[:_MOST])),
+                why="an agent without a line has no limit on paper",
+                fix=f"add {'it' if len(absent) == 1 else 'them'} to {file}; `remit docs` keeps such a table complete",
+            )
+        names = Names(_known(defined))
+        for agent, account in found:
+            if agent in defined or _is_builtin(agent.name) or names.resolve(agent.name) is not None:
+                continue
+            if key_of(agent.name) in loose or _is_variant(agent.name, names):
+                continue  # its file is there, or it is a mode of an agent that is
+            yield Finding(
+                code="undefined-name",
+                weight=Weight.NOTE if account.kind is Kind.ROSTER else Weight.WARNING,
+                agent=agent.name,
+                text="has a line in this document and no definition",
+                places=(account.place, joined[0].accounts[0].place),
+                why="a rule for a name that nobody has binds nobody",
+                fix="define the agent, correct the name, or take the line out",
+            )
+
+
+def _is_variant(name: str, known: Names) -> bool:
+    """Whether the beginning of a name is an agent's: `Dev-Backend` beside `dev`."""
+    parts = parts_of(name)
+    return any("-".join(parts[:count]) in known.by_key for count in range(1, len(parts)))
+
+
+def stated_counts(
+    lines: Sequence[tuple[str, Place]], agents: Sequence[Agent], files: Sequence[Place]
+) -> Iterator[Finding]:
+    """Sentences that say how many agents there are in a folder, against the definitions there; one for each number."""
+    stated: dict[tuple[str, int, bool], list[Place]] = {}
+    folders: dict[str, list[Place]] = {}
+    for agent in agents:
+        for account in agent.accounts:
+            if account.kind is Kind.DEFINITION:
+                folders.setdefault(account.place.file.rpartition("/")[0], []).append(account.place)
+    for line, place in lines:
+        match = AGENTS_COUNTED.search(line)
+        if (
+            match is None
+            or _DONE.search(line, 0, match.start())
+            or place.file.lower().rpartition("/")[2].startswith("changelog")
+        ):
+            continue
+        said = NUMBERS.get(match[1].lower()) or (int(match[1]) if match[1].isdigit() else 0)
+        folder = _folder_of(line, match[0], place, folders)
+        if folder is None:
+            continue
+        loose = sum(one.file.rpartition("/")[0] == folder for one in files)
+        if said > 1 and not len(folders[folder]) <= said <= len(folders[folder]) + loose:
+            stated.setdefault((folder, said, folder in line), []).append(place)
+    for (folder, said, named), places in stated.items():
+        yield Finding(
+            code="count-mismatch",
+            weight=Weight.ERROR if named else Weight.WARNING,
+            agent=None,
+            text=f"the text speaks of {said} agents; `{folder}` defines {len(folders[folder])}",
+            places=(*places[:_MOST], min(folders[folder])),
+            why="whoever trusts the text overlooks an agent",
+            fix=f"correct the count to {len(folders[folder])}",
+        )
+
+
+def headless(places: Sequence[Place]) -> Iterator[Finding]:
+    """Files in a folder of definitions that no host takes for one."""
+    folders: dict[str, list[Place]] = {}
+    for place in places:
+        folders.setdefault(re.sub(r"(/agents|/chatmodes)/.*", r"\1", place.file), []).append(place)
+    for folder, found in folders.items():
+        names = ", ".join(f"`{place.file.rpartition('/')[2]}`" for place in found[:_MOST])
+        more = f" and {len(found) - _MOST} more" if len(found) > _MOST else ""
+        yield Finding(
+            code="no-front-matter",
+            weight=Weight.NOTE,
+            agent=None,
+            text=f"in `{folder}` and without front matter: {names}{more}",
+            places=tuple(found[:_MOST]),
+            why="a host that needs a head for a name and tools does not load them",
+            fix="add a head with `name`, `description` and `tools`, or move what is no agent elsewhere",
+        )
+
+
+def _speaks_of_own(counted: str) -> bool:
+    """Whether "19 specialized agents" means those that are defined here, not any."""
+    return not words("own_agents", "").isdisjoint(re.findall(r"[a-z]+", counted.lower()))
+
+
+def _folder_of(line: str, counted: str, place: Place, folders: dict[str, list[Place]]) -> str | None:
+    """The only folder of definitions that a line means: by its path, in a drawn tree, or as all that there are."""
+    named = [folder for folder in folders if re.search(rf"(?<![\w/.-]){re.escape(folder)}(?![\w-])", line)]
+    if not named and _TREE.match(line):
+        named = [folder for folder in folders if re.search(rf"[├└│─\s]{re.escape(folder.rpartition('/')[2])}/", line)]
+    main = "/" not in place.file or place.file in words("main_documents", "")
+    if not named and main and _speaks_of_own(counted) and len(folders) < 4:
+        named = list(folders)
+    named = [folder for folder in named if _near_enough(counted, len(folders[folder]))]
+    sizes = {len(folders[folder]) for folder in named}
+    return named[0] if len(sizes) == 1 else None
+
+
+_DONE = re.compile(
+    r"\b(?:moved|added|created|migrated|converted|updated|renamed|removed|installed|deleted|launched|ran|spawned)\W+$",
+    re.I,
+)
+"""What was done to some agents says nothing about how many there are."""
+_TREE = re.compile(r"[\s│|]*[├└]|\s*[\w.-]+/\s+(?:#|<-|←|//|—|-)\s")
+
+
+def _near_enough(counted: str, real: int) -> bool:
+    """Whether a number can mean these agents: a sentence about three of forty does not."""
+    word = counted.split()[0].lower()
+    said = NUMBERS.get(word) or (int(word) if word.isdigit() else 0)
+    return real > 3 and abs(said - real) <= 0.5 * real
+
+
+_UP_TO_TWENTY = (
+    *("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve", "thirteen"),
+    *("fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen", "twenty"),
+)
+NUMBERS = {word: number for number, word in enumerate(_UP_TO_TWENTY, 2)}
+AGENTS_COUNTED = re.compile(
+    r"(?<![\w.#/-])(\d{1,3}|"
+    + "|".join(NUMBERS)
+    + r")\s+(?:[A-Za-z-]+\s+){0,3}(?:sub-?)?agents\b(?!\s+(?:per|each|at)\b)",
+    re.IGNORECASE,
+)

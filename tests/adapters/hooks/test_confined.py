@@ -1,0 +1,146 @@
+"""Commands that a hook has run confined, from the question to the report; the test's shell plays the host's."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from remit.adapters.hosts import registry
+from remit.adapters.hosts.interface import RunsConfined
+from remit.confine.pick import holds
+from tests.adapters.hooks.project import JSON, POLICY, Project
+from tests.adapters.hooks.speech import SESSION, TOY
+
+CONFINED = {**POLICY, "confine": "required", "sandbox": {"network": "none"}}
+
+
+def test_only_claude_code_runs_commands_confined():
+    """Where another host begins to, its part of docs/hosts.md changes as well."""
+    hosts = [registry.find(name) for name in registry.BUILT_IN]
+    assert [host.name for host in hosts if isinstance(host, RunsConfined)] == ["claude-code"]
+
+
+def test_where_a_host_cannot_what_is_required_is_denied(tmp_path: Path):
+    project = Project(tmp_path, CONFINED, TOY)
+    project.ask("Bash", {"command": "touch made"}).denied("only confined", "(confine-unavailable)")
+    assert project.intent()["code"] == "confine-unavailable"
+    assert project.ask("Read", {"file_path": str(project.root / "remit.yaml")}).decision == "allow"
+
+
+def test_where_it_is_only_preferred_the_command_runs_as_before(tmp_path: Path):
+    project = Project(tmp_path, {**CONFINED, "confine": "preferred"}, TOY)
+    assert project.ask("Bash", {"command": "ls"}).decision == "allow"
+
+
+@pytest.fixture(params=["alone", pytest.param("daemon", marks=pytest.mark.more)])
+def project(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Project]:
+    """A project whose commands are confined here, by whatever can."""
+    if not holds(tmp_path / "trial") >= {"write", "network"}:
+        pytest.skip("nothing here can confine commands")
+    found = Project(tmp_path, CONFINED)
+    if request.param == "alone":
+        yield found
+    else:
+        with found.serving():
+            yield found
+    found.run(json.dumps({"hook_event_name": "SessionEnd", "session_id": SESSION}).encode())
+    found.verify()
+
+
+def allowed(project: Project, command: str) -> tuple[JSON, str]:
+    """The question, and what the host runs in the place of the command."""
+    question = project.question("Bash", {"command": command, "timeout": 1000})
+    said = project.run(json.dumps(question).encode())
+    assert said.decision == "allow", said
+    changed = said.answer["hookSpecificOutput"]["updatedInput"]
+    assert changed.keys() == {"command", "timeout"}
+    return question, changed["command"]
+
+
+def shell(project: Project, text: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        ["bash", "-c", text], cwd=project.root, capture_output=True, text=True, timeout=120, check=False
+    )
+
+
+def told(project: Project, question: JSON, failed: bool = False) -> str:
+    """What the agent is told after the call."""
+    said = project.run(json.dumps(project.report(question, failed=failed)).encode())
+    assert said.code == 0
+    return str(said.answer.get("hookSpecificOutput", {}).get("additionalContext", ""))
+
+
+def confine_folder(project: Project) -> Path:
+    return project.state / "confine"
+
+
+def test_a_command_runs_confined_and_is_finished(project: Project):
+    (project.root / "x.sh").write_text("echo hello; touch made; touch .claude/settings.json")
+    question, text = allowed(project, "bash x.sh")
+    assert "x.sh" not in text
+    done = shell(project, text)
+    assert (done.stdout, (project.root / "made").exists()) == ("hello\n", True)
+    assert not (project.root / ".claude/settings.json").exists()
+    assert told(project, question) == ""
+    assert list((confine_folder(project) / "tickets").iterdir()) == []
+    assert not (project.root / ".claude/settings.json").exists()
+    [ran] = (entry for entry in project.entries() if entry["type"] == "confined")
+    assert (ran["what"], ran["call"], ran["agent"], ran["findings"]) == ("ran", project.call_id(question), "lead", [])
+    assert ran["profile"].startswith("sha256:")
+
+
+def test_what_it_made_in_protected_places_lies_aside_and_the_agent_is_told(project: Project):
+    (project.root / "x.sh").write_text("mkdir sub; echo evil > sub/CLAUDE.md")
+    question, text = allowed(project, "bash x.sh")
+    shell(project, text)
+    assert "`sub/CLAUDE.md` is protected" in told(project, question)
+    assert not (project.root / "sub/CLAUDE.md").exists()
+
+
+def test_a_ticket_that_nobody_takes_up_ends_with_the_session(project: Project):
+    _, text = allowed(project, "touch made")
+    end = json.dumps({"hook_event_name": "SessionEnd", "session_id": SESSION}).encode()
+    project.run(end)
+    assert list((confine_folder(project) / "tickets").iterdir()) == []
+    assert shell(project, text).returncode != 0
+    assert not (project.root / "made").exists()
+    assert [entry for entry in project.entries() if entry["type"] == "confined"] == []
+
+
+def test_what_runs_on_is_finished_later_and_ends_with_the_session(project: Project):
+    question, text = allowed(project, "touch begun; exec sleep 1000")
+    running = subprocess.Popen(["sh", "-c", f"bash -c '{text}'; :"], cwd=project.root)
+    try:
+        _until(lambda: (project.root / "begun").exists())
+        assert told(project, question) == ""
+        assert len(list((confine_folder(project) / "tickets").iterdir())) == 1
+        project.run(json.dumps({"hook_event_name": "SessionEnd", "session_id": SESSION}).encode())
+        running.wait(60)
+    finally:
+        running.kill()
+        running.wait()
+    assert list((confine_folder(project) / "tickets").iterdir()) == []
+    assert not list((confine_folder(project) / "sessions").glob("*"))
+
+
+def test_a_rule_of_the_hosts_own_and_its_sandbox_are_in_the_way(project: Project):
+    settings = project.root / ".claude" / "settings.json"
+    settings.parent.mkdir(exist_ok=True)
+    settings.write_text(json.dumps({"permissions": {"deny": ["Bash(touch:*)"]}}), "utf-8")
+    project.ask("Bash", {"command": "true; touch made"}).denied("(host-rule)", "`Bash(touch:*)`")
+    settings.write_text(json.dumps({"sandbox": {"enabled": True}}), "utf-8")
+    project.ask("Bash", {"command": "ls"}).denied("(confine-unavailable)")
+    settings.unlink()
+    assert project.ask("Bash", {"command": "ls"}).decision == "allow"
+
+
+def _until(holds: Callable[[], bool]) -> None:
+    end = time.monotonic() + 60
+    while not holds():
+        assert time.monotonic() < end
+        time.sleep(0.02)
