@@ -39,7 +39,8 @@ class Table:
         for folder in (self.skeleton, self.nothing, self.root, self.masks):
             folder.mkdir(mode=0o755)
         self.lines: list[str] = []
-        self.temporaries: list[str] = []
+        self.bare: list[str] = []
+        """Folders in which the places for further mounts may be missing: a project can lie below `/tmp`."""
         self._add("overlay", "", "overlay", f"ro,userxattr,lowerdir={self.skeleton}:{self.nothing}")
         self._folder("/proc")
         self._add("proc", "/proc", "proc", "nosuid,nodev,noexec")
@@ -79,12 +80,13 @@ class Table:
         """A folder of the host's that may be written at once: a cache, or the session's temporary files."""
         self._folder(path)
         self._add(source, path, "none", "rbind")
+        self.bare.append(path)
 
     def temporary(self, path: str) -> None:
         """An empty folder of its own."""
         self._folder(path)
         self._add("tmpfs", path, "tmpfs", "nosuid,nodev,mode=1777")
-        self.temporaries.append(path)
+        self.bare.append(path)
 
     def link(self, path: str, target: str) -> None:
         """A symbolic link."""
@@ -124,7 +126,7 @@ class Table:
         )
 
     def _add(self, source: str, path: str, kind: str, options: str) -> None:
-        if any(path.startswith(each + "/") for each in self.temporaries):
+        if any(path.startswith(each + "/") for each in self.bare):
             options += ",X-mount.mkdir"
         self.lines.append(" ".join(map(_escaped, (source, f"{self.root}{path}", kind, options))))
 
