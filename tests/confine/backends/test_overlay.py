@@ -62,6 +62,20 @@ def test_changes_are_told_and_made(site: Site) -> None:
     assert not list((site.state / "launches").iterdir())
 
 
+def test_a_project_below_tmp_with_a_tmp_that_a_session_keeps(site: Site) -> None:
+    """Pytest's folders are below `/tmp`: the places for the project's mounts are not in the session's."""
+    scratch = site.state / "scratch"
+    scratch.mkdir(mode=0o777)
+    scratch.chmod(0o777)
+    for text in ("touch src/new; echo kept > /tmp/x", "grep -q kept /tmp/x && touch src/newer"):
+        launch = site.prepare(profile(), site.place(scratch=scratch))
+        done = site.start(launch, text)
+        assert (done.returncode, done.stderr) == (0, "")
+        site.backend.finish(profile(), site.place(scratch=scratch), launch)
+    assert (site.root / "src/new").exists()
+    assert (site.root / "src/newer").exists()
+
+
 def test_what_only_reads_changes_nothing(site: Site) -> None:
     before = site.files()
     assert (
