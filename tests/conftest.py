@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from collections import defaultdict
 from collections.abc import Iterator
 
@@ -24,6 +25,10 @@ settings.register_profile(
     "long", settings.get_profile("default"), derandomize=False, max_examples=20_000, database=None
 )
 settings.load_profile("default")
+
+# In the background of a script ctrl-c is ignored, also by whatever the tests start and interrupt.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(autouse=True, scope="session")

@@ -129,6 +129,9 @@ def test_watching_a_terminal_draws_it_again(free: Team) -> None:
         assert seen.count(b"1 waiting") >= 2
         assert b"ctrl-c ends this" in seen
         os.write(terminal, b"\x03")
+        with pytest.raises(OSError, match="Input/output error"):  # noqa: PT012 (once the child has closed its side)
+            while time.monotonic() < end + 60:
+                os.read(terminal, 65_536)
         _, status = os.waitpid(child, 0)
         assert os.waitstatus_to_exitcode(status) == 0
     finally:

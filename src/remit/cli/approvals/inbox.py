@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any
@@ -17,6 +16,7 @@ from remit.cli.living import Living, out_data, to_look
 from remit.cli.options import JsonOption, PolicyOption
 from remit.cli.output import out, paint, write
 from remit.cli.parameters import Option
+from remit.cli.rounds import rounds
 from remit.explain.visible import bounded
 from remit.grant.asks import AskState
 from remit.grant.clock import Clock
@@ -59,18 +59,15 @@ def watching(policy: Path | None, *, every: bool, json: bool) -> int:
     live = not json and sys.stdout is not None and sys.stdout.isatty()
     seen: dict[str, str] = {}
     first = True
-    try:
-        while True:
-            with to_look(policy) as living:
-                asks, now = _asks(living, every=every or not live)
-            if live:
-                out(_CLEAR + _page(asks, now, every=every) + paint("ctrl-c ends this\n", "dim"))
-            else:
-                _changes(asks, now, seen, every=every or not first, json=json)
-            first = False
-            time.sleep(EVERY)
-    except KeyboardInterrupt:
-        return FINE
+    for _ in rounds(EVERY):
+        with to_look(policy) as living:
+            asks, now = _asks(living, every=every or not live)
+        if live:
+            out(_CLEAR + _page(asks, now, every=every) + paint("ctrl-c ends this\n", "dim"))
+        else:
+            _changes(asks, now, seen, every=every or not first, json=json)
+        first = False
+    return FINE
 
 
 def _changes(asks: list[AskState], now: str, seen: dict[str, str], *, every: bool, json: bool) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from typing import Annotated
 
 from remit.cli.common import FINE
@@ -12,6 +11,7 @@ from remit.cli.ledger.show import matching
 from remit.cli.options import AgentOption, JsonOption, PolicyOption, ToolOption
 from remit.cli.output import write
 from remit.cli.parameters import Option
+from remit.cli.rounds import rounds
 from remit.record.append import head_of
 from remit.record.export import as_line
 from remit.record.reader import Stored, entries
@@ -50,14 +50,10 @@ def command(
             if limit:
                 for stored in matching(view, wanted, limit):
                     say(stored)
-        try:
-            while follow:
-                time.sleep(interval)
-                with opened.store.read() as view:
-                    for stored in entries(view, at):
-                        at = stored.seq + 1
-                        if wanted.wants(stored.data):
-                            say(stored)
-        except KeyboardInterrupt:
-            return FINE
+        for _ in rounds(interval) if follow else ():
+            with opened.store.read() as view:
+                for stored in entries(view, at):
+                    at = stored.seq + 1
+                    if wanted.wants(stored.data):
+                        say(stored)
     return FINE
