@@ -207,7 +207,9 @@ def procedure(cell: Cell, seen: Seen) -> Decision:
         and not objection.binding
         and _observing(cell.caller.enforce, facts)
     ):
+        held, case.held = case.held, None  # a hook lets what is only observed run as it would without it: unconfined
         strict = _binds_observed(cell, case)
+        case.held = held
         if strict is not None:
             return case.ended(strict, obligations=_obligations(case) if strict.verdict is ASK else ())
         case.note(objection.step, _observed_until(cell, objection.verdict))

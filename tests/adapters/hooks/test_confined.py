@@ -102,6 +102,16 @@ def test_what_it_made_in_protected_places_lies_aside_and_the_agent_is_told(proje
     assert not (project.root / "sub/CLAUDE.md").exists()
 
 
+def test_a_command_can_not_hide_that_it_ran(project: Project):
+    """It empties every file that its shell has open, also those that were saved while it runs."""
+    (project.root / "x.sh").write_text("mkdir sub; echo evil > sub/CLAUDE.md; for f in /proc/$$/fd/*; do : > $f; done")
+    question, text = allowed(project, ". ./x.sh")
+    shell(project, text)
+    assert "`sub/CLAUDE.md` is protected" in told(project, question)
+    [ran] = (entry for entry in project.entries() if entry["type"] == "confined")
+    assert [found["path"] for found in ran["findings"]] == ["sub/CLAUDE.md"]
+
+
 def test_a_ticket_that_nobody_takes_up_ends_with_the_session(project: Project):
     _, text = allowed(project, "touch made")
     end = json.dumps({"hook_event_name": "SessionEnd", "session_id": SESSION}).encode()

@@ -183,6 +183,36 @@ def test_a_run_is_killed(tmp_path: Path):
     assert ticket.state() == "over"
 
 
+def test_a_run_goes_on_until_its_shell_ends_whenever_somebody_first_looks(tmp_path: Path):
+    """What `/proc/PID` has as its times is when somebody first looked there, not when the process began."""
+    ticket = a_ticket(tmp_path, "echo $$ > inner; exec sleep 1000", words=("setpriv", "--pdeathsig", "KILL"))
+    host = subprocess.Popen(["sh", "-c", f"bash -c '{ticket.text}'; echo"], cwd=tmp_path, stdout=subprocess.DEVNULL)
+    try:
+        _until(lambda: (tmp_path / "inner").exists() and (tmp_path / "inner").read_text().strip() != "")
+        os.utime(ticket.path / "pid", (1, 1))
+        assert ticket.state() == "running"
+        taken = (ticket.path / "pid").read_text()
+        before, _, status = taken.rpartition(") ")
+        fields = status.split()
+        (ticket.path / "pid").write_text(f"{before}) {' '.join([*fields[:19], str(int(fields[19]) - 1), *fields[20:]])}")
+        assert ticket.state() == "over"  # another process has got its number
+        (ticket.path / "pid").write_text(taken)
+    finally:
+        ticket.kill()
+        host.wait(60)
+    assert ticket.state() == "over"
+
+
+@pytest.mark.parametrize("shell", SHELLS)
+def test_a_command_has_no_handle_of_what_says_that_it_began(tmp_path: Path, shell: str):
+    """Otherwise it could claim that it never ran: nothing would be told or recorded of what it did."""
+    command = "for f in /proc/$$/fd/*; do if test -f $f; then readlink $f >> found; : > $f; fi; done; echo ran"
+    ticket = a_ticket(tmp_path, command)
+    ran = Ran(shell, ticket, tmp_path)
+    assert (ran.code, ran.out, ticket.has_begun()) == (0, "ran\n", True)
+    assert "said" not in {Path(line).name for line in (tmp_path / "found").read_text().splitlines()}
+
+
 def test_what_is_on_disk_is_private_and_reads_back(tmp_path: Path):
     ticket = a_ticket(tmp_path, "echo hi")
     assert {oct(path.stat().st_mode & 0o777) for path in (ticket.path, *ticket.path.iterdir())} == {"0o700", "0o600"}

@@ -19,9 +19,14 @@ remit_confined() {
     remit_refuse 'its ticket has expired; make the same call again'
     \builtin return 126
   fi
+  { IFS= \builtin read -r remit_value < "/proc/$$/stat"; } 2> /dev/null
+  if \builtin test -z "$remit_value"; then
+    remit_refuse 'nobody could tell when it has ended: there is no /proc'
+    \builtin return 126
+  fi
   case $- in *C*) ;; *) remit_clobber=1 ;; esac
   \builtin set -C
-  { \builtin printf '%s %s\n' "$$" "$PPID" > "$remit_ticket/pid"; } 2> /dev/null || remit_mark=used
+  { \builtin printf '%s %s\n%s\n' "$$" "$PPID" "$remit_value" > "$remit_ticket/pid"; } 2> /dev/null || remit_mark=used
   if \builtin test -n "$remit_clobber"; then \builtin set +C; fi
   if \builtin test -n "$remit_mark"; then
     remit_refuse 'its ticket was used before; make the same call again'
@@ -56,22 +61,24 @@ remit_confined() {
   fi
   if \builtin test -n "${ZSH_VERSION:-}"; then remit_shell=(zsh -f); else remit_shell=("$BASH" --norc --noprofile); fi
   remit_own "$remit_ticket" >| "$remit_ticket/own"
+  # The command gets no handle of `said`: whether it began is not for it to say. `stood` it could write to.
   \builtin command env -i "${remit_set[@]}" "${remit_words[@]}" "${remit_shell[@]}" -c '
     IFS= \builtin read -r -d "" remit_own <&3
     IFS= \builtin read -r -d "" remit_command <&4
-    exec 3<&- 4<&-
     \builtin printf "started\n" >&5
+    exec 3<&- 4<&- 5>&-
     \builtin eval "$remit_own" 2> /dev/null
     \builtin unset -f remit_confined remit_refuse remit_own
-    \eval "$remit_command" 5>&- && \builtin pwd -P >&5' \
-    3< "$remit_ticket/own" 4< "$remit_ticket/command" 5>| "$remit_ticket/said" && remit_code=0 || remit_code=$?
+    \eval "$remit_command" 6>&- && \builtin pwd -P >&6' \
+    3< "$remit_ticket/own" 4< "$remit_ticket/command" 5>| "$remit_ticket/said" 6>| "$remit_ticket/stood" && remit_code=0 || remit_code=$?
   if \builtin test -n "$remit_watch"; then \builtin kill "$remit_watch" 2> /dev/null; fi
   \builtin : >| "$remit_ticket/ended"
-  { IFS= \builtin read -r remit_mark; IFS= \builtin read -r remit_there; } < "$remit_ticket/said"
+  IFS= \builtin read -r remit_mark < "$remit_ticket/said"
   if \builtin test "$remit_mark" != started; then
     remit_refuse "it could not be confined (exit code $remit_code)"
     \builtin return 126
   fi
+  IFS= \builtin read -r remit_there < "$remit_ticket/stood"
   case $remit_there in
     /*) if \builtin test -n "${ZSH_VERSION:-}"; then \builtin cd -q "$remit_there"; else \builtin cd -P -- "$remit_there"; fi 2> /dev/null ;;
   esac

@@ -5,9 +5,11 @@ The host is told to run `. confined.sh TICKET` in the place of the command. What
     start       the words that begin a confined program, its environment, and until when: read by that script
     command     the command, whatever is in it
     about       what is needed to finish the run afterwards
-    pid         made by the script, which takes the ticket up only if it is not there: its shell, and the host
+    pid         made by the script, which takes the ticket up only if it is not there: its shell, the host, and what
+                the kernel says of the shell
     own         by the script: functions, options and aliases of its shell
-    said        by the shell inside: that it has begun, and where it stood at its end
+    said        by the shell inside, before the command: that it has begun. The command can't reach it
+    stood       by the same, after the command: where it stood at its end
     ended       made by the script: the run is over
 """
 
@@ -61,10 +63,11 @@ class About(msgspec.Struct, frozen=True):
 
 
 class Shell(NamedTuple):
-    """The shell that took a ticket up, and the host that started it."""
+    """The shell that took a ticket up."""
 
     pid: int
-    host: int
+    began: bytes
+    """As the kernel counts: another process with its number has begun at another time."""
 
 
 class Ticket:
@@ -91,7 +94,7 @@ class Ticket:
         shell = self._shell()
         if shell is None:
             return "over" if os.path.lexists(self.path / "pid") else "unused"
-        return "running" if self._is_alive(shell) else "over"
+        return "running" if _is_alive(shell) else "over"
 
     def has_begun(self) -> bool:
         """Whether the command began to run inside."""
@@ -107,11 +110,11 @@ class Ticket:
     def kill(self) -> None:
         """What runs by it ends: the confined processes end with the shell that started them."""
         shell = self._shell()
-        if shell is not None and self._is_alive(shell):
+        if shell is not None and _is_alive(shell):
             with suppress(OSError):
                 os.kill(shell.pid, signal.SIGKILL)
             end = time.monotonic() + 5
-            while self._is_alive(shell) and time.monotonic() < end:
+            while _is_alive(shell) and time.monotonic() < end:
                 time.sleep(0.01)
 
     def remove(self) -> None:
@@ -119,20 +122,30 @@ class Ticket:
         shutil.rmtree(self.path, ignore_errors=True)
 
     def _shell(self) -> Shell | None:
-        with suppress(OSError, ValueError):
-            pid, host = map(int, (self.path / "pid").read_bytes()[:64].split())
-            return Shell(pid, host)
+        with suppress(OSError, ValueError, IndexError):
+            numbers, _, status = (self.path / "pid").read_bytes()[:4096].partition(b"\n")
+            return Shell(int(numbers.split()[0]), _status(status)[_BEGAN]) if status else None
         return None
 
-    def _is_alive(self, shell: Shell) -> bool:
-        """Whether that very process runs: another one with its number has begun after the ticket was taken up."""
-        try:
-            status = Path(f"/proc/{shell.pid}/stat").read_text("utf-8", "replace").rpartition(")")[2].split()
-            taken = os.stat(self.path / "pid").st_mtime
-            began = os.stat(f"/proc/{shell.pid}").st_ctime
-        except OSError:
-            return False
-        return status[0] not in "ZX" and began <= taken + 1
+
+def _is_alive(shell: Shell) -> bool:
+    """Whether that very process runs."""
+    try:
+        status = _status(Path(f"/proc/{shell.pid}/stat").read_bytes())
+    except OSError:
+        return False
+    return status[_STATE] not in (b"Z", b"X") and status[_BEGAN] == shell.began
+
+
+_STATE, _BEGAN = 0, 19
+
+
+def _status(line: bytes) -> list[bytes]:
+    """What `/proc/PID/stat` says after the program's name, which may contain anything. Raises ValueError."""
+    found = line.rpartition(b")")[2].split()
+    if len(found) <= _BEGAN:
+        raise ValueError("no line of /proc/PID/stat")
+    return found
 
 
 class Tickets:
