@@ -194,7 +194,9 @@ def test_a_run_goes_on_until_its_shell_ends_whenever_somebody_first_looks(tmp_pa
         taken = (ticket.path / "pid").read_text()
         before, _, status = taken.rpartition(") ")
         fields = status.split()
-        (ticket.path / "pid").write_text(f"{before}) {' '.join([*fields[:19], str(int(fields[19]) - 1), *fields[20:]])}")
+        (ticket.path / "pid").write_text(
+            f"{before}) {' '.join([*fields[:19], str(int(fields[19]) - 1), *fields[20:]])}"
+        )
         assert ticket.state() == "over"  # another process has got its number
         (ticket.path / "pid").write_text(taken)
     finally:

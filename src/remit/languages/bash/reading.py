@@ -117,6 +117,8 @@ class Reading:
         """The files and folders that this code is in, besides the working directory."""
         self.directory: Word | None = None
         """Where it works, if not where the shell is."""
+        self.stays = False
+        """It doesn't go there: its other words count from where the shell is."""
         self.links = ""
         """What the command does with links below a folder, where its profile or an option says so."""
         self.taken: list[Word] = []

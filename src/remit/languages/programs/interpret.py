@@ -53,6 +53,7 @@ _PATHS = frozenset(
         "move",
         "tree",
         "directory",
+        "folder",
         "script",
         "command",
         "edit",
@@ -589,6 +590,7 @@ class Interpreter:
                 "move",
                 "tree",
                 "directory",
+                "folder",
                 "db",
                 "into",
                 "edit",
@@ -673,9 +675,9 @@ class Interpreter:
             self.written = read_toml_setting(out, word) or self.written
         elif kind == "resource":
             _resource(out, word)
-        elif kind == "directory":
+        elif kind in ("directory", "folder"):
             out.touch("read", word)
-            out.directory = word
+            out.directory, out.stays = word, kind == "folder"
         elif kind == "url":
             out.url(word)
         elif kind == "host":

@@ -115,6 +115,8 @@ class Act(NamedTuple):
     """The options that it has, by the names that its profile gives them."""
     brings: bool = False
     """Among what it writes below a folder may be links, which nobody has seen."""
+    stands: tuple[str | None, ...] | None = None
+    """The same for its redirections, which its shell opens: `git -C` moves git alone. None: `bases`."""
     declared: tuple[str, ...] | None = None
     """It installs only what files of the project say, these among them; None: something else, or nothing."""
     taken: tuple[Word, ...] = ()
@@ -331,9 +333,9 @@ def _command(
     unknown = bool(out.unknown or out.refused)
     own_touches = [touch._replace(links=out.links or touch.links) for touch in out.touches[:mark]]
     touches, redirected = tuple(dict.fromkeys(own_touches)), tuple(dict.fromkeys(out.touches[mark:]))
-    within = _within(bases, out.directory)
+    within = _within(bases, out.directory, stays=out.stays)
     if len(within) * (len(touches) + len(redirected)) > MAX_PLACES:
-        within = (None,)
+        within = bases = (None,)
     budget.spend(len(within) * (len(touches) + len(redirected)))
     act = Act(
         program,
@@ -369,6 +371,7 @@ def _command(
         brings=out.brings,
         taken=tuple(out.taken),
         code=(HERE, *out.code) if out.project else (),
+        stands=bases if redirected and within != bases else None,
         declared=None if unknown else reader.declared,
     )
     finds = reader.finds if reader.finds is not None and reader.seen.isdisjoint(reader.finds.unless) else None
@@ -569,11 +572,12 @@ def _redirect(redirect: Redirect, out: Reading) -> None:
             out.touch("read", target)
 
 
-def _within(bases: tuple[str | None, ...], directory: Word | None) -> tuple[str | None, ...]:
+def _within(bases: tuple[str | None, ...], directory: Word | None, *, stays: bool) -> tuple[str | None, ...]:
+    """Where its words count from: that directory; if it doesn't go there, where the shell stands, too."""
     if directory is None:
         return bases
     target = None if directory.deep or directory.glob else directory.text
-    return tuple(dict.fromkeys(join(base, target) for base in bases))
+    return tuple(dict.fromkeys((*(join(base, target) for base in bases), *(bases if stays else ()))))
 
 
 def _local(value: Word) -> bool:

@@ -51,7 +51,8 @@ class Placed:
         if act.grade == PROJECT and any(_is_elsewhere(word, self.bases, root, links) for word in act.code):
             self.act = act = act._replace(grade=UNKNOWN, unknown=(*act.unknown, "code outside the root"))
         self.touches = list(_placed(act.touches, act, self.bases, root)) if act.touches else []
-        self.redirected = list(_placed(act.redirected, act, self.bases, root)) if act.redirected else []
+        stands = self.bases if act.stands is None else [_normal(base, cwd, root) for base in act.stands]
+        self.redirected = list(_placed(act.redirected, act, stands, root)) if act.redirected else []
         self.databases = list(_databases(act, self.bases, root)) if act.databases else []
         if links:
             self.touches = [found for one in self.touches for found in self._followed(*one, links)]
@@ -76,7 +77,7 @@ class Placed:
         return {path for touch in touches for path in self._climbs(touch, cwd, root)}
 
     def _climbs(self, touch: Touch, cwd: str | None, root: str | None) -> Iterable[str]:
-        for base in self.act.bases:
+        for base in self._everywhere():
             text = touch.path.text or ""
             parts = (text if text[:1] == "/" or base in (None, ".") else f"{base}/{text}").split("/")
             for index, part in enumerate(parts):
@@ -129,7 +130,11 @@ class Placed:
 
     def written(self, touch: Touch) -> tuple[str, ...]:
         """What the text says of a place that can't be told: `~/p/.claude/x` for `cd ~/p && rm .claude/x`."""
-        return tuple(f"{base or ''}/{touch.path.text or touch.path.raw}" for base in self.act.bases)
+        return tuple(f"{base or ''}/{touch.path.text or touch.path.raw}" for base in self._everywhere())
+
+    def _everywhere(self) -> tuple[str | None, ...]:
+        """Where its words and its redirections count from."""
+        return (*self.act.bases, *(self.act.stands or ()))
 
 
 def _placed(
