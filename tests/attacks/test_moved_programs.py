@@ -1,7 +1,7 @@
 """An option moves a program to another folder, so that a path seems to lie where it doesn't.
 
-`git -C src log > remit.yaml`: bash opens the file where the shell stands, before git goes anywhere. `cmake -S src -B docs`
-never goes to `src` at all.
+`git -C src log > remit.yaml`: bash opens the file where the shell stands, before git goes anywhere.
+`cmake -S src -B docs` never goes to `src` at all.
 """
 
 from __future__ import annotations
