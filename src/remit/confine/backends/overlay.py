@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import shlex
-import shutil
 import stat
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -21,6 +20,7 @@ from remit.confine.commit import alone, commit, judge
 from remit.confine.environment import variables
 from remit.confine.filtered import DESCRIPTOR, FAILED, filter_bytes, filtered
 from remit.confine.interface import Change, Launch, Place, Unconfinable
+from remit.confine.journal import LEFT, open_journals, remove_launch
 from remit.confine.layers import Table, hidden_layer, mask, write_bases
 from remit.confine.look import look
 from remit.confine.mounts import Mount, system
@@ -65,7 +65,10 @@ class Overlay:
         trial = self.trial()
         if not trial.works:
             return trial.lines()
-        return _ALWAYS if filter_bytes() is not None else (*_ALWAYS, _UNFILTERED)
+        left = [
+            f"a commit was cut off and could not be undone whole: `{one}`" for one in open_journals(self.state, LEFT)
+        ]
+        return (*_ALWAYS, *(() if filter_bytes() is not None else (_UNFILTERED,)), *left)
 
     def trial(self) -> Trial:
         """Whether a whole run works here: one that writes a file in an empty project."""
@@ -86,15 +89,18 @@ class Overlay:
 
     def _prepare(self, profile: Profile, place: Place, environment: Mapping[str, str]) -> Launch:
         check_place(profile, place)
+        if open_journals(place.state):
+            with alone(place.state):
+                pass  # what was cut off is undone: a command must not see half of it
         directory = new_launch(place)
         try:
             words = _build(profile, place, environment, directory)
             found = variables(profile, place, environment)
         except OSError as error:
-            remove(directory)
+            remove_launch(directory)
             raise Unconfinable(f"can't prepare confinement: {error}") from error
         except BaseException:
-            remove(directory)
+            remove_launch(directory)
             raise
         return Launch(words=words, environment=found, directory=directory)
 
@@ -114,7 +120,7 @@ class Overlay:
         except (OSError, msgspec.DecodeError) as error:
             raise NotCommitted(f"what the command changed can't be told: {error}") from error
         finally:
-            remove(directory)
+            remove_launch(directory)
 
     def _try(self) -> Trial:
         import tempfile  # here: a trial is run once
@@ -244,22 +250,12 @@ def _words(profile: Profile, place: Place, directory: Path, root: str, *, filter
     )
 
 
-def remove(directory: Path) -> None:
-    """A launch's folder, with all that a command may have left in it."""
-    for folder, folders, _ in os.walk(directory):
-        for name in folders:
-            path = f"{folder}/{name}"
-            if not os.path.islink(path):
-                os.chmod(path, 0o700)
-    shutil.rmtree(directory, ignore_errors=True)
-
-
 _ALWAYS = (
     "people see what a command writes when it has ended, and a running one does not see what they change",
     "a folder that existed before can't be renamed, only copied",
     "memory is limited for each process, not for all together",
 )
 _UNFILTERED = (
-    "without Perl, keys that the kernel keeps for the user (`keyctl`), and in a virtual machine its host (vsock), can be"
-    " reached"
+    "without Perl, keys that the kernel keeps for the user (`keyctl`), and in a virtual machine its host (vsock), can"
+    " be reached"
 )
