@@ -58,6 +58,8 @@ LIFTED = [
     ({}, "npm install left-pad", "ask tier-asks 3", "ask tier-asks 3"),
     ({}, "git push", "ask tier-asks 4", "ask tier-asks 4"),
     ({}, "kubectl apply -f a.yaml", "ask tier-asks 4", "ask tier-asks 4"),
+    ({}, "rm -rf ~", "ask tier-asks 4", "ask tier-asks 4"),
+    ({}, "rm -rf ~/x", "ask tier-asks 4", "ask tier-asks 4"),
     ({}, "systemctl restart nginx", "allow allowed 2", "ask tier-asks 4"),
     ({}, "frobnicate; npm publish", "ask tier-asks 4", "ask tier-asks 4"),
     ({}, "echo x > .claude/settings.json", "deny protected 2", "deny protected 2"),

@@ -19,6 +19,7 @@ import msgspec
 
 from remit.confine.below import opened, split
 from remit.confine.upper import Step
+from remit.model.decoding import Decoding
 
 NAME = "journal.json"
 BEGUN = "journal.begun"
@@ -29,6 +30,9 @@ LEFT = "journal.left"
 class _Steps(msgspec.Struct, frozen=True):
     root: str
     steps: list[Step]
+
+
+_STEPS = Decoding(_Steps)
 
 
 def _encoded(steps: _Steps) -> str:
@@ -87,7 +91,7 @@ def undo_cut_off(state: Path) -> None:
 
 def _undo_all(folder: Path) -> list[str]:
     """The last step first. The paths of those that could not be undone; raises OSError and ValueError."""
-    journal = msgspec.convert(json.loads((folder / NAME).read_text()), _Steps)
+    journal = _STEPS.convert(json.loads((folder / NAME).read_text()))
     begun = list(enumerate(journal.steps))[: os.stat(folder / BEGUN).st_size]
     left = [step.path for number, step in reversed(begun) if not _undo(journal, number, step, folder / "aside")]
     if left:

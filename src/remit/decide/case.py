@@ -12,7 +12,6 @@ from remit.decide.grid import Cell
 from remit.model.call import Call
 from remit.model.decision import Decision, Needs, Obligation, Remedy, Target
 from remit.model.facts import Capsule, Facts
-from remit.model.profile import PRIVATE
 from remit.model.terms import DENY, EFFECTS, Verdict
 from remit.model.trace import Line, Note
 from remit.scopes.interface import NO_EFFECTS, Unit
@@ -89,6 +88,8 @@ class Held(msgspec.Struct, frozen=True):
         """It surely lies in a folder that the command has for itself, so that nothing outside changes."""
         if not self.lifts or not unit.derived or unit.untold or unit.wide or root is None:
             return False
+        from remit.model.profile import PRIVATE  # here: few callers are confined
+
         found = next((folder for folder in PRIVATE if unit.value.startswith(folder + "/")), None)
         return found is not None and not (root + "/").startswith(found + "/")
 
