@@ -16,6 +16,7 @@ from remit.model.facts import Approval, Capsule, Facts
 from remit.model.policy import Rule, Scope
 from remit.model.profile import HELD, HOLDS
 from remit.model.rulebook import Rulebook
+from remit.model.terms import ALLOW
 
 HERE = Facts(root="/w", now="2027-01-01T00:00:00Z", confined=HELD)
 NOWHERE = Facts(root="/w", now="2027-01-01T00:00:00Z")
@@ -57,7 +58,9 @@ LIFTED = [
     ({}, "npm install left-pad", "ask tier-asks 3", "ask tier-asks 3"),
     ({}, "git push", "ask tier-asks 4", "ask tier-asks 4"),
     ({}, "kubectl apply -f a.yaml", "ask tier-asks 4", "ask tier-asks 4"),
-    ({}, "systemctl restart nginx", "ask tier-asks 4", "ask tier-asks 4"),
+    ({}, "rm -rf ~", "ask tier-asks 4", "ask tier-asks 4"),
+    ({}, "rm -rf ~/x", "ask tier-asks 4", "ask tier-asks 4"),
+    ({}, "systemctl restart nginx", "allow allowed 2", "ask tier-asks 4"),
     ({}, "frobnicate; npm publish", "ask tier-asks 4", "ask tier-asks 4"),
     ({}, "echo x > .claude/settings.json", "deny protected 2", "deny protected 2"),
     ({}, "rm ~/x", "ask tier-asks 4", "ask tier-asks 4"),
@@ -257,3 +260,36 @@ def test_observing_says_what_would_be() -> None:
     rules = book({}, enforce={"observe": {"until": "2028-01-01"}})
     found = ask(rules, "ls", NOWHERE)
     assert (found.verdict.word, found.would, found.code) == ("allow", "deny", "confine-unavailable")
+
+
+MACHINE = (
+    "systemctl restart nginx",
+    "useradd ann",
+    "mount /dev/sda1 /mnt",
+    "shutdown now",
+    "rm /tmp/x",
+    "touch /var/tmp/x",
+)
+
+
+@pytest.mark.parametrize("text", MACHINE)
+@pytest.mark.parametrize("agent", [{}, {"confine": "off"}, {"confine": "required", "sandbox": {"network": "open"}}])
+def test_what_is_not_held_is_decided_as_without_confinement(text: str, agent: dict[str, Any]) -> None:
+    """Tier and verdict of an agent that is not confined, or whose network is open, are those of a plain one, however
+    much the machine could hold; only folders of a command's own need no network."""
+    plain = build_rulebook({"remit": 1, "use": ["claude-code"], "agents": {"dev": {"may": ["Bash"]}}})
+    other = build_rulebook({"remit": 1, "use": ["claude-code"], "agents": {"dev": {"may": ["Bash"], **agent}}})
+    call = Call("dev", "Bash", {"command": text})
+    before, after = decide(plain, call, Facts(root="/w")), decide(other, call, Facts(root="/w", confined=HELD))
+    private = agent.get("confine") == "required" and text.endswith("tmp/x")
+    assert (after.verdict, after.tier) == ((ALLOW, 2) if private else (before.verdict, before.tier))
+
+
+@pytest.mark.parametrize("root", ["/tmp/w", "/tmp/a/b"])
+def test_a_folder_that_the_root_lies_in_is_not_private(root: str) -> None:
+    policy = {"remit": 1, "use": ["claude-code"], "agents": {"dev": {"may": ["Bash"], "confine": "required"}}}
+    call = Call("dev", "Bash", {"command": "rm -rf /tmp/x /tmp/a"})
+    rulebook = build_rulebook(policy)
+    assert decide(rulebook, call, Facts(root="/w", confined=HELD)).verdict is ALLOW
+    assert decide(rulebook, call, Facts(root=root, confined=HELD)).verdict is not ALLOW
+    assert decide(rulebook, call, Facts(confined=HELD)).verdict is not ALLOW

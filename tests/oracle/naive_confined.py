@@ -27,6 +27,8 @@ class Told(NamedTuple):
     """The effect on files that it doesn't name."""
     host: str | None = None
     """The one host that it names."""
+    outside: str | None = None
+    """The one place outside the root that it names: `private`, one that commands have for themselves, or `home`."""
 
 
 def _does(*effects: str) -> frozenset[str]:
@@ -44,13 +46,19 @@ TEXTS = {
     "touch $f": Told(_does("write"), untold="write"),
     "cat $f": Told(_does("read"), untold="read"),
     "rm -r $f": Told(_does("delete"), untold="delete"),
+    "touch /tmp/x": Told(_does("write"), outside="private"),
+    "rm /tmp/x": Told(_does("delete"), outside="private"),
+    "rm /srv/x": Told(_does("delete"), outside="elsewhere"),
+    "rm -r ~": Told(_does("delete"), untold="delete", outside="home"),
+    "systemctl restart nginx": Told(_does("system")),
+    "apt-get upgrade": Told(_does("install", "network", "system")),
     "frobnicate": Told(_does(), grade="not understood"),
     "make": Told(_does("execute", "read", "write"), grade="project code"),
     "git fetch": Told(_does("network", "read", "write")),
     "curl https://a.example/x": Told(_does("network"), host="a.example"),
     "curl https://b.example/x": Told(_does("network"), host="b.example"),
 }
-TIERS = {"read": 0, "write": 1, "delete": 1, "network": 1, "execute": 2}
+TIERS = {"read": 0, "write": 1, "delete": 1, "network": 1, "execute": 2, "install": 3, "system": 4}
 FILES = frozenset(("read", "write", "delete"))
 
 
@@ -209,8 +217,10 @@ class _Confined:
         if act.grade == "project code" and not project:
             return False
         paths = scope.get("path")
+        if act.outside in ("private", "elsewhere"):
+            return False
         if act.untold is not None:
-            kept = self.lifts and (act.untold != "read" or self.reads_held)
+            kept = self.lifts and act.outside is None and (act.untold != "read" or self.reads_held)
             if not kept:
                 return False
             return paths is None or act.untold == "read" or bool(paths.get(act.untold))
@@ -236,7 +246,9 @@ class _Confined:
             if self.unknown() and not self.lifts:
                 codes.add("not-understood")
             for act in self.acts:
-                if act.untold in ("write", "delete") and not self.lifts:
+                if act.untold in ("write", "delete") and not (self.lifts and act.outside is None):
+                    codes.add("locked")
+                if act.outside == "elsewhere" or (act.outside == "private" and not self.lifts):
                     codes.add("locked")
                 if act.path is not None and act.effects & {"write", "delete"}:
                     inside = any(matches(glob, act.path) for glob in caller.locks.may)
@@ -275,19 +287,26 @@ class _Confined:
         marked = [one for one in self.book.labels if one.name == "production"]
         return not any(host_of(text) in self.hosts for one in marked for text in one.url)
 
+    def keeps_machine(self) -> bool:
+        """Confined, without network, with a home and processes of its own."""
+        read = self.caller.sandbox is not None and self.caller.sandbox.home == "read"
+        return self.held and self.network == "none" and not read and "processes" in self.facts.confined
+
     def tier_of_call(self) -> int:
         tiers = [2]
         for act in self.acts:
             if act.grade == "not understood":
                 tiers.append(2 if self.quiet() else 4)
-            tiers += [TIERS[effect] for effect in act.effects]
-            if self.environment is not None and "network" in act.effects:
+            tiers += [TIERS[effect] for effect in act.effects if effect != "system" or not self.keeps_machine()]
+            if self.environment is not None and act.effects & {"network", "install", "system"}:
                 tiers.append(4)
             for one in self.book.labels:
                 if one.name == "production" and act.host is not None and act.host in set(map(host_of, one.url)):
                     tiers.append(4)
             scope = self.task.scope if self.task is not None else None
-            if act.untold == "delete" and not self.lifts:
+            if act.untold == "delete" and not (self.lifts and act.outside is None):
+                tiers.append(4)
+            if "delete" in act.effects and (act.outside == "elsewhere" or (act.outside and not self.lifts)):
                 tiers.append(4)
             if act.path is not None and "delete" in act.effects and scope is not None:
                 tiers.append(0 if any(matches(glob, act.path) for glob in scope) else 4)
@@ -298,8 +317,9 @@ class _Confined:
             return "tier-asks"
         if any(self.touches(rule)[0] for rule in self.caller.rules if rule.verb == "must_ask"):
             return "must-ask"
-        if any(act.untold in ("write", "delete") for act in self.acts) and not self.lifts:
-            return "target-unknown"
+        for act in self.acts:
+            if act.untold in ("write", "delete") and not (self.lifts and act.outside is None):
+                return "target-unknown"
         return None
 
 

@@ -73,6 +73,8 @@ class Draw(random.Random):
             sandbox["network"] = self.choice(["none", "policy", "open"])
         if self.random() < 0.1:
             sandbox["hide"] = ["secret/**"]
+        if self.random() < 0.1:
+            sandbox["home"] = "read"
         kind = self.choice([{"path": ["people/**"]}, {"url": URLS[1:]}, {"table": ["people"]}, {"path": ["people/**"]}])
         labels: dict[str, Any] = {"data": {2: kind}} if self.random() < 0.6 else {}
         if self.random() < 0.3:

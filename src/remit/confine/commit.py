@@ -18,6 +18,7 @@ from pathlib import Path
 from remit.confine.below import opened, split
 from remit.confine.bounds import Bounds
 from remit.confine.interface import Change
+from remit.confine.journal import Journal, undo_cut_off
 from remit.confine.upper import NotCommitted, Step, of_status
 from remit.model.text import shown
 
@@ -40,28 +41,34 @@ def judge(steps: Sequence[Step], bounds: Bounds, sealed: Sequence[str], since: i
 
 
 def commit(steps: Sequence[Step], root: Path, aside: Path) -> tuple[Change, ...]:
-    """Makes the changes. `aside` is an empty folder of Remit's, for what they replace. Raises NotCommitted."""
+    """Makes the changes. `aside` is an empty folder of Remit's in that of the launch, for what they replace. Raises
+    NotCommitted. If the process is killed, `undo_cut_off` makes none of them have been made."""
+    journal = Journal(aside.parent, str(root), steps)
     work = _Work(str(root), str(aside))
     try:
-        for step in steps:
-            work.make(step)
-    except (OSError, NotCommitted) as error:
-        work.undo()
-        if isinstance(error, NotCommitted):
-            raise
-        raise NotCommitted(f"the changes could not be made, and none was: {error}") from error
-    except BaseException:
-        work.undo()
+        for number, step in enumerate(steps):
+            journal.begin()
+            work.make(step, number)
+    except BaseException as error:
+        left = journal.undo()
+        if left:
+            named = ", ".join(f"`{shown(path)}`" for path in left[:MOST_NAMED])
+            kept = f"what was there lies in `{shown(str(aside))}`"
+            raise NotCommitted(f"the changes could not be made, and {named} could not be put back: {kept}") from error
+        if isinstance(error, OSError):
+            raise NotCommitted(f"the changes could not be made, and none was: {error}") from error
         raise
+    journal.end()
     return tuple(Change(step.path, SAID.get(step.how, "written")) for step in steps)
 
 
 @contextmanager
 def alone(state: Path) -> Iterator[None]:
-    """One commit at a time."""
+    """One commit at a time; one that was cut off is undone first."""
     descriptor = os.open(state / "commit.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX)
+        undo_cut_off(state)
         yield
     finally:
         os.close(descriptor)
@@ -82,22 +89,20 @@ def _meanwhile(path: str) -> str:
 
 
 class _Work:
-    """Steps that were made, and how each is undone."""
+    """Makes steps, and keeps what stood in their place, by the number of the step."""
 
     def __init__(self, root: str, aside: str) -> None:
         self.root, self.aside = root, aside
-        self.done: list[tuple[Step, str | None]] = []
 
-    def make(self, step: Step) -> None:
+    def make(self, step: Step, number: int) -> None:
         above, name = split(step.path)
         with ExitStack() as stack:
             folder = stack.enter_context(opened(self.root, above))
             if step.how == "mode":
                 self._check(step, folder, name)
-                self._chmod(step, folder, name)
+                self._permissions(step, folder, name)
                 return
-            kept = self._set_aside(step, folder, name)
-            self.done.append((step, kept))
+            self._set_aside(step, folder, name, f"{self.aside}/{number}")
             if step.how == "delete":
                 return
             if step.how == "folder":
@@ -109,25 +114,6 @@ class _Work:
                 os.link(other, name, src_dir_fd=origin, dst_dir_fd=folder, follow_symlinks=False)
             else:
                 _put(step.source, name, folder)
-
-    def undo(self) -> None:
-        """As it was, as far as that can be done; the last step first."""
-        for step, kept in reversed(self.done):
-            above, name = split(step.path)
-            try:
-                with opened(self.root, above) as folder:
-                    if step.how == "folder":
-                        os.rmdir(name, dir_fd=folder)
-                    elif step.how == "mode":
-                        _set_mode(name, folder, stat.S_IMODE(step.was[0]) if step.was else 0o755)
-                    elif step.how != "delete":
-                        _remove(name, folder)
-                    if kept is not None and step.was is not None and stat.S_ISDIR(step.was[0]):
-                        os.mkdir(name, stat.S_IMODE(step.was[0]), dir_fd=folder)
-                    elif kept is not None:
-                        _move(kept, None, name, folder)
-            except OSError:
-                continue  # what was put aside stays in the launch's folder
 
     def _check(self, step: Step, folder: int, name: str) -> None:
         try:
@@ -143,25 +129,19 @@ class _Work:
         if not same:
             raise NotCommitted(_meanwhile(step.path))
 
-    def _set_aside(self, step: Step, folder: int, name: str) -> str | None:
+    def _set_aside(self, step: Step, folder: int, name: str, kept: str) -> None:
         """Moves away what stands there; afterwards it must be what was judged."""
         self._check(step, folder, name)
         if step.was is None:
-            return None
+            return
         if stat.S_ISDIR(step.was[0]):
             os.rmdir(name, dir_fd=folder)
-            return ""
-        kept = f"{self.aside}/{len(self.done)}"
+            return
         _move(name, folder, kept, None)
         moved = of_status(os.lstat(kept))
         if (moved[0], moved[2], moved[3]) != (step.was[0], step.was[2], step.was[3]):
             _move(kept, None, name, folder)
             raise NotCommitted(_meanwhile(step.path))
-        return kept
-
-    def _chmod(self, step: Step, folder: int, name: str) -> None:
-        self.done.append((step, None))
-        self._permissions(step, folder, name)
 
     def _permissions(self, step: Step, folder: int, name: str) -> None:
         _set_mode(name, folder, stat.S_IMODE(os.lstat(step.source).st_mode) & 0o1777)
@@ -215,7 +195,3 @@ def _copy(source: str, source_folder: int | None, name: str, folder: int | None)
             new.flush()
             os.fchmod(new.fileno(), stat.S_IMODE(status.st_mode) & 0o1777)
             os.utime(new.fileno(), ns=(status.st_atime_ns, status.st_mtime_ns))
-
-
-def _remove(name: str, folder: int) -> None:
-    os.unlink(name, dir_fd=folder)

@@ -14,13 +14,13 @@ from remit.confine.environment import caches, home_of, surroundings
 from remit.confine.git_dirs import GitDirs, git_dirs, tracked
 from remit.confine.interface import Place, Unconfinable
 from remit.confine.look import Seen, look
-from remit.model.profile import Profile
+from remit.model.profile import PRIVATE, Profile
 from remit.model.text import shown
 from remit.scopes.glob import Glob
 
 MOST = 120
 """More mounts than this cost more than the command: their price grows with the square."""
-TEMPORARY = ("/tmp", "/var/tmp", "/run")  # noqa: S108 (places for mounts)
+TEMPORARY = PRIVATE
 PROC_FOLDERS = ("sys", "irq", "bus", "fs", "acpi", "scsi", "driver", "dynamic_debug", "pressure", "tty", "asound")
 GIT_FILES = {".git/commondir": b".\n", ".git/config.worktree": b""}
 """Absent, they would be written to bring in other configuration. A folder in their place would stop git."""

@@ -75,12 +75,28 @@ class Held(msgspec.Struct, frozen=True):
     """The same, and none of these places needs a question."""
     data: bool
     """Data that the callers may not touch is out of reach, wherever it lies."""
+    impossible: frozenset[str] = NO_EFFECTS
+    """Effects that a command tries in vain: the kernel lets it change nothing but what the profile admits."""
 
     def keeps(self, unit: Unit) -> bool:
         """What this path of a command might be is held, whatever it is."""
-        if not self.lifts or not unit.derived or unit.untold == "place":
+        if not self.lifts or not unit.derived or unit.untold == "place" or _is_folder(unit):
             return False
         return self.read or "read" not in unit.effects
+
+    def is_private(self, unit: Unit, root: str | None) -> bool:
+        """It surely lies in a folder that the command has for itself, so that nothing outside changes."""
+        if not self.lifts or not unit.derived or unit.untold or unit.wide or root is None:
+            return False
+        from remit.model.profile import PRIVATE  # here: few callers are confined
+
+        found = next((folder for folder in PRIVATE if unit.value.startswith(folder + "/")), None)
+        return found is not None and not (root + "/").startswith(found + "/")
+
+
+def _is_folder(unit: Unit) -> bool:
+    """The text shows which folder it is, though not where that lies: the home, or the one above."""
+    return unit.literal and (unit.text[:1] == "~" or unit.text.rstrip("/") == "..")
 
 
 class Case:

@@ -11,7 +11,7 @@ from remit.model.rulebook import Book, LabelTier
 from remit.model.terms import EFFECTS
 from remit.scopes.glob import Glob, fold
 from remit.scopes.globset import GlobSet
-from remit.scopes.interface import Unit
+from remit.scopes.interface import NO_EFFECTS, Unit
 from remit.scopes.kinds import kind_of
 
 
@@ -144,9 +144,11 @@ class Index:
         self._ranked = sorted(EFFECTS, key=lambda effect: -self.effect_tiers[effect])
         self._by_effects = lru_cache(self._of_effects)  # there are few sets of effects
 
-    def effect_tier(self, unit: Unit) -> tuple[int, str] | None:
-        """The tier of a unit by its effects alone, and why; None for a unit without any."""
-        effects = unit.effects
+    def effect_tier(self, unit: Unit, *, impossible: frozenset[str] = NO_EFFECTS) -> tuple[int, str] | None:
+        """The tier of a unit by its effects alone, and why; None for a unit without any.
+
+        Effects that are `impossible` where the call runs don't count."""
+        effects = unit.effects - impossible
         if "publish" in effects and self.own_branch is not None and kind_of(unit.kind).to_own_branch(unit):
             return self._instead(effects, "publish", self.own_branch, f"publishes: {self.words.get('own_branch', '')}")
         if "install" in effects and self.declared_install is not None and self._is_declared(unit):

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from remit.decide.case import FLOOR, Case
+from remit.decide.case import FLOOR, Case, Held
 from remit.decide.index import Index
 from remit.decide.labels import UNLABELLED, Labelled
 from remit.model.terms import PROJECT, UNKNOWN
 from remit.model.text import shown
 from remit.scopes.glob import Glob, fold
 from remit.scopes.globset import GlobSet
-from remit.scopes.interface import Unit, is_for_labels
+from remit.scopes.interface import NO_EFFECTS, Unit, is_for_labels
 from remit.scopes.path import is_outside
 
 MAX_SEEN = 500
@@ -86,9 +86,13 @@ def _tiers(
     elif grade:
         yield tier, f"`{shown(unit.text, 60)}` {words.get(f'grade {grade}', grade)}"
     if not is_for_labels(unit):
-        by_effect = None if by_tool else index.effect_tier(unit)
+        impossible = unit.effects & case.held.impossible if case.held is not None else NO_EFFECTS
+        by_effect = None if by_tool else index.effect_tier(unit, impossible=impossible)
         if by_effect is not None:
             yield by_effect
+        for effect in impossible if not by_tool else ():
+            tier = min(index.effect_tiers[effect], index.grade_tiers[PROJECT])
+            yield tier, f"`{shown(unit.text, 60)}` {words.get(f'effect {effect}', effect)}; confined, it can't"
         if environment:
             found = index.environment_tier(unit, environment)
             if found is not None:
@@ -100,10 +104,15 @@ def _tiers(
         how = "could reach what is labelled" if unit.wide else "is labelled"
         yield tier, f"{shown(unit.text)} {how} {label}: {words.get(f'label {label}', '')}"
     if unit.kind == "path":
-        if case.held is None or not unit.untold or not case.held.keeps(unit):  # else nothing outside can be deleted
+        if case.held is None or not _is_kept(case, unit, case.held):  # else nothing outside can be deleted
             yield from _outside(index, unit, inside)
     elif unit.whole and not unit.effects.isdisjoint(index.whole_table.effects):
         yield index.whole_table.tier, f"all of {shown(unit.text)}: {words.get('whole_table', '')}"
+
+
+def _is_kept(case: Case, unit: Unit, held: Held) -> bool:
+    """Whatever it deletes, the kernel keeps what lies outside."""
+    return held.keeps(unit) if unit.untold else held.is_private(unit, case.facts.root)
 
 
 def _outside(index: Index, unit: Unit, inside: GlobSet | None) -> Iterator[Found]:

@@ -21,6 +21,7 @@ from remit.model.rulebook import Rulebook
 from remit.model.terms import EFFECTS, PROJECT
 from remit.model.trace import Unconfined
 from remit.scopes.glob import fold
+from remit.scopes.interface import NO_EFFECTS
 from remit.scopes.kinds import kind_of
 from remit.scopes.where import context_holds
 
@@ -146,8 +147,18 @@ def confined(case: Case) -> Objection | None:
         network=network,
         quiet=network and _is_quiet(found.network, case),
         data=network and "read" in case.facts.confined and not _tables(case),
+        impossible=_MACHINE if _keeps_machine(found, case) else NO_EFFECTS,
     )
     return None
+
+
+_MACHINE = frozenset({"system"})
+
+
+def _keeps_machine(found: Profile, case: Case) -> bool:
+    """Nothing of the machine can be changed: its files are read-only, its processes and sockets are not there, and no
+    other machine can be reached."""
+    return found.network.mode == "none" and found.home == "private" and "processes" in case.facts.confined
 
 
 _LACKING = {

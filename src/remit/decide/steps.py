@@ -406,6 +406,8 @@ def _locks(cell: Cell, case: Case) -> Objection | None:
                 continue
             if unit.untold:
                 free = held is not None and held.keeps(unit)
+            elif held is not None and held.is_private(unit, case.facts.root):
+                free = True
             elif unit.nested and unit.value.rpartition("/")[0] in caller.locks.may:
                 free = True  # the policy names the target itself: a file
             elif unit.wide:

@@ -16,6 +16,8 @@ HOLDS = ("write", "read", "network", "hosts", "processes")
 
 HELD = frozenset(HOLDS)
 """For whoever tests or explains a policy: what is confined is decided as if all of it could be held."""
+PRIVATE = ("/tmp", "/var/tmp", "/run")  # noqa: S108 (places for mounts)
+"""Folders that each command, or session, has for itself: nothing of the machine's own is there."""
 GIT_SEALED = (
     ".git/hooks",
     ".git/hooks/**",

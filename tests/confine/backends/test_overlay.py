@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import platform
 import shutil
 import socket
 import stat
@@ -18,7 +19,7 @@ from remit.confine.backends.overlay import Overlay
 from remit.confine.interface import Unconfinable
 from remit.confine.upper import NotCommitted
 from remit.model.profile import HOLDS, Limits, Network, Region
-from tests.confine.places import CAPABLE, NOBODY, OWN_NAMESPACE, Site, as_user, profile, run, told
+from tests.confine.places import CAPABLE, KEYS, NOBODY, OWN_NAMESPACE, Site, as_user, profile, run, told
 
 
 @pytest.fixture
@@ -27,6 +28,12 @@ def site(tmp_path: Path) -> Site:
     if not found.backend.holds():
         pytest.skip(f"the kernel lets no overlay be mounted here: {found.backend.lacking()}")
     return found
+
+
+@pytest.fixture
+def unfiltered(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As where there is no Perl: commands do what a filter would stop before it comes to a commit."""
+    monkeypatch.setattr("remit.confine.backends.overlay.filter_bytes", lambda: None)
 
 
 def test_it_holds_everything(site: Site) -> None:
@@ -291,12 +298,14 @@ def test_hard_links_stay_links(site: Site) -> None:
     assert (site.root / "one").stat().st_nlink == 2
 
 
+@pytest.mark.usefixtures("unfiltered")
 def test_no_setuid_file_is_left(site: Site) -> None:
     with pytest.raises(NotCommitted, match="setuid"):
         site.bash("cp /bin/true t; chmod u+s t", profile())
     assert not (site.root / "t").exists()
 
 
+@pytest.mark.usefixtures("unfiltered")
 def test_no_file_with_capabilities_is_left(site: Site) -> None:
     (site.root / "src/capable.py").write_text(CAPABLE)
     with pytest.raises(NotCommitted, match="capabilities"):
@@ -304,11 +313,53 @@ def test_no_file_with_capabilities_is_left(site: Site) -> None:
     assert not (site.root / "src/capable").exists()
 
 
+@pytest.mark.usefixtures("unfiltered")
 def test_what_is_kept_can_not_be_renamed_from_a_namespace_of_its_own(site: Site) -> None:
     (site.root / "src/own.py").write_text(OWN_NAMESPACE)
     with pytest.raises(NotCommitted, match=r"\.git/config"):
         site.bash("python3 src/own.py .git config", profile())
     assert not list(site.root.rglob("*.was"))
+
+
+def test_setuid_files_and_namespaces_are_refused_at_once(site: Site) -> None:
+    (site.root / "src/own.py").write_text(OWN_NAMESPACE)
+    done = site.bash("cp /bin/true t; chmod u+s t || echo no; python3 src/own.py .git config || echo no", profile())
+    assert (done.returncode, done.stdout) == (0, "no\nno\n")
+    assert not (site.root / "t").stat().st_mode & 0o6000
+    assert not list(site.root.rglob("*.was"))
+
+
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="the number of a system call")
+def test_keys_of_the_user_are_out_of_reach(site: Site) -> None:
+    assert site.bash(f'python3 -c "{KEYS}"', profile()).stdout == "-1\n"
+
+
+def test_sockets_are_only_those_that_a_namespace_separates(site: Site) -> None:
+    text = (
+        "import socket\n"
+        "for family in range(46):\n"
+        "    try: socket.socket(family, socket.SOCK_STREAM); print(family)\n"
+        "    except OSError as error: assert error.errno == 97 or family == 16, (family, error)\n"
+    )
+    done = site.bash(f"python3 - <<'END'\n{text}END", profile())
+    assert (done.stdout.split(), done.stderr) == (["1", "2", "10"], "")
+
+
+def test_the_filter_leaves_nothing_behind(site: Site) -> None:
+    """Neither the descriptor that it is read from, nor a variable, nor a word of Perl about the locale; codes stay."""
+    done = site.bash("ls /proc/self/fd/8; env | grep PERL; exit 7", profile(), LANG="xx_XX.UTF-8")
+    assert (done.returncode, done.stdout) == (7, "")
+    assert "perl" not in done.stderr
+    assert "/proc/self/fd/8" in done.stderr
+
+
+@pytest.mark.usefixtures("unfiltered")
+def test_what_is_lacking_without_a_filter_is_said(site: Site) -> None:
+    assert any("keyctl" in line for line in site.backend.lacking())
+
+
+def test_with_a_filter_nothing_is_said_about_it(site: Site) -> None:
+    assert not any("keyctl" in line for line in site.backend.lacking())
 
 
 def test_nothing_is_left_outside(site: Site) -> None:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import shlex
-import shutil
 import stat
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -19,7 +18,9 @@ from remit.confine.backends.bubblewrap import NOBODY, check_place, limits, new_l
 from remit.confine.bounds import Bounds
 from remit.confine.commit import alone, commit, judge
 from remit.confine.environment import variables
+from remit.confine.filtered import DESCRIPTOR, FAILED, filter_bytes, filtered
 from remit.confine.interface import Change, Launch, Place, Unconfinable
+from remit.confine.journal import LEFT, open_journals, remove_launch
 from remit.confine.layers import Table, hidden_layer, mask, write_bases
 from remit.confine.look import look
 from remit.confine.mounts import Mount, system
@@ -34,7 +35,6 @@ NAMESPACES = ("--user", "--map-root-user", "--mount", "--pid", "--fork", "--ipc"
 DEVICES = ("null", "zero", "full", "random", "urandom")
 MOST_KEPT = 60
 """More folders and files that can't be written while a command runs are only judged afterwards."""
-FAILED = 125
 
 
 class _Memo(msgspec.Struct):
@@ -63,7 +63,12 @@ class Overlay:
 
     def lacking(self) -> Sequence[str]:
         trial = self.trial()
-        return _ALWAYS if trial.works else trial.lines()
+        if not trial.works:
+            return trial.lines()
+        left = [
+            f"a commit was cut off and could not be undone whole: `{one}`" for one in open_journals(self.state, LEFT)
+        ]
+        return (*_ALWAYS, *(() if filter_bytes() is not None else (_UNFILTERED,)), *left)
 
     def trial(self) -> Trial:
         """Whether a whole run works here: one that writes a file in an empty project."""
@@ -71,7 +76,7 @@ class Overlay:
             binary = system_program("unshare")
         except Unconfinable as error:
             return Trial(works=False, said=str(error), help="apt install util-linux mount")
-        return tried(self.name, binary, NAMESPACES, self.state, self._try)
+        return tried(self.name, binary, (*NAMESPACES, "filtered"), self.state, self._try)
 
     def refuses_setuid(self) -> bool:
         return True  # none is committed
@@ -84,15 +89,18 @@ class Overlay:
 
     def _prepare(self, profile: Profile, place: Place, environment: Mapping[str, str]) -> Launch:
         check_place(profile, place)
+        if open_journals(place.state):
+            with alone(place.state):
+                pass  # what was cut off is undone: a command must not see half of it
         directory = new_launch(place)
         try:
             words = _build(profile, place, environment, directory)
             found = variables(profile, place, environment)
         except OSError as error:
-            remove(directory)
+            remove_launch(directory)
             raise Unconfinable(f"can't prepare confinement: {error}") from error
         except BaseException:
-            remove(directory)
+            remove_launch(directory)
             raise
         return Launch(words=words, environment=found, directory=directory)
 
@@ -112,7 +120,7 @@ class Overlay:
         except (OSError, msgspec.DecodeError) as error:
             raise NotCommitted(f"what the command changed can't be told: {error}") from error
         finally:
-            remove(directory)
+            remove_launch(directory)
 
     def _try(self) -> Trial:
         import tempfile  # here: a trial is run once
@@ -168,8 +176,11 @@ def _build(profile: Profile, place: Place, environment: Mapping[str, str], direc
             raise Unconfinable(f"the overlay can't hold `{shown(path)}`, which was taken out of something protected")
     (directory / "fstab").write_text(table.text())
     (directory / "memo.json").write_bytes(msgspec.json.encode(_Memo(bases, sealed)))
+    calls = filter_bytes()
+    if calls is not None:
+        (directory / "filter").write_bytes(calls)
     (directory / "since").touch(0o600)
-    return _words(profile, place, directory, str(table.root))
+    return _words(profile, place, directory, str(table.root), filters=calls is not None)
 
 
 def _system(table: Table, profile: Profile, place: Place, environment: Mapping[str, str]) -> None:
@@ -215,15 +226,17 @@ def _is_plain(path: str) -> bool:
     return stat.S_ISDIR(mode) or stat.S_ISREG(mode)
 
 
-def _words(profile: Profile, place: Place, directory: Path, root: str) -> tuple[str, ...]:
+def _words(profile: Profile, place: Place, directory: Path, root: str, *, filters: bool) -> tuple[str, ...]:
     program = {name: system_program(name) for name in ("mount", "pivot_root", "umount", "unshare", "setsid", "setpriv")}
     uid = NOBODY if os.geteuid() == 0 else str(os.geteuid())
     gid = NOBODY if os.geteuid() == 0 else str(os.getegid())
+    opened = f"exec {DESCRIPTOR}< {shlex.quote(str(directory / 'filter'))} && " if filters else ""
+    behind = f"{filtered()} {program['setsid']}" if filters else program["setsid"]
     script = (
-        f"{program['mount']} -n -a -T {shlex.quote(str(directory / 'fstab'))} && cd {shlex.quote(root)}"
+        f"{opened}{program['mount']} -n -a -T {shlex.quote(str(directory / 'fstab'))} && cd {shlex.quote(root)}"
         f" && {program['pivot_root']} . . && {program['umount']} -l . && cd {shlex.quote(str(place.cwd))}"
         f' || {{ echo "remit: the command could not be confined, and did not run" >&2; exit {FAILED}; }}\n'
-        f'{program["unshare"]} --user --map-user={uid} --map-group={gid} -- {program["setsid"]} "$@"\nexit $?'
+        f'PERL_BADLANG=0 {program["unshare"]} --user --map-user={uid} --map-group={gid} -- {behind} "$@"\nexit $?'
     )
     namespaces = [*NAMESPACES]
     if profile.network.mode != "open" and not place.join:
@@ -237,19 +250,12 @@ def _words(profile: Profile, place: Place, directory: Path, root: str) -> tuple[
     )
 
 
-def remove(directory: Path) -> None:
-    """A launch's folder, with all that a command may have left in it."""
-    for folder, folders, _ in os.walk(directory):
-        for name in folders:
-            path = f"{folder}/{name}"
-            if not os.path.islink(path):
-                os.chmod(path, 0o700)
-    shutil.rmtree(directory, ignore_errors=True)
-
-
 _ALWAYS = (
     "people see what a command writes when it has ended, and a running one does not see what they change",
     "a folder that existed before can't be renamed, only copied",
     "memory is limited for each process, not for all together",
-    "keys that the kernel keeps for the user (`keyctl`), and in a virtual machine its host (vsock), can be reached",
+)
+_UNFILTERED = (
+    "without Perl, keys that the kernel keeps for the user (`keyctl`), and in a virtual machine its host (vsock), can"
+    " be reached"
 )
