@@ -116,6 +116,8 @@ class Reader:
             if posture is None and self._defines(row.cells[agent] for row in table.rows):
                 # "Read, Write (plans)": rights of a product's users are written the same way
                 posture = next((n for n, cell in enumerate(head) if n and is_heading(cell, "permissions")), None)
+                if posture is not None and not _names_kind("shell", (row.cells[posture] for row in table.rows)):
+                    return None  # whoever has no word for commands does not say who may run them
             tools = posture
         if agent is None or (tools is None and refused is None):
             return None
@@ -448,6 +450,11 @@ def _entry(tool: str, cell: str, place: Place, blank_is_no: bool) -> Entry | Non
     if not bare(cell):
         return Entry(tool, Mark.NO if blank_is_no else Mark.UNCLEAR, place)
     return Entry(tool, Mark.SCOPED, place, bare(cell)[:200])
+
+
+def _names_kind(kind: str, cells: Iterable[str]) -> bool:
+    """Whether one of these lists has a tool of a kind."""
+    return any(capability(entry.tool) == kind for cell in cells for entry in listed(cell, Place("", 0))[1])
 
 
 def _names_tools(cells: Iterable[str]) -> bool:

@@ -26,8 +26,10 @@ _LEFT_OUT = frozenset(
         *("fixtures", "__fixtures__", "testdata", "test-data", "__tests__", "test", "tests", "spec-fixtures"),
     }
 )
-_COPY = re.compile(r"(?:^|[-_.])(?:fixtures?|testdata)(?:$|[-_.])|^\..*[-_.](?:backup|bak|old)(?:$|[-_.\d])", re.IGNORECASE)
-"""A folder of test data by a word of its name, or a copy of a program's folder: `.claude.backup.2026`. No host reads it."""
+_COPY = re.compile(
+    r"(?:^|[-_.])(?:fixtures?|testdata)(?:$|[-_.])|^\..*[-_.](?:backup|bak|old)(?:$|[-_.\d])", re.IGNORECASE
+)
+"""A folder of test data by a word of its name, or a copy of a program's folder (`.claude.backup`): no host reads it."""
 _PAST = frozenset(
     {
         *("archive", "archives", "archived", "history", "old", "deprecated", "legacy", "review", "reviews", "findings"),
@@ -43,7 +45,21 @@ _PAST = frozenset(
             "template",
             "backup",
         ),
-        *("research", "specs", "examples", "example", "samples", "planning", "execplans", "roadmap", "sessions"),
+        *(
+            "research",
+            "specs",
+            "examples",
+            "example",
+            "samples",
+            "planning",
+            "prd",
+            "prds",
+            "trd",
+            "trds",
+            "execplans",
+            "roadmap",
+            "sessions",
+        ),
     }
 )
 _DATED = re.compile(r"\d{4}-\d{2}-\d{2}")

@@ -313,12 +313,13 @@ def _speaks_of_own(counted: str) -> bool:
 def _folder_of(line: str, counted: str, place: Place, folders: dict[str, list[Place]]) -> str | None:
     """The only folder of definitions that a line means: by its path, in a drawn tree, or as all that there are."""
     named = [folder for folder in folders if re.search(rf"(?<![\w/.-]){re.escape(folder)}(?![\w-])", line)]
-    if not named and _TREE.match(line):
+    drawn = not named and _TREE.match(line) is not None  # what stands beside a folder in a tree is about all of it
+    if drawn:
         named = [folder for folder in folders if re.search(rf"[├└│─\s]{re.escape(folder.rpartition('/')[2])}/", line)]
     main = "/" not in place.file or place.file in words("main_documents", "")
     if not named and main and _speaks_of_own(counted) and len(folders) < 4:
         named = list(folders)
-    named = [folder for folder in named if _near_enough(counted, len(folders[folder]))]
+    named = [folder for folder in named if drawn or _near_enough(counted, len(folders[folder]))]
     sizes = {len(folders[folder]) for folder in named}
     return named[0] if len(sizes) == 1 else None
 
