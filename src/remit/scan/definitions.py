@@ -85,7 +85,7 @@ def read_definition(text: Text) -> Account | None:
 
 
 def _by_head(head: Head) -> Layout | None:
-    """The layout that only one program has, wherever the file lies: OpenCode's `mode` and `permission`."""
+    """The layout that only one program has, wherever the file lies: `mode` beside `permission`."""
     switches = head.values.get("tools")
     own = isinstance(head.values.get("permission"), dict) or (
         isinstance(switches, dict) and bool(switches) and all(isinstance(one, bool) for one in switches.values())

@@ -29,7 +29,7 @@ _LEFT_OUT = frozenset(
 _COPY = re.compile(
     r"(?:^|[-_.])(?:fixtures?|testdata)(?:$|[-_.])|^\..*[-_.](?:backup|bak|old)(?:$|[-_.\d])", re.IGNORECASE
 )
-"""A folder of test data by a word of its name, or a copy of a program's folder (`.claude.backup`): no host reads it."""
+"""A folder of test data by a word of its name, or a copy of a program's hidden folder: no host reads it."""
 _PAST = frozenset(
     {
         *("archive", "archives", "archived", "history", "old", "deprecated", "legacy", "review", "reviews", "findings"),
