@@ -392,3 +392,101 @@ def test_a_table_with_slashes_agrees_with_its_definitions(tmp_path: Path):
         },
     )
     assert not [one for one in survey.findings if one.weight is Weight.ERROR]
+
+
+# the ninth and tenth round
+
+
+def test_permissions_of_agents_are_kinds_of_tools(tmp_path: Path):
+    team = {f".claude/agents/{n}.md": definition(n, t) for n, t in (("alpha", "Read, Bash"), ("bravo", "Read, Bash"))}
+    head = "| Agent | Role | Permissions |"
+    page = table("**Alpha** | Looks | READ", "Bravo | Runs | READ, EXECUTE (git)", head=head)
+    (one,) = of(looked(tmp_path / "a", {**team, "docs/team.md": page}), "definition-wider")
+    assert (one.agent, one.text) == ("alpha", "the definition grants `Bash`; the document does not")
+    # no row has a word for commands: nothing is said about them
+    silent = table("Alpha | Looks | READ", "Bravo | Runs | READ, WRITE", head=head)
+    assert not of(looked(tmp_path / "b", {**team, "docs/team.md": silent}), "definition-wider")
+    # a product's users have rights as well
+    users = table("Admin | Rules | READ, EXECUTE", "Alpha | Looks | READ", head="| Role | Task | Permissions |")
+    assert not of(looked(tmp_path / "c", {**team, "docs/team.md": users}), "definition-wider")
+
+
+@pytest.mark.parametrize("head", ["`--allowedTools`", "Tool budget", "allowed-tools"])
+def test_other_headings_of_tool_lists(tmp_path: Path, head: str):
+    page = table("alpha | `Read`", "bravo | `Read,Bash`", head=f"| Agent | {head} |")
+    team = {f".claude/agents/{n}.md": definition(n, "Read, Bash") for n in ("alpha", "bravo")}
+    assert [one.agent for one in of(looked(tmp_path, {**team, "docs/team.md": page}), "definition-wider")] == ["alpha"]
+
+
+def test_a_column_of_further_tools_belongs_to_the_marks(tmp_path: Path):
+    rows = ("alpha | ✓ | - | WebFetch", "bravo | ✓ | ✓ | -")
+    page = table(*rows, head="| Agent | Read | Bash | Other |") + "\n## alpha\n\n**Allowed tools**: Read, WebFetch\n"
+    assert not of(looked(tmp_path / "a", {"docs/agents.md": page}), "list-against-matrix")
+    more = page.replace("Read, WebFetch", "Read, WebSearch")
+    found = of(looked(tmp_path / "b", {"docs/agents.md": more}), "list-against-matrix")
+    assert {word for one in found for word in ("WebFetch", "WebSearch") if word in one.text} == {
+        "WebFetch",
+        "WebSearch",
+    }
+
+
+@pytest.mark.parametrize(
+    "folder", [".claude.backup.20260101", ".claude-old", "team-test-fixtures/.claude", "fixture_a"]
+)
+def test_copies_and_test_data_are_no_team(tmp_path: Path, folder: str):
+    survey = looked(tmp_path, {f"{folder}/agents/alpha.md": definition("alpha", None)})
+    assert (survey.agents, survey.findings) == ((), ())
+
+
+@pytest.mark.parametrize("folder", ["backup-service/.claude", "older/.claude", "prefixtures/.claude"])
+def test_a_product_is_no_copy(tmp_path: Path, folder: str):
+    survey = looked(tmp_path, {f"{folder}/agents/alpha.md": definition("alpha", None)})
+    assert [agent.name for agent in survey.agents] == ["alpha"]
+
+
+def test_a_claim_in_brackets_and_one_for_a_while(tmp_path: Path):
+    files = {
+        ".claude/agents/alpha.md": definition("alpha", "Read, Bash", "- NEVER edit or write files (read-only agent)"),
+        ".claude/agents/bravo.md": definition("bravo", "Read, Bash", "- Wait (you are read-only during a check)"),
+    }
+    assert [one.agent for one in of(looked(tmp_path, files), "read-only-can-write")] == ["alpha"]
+
+
+@pytest.mark.parametrize(
+    ("line", "count"),
+    [
+        ("All three worker agents in `.claude/agents` report back.", 0),
+        ("All three agents in `.claude/agents` report back.", 1),
+        ("├── agents/   # ~30 specialist subagents", 1),
+        ("Some 30 agents in `.claude/agents` would be too many.", 0),
+    ],
+)
+def test_a_number_of_some_agents_and_one_beside_a_folder(tmp_path: Path, line: str, count: int):
+    survey = looked(tmp_path, {**TEAM, "README.md": f"# Team\n\n```\n.claude/\n{line}\n```\n"})
+    assert len(of(survey, "count-mismatch")) == count
+
+
+def test_a_name_that_nobody_has_in_a_table_of_some_agents(tmp_path: Path):
+    team = {f".claude/agents/{n * 3}.md": definition(n * 3, "Read") for n in "abcdefgh"}
+    rows = [f"{name} | Read" for name in ("aaa", "bbb", "ccc", "code-checker")]
+    survey = looked(tmp_path, {**team, "docs/team.md": table(*rows)})
+    assert [one.agent for one in of(survey, "undefined-name")] == ["code-checker"]
+    assert not of(survey, "no-section")
+
+
+def test_capitals_do_not_part_a_name(tmp_path: Path):
+    names = ("opensource-check", "gitOps", "alpha")
+    team = {f".claude/agents/{n}.md": definition(n, "Read") for n in names}
+    survey = looked(
+        tmp_path, {**team, "docs/team.md": table("OpenSourceCheck | Read", "GitOps | Read", "Alpha | Read")}
+    )
+    assert not of(survey, "undefined-name")
+    assert not of(survey, "no-section")
+    assert len(survey.agents) == 3
+
+
+def test_a_head_of_opencode_outside_its_folder(tmp_path: Path):
+    head = "---\ndescription: Looks\nmode: subagent\npermission:\n  edit: deny\n  bash: deny\n---\nLook.\n"
+    survey = looked(tmp_path, {"team/alpha.md": head, "team/bravo.md": head.replace("mode: subagent\n", "")})
+    (one,) = survey.agents
+    assert (one.name, one.accounts[0].host) == ("alpha", "opencode")

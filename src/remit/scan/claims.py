@@ -22,15 +22,17 @@ _READ_ONLY = (
         re.IGNORECASE,
     ),
     re.compile(
-        rf"\byou(?: are|'re)(?: an?| strictly| purely| always)* read[- ]only(?: {_WORK})?\b(?! (?:for|on|over|with)\b)",
+        rf"\byou(?: are|'re)(?: an?| strictly| purely| always)* read[- ]only(?: {_WORK})?\b(?! (?:for|on|over|with|during|while)\b)",
         re.IGNORECASE,
     ),
     re.compile(
         rf"\b(?:a|an|the|this|strictly|purely|is|are|runs?|operates?|in) (?:strictly |purely )?read[- ]only (?:code[- ]|security )?{_WORK}\b",
         re.IGNORECASE,
     ),
+    # "Never edit or write files (read-only agent)"
+    re.compile(rf"\((?:this is an? |you are an? )?(?:strictly |purely )?read[- ]only {_WORK}\)", re.IGNORECASE),
     re.compile(
-        r"\b(?:this agent|it|agent) is (?:strictly |purely )?read[- ]only\b(?! (?:for|on|over|with)\b)|\b(?:strictly|purely) read[- ]only\b",
+        r"\b(?:this agent|it|agent) is (?:strictly |purely )?read[- ]only\b(?! (?:for|on|over|with|during|while)\b)|\b(?:strictly|purely) read[- ]only\b",
         re.IGNORECASE,
     ),
     re.compile(

@@ -46,7 +46,8 @@ def read_definition(text: Text) -> Account | None:
         head = Head({}, {}, text.text, 1)  # the name of the file is enough: an agent without a list
     if head is None:
         return None
-    layout = layout_of(text.path)
+    layout = _by_head(head) if text.path.endswith(".md") and not _is_never(text.path) else None
+    layout = layout or layout_of(text.path)
     if layout is None:
         # a collection: any folder, but a head that no other file has
         named = {"name", "description", "tools"} <= set(head.values) and not _is_never(text.path)
@@ -81,6 +82,17 @@ def read_definition(text: Text) -> Account | None:
         offers=_named(head, text.path, "handoffs"),
         recovered=head.recovered,
     )
+
+
+def _by_head(head: Head) -> Layout | None:
+    """The layout that only one program has, wherever the file lies: `mode` beside `permission`."""
+    switches = head.values.get("tools")
+    own = isinstance(head.values.get("permission"), dict) or (
+        isinstance(switches, dict) and bool(switches) and all(isinstance(one, bool) for one in switches.values())
+    )
+    if head.values.get("mode") not in ("subagent", "primary", "all") or not own or "description" not in head.values:
+        return None
+    return next(layout for layout in layouts("definitions") if layout.form == "takes away")
 
 
 def _tools(head: Head, path: str, form: str) -> tuple[Extent, list[Entry]]:

@@ -113,6 +113,11 @@ class Reader:
         posture = None
         if agent is not None and tools is None:
             posture = next((n for n, cell in enumerate(head) if n != agent and is_heading(cell, "posture")), None)
+            if posture is None and self._defines(row.cells[agent] for row in table.rows):
+                # "Read, Write (plans)": rights of a product's users are written the same way
+                posture = next((n for n, cell in enumerate(head) if n and is_heading(cell, "permissions")), None)
+                if posture is not None and not _names_kind("shell", (row.cells[posture] for row in table.rows)):
+                    return None  # whoever has no word for commands does not say who may run them
             tools = posture
         if agent is None or (tools is None and refused is None):
             return None
@@ -132,6 +137,11 @@ class Reader:
         if total and not known and not any(key_of(account.agent) in self.agents for account in found):
             return None
         return found or None
+
+    def _defines(self, cells: Iterable[str]) -> bool:
+        """Whether most of these cells name agents that have a definition."""
+        found = [self.known.resolve(agent_name(cell)) is not None for cell in cells]
+        return len(found) > 1 and sum(found) > 0.5 * len(found)
 
     def _row(
         self,
@@ -286,6 +296,7 @@ class Reader:
                 if tool and (is_tool_name(tool) or mark_of(row.cells[number]))
                 if (entry := _entry(tool, row.cells[number], place, blank_is_no))
             ]
+            entries += _further(row, columns, place)
             claim = next(
                 (cell for cell in row.cells[1:] if mark_of(cell) is None and claims_read_only(bare(cell))), None
             )
@@ -382,6 +393,17 @@ class Reader:
         )
 
 
+def _further(row: Row, columns: Sequence[str], place: Place) -> list[Entry]:
+    """The tools that a row of marks names in a column of its own, such as "Other"."""
+    return [
+        entry
+        for number, column in enumerate(columns, 1)
+        if not is_tool_name(column) and mark_of(row.cells[number]) is None
+        for entry in listed(row.cells[number], place)[1]
+        if is_tool_name(entry.tool)
+    ]
+
+
 def _titles(document: Document) -> Names:
     """The headings of a document, which may name agents."""
     return Names(one.text for one in document.headings[:_MOST_TITLES] if len(one.text) < 100)
@@ -428,6 +450,11 @@ def _entry(tool: str, cell: str, place: Place, blank_is_no: bool) -> Entry | Non
     if not bare(cell):
         return Entry(tool, Mark.NO if blank_is_no else Mark.UNCLEAR, place)
     return Entry(tool, Mark.SCOPED, place, bare(cell)[:200])
+
+
+def _names_kind(kind: str, cells: Iterable[str]) -> bool:
+    """Whether one of these lists has a tool of a kind."""
+    return any(capability(entry.tool) == kind for cell in cells for entry in listed(cell, Place("", 0))[1])
 
 
 def _names_tools(cells: Iterable[str]) -> bool:

@@ -26,6 +26,10 @@ _LEFT_OUT = frozenset(
         *("fixtures", "__fixtures__", "testdata", "test-data", "__tests__", "test", "tests", "spec-fixtures"),
     }
 )
+_COPY = re.compile(
+    r"(?:^|[-_.])(?:fixtures?|testdata)(?:$|[-_.])|^\..*[-_.](?:backup|bak|old)(?:$|[-_.\d])", re.IGNORECASE
+)
+"""A folder of test data by a word of its name, or a copy of a program's hidden folder: no host reads it."""
 _PAST = frozenset(
     {
         *("archive", "archives", "archived", "history", "old", "deprecated", "legacy", "review", "reviews", "findings"),
@@ -41,7 +45,21 @@ _PAST = frozenset(
             "template",
             "backup",
         ),
-        *("research", "specs", "examples", "example", "samples", "planning", "execplans", "roadmap", "sessions"),
+        *(
+            "research",
+            "specs",
+            "examples",
+            "example",
+            "samples",
+            "planning",
+            "prd",
+            "prds",
+            "trd",
+            "trds",
+            "execplans",
+            "roadmap",
+            "sessions",
+        ),
     }
 )
 _DATED = re.compile(r"\d{4}-\d{2}-\d{2}")
@@ -99,7 +117,7 @@ class Walk(msgspec.Struct):
                 if os.path.isdir(full):
                     if os.path.islink(full):
                         continue  # what it leads to lies in the tree itself, or is not this repository's
-                    if name.lower() not in _LEFT_OUT:
+                    if name.lower() not in _LEFT_OUT and _COPY.search(name) is None:
                         if depth >= DEEPEST:
                             self.skipped.append((path, f"more than {DEEPEST} folders deep"))
                         else:

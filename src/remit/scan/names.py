@@ -68,8 +68,10 @@ class Names:
     def __init__(self, known: Iterable[str]) -> None:
         self.by_key: dict[str, str] = {}
         self.by_start: dict[str, list[str]] = {}
+        self.by_letters: dict[str, list[str]] = {}
         for name in sorted(set(known)):
             if self.by_key.setdefault(key_of(name), name) == name and parts_of(name):
+                self.by_letters.setdefault("".join(parts_of(name)), []).append(name)
                 for size in (1, 2):
                     self.by_start.setdefault(parts_of(name)[0][:size], []).append(name)
 
@@ -79,6 +81,9 @@ class Names:
         few = parts_of(short)
         if same is not None or not few:
             return same
+        joined = self.by_letters.get("".join(few), ())  # `OpenSourceCheck` beside `opensource-check`
+        if len(joined) == 1:
+            return joined[0]
         near = [name for name in self.by_start.get(few[0][:2], ()) if is_short_for(short, name)]
         return near[0] if len(near) == 1 else None
 

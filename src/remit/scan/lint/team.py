@@ -192,7 +192,10 @@ def _missing(agents: Sequence[Agent], loose: set[str]) -> Iterator[Finding]:
     for file, found in papers.items():
         named = {agent.name: account for agent, account in found}
         joined = [agent for agent in defined if agent.name in named]
-        if len(joined) < 3 or len(joined) < 0.6 * len(defined) or len(joined) < 0.6 * len(named):
+        if len(joined) < 3 or len(joined) < 0.6 * len(named):
+            continue
+        if len(joined) < 0.6 * len(defined):
+            yield from _nameless(found, defined, joined[0], loose)  # it names some agents, and leaves none out
             continue
         absent = [agent for agent in defined if agent.name not in named and not _is_builtin(agent.name)]
         if absent:
@@ -210,21 +213,28 @@ def _missing(agents: Sequence[Agent], loose: set[str]) -> Iterator[Finding]:
                 why="an agent without a line has no limit on paper",
                 fix=f"add {'it' if len(absent) == 1 else 'them'} to {file}; `remit docs` keeps such a table complete",
             )
-        names = Names(_known(defined))
-        for agent, account in found:
-            if agent in defined or _is_builtin(agent.name) or names.resolve(agent.name) is not None:
-                continue
-            if key_of(agent.name) in loose or _is_variant(agent.name, names):
-                continue  # its file is there, or it is a mode of an agent that is
-            yield Finding(
-                code="undefined-name",
-                weight=Weight.NOTE if account.kind is Kind.ROSTER else Weight.WARNING,
-                agent=agent.name,
-                text="has a line in this document and no definition",
-                places=(account.place, joined[0].accounts[0].place),
-                why="a rule for a name that nobody has binds nobody",
-                fix="define the agent, correct the name, or take the line out",
-            )
+        yield from _nameless(found, defined, joined[0], loose)
+
+
+def _nameless(
+    found: Sequence[tuple[Agent, Account]], defined: Sequence[Agent], joined: Agent, loose: set[str]
+) -> Iterator[Finding]:
+    """The lines of a document for agents that nobody defines."""
+    names = Names(_known(defined))
+    for agent, account in found:
+        if agent in defined or _is_builtin(agent.name) or names.resolve(agent.name) is not None:
+            continue
+        if key_of(agent.name) in loose or _is_variant(agent.name, names):
+            continue  # its file is there, or it is a mode of an agent that is
+        yield Finding(
+            code="undefined-name",
+            weight=Weight.NOTE if account.kind is Kind.ROSTER else Weight.WARNING,
+            agent=agent.name,
+            text="has a line in this document and no definition",
+            places=(account.place, joined.accounts[0].place),
+            why="a rule for a name that nobody has binds nobody",
+            fix="define the agent, correct the name, or take the line out",
+        )
 
 
 def _is_variant(name: str, known: Names) -> bool:
@@ -247,6 +257,7 @@ def stated_counts(
         match = AGENTS_COUNTED.search(line)
         if (
             match is None
+            or _is_part(match[0])
             or _DONE.search(line, 0, match.start())
             or place.file.lower().rpartition("/")[2].startswith("changelog")
         ):
@@ -289,6 +300,11 @@ def headless(places: Sequence[Place]) -> Iterator[Finding]:
         )
 
 
+def _is_part(counted: str) -> bool:
+    """Whether a number counts agents of one sort, as in "eight worker agents", and so not all of a folder."""
+    return not words("part_of_agents", "").isdisjoint(re.findall(r"[a-z]+", counted.lower())[:-1])
+
+
 def _speaks_of_own(counted: str) -> bool:
     """Whether "19 specialized agents" means those that are defined here, not any."""
     return not words("own_agents", "").isdisjoint(re.findall(r"[a-z]+", counted.lower()))
@@ -297,12 +313,13 @@ def _speaks_of_own(counted: str) -> bool:
 def _folder_of(line: str, counted: str, place: Place, folders: dict[str, list[Place]]) -> str | None:
     """The only folder of definitions that a line means: by its path, in a drawn tree, or as all that there are."""
     named = [folder for folder in folders if re.search(rf"(?<![\w/.-]){re.escape(folder)}(?![\w-])", line)]
-    if not named and _TREE.match(line):
+    drawn = not named and _TREE.match(line) is not None  # what stands beside a folder in a tree is about all of it
+    if drawn:
         named = [folder for folder in folders if re.search(rf"[├└│─\s]{re.escape(folder.rpartition('/')[2])}/", line)]
     main = "/" not in place.file or place.file in words("main_documents", "")
     if not named and main and _speaks_of_own(counted) and len(folders) < 4:
         named = list(folders)
-    named = [folder for folder in named if _near_enough(counted, len(folders[folder]))]
+    named = [folder for folder in named if drawn or _near_enough(counted, len(folders[folder]))]
     sizes = {len(folders[folder]) for folder in named}
     return named[0] if len(sizes) == 1 else None
 
