@@ -86,6 +86,19 @@ def test_what_has_no_one_text_is_refused(value: Any):
         encode({"inside": [value]})
 
 
+@pytest.mark.parametrize("beside", [0, 1, 15, 16, 40])
+@pytest.mark.parametrize("depth", range(7))
+@pytest.mark.parametrize("wrong", [0.5, MAX_INT + 1, -MAX_INT - 1, Sub("one"), {1: 2}, {Name.ONE: 1}, b"bytes"])
+def test_it_is_refused_however_deep_it_lies_and_whatever_lies_beside_it(wrong: Any, depth: int, beside: int):
+    for kind in (dict, list, tuple):
+        value = wrong
+        for _ in range(depth + 1):
+            items = [*range(beside), value]
+            value = {str(place): one for place, one in enumerate(items)} if kind is dict else kind(items)
+        with pytest.raises(CanonicalError):
+            encode(value)
+
+
 def nested(depth: int) -> Any:
     value: Any = []
     for _ in range(depth - 1):

@@ -393,6 +393,8 @@ class Enforcer:
         """
         if judged.decision.obligations or not self._uses(judged):
             return None
+        if self._is_bare(carrier, judged):
+            return Carried(judged.call.args)
         try:
             return carrier.carry_out(judged)
         except Exception:
@@ -400,11 +402,8 @@ class Enforcer:
 
     def _carried(self, passage: Passage, carrier: Carrier, judged: Judged) -> Passage | Decision:
         """The passage with its obligations carried out; otherwise the deny."""
-        call, ground = judged.call, self._ground
-        same = call.args is carrier.call.args and ground.rulebook is judged.rulebook
-        bare = (call.agent, call.tool) in ground.pathless and not judged.decision.obligations
-        if same and bare and not carrier.always_carries:
-            return passage  # there is nothing to put in place
+        if self._is_bare(carrier, judged):
+            return passage
         try:
             passage.args, passage.undo, passage.places, passage.close = carrier.carry_out(judged)
         except Exception as error:
@@ -413,6 +412,13 @@ class Enforcer:
             passage.not_run("interrupted")
             raise
         return passage
+
+    def _is_bare(self, carrier: Carrier, judged: Judged) -> bool:
+        """There is nothing to put in place."""
+        call, ground = judged.call, self._ground
+        same = call.args is carrier.call.args and ground.rulebook is judged.rulebook
+        bare = (call.agent, call.tool) in ground.pathless and not judged.decision.obligations
+        return same and bare and not carrier.always_carries
 
     def _uses(self, judged: Judged) -> bool:
         """Whether the call may use something up."""

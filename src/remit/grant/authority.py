@@ -307,7 +307,7 @@ class Authority:
         daily = caller.daily_sum if caller is not None else {}
         own = caller.tools.get(decision.tool) if caller is not None else None
         tool = own or rulebook.book.tools.get(decision.tool)
-        today = sums_of(tool, call.args, (f"{SUM}{what}" for what in daily))
+        today = sums_of(tool, call.args, (f"{SUM}{what}" for what in daily)) if daily else {}
         if capsule is None and decision.approval is None and not today:
             return
         now = self.clock.tick(change)
@@ -315,8 +315,9 @@ class Authority:
             self.clock.sure(change)
             spend_daily(change, caller, today, now, self.scribe)
         if capsule is not None:
+            trust = self._trust(rulebook)
             try:
-                line = capsules.line(change, capsule, now, self._trust(rulebook))
+                line = capsules.line(change, capsule, now, trust)
             except GrantError:
                 self._lines.pop(capsule, None)
                 known = facts.capsules.get(capsule)
@@ -329,9 +330,11 @@ class Authority:
             if any(state.timed for state in line):
                 self.clock.sure(change)
             check_chain(call.context.chain, line)
-            sums = sums_of(tool, call.args, (what for state in line for what in state.task.budget.limits))
-            used = dict.fromkeys(_uses(decision), 1) | sums
-            capsules.spend(change, line, used, _entries_used(decision), self.scribe, self._trust(rulebook))
+            used = dict.fromkeys(_uses(decision), 1)
+            summed = [f"{SUM}{what}" for state in line for what in state.task.budget.sum]
+            if summed:
+                used |= sums_of(tool, call.args, iter(summed))
+            capsules.spend(change, line, used, _entries_used(decision), self.scribe, trust)
         if decision.approval is not None:
             self.clock.sure(change)
             digest = call_digest(call, rulebook.hash, facts)
@@ -510,7 +513,9 @@ def _uses(decision: Decision) -> tuple[str, ...]:
 
 def _entries_used(decision: Decision) -> dict[str, list[str]]:
     """By capsule: the entries of its grants and plan that the call made use of. A plan may be that of one above."""
-    lines = (line for line in decision.trace if isinstance(line, (Covered, Anticipated)))
+    lines = [line for line in decision.trace if isinstance(line, (Covered, Anticipated))]
+    if not lines:
+        return {}
     used = {one for line in lines for one in (line.used if isinstance(line, Anticipated) else (line.used,))}
     found: dict[str, list[str]] = {}
     for capsule, entry in sorted((one.capsule, str(one)) for one in used if one is not None):

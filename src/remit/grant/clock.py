@@ -178,6 +178,15 @@ class Clock:
         now, doubt = found.reading
         if kept.text < now:
             change.run("UPDATE moment SET seen = ? WHERE one = 1 AND seen < ?", now, now)
+        if found.forward or doubt is not None or kept.behind is not None or kept.gap:
+            self._tell(change, found, kept)
+        if not found.anchored:
+            self._anchor(change, found.steady, found.at)
+        return now
+
+    def _tell(self, change: Transaction, found: _Found, kept: _Kept) -> None:
+        """What happened to the clock goes to the ledger and to the store, if it did not before. Raises StoreError."""
+        now, doubt = found.reading
         about = {"machine": self.boot[:8], "now": now}
         if found.forward:
             note(change, WRITER, WRITER, {"what": "jumped-forwards", "by": found.forward, **about})
@@ -189,9 +198,6 @@ class Clock:
         behind, gap = doubt if doubt is not None else (None, False)
         if (behind, gap) != (kept.behind, kept.gap):
             change.run("UPDATE moment SET behind = ?, gap = ? WHERE one = 1", behind, int(gap))
-        if not found.anchored:
-            self._anchor(change, found.steady, found.at)
-        return now
 
     def repair(self, change: Transaction, *, by: str) -> tuple[Reading, float, float]:
         """The clock shows what the wall clock shows, by word of a person; returns what it showed before, and the two

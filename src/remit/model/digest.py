@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
-__all__ = ["lean_sha256", "sha256"]
+__all__ = ["expect_much", "lean_sha256", "sha256"]
 
 MUCH = 1024 * 1024
 """Bytes: who hashes more than that gets OpenSSL, which is several times as quick by the byte."""
@@ -13,6 +13,8 @@ MUCH = 1024 * 1024
 if TYPE_CHECKING:
     from hashlib import sha256
     from hashlib import sha256 as lean_sha256
+
+    def expect_much() -> None: ...
 else:
     try:  # the interpreter's own, as the standard library takes them where it wants to start quickly
         if sys.version_info >= (3, 12):
@@ -32,3 +34,10 @@ else:
             if _left <= 0:
                 from hashlib import sha256 as _chosen  # here: only much to hash is worth it
         return _chosen(data)
+
+    def expect_much():
+        """For a program that runs on: from now on it takes OpenSSL's."""
+        global _chosen, _left
+        from hashlib import sha256 as _chosen
+
+        _left = 0

@@ -27,8 +27,13 @@ def moment(seconds: float) -> str:
 
 def exact_moment(nanoseconds: int) -> str:
     """The moment so many nanoseconds after 1970 began, to the millisecond: `2026-11-15T12:00:00.123Z`."""
-    seconds, rest = divmod(nanoseconds, 1_000_000_000)
-    return f"{_second(seconds)}.{rest // 1_000_000:03d}Z"
+    return _millisecond(nanoseconds // 1_000_000)
+
+
+@lru_cache(8)
+def _millisecond(milliseconds: int) -> str:
+    seconds, rest = divmod(milliseconds, 1_000)
+    return f"{_second(seconds)}.{rest:03d}Z"
 
 
 def read_moment(text: str) -> str | None:

@@ -26,9 +26,16 @@ class Budget(msgspec.Struct, frozen=True, omit_defaults=True):
     @property
     def limits(self) -> dict[str, int]:
         """By what is counted: `calls`, `writes`, `tool:NAME`, `sum:NAME.ARGUMENT`."""
-        found = {"calls": self.calls, "writes": self.writes, **{f"tool:{n}": m for n, m in self.tools.items()}}
-        found |= {f"{SUM}{name}": most for name, most in self.sum.items()}
-        return {what: most for what, most in found.items() if most is not None}
+        found = {}
+        if self.calls is not None:
+            found["calls"] = self.calls
+        if self.writes is not None:
+            found["writes"] = self.writes
+        for name, most in self.tools.items():
+            found[f"tool:{name}"] = most
+        for name, most in self.sum.items():
+            found[f"{SUM}{name}"] = most
+        return found
 
 
 def amount_text(what: str, number: int) -> str:

@@ -127,20 +127,21 @@ class Gathering:
         for seq, one in enumerate(self._pending, first):
             entry = one if isinstance(one, Entry) else one(self._place)
             self.done.entries.append(entry)
-            leaf = leaf_hash(entry.body)
+            body, committed, call, kind, opens, answers, subject = entry
+            leaf = leaf_hash(body)
             leaves.append(leaf)
-            rows.append((seq, leaf, entry.body, entry.subject))
-            if entry.subject is not None:
-                change.note(STATES, entry.subject, seq)
-            if entry.fields:
-                fields += [(seq, path, salt, value) for path, _, salt, value in entry.fields]
+            rows.append((seq, leaf, body, subject))
+            if subject is not None:
+                change.note(STATES, subject, seq)
+            if committed:
+                fields += [(seq, path, salt, value) for path, _, salt, value in committed]
             # The list of calls that run: opened by an intent that allows, closed by the outcome that answers it.
-            if entry.opens and entry.call is not None:
-                self._opened[entry.call] = seq
-                opened[seq] = (entry.call, seq, self._writer)
-            elif entry.answers is not None and opened.pop(entry.answers, None) is None:
-                closed.append((entry.call, entry.answers))
-            if self._mark is not None and entry.kind != PROOF:
+            if opens and call is not None:
+                self._opened[call] = seq
+                opened[seq] = (call, seq, self._writer)
+            elif answers is not None and opened.pop(answers, None) is None:
+                closed.append((call, answers))
+            if self._mark is not None and kind != PROOF:
                 raise parse_mark(self._mark).error()
         self._pending, self._stateful = [], False
         tree.extend(leaves)

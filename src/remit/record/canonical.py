@@ -31,7 +31,7 @@ class CanonicalError(LedgerError):
 
 def encode(value: Any) -> bytes:
     """The canonical text of a value. Raises CanonicalError."""
-    wide_keys = _check(value)
+    wide_keys = not _is_usual(value) and _check(value)
     try:
         return _as_given.encode(_in_utf16_order(value)) if wide_keys else _sorted.encode(value)
     except UnicodeEncodeError as error:
@@ -49,6 +49,23 @@ def decode(data: bytes) -> Any:
     if encode(value) != data:
         raise CanonicalError("JSON, but not in its canonical form")
     return value
+
+
+def _is_usual(value: Any, depth: int = 3) -> bool:
+    """Whether it is small and has only what may be written, in keys of plain ASCII: then there is nothing to check."""
+    if type(value) is dict:
+        if len(value) > _FEW or not _KEYS.issuperset(map(type, value)) or not "".join(value).isascii():
+            return False
+        value = value.values()
+    elif (type(value) is not list and type(value) is not tuple) or len(value) > _FEW:
+        return False
+    for one in value:
+        kind = type(one)
+        if kind in _FINE or (kind is int and -MAX_INT <= one <= MAX_INT):
+            continue
+        if kind is int or not depth or not _is_usual(one, depth - 1):
+            return False
+    return True
 
 
 def _check(value: Any) -> bool:
@@ -91,6 +108,8 @@ def _check(value: Any) -> bool:
     raise CanonicalError(f"nested deeper than {MAX_DEPTH}")
 
 
+_FEW = 16
+"""Values of one list or object; four deep there are no more than can be looked at one by one."""
 _FINE = frozenset((str, bool, type(None)))
 _KEYS, _NUMBERS = frozenset((str,)), frozenset((int,))
 

@@ -20,7 +20,7 @@ from remit.model.terms import ALLOW
 from remit.model.trace import Unconfined
 from remit.record.canonical import MAX_INT, CanonicalError, encode
 from remit.record.errors import LedgerError
-from remit.record.fields import Field, commit_all
+from remit.record.fields import Field, commit, commit_all
 from remit.record.secrets import without_secrets
 
 VERSION = 1
@@ -180,11 +180,17 @@ def intent_entry(snapshot: Snapshot, writer: str) -> Entry:
     if statement is not None:
         private["statement"] = statement
     plain = all(map(_plain_name, args))
-    fields = commit_all({f"args.{name}": value for name, value in args.items()} | private) if plain else []
+    fields, shown = [], {}
+    if plain:
+        for name, value in args.items():
+            field = commit(f"args.{name}", value)
+            fields.append(field)
+            shown[name] = _shown(field)
+        fields += [commit(name, value) for name, value in private.items()]
     body = _Intent(
         decision.agent,
         decision.approval,
-        {name: _shown(field) for name, field in zip(args, fields, strict=False)},
+        shown,
         exact_moment(snapshot.at),
         call,
         capsule,
@@ -225,7 +231,10 @@ def _confined(decision: Decision) -> str | msgspec.UnsetType:
     for duty in decision.obligations:
         if duty.do == "confine" and duty.value is not None:
             return duty.value
-    return "" if any(type(line) is Unconfined for line in decision.trace) else msgspec.UNSET
+    for line in decision.trace:
+        if type(line) is Unconfined:
+            return ""
+    return msgspec.UNSET
 
 
 def _set_private(body: _Intent, private: Mapping[str, Any], fields: list[Field]) -> None:
@@ -265,18 +274,14 @@ def event_entry(kind: str, at: int, writer: str, about: Mapping[str, Any], priva
     """Anything else that counts. What is `private` is committed to, and can be erased."""
     if kind not in EVENTS:
         raise LedgerError(f"there is no event `{kind}`", code="bad-entry")
-    taken = _ALWAYS.union(about).intersection(private) or _ALWAYS.intersection(about)
+    taken = _ALWAYS.union(about).intersection(private) if private else ()
+    taken = taken or _ALWAYS.intersection(about)
     if taken:
         raise LedgerError(f"an event says `{min(taken)}` twice", code="bad-entry")
-    fields = tuple(commit_all(private))
-    body = {
-        "v": VERSION,
-        "type": kind,
-        "at": exact_moment(at),
-        "writer": writer,
-        **about,
-        **{field.path: _shown(field) for field in fields},
-    }
+    fields = tuple(commit_all(private)) if private else ()
+    body = {"v": VERSION, "type": kind, "at": exact_moment(at), "writer": writer, **about}
+    for field in fields:
+        body[field.path] = _shown(field)
     return Entry(_bounded(_encoded(body)), fields, None, kind)
 
 

@@ -34,15 +34,17 @@ def digest_of(path: str, salt: bytes, value: bytes) -> bytes:
 
 def commit_all(values: Mapping[str, Any]) -> list[Field]:
     """The fields of values that are JSON, by their paths."""
-    found = []
-    for path, value in values.items():
-        data = _json(without_secrets(path, value))
-        try:
-            salt = _salts.pop()
-        except IndexError:
-            salt = _salt()
-        found.append(Field(path, digest_of(path, salt, data), salt, data))
-    return found
+    return [commit(path, value) for path, value in values.items()]
+
+
+def commit(path: str, value: Any) -> Field:
+    """The field of one value."""
+    data = _json(without_secrets(path, value))
+    try:
+        salt = _salts.pop()
+    except IndexError:
+        salt = _salt()
+    return Field(path, digest_of(path, salt, data), salt, data)
 
 
 _json = msgspec.json.Encoder().encode

@@ -169,6 +169,8 @@ def _kept(kind: str) -> Any:
 
 def without_secrets(path: str, value: Any, depth: int = 0) -> Any:
     """The value with every secret redacted; the very same object where there was none."""
+    if type(value) is str:
+        return {"$secret": "by name"} if value and _names_a_secret(path[-100:]) else _text(value, depth)
     if value not in (None, "", True, False) and _names_a_secret(path[-100:]) and not _is_count(path, value):
         return {"$secret": "by name"}
     if isinstance(value, str):

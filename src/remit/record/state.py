@@ -395,6 +395,8 @@ def said_of(kind: Kind, row: Row) -> dict[str, Any]:
 
 def _said(value: Any) -> Any:
     """Bytes, and numbers beyond what every reader of JSON agrees on, as text."""
+    if type(value) is str or (type(value) is int and -MAX_INT <= value <= MAX_INT):
+        return value
     if isinstance(value, tuple):
         return list(value)
     if isinstance(value, (bytes, memoryview)):
@@ -466,12 +468,13 @@ def put(
         settle(change)
         found = change.row("SELECT max(seq) FROM leaf WHERE subject = ?", subject)
         after = int(found[0]) if found is not None and found[0] is not None else None
-    state = State((kind.name, *key), after, said_of(kind, row) if row is not None else None)
-    more: dict[str, Any] = {"state": msgspec.to_builtins(state)}
+    said = said_of(kind, row) if row is not None else None
+    more: dict[str, Any] = {**about, "state": {"of": [kind.name, *key], "after": after, "row": said}}
     if sign is not None:
+        state = State((kind.name, *key), after, said)
         more["signed"] = base64.b64encode(sign(message_of(event, state))).decode()
         more |= {"person": sign.person} if sign.person is not None else {}
-    entry = event_entry(event, at, writer, {**about, **more}, private or {})
+    entry = event_entry(event, at, writer, more, private or {})
     place = add(change, entry._replace(subject=subject), ELSEWHERE)
     if kind.tabled and row is not None:
         _write(change, kind, row, is_new=after is None or kind.history is not None)

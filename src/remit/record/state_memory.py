@@ -24,6 +24,7 @@ from pathlib import Path
 
 from remit.model.digest import sha256
 from remit.store.files import write_whole
+from remit.store.process import here
 
 STATES_FILE = "states"
 _RECORD, _NAME = 16, 10
@@ -60,23 +61,30 @@ class StateMemory(dict[str, int]):
     def update(self, more: Mapping[str, int]) -> None:  # type: ignore[override]
         """Notes them, here and in the file; not there if it can't be written."""
         super().update(more)
-        data = b"".join(_record(_name(subject), place) for subject, place in more.items())
-        with self._here(), suppress(OSError):
-            for _ in range(_TRIES):
-                file = self._file if self._file is not None else self._opened()
-                file.add(data)
-                there = os.stat(self._path, follow_symlinks=False)
-                if file.is_(there) and not file.mended(there):
-                    file.read(there.st_size, data)
-                    if file.is_outdated:
-                        self._replace(file)
-                    return
-                self._file = file if file.is_(there) else None
+        data = b"".join([_record(_name(subject), place) for subject, place in more.items()])
+        with self._here():
+            try:
+                self._add(data)
+            except OSError:
+                return
+
+    def _add(self, data: bytes) -> None:
+        """Adds records to the file that is in place. Raises OSError."""
+        for _ in range(_TRIES):
+            file = self._file if self._file is not None else self._opened()
+            file.add(data)
+            there = os.stat(self._path, follow_symlinks=False)
+            if file.is_(there) and not file.mended(there):
+                file.read(there.st_size, data)
+                if file.is_outdated:
+                    self._replace(file)
+                return
+            self._file = file if file.is_(there) else None
 
     def _here(self) -> threading.Lock:
         """The lock; a child begins anew, since somebody in its parent may have held it."""
-        if self._process != os.getpid():
-            self._lock, self._file, self._process = threading.Lock(), None, os.getpid()
+        if self._process != here[0]:
+            self._lock, self._file, self._process = threading.Lock(), None, here[0]
         return self._lock
 
     def _current(self) -> _File:

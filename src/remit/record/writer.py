@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import atexit
 import itertools
-import os
 import secrets
 import threading
 import time
@@ -27,6 +26,7 @@ from typing import Any
 
 from remit.model.call import Call
 from remit.model.decision import Decision
+from remit.model.digest import expect_much
 from remit.record.batch import Also, Batch, Item, Receipt
 from remit.record.committer import Committer, OnBreak, Sink
 from remit.record.entry import RESULTS, Entry, durability, event_entry, intent_snapshot, outcome_entry
@@ -36,6 +36,7 @@ from remit.record.lease import RENEW, Lease, recover
 from remit.record.tree import CompactRange
 from remit.store.errors import StoreError
 from remit.store.interface import Store
+from remit.store.process import here
 
 LINGER = 0.02
 QUEUE = 1_000
@@ -45,8 +46,6 @@ NOBODY = 0
 RETRY = 0.25
 LARGE = 16_384
 """Bytes: what is as large as that may be too large for an entry, so its caller waits to be told."""
-_process = [os.getpid()]
-os.register_at_fork(after_in_child=lambda: _process.__setitem__(0, os.getpid()))
 
 
 class Ledger:
@@ -81,6 +80,7 @@ class Ledger:
         """The thread that writes, or NOBODY who has woken yet to do so."""
         self._failure: BaseException | None = None
         """Why the last batch was not written, if it was not."""
+        expect_much()
         self._thread: threading.Thread
         self._committer: Committer
         self._lease: Lease
@@ -95,7 +95,7 @@ class Ledger:
 
         `also` is done in the same transaction; what it raises propagates, and then nothing is recorded.
         """
-        if self._pid != _process[0]:
+        if self._pid != here[0]:
             self._start()
         name = f"{self.writer}-{next(self._numbers):x}" if call_id is None else checked_id(call_id)
         snapshot = intent_snapshot(name, call, decision, self.point, self.clock())
@@ -121,7 +121,7 @@ class Ledger:
 
         Raises LedgerError for arguments that can't be written down.
         """
-        if self._pid != _process[0]:
+        if self._pid != here[0]:
             self._start()
         if durability(decision) == "durable":
             return None
@@ -133,7 +133,7 @@ class Ledger:
 
     def queue_done(self, call: str, took: int) -> bool:
         """Queues that a call of `queue_intent` has run; False: `outcome` must be used."""
-        return self._pid == _process[0] and self._queue(
+        return self._pid == here[0] and self._queue(
             Item(pending=partial(_done, call, self.clock(), self.writer, took), waited=False, call=call)
         )
 
@@ -150,7 +150,7 @@ class Ledger:
 
     def close(self) -> None:
         """Writes what is queued, and ends the thread. Raises LedgerUnavailable if something could not be written."""
-        if self._pid != _process[0] or self._ending:
+        if self._pid != here[0] or self._ending:
             return
         atexit.unregister(self._at_exit)
         with self._lock:
@@ -291,7 +291,9 @@ class Ledger:
 
     def _gather(self) -> None:
         """Lets those join who were in the group before and come again at once; somebody alone never waits for it."""
-        end = time.monotonic() + GATHER if self._waiters > 1 else 0.0
+        if self._waiters <= 1:
+            return
+        end = time.monotonic() + GATHER
         while len(self._open.items) < self._waiters and not (self._ending or self._down) and time.monotonic() < end:
             time.sleep(GATHER / 8)
 
@@ -343,7 +345,7 @@ class Ledger:
             self._bell.release()
 
     def _here(self) -> None:
-        if self._pid != _process[0]:
+        if self._pid != here[0]:
             self._start()
 
     def _at_exit(self) -> None:
@@ -372,7 +374,7 @@ class Ledger:
         self._committer = Committer(
             self.store, self.writer, self.sink, elsewhere=self.elsewhere, on_break=self.on_break, lease=self._lease
         )
-        self._pid = os.getpid()
+        self._pid = here[0]
         self._thread = threading.Thread(target=self._run, name="remit-ledger", daemon=True)
         self._thread.start()
         atexit.unregister(self._at_exit)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
 import threading
 import time
 from abc import ABC, abstractmethod
@@ -14,6 +13,7 @@ from typing import Any, Generic, TypeVar
 
 from remit.store.errors import StoreError, StoreMisconfigured, StoreMisused, StoreUnavailable
 from remit.store.pool import Pool
+from remit.store.process import here
 from remit.store.transaction import BaseTransaction
 
 C = TypeVar("C")
@@ -93,8 +93,11 @@ class BaseStore(ABC, Generic[C, T]):
     def _remember(self, transaction: T, *, writes: bool) -> None:
         """Keeps what a transaction has remembered. What a reader saw is old if somebody has remembered more since."""
         with self._remembering:
+            if writes:
+                self._memory = {**self._memory, **transaction.remembered}
+                return
             for name, value in transaction.remembered.items():
-                if writes or self._memory.get(name) is transaction.recalled.get(name):
+                if self._memory.get(name) is transaction.recalled.get(name):
                     self._memory = {**self._memory, name: value}
 
     def forget(self) -> None:
@@ -136,7 +139,7 @@ class Block(Generic[C, T]):
 
     def __enter__(self) -> T:
         store = self._store
-        self._process = process = os.getpid()
+        self._process = process = here[0]
         memory = store._memory  # from before the snapshot of a reader, which sees all that was remembered
         if self._writes:
             if getattr(store._turn, "process", None) == process:
@@ -163,7 +166,7 @@ class Block(Generic[C, T]):
             try:
                 if error is not None:
                     return
-                if self._process != os.getpid():
+                if self._process != here[0]:
                     raise StoreMisused("the process forked inside a transaction; it belongs to the parent")
                 if transaction.failure is not None:
                     raise transaction.failure
@@ -180,7 +183,7 @@ class Block(Generic[C, T]):
                 for name, more in transaction.fresh_notes.items():
                     store._notes.setdefault(name, {}).update(more)
             finally:
-                if broken and self._process == os.getpid():
+                if broken and self._process == here[0]:
                     transaction.end()
                     broken = not store._rollback(connection)
                 elif broken:

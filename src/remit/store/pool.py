@@ -16,6 +16,7 @@ from contextlib import suppress
 from typing import Any, Generic, TypeVar
 
 from remit.store.errors import StoreBusy, StoreMisused, StoreUnavailable
+from remit.store.process import here
 
 C = TypeVar("C")
 
@@ -39,7 +40,7 @@ class Pool(Generic[C]):
         self._used: list[C | None] = []
         self._shut = False
         self._orphaned = False
-        self._process = os.getpid()
+        self._process = here[0]
         self._free = size
         self._waiting = 0
         self._mutex = threading.Lock()
@@ -76,7 +77,7 @@ class Pool(Generic[C]):
 
     def give(self, connection: C, *, broken: bool) -> None:
         """Takes a connection back, and closes it if it is broken. Does nothing in a child that didn't open it."""
-        if self._process != os.getpid() or self._orphaned:
+        if self._process != here[0] or self._orphaned:
             return
         with self._mutex:
             keep = not broken and not self._shut
@@ -100,7 +101,7 @@ class Pool(Generic[C]):
         """Raises a StoreError if this pool can't be used in this process, or any more."""
         if self._shut:
             raise StoreMisused("the store has been closed")
-        if self._orphaned or self._process != os.getpid():
+        if self._orphaned or self._process != here[0]:
             raise StoreUnavailable(
                 "this process was forked while the store was in use",
                 help="fork before the store is used, or start a new program instead of forking",
@@ -116,14 +117,14 @@ class Pool(Generic[C]):
     def shut(self) -> None:
         """Closes everything, now or when it is given back."""
         self._shut = True
-        if self._process == os.getpid():
+        if self._process == here[0]:
             self.rest()
 
     def _before_fork(self) -> None:
         """Whoever uses a connection gets a moment to give it back: a child can't open what was in use."""
         end = time.monotonic() + PATIENCE
         self._mutex.acquire()
-        if self._process != os.getpid():
+        if self._process != here[0]:
             return
         while self._used and time.monotonic() < end:
             self._mutex.release()
@@ -147,7 +148,7 @@ class Pool(Generic[C]):
             self._used = []
             self._orphaned = True
             self._inherited()
-        self._process = os.getpid()
+        self._process = here[0]
 
 
 PATIENCE = 0.5

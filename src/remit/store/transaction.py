@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -10,6 +9,7 @@ from typing import Any, ClassVar
 
 from remit.store.errors import StoreError, StoreMisused
 from remit.store.interface import Value
+from remit.store.process import here
 from remit.store.query import Query, checked, read_query
 
 _BATCH = 256
@@ -26,7 +26,7 @@ class BaseTransaction(ABC):
 
     def __init__(self) -> None:
         self._over = False
-        self._process = os.getpid()
+        self._process = here[0]
         self._streams: list[Any] = []
         self.failure: StoreError | None = None
         self.looked: tuple[Any, ...] | None = None
@@ -141,6 +141,8 @@ class BaseTransaction(ABC):
     def end(self) -> None:
         """No statement may follow; open streams are closed."""
         self._over = True
+        if not self._streams:
+            return
         for cursor in self._streams:
             with suppress(*self.foreign):
                 cursor.close()
@@ -172,7 +174,7 @@ class BaseTransaction(ABC):
     def _check(self) -> None:
         if self._over:
             raise StoreMisused("the transaction is over")
-        if self._process != os.getpid():
+        if self._process != here[0]:
             raise StoreMisused("the transaction belongs to the process that this one was forked from")
         if self.failure is not None:
             raise StoreMisused(f"the transaction has failed before: {self.failure}")
