@@ -8,11 +8,14 @@ from typing import Any
 from remit.decide.case import Case
 from remit.decide.grid import Bound, Cell
 from remit.model.decision import Remedy
+from remit.model.terms import EFFECTS
 from remit.model.text import did_you_mean, shown
 from remit.scopes.interface import Unit
 from remit.scopes.kinds import kind_of
 
 _LONGEST = 128
+_DEEDS = frozenset(("read", "write", "delete"))
+"""Effects whose name is what is done to a target."""
 
 
 def limited(cell: Cell, bounds: list[Bound]) -> str:
@@ -48,6 +51,19 @@ def because(bound: Bound, unit: Unit, case: Case) -> str:
     matcher = bound.judge.parts.get(unit.kind)
     reason = matcher.refuses(unit) if matcher is not None else None
     return f": {shown(reason)}" if reason else ""
+
+
+def touching(unit: Unit) -> str:
+    """What of a text meets a limit, to follow the limit: `; it would write src/a.py`. Empty for a plain argument."""
+    what = f"`{shown(unit.text, 60)}`"
+    if unit.untold:
+        return f"; the text doesn't tell what {what} touches"
+    if kind_of(unit.kind).language:
+        return f": {what}"
+    if unit.derived:
+        deeds = " and ".join(effect for effect in EFFECTS if effect in unit.effects & _DEEDS)
+        return f"; it {'could' if unit.wide else 'would'} {deeds or 'touch'} {what}"
+    return ""
 
 
 def limited_text(cell: Cell, bounds: list[Bound], unit: Unit) -> str:

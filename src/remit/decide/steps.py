@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from remit.decide.case import Case, Objection
 from remit.decide.grid import Bound, Cell, bind, bind_entries
-from remit.decide.reasons import because, limited, limited_text, permit_remedy, unmet_limits
+from remit.decide.reasons import because, limited, limited_text, permit_remedy, touching, unmet_limits
 from remit.model.decision import Obligation, Remedy
 from remit.model.policy import Caller, Reserved
 from remit.model.terms import MAX_CHAIN, UNDERSTOOD, UNKNOWN
@@ -65,7 +65,7 @@ def prohibited(cell: Cell, case: Case) -> Objection | None:
             scope = bound.judge.describe()
             what = f" ({scope})" if scope else ""
             case.note(3, f"prohibited by {bound.line}")
-            reason = f"{name} may not use {cell.tool.name}{what}"
+            reason = f"{name} may not use {cell.tool.name}{what}{touching(unit)}"
             return case.deny("may-not", reason, rule=bound.rule.at, unsure=unsure)
     entry, unsure = cell.reserved, False
     if entry is None and cell.reserved_urls:
@@ -419,9 +419,7 @@ def _locks(cell: Cell, case: Case) -> Objection | None:
                 free = may.matches(unit.value) and not any(avoid.matches(form) for form in forms(unit))
             if not free:
                 where = ", ".join(caller.locks.may) or "nothing"
-                reason = f"{caller.name} may write and delete only {where}"
-                if unit.untold:
-                    reason += f"; the text doesn't tell where `{shown(unit.text, 60)}` goes"
+                reason = f"{caller.name} may write and delete only {where}{touching(unit)}"
                 return case.deny("locked", reason, rule=caller.at, unsure=bool(unit.untold))
     return None
 
