@@ -36,8 +36,10 @@ def command(
 ) -> int:
     """Move old entries into a folder that `remit ledger verify DIR` can verify without the log.
 
-    The log keeps their hashes. Only entries that are signed, anchored and streamed are moved. Those that describe current
-    state also stay in the store. Exit code 1: an anchor did not take the newest checkpoint, so nothing was archived.
+    The log keeps their hashes. Only entries that are signed, anchored and streamed are moved. Those that describe
+    current state also stay in the store.
+
+    Exit code 1: an anchor did not take the newest checkpoint, so nothing was archived.
 
     Example: `remit ledger archive --to archive-2026 --before 2027-01-01`
     """
