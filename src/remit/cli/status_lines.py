@@ -262,7 +262,7 @@ def _bond(one: AgentState) -> str:
         "disabled": f"disabled{by}",
         "only words": "only words: nothing enforces it",
         "not enforced": f"NOT ENFORCED{by}",
-        "refused": f"all that it does is denied{by}",
+        "refused": f"everything it does is denied{by}",
     }
     return words[one.bond] + (f", {shown(one.why, 200)}" if one.why else "")
 

@@ -26,7 +26,7 @@ def limited(cell: Cell, bounds: list[Bound]) -> str:
     if not bounds:
         return f"{name} may not use {tool}"
     if not texts:
-        return f"{tool} stays below the root for {name}"
+        return f"{name} may use {tool} only below the root"
     return f"{tool} is limited to {' or '.join(text.removeprefix('path ') for text in texts)} for {name}"
 
 
@@ -87,7 +87,7 @@ def permit_remedy(cell: Cell, unit: Unit, bounds: list[Bound], case: Case) -> Re
     if near is not None or not limits:
         scope = kind.scope_for(unit, near.rule.scope.parts.get(unit.kind) if near is not None else None)
     if limits and not scope:
-        return Remedy(f"other arguments, or a person changes the limit at {(near or limits[0]).rule.at}")
+        return Remedy(f"use other arguments, or have a person change the limit at {(near or limits[0]).rule.at}")
     if scope is None:
         return Remedy(kind.no_scope.format(caller=caller.name))
     kept = [f"{key}: {_flow(value)}" for key, value in _other_limits(near, unit.kind)]

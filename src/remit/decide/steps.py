@@ -60,7 +60,7 @@ def prohibited(cell: Cell, case: Case) -> Objection | None:
         if unit is not None:
             unsure = bound.judge.touches(context, case.values, sure_units(case)) is None
             if unsure and holds(case, bound.judge):
-                case.note(3, f"held by the kernel: {bound.line}")
+                case.note(3, f"enforced by the kernel: {bound.line}")
                 continue
             scope = bound.judge.describe()
             what = f" ({scope})" if scope else ""
@@ -168,7 +168,7 @@ def permitted(cell: Cell, case: Case) -> Objection | None:
         if unmet is not None:
             demand, bound = unmet
             reason = f"{cell.tool.name} is not permitted for {cell.caller.name}: {demand}"
-            remedy = Remedy(f"other arguments, or a person changes the limit at {bound.rule.at}")
+            remedy = Remedy(f"use other arguments, or have a person change the limit at {bound.rule.at}")
             return case.deny("not-permitted", reason, remedy=remedy, unsure=unsure)
         reason = limited_text(cell, bounds, unit) if kind_of(unit.kind).language else limited(cell, bounds)
         remedy = permit_remedy(cell, unit, bounds, case)
@@ -231,7 +231,7 @@ def _hand_overs(case: Case) -> Objection | None:
     for giver, taker in pairwise(line):
         one, two = book.callers.get(giver), book.callers.get(taker)
         if one is None or two is None or not one.enabled or not present(case, one):
-            return case.deny("broken-chain", f"{shown(giver)} is no agent that could hand work on")
+            return case.deny("broken-chain", f"{shown(giver)} is not an agent that could hand work on")
         if not hands_to(one, two):
             remedy = Remedy(f"add {taker} to delegates_to of {giver}")
             return case.deny("broken-chain", f"{giver} may not hand work to {taker}", rule=one.at, remedy=remedy)

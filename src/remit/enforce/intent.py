@@ -94,7 +94,9 @@ class _Pattern:
         self.wide = bool(_WIDE.search(plain))
         self.plain = plain.strip("^*").strip()
         if not self.words or any(sign in self.plain for sign in "^*\\()[]|+$"):
-            raise GuardError(f"`{text[:80]}` is no pattern: words, `^` before and `*` behind them", code="bad-pattern")
+            raise GuardError(
+                f"`{text[:80]}` is not a pattern: write words, with `^` before and `*` after them", code="bad-pattern"
+            )
 
     def matches(self, words: list[str], plain: str) -> bool:
         if self.wide:

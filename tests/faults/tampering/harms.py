@@ -430,4 +430,6 @@ _statements(
     "an entry indexed under a subject that it does not have", "UPDATE leaf SET subject = '[\"ask\",1]' WHERE seq = 5"
 )
 _statements("the index of subjects dropped", "DROP INDEX leaf_subject")
-_statements("a call added to those that are running", "INSERT INTO running (call, seq, writer) VALUES ('x', 5, 'elsewhere')")
+_statements(
+    "a call added to those that are running", "INSERT INTO running (call, seq, writer) VALUES ('x', 5, 'elsewhere')"
+)
