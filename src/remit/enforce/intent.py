@@ -41,9 +41,9 @@ class Chosen(NamedTuple):
 
 
 class IntentRouter:
-    """Chooses a mode by patterns. Raises GuardError for a mode that the policy doesn't know, or a pattern that is none.
+    """Chooses a mode by patterns. Raises GuardError for an unknown mode or a bad pattern.
 
-    A pattern is a word or several: `^how` at the start of the text, `best practice*` with any ending, anything else
+    A pattern is one or more words: `^how` at the start of the text, `best practice*` with any ending, anything else
     anywhere. Case, accents' encoding and full-width forms don't matter. In scripts without spaces a pattern may
     stand within other characters.
     """

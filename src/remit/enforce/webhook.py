@@ -44,7 +44,7 @@ class _Place(NamedTuple):
 
 
 class Webhook:
-    """Posts each question once, as JSON, from a thread of its own. Nothing that goes wrong here reaches a call.
+    """Posts each question once, as JSON, from its own thread. Its failures never affect a call.
 
     `sent`, `failed` and `dropped` count; `last_error` says what went wrong last. Safe to use from many threads, and
     after a fork.
@@ -186,7 +186,7 @@ def signature(secret: bytes, timestamp: str, body: bytes) -> str:
 def is_genuine(
     secret: str | bytes, timestamp: str, body: bytes, signed: str, *, now: float | None = None, fresh: float = FRESH
 ) -> bool:
-    """For receivers in Python: whether the body comes from somebody who has the secret, and just now."""
+    """For receivers in Python: whether the body was signed with the secret, and recently."""
     key = secret.encode() if isinstance(secret, str) else secret
     if not key or not (timestamp.isascii() and timestamp.isdecimal() and len(timestamp) < 20):
         return False
