@@ -1,4 +1,4 @@
-"""Guard: the only road to a tool. Decide, ask and wait or refuse, record, run, record how it ended.
+"""Guard: every tool call goes through it. It decides, asks and waits or refuses, records, runs, and records the outcome.
 
 guard = Guard("remit.yaml")
 
