@@ -1,4 +1,4 @@
-"""Guard: every tool call goes through it. It decides, asks and waits or refuses, records, runs, and records the outcome.
+"""Guard: every tool call goes through it. It decides, asks and waits or refuses, records, runs, records the outcome.
 
 guard = Guard("remit.yaml")
 
