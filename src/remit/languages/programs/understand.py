@@ -4,7 +4,7 @@ for act in understand("git diff HEAD~1 | head").acts: ...
 """
 
 from collections import OrderedDict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from fnmatch import fnmatchcase
 from posixpath import normpath
 from typing import NamedTuple
@@ -23,6 +23,7 @@ from remit.languages.bash.follow import (
     join,
     union,
 )
+from remit.languages.bash.lexer import is_pattern
 from remit.languages.bash.reader import read_script
 from remit.languages.bash.reading import FILE_EFFECTS, Reading, Touch, Word
 from remit.languages.bash.script import Command, Redirect, Script
@@ -316,6 +317,9 @@ def _command(
             sure=sure,
             store=(program or "").rpartition("/")[2] == "git",
         )
+    _expanded(command.words, out)
+    if out.project:
+        out.touches.append(Touch("read", HERE, deep=True, code=True))
     mark = len(out.touches)
     for redirect in command.redirects:
         _redirect(redirect, out)
@@ -402,6 +406,17 @@ def _command(
     return acts
 
 
+def _expanded(words: Sequence[Word], out: Reading) -> None:
+    """Afterwards each pattern that bash replaces by names is read: by what the command does to these files, or else as
+    it lists them (`echo docs/*`)."""
+    touched = {touch.path.text for touch in out.touches}
+    for word in words[1:]:
+        if word.glob and not word.found and word.text not in touched:
+            out.show(word, "itself")
+        elif word.text is None and is_pattern(word.raw):
+            out.show(word, "itself")
+
+
 def _local_program(act: Act, folder: str, *, own: bool) -> Local | None:
     """What `npx NAME` runs: a program that has a profile there, or the one that is not known."""
     if act.sub and not own and _PLAIN_NAME.fullmatch(act.sub[-1]):
@@ -450,8 +465,10 @@ def touch_implied(
             out.touch(effect, Word(None, ""))
             continue
         for place in places:
-            base, deep, _ = place.partition("/**")
-            out.touch(effect, Word(base, place), deep=bool(deep))
+            base = place.removesuffix("/**").removesuffix("/*")
+            out.touch(effect, Word(base, place), deep=place.endswith("/**"))
+            if place.endswith("/*"):
+                out.touches[-1] = out.touches[-1]._replace(shows="names")
         if not places and store and effect != "read":
             out.touches.append(Touch(effect, HERE, deep=True, store=True))
 

@@ -142,9 +142,12 @@ def _placed(
 ) -> Iterable[tuple[Touch, str | Glob | None]]:
     for touch in touches:
         for where in bases:
-            path = _locate(touch, where, root, act.program not in EXPANDED) if where is not None else None
-            if not touch.store or path is None or (isinstance(path, str) and path.startswith("/")):
-                yield touch, path
+            anywhere = act.program not in EXPANDED and not touch.shows
+            path = _locate(touch, where, root, anywhere) if where is not None else None
+            inside = path is not None and not (isinstance(path, str) and path.startswith("/"))
+            if inside and (touch.store or (touch.code and isinstance(path, Glob) and path.text == "**")):
+                continue  # code of the workspace works in the root whether it is told or not
+            yield touch, path
 
 
 def _as_installed(act: Act, local: Local) -> Act:
@@ -256,6 +259,8 @@ def _locate(touch: Touch, base: str, root: str | None, anywhere: bool) -> str | 
         path = normalise(_CONTROL.sub("\ufffd", text) or ".", base, root)
     except NotUnderstood:
         return None
-    if touch.deep and not path.startswith("/"):
-        return Glob.below(path)
-    return path
+    if path.startswith("/"):
+        return path
+    if touch.shows == "names":
+        return Glob.parse("*" if path == "." else f"{Glob.literal(path).text}/*").loosened()
+    return Glob.below(path) if touch.deep else path
