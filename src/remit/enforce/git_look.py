@@ -481,8 +481,8 @@ def _apply(git: Repository, words: list[str]) -> list[Change]:
 
 
 def _add(git: Repository, words: list[str]) -> list[Change]:
-    flags = "-A --all -u --update -v --verbose -N --intent-to-add --no-all --ignore-removal --no-ignore-removal -n --dry-run"
-    given = _read(words, flags)
+    flags = "-A --all -u --update -v --verbose -N --intent-to-add --no-all --ignore-removal --no-ignore-removal"
+    given = _read(words, f"{flags} -n --dry-run")
     if given.plain not in ([], ["."]) or given.paths not in (None, ["."]):
         raise NoAnswer
     return git.work_tree(git.head) + git.untracked(ignored=False)

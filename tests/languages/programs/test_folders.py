@@ -7,18 +7,24 @@ from importlib.resources import files
 import pytest
 
 from remit.compile import build_rulebook
-from remit.declare.nodes import parse
 from remit.decide import decide
+from remit.declare.nodes import parse
 from remit.forms.texts import plain
 from remit.languages.programs.profiles import Profile, profile_of, programs
 from remit.languages.programs.understand import understand
 from remit.model import Call
 
-FOLDERS = plain(parse((files("remit.catalog") / "programs" / "folders.yaml").read_text("utf-8"), "folders.yaml"))["folders"]
+FOLDERS = plain(parse((files("remit.catalog") / "programs" / "folders.yaml").read_text("utf-8"), "folders.yaml"))[
+    "folders"
+]
 OPENING = [name for entry in FOLDERS if entry["below"] != "names" for name in entry["programs"] if " " not in name]
-INSTALLED = sorted(name for name in OPENING if shutil.which(name) and name not in ("cd", "pushd", "less", "more", "most"))
-PATTERNS = {"grep", "egrep", "fgrep", "zgrep", "zegrep", "zfgrep", "bzgrep", "xzgrep", "sed", "gsed", "awk", "gawk", "mawk", "nawk",
-            "original-awk", "jq", "gojq", "jaq"}  # fmt: skip
+INSTALLED = sorted(
+    name for name in OPENING if shutil.which(name) and name not in ("cd", "pushd", "less", "more", "most")
+)
+PATTERNS = {
+    "grep", "egrep", "fgrep", "zgrep", "zegrep", "zfgrep", "bzgrep", "xzgrep", "sed", "gsed", "awk", "gawk", "mawk",
+    "nawk", "original-awk", "jq", "gojq", "jaq",
+}  # fmt: skip
 
 
 def leaves(profile: Profile, words: tuple[str, ...]) -> list[tuple[tuple[str, ...], Profile]]:
@@ -42,7 +48,11 @@ def readers() -> list[str]:
     for name, profile in known:
         for words, leaf in leaves(profile, (name,)) if profile else ():
             kinds = (leaf.any,) if leaf.any else leaf.args
-            if kinds and leaf.folders in ("", "names") and (kinds[0] or "").removesuffix("...") in ("read", "tree", "edit", "script"):
+            if (
+                kinds
+                and leaf.folders in ("", "names")
+                and (kinds[0] or "").removesuffix("...") in ("read", "tree", "edit", "script")
+            ):
                 found.append(" ".join((*words, "private")))
     return found
 
@@ -57,13 +67,13 @@ def test_a_program_that_opens_files_shows_nothing_of_a_folder(tmp_path, name, op
     (tmp_path / "private").mkdir()
     (tmp_path / "private" / "canary-name").write_text("canary-content\n")
     words = [name, *filter(None, [option]), *(["."] if name in PATTERNS else []), "private"]
-    words += {"cp": ["to"], "install": ["to"], "cmp": ["private"], "join": ["private"], "comm": ["private"]}.get(name, [])
+    words += {"cp": ["to"], "install": ["to"], "cmp": ["private"], "join": ["private"], "comm": ["private"]}.get(
+        name, []
+    )
     words += ["]"] if name == "[" else []
     if kept_out(" ".join(words)) != "allow":
         return  # nobody says that it shows nothing
-    done = subprocess.run(  # noqa: S603 -- a program of the catalog that only reads
-        words, cwd=tmp_path, stdin=subprocess.DEVNULL, capture_output=True, timeout=60, check=False
-    )
+    done = subprocess.run(words, cwd=tmp_path, stdin=subprocess.DEVNULL, capture_output=True, timeout=60, check=False)
     assert b"canary" not in done.stdout + done.stderr
     assert [path.name for path in tmp_path.rglob("canary-name")] == ["canary-name"]
 
@@ -78,6 +88,11 @@ def test_a_program_that_opens_files_shows_nothing_of_a_folder(tmp_path, name, op
         ("ls -a ./private/", "deny"),
         ("cd private && ls", "deny"),
         ("ls -R", "deny"),
+        ("ls priv*", "deny"),
+        ("ls *.md", "allow"),
+        ('for d in */; do ls "$d"; done', "deny"),
+        ("echo *", "allow"),
+        ("echo */*", "deny"),
         ("stat private", "allow"),
         ("cd private", "allow"),
         ("cat private", "allow"),
@@ -129,6 +144,8 @@ def test_a_test_reads_the_file_that_it_asks_about(command):
     assert kept_out(command) == "deny"
 
 
-@pytest.mark.parametrize("command", ["[ private/x = src/a ]", "[ -n private/x ]", "[ 1 -gt 0 -a private/x != b ]", "[[ -z private/x ]]"])
+@pytest.mark.parametrize(
+    "command", ["[ private/x = src/a ]", "[ -n private/x ]", "[ 1 -gt 0 -a private/x != b ]", "[[ -z private/x ]]"]
+)
 def test_a_test_of_texts_reads_nothing(command):
     assert kept_out(command) == "allow"

@@ -73,6 +73,8 @@ class Touch(NamedTuple):
     `itself` (a test, a pattern that bash replaces by what matches)."""
     code: bool = False
     """Code of the workspace is told to work there, which it does in the root in any case."""
+    unsaid: bool = False
+    """No word of the command says so, but the profile."""
     store: bool = False
     """It is a store such as git's: in the workspace none of its files, elsewhere a change there."""
 

@@ -104,7 +104,28 @@ def touch_reports(out: Reading, word: Word) -> None:
 
 
 _OF_TESTS = frozenset(
-    ("!", "(", ")", "]", "=", "==", "!=", "<", ">", "-eq", "-ne", "-lt", "-le", "-gt", "-ge", "-a", "-o", "-n", "-z", "-t")
+    (
+        "!",
+        "(",
+        ")",
+        "]",
+        "=",
+        "==",
+        "!=",
+        "<",
+        ">",
+        "-eq",
+        "-ne",
+        "-lt",
+        "-le",
+        "-gt",
+        "-ge",
+        "-a",
+        "-o",
+        "-n",
+        "-z",
+        "-t",
+    )
 )
 _BEGINS = frozenset(("!", "(", "-a", "-o"))
 """What stands before a test of one file; there, `-a` is one itself."""

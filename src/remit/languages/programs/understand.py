@@ -124,6 +124,9 @@ class Act(NamedTuple):
     """Words of git that were taken for files by how they look: if none of them is one, they are revisions."""
     code: tuple[Word, ...] = ()
     """Where the code lies that it runs; whether that is the workspace's, one can tell only from its place."""
+    works: tuple[str | None, ...] | None = None
+    """Where it works if it doesn't go there: what no word says lies there, and its words count from the shell's own
+    directory too."""
     local: Local | None = None
     """What it would be if a program is there that only whoever looks at the disk can see."""
 
@@ -338,8 +341,10 @@ def _command(
     own_touches = [touch._replace(links=out.links or touch.links) for touch in out.touches[:mark]]
     touches, redirected = tuple(dict.fromkeys(own_touches)), tuple(dict.fromkeys(out.touches[mark:]))
     within = _within(bases, out.directory, stays=out.stays)
+    works = _within(bases, out.directory, stays=False) if out.stays else None
     if len(within) * (len(touches) + len(redirected)) > MAX_PLACES:
         within = bases = (None,)
+        works = None
     budget.spend(len(within) * (len(touches) + len(redirected)))
     act = Act(
         program,
@@ -377,6 +382,7 @@ def _command(
         code=(HERE, *out.code) if out.project else (),
         stands=bases if redirected and within != bases else None,
         declared=None if unknown else reader.declared,
+        works=works,
     )
     finds = reader.finds if reader.finds is not None and reader.seen.isdisjoint(reader.finds.unless) else None
     if finds is not None and not out.commands:
@@ -411,9 +417,9 @@ def _expanded(words: Sequence[Word], out: Reading) -> None:
     it lists them (`echo docs/*`)."""
     touched = {touch.path.text for touch in out.touches}
     for word in words[1:]:
-        if word.glob and not word.found and word.text not in touched:
-            out.show(word, "itself")
-        elif word.text is None and is_pattern(word.raw):
+        odd = word.text is not None and (word.text.startswith("-") or "://" in word.text)  # an option, a URL
+        lists = word.glob and not word.found and not odd and word.text not in touched
+        if lists or (word.text is None and is_pattern(word.raw)):
             out.show(word, "itself")
 
 
@@ -464,11 +470,13 @@ def touch_implied(
         if places is None:
             out.touch(effect, Word(None, ""))
             continue
+        mark = len(out.touches)
         for place in places:
             base = place.removesuffix("/**").removesuffix("/*")
             out.touch(effect, Word(base, place), deep=place.endswith("/**"))
             if place.endswith("/*"):
                 out.touches[-1] = out.touches[-1]._replace(shows="names")
+        out.touches[mark:] = [touch._replace(unsaid=True) for touch in out.touches[mark:]]
         if not places and store and effect != "read":
             out.touches.append(Touch(effect, HERE, deep=True, store=True))
 

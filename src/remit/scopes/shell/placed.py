@@ -50,7 +50,12 @@ class Placed:
             self.act = act = _as_installed(act, act.local)
         if act.grade == PROJECT and any(_is_elsewhere(word, self.bases, root, links) for word in act.code):
             self.act = act = act._replace(grade=UNKNOWN, unknown=(*act.unknown, "code outside the root"))
-        self.touches = list(_placed(act.touches, act, self.bases, root)) if act.touches else []
+        works = self.bases if act.works is None else [_normal(base, cwd, root) for base in act.works]
+        said = [touch for touch in act.touches if not touch.unsaid]
+        self.touches = [
+            *_placed(said, act, self.bases, root),
+            *_placed((touch for touch in act.touches if touch.unsaid), act, works, root),
+        ]
         stands = self.bases if act.stands is None else [_normal(base, cwd, root) for base in act.stands]
         self.redirected = list(_placed(act.redirected, act, stands, root)) if act.redirected else []
         self.databases = list(_databases(act, self.bases, root)) if act.databases else []
@@ -255,6 +260,7 @@ def _locate(touch: Touch, base: str, root: str | None, anywhere: bool) -> str | 
         return None
     try:
         if touch.path.glob:
+            text = f"{text.rstrip('/')}/*" if touch.shows == "names" else text
             return glob_argument(text, root, base=base, below=touch.deep, anywhere=anywhere)
         path = normalise(_CONTROL.sub("\ufffd", text) or ".", base, root)
     except NotUnderstood:

@@ -486,7 +486,9 @@ def _reads_file(touch: Touch, path: str | Glob | None, allowed: GlobSet | None) 
 
 def _is_folder_of(allowed: GlobSet | None, touch: Touch, path: str | Glob | None) -> bool:
     """`cd src` under `read: [src/**]`: all that lies in the folder may be read, and only that it is there is."""
-    return allowed is not None and touch.shows == "itself" and isinstance(path, str) and allowed.includes(Glob.below(path))
+    return (
+        allowed is not None and touch.shows == "itself" and isinstance(path, str) and allowed.includes(Glob.below(path))
+    )
 
 
 def _subcommands(act: Act) -> list[tuple[str, ...]]:

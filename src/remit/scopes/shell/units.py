@@ -9,6 +9,7 @@ from remit.languages.bash.reading import Touch, Word
 from remit.languages.bash.script import Command
 from remit.languages.programs.interpret import AT_HOST
 from remit.languages.programs.understand import Act, understand
+from remit.model.pattern import compile_later
 from remit.model.terms import UNKNOWN
 from remit.scopes.glob import Glob
 from remit.scopes.interface import Unit
@@ -19,6 +20,10 @@ from remit.scopes.url import Url, UrlError, UrlPattern, parse_url
 
 LISTERS = frozenset(("find", "fd", "fdfind", "ls", "du", "tree", "stat"))
 """Programs that show the names of what lies below a folder, and nothing that is in it."""
+NAMELESS = "\ufffd"
+"""What stands for a wildcard where only names are read: such a path lies in whatever holds all that the pattern could
+match, and in nothing that is about some of it (`ls src` is no read of `**/*.pem`)."""
+_WILD = compile_later(r"\[[^]/]*\]|\*+|\?")
 EVERYTHING = Glob.parse("**")
 """What an effect touches whose target the text does not tell; such a unit is also what lies outside the root."""
 
@@ -181,6 +186,8 @@ def _touched(name: str, placed: Placed, touch: Touch, path: str | Glob | None, *
     INVARIANT: here alone a target that the text does not tell becomes everything that it could be.
     """
     effects = frozenset({touch.effect})
+    if touch.shows and isinstance(path, Glob):
+        path = _nameless(path)
     if path is not None:
         also = (placed.spelled[path],) if isinstance(path, str) and path in placed.spelled else ()
         return Unit(
@@ -217,6 +224,15 @@ def _touched(name: str, placed: Placed, touch: Touch, path: str | Glob | None, *
         implied=touch.implied,
         literal=touch.path.text is not None or touch.implied or touch.shows == "itself",
     )
+
+
+def _nameless(path: Glob) -> str | Glob:
+    """What is read where only the names are that a pattern matches: an entry of the folder, whatever it is called."""
+    folder, slash, last = path.text.rpartition("/")
+    if path.absolute or "{" in path.text:
+        return path
+    entry = f"{folder}{slash}{_WILD.sub(NAMELESS, last)}"
+    return Glob.parse(entry).loosened() if _WILD.search(folder) else entry
 
 
 def _staged(name: str, path: str) -> Unit:
