@@ -200,7 +200,7 @@ EDITS: dict[str, tuple[Callable[[Any], None], str]] = {
     "one event less": (lambda data: data["hooks"].pop("PreToolUse"), "hook-missing"),
     "no report": (lambda data: data["hooks"].pop("PostToolUseFailure"), "hook-missing"),
     "an empty event": (lambda data: data["hooks"].update(PreToolUse=[]), "hook-missing"),
-    "a command other than": (lambda data: pre(data)["hooks"][0].update(command="echo {}"), "hook-missing"),
+    "another command": (lambda data: pre(data)["hooks"][0].update(command="echo {}"), "hook-missing"),
     "another state": (
         lambda data: pre(data)["hooks"][0].update(command=pre(data)["hooks"][0]["command"] + "x"),
         "hook-other-command",

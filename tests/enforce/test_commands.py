@@ -83,7 +83,7 @@ def test_who_may_not_run_commands_does_not(root: Path):
 def test_which_tool_runs_commands(root: Path):
     with guard_at(root) as guard:
         assert shell_tool(guard.rulebook, "builder", None) == ("Bash", "command")
-        with pytest.raises(GuardError, match="no tool that runs commands"):
+        with pytest.raises(GuardError, match="not a tool that runs commands"):
             shell_tool(guard.rulebook, "builder", "read")
     two = {**TOOLS, "sh": {"args": {"text": "shell"}}}
     both = {"builder": {"may": ["Bash", "sh"]}, "reader": {"may": ["sh"]}}
