@@ -132,6 +132,7 @@ def to_look(option: Path | None) -> Iterator[Living | None]:
         yield None
         return
     with opened:
+        opened.remember_states()
         yield Living(path, root, opened, Authority(opened.store, opened.vault))
 
 

@@ -109,8 +109,12 @@ class OpenLog:
         """
         with self.stopping(by):
             check_key(self.state, self.origin)
-            self.store.keep_notes(STATES, StateMemory(self.state / "keys"))
+            self.remember_states()
             return check_continuity(self.store, self.state)
+
+    def remember_states(self) -> None:
+        """From now on, nothing counts that is not what this machine remembers of the state."""
+        self.store.keep_notes(STATES, StateMemory(self.state / "keys"))
 
     @contextmanager
     def stopping(self, by: str) -> Iterator[None]:
