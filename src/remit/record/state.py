@@ -459,7 +459,7 @@ def newest_under(view: Transaction, kind: Kind, *first: Key) -> list[Said]:
     keys = [tuple(_SUBJECT.decode(str(row[0]))[1:]) for row in view.rows(query, start, start + "\U0010ffff")]
     place = view.noted(STATES, _nth(kind, first, len(keys) + 1))
     if place is not None and is_past(view, place):
-        raise StateForged(f"entry {place}, the first about {name_of(kind, first)} of its kind, was hidden", help=_HELP)
+        raise StateForged(f"entry {place} about {name_of(kind, first)} was hidden", help=_HELP)
     found = [newest(view, (kind, key))[0] for key in keys]
     return [said for said in found if said is not None]
 
