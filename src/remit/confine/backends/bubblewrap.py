@@ -210,6 +210,8 @@ def _unknown_to_git(
     patterns = b"".join(os.fsencode(f"{_literal(path)}/\n") for path in below)
     with suppress(OSError), open(own, "rb") as file:
         patterns = file.read() + b"\n" + patterns
+    if not patterns:
+        return []
     (directory / "ignore").write_bytes(patterns)
     return ["--ro-bind", str(directory / "ignore"), own]
 
