@@ -85,6 +85,15 @@ class Table:
         self._add("tmpfs", path, "tmpfs", "nosuid,nodev,mode=1777")
         self.bare.append(path)
 
+    def cover(self, path: str) -> None:
+        """Something in a shared folder that is not to be seen: an empty folder or file in its place, as of now."""
+        if os.path.isdir(path):
+            self._add("tmpfs", path, "tmpfs", "ro,nosuid,nodev,mode=555")
+        else:
+            empty = self.directory / "empty"
+            empty.touch(0o644)
+            self._add(str(empty), path, "none", f"bind,ro,{_flags(str(empty))}")
+
     def link(self, path: str, target: str) -> None:
         """A symbolic link."""
         self._folder(os.path.dirname(path))

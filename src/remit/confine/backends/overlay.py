@@ -198,8 +198,9 @@ def _system(table: Table, profile: Profile, place: Place, environment: Mapping[s
             mask(table, mounts, mount)
         elif mount.how == "ro" and mount.path.startswith("/run/") and os.path.isfile(mount.path):
             mask(table, mounts, Mount("/etc/resolv.conf", "empty"), content=Path(mount.path).read_bytes())
+    shared = [mount.path for mount in mounts if mount.how == "rw" and not mount.source]
     for mount in mounts:
-        _mount(table, mount)
+        _mount(table, mount, shared)
     for path in _mounted_below([mount.path for mount in mounts if mount.how == "ro"]):
         if os.path.isdir(path):
             table.read_only(path)
@@ -207,7 +208,7 @@ def _system(table: Table, profile: Profile, place: Place, environment: Mapping[s
             mask(table, mounts, Mount(path, "empty"), content=Path(path).read_bytes())
 
 
-def _mount(table: Table, mount: Mount) -> None:
+def _mount(table: Table, mount: Mount, shared: Sequence[str]) -> None:
     match mount.how:
         case "ro" if not (mount.path.startswith("/run/") and os.path.isfile(mount.path)):
             table.read_only(mount.path)
@@ -217,6 +218,8 @@ def _mount(table: Table, mount: Mount) -> None:
             table.temporary(mount.path)
         case "link":
             table.link(mount.path, mount.source)
+        case "sealed" | "empty" if any(mount.path.startswith(f"{each}/") for each in shared):
+            table.cover(mount.path)
         case _:
             pass  # masked
 
