@@ -114,7 +114,7 @@ def snapshot(folder: Path, pid: int) -> dict[str, object]:
         found[path] = [line.split()[0] for line in Path(path).read_text().splitlines()] if os.path.exists(path) else None
     found["users"] = len(pwd.getpwall())
     found["process"] = (
-        Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0],
+        Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] in "TtZX",
         os.getpriority(os.PRIO_PROCESS, pid),
         sorted(os.sched_getaffinity(pid)),
         Path(f"/proc/{pid}/limits").read_text(),
