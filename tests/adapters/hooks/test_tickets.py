@@ -39,8 +39,9 @@ def a_ticket(
     passed: tuple[str, ...] = ("PATH",),
     given: dict[str, str] | None = None,
     kept: str = "",
+    root: Path | None = None,
 ) -> Ticket:
-    place = Place(root=tmp_path, cwd=tmp_path, state=tmp_path)
+    place = Place(root=root or tmp_path, cwd=root or tmp_path, state=tmp_path)
     launch = Launch(words=words, environment=given or {}, directory=tmp_path / "launch")
     until = time.time() + 100 if until is None else until
     about = About(call, "s", Profile("lead", (), ()), "none", place, launch, until, kept)
@@ -119,6 +120,30 @@ def test_the_shell_stands_where_the_command_stood(tmp_path: Path, shell: str):
     assert (ran.code, ran.there) == (3, str(tmp_path))  # as hosts do: they ask only after a command that went well
     ran = Ran(shell, a_ticket(tmp_path, "mkdir gone; cd gone; rmdir ../gone", call="s/3"), tmp_path)
     assert ran.there == str(tmp_path)
+
+
+FORGED = ("/", "/etc", "{out}", "{root}/../out", "{root}/link", "{root}/link/deep", "{root}x", "relative", "", "-")
+
+
+@pytest.mark.parametrize("said", [*FORGED, "{root}/a\x1b]0;x", "{root}/\tb", "{out}\n{root}/a", "~", "$HOME", "{root}/./link"])
+@pytest.mark.parametrize("shell", SHELLS)
+def test_a_command_leads_the_hosts_shell_nowhere_outside(tmp_path: Path, shell: str, said: str):
+    """It gets at the file by the shell that runs it, and writes what it likes."""
+    root, out = tmp_path / "root", tmp_path / "out"
+    for folder in (root / "a", root / "a\x1b]0;x", root / "\tb", out / "deep", tmp_path / "rootx"):
+        folder.mkdir(parents=True)
+    (root / "link").symlink_to(out)
+    text = said.format(root=root, out=out)
+    ticket = a_ticket(tmp_path, f"printf '%s\\n' {shlex.quote(text)} > {tmp_path}/state/tickets/*/stood; exit 0", root=root)
+    assert Ran(shell, ticket, root).there == str(root)
+
+
+@pytest.mark.parametrize("shell", SHELLS)
+def test_a_command_that_stands_outside_leaves_the_shell_where_it_was(tmp_path: Path, shell: str):
+    root = tmp_path / "root"
+    (root / "src").mkdir(parents=True)
+    ticket = a_ticket(tmp_path, "cd / && ls > /dev/null", root=root)
+    assert Ran(shell, ticket, root / "src").there == str(root / "src")
 
 
 @pytest.mark.parametrize("shell", SHELLS)
