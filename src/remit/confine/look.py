@@ -211,8 +211,9 @@ class _Walk:
 
     def git(self, path: str, *, is_folder: bool) -> None:
         """A `.git` that may be written, but for what runs programs."""
-        if not is_folder:
-            self.seen.keep.append(path)  # a worktree's file: where it leads to is looked at by `mounts`
+        if not is_folder or not self.exists(f"{path}/HEAD"):
+            # A worktree's file: where it leads to is looked at by `mounts`. Or no repository: another run's placeholder.
+            self.seen.keep.append(path)
             return
         self.seen.write.append(path)
         for inner, each in self.entries(path):

@@ -217,6 +217,22 @@ def test_placeholders_stay_until_the_last_user(site: Site) -> None:
     assert not (site.root / ".codex").exists()
 
 
+def test_runs_at_the_same_time_without_a_repository_do_not_take_each_other_for_an_attack(site: Site) -> None:
+    """The `.git` that one puts there as a place for a mount is no repository to the other."""
+    shutil.rmtree(site.root / ".git")
+    runs = []
+    for _ in range(3):
+        before = Before.take(profile(), site.place())
+        runs.append((before, site.prepare(profile())))
+    assert [before.alarm() for before, _ in runs] == [None] * 3
+    done = site.start(runs[1][1], "echo x > .git/config; git init -q; ls -A .git; echo x > src/new")
+    assert (done.returncode, done.stdout) == (0, "")
+    for before, launch in runs:
+        site.backend.finish(profile(), site.place(), launch)
+        assert before.sweep(None).findings == ()
+    assert not (site.root / ".git").exists()
+
+
 def test_a_placeholder_of_a_run_that_nobody_ended_goes_with_the_next(site: Site) -> None:
     chosen = profile()
     lost = site.prepare(chosen)
