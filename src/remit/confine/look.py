@@ -62,7 +62,7 @@ def is_exact(profile: Profile) -> bool:
     for region in profile.write:
         if any(_trees(glob)[1] and glob.text != "**" for glob in map(Glob.parse, region.may)):
             return False
-        if not all(_plain(glob) for glob in map(Glob.parse, region.except_)):
+        if not all(plain_paths(glob) for glob in map(Glob.parse, region.except_)):
             return False
     return True
 
@@ -267,9 +267,9 @@ class _Walk:
         """
         plain = [*self.bounds.profile.protected_names, ".git", *self.sealed]
         for glob in map(Glob.parse, self.bounds.profile.protected_paths):
-            plain += _plain(glob)
+            plain += plain_paths(glob)
         for text in (text for region in self.bounds.profile.write for text in region.except_):
-            found = _plain(Glob.parse(text))
+            found = plain_paths(Glob.parse(text))
             plain += found
             if not found:
                 self.seen.unheld.append(text)
@@ -310,7 +310,7 @@ def _is_socket(entry: os.DirEntry[str]) -> bool:
         return False
 
 
-def _plain(glob: Glob) -> list[str]:
+def plain_paths(glob: Glob) -> list[str]:
     """The paths that a glob names without wildcards: `a/b` for itself and for `a/b/**`; empty if it has others."""
     found: list[str] = []
     for alternative in glob.alternatives:

@@ -231,6 +231,26 @@ def test_a_run_goes_on_until_its_shell_ends_whenever_somebody_first_looks(tmp_pa
 
 
 @pytest.mark.parametrize("shell", SHELLS)
+def test_where_nobody_can_write_down_that_it_began_it_does_not_run(tmp_path: Path, shell: str):
+    """A disk that became full after the ticket was written."""
+    ticket = a_ticket(tmp_path, "touch made", words=("bash", "-c", 'exec "$@" 5> /dev/full', "bash"))
+    ran = Ran(shell, ticket, tmp_path)
+    assert (ran.code, (tmp_path / "made").exists()) == (126, False)
+
+
+@pytest.mark.parametrize("shell", SHELLS)
+def test_of_shells_that_race_for_a_ticket_one_runs_it(tmp_path: Path, shell: str):
+    for number in range(5):
+        ticket = a_ticket(tmp_path, "echo x >> ran", call=f"s/{number}")
+        told = f"sleep 0.2; {ticket.text}"
+        racing = [subprocess.Popen([shell, "-c", told], cwd=tmp_path, stderr=subprocess.PIPE) for _ in range(6)]
+        said = [process.communicate()[1] for process in racing]
+        assert sorted(process.returncode for process in racing) == [0, *[126] * 5]
+        assert sum(b"was used before" in text for text in said) == 5
+        assert (tmp_path / "ran").read_text() == "x\n" * (number + 1)
+
+
+@pytest.mark.parametrize("shell", SHELLS)
 def test_a_command_has_no_handle_of_what_says_that_it_began(tmp_path: Path, shell: str):
     """Otherwise it could claim that it never ran: nothing would be told or recorded of what it did."""
     command = "for f in /proc/$$/fd/*; do if test -f $f; then readlink $f >> found; : > $f; fi; done; echo ran"

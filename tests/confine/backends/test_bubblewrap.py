@@ -574,3 +574,24 @@ def test_it_is_the_same_for_an_ordinary_user(site: Site) -> None:
         said, settings, written, fork, lent = call(_as_an_ordinary_user)
     assert (said, settings, written, lent) == ("65534\nok\n", "{}\n", True, [])
     assert "Resource temporarily unavailable" in fork
+
+
+def test_a_program_that_is_replaced_or_gone_after_its_trial_confines_nothing(site: Site, tmp_path: Path) -> None:
+    """What was tried is the very file: another one is tried anew, and a launch that was prepared before fails."""
+    backend = site.backend
+    assert isinstance(backend, Bubblewrap)
+    assert backend.binary is not None
+    backend.binary = str(shutil.copy(backend.binary, tmp_path / "bwrap"))
+    launch = site.prepare(profile())
+    Path(backend.binary).unlink()
+    Path(backend.binary).write_text("#!/bin/sh\nexit 0\n")
+    Path(backend.binary).chmod(0o755)
+    assert site.start(launch, "touch made").returncode == 0  # it ran nothing
+    Path(backend.binary).write_text("#!/bin/sh\nexit 9\n")
+    with pytest.raises(Unconfinable, match="exit code 9"):
+        site.prepare(profile())
+    Path(backend.binary).unlink()
+    assert site.start(launch, "touch made").returncode not in (0, 126)
+    with pytest.raises(Unconfinable):
+        site.prepare(profile())
+    assert not (site.root / "made").exists()

@@ -65,7 +65,7 @@ remit_confined() {
   \builtin command env -i "${remit_set[@]}" "${remit_words[@]}" "${remit_shell[@]}" -c '
     IFS= \builtin read -r -d "" remit_own <&3
     IFS= \builtin read -r -d "" remit_command <&4
-    \builtin printf "started\n" >&5
+    \builtin printf "started\n" >&5 || exit 126
     exec 3<&- 4<&- 5>&- 8<&-
     \builtin eval "$remit_own" 2> /dev/null
     \builtin unset -f remit_confined remit_refuse remit_own remit_go
