@@ -23,8 +23,8 @@ pytestmark = [
 ]
 ROWS = [(area, command) for area, commands in EVERYDAY.items() for command in commands]
 LEAST = 0.97
-TOOLS = os.pathsep.join(dict.fromkeys((str(Path(sys.executable).parent), f"{sys.base_prefix}/bin")))
-"""Where pytest and ruff are, and the interpreter that they need."""
+TOOLS = os.pathsep.join(dict.fromkeys((str(Path(sys.executable).parent), os.path.expanduser("~/.cargo/bin"))))
+"""Where pytest and ruff are, wherever this checkout lies (below `/tmp`, too), and cargo."""
 
 
 Outcome = tuple[int | None, dict[str, object]]
@@ -45,6 +45,7 @@ class Pair:
         arena = Arena(self.folder, self._template)
         env = environment(arena.home)
         env["PATH"] = f"{TOOLS}:{env['PATH']}"
+        env["RUSTUP_HOME"] = os.environ.get("RUSTUP_HOME", os.path.expanduser("~/.rustup"))
         words = ("bash", "-c", command)
         if confined:
             found = run(words, PROFILE, arena.place, backend=backend(arena.place.state), environment=env)
@@ -66,7 +67,8 @@ def effect(arena: Arena) -> dict[str, object]:
         for path, about in contents(arena.root).items()
         if not any(part in (".git", "__pycache__") or part.endswith(".git") for part in path.split("/"))
         and not path.startswith(".ruff_cache/")
-        and not path.endswith((".tgz", ".zip", ".db", ".cpio", ".gz"))
+        and not any(part in (".venv", "node_modules") for part in path.split("/"))
+        and not path.endswith((".tgz", ".zip", ".db", ".cpio", ".gz", ".bundle"))
     }
     words = {
         "status": ["status", "--porcelain", "--ignored=no"],
