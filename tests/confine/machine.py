@@ -14,7 +14,15 @@ LISTED = (
     *("/etc", "/etc/cron.d", "/etc/systemd/system", "/etc/alternatives", "/etc/ssl/certs", "/mnt", "/sys/class/net"),
     *("/var/spool/cron", "/var/spool/cron/crontabs", "/var/spool/at", "/etc/ld.so.conf.d", "/sys/fs/cgroup"),
 )
-FILES = ("/etc/passwd", "/etc/group", "/etc/shadow", "/etc/hosts", "/etc/hostname", "/etc/localtime", "/etc/ld.so.cache")
+FILES = (
+    "/etc/passwd",
+    "/etc/group",
+    "/etc/shadow",
+    "/etc/hosts",
+    "/etc/hostname",
+    "/etc/localtime",
+    "/etc/ld.so.cache",
+)
 
 # `{out}` is a folder outside, `{pid}` a process outside, `{shm}` a piece of shared memory, `{tty}` a terminal outside.
 COMMANDS = (
@@ -51,7 +59,7 @@ COMMANDS = (
     "umount -l /usr",
     "umount /proc",
     "swapon /etc/hostname",
-    'python3 -c "import ctypes,sys; sys.exit(-ctypes.CDLL(None).swapoff(b\'/nowhere-at-all\') * (ctypes.get_errno() != 2))"',
+    "python3 -c \"import ctypes,sys; sys.exit(-ctypes.CDLL(None).swapoff(b'/nowhere-at-all') * (ctypes.get_errno() != 2))\"",
     'date -s "$(date)"',
     "hwclock --systohc",
     "python3 -c 'import time; time.clock_settime(time.CLOCK_REALTIME, time.time())'",
@@ -111,7 +119,9 @@ def snapshot(folder: Path, pid: int) -> dict[str, object]:
         status = os.stat(path)
         found[str(path)] = (status.st_mode, status.st_uid, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
     for path in ("/proc/swaps", "/proc/modules", "/proc/net/route"):
-        found[path] = [line.split()[0] for line in Path(path).read_text().splitlines()] if os.path.exists(path) else None
+        found[path] = (
+            [line.split()[0] for line in Path(path).read_text().splitlines()] if os.path.exists(path) else None
+        )
     found["users"] = len(pwd.getpwall())
     found["process"] = (
         Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] in "TtZX",
@@ -127,4 +137,6 @@ def installed(commands: Sequence[str]) -> int:
     """How many begin with a program that is here."""
     path = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
     script = "type -t " + " ".join(sorted({text.split()[0] for text in commands}))
-    return len(subprocess.run(["bash", "-c", script], env={"PATH": path}, capture_output=True, check=False).stdout.split())
+    return len(
+        subprocess.run(["bash", "-c", script], env={"PATH": path}, capture_output=True, check=False).stdout.split()
+    )

@@ -14,7 +14,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +33,7 @@ PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 Acting = Callable[[Callable[[Site], Any]], Any]
 
 
-@pytest.fixture(params=[Bubblewrap, Overlay], ids=["bubblewrap", "overlay"])
+@pytest.fixture(params=[pytest.param(Bubblewrap, marks=pytest.mark.hosts), Overlay], ids=["bubblewrap", "overlay"])
 def backend(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[[Path], Backend]:
     found: Callable[[Path], Backend] = request.param
     if not found(tmp_path / "trial").holds():
@@ -41,11 +41,11 @@ def backend(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[[Path], 
     return found
 
 
-@pytest.fixture(params=["this user", "nobody"])
+@pytest.fixture(params=["this user", pytest.param("nobody", marks=pytest.mark.more)])
 def acting(request: pytest.FixtureRequest, backend: Callable[[Path], Backend]) -> Iterator[Acting]:
     """Runs a function on a site, by the user of the test or by nobody."""
     if request.param == "this user":
-        folder = Path(tempfile.mkdtemp(prefix="remit-", dir="/var/tmp"))  # noqa: S108 - a place that is hidden inside
+        folder = Path(tempfile.mkdtemp(prefix="remit-", dir="/var/tmp"))
         yield lambda function: function(Site(folder, backend))
         shutil.rmtree(folder)
         return
@@ -99,16 +99,16 @@ def _attempt(site: Site, *, in_session: bool) -> tuple[list[str], list[str], lis
         lost = []
         if ctypes.CDLL(None).shmctl(names["shm"], 2, ctypes.create_string_buffer(512)) == -1:
             lost.append("shared memory")
-        try:
+        with suppress(BlockingIOError):
             lost.append(f"terminal: {os.read(reader, 100)!r}")
-        except BlockingIOError:
-            pass
         assert done.returncode in (0, 1), done.stderr
         worked = [COMMANDS[int(line)] for line in done.stdout.split()]
     return worked, [key for key in before if before[key] != after[key]], lost
 
 
-@pytest.mark.parametrize("in_session", [False, True], ids=["alone", "in a session"])
+@pytest.mark.parametrize(
+    "in_session", [False, pytest.param(True, marks=pytest.mark.more)], ids=["alone", "in a session"]
+)
 def test_commands_that_change_the_machine_fail_and_change_nothing(acting: Acting, in_session: bool):
     assert installed(COMMANDS) >= 25, "too few of these programs are here to show anything"
     worked, changed, lost = acting(lambda site: _attempt(site, in_session=in_session))

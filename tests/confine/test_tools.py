@@ -172,7 +172,7 @@ def elsewhere(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Path]:
     shutil.rmtree(folder)
 
 
-@pytest.mark.parametrize("backend", [Bubblewrap, Overlay])
+@pytest.mark.parametrize("backend", [pytest.param(Bubblewrap, marks=pytest.mark.hosts), Overlay])
 def test_a_project_s_programs_run_wherever_their_environment_lies(
     backend: Callable[[Path], Backend], elsewhere: Path, tmp_path: Path
 ):

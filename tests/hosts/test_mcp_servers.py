@@ -28,7 +28,9 @@ PYTHON = VENV / "bin/python"
 pytestmark = [
     pytest.mark.hosts,
     pytest.mark.skipif(shutil.which("bwrap") is None, reason="bubblewrap is not here: apt install bubblewrap"),
-    pytest.mark.skipif(not list(VENV.glob("lib/*/site-packages/mcp")), reason="`mcp` is not here: run `make test-hosts`"),
+    pytest.mark.skipif(
+        not list(VENV.glob("lib/*/site-packages/mcp")), reason="`mcp` is not here: run `make test-hosts`"
+    ),
 ]
 SERVER = """\
 import pathlib, socket, sys
@@ -131,7 +133,13 @@ def calls(arena: Arena) -> list[tuple[str, dict[str, Any]]]:
 
 
 TOOLS = ["get", "put", "reach"]
-SAID = ["written", "failed: OSError", "failed: FileNotFoundError", "failed: FileNotFoundError", "# Shop\n\nSells things.\n"]
+SAID = [
+    "written",
+    "failed: OSError",
+    "failed: FileNotFoundError",
+    "failed: FileNotFoundError",
+    "# Shop\n\nSells things.\n",
+]
 
 
 def test_a_client_starts_it_itself_and_it_is_held(arena: Arena):
@@ -165,7 +173,9 @@ def test_it_is_talked_to_and_ends_when_it_is_to(arena: Arena):
             assert said_to(server, 1, "initialize", about)["serverInfo"]["name"] == "shop"
             assert server.stdin is not None
             server.stdin.write('{"jsonrpc": "2.0", "method": "notifications/initialized"}\n')
-            found = said_to(server, 2, "tools/call", {"name": "get", "arguments": {"path": f"{arena.folder}/state/remit.db"}})
+            found = said_to(
+                server, 2, "tools/call", {"name": "get", "arguments": {"path": f"{arena.folder}/state/remit.db"}}
+            )
             assert SECRET not in json.dumps(found)
             assert len(alive(name)) > 0
             server.terminate()
@@ -208,10 +218,14 @@ def _wrapped(project: Project, command: str) -> list[str]:
 
 
 def test_a_server_of_a_session_is_reached_by_its_commands_only_and_ends_with_it(project: Project):
-    port, output = "18763", subprocess.DEVNULL
-    with subprocess.Popen(_wrapped(project, f"{PYTHON} server.py {port}"), cwd=project.root) as server:
+    port, unheard = "18763", subprocess.DEVNULL
+    with subprocess.Popen(_wrapped(project, f"{PYTHON} server.py {port}"), cwd=project.root, stderr=unheard) as server:
         done = subprocess.run(
-            _wrapped(project, f"{PYTHON} client.py {port}"), cwd=project.root, capture_output=True, text=True, check=False
+            _wrapped(project, f"{PYTHON} client.py {port}"),
+            cwd=project.root,
+            capture_output=True,
+            text=True,
+            check=False,
         )
         assert (done.returncode, done.stdout) == (0, "written\n"), done.stderr
         assert (project.root / "docs/by-http").read_text() == "x"

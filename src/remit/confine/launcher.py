@@ -1,7 +1,7 @@
 """The plan by which `start.pl` starts one command on a root of mounts, and the words that do it.
 
-A launcher in Perl: nearly every system has it, it starts in the time of a shell, and it reaches the system calls. Python
-would take longer to start than all the rest of a launch.
+A launcher in Perl: nearly every system has it, it starts in the time of a shell, and it reaches the system calls.
+Python would take longer to start than all the rest of a launch.
 """
 
 from __future__ import annotations

@@ -212,7 +212,7 @@ class _Walk:
     def git(self, path: str, *, is_folder: bool) -> None:
         """A `.git` that may be written, but for what runs programs."""
         if not is_folder or not self.exists(f"{path}/HEAD"):
-            # A worktree's file: where it leads to is looked at by `mounts`. Or no repository: another run's placeholder.
+            # A worktree's file: `mounts` looks where it leads to. Or no repository: the placeholder of another run.
             self.seen.keep.append(path)
             return
         self.seen.write.append(path)

@@ -14,8 +14,8 @@ from remit.confine.environment import caches, home_of, surroundings
 from remit.confine.git_dirs import GitDirs, git_dirs, tracked
 from remit.confine.interface import Place, Unconfinable
 from remit.confine.look import Seen, look
-from remit.model.profile import PRIVATE, Profile
 from remit.confine.tools import tool_folders
+from remit.model.profile import PRIVATE, Profile
 from remit.model.text import shown
 from remit.scopes.glob import Glob
 

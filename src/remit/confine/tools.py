@@ -142,7 +142,9 @@ def _of_python(prefix: str, before: set[str]) -> Iterator[str]:
 
 
 def _is_environment(prefix: str) -> bool:
-    return os.path.isfile(f"{prefix}/pyvenv.cfg") and bool(glob.glob(f"{glob.escape(prefix)}/lib/python3*/site-packages"))
+    return os.path.isfile(f"{prefix}/pyvenv.cfg") and bool(
+        glob.glob(f"{glob.escape(prefix)}/lib/python3*/site-packages")
+    )
 
 
 def _is_installation(prefix: str) -> bool:

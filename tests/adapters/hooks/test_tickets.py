@@ -125,7 +125,9 @@ def test_the_shell_stands_where_the_command_stood(tmp_path: Path, shell: str):
 FORGED = ("/", "/etc", "{out}", "{root}/../out", "{root}/link", "{root}/link/deep", "{root}x", "relative", "", "-")
 
 
-@pytest.mark.parametrize("said", [*FORGED, "{root}/a\x1b]0;x", "{root}/\tb", "{out}\n{root}/a", "~", "$HOME", "{root}/./link"])
+@pytest.mark.parametrize(
+    "said", [*FORGED, "{root}/a\x1b]0;x", "{root}/\tb", "{out}\n{root}/a", "~", "$HOME", "{root}/./link"]
+)
 @pytest.mark.parametrize("shell", SHELLS)
 def test_a_command_leads_the_hosts_shell_nowhere_outside(tmp_path: Path, shell: str, said: str):
     """It gets at the file by the shell that runs it, and writes what it likes."""
@@ -134,7 +136,9 @@ def test_a_command_leads_the_hosts_shell_nowhere_outside(tmp_path: Path, shell: 
         folder.mkdir(parents=True)
     (root / "link").symlink_to(out)
     text = said.format(root=root, out=out)
-    ticket = a_ticket(tmp_path, f"printf '%s\\n' {shlex.quote(text)} > {tmp_path}/state/tickets/*/stood; exit 0", root=root)
+    ticket = a_ticket(
+        tmp_path, f"printf '%s\\n' {shlex.quote(text)} > {tmp_path}/state/tickets/*/stood; exit 0", root=root
+    )
     assert Ran(shell, ticket, root).there == str(root)
 
 

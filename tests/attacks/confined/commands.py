@@ -262,16 +262,24 @@ ATTACKS: dict[str, list[str]] = {
         "python3 -c \"import socket; s=socket.socket(socket.AF_UNIX); s.bind('docs/sock'); s.listen()\"; mv docs/sock .claude/",
     ],
     "a .git that leads elsewhere": [
-        SCRIPT + "git init -q e; git -C e config core.fsmonitor {out}/project/docs/x.sh; mv .git .git2; echo 'gitdir: e/.git' > .git",
-        SCRIPT + "git init -q e; git -C e config core.fsmonitor {out}/project/docs/x.sh; mkdir src/sub; echo \"gitdir: $PWD/e/.git\" > src/sub/.git",
-        SCRIPT + "export GIT_DIR=$PWD/e.git; git init -q; git config core.hooksPath {out}/project/docs; git config core.worktree {out}/project",
-        SCRIPT + "git init -q --separate-git-dir=e.git docs/w; git -C docs/w config core.fsmonitor {out}/project/docs/x.sh",
-        SCRIPT + "git -c protocol.file.allow=always submodule add -q ./ docs/m; git -C docs/m config core.fsmonitor {out}/project/docs/x.sh",
-        SCRIPT + "git worktree add -q docs/w HEAD; git -C docs/w config --worktree core.fsmonitor {out}/project/docs/x.sh; cp docs/x.sh docs/w/.git-hook",
+        SCRIPT
+        + "git init -q e; git -C e config core.fsmonitor {out}/project/docs/x.sh; mv .git .git2; echo 'gitdir: e/.git' > .git",
+        SCRIPT
+        + 'git init -q e; git -C e config core.fsmonitor {out}/project/docs/x.sh; mkdir src/sub; echo "gitdir: $PWD/e/.git" > src/sub/.git',
+        SCRIPT
+        + "export GIT_DIR=$PWD/e.git; git init -q; git config core.hooksPath {out}/project/docs; git config core.worktree {out}/project",
+        SCRIPT
+        + "git init -q --separate-git-dir=e.git docs/w; git -C docs/w config core.fsmonitor {out}/project/docs/x.sh",
+        SCRIPT
+        + "git -c protocol.file.allow=always submodule add -q ./ docs/m; git -C docs/m config core.fsmonitor {out}/project/docs/x.sh",
+        SCRIPT
+        + "git worktree add -q docs/w HEAD; git -C docs/w config --worktree core.fsmonitor {out}/project/docs/x.sh; cp docs/x.sh docs/w/.git-hook",
         "git init -q --bare e; echo $PWD/e/objects > .git/objects/info/alternates; git --git-dir=e hash-object -w --stdin <<< x",
         "echo {home} > .git/objects/info/alternates; echo {out}/other >> .git/objects/info/alternates; git fsck; git log -1",
         "ln -s {home} .git/refs/heads/h; ln -s ../../../.ssh .git/refs/s; git for-each-ref; cat .git/refs/heads/h/.ssh/id_ed25519",
-        SCRIPT + "printf '[core]\\n fsmonitor = {out}/project/docs/x.sh\\n' > inc; git config include.path ../inc; echo '[include] path = ../inc' >> .git/config",
-        SCRIPT + "printf '[core]\\n fsmonitor = {out}/project/docs/x.sh\\n' > .git/config.worktree; git config extensions.worktreeConfig true",
+        SCRIPT
+        + "printf '[core]\\n fsmonitor = {out}/project/docs/x.sh\\n' > inc; git config include.path ../inc; echo '[include] path = ../inc' >> .git/config",
+        SCRIPT
+        + "printf '[core]\\n fsmonitor = {out}/project/docs/x.sh\\n' > .git/config.worktree; git config extensions.worktreeConfig true",
     ],
 }

@@ -7,11 +7,12 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
+from remit.confine.interface import Backend
 from remit.confine.run import run
 from tests.attacks.confined.arena import PROFILE, Arena, backend, contents
 from tests.attacks.confined.everyday import EVERYDAY
@@ -34,8 +35,10 @@ Outcome = tuple[int | None, dict[str, object]]
 class Pair:
     """The same project at the same place, once for each way."""
 
-    def __init__(self, folder: Path, template: Path) -> None:
-        self.folder, self._template = folder, template
+    def __init__(
+        self, folder: Path, template: Path, chosen: Callable[[Path], Backend] = backend, tools: str = f"{TOOLS}:"
+    ) -> None:
+        self.folder, self._template, self._backend, self._tools = folder, template, chosen, tools
 
     def both(self, command: str) -> tuple[Outcome, Outcome]:
         return self._done(command, confined=False), self._done(command, confined=True)
@@ -44,11 +47,11 @@ class Pair:
         shutil.rmtree(self.folder, ignore_errors=True)
         arena = Arena(self.folder, self._template)
         env = environment(arena.home)
-        env["PATH"] = f"{TOOLS}:{env['PATH']}"
+        env["PATH"] = f"{self._tools}{env['PATH']}"
         env["RUSTUP_HOME"] = os.environ.get("RUSTUP_HOME", os.path.expanduser("~/.rustup"))
         words = ("bash", "-c", command)
         if confined:
-            found = run(words, PROFILE, arena.place, backend=backend(arena.place.state), environment=env)
+            found = run(words, PROFILE, arena.place, backend=self._backend(arena.place.state), environment=env)
             code, said = found.code, (found.messages, found.err[-500:])
         else:
             done = subprocess.run(

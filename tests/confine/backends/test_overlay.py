@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 import platform
-import struct
 import shutil
 import socket
 import stat
+import struct
 import subprocess
 from collections.abc import Callable
 from pathlib import Path

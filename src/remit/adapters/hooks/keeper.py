@@ -1,8 +1,9 @@
 """`python -m remit.adapters.hooks.keeper FOLDER`: keeps the namespaces of a host's session, and ends with it.
 
 The commands of an agent in a session share a network of their own, so that a server which one of them starts is reached
-by the next; other agents, who may do other things, do not reach it. A hook lives for one call: so it starts this process, which lives until the host is gone, the session is over, or
-nothing has used it for a while. Whatever way it ends, all that runs in these namespaces is killed (`confine.network`).
+by the next; other agents, who may do other things, do not reach it. A hook lives for one call: so it starts this
+process, which lives until the host is gone, the session is over, or nothing has used it for a while. Whatever way it
+ends, all that runs in these namespaces is killed (`confine.network`).
 
 In the folder, which is in the state directory:
 

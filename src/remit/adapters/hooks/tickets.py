@@ -203,7 +203,9 @@ def _start(about: About, passed: Sequence[str]) -> str:
     given = [f"{name}={value}" for name, value in about.launch.environment.items()]
     launch = about.launch
     start = f"remit_until={int(about.until)}\nremit_kept={shlex.quote(about.kept)}\n"
-    start += f"remit_filter={shlex.quote(launch.filter or os.devnull)}\nremit_root={shlex.quote(str(about.place.root))}\n"
+    start += (
+        f"remit_filter={shlex.quote(launch.filter or os.devnull)}\nremit_root={shlex.quote(str(about.place.root))}\n"
+    )
     lists = {"remit_words": launch.behind or launch.words, "remit_set": given, "remit_pass": tuple(passed)}
     lines = [f"{name}=({' '.join(map(shlex.quote, words))})\n" for name, words in lists.items()]
     return start + "".join(lines)
