@@ -59,7 +59,7 @@ COMMANDS = (
     "umount -l /usr",
     "umount /proc",
     "swapon /etc/hostname",
-    "python3 -c \"import ctypes,sys; sys.exit(-ctypes.CDLL(None).swapoff(b'/nowhere-at-all') * (ctypes.get_errno() != 2))\"",
+    "swapoff /etc/hostname",
     'date -s "$(date)"',
     "hwclock --systohc",
     "python3 -c 'import time; time.clock_settime(time.CLOCK_REALTIME, time.time())'",
