@@ -115,9 +115,9 @@ def snapshot(folder: Path, pid: int) -> dict[str, object]:
         if os.access(path, os.R_OK):
             status = os.stat(path)
             found[path] = (status.st_mode, status.st_uid, hashlib.sha256(Path(path).read_bytes()).hexdigest())
-    for path in (folder, *sorted(folder.iterdir())):
-        status = os.stat(path)
-        found[str(path)] = (status.st_mode, status.st_uid, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
+    for one in (folder, *sorted(folder.iterdir())):
+        status = os.stat(one)
+        found[str(one)] = (status.st_mode, status.st_uid, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
     for path in ("/proc/swaps", "/proc/modules", "/proc/net/route"):
         found[path] = (
             [line.split()[0] for line in Path(path).read_text().splitlines()] if os.path.exists(path) else None
