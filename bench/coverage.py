@@ -184,8 +184,8 @@ def _why(decision: Decision) -> str:
 _BECAUSE = re.compile(r"\((.*)\)", re.DOTALL)
 _KINDS = {
     "is not understood": "not understood",
-    "outside the root": "deletes outside the root, or what nobody knows",
-    "labelled security": "keys and settings of the user",
+    "outside the root": "deletes outside the root, or something unknown",
+    "labelled security": "touches the user's keys and settings",
     "labelled dependencies": "manifests and lock files",
     "labelled ci": "pipelines",
     "labelled migrations": "migrations",

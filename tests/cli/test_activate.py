@@ -155,7 +155,7 @@ def test_guessing_gets_slow(project: Project) -> None:
         change.run("UPDATE credential SET failures = failures + 19")
     ran = project.type()
     assert ran.code == 2
-    assert ran.err.startswith("remit: too many wrong passphrases; the next one counts in ")
+    assert ran.err.startswith("remit: too many wrong passphrases; try again in ")
     assert project.force().activation is None
 
 

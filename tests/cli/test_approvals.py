@@ -347,13 +347,13 @@ def test_what_was_answered_used_or_ran_out_is_one_line(free: Team) -> None:
     ("args", "message"),
     [
         (("approve",), "missing argument 'ID'"),
-        (("approve", "A-9"), "nothing was asked under `A-9`"),
-        (("approve", "17"), "nothing was asked under `17`"),
-        (("approve", "A-\x1b[31m"), "nothing was asked under `A-\\x1b[31m`"),
+        (("approve", "A-9"), "there is no question `A-9`"),
+        (("approve", "17"), "there is no question `17`"),
+        (("approve", "A-\x1b[31m"), "there is no question `A-\\x1b[31m`"),
         (("refuse", "A-1"), "missing option '--because'"),
         (("refuse", "A-1", "--because", "  "), "--because: say why"),
         (("refuse", "A-1", "--because", "x" * 4_001), "--because: say why"),
-        (("approvals", "show", "A-0"), "nothing was asked under `A-0`"),
+        (("approvals", "show", "A-0"), "there is no question `A-0`"),
         (("approvals", "show"), "missing argument 'ID'"),
         (("approvals", "--json", "show", "A-1"), "options of `show` stand behind it"),
         (("approvals", "answer"), "no such command 'answer'"),
@@ -390,7 +390,7 @@ def test_what_can_t_be_compared_is_said(free: Team) -> None:
     for name in ("pipe", "image"):
         free.call("write", file=f"docs/{name}", text="x")
     assert "what it would change in docs/pipe can't be shown" in free("approvals", "show", "A-1").out
-    assert "docs/image can't be shown: it is no text in UTF-8" in free("approvals", "show", "A-2").out
+    assert "docs/image can't be shown: it is not UTF-8 text" in free("approvals", "show", "A-2").out
 
 
 EDIT = Tool(

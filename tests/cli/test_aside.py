@@ -54,7 +54,7 @@ def test_nothing_is_overwritten_and_nobody_is_asked_in_vain(team: Team) -> None:
     one = moved(team, "docs/.mcp.json")
     (team.root / "docs/.mcp.json").write_text("a person's")
     refused = team("aside", "restore", one, "--yes")
-    assert (refused.code, "something lies at `docs/.mcp.json` now" in refused.err) == (2, True)
+    assert (refused.code, "there is something at `docs/.mcp.json` now" in refused.err) == (2, True)
     assert (team.root / "docs/.mcp.json").read_text() == "a person's"
-    assert "nothing lies aside as `Q-0`" in team("aside", "restore", "Q-0", "--yes").err
+    assert "nothing was moved aside as `Q-0`" in team("aside", "restore", "Q-0", "--yes").err
     assert team("aside", "restore", one).code != 0

@@ -92,10 +92,10 @@ def test_changing_asks_for_the_old_one(project: Path) -> None:
     ("answers", "message"),
     [
         ([(NEW, f"{RIGHT}\n"), (AGAIN, f"{OTHER}\n")], "the two are not the same; nothing was set"),
-        ([(NEW, "short\n")], "this can't be a passphrase: it has fewer than 8 characters"),
-        ([(NEW, "\n")], "this can't be a passphrase: it has fewer than 8 characters"),
+        ([(NEW, "short\n")], "this passphrase can't be used: it has fewer than 8 characters"),
+        ([(NEW, "\n")], "this passphrase can't be used: it has fewer than 8 characters"),
         ([(NEW, "\x04")], "no passphrase was entered"),
-        ([(NEW, f"{'x' * 1001}\n")], "this can't be a passphrase: it has more than 1000 characters"),
+        ([(NEW, f"{'x' * 1001}\n")], "this passphrase can't be used: it has more than 1000 characters"),
     ],
 )
 def test_what_is_not_taken(project: Path, answers: list[tuple[str, str]], message: str) -> None:

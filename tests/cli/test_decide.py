@@ -143,7 +143,10 @@ def test_resolved_paths_of_the_facts_count(remit: Remit, tmp_path: Path):
         (("--calls", "missing"), "remit: --calls missing: can't be read: No such file or directory\n"),
         (("--calls", "."), "remit: --calls .: can't be read: Is a directory\n"),
         (("--calls", "a\0b"), "remit: --calls a\\x00b: can't be read: embedded null byte\n"),
-        (("--agent", "a", "--tool", "t", "--now", "soon"), "policy: remit.yaml\nremit: --now: `soon` is no moment\n"),
+        (
+            ("--agent", "a", "--tool", "t", "--now", "soon"),
+            "policy: remit.yaml\nremit: --now: `soon` is not a moment\n",
+        ),
         (("--agent", "a", "--tool", "t", "--fail-on", "x"), "remit: invalid value for '--fail-on': 'x' is not one of"),
     ],
 )

@@ -135,7 +135,7 @@ def test_twice_and_after_the_end(free: Team) -> None:
     free.new()
     free("gate", "pass", "TASK-12", "plan", "--yes")
     again = free("gate", "pass", "TASK-12", "plan", "--yes")
-    assert (again.code, "is passed already, by " in again.err) == (2, True)
+    assert (again.code, "has already passed the gate" in again.err) == (2, True)
     free("capsule", "end", "TASK-12", "--yes")
     late = free("gate", "pass", "TASK-12", "demo", "--yes")
     assert (late.code, "has ended" in late.err) == (2, True)

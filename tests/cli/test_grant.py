@@ -112,7 +112,7 @@ def instead(option: str, value: str) -> tuple[str, ...]:
         (without("--approved-by"), 2, "a standing grant needs --approved-by"),
         (instead("--agent", "testre"), 2, "unknown agent `testre`"),
         (instead("--tool", "wirte"), 2, "unknown tool `wirte`"),
-        (instead("--until", "soon"), 2, "--until: `soon` is no moment"),
+        (instead("--until", "soon"), 2, "--until: `soon` is not a moment"),
         (instead("--until", "2020-01-01"), 2, "has passed already"),
         (instead("--adr", "a\nb"), 2, "--adr: one line"),
         (instead("--approved-by", " x"), 2, "--approved-by: one line"),

@@ -159,7 +159,7 @@ def test_one_hook_serves_all_projects_and_goes_with_the_last(project: Project, t
     assert project.hooked.read_bytes() == once
     listed = (project.state / "remit" / "hosts" / "claude-code.sh").read_text()
     assert [f"mind {one.root} " in listed for one in (project, other)] == [True, True]
-    assert "stay, since other projects are installed" in project(*UNINSTALL, "--yes").out
+    assert "stay, since other projects use them" in project(*UNINSTALL, "--yes").out
     assert project.hooked.read_bytes() == once
     assert project("uninstall", "claude-code", "--yes").code == 0
     other(*UNINSTALL, "--yes")
@@ -325,7 +325,7 @@ class TestRefusals:
             ('{\n  "a": 1,\n}', 'line 3, column 1: expected `"`'),
             ('{\n  // mine\n  "a": 1}', "line 2, column 3: a comment, which JSON has not"),
             ("", "line 1, column 1: expected a value"),
-            ('{"hooks": []}', "`hooks` is no object, so the host would ignore the file"),
+            ('{"hooks": []}', "`hooks` is not of type object, so the host would ignore the file"),
             (b'{"a": "\xff"}', "line 1: not UTF-8"),
         ],
     )

@@ -252,7 +252,7 @@ def test_what_people_removed_since_stays_away(project: Project):
     project.settings.unlink()
     (project.root / project.definition("reviewer")).unlink()
     ran = project.uninstall("--yes")
-    assert f"{project.host.settings}: was removed since, and stays so" in ran.out
+    assert f"{project.host.settings}: was removed since, and stays removed" in ran.out
     assert not project.settings.exists()
     assert project.kept() == []
 

@@ -106,7 +106,7 @@ def test_json(remit: Remit):
         (("--tools", "wriet"), "remit: unknown tool `wriet`; did you mean `write`?\n"),
         (("--tools", "\x1b"), "remit: unknown tool `\\x1b`\n"),
         (("--format", "pdf"), "remit: invalid value for '--format': 'pdf' is not one of "),
-        (("--now", "x"), "remit: --now: `x` is no moment\n"),
+        (("--now", "x"), "remit: --now: `x` is not a moment\n"),
     ],
 )
 def test_bad_usage(remit: Remit, args: tuple[str, ...], said: str):

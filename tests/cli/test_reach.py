@@ -58,6 +58,6 @@ def test_wrong_input(remit: Remit) -> None:
     ran = remit("reach", "laed")
     assert (ran.code, "unknown agent `laed`" in ran.err, "lead" in ran.err) == (2, True, True)
     assert "missing argument 'AGENT'" in remit("reach").err
-    assert "--now: `soon` is no moment" in remit("reach", "lead", "--now", "soon").err
+    assert "--now: `soon` is not a moment" in remit("reach", "lead", "--now", "soon").err
     remit.policy("remit: 2\n")
     assert remit("reach", "lead").code == 1

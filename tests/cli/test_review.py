@@ -68,7 +68,7 @@ def test_a_changed_role_needs_a_reference_and_makes_its_agents_due(team: Team) -
     [
         (
             ("sign", "nobody", "--because", "x", "--yes"),
-            "nothing of the policy that is to be reviewed is named `nobody`",
+            "nothing in the policy that needs a review is named `nobody`",
         ),
         (("sign", "dev", "--because", "", "--yes"), "--because: say why"),
         (("sign", "reader", "--because", "x", "--write", "--yes"), "`reader` is no agent"),

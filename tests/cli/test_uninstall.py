@@ -53,7 +53,7 @@ def test_tools_that_people_set_themselves_stay(project: Project):
     path = project.root / ".claude/agents/reviewer.md"
     path.write_text(REVIEWER.replace("Read, Write", "Glob"))
     ran = project(*UNINSTALL, "--yes")
-    assert "reviewer.md: was changed since the installation; nothing of ours was found in it" in ran.out
+    assert "reviewer.md: was changed since the installation; nothing of Remit's was found in it" in ran.out
     assert "tools: Glob" in path.read_text()
 
 

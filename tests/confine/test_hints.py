@@ -31,7 +31,7 @@ SILENT = (
 @pytest.mark.parametrize("line", SAID)
 def test_what_may_not_be_written_is_named(line: str) -> None:
     (found,) = hints(line, profile("src/**"), PLACE)
-    assert found == f"Remit: `{SAID[line]}` is not among what may be written; the command could not"
+    assert found == f"Remit: `{SAID[line]}` may not be written by this agent; the command could not write it"
 
 
 @pytest.mark.parametrize("line", SILENT)

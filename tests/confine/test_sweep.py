@@ -83,10 +83,10 @@ def test_nothing_is_put_back_over_something_else(root: Path):
     swept(root, lambda: put(root / "docs/.mcp.json", "mine"))
     put(root / "docs/.mcp.json", "a person's")
     aside = Aside(root.parent / "state")
-    with pytest.raises(AsideError, match="something lies at"):
+    with pytest.raises(AsideError, match="there is something at"):
         aside.restore(aside.kept()[0])
     assert (root / "docs/.mcp.json").read_text() == "a person's"
-    with pytest.raises(AsideError, match="nothing lies aside as `Q-0`"):
+    with pytest.raises(AsideError, match="nothing was moved aside as `Q-0`"):
         aside.find("Q-0")
 
 

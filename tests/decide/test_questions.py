@@ -458,7 +458,7 @@ def test_data_tier_3_binds_behind_what_is_observed(record):
 )
 def test_what_is_no_json_has_no_digest(value):
     """A tuple would have the digest of a list, and a number as a key that of its text."""
-    with pytest.raises(TypeError, match=r"no JSON|no text"):
+    with pytest.raises(TypeError, match=r"no JSON|not text"):
         call_digest(Call("a", "save", {"data": value}), SAVER.hash, Facts())
 
 

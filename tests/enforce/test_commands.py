@@ -148,7 +148,7 @@ def test_a_limit_of_time(root: Path):
     with guard_at(root, confine="off") as guard:
         ran = guard.run("sleep 600", agent="builder", seconds=0.5)
         assert (ran.code, ran.timed_out) == (None, True)
-        assert ran.messages == ("Remit: the command took longer than it may, and was ended",)
+        assert ran.messages == ("Remit: the command exceeded its time limit and was ended",)
 
 
 # With bubblewrap

@@ -25,8 +25,8 @@ class Row(NamedTuple):
     """What no test covers, and why."""
 
 
-NO_GATEWAY = "Remit stands before a call, not before a server: no gateway lists or forwards tools of MCP servers yet"
-NO_CONSOLE = "there is no console and no API over a network yet: the daemon listens on a Unix socket of one user"
+NO_GATEWAY = "no gateway yet"
+NO_CONSOLE = "no console yet"
 
 ROWS = {
     1: Row(
@@ -40,7 +40,7 @@ ROWS = {
     2: Row(
         "power loss",
         ("faults/test_power_loss.py::test_row_2_what_was_acknowledged_survives",),
-        "a disk that claims to have flushed and has not: no program can tell; an anchor shows what is missing",
+        "a disk that only claims to have flushed: no program can tell, but an anchor shows what is missing",
     ),
     3: Row(
         "a disk that is full, fails or can't be written",
@@ -59,7 +59,7 @@ ROWS = {
             "faults/tampering/test_tampering.py::test_who_notices",
             "faults/tampering/test_processes.py::test_a_real_process_notices",
         ),
-        "a body that was edited long ago stops no start: reading all takes too long; tampering.md says who names it",
+        "a body edited long ago does not prevent a start: reading everything takes too long (see tampering.md)",
     ),
     5: Row(
         "a tail cut off, a forked log, a signer set back",
@@ -125,10 +125,10 @@ ROWS = {
             "declare/test_messages.py::test_text_from_the_file_is_escaped_and_bounded",
             "adapters/hooks/test_foreign_tools.py::test_row_13_and_29_names_steer_no_terminal_and_forge_no_line",
         ),
-        f"descriptions of tools are never shown or read: {NO_GATEWAY}",
+        f"tool descriptions, which Remit neither shows nor reads: {NO_GATEWAY}",
     ),
     14: Row(
-        "oversized or deep JSON, numbers without end, NaN, lone surrogates",
+        "oversized or deep JSON, endless numbers, NaN, lone surrogates",
         (
             "model/test_wire.py::test_deep_nesting",
             "model/test_wire.py::test_numbers_without_end",
@@ -137,23 +137,23 @@ ROWS = {
         ),
     ),
     15: Row(
-        "keys that stand twice",
+        "duplicate keys",
         (
             "model/test_wire.py::test_a_key_that_stands_twice",
             "adapters/hooks/test_broken.py::test_junk",
         ),
-        "a hook answers and forwards nothing: the host runs what it sent, and a key that stands twice in it is denied",
+        "a hook forwards nothing: the host runs what it sent, and a duplicate key in it is denied",
     ),
     16: Row(
-        "YAML that means something else than it says",
+        "YAML that does not mean what it says",
         ("fuzz/test_loader.py::test_any_text_is_yaml_or_an_error", "fuzz/test_loader.py::test_policies_of_any_shape"),
     ),
     17: Row(
-        "regular expressions and globs that take for ever",
+        "regular expressions and globs that run forever",
         ("decide/test_rules.py::test_a_regex_matches_the_whole_value_in_linear_time",),
     ),
     18: Row(
-        "paths: `..`, links that are swapped, encodings, NUL",
+        "paths: `..`, swapped links, encodings, NUL",
         ("attacks/test_symlinks.py::test_links", "scopes/test_url.py::test_paths_out_of_scope"),
     ),
     19: Row("shell tricks", ("attacks/test_corpus.py::test_no_row_is_falsely_allowed",)),
@@ -162,12 +162,12 @@ ROWS = {
         ("attacks/test_corpus.py::test_no_row_is_falsely_allowed", "languages/sql/test_fuzz.py::test_sqlite"),
     ),
     21: Row(
-        "URLs: users, IDN, forms of addresses, redirects, rebinding",
+        "URLs: userinfo, IDN, forms of addresses, redirects, rebinding",
         ("scopes/test_url.py::test_refuses", "scopes/test_url.py::test_any_text_parses_to_itself_or_is_refused"),
-        "redirects and DNS: Remit judges the URL of a call and fetches nothing; threat-model.md says so",
+        "redirects and DNS: Remit judges the URL of a call and fetches nothing",
     ),
     22: Row(
-        "a policy that is half-written, broken, or changes under way",
+        "a policy that is half-written, broken, or changes meanwhile",
         (
             "cli/test_activate.py::test_pending",
             "cli/test_activate.py::test_what_does_not_hold_is_not_activated",
@@ -182,7 +182,7 @@ ROWS = {
         ),
     ),
     24: Row(
-        "a decision point or a ledger that is down, slow or answers rubbish",
+        "a decision point or a ledger that is down, slow or answers garbage",
         (
             "adapters/hooks/test_daemon.py::test_a_daemon_that_hangs",
             "adapters/hooks/test_daemon.py::test_a_daemon_that_answers_wrongly",
@@ -207,7 +207,7 @@ ROWS = {
             "record/test_witness.py::test_what_is_too_long_is_not_read",
             "faults/test_under_strain.py::test_row_26_headers_without_end_and_many_requests_at_once",
         ),
-        f"event streams that nobody reads: {NO_CONSOLE}",
+        f"unread event streams: {NO_CONSOLE}",
     ),
     27: Row(
         "conformance of an API, fuzzed bodies",
@@ -216,7 +216,7 @@ ROWS = {
             "faults/test_under_strain.py::test_row_27_rubbish_to_a_witness_is_refused",
             "record/test_witness.py::test_what_is_no_request_is_refused",
         ),
-        f"the daemon's socket and the witness are the only interfaces: {NO_CONSOLE}",
+        f"other interfaces than the daemon's socket and the witness: {NO_CONSOLE}",
     ),
     28: Row(
         "guessing, timing, default credentials",
@@ -225,10 +225,10 @@ ROWS = {
             "grant/test_credential.py::test_waits_double",
             "grant/test_credential.py::test_many_at_once_get_no_more_attempts",
         ),
-        f"sessions that could be fixed or stolen: {NO_CONSOLE}",
+        f"session fixation and theft: {NO_CONSOLE}",
     ),
     29: Row(
-        "text of agents shown to people: terminals, pages, CSV",
+        "agents' text shown to people: terminals, pages, CSV",
         (
             "cli/test_activate.py::test_terminals_are_not_steered_by_names",
             "model/test_wire.py::test_unknown_names_are_escaped",
@@ -247,7 +247,7 @@ ROWS = {
     31: Row(
         "a day under load",
         ("faults/test_under_strain.py::test_row_31_memory_stays_flat",),
-        "24 hours: no test takes that long; after 60,000 calls memory is as it was after 12,000",
+        "24 hours: no test takes that long; after 60,000 calls memory use is the same as after 12,000",
     ),
     32: Row(
         "privileges of a service",
@@ -266,12 +266,12 @@ ROWS = {
         ),
     ),
     34: Row(
-        "a way around the point of decision",
+        "a way around the decision point",
         (
             "service/test_hosts.py::test_without_an_installation_nothing_is_claimed",
             "service/test_hosts.py::test_what_the_host_lets_through_is_told",
         ),
-        f"a server that an agent reaches by itself: {NO_GATEWAY}. `remit status` says how strongly each agent is bound",
+        f"a server that an agent reaches by itself: {NO_GATEWAY}. `remit status` says how strictly each agent is bound",
     ),
 }
 

@@ -183,7 +183,7 @@ def test_many_callers_never_overspend_a_day(one: Authority) -> None:
 
 def test_a_sum_of_a_day_of_nothing_there_is() -> None:
     policy = {"remit": 1, "agents": {"a": {"may": [], "daily_sum": {"pay.amount": 10}}}}
-    with pytest.raises(PolicyError, match="is no argument of a tool"):
+    with pytest.raises(PolicyError, match="is not an argument of a tool"):
         build_rulebook(policy)
 
 

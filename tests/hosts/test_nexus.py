@@ -112,14 +112,14 @@ def test_a_person_answers_in_the_inbox(nexus: Claude):
 
     run = nexus.run(story(nexus, {(1, 4): approve}), mode="dontAsk")
     builder = told(run)
-    assert "say your intent" in builder[0]
+    assert "state your intent" in builder[0]
     assert json.loads(builder[1])["approval"] == "A-1"
     assert run.model.results("Builder")[2].is_error  # nobody acknowledges itself
     waiting = json.loads(run.said[1])["waiting"]
     assert [(one["approval"], one["args"]["command"]) for one in waiting] == [("A-1", INSTALL["command"])]
     assert json.loads(run.said[2])["state"] == "approved"
     assert (nexus.project / "installed").read_text() == "install left-pad\n"
-    assert "say your intent" in builder[5]
+    assert "state your intent" in builder[5]
     assert json.loads(builder[6])["approval"] == "A-2"
     assert (nexus.project / "src/auth/login.py").read_text() == "b\n"
     remit(nexus, "ledger", "verify")

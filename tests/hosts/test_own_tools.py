@@ -125,7 +125,7 @@ def test_one_agent_asks_and_another_acknowledges(kind: type[Other], tmp_path: Pa
     )
     run = host.run({"main": main, "scribe": scribe})
     told = [one.text for one in run.model.results("scribe")]
-    assert "say your intent" in told[0]
+    assert "state your intent" in told[0]
     assert '"approval":"A-1"' in told[1]
     assert "Remit" in told[2], "nobody acknowledges itself"
     assert any('"state":"approved"' in text for text in run.said), run.said

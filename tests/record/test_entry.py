@@ -91,7 +91,7 @@ def test_the_data_tier_of_what_is_not_understood_is_unknown():
 
 def test_an_intent_says_what_its_command_is_confined_to():
     held = allowed(obligations=(Obligation("confine", "command", "sha256:ab"),))
-    loose = allowed(trace=(Unconfined("nothing here can hold what they write"),))
+    loose = allowed(trace=(Unconfined("nothing on this machine can limit what they write"),))
     said = [decode(built(Call("a", "t"), one).body).get("confined") for one in (held, loose, allowed())]
     assert said == ["sha256:ab", "", None]
 

@@ -51,7 +51,7 @@ class Toy:
             raise CallError("expected an object")
         when, run, step = WHEN.get(found.get("event", "")), found.get("run"), found.get("step")
         if when is None or not (isinstance(run, str) and isinstance(step, str)):
-            raise CallError("no event of this host")
+            raise CallError("not an event of this host")
         if when != "before":
             return Event("after", session=run, use=step, failed="tool-failed" if when == "failed" else None)
         call, who, place = found.get("call"), found.get("who"), found.get("dir")

@@ -55,7 +55,7 @@ def command(
     ref: Annotated[
         str | None,
         Option(
-            "--ref", metavar="ID", help="The document behind a change of a role, whose agents are then to be reviewed."
+            "--ref", metavar="ID", help="The document behind a change of a role; its agents are then due for review."
         ),
     ] = None,
     who_: AsOption = None,

@@ -31,7 +31,7 @@ def approve(
 ) -> int:
     """Approve one waiting call, exactly as shown, once.
 
-    Examples: `remit approve A-7f3`, `remit approve A-7f3 --because 'checked with ann'`
+    Examples: `remit approve A-17`, `remit approve A-17 --because 'checked with ann'`
     """
     return _answer(name, "approve", because, full=full, yes=yes, who_=who_, policy=policy, json=json)
 
@@ -47,7 +47,7 @@ def refuse(
 ) -> int:
     """Refuse a call that is waiting, or one that was approved and has not run yet. A refusal overrides an approval.
 
-    Example: `remit refuse A-7f3 --because 'not on a Friday'`
+    Example: `remit refuse A-17 --because 'not on a Friday'`
     """
     return _answer(name, "refuse", because, full=full, yes=yes, who_=who_, policy=policy, json=json)
 

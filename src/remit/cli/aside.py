@@ -21,7 +21,7 @@ AsideArgument = Annotated[str, Argument(metavar="ID", help="Such as Q-1f3a.")]
 
 
 def list_(policy: PolicyOption = None, json: JsonOption = False) -> int:
-    """List what confined commands made in protected places, which was moved aside.
+    """List what was moved aside because a confined command made it in a protected place.
 
     Example: `remit aside`
     """
@@ -47,7 +47,7 @@ def restore(
 ) -> int:
     """Put something back that was moved aside. Nothing that lies there now is overwritten.
 
-    Example: `remit aside restore 3`
+    Example: `remit aside restore Q-1f3a`
     """
     return _done(name, "restored", yes=yes, who=who_, policy=policy, json=json)
 
@@ -61,7 +61,7 @@ def forget(
 ) -> int:
     """Delete something that was moved aside, for good.
 
-    Example: `remit aside forget 3`
+    Example: `remit aside forget Q-1f3a`
     """
     return _done(name, "forgotten", yes=yes, who=who_, policy=policy, json=json)
 

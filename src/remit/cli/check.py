@@ -25,7 +25,7 @@ def command(
     json: JsonOption = False,
     quiet: Annotated[bool, Option("--quiet", "-q", help="Print only what is wrong.")] = False,
     strict: Annotated[
-        bool, Option("--strict", help="Overdue reviews fail, too, and documents that contradict the policy.")
+        bool, Option("--strict", help="Also fail for overdue reviews, and for documents that contradict the policy.")
     ] = False,
     no_documents: Annotated[
         bool, Option("--no-documents", help="Don't compare the policy with the project's documents.")
@@ -37,7 +37,7 @@ def command(
 ) -> int:
     """Check that a policy loads, its examples and `never` statements hold, and its tests pass.
 
-    Then compare it with the definitions and documents below its folder; what they contradict is shown.
+    Then compare it with the definitions and documents below its folder, and show contradictions.
 
     Examples: `remit check`, `remit check --strict`, `remit check --no-documents`
     """

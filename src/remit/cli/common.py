@@ -81,7 +81,7 @@ def moment_of(text: str) -> str:
     """The moment that `--now` names. Raises InputError."""
     found = read_moment(text)
     if found is None:
-        raise InputError(f"--now: `{shown(text)}` is no moment", help="write 2026-11-15 or 2026-11-15T12:00:00Z")
+        raise InputError(f"--now: `{shown(text)}` is not a moment", help="write 2026-11-15 or 2026-11-15T12:00:00Z")
     return found
 
 

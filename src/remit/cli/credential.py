@@ -40,7 +40,7 @@ def set_(who_: AsOption = None, policy: PolicyOption = None, json: JsonOption = 
         new = read_secret("new passphrase: ")
         fault = unfit(new)
         if fault is not None:
-            raise CredentialError(f"this can't be a passphrase: {fault}", code="unfit-passphrase")
+            raise CredentialError(f"this passphrase can't be used: {fault}", code="unfit-passphrase")
         if read_secret("the new one again: ") != new:
             raise PersonError("the two are not the same; nothing was set", code="not-the-same")
         if code is not None:

@@ -16,7 +16,7 @@ STORIES = {"team": "remit.demo.team", "week": "remit.cli.week"}
 
 def command(
     story: Annotated[
-        str, Argument(metavar="[STORY]", help="Which story: team, or week: two teams, a halt, a review, a quorum.")
+        str, Argument(metavar="[STORY]", help="The story: team, or week (two teams, a halt, a review, a quorum).")
     ] = "team",
 ) -> int:
     """Show Remit at work: agents on real files, git and SQLite, in a private folder. It ends by itself.

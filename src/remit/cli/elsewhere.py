@@ -40,9 +40,9 @@ def export(
 ) -> int:
     """Print a waiting call as a request that one person can answer on another machine, with `remit answer`.
 
-    It holds the arguments of the call, and nothing by which anybody else could answer.
+    It contains the arguments of the call, but nothing that would let anybody else answer.
 
-    Example: `remit approvals export A-7f3 --for ann > request.json`
+    Example: `remit approvals export A-17 --for ann > request.json`
     """
     with to_look(policy) as found:
         living = must_look(found, "approval", name)

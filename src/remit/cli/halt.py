@@ -31,7 +31,7 @@ def halt(
 ) -> int:
     """Halt an agent, a task or everybody at once: until a person resumes them, every call is denied.
 
-    No passphrase is asked for: whoever stops something need not prove who they are. Calls that already run are not
+    This needs no passphrase: anyone may stop an agent. Calls that are already running are not
     interrupted.
 
     Examples: `remit halt builder --because 'it deletes tests'`, `remit halt --all --because 'keys leaked'`
@@ -53,7 +53,7 @@ def halt(
 
 
 def resume(
-    because: Annotated[str, Option("--because", metavar="TEXT", help="What was found, and why it may go on.")],
+    because: Annotated[str, Option("--because", metavar="TEXT", help="What was found, and why it may resume.")],
     agent: AgentArgument = None,
     all: AllOption = False,
     capsule: TaskOption = None,

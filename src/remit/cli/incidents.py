@@ -57,7 +57,7 @@ def list_(
 def show(name: IncidentArgument, policy: PolicyOption = None, json: JsonOption = False) -> int:
     """Show an incident: the call, the rule, the task, and what the agent did before.
 
-    Example: `remit incidents show INC-3`
+    Example: `remit incidents show I-3`
     """
     with to_look(policy) as found:
         living = must_look(found, "incident", name)
@@ -84,7 +84,7 @@ def close(
 ) -> int:
     """Close an incident. The agent stays halted until `remit resume`.
 
-    Example: `remit incidents close INC-3 --because 'false alarm'`
+    Example: `remit incidents close I-3 --because 'false alarm'`
     """
     check_reason(because)
     with to_change(policy) as living:

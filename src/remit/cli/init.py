@@ -55,7 +55,7 @@ def command(
 ) -> int:
     """Write a first remit.yaml from the repository's own definitions and documents, never wider than they are.
 
-    Each line names its source, and what a person must decide is listed. Nothing is put in force.
+    Each line names its source, and a list says what a person must decide. Nothing is put in force.
 
     Examples: `remit init`, `remit init --team coding`, `remit init --tools tools.json --server github`
     """

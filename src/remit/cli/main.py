@@ -1,7 +1,7 @@
 """The program `remit`: finds the command, runs it, and says in one line whatever goes wrong.
 
 Exit codes: 0 fine; 1 the policy has problems, or its tests fail, or the ledger is not verified; 2 bad usage, or input
-that can't be read, or output that can't be written; 3 a decision that `--fail-on` names; 70 an error of Remit itself;
+that can't be read, or output that can't be written; 3 a decision that `--fail-on` names; 70 an internal error;
 130 interrupted; 141 nobody reads the output any more.
 """
 

@@ -14,7 +14,7 @@ PolicyOption = Annotated[
 ]
 AsOption = Annotated[
     str | None,
-    Option("--as", metavar="NAME", help="Who you are, where the policy names people; default: your login name."),
+    Option("--as", metavar="NAME", help="Who you are, if the policy names people; default: your login name."),
 ]
 JsonOption = Annotated[bool, Option("--json", help="Output for programs.")]
 AgentOption = Annotated[str | None, Option("--agent", metavar="NAME", help="The caller: an agent, role or runner.")]

@@ -54,10 +54,10 @@ def invite(
     policy: PolicyOption = None,
     json: JsonOption = False,
 ) -> int:
-    """Invite somebody to set a passphrase of their own, with a code that counts once, for a week.
+    """Invite somebody to set their own passphrase, with a code that is valid once, for a week.
 
-    Whoever lost their passphrase is invited again. With --as an owner invites, without it whoever has the project's
-    passphrase.
+    To replace a lost passphrase, invite the person again. With --as, an owner invites; without it, anyone who has the
+    project's passphrase.
 
     Example: `remit people invite ann`
     """

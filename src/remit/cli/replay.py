@@ -29,7 +29,8 @@ def command(
     agent: AgentOption = None,
     tool: ToolOption = None,
     fail_on: Annotated[
-        FailOn | None, Option("--fail-on", help="Exit with 3 if calls would now be denied; ask: or asked about.")
+        FailOn | None,
+        Option("--fail-on", help="Exit with 3 if calls would now be denied (deny), or denied or asked about (ask)."),
     ] = None,
     policy: PolicyOption = None,
     json: JsonOption = False,

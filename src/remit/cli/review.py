@@ -28,11 +28,13 @@ OFTEN = 5
 
 
 def list_(
-    all: Annotated[bool, Option("--all", help="Also what is not due.")] = False,
+    all: Annotated[bool, Option("--all", help="Include those that are not due.")] = False,
     policy: PolicyOption = None,
     json: JsonOption = False,
 ) -> int:
-    """List the reviews that are due or overdue, with what the ledger says of each agent's use. 1 if one is overdue.
+    """List the reviews that are due or overdue, with each agent's use according to the ledger.
+
+    Exit code 1: one is overdue.
 
     Examples: `remit review`, `remit review --all`
     """
@@ -61,7 +63,7 @@ def list_(
 
 def sign(
     who: Annotated[str, Argument(metavar="WHAT", help="An agent, or a grant as `remit review` names it.")],
-    because: Annotated[str, Option("--because", metavar="TEXT", help="What was looked at, and found.")],
+    because: Annotated[str, Option("--because", metavar="TEXT", help="What was reviewed, and the result.")],
     ref: Annotated[str | None, Option("--ref", metavar="ID", help="The document that holds the review.")] = None,
     write: Annotated[bool, Option("--write", help="Also set `reviewed` of the agent in the policy file.")] = False,
     yes: YesOption = False,

@@ -36,7 +36,7 @@ def command(
     path: Annotated[str, Argument(metavar="[PATH]", help="A repository, a folder or one file.")] = ".",
     all: Annotated[bool, Option("--all", help="Show every finding and every agent.")] = False,
     html: Annotated[
-        Path | None, Option("--html", metavar="FILE", help="Also write one HTML page that filters.")
+        Path | None, Option("--html", metavar="FILE", help="Also write an HTML page that can be filtered.")
     ] = None,
     strict: Annotated[
         bool, Option("--strict", help="Exit with 1 for warnings too, not only for contradictions.")

@@ -32,12 +32,12 @@ def command(
         bool, Option("--probe", help="Send calls that must be denied through the installed hook, as the host does.")
     ] = False,
     everything: Annotated[
-        bool, Option("--all", help="Show everything that was looked up, also what is as it should be.")
+        bool, Option("--all", help="Show everything that was checked, including what is fine.")
     ] = False,
     policy: PolicyOption = None,
     json: JsonOption = False,
 ) -> int:
-    """Show what is in force, how strongly each agent is bound, and what gaps remain. Exit code 1: a problem.
+    """Show what is in force, how strictly each agent is bound, and what gaps remain. Exit code 1: a problem.
 
     Examples: `remit status`, `remit status --all`, `remit status --probe`
     """

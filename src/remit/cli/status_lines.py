@@ -89,7 +89,7 @@ def _in_force(status: Status) -> Iterator[str]:
         yield f"  {shown(status.confinement[0], 200)}"
     if ledger.reachable:
         last = f", the last of {shown(ledger.last, 30)}" if ledger.last else ""
-        yield f"  ledger: {ledger.size} entries{last}; daemon: {'serving' if status.serving else 'none'}"
+        yield f"  ledger: {_entries(ledger.size)}{last}; daemon: {'serving' if status.serving else 'none'}"
 
 
 def all_as_text(status: Status, probes: Probes | None, fine: bool) -> str:
@@ -150,7 +150,7 @@ def _project(status: Status) -> Iterator[str]:
     yield paint("evidence", "bold")
     if ledger.reachable:
         last = f", the last of {shown(ledger.last, 30)}" if ledger.last else ""
-        yield f"  ledger: {ledger.size} entries{last}; {shown(ledger.store, 300)}"
+        yield f"  ledger: {_entries(ledger.size)}{last}; {shown(ledger.store, 300)}"
         if ledger.bytes is not None:
             old = f", {ledger.archived} entries archived" if ledger.archived else ""
             since = f", the oldest of {shown(ledger.oldest, 30)}" if ledger.oldest else ""
@@ -167,6 +167,10 @@ def _project(status: Status) -> Iterator[str]:
     else:
         yield "  daemon: not serving; each hook reads the rulebook and opens the store itself, which takes longer"
     yield f"  {_credential(status)}"
+
+
+def _entries(number: int) -> str:
+    return f"{number} {'entry' if number == 1 else 'entries'}"
 
 
 def _signed(status: Status) -> str:
@@ -262,7 +266,7 @@ def _bond(one: AgentState) -> str:
         "disabled": f"disabled{by}",
         "only words": "only words: nothing enforces it",
         "not enforced": f"NOT ENFORCED{by}",
-        "refused": f"all that it does is denied{by}",
+        "refused": f"everything it does is denied{by}",
     }
     return words[one.bond] + (f", {shown(one.why, 200)}" if one.why else "")
 
@@ -310,4 +314,4 @@ def _probes(probes: Probes) -> Iterator[str]:
     if fine:
         count = Counter(one.verdict for one in fine)
         yield paint(f"  ✅ {count['denied']} denied as they must be, {count['answered']} answered", "green")
-    yield f"  they are in the ledger, under the session {shown(probes.session)}; what nobody could decide, under none"
+    yield f"  they are in the ledger, under the session {shown(probes.session)}; undecided ones, under none"

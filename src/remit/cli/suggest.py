@@ -48,7 +48,8 @@ def command(
 ) -> int:
     """Suggest the policy that allows what was used and no more: a tightening proved to be within the present one.
 
-    What the present policy would have denied is listed on its own, for a person to decide. Nothing is put in force.
+    Calls that the present policy would have denied are listed separately, for a person to decide. Nothing is put in
+    force.
 
     Examples: `remit suggest --since 30d`, `remit suggest > remit.tight.yaml`
     """

@@ -109,7 +109,7 @@ COMMANDS: dict[str, Entry] = {
         {
             "invite": Command(
                 "people",
-                "Invite somebody to set a passphrase of their own, with a code that counts once, for a week",
+                "Invite somebody to set their own passphrase, with a code that is valid once, for a week",
                 "invite",
             ),
         },
@@ -124,7 +124,7 @@ COMMANDS: dict[str, Entry] = {
         "Suggest the policy that allows what was used and no more: a tightening proved to be within the present one",
     ),
     "usage": Command(
-        "use", "Show what was used of what the policy allows: never used, only read, denied, too coarse, too narrow"
+        "use", "Show how much of what the policy allows was used: never, only to read, denied, too coarse, too narrow"
     ),
     "replay": Command("replay", "Decide the ledger's past calls under the policy file, and list what it would change"),
     "schema": Command("schema", "Print the JSON Schema of a policy file, for editors"),
@@ -132,7 +132,7 @@ COMMANDS: dict[str, Entry] = {
     "serve": Command("serve", "Answer this project's hooks with the activated policy until interrupted"),
     "status": Command(
         "status",
-        "Show what is in force, how strongly each agent is bound, and what gaps remain",
+        "Show what is in force, how strictly each agent is bound, and what gaps remain",
     ),
     "witness": Command(
         "witness", "Run a witness (C2SP tlog-witness): POST /add-checkpoint returns a cosignature or a refusal"
@@ -158,19 +158,21 @@ COMMANDS: dict[str, Entry] = {
         alone=Command("incidents", "List who is halted, and the incidents that are open", "list_"),
     ),
     "aside": Group(
-        "List what confined commands made in protected places, which was moved aside",
+        "List what was moved aside because a confined command made it in a protected place",
         {
             "restore": Command("aside", "Put something back that was moved aside", "restore"),
             "forget": Command("aside", "Delete something that was moved aside, for good", "forget"),
         },
-        alone=Command("aside", "List what confined commands made in protected places, which was moved aside", "list_"),
+        alone=Command(
+            "aside", "List what was moved aside because a confined command made it in a protected place", "list_"
+        ),
     ),
     "review": Group(
-        "List the reviews that are due or overdue, with what the ledger says of each agent's use",
+        "List the reviews that are due or overdue, with each agent's use according to the ledger",
         {"sign": Command("review", "Sign a review: it is recorded in the ledger, with your name", "sign")},
         alone=Command(
             "review",
-            "List the reviews that are due or overdue, with what the ledger says of each agent's use",
+            "List the reviews that are due or overdue, with each agent's use according to the ledger",
             "list_",
         ),
     ),
@@ -279,7 +281,7 @@ COMMANDS: dict[str, Entry] = {
             ),
             "archive": Command(
                 "ledger.archive",
-                "Move old entries into a folder that `remit ledger verify DIR` verifies alone",
+                "Move old entries into a folder that `remit ledger verify DIR` can verify without the log",
             ),
             "stream": Command(
                 "ledger.stream",

@@ -24,7 +24,7 @@ def command(
 ) -> int:
     """Show the tools that an agent can see, with their arguments and limits.
 
-    It sees a tool if some call of it could be allowed, asked or not.
+    It sees a tool if some call could be allowed, with or without a question.
 
     Example: `remit tools --agent builder`
     """

@@ -53,7 +53,8 @@ def _add(to: typer.Typer, commands: dict[str, Entry], words: Collection[str] | N
     for name, entry in commands.items():
         real = words is None or name in words
         if isinstance(entry, Command):
-            to.command(name, help=None if real else entry.help)(as_typer(function_of(entry)) if real else _nothing)
+            made = as_typer(function_of(entry)) if real else _nothing
+            to.command(name, help=None if real else entry.help, short_help=entry.help)(made)
             continue
         about = (
             inspect.cleandoc(_documented(function_of(entry.alone).__doc__ or ""))
@@ -81,7 +82,7 @@ def _callback(group: Group, name: str, *, real: bool) -> Callable[..., Any]:
         if context.invoked_subcommand is None:
             return function(**given)
         if any(value != signature.parameters[key].default for key, value in given.items()):
-            raise InputError(f"options of `{context.invoked_subcommand}` stand behind it")
+            raise InputError(f"options of `{context.invoked_subcommand}` go after it")
         return 0
 
     first = inspect.Parameter("context", inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=typer.Context)

@@ -27,7 +27,7 @@ _CODES = (
     ("1", "the policy has problems, or its tests fail, or the ledger is not verified"),
     ("2", "bad usage, or input that can't be read"),
     ("3", "a decision that --fail-on names"),
-    ("70", "an error of Remit itself"),
+    ("70", "an internal error"),
 )
 
 

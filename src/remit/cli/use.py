@@ -25,11 +25,13 @@ def command(
         str, Option("--since", metavar="TIME", help="Look at calls from then on: 90d, 12h, or a moment.")
     ] = "90d",
     agent: AgentOption = None,
-    often: Annotated[int, Option("--often", min=1, help="So many denials of one kind are too narrow a rule.")] = OFTEN,
+    often: Annotated[
+        int, Option("--often", min=1, help="How many denials of one kind count as too narrow a rule.")
+    ] = OFTEN,
     policy: PolicyOption = None,
     json: JsonOption = False,
 ) -> int:
-    """Show what was used of what the policy allows: never used, only read, denied, too coarse, too narrow.
+    """Show how much of what the policy allows was used: never, only to read, denied, too coarse, too narrow.
 
     Examples: `remit usage`, `remit usage --since 30d --agent builder`
     """

@@ -114,7 +114,7 @@ class _Binding:
         known = [*tools.values(), *self.policy.tools.values()]
         for what in caller.daily_sum:
             if not any(what.removeprefix(f"{tool.name}.") in tool.args for tool in known):
-                text = f"`{shown(what)}` is no argument of a tool that could be added up"
+                text = f"`{shown(what)}` is not an argument of a tool that could be summed"
                 self.reader.fail(caller.at, "unknown-argument", text, "write tool.argument, such as send_money.amount")
         alone = caller.issues_alone
         if alone is not None:

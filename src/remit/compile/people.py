@@ -84,5 +84,5 @@ def _check_limits(
                 reader.fail(person.at, "unknown-label", what)
         for what in one.amount:
             if not any(what.removeprefix(f"{tool.name}.") in tool.args for tool in tools):
-                text = f"`{shown(what)}` is no argument of a tool"
+                text = f"`{shown(what)}` is not an argument of a tool"
                 reader.fail(person.at, "unknown-argument", text, "write tool.argument, such as send_money.amount")

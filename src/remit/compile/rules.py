@@ -106,7 +106,7 @@ class RuleResolver:
         argument = tool.args.get(arg)
         if argument is None:
             hint = did_you_mean(arg, tool.args)
-            self.reader.fail(at, "undeclared-argument", f"`{shown(arg)}` is no argument of `{tool.name}`{hint}")
+            self.reader.fail(at, "undeclared-argument", f"`{shown(arg)}` is not an argument of `{tool.name}`{hint}")
             return
         wanted = _wanted(kind_of(argument.kind), condition)
         if wanted is not None:

@@ -96,7 +96,7 @@ class Aside:
         for one in self._all():
             if one.id == name:
                 return one
-        raise AsideError(f"nothing lies aside as `{shown(name)}`", code="unknown-aside", help="see `remit aside`")
+        raise AsideError(f"nothing was moved aside as `{shown(name)}`", code="unknown-aside", help="see `remit aside`")
 
     def restore(self, one: Kept) -> None:
         """Puts it back where it lay. Raises AsideError if something lies there now, or its folder is gone."""
@@ -112,7 +112,7 @@ class Aside:
             way = _opened(one.root, folders)
             try:
                 if _there(name, way):
-                    raise AsideError(f"something lies at `{shown(one.path)}` now", code="aside-occupied")
+                    raise AsideError(f"there is something at `{shown(one.path)}` now", code="aside-occupied")
                 _moved(f"{self._folder / one.id}/thing", name, None, way)
             finally:
                 os.close(way)

@@ -34,7 +34,7 @@ def judge(steps: Sequence[Step], bounds: Bounds, sealed: Sequence[str], since: i
         named = ", ".join(f"`{shown(path)}`" for path in (protected or refused)[:MOST_NAMED])
         more = f" and {len(refused) - MOST_NAMED} more" if len(refused) > MOST_NAMED else ""
         why = "is protected" if protected else "may not be written"
-        raise NotCommitted(f"{named}{more} {why}; nothing that the command changed was taken over")
+        raise NotCommitted(f"{named}{more} {why}; none of the command's changes were applied")
     for step in steps:
         if step.was is not None and step.was[-1] > since and not (step.how == "mode" and stat.S_ISDIR(step.was[0])):
             raise NotCommitted(_meanwhile(step.path))
@@ -85,7 +85,7 @@ def _admits(step: Step, bounds: Bounds, sealed: Sequence[str]) -> bool:
 
 
 def _meanwhile(path: str) -> str:
-    return f"`{shown(path)}` was changed by somebody else meanwhile; nothing that the command changed was taken over"
+    return f"`{shown(path)}` was changed by somebody else meanwhile; none of the command's changes were applied"
 
 
 class _Work:

@@ -103,7 +103,7 @@ class _Walk:
             if self.linked and aliases:
                 self.aliases()
         except OSError as error:
-            raise Unconfinable(f"can't look at `{shown(self.root)}`: {error.strerror}") from error
+            raise Unconfinable(f"can't inspect `{shown(self.root)}`: {error.strerror}") from error
         return self.seen
 
     def visit(self, directory: str, *, writable: bool) -> None:

@@ -50,7 +50,7 @@ class Bounds(msgspec.Struct, frozen=True):
 
 
 class Finished(msgspec.Struct, frozen=True):
-    """What became of a program."""
+    """The result of a program."""
 
     words: tuple[str, ...]
     code: int | None

@@ -82,7 +82,7 @@ class Ran(msgspec.Struct, frozen=True):
     @property
     def messages(self) -> tuple[str, ...]:
         """For the agent, a line each."""
-        late = ("Remit: the command took longer than it may, and was ended",) if self.timed_out else ()
+        late = ("Remit: the command exceeded its time limit and was ended",) if self.timed_out else ()
         return (*(one.message for one in self.findings), *self.refused, *self.hints, *late)
 
 
@@ -422,5 +422,7 @@ def hints(err: str, profile: Profile, place: Place) -> tuple[str, ...]:
             if protected.top(below) is not None:
                 kept[f"Remit: `{shown(below, 200)}` is protected; the command could not write it"] = None
             elif (word in surely or word.startswith(f"{root}/")) and not admits.writes(below):
-                other[f"Remit: `{shown(below, 200)}` is not among what may be written; the command could not"] = None
+                other[
+                    f"Remit: `{shown(below, 200)}` may not be written by this agent; the command could not write it"
+                ] = None
     return (*kept, *other)[:MAX_HINTS]

@@ -52,7 +52,7 @@ class Finding(msgspec.Struct, frozen=True, omit_defaults=True):
     @property
     def message(self) -> str:
         """For the agent and for people."""
-        moved = f"; it was moved aside (`remit aside restore {self.aside}` puts it back)" if self.aside else ""
+        moved = f"; it was moved aside (`remit aside restore {self.aside}` restores it)" if self.aside else ""
         return f"Remit: `{shown(self.path, 200)}` {self.what}{moved}"
 
 
@@ -144,7 +144,7 @@ class Before:
                 continue
             outer.append(path)
             if self._is_held(path):
-                yield _Told(Finding("protected-changed", printable(path), "is protected, and came meanwhile"))
+                yield _Told(Finding("protected-changed", printable(path), "is protected, and appeared meanwhile"))
             else:
                 yield self._out_of_the_way("protected-made", path, "is protected, and the command made it", made)
 
@@ -155,7 +155,7 @@ class Before:
         for path, folder in self.above.items():
             if _identity(f"{self.root}/{path}") != folder:
                 replaced.append(path)
-                what = "is not the directory any more that was there before the run, and something protected lies in it"
+                what = "is no longer the directory that was there before the run, and something protected lies in it"
                 yield _Told(Finding("protected-moved", printable(path), what, stops=True))
         for path, old in self.contents.items():
             new = now.get(path)
@@ -167,9 +167,9 @@ class Before:
             elif not same(old, new):
                 yield _Told(_changed(path, "is protected, and was changed meanwhile", old, new))
             elif old.identity != new.identity:
-                yield _Told(_changed(path, "is protected, and was replaced by the same meanwhile", old, new))
+                yield _Told(_changed(path, "is protected, and was replaced by an identical one meanwhile", old, new))
         for path in now.keys() - self.contents.keys():
-            yield _Told(Finding("protected-changed", printable(path), "is protected, and came meanwhile"))
+            yield _Told(Finding("protected-changed", printable(path), "is protected, and appeared meanwhile"))
         linked = {(c.identity.device, c.identity.inode): p for p, c in now.items() if c.names > 1}
         for name, inode in names_of(self.root, linked, self.protected).items() if linked else ():
             what = f"is another name of `{shown(linked[inode], 120)}`, which is protected"
@@ -185,7 +185,7 @@ class Before:
                     what = f"is a repository that may run programs when a person works in it: {why}"
                     yield self._out_of_the_way("git-repository", path, what, made)
             elif old != found:
-                what = "is not the repository any more that was there before the run"
+                what = "is no longer the repository that was there before the run"
                 yield _Told(Finding("git-repository", printable(path), what, stops=True))
         for path in _work_trees(self.root, after.repositories) - self.work_trees:
             git, _, name = path.rpartition("/worktrees/")
@@ -231,7 +231,7 @@ class Before:
             what = "leads git to objects or a history of another place"
             yield self._out_of_the_way("git-objects", f"{state.path}/{name}", what, made)
         for name in found.objects:
-            what = "is not the object that its name says"
+            what = "is not the object that its name promises"
             yield self._out_of_the_way("git-objects", f"{state.path}/{name}", what, made)
 
     # Helpers
@@ -339,7 +339,7 @@ class _Setuid:
                 handle = os.open(f"{self._root}/{self._path}", os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
                 try:
                     os.fchmod(handle, stat.S_IMODE(self._mode) & ~(stat.S_ISUID | stat.S_ISGID))
-                    what += "; that was taken from it"
+                    what += "; that was removed"
                 finally:
                     os.close(handle)
             except OSError as error:

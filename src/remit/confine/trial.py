@@ -26,7 +26,7 @@ REASONS = (
     ("No space left on device", "user namespaces are switched off: sysctl user.max_user_namespaces=15000"),
     (
         "Can't mount proc",
-        "this is inside of another container: start that one with --security-opt systempaths=unconfined",
+        "this is inside another container: start that one with --security-opt systempaths=unconfined",
     ),
     (
         "No permissions to create",

@@ -141,7 +141,7 @@ def _marks(source: str, path: str) -> frozenset[str]:
             raise
         return frozenset()
     if not found.isdisjoint(UNKNOWN):
-        raise NotCommitted(f"what the overlay says of `{shown(path)}` is not known here")
+        raise NotCommitted(f"`{shown(path)}`: an unknown kind of entry in the overlay")
     return found
 
 

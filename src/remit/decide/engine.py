@@ -249,18 +249,18 @@ def _allow(case: Case, would: Objection | None = None) -> Decision:
 def malformed(call: Call) -> str | None:
     """What is wrong with the shape of a call; None if nothing is."""
     if type(call.args) is not dict:
-        return "the arguments are no object"
+        return "the arguments are not an object"
     for name in call.args:
         if type(name) is not str:
-            return "the arguments are no object"
+            return "the arguments are not an object"
     if type(call.context) is not Context:
-        return "the context is no context"
+        return "the context is malformed"
     statement = call.statement
     if statement is not None:
         if type(statement) is not Statement:
-            return "the statement is no statement"
+            return "the statement is malformed"
         if not statement.well_formed:
-            return "the statement has something else than text"
+            return "the statement contains something other than text"
     return None
 
 

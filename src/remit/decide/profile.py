@@ -130,12 +130,12 @@ def confined(case: Case) -> Objection | None:
     found = _profile(case)
     lacking = sorted(found.needs - case.facts.confined)
     if lacking:
-        words = ", ".join(_LACKING[one] for one in lacking)
+        words = " or ".join(_LACKING[one] for one in lacking)
         if mode == "preferred":
-            case.trace.append(Unconfined(f"nothing here can hold {words}"))
+            case.trace.append(Unconfined(f"nothing on this machine can {words}"))
             return None
         remedy = Remedy("`remit status` says what is missing here and how to get it")
-        reason = f"{case.call.agent} runs commands only confined, and nothing here can hold {words}"
+        reason = f"{case.call.agent} runs commands only confined, and nothing on this machine can {words}"
         return case.deny("confine-unavailable", reason, rule=case.cell.caller.at, remedy=remedy)
     network = found.network.mode != "open"
     case.held = Held(
@@ -162,10 +162,10 @@ def _keeps_machine(found: Profile, case: Case) -> bool:
 
 
 _LACKING = {
-    "write": "what they write",
-    "read": "what they read",
-    "network": "them off the network",
-    "hosts": "them to the places that the rules name",
+    "write": "limit what they write",
+    "read": "limit what they read",
+    "network": "keep them off the network",
+    "hosts": "limit them to the places that the rules name",
 }
 
 

@@ -48,8 +48,8 @@ def protected(case: Case) -> Objection | None:
                     or _could_be_above(whole, unit, case)
                     or any(_is_protected(paths, guess, guarded, lost=True) for guess in told)
                 ):
-                    reason = f"{shown(unit.text)} may be protected, and its place can't be told; name it below the root"
-                    return case.deny("protected", reason)
+                    why = "may be protected, and its location is unknown; give a path below the root"
+                    return case.deny("protected", f"{shown(unit.text)} {why}")
         elif (
             unit.kind == "path"
             and unit.effects
@@ -63,7 +63,7 @@ def protected(case: Case) -> Objection | None:
             name = paths.instruction(unit)
             if name is not None and not case.cell.names_file(name):
                 reason = (
-                    f"{shown(unit.text)} is read to models unasked, so only a rule that names it lets it be changed"
+                    f"{shown(unit.text)} is read to models unasked, so only a rule that names it permits changing it"
                 )
                 return case.deny("protected", reason)
     return None

@@ -69,8 +69,8 @@ def questions(case: Case) -> Objection | None:
 
 
 _MISSING = {
-    "statement": "say your intent, why, and the consequences",
-    "task": "whoever asked for it can't approve it, so it has to belong to a task that a person issued",
+    "statement": "state your intent, the reason, and the consequences",
+    "task": "the person who asked for it can't approve it, so it must belong to a task that a person issued",
     "people": "not enough people may approve it",
 }
 
@@ -116,11 +116,11 @@ def _target(case: Case) -> AskReason | None:
         reason = f"`{shown(unit.text, 60)}` would change {shown(seen)}, which is protected"
     else:
         command = shown(unit.text, 60)
-        reason = f"the text doesn't tell which files `{command}` would {what}: something protected could be one"
+        reason = f"the text doesn't tell which files `{command}` would {what}: something protected could be among them"
         if unit.implied and unit.text.split()[:2] == ["git", "pull"]:
             reason += "; `git fetch`, then `git merge`, shows which"
         elif unit.text == "…":  # what xargs is fed
-            reason += "; names that end in NUL, as of `find -print0 | xargs -0`, can be told"
+            reason += "; end names in NUL, as in `find -print0 | xargs -0`"
     return AskReason(HUMAN, "target-unknown", reason, by_person=True)
 
 
@@ -146,7 +146,7 @@ def _asked(case: Case) -> list[AskReason]:
         found.append(target)
     if case.cell.tool.confirm:
         tool = case.cell.tool
-        found.append(AskReason(HUMAN, "confirm-asks", f"{tool.name} is confirmed by a person each time", tool.at))
+        found.append(AskReason(HUMAN, "confirm-asks", f"a person confirms each call of {tool.name}", tool.at))
     return found
 
 
@@ -222,7 +222,7 @@ def _answers(case: Case) -> tuple[Objection | None, set[str], set[str]]:
 
         able = set(approvers(case))
     if case.digest is None:
-        raise ValueError("nobody can tell which approvals are of this call")
+        raise ValueError("it is unclear which approvals belong to this call")
     digest = case.digest(case.cell.rulebook.hash)
     for approval in case.facts.approvals:
         if approval.digest != digest or approval.by == case.call.agent:
@@ -255,7 +255,7 @@ def _check_json(value: object) -> None:
     if type(value) is dict:
         for key, one in value.items():
             if type(key) is not str:
-                raise TypeError("an object has a key that is no text")
+                raise TypeError("an object has a key that is not text")
             _check_json(one)
     elif type(value) is list:
         for one in value:

@@ -8,11 +8,14 @@ from typing import Any
 from remit.decide.case import Case
 from remit.decide.grid import Bound, Cell
 from remit.model.decision import Remedy
+from remit.model.terms import EFFECTS
 from remit.model.text import did_you_mean, shown
 from remit.scopes.interface import Unit
 from remit.scopes.kinds import kind_of
 
 _LONGEST = 128
+_DEEDS = frozenset(("read", "write", "delete"))
+"""Effects whose name is what is done to a target."""
 
 
 def limited(cell: Cell, bounds: list[Bound]) -> str:
@@ -23,7 +26,7 @@ def limited(cell: Cell, bounds: list[Bound]) -> str:
     if not bounds:
         return f"{name} may not use {tool}"
     if not texts:
-        return f"{tool} stays below the root for {name}"
+        return f"{name} may use {tool} only below the root"
     return f"{tool} is limited to {' or '.join(text.removeprefix('path ') for text in texts)} for {name}"
 
 
@@ -50,6 +53,19 @@ def because(bound: Bound, unit: Unit, case: Case) -> str:
     return f": {shown(reason)}" if reason else ""
 
 
+def touching(unit: Unit) -> str:
+    """What of a text meets a limit, to follow the limit: `; it would write src/a.py`. Empty for a plain argument."""
+    what = f"`{shown(unit.text, 60)}`"
+    if unit.untold:
+        return f"; the text doesn't tell what {what} touches"
+    if kind_of(unit.kind).language:
+        return f": {what}"
+    if unit.derived:
+        deeds = " and ".join(effect for effect in EFFECTS if effect in unit.effects & _DEEDS)
+        return f"; it {'could' if unit.wide else 'would'} {deeds or 'touch'} {what}"
+    return ""
+
+
 def limited_text(cell: Cell, bounds: list[Bound], unit: Unit) -> str:
     """The part of a text that was too much, and what would be allowed."""
     matchers = [part for bound in bounds if (part := bound.judge.parts.get(unit.kind)) is not None]
@@ -71,7 +87,7 @@ def permit_remedy(cell: Cell, unit: Unit, bounds: list[Bound], case: Case) -> Re
     if near is not None or not limits:
         scope = kind.scope_for(unit, near.rule.scope.parts.get(unit.kind) if near is not None else None)
     if limits and not scope:
-        return Remedy(f"other arguments, or a person changes the limit at {(near or limits[0]).rule.at}")
+        return Remedy(f"use other arguments, or have a person change the limit at {(near or limits[0]).rule.at}")
     if scope is None:
         return Remedy(kind.no_scope.format(caller=caller.name))
     kept = [f"{key}: {_flow(value)}" for key, value in _other_limits(near, unit.kind)]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from remit.decide.case import Case, Objection
 from remit.decide.grid import Bound, Cell, bind, bind_entries
-from remit.decide.reasons import because, limited, limited_text, permit_remedy, unmet_limits
+from remit.decide.reasons import because, limited, limited_text, permit_remedy, touching, unmet_limits
 from remit.model.decision import Obligation, Remedy
 from remit.model.policy import Caller, Reserved
 from remit.model.terms import MAX_CHAIN, UNDERSTOOD, UNKNOWN
@@ -60,12 +60,12 @@ def prohibited(cell: Cell, case: Case) -> Objection | None:
         if unit is not None:
             unsure = bound.judge.touches(context, case.values, sure_units(case)) is None
             if unsure and holds(case, bound.judge):
-                case.note(3, f"held by the kernel: {bound.line}")
+                case.note(3, f"enforced by the kernel: {bound.line}")
                 continue
             scope = bound.judge.describe()
             what = f" ({scope})" if scope else ""
             case.note(3, f"prohibited by {bound.line}")
-            reason = f"{name} may not use {cell.tool.name}{what}"
+            reason = f"{name} may not use {cell.tool.name}{what}{touching(unit)}"
             return case.deny("may-not", reason, rule=bound.rule.at, unsure=unsure)
     entry, unsure = cell.reserved, False
     if entry is None and cell.reserved_urls:
@@ -168,7 +168,7 @@ def permitted(cell: Cell, case: Case) -> Objection | None:
         if unmet is not None:
             demand, bound = unmet
             reason = f"{cell.tool.name} is not permitted for {cell.caller.name}: {demand}"
-            remedy = Remedy(f"other arguments, or a person changes the limit at {bound.rule.at}")
+            remedy = Remedy(f"use other arguments, or have a person change the limit at {bound.rule.at}")
             return case.deny("not-permitted", reason, remedy=remedy, unsure=unsure)
         reason = limited_text(cell, bounds, unit) if kind_of(unit.kind).language else limited(cell, bounds)
         remedy = permit_remedy(cell, unit, bounds, case)
@@ -231,7 +231,7 @@ def _hand_overs(case: Case) -> Objection | None:
     for giver, taker in pairwise(line):
         one, two = book.callers.get(giver), book.callers.get(taker)
         if one is None or two is None or not one.enabled or not present(case, one):
-            return case.deny("broken-chain", f"{shown(giver)} is no agent that could hand work on")
+            return case.deny("broken-chain", f"{shown(giver)} is not an agent that could hand work on")
         if not hands_to(one, two):
             remedy = Remedy(f"add {taker} to delegates_to of {giver}")
             return case.deny("broken-chain", f"{giver} may not hand work to {taker}", rule=one.at, remedy=remedy)
@@ -419,9 +419,7 @@ def _locks(cell: Cell, case: Case) -> Objection | None:
                 free = may.matches(unit.value) and not any(avoid.matches(form) for form in forms(unit))
             if not free:
                 where = ", ".join(caller.locks.may) or "nothing"
-                reason = f"{caller.name} may write and delete only {where}"
-                if unit.untold:
-                    reason += f"; the text doesn't tell where `{shown(unit.text, 60)}` goes"
+                reason = f"{caller.name} may write and delete only {where}{touching(unit)}"
                 return case.deny("locked", reason, rule=caller.at, unsure=bool(unit.untold))
     return None
 

@@ -32,7 +32,7 @@ def with_entry(text: str, key: str, entry: str) -> str:
     """
     root = parse(text, "policy")
     if key in root.value and root.value[key].kind is not LIST:
-        raise ValueError(f"`{key}` is no list")
+        raise ValueError(f"`{key}` is not a list")
     mark = _MARK if text.startswith(_MARK) else ""
     body = text.removeprefix(_MARK)
     end = next((end for end in _ENDS if end in body), "\n")
@@ -117,7 +117,7 @@ def with_value(text: str, path: tuple[str, ...], key: str, value: str) -> str:
     for name in path:
         node = _under(node, name)
     if not isinstance(node, yaml.MappingNode) or not node.value:
-        raise ValueError(f"`{'.'.join(path)}` is no mapping")
+        raise ValueError(f"`{'.'.join(path)}` is not a mapping")
     found = _under(node, key)
     if found is not None:
         start, end = found.start_mark.index, found.end_mark.index

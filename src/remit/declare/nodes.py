@@ -149,7 +149,7 @@ def _special(event: Any, source: str) -> PolicyError:
         text, sign = f"&{event.anchor}", "&"
     else:
         text, sign = str(event.tag).replace("tag:yaml.org,2002:", "!!"), "!"
-    meant = "; anchors and aliases are no part of a policy: what agents share is a role" if sign in "*&" else ""
+    meant = "; a policy has no anchors and aliases: use a role for what agents share" if sign in "*&" else ""
     return _refused("unquoted", f"unquoted `{sign}` at the start of a value", at, f'quote it: "{shown(text)}"{meant}')
 
 

@@ -292,10 +292,10 @@ class Rules(Shape):
             if " " in key and value.kind is SCALAR:
                 text = f"{key}: {value.value}" if value.value else key
                 help = f'an entry with `: ` in it must be quoted: "{shown(text)}"'
-                reader.fail(at, "unquoted", f"`{shown(key)}` is no tool or toolset", help)
+                reader.fail(at, "unquoted", f"`{shown(key)}` is not a tool or toolset", help)
                 continue
             if NamePattern.pattern is not None and not NamePattern.pattern.fullmatch(key):
-                reader.fail(at, "bad-name", f"`{shown(key)}` is no tool or toolset")
+                reader.fail(at, "bad-name", f"`{shown(key)}` is not a tool or toolset")
                 continue
             if value.kind is SCALAR and value.scalar() is None:
                 rules.append(Rule(self.verb, (key,), at=at))

@@ -161,7 +161,7 @@ def _tool(values: dict[str, Any], node: Node, reader: Reader) -> Any:
         nonlocal bad
         bad = True
         hint = did_you_mean(name, args)
-        reader.fail(node.value[key].at, "undeclared-argument", f"`{shown(name)}` is no argument of this tool{hint}")
+        reader.fail(node.value[key].at, "undeclared-argument", f"`{shown(name)}` is not an argument of this tool{hint}")
 
     for name in optional:
         if name not in args:
@@ -180,7 +180,7 @@ def _tool(values: dict[str, Any], node: Node, reader: Reader) -> Any:
         if does.arg is not None and does.arg not in args:
             bad = True
             hint = did_you_mean(does.arg, args) or "; a fixed reach contains `*` or `/`"
-            reader.fail(at, "undeclared-argument", f"`{shown(does.arg)}` is no argument of this tool{hint}")
+            reader.fail(at, "undeclared-argument", f"`{shown(does.arg)}` is not an argument of this tool{hint}")
         elif does.arg is not None and not kind_of(args[does.arg].kind).bears(does.effect):
             bad = True
             message, help = unjudged(does.effect, does.arg, args[does.arg])

@@ -346,7 +346,7 @@ def _try_scope(section: Section, rule: Rule, limit: str | None, kind: str, paths
 
 def _policy(sections: Sequence[Section], pack: str | None, main: str) -> str:
     lines = [
-        "# A draft by `remit init`, from what this repository says. A comment behind a line names its source.",
+        "# A draft by `remit init`, from what this repository says. A comment after a line names its source.",
         "# It is never wider than that. `remit check` tests it; `remit activate` puts it in force.",
         "remit: 1",
     ]

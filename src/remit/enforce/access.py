@@ -61,8 +61,8 @@ class _Seen(msgspec.Struct, frozen=True):
 class ToolAccess:
     """The tools and callers of a policy, and those that a program registers while it runs.
 
-    What is registered goes through the same checks as the policy: an unknown key, a second tool of a name, or a `never`
-    that would no longer hold raises PolicyError, and everything stays as it was. Threads may share one.
+    A registration goes through the same checks as the policy: an unknown key, a duplicate tool name, or a `never`
+    that would no longer hold raises PolicyError, and nothing changes. Threads may share one.
     """
 
     def __init__(self, policy: str | os.PathLike[str] | Mapping[str, Any]) -> None:

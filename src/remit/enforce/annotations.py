@@ -247,7 +247,7 @@ def _class(kind: type, args: tuple[Any, ...], seen: tuple[Any, ...]) -> Codec:
         return _attrs(kind, seen)
     if kind.__name__ == "EmailStr" and kind.__module__.startswith("pydantic"):
         return Text("email")
-    raise NoCodec(f"{_name(kind)} is no type that can be judged", _INSTEAD.get(kind.__name__, _OTHERWISE))
+    raise NoCodec(f"{_name(kind)} is not a type that can be judged", _INSTEAD.get(kind.__name__, _OTHERWISE))
 
 
 def _is_path(kind: Any) -> bool:
@@ -495,7 +495,7 @@ def _decimal(value: decimal.Decimal) -> int | float:
 
 def _from_decimal(data: Any) -> decimal.Decimal:
     if type(data) is str:
-        raise ValueError("a number is no text")
+        raise ValueError("a number is not text")
     return decimal.Decimal(repr(data))
 
 

@@ -39,7 +39,7 @@ def lines(file: BinaryIO) -> Iterator[bytes | None]:
             if line.strip():
                 yield line
     except (OSError, ValueError) as error:
-        raise InputError(f"the calls can't be read on: {getattr(error, 'strerror', None) or error}") from None
+        raise InputError(f"the remaining calls can't be read: {getattr(error, 'strerror', None) or error}") from None
 
 
 def answer(known: CallFacts, line: bytes | None) -> tuple[Decision, str | None]:

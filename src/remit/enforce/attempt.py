@@ -160,7 +160,7 @@ class Enforcer:
             self.record_left()
         if type(call.agent) is not str or type(call.tool) is not str:
             yield MAY_WAIT
-            return self.refuse(call, refusal(call, "malformed-call", "the agent and the tool are no names"))
+            return self.refuse(call, refusal(call, "malformed-call", "the agent and the tool must be names"))
         kind = (call.agent, call.tool)
         quick = kind in ground.harmless and carrier.knows_task and call.context.capsule is None
         if not quick or kind not in ground.pathless or self.reads:
@@ -245,7 +245,7 @@ class Enforcer:
                     decision = decide(rulebook, call, facts)
             return Judged(_placed(decision.for_call(call.args), facts), call, facts, rulebook)
         except StoreError as error:
-            found = refusal(call, "store-unavailable", f"what is known can't be looked up: {error}")
+            found = refusal(call, "store-unavailable", f"facts can't be looked up: {error}")
         except Exception as error:
             found = _broken(call, error, "the call could not be judged")
         return Judged(found, call, NO_FACTS, rulebook)
@@ -466,7 +466,7 @@ class Enforcer:
             found = self.judge(call, rulebook).decision
             seen[:] = mark
         except Exception as error:
-            found = _broken(call, error, "nobody can tell whether the call may go on")
+            found = _broken(call, error, "it is unclear whether the call may continue")
         if found.verdict is DENY and decision.would is None:
             raise CallDenied(found)
 

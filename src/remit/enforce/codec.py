@@ -219,7 +219,7 @@ class Coded(Leaf):
         except Unfit:
             raise
         except Exception as error:
-            raise Unfit(f"is no {self._what} that can be written down ({type(error).__name__})") from None
+            raise Unfit(f"is not {self._what} that can be written down ({type(error).__name__})") from None
         return _writable(str.__str__(data)) if isinstance(data, str) else data
 
     def read(self, data: Any) -> Any:

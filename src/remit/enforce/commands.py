@@ -81,7 +81,7 @@ def shell_tool(rulebook: Rulebook, agent: str, name: str | None) -> tuple[str, s
         name = rulebook.book.aliases.get(name, name)
         if name not in shells:
             known = did_you_mean(name, shells)
-            raise GuardError(f"`{shown(name)}` is no tool that runs commands{known}", code="no-shell-tool")
+            raise GuardError(f"`{shown(name)}` is not a tool that runs commands{known}", code="no-shell-tool")
         return name, shells[name]
     usable = shells
     if len(shells) > 1 and agent in rulebook.book.callers:
@@ -89,7 +89,7 @@ def shell_tool(rulebook: Rulebook, agent: str, name: str | None) -> tuple[str, s
     if len(usable) != 1:
         which = ", ".join(sorted(usable or shells)) or "none"
         help = "say which: `guard.run(…, tool=…)`" if shells else "declare one, with an argument of the kind `shell`"
-        raise GuardError(f"which tool runs commands can't be told: {which}", code="no-shell-tool", help=help)
+        raise GuardError(f"it is unclear which tool runs commands: {which}", code="no-shell-tool", help=help)
     return next(iter(usable.items()))
 
 
@@ -194,7 +194,7 @@ class CommandCarrier(Carrier):
         try:
             profile = profile_of_call(judged.rulebook, judged.call, judged.facts)
             if duty is not None and duty.value != profile.digest:
-                raise Unconfinable("the profile is not the one by which the command was allowed")
+                raise Unconfinable("the profile is not the one under which the command was allowed")
             place, session = self._place, self._commands.session(judged.call.agent, profile.network)
             if session is not None:
                 place = msgspec.structs.replace(place, join=session.words, proxy=session.variables)

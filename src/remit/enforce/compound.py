@@ -244,7 +244,7 @@ class Record(Codec):
         try:
             return self.make(values)
         except Exception as error:
-            raise Unfit(f"is no {self.what} ({type(error).__name__})") from None
+            raise Unfit(f"is not a valid {self.what} ({type(error).__name__})") from None
 
     def read(self, data: Any) -> Any:
         if type(data) is not dict:

@@ -29,7 +29,7 @@ def tools_within(rulebook: Rulebook, agent: str) -> list[str]:
 def check_tools(rulebook: Rulebook, agent: str, tools: Iterable[str]) -> None:
     """Raises InvalidToolError for the first tool that is unknown, else for the first that the agent may not use.
 
-    GuardError for an agent that nobody knows. That a tool passes here is no permission: each call is decided.
+    Raises GuardError for an unknown agent. Passing here is no permission: each call is still decided.
     """
     known, aliases, wanted = tools_of(rulebook), rulebook.book.aliases, list(tools)
     for tool in wanted:

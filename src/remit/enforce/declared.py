@@ -403,7 +403,9 @@ def name_of(function: Any) -> str:
     inner = function.func if isinstance(function, functools.partial) else function
     found = getattr(inner, "__name__", None) or type(inner).__name__
     if not str(found).replace("_", "a").isalnum():
-        raise GuardError(f"`{found}` is no name for a tool", code="bad-tool", help='name it: guard.tool("name")')
+        raise GuardError(
+            f"`{found}` is not a valid name for a tool", code="bad-tool", help='name it: guard.tool("name")'
+        )
     return str(found)
 
 

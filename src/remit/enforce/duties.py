@@ -41,7 +41,7 @@ class Duties:
             _create(path)
         except FileExistsError:
             self.undo()
-            raise GuardError("the file is there already, and only new ones may be created", code="not-new") from None
+            raise GuardError("the file exists already, and only new ones may be created", code="not-new") from None
         except OSError as error:
             self.undo()
             raise GuardError(f"the file can't be created: {error.strerror}", code="not-new") from None

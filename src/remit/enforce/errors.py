@@ -21,11 +21,11 @@ class CallRefused(RemitError):
 
 
 class CallDenied(CallRefused):
-    """It may not run."""
+    """The call may not run."""
 
 
 class CallPending(CallRefused):
-    """It may run once somebody has answered; `approval` is what they answer."""
+    """The call may run once somebody has answered; `approval` is the id of the question."""
 
     @property
     def approval(self) -> str | None:
@@ -34,7 +34,7 @@ class CallPending(CallRefused):
 
 
 class Refused:
-    """In the place of a result, where the caller prefers that to an error."""
+    """Returned in place of a result, with `refusals="return"`. Falsy."""
 
     __slots__ = ("decision",)
 
@@ -49,13 +49,13 @@ class Refused:
 
 
 class GuardError(RemitError):
-    """A guard that is used in a way that it can't be."""
+    """A guard that is used wrongly."""
 
     code = "bad-guard"
 
 
 class InvalidToolError(GuardError, ValueError):
-    """An agent is made with a tool that is unknown, or that it may not use."""
+    """An agent is created with a tool that is unknown, or that it may not use."""
 
     code = "unknown-tool"
 
@@ -76,4 +76,4 @@ def _listed(names: list[str]) -> str:
 
 
 class NotActivated(UserWarning):
-    """A policy file was edited, and nobody has activated it: the one that was activated stays in force."""
+    """A policy file was edited but not activated: the activated policy stays in force."""

@@ -1,4 +1,4 @@
-"""Guard: the only road to a tool. Decide, ask and wait or refuse, record, run, record how it ended.
+"""Guard: every tool call goes through it. It decides, asks and waits or refuses, records, runs, records the outcome.
 
 guard = Guard("remit.yaml")
 
@@ -77,7 +77,7 @@ def _warn(fault: str) -> None:
 
 
 class Guard:
-    """One program's way to its tools. Safe to use from many threads and tasks."""
+    """Puts a program's tools behind a policy. Safe to use from many threads and tasks."""
 
     def __init__(
         self,
@@ -352,9 +352,9 @@ class Guard:
         version: str | None = None,
         streams: bool = False,
     ) -> Callable[[Callable[P, R]], Callable[P, R]]:
-        """Declares a function as a tool; calling it then passes the guard. Raises GuardError for what can't be one.
+        """Declares a function as a tool; its calls then go through the guard. Raises GuardError if it can't be a tool.
 
-        With `streams` an iterator that it returns is part of the call, as generators always are.
+        With `streams`, an iterator that it returns is part of the call, as generators always are.
         """
         if name is not None and not isinstance(name, str):  # `@guard.tool` alone would be given the function
             raise GuardError("`@guard.tool` needs parentheses", code="bad-tool", help="write `@guard.tool(does=…)`")
@@ -433,7 +433,7 @@ class Guard:
         return passed
 
     def tools_for(self, agent: str) -> list[dict[str, Any]]:
-        """The tools that the agent may see, as JSON Schema for a model's list. Raises GuardError for nobody we know."""
+        """The tools that the agent may see, as JSON Schema for a model. Raises GuardError for an unknown agent."""
         rulebook = self.rulebook
         caller = rulebook.book.callers.get(agent)
         if caller is None:
@@ -446,7 +446,7 @@ class Guard:
         return copy.deepcopy(found)
 
     def check_tools(self, agent: str, tools: Iterable[str]) -> None:
-        """For whoever makes an agent: raises InvalidToolError for a tool that is unknown or that it may not use."""
+        """Checks the tools of a new agent: raises InvalidToolError for one that is unknown or that it may not use."""
         check_tools(self.rulebook, agent, tools)
 
     def _visible(self, rulebook: Rulebook, agent: str) -> list[dict[str, Any]]:
@@ -472,9 +472,9 @@ class Guard:
         cwd: str | None = None,
         data_tier: int | None = None,
     ) -> AbstractContextManager[Acting]:
-        """Whatever is called within is called by this agent. Within another one it is a hand-over.
+        """Calls within the block are calls of this agent. A block within another agent's block is a hand-over.
 
-        A hand-over gets a capsule of its own below the giver's, which ends with the block, and takes over what is not
+        A hand-over gets its own capsule below the giver's, which ends with the block, and inherits what is not
         said here: session, mode, environment, cwd, data tier. Raises GrantError.
         """
         more = {"session": session, "mode": mode, "environment": environment, "cwd": cwd, "data_tier": data_tier}
@@ -489,7 +489,7 @@ class Guard:
     # Calls
 
     def call(self, tool: str, args: Mapping[str, Any] | None = None, *, statement: Statement | None = None) -> Any:
-        """Calls a tool by its name, as a model asks for it. Raises CallDenied and CallPending, or returns Refused."""
+        """Calls a tool by name, as a model does. Raises CallDenied and CallPending, or returns Refused."""
         try:
             declared, call = self._found(tool, args, statement)
         except Unfit as unfit:
@@ -501,7 +501,7 @@ class Guard:
     async def acall(
         self, tool: str, args: Mapping[str, Any] | None = None, *, statement: Statement | None = None
     ) -> Any:
-        """The same for async programs; waiting blocks nobody else."""
+        """`call` for async programs; waiting blocks no other task."""
         try:
             declared, call = self._found(tool, args, statement)
         except Unfit as unfit:
@@ -569,7 +569,7 @@ class Guard:
         bytes: int = 1_000_000,
         statement: Statement | None = None,
     ) -> Ran:
-        """Runs a command of the agent to its end, inside the limits that the policy gives it, and sweeps after it.
+        """Runs a command of the agent inside the limits that the policy gives it, waits for it, and sweeps afterwards.
 
         `command` is a text for bash, or words. It is a call of the policy's shell tool; `tool` says which where there
         are several. `agent` acts, if not the block around this. An exit code other than 0 is no error. Raises
@@ -593,7 +593,7 @@ class Guard:
         bytes: int = 1_000_000,
         statement: Statement | None = None,
     ) -> Ran:
-        """The same in an event loop. Cancelled, it ends the command and sweeps first."""
+        """`run` in an event loop. If it is cancelled, it ends the command and sweeps first."""
         with self._acting_as(agent):
             carrier = self._command(command, tool, statement)
             found = await wait_async(self._commands_of().enforcer.attempt(carrier))
@@ -611,7 +611,7 @@ class Guard:
         statement: Statement | None = None,
         **streams: Any,
     ) -> Running:
-        """Starts a command in the same way, as a process to talk to: a server, an interpreter, an MCP server.
+        """Starts a command as a process to talk to: a server, an interpreter, an MCP server.
 
         `streams` are options of `subprocess.Popen`: stdin, stdout, stderr, text, bufsize. When it has ended, it is
         swept and recorded.
@@ -630,9 +630,9 @@ class Guard:
         tool: str | None = None,
         statement: Statement | None = None,
     ) -> Iterator[Launching]:
-        """For a tool that starts its processes itself: `words`, `environment` and `cwd` to start the command with.
+        """For a tool that starts processes itself: the `words`, `environment` and `cwd` to start the command with.
 
-        It must have ended when the block ends; then it is swept and recorded. Raises CallDenied and CallPending.
+        The command must have ended when the block ends; then it is swept. Raises CallDenied and CallPending.
         """
         with self._acting_as(agent):
             carrier = self._command(command, tool, statement)
@@ -650,7 +650,7 @@ class Guard:
         return CommandCarrier(self, commands, commands.call(command, tool, statement), in_bash(text_of(command)))
 
     def confines(self, agent: str) -> bool:
-        """Whether the policy has commands of this agent run confined, always or where that is possible."""
+        """Whether the policy confines this agent's commands, always or where possible."""
         caller = self.rulebook.book.callers.get(agent)
         return caller is not None and caller.confine in ("required", "preferred")
 

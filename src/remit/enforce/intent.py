@@ -41,9 +41,9 @@ class Chosen(NamedTuple):
 
 
 class IntentRouter:
-    """Chooses a mode by patterns. Raises GuardError for a mode that the policy doesn't know, or a pattern that is none.
+    """Chooses a mode by patterns. Raises GuardError for an unknown mode or a bad pattern.
 
-    A pattern is a word or several: `^how` at the start of the text, `best practice*` with any ending, anything else
+    A pattern is one or more words: `^how` at the start of the text, `best practice*` with any ending, anything else
     anywhere. Case, accents' encoding and full-width forms don't matter. In scripts without spaces a pattern may
     stand within other characters.
     """
@@ -94,7 +94,9 @@ class _Pattern:
         self.wide = bool(_WIDE.search(plain))
         self.plain = plain.strip("^*").strip()
         if not self.words or any(sign in self.plain for sign in "^*\\()[]|+$"):
-            raise GuardError(f"`{text[:80]}` is no pattern: words, `^` before and `*` behind them", code="bad-pattern")
+            raise GuardError(
+                f"`{text[:80]}` is not a pattern: write words, with `^` before and `*` after them", code="bad-pattern"
+            )
 
     def matches(self, words: list[str], plain: str) -> bool:
         if self.wide:

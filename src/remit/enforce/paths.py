@@ -137,7 +137,7 @@ def _place(text: str, base: str, facts: Facts, observed: bool) -> str:
     if not found and observed:
         return os.path.normpath(os.path.join(base, text))
     if not found:
-        raise GuardError("nobody can tell where the path leads", code="path-changed")
+        raise GuardError("it is unclear where the path leads", code="path-changed")
     return found
 
 

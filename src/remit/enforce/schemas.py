@@ -77,7 +77,7 @@ def _reader(tool: str, source: Any) -> Callable[[], str | None]:
     if hasattr(source, "cursor") and hasattr(getattr(source, "info", None), "transaction_status"):
         text = _of_postgres(source)
         return lambda: text
-    what = f"the schema of `{tool}` is no connection of sqlite3 or psycopg, no path and no text of CREATE statements"
+    what = f"the schema of `{tool}` is neither a connection of sqlite3 or psycopg, nor a path, nor CREATE statements"
     raise GuardError(what, code="bad-schema")
 
 
@@ -142,7 +142,9 @@ def _of_file(tool: str, place: Path) -> Callable[[], str | None]:
     except UnicodeDecodeError:
         text = ""
     if not text or len(data) > MAX_DUMP:
-        raise GuardError(f"the schema of `{tool}` is no database and no dump of CREATE statements", code="bad-schema")
+        raise GuardError(
+            f"the schema of `{tool}` is neither a database nor a dump of CREATE statements", code="bad-schema"
+        )
     return lambda: text
 
 

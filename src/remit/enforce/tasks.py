@@ -55,7 +55,7 @@ def _own(authority: Authority, agent: str, giver: str | None, theirs: str | None
         own = [state for state in found if state.task.capsule.parent is None]
         if own and not parts:
             name = own[0].task.capsule.id
-            what = f"the task {name} of {agent} is no part of {theirs}, the task of {giver} who handed it work"
+            what = f"the task {name} of {agent} is not a part of {theirs}, the task of {giver}, which handed it work"
             help_ = f"hand it over as a part (`parent: {theirs}`), or end one of them: remit capsule end ID"
             raise GrantError(what, code="broken-chain", help=help_)
         found = parts
@@ -65,8 +65,10 @@ def _own(authority: Authority, agent: str, giver: str | None, theirs: str | None
         chosen = chosen_task(authority.store, session, agent) if session is not None else None
         if not any(state.task.capsule.id == chosen for state in found):
             names = ", ".join(state.task.capsule.id for state in found[:3])
-            what = f"{agent} has several tasks ({names}), and nobody can tell which this is for"
-            help_ = f"it chooses one with the tool {TASK}, or a person ends those that are done: remit capsule end ID"
+            what = f"{agent} has several tasks ({names}), and it is unclear which one this call is for"
+            help_ = (
+                f"it can choose one with the tool {TASK}, or a person can end those that are done: remit capsule end ID"
+            )
             raise GrantError(what, code=SEVERAL, help=help_)
         return chosen
     return found[0].task.capsule.id if found else None
@@ -77,7 +79,7 @@ def _check_bound(rulebook: Rulebook, seen: tuple[str, ...], chain: tuple[str, ..
     callers = rulebook.book.callers
     binding = [name for name in seen if name in callers and callers[name].delegate_within == "chain"]
     if chain[-len(seen) :] != seen and binding:
-        what = f"the task of {agent} did not come from {binding[-1]}, who binds whom it hands work to"
+        what = f"the task of {agent} did not come from {binding[-1]}, whose limits bind those it hands work to"
         raise GrantError(what, code="broken-chain")
 
 

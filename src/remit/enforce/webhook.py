@@ -44,7 +44,7 @@ class _Place(NamedTuple):
 
 
 class Webhook:
-    """Posts each question once, as JSON, from a thread of its own. Nothing that goes wrong here reaches a call.
+    """Posts each question once, as JSON, from its own thread. Its failures never affect a call.
 
     `sent`, `failed` and `dropped` count; `last_error` says what went wrong last. Safe to use from many threads, and
     after a fork.
@@ -57,9 +57,9 @@ class Webhook:
         self._place = _placed(url)
         self._secret = secret.encode() if isinstance(secret, str) else secret
         if self._secret is not None and not self._secret:
-            raise GuardError("the secret of a webhook is empty", code="bad-webhook")
+            raise GuardError("the webhook's secret is empty", code="bad-webhook")
         if not timeout > 0:
-            raise GuardError("a webhook needs some time", code="bad-webhook")
+            raise GuardError("a webhook's timeout must be more than 0", code="bad-webhook")
         self.timeout, self.arguments = timeout, arguments
         self.sent = self.failed = self.dropped = 0
         self.last_error: str | None = None
@@ -186,7 +186,7 @@ def signature(secret: bytes, timestamp: str, body: bytes) -> str:
 def is_genuine(
     secret: str | bytes, timestamp: str, body: bytes, signed: str, *, now: float | None = None, fresh: float = FRESH
 ) -> bool:
-    """For receivers in Python: whether the body comes from somebody who has the secret, and just now."""
+    """For receivers in Python: whether the body was signed with the secret, and recently."""
     key = secret.encode() if isinstance(secret, str) else secret
     if not key or not (timestamp.isascii() and timestamp.isdecimal() and len(timestamp) < 20):
         return False
@@ -200,12 +200,12 @@ def _placed(url: str) -> _Place:
         parts = urlsplit(url)
         port = parts.port
     except ValueError as error:
-        raise GuardError(f"the URL of a webhook can't be read: {error}", code="bad-webhook") from None
+        raise GuardError(f"a webhook's URL can't be read: {error}", code="bad-webhook") from None
     plain = url.isascii() and url.isprintable() and " " not in url and "\\" not in url
     if parts.scheme not in ("http", "https") or not parts.hostname or not plain:
         raise GuardError("a webhook has a URL such as https://chat.example/hooks/7", code="bad-webhook")
     if parts.username is not None or parts.password is not None:
-        raise GuardError("the URL of a webhook has no name or password in it", code="bad-webhook", help="use `secret`")
+        raise GuardError("a webhook's URL must not contain a name or password", code="bad-webhook", help="use `secret`")
     target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
     return _Place(parts.scheme == "https", parts.hostname, port, target)
 

@@ -54,8 +54,8 @@ def in_words(profile: Profile) -> list[str]:
     return lines
 
 
-_NETWORK = {"none": "none", "open": "everything; what is not understood is asked about as if it were not confined"}
-_HOME = {"private": "empty, and gone afterwards", "read": "its own, without keys and tokens, and not written"}
+_NETWORK = {"none": "none", "open": "everything; commands that are not understood ask as if unconfined"}
+_HOME = {"private": "empty, and gone afterwards", "read": "the user's own, read-only, without keys and tokens"}
 
 
 def _regions(regions: tuple[Region, ...]) -> str:

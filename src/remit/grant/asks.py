@@ -120,7 +120,7 @@ def _check_open(view: Transaction, column: str, name: str | None, now: str, most
     row = view.row(query, name, now) if name is not None else None
     if row is not None and row[0] >= most:
         raise GrantError(
-            f"{name} has {row[0]} open questions already, and no more are taken: wait for answers, or withdraw some",
+            f"{name} has {row[0]} open questions already, which is the limit: wait for answers, or withdraw some",
             code="too-many-questions",
         )
 
@@ -130,7 +130,7 @@ def find(view: Transaction, name: str) -> AskState:
     seq = int(name[2:]) if name.startswith("A-") and name[2:].isdecimal() and len(name) < 20 else 0
     row = view.row(f"SELECT {COLUMNS} FROM ask WHERE seq = ?", seq)  # noqa: S608
     if row is None:
-        raise GrantError(f"nothing was asked under `{name[:40]}`", code="unknown-approval")
+        raise GrantError(f"there is no question `{name[:40]}`", code="unknown-approval")
     return _checked(view, row)
 
 
@@ -192,7 +192,7 @@ def answers_to(view: Transaction, found: AskState) -> dict[str, Literal["approve
     answered: dict[str, Literal["approve", "refuse"]] = {}
     for said in newest_under(view, ANSWER, found.seq):
         if said.row.get("digest") != found.digest or not is_signed(view, said):
-            what = f"entry {said.seq} answers {found.id}, and the person whom it names did not sign that"
+            what = f"entry {said.seq} answers {found.id}, and the person whom it names did not sign it"
             raise StateForged(what, code=UNSIGNED)
         answered[str(said.state.of[2])] = "approve" if said.row.get("answer") == "approve" else "refuse"
     return answered

@@ -145,7 +145,7 @@ def check_gate(view: Transaction, name: str, gate: str, now: str) -> CapsuleStat
         raise GrantError(f"the capsule {name} has no gate `{gate[:80]}`", code="unknown-gate", help=there)
     if gate in state.gates:
         by, _ = state.gates[gate]
-        raise GrantError(f"the gate {gate} of {name} is passed already, by {by}", code="gate-passed")
+        raise GrantError(f"{by} has already passed the gate {gate} of {name}", code="gate-passed")
     return state
 
 

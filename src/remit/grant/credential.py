@@ -60,7 +60,7 @@ class Throttled(CredentialError):
     code = "credential-throttled"
 
     def __init__(self, seconds: int) -> None:
-        super().__init__(f"too many wrong passphrases; the next one counts in {seconds} s")
+        super().__init__(f"too many wrong passphrases; try again in {seconds} s")
         self.seconds = seconds
 
 
@@ -142,7 +142,7 @@ def set_passphrase(
     before = None
     if is_set(store, name):
         if old is None:
-            raise CredentialError("there is a passphrase already: changing it needs the old one", code="credential-set")
+            raise CredentialError("a passphrase is already set: changing it needs the old one", code="credential-set")
         before = _proved(store, old, who, "change the passphrase", clock, name)
         if before is None:
             raise CredentialError("wrong passphrase", code="wrong-passphrase")
@@ -163,7 +163,7 @@ def set_passphrase(
 def _check_fit(text: str) -> None:
     fault = unfit(text)
     if fault is not None:
-        raise CredentialError(f"this can't be a passphrase: {fault}", code="unfit-passphrase")
+        raise CredentialError(f"this passphrase can't be used: {fault}", code="unfit-passphrase")
 
 
 def invite(store: Store, name: str, *, by: str, sign: Sign | None, clock: Callable[[], int] = time.time_ns) -> str:
@@ -196,7 +196,7 @@ def accept(
             _keep(change, fresh, at, "set", who, "accepted an invitation", signer(seed, name))
         _record(change, at, "given" if right and not old else "refused", who, f"accept the invitation of {name}")
     if not right or old:
-        what = "the invitation is more than a week old" if right else "this is no invitation that counts"
+        what = "the invitation is more than a week old" if right else "this is not a valid invitation"
         raise CredentialError(what, code="not-invited", help=f"an owner runs `remit people invite {name}`")
 
 

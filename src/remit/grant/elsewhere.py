@@ -77,7 +77,7 @@ def make_request(authority: Authority, name: str, person: str) -> Request:
     if found.state != "open":
         raise GrantError(f"{found.id} is {found.state} already", code="approval-closed")
     if found.ask.people is None:
-        what = "the policy names no people, and only they can answer elsewhere"
+        what = "the policy names no people, and only people whom it names can answer elsewhere"
         raise GrantError(what, code="no-people", help="name them under `people:`")
     salt, parameters = kept_with(authority.store, person)
     with authority.store.read() as view:
@@ -113,7 +113,7 @@ def _read(form: Decoding[T], data: bytes, what: str) -> T:
     try:
         return form.decode(data[:MOST])
     except (msgspec.MsgspecError, UnicodeError):
-        raise GrantError(f"this is no {what} of Remit", code=f"bad-{what}") from None
+        raise GrantError(f"this is not a {what} of Remit", code=f"bad-{what}") from None
 
 
 def sign_answer(
@@ -135,14 +135,14 @@ def take_answer(authority: Authority, answer: Answer) -> AskState:
     """
     found = authority.asked(answer.id)
     if found.state == "open" and answer.seen != _seen(found.ask, authority.arguments(found.id), answer.because):
-        raise GrantError(f"{answer.person} was shown something else than {found.id} is", code="not-what-was-seen")
+        raise GrantError(f"{answer.person} was shown something other than {found.id}", code="not-what-was-seen")
 
     with authority.store.write() as change:
         keys = people_of(change).keys.get(answer.person)
 
         def signature(message: bytes) -> bytes:
             if not keys or not verifies(keys[-1].key, answer.signature, message):
-                what = f"this is not signed by {answer.person}, or not for {found.id} as it stands now"
+                what = f"this is not signed by {answer.person}, or not for {found.id} as it is now"
                 raise GrantError(what, code="bad-answer", help="hand out a new request")
             return base64.b64decode(answer.signature)
 

@@ -6,6 +6,6 @@ from remit.model.errors import RemitError
 
 
 class GrantError(RemitError):
-    """Authority that can't be given, or is not there any more."""
+    """Authority that can't be given, or no longer exists."""
 
     code = "not-granted"

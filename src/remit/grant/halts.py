@@ -282,7 +282,7 @@ def close_incident(
     """Closes an incident, by word of a person. Its agent stays halted until it is resumed. Raises GrantError."""
     found = find_incident(change, name, trust)
     if found.state == "closed":
-        raise GrantError(f"{name} is closed already, by {found.closed_by}", code="incident-closed")
+        raise GrantError(f"{name} was already closed by {found.closed_by}", code="incident-closed")
     now = clock.tick(change)
     done = msgspec.structs.replace(found, state="closed", closed=now, closed_by=by, because=because)
     _put(change, done, {"what": "closed", "by": by, "agent": done.agent}, scribe)

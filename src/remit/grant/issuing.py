@@ -50,7 +50,7 @@ def check_issue(book: Book, task: Task, ancestors: tuple[Task, ...], now: str) -
     for what in task.budget.sum:
         if not any(argument_of(what, tool) is not None for tool in book.tools.values()):
             raise GrantError(
-                f"`{what[:120]}` is no argument of a tool that could be added up",
+                f"`{what[:120]}` is not an argument of a tool that could be summed",
                 code="unknown-argument",
                 help="write tool.argument, such as send_money.amount",
             )
@@ -61,7 +61,9 @@ def check_issue(book: Book, task: Task, ancestors: tuple[Task, ...], now: str) -
     if len(ancestors) > MAX_CHAIN:
         raise GrantError(f"tasks are handed on at most {MAX_CHAIN} times", code="chain-too-long")
     if any(other.capsule.agent == capsule.agent for other in ancestors):
-        raise GrantError(f"{capsule.agent} has handed this task on itself: it would go round", code="chain-cycle")
+        raise GrantError(
+            f"{capsule.agent} has already handed this task on: it would come back to it", code="chain-cycle"
+        )
     if task.issuer == "agent":
         _by_agent(book, task, ancestors)
     elif ancestors:
@@ -149,7 +151,7 @@ def check_within(task: Task, parent: Task | None, alone: Alone | None = None) ->
         *(parent.capsule.data_tiers if parent is not None else ()),
         *(alone.data_tiers if alone is not None else ()),
     }
-    whose = f"the capsule {parent.capsule.id} has" if parent is not None else "it is no part of another one: there is"
+    whose = f"the capsule {parent.capsule.id} has" if parent is not None else "it is not part of another one: there is"
     beyond = [tier for tier in task.capsule.data_tiers if tier not in tiers]
     if beyond:
         raise GrantError(f"{whose} no grant of data tier {beyond[0]}", code="beyond-parent")

@@ -117,7 +117,7 @@ def sign_review(
     now = clock.tick(change)
     known = [one.who for one in reviews(book, now, {})]
     if who not in known:
-        what = f"nothing of the policy that is to be reviewed is named `{who[:80]}`"
+        what = f"nothing in the policy that needs a review is named `{who[:80]}`"
         raise GrantError(what, code="unknown-review", help="`remit review` lists what is")
     made = Signed("signed", now, by, because, ref)
     _put(change, who, made, scribe)

@@ -35,10 +35,10 @@ def sums_of(tool: Tool | None, args: Mapping[str, Any], counted: Iterator[str]) 
         if not values and tool.args[name].default is not None:
             values = [tool.args[name].default]
         if not values and "[]" not in name:
-            raise GrantError(f"{name} is counted in a budget: say how much", code="bad-amount")
+            raise GrantError(f"{name} is counted in a budget: give an amount", code="bad-amount")
         total = sum(_millionths(name, value) for value in values)
         if total > LARGEST_SUM:
-            raise GrantError(f"{name} is more than could ever be counted", code="bad-amount")
+            raise GrantError(f"{name} is too large to be counted", code="bad-amount")
         found[what] = total
     return found
 
@@ -50,11 +50,11 @@ def _millionths(name: str, value: Any) -> int:
     elif isinstance(value, (int, float, Decimal)) and not isinstance(value, bool):
         amount = Decimal(repr(value)) if isinstance(value, float) else Decimal(value)
     else:
-        raise GrantError(f"{name} is no amount that a budget could count", code="bad-amount")
+        raise GrantError(f"{name} can't be counted in a budget", code="bad-amount")
     if not amount.is_finite() or amount < 0:
-        raise GrantError(f"{name} is no amount that a budget could count: it must be 0 or more", code="bad-amount")
+        raise GrantError(f"{name} can't be counted in a budget: it must be 0 or more", code="bad-amount")
     if amount > LARGEST_SUM:
-        raise GrantError(f"{name} is more than could ever be counted", code="bad-amount")
+        raise GrantError(f"{name} is too large to be counted", code="bad-amount")
     with localcontext() as context:
         context.prec = 400
         return int((amount * UNIT).to_integral_value(rounding=ROUND_CEILING))

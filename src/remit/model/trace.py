@@ -80,7 +80,7 @@ class Unconfined(msgspec.Struct, frozen=True):
 
     @property
     def text(self) -> str:
-        """`7 runs unconfined: nothing here can hold …`."""
+        """`7 runs unconfined: nothing on this machine can …`."""
         return f"{self.step} runs unconfined: {self.why}"
 
 

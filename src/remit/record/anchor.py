@@ -30,7 +30,7 @@ class AnchorError(LedgerError):
 
 
 class AnchorMalformed(LedgerError):
-    """The anchor was reached, and what it keeps is no checkpoint of this log. Nobody can say that the log is whole."""
+    """What the anchor keeps is not a checkpoint of this log, so nobody can say that the log is whole."""
 
     code = "anchor-malformed"
 
@@ -53,7 +53,7 @@ def read_kept(log: Log, note: bytes, where: str) -> Checkpoint:
     try:
         return log.read(note)
     except NoteError as error:
-        raise AnchorMalformed(f"what {where} keeps is no checkpoint of this log: {error}") from None
+        raise AnchorMalformed(f"what {where} keeps is not a checkpoint of this log: {error}") from None
 
 
 def configured(view: Transaction) -> list[str]:

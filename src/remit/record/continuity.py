@@ -140,6 +140,6 @@ def check_key_file(path: Path) -> None:
     except OSError:
         raise LedgerError(f"the key {path.name} can't be read", code="key-unreadable") from None
     if not stat.S_ISREG(found.st_mode) or found.st_uid != os.geteuid():
-        raise LedgerError(f"the key {path.name} is no file of this user", code="key-unsafe")
+        raise LedgerError(f"the key {path.name} is not a file of this user", code="key-unsafe")
     if found.st_mode & 0o077:
         raise LedgerError(f"others can read the key {path.name}", code="key-unsafe", help=f"chmod 600 {path}")

@@ -298,7 +298,7 @@ def open_for_hook(state: Path, *, point: str, url: str | None, timeout: float = 
 def open_log(
     root: Path | None, *, state: Path | None = None, url: str | None = None, settings: Settings = no_settings
 ) -> OpenLog:
-    """The ledger to look at, without any check: for those who look for what is wrong. It must be there already."""
+    """Opens an existing ledger for reading, without any check: for those who look for what is wrong."""
     place, store, origin = _open(root, state, create=False, url=url if url is not None else store_url())
     found = OpenLog(place, store, origin, settings)
     try:

@@ -38,7 +38,7 @@ class Stored(NamedTuple):
         except (msgspec.DecodeError, UnicodeError):
             found = None
         if not isinstance(found, dict):
-            raise LedgerError(f"entry {self.seq} is no entry", code="ledger-corrupt")
+            raise LedgerError(f"entry {self.seq} is not an entry", code="ledger-corrupt")
         return found
 
 

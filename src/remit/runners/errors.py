@@ -12,13 +12,13 @@ if TYPE_CHECKING:
 
 
 class RunnerError(RemitError):
-    """A runner that can't run what it was asked to; nothing has run."""
+    """A runner can't run what it was asked to; nothing has run."""
 
     code = "runner-refused"
 
 
 class RunnerFailed(RemitError):
-    """A program that ran and did not end well; `finished` has its output."""
+    """A program ran and failed; `finished` has its output."""
 
     code = "runner-failed"
 

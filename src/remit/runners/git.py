@@ -157,5 +157,5 @@ def _headers(tokens: Mapping[str, str]) -> dict[str, str]:
 def plain_revision(value: str) -> str:
     """A commit, a branch, or a range of them, that git takes for nothing else. Raises RunnerError."""
     if not value or value.startswith("-") or any(ord(letter) < 33 or letter in ":?*[\\\x7f" for letter in value):
-        raise RunnerError("that is no revision: it begins with `-`, or contains a blank or one of `:?*[\\`")
+        raise RunnerError("that is not a revision: it begins with `-`, or contains a blank or one of `:?*[\\`")
     return value

@@ -38,7 +38,7 @@ class GitHubCLIRunner(Runner):
     ) -> None:
         """`repo`: `owner/name`, or `host/owner/name`; `token` reaches only `gh`, never a command line."""
         if _REPO.fullmatch(repo) is None:
-            raise RunnerError(f"`{shown(repo)}` is no repository: say `owner/name`")
+            raise RunnerError(f"`{shown(repo)}` is not a repository: write `owner/name`")
         super().__init__(guard, name, **more)
         self.repo, self._token = repo, token
 

@@ -226,5 +226,5 @@ def plain_name(value: str, what: str) -> str:
     """A name that no program takes for an option or anything else. Raises RunnerError."""
     odd = not value or value.startswith("-") or any(ord(letter) < 33 or letter in "~^:?*[\\\x7f" for letter in value)
     if odd or ".." in value or "@{" in value:
-        raise RunnerError(f"`{shown(value)}` is no {what}")
+        raise RunnerError(f"`{shown(value)}` is not a valid {what}")
     return value

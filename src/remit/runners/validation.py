@@ -24,7 +24,7 @@ from remit.runners.runner import Runner, quoted
 
 
 class Validation(msgspec.Struct, frozen=True):
-    """What became of the stages that ran, in their order."""
+    """The results of the stages that ran, in order."""
 
     stages: dict[str, Finished]
 

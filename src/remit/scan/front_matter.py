@@ -56,7 +56,7 @@ def read_head(text: str) -> Head | None:
         lines = {key: place[0] + 1 for key, place in node.keys.items()}
         return Head(plain(node), lines, below, body_line)
     values, lines = _by_line(body)
-    return Head(values, lines, below, body_line, problem or "it is no mapping")
+    return Head(values, lines, below, body_line, problem or "it is not a mapping")
 
 
 def _by_line(body: str) -> tuple[dict[str, Any], dict[str, int]]:

@@ -56,7 +56,7 @@ def read_pattern(text: str) -> tuple[str, str]:
 def _domain(text: str) -> str:
     found = parse_host(text)
     if found.startswith("[") or found.rpartition(".")[2].isdigit() or "." not in found:
-        raise ValueError(f"`{shown(text, 80)}` is no domain for mail")
+        raise ValueError(f"`{shown(text, 80)}` is not a mail domain")
     return found
 
 

@@ -158,7 +158,7 @@ def _lock(state: Path) -> int:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         os.close(handle)
-        raise RemitError("a daemon is running for this project already", code="already-serving") from None
+        raise RemitError("a daemon is already running for this project", code="already-serving") from None
     return handle
 
 

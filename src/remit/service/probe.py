@@ -218,7 +218,7 @@ _ONLY_RECORDED = frozenset(("unknown-tool", "undeclared-argument", "unpinned"))
 
 def _judged(probe: Probe, said: Said | None, observed: bool) -> tuple[Verdict, str]:
     if said is None:
-        return "ALARM", "no hook was asked: what stands in the settings leaves this tool out"
+        return "ALARM", "no hook was asked: the settings leave this tool out"
     if said.decision is None:
         if said.alarm == UNDECIDED and observed and probe.codes <= _ONLY_RECORDED:
             return "answered", "only observed: the host's own rules count"

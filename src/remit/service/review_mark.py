@@ -51,7 +51,7 @@ def mark_reviewed(file: Path, agent: str) -> ReviewMark:
     text = read_text(file, shown(file, 300))
     rulebook = load_file(file)
     if agent not in rulebook.book.callers or rulebook.book.callers[agent].kind != "agent":
-        raise InputError(f"`{shown(agent)}` is no agent of {shown(file, 300)}: --write is for agents")
+        raise InputError(f"`{shown(agent)}` is not an agent of {shown(file, 300)}: --write is for agents")
     found = ReviewMark(file, agent, text, rulebook)
     try:
         found.made("2026-01-01T00:00:00Z", "somebody")

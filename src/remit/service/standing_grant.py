@@ -90,7 +90,7 @@ def _entry(rulebook: Rulebook, grant: StandingGrant) -> str:
     end = read_moment(grant.until)
     if end is None:
         raise InputError(
-            f"--until: `{shown(grant.until)}` is no moment", help="write 2027-03-01 or 2027-03-01T12:00:00Z"
+            f"--until: `{shown(grant.until)}` is not a moment", help="write 2027-03-01 or 2027-03-01T12:00:00Z"
         )
     if end <= moment(time.time()):
         raise InputError(f"--until: {end} has passed already")

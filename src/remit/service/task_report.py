@@ -171,7 +171,7 @@ def report_page(report: TaskReport) -> Page:
     if report.changes is not None:
         sections += _change_sections(report)
     sections += [
-        Section("Files written", [_file(one) for one in report.files[:MOST]], "no file that the calls tell of"),
+        Section("Files written", [_file(one) for one in report.files[:MOST]], "no files known from the calls"),
         Section("Commands", [_command(one) for one in report.commands[:MOST]]),
         Section("Questions", [_ask(one) for one in report.asks[:MOST]]),
         Section("Denials", [_denial(one) for one in report.refused[:MOST]]),

@@ -292,5 +292,5 @@ def _passphrase() -> str:
 
 def _unlocked(sign: Sign | None) -> Sign:
     if sign is None:
-        raise RemitError("the passphrase that was just set doesn't count")
+        raise RemitError("the passphrase that was just set is not accepted")
     return sign

@@ -102,7 +102,7 @@ def _created(beside: Path, path: Path, mode: int | None) -> BinaryIO:
     link = there is not None and stat.S_ISLNK(there.st_mode)
     replaced = link or (there is not None and stat.S_ISDIR(there.st_mode))  # renaming replaces a link, and no folder
     if there is not None and not stat.S_ISREG(there.st_mode) and not (replaced and mode is not None):
-        raise OSError(errno.ELOOP if link else errno.EINVAL, "it is a symlink" if link else "it is no plain file")
+        raise OSError(errno.ELOOP if link else errno.EINVAL, "it is a symlink" if link else "it is not a plain file")
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
     first = mode if mode is not None else 0o666 if there is None else stat.S_IMODE(there.st_mode)
     handle = os.open(beside, flags, first)

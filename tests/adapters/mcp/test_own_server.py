@@ -103,7 +103,7 @@ def calm(tmp_path: Path) -> Own:
 
 
 def test_a_planned_call_is_stated_acknowledged_and_made(project: Own):
-    project.ask("Bash", INSTALL, "asker", **QUIET).denied("say your intent", "remit_request")
+    project.ask("Bash", INSTALL, "asker", **QUIET).denied("state your intent", "remit_request")
     asked = project.own("remit_request", {"tool": "Bash", "args": INSTALL, **SAID}, "asker")
     assert (asked["decision"], asked["approval"]) == ("ask", "A-1")
     project.ask("Bash", INSTALL, "asker", **QUIET).denied("it waits as A-1", "when lead has approved it")
@@ -116,7 +116,7 @@ def test_a_planned_call_is_stated_acknowledged_and_made(project: Own):
     assert project.intent(question)["capsule"] == "TASK-1.asker"
     with authority(project) as own:
         assert own.state("TASK-1").spent["plan[0]"] == 1  # the plan that was used is the parent's
-    project.ask("Bash", INSTALL, "asker", **QUIET).denied("say your intent")
+    project.ask("Bash", INSTALL, "asker", **QUIET).denied("state your intent")
     project.verify()
 
 

@@ -60,7 +60,7 @@ def test_what_it_holds_and_what_it_lacks(acting: Acting) -> None:
 def test_root_is_refused(tmp_path: Path) -> None:
     site = Site(tmp_path, Landlock)
     assert site.backend.holds() == frozenset()
-    with pytest.raises(Unconfinable, match="root is not held by Landlock"):
+    with pytest.raises(Unconfinable, match="Landlock does not confine root"):
         site.prepare(profile())
 
 

@@ -190,7 +190,7 @@ def _(scene: Scene) -> None:
 _statements("the body of an old entry edited", _edit("5"))
 _statements("the body of the newest entry edited", _edit(_LAST))
 _statements("the body of an entry emptied", "UPDATE leaf SET body = x'' WHERE seq = 5")
-_statements("the body of an entry is no JSON any more", "UPDATE leaf SET body = x'00ff' WHERE seq = 5")
+_statements("the body of an entry is no longer JSON", "UPDATE leaf SET body = x'00ff' WHERE seq = 5")
 _statements("the hash of an old entry edited", "UPDATE leaf SET hash = zeroblob(32) WHERE seq = 5")
 _statements(
     "the hash of the newest entry edited", "UPDATE leaf SET hash = zeroblob(32) WHERE seq = (SELECT max(seq) FROM leaf)"
@@ -199,7 +199,7 @@ _statements("a value edited", "UPDATE secret SET value = CAST('\"x\"' AS BLOB) W
 _statements("the salt of a value edited", "UPDATE secret SET salt = zeroblob(16) WHERE seq = 5")
 _statements("a value moved to another entry", "UPDATE secret SET path = 'args.other' WHERE seq = 5")
 _statements("a value added", "INSERT INTO secret (seq, path, salt, value) VALUES (5, 'args.x', x'00', x'00')")
-_statements("a value of an entry that is not there", "INSERT INTO secret VALUES (999, 'args.x', x'00', x'00')")
+_statements("a value of an entry that does not exist", "INSERT INTO secret VALUES (999, 'args.x', x'00', x'00')")
 _statements("a value removed without an erasure", "DELETE FROM secret WHERE seq = 5")
 _statements("a value set to NULL without an erasure", "UPDATE secret SET value = NULL WHERE seq = 5")
 
@@ -218,7 +218,7 @@ _statements(
     "UPDATE checkpoint SET note = CAST(replace(note, char(10), char(10) || 'x') AS BLOB)"
     " WHERE size = (SELECT max(size) FROM checkpoint)",
 )
-_statements("a checkpoint is no note any more", "UPDATE checkpoint SET note = x'00'")
+_statements("a checkpoint is no longer a note", "UPDATE checkpoint SET note = x'00'")
 _statements(
     "a checkpoint under another size", "UPDATE checkpoint SET size = 3 WHERE size = (SELECT max(size) FROM checkpoint)"
 )
@@ -269,12 +269,12 @@ def _(scene: Scene) -> None:
     (scene.keys / "ledger-0001.key").chmod(0o644)
 
 
-@_add("the private key spoilt")
+@_add("the private key corrupted")
 def _(scene: Scene) -> None:
     (scene.keys / "ledger-0001.key").write_bytes(b"x")
 
 
-@_add("the public key spoilt")
+@_add("the public key corrupted")
 def _(scene: Scene) -> None:
     (scene.keys / "ledger-0001.vkey").write_bytes(b"x")
 
@@ -315,7 +315,7 @@ def _(scene: Scene) -> None:
     scene.anchor.unlink(missing_ok=True)
 
 
-@_add("the anchor keeps something else")
+@_add("the anchor replaced by something else")
 def _(scene: Scene) -> None:
     scene.anchor.write_bytes(b"something else\n")
 
@@ -427,7 +427,9 @@ def _(scene: Scene) -> None:
 _statements("the latest moment set back", "UPDATE moment SET seen = ''")
 _statements("the latest moment set to the year 9000", "UPDATE moment SET seen = '9000-01-01T00:00:00.000Z'")
 _statements(
-    "an entry found by a subject that it does not have", "UPDATE leaf SET subject = '[\"ask\",1]' WHERE seq = 5"
+    "an entry indexed under a subject that it does not have", "UPDATE leaf SET subject = '[\"ask\",1]' WHERE seq = 5"
 )
 _statements("the index of subjects dropped", "DROP INDEX leaf_subject")
-_statements("a call added to those that run", "INSERT INTO running (call, seq, writer) VALUES ('x', 5, 'elsewhere')")
+_statements(
+    "a call added to those that are running", "INSERT INTO running (call, seq, writer) VALUES ('x', 5, 'elsewhere')"
+)

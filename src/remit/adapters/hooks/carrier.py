@@ -148,9 +148,9 @@ class HookAnswerer:
         missing = copies.gone(installed) if installed is not None else []
         if installed is not None and copies.is_reachable(installed, missing):
             call, id_ = _as_said(event), _id(event) if event.use else None
-            help_ = f"a person looks who took them away and runs `remit install {self.host.name}`"
+            help_ = f"a person should find out who removed them, and run `remit install {self.host.name}`"
             reason = (
-                f"Remit's hooks are gone from {', '.join(missing)}, and a command could take away the last; {help_}"
+                f"Remit's hooks are gone from {', '.join(missing)}, and a command could remove the last one; {help_}"
             )
             return self._refused(self.enforcer.refuse(call, refusal(call, "hooks-gone", reason), call_id=id_))
         enforcer = self.grounds.at(installed, event.cwd) if installed is not None else self.enforcer
@@ -218,7 +218,7 @@ class HookAnswerer:
         pinned = installed.agents.get(agent)
         help_ = f"a person looks at it and runs `remit install {self.host.name}`"
         if pinned is None:
-            raise RemitError(f"no agent `{agent[:80]}` was there when Remit was installed", code="unpinned", help=help_)
+            raise RemitError(f"no agent `{agent[:80]}` existed when Remit was installed", code="unpinned", help=help_)
         try:
             found = self.definitions.of(agent, installed.definitions)
             elsewhere = self.definitions.of(agent, mirrored(installed, cwd))
@@ -414,7 +414,7 @@ def _check_new(text: str, cwd: str | None) -> None:
         return
     except (OSError, ValueError):
         raise GuardError("whether the file is new can't be told", code="not-new") from None
-    raise GuardError("the file is there already, and only new ones may be created", code="not-new")
+    raise GuardError("the file exists already, and only new ones may be created", code="not-new")
 
 
 def _id(event: Event) -> str:

@@ -70,7 +70,7 @@ def put_server(text: str | None, key: str, entry: dict[str, Any]) -> tuple[str, 
     if there is None:
         text, made = json_text.put(text, (key,), {}), 1
     elif not isinstance(there, dict):
-        raise JsonError(f"`{key}` is no object")
+        raise JsonError(f"`{key}` is not an object")
     same = json_text.get(text, (key, OWN_SERVER)) == entry
     return text if same else json_text.put(text, (key, OWN_SERVER), entry), made
 

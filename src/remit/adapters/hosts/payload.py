@@ -39,7 +39,7 @@ def cwd_in(found: dict[str, Any]) -> str:
     """Where the call is made. Raises CallError."""
     cwd = text_in(found, "cwd")
     if not cwd.startswith("/"):
-        raise CallError("`cwd` must be a whole path")
+        raise CallError("`cwd` must be an absolute path")
     return cwd
 
 

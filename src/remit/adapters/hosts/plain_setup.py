@@ -158,7 +158,7 @@ class JsonSetup(PlainSetup):
             command, timeout = self.command_in(one)
             env = self.environment(root)
             if command is None:
-                runs.append(HookRun((), env, problem="the hook is no command"))
+                runs.append(HookRun((), env, problem="the hook is not a command"))
             else:
                 runs.append(HookRun(("/bin/sh", "-c", command), env, timeout))
         return runs
@@ -169,7 +169,7 @@ def said_in(out: bytes) -> dict[str, Any] | Said:
     try:
         found = json.loads(out.decode("utf-8"))
     except (ValueError, RecursionError):
-        return Said(None, alarm="its answer is no JSON" if out.strip() else "it answered nothing")
+        return Said(None, alarm="its answer is not JSON" if out.strip() else "it answered nothing")
     if not isinstance(found, dict):
-        return Said(None, alarm="its answer is no object")
+        return Said(None, alarm="its answer is not an object")
     return found if found else Said(None, alarm=UNDECIDED)

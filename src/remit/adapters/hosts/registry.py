@@ -43,7 +43,7 @@ def find(name: str) -> Host:
         found: Host = import_module(BUILT_IN[name]).HOST
         return found
     if _PLAIN.fullmatch(name) is None:
-        form = "a host's name has at most 40 of a-z, 0-9 and -, a letter first"
+        form = "a host's name has at most 40 characters of a-z, 0-9 and -, and begins with a letter"
         raise UnknownHost(f"unknown host `{shown(name)}`: {form}{did_you_mean(name, names())}")
     target = _added().get(name)
     if target is None:
@@ -58,7 +58,7 @@ def find(name: str) -> Host:
         raise UnknownHost(f"{place} can't be loaded: {type(error).__name__}: {shown(error, 200)}") from None
     own = getattr(found, "name", None)
     if own is None:
-        raise UnknownHost(f"{place} is no host: {shown(type(found).__name__)} has no `name`")
+        raise UnknownHost(f"{place} is not a host: {shown(type(found).__name__)} has no `name`")
     if own != name:
         raise UnknownHost(f"{place} is another host: its own name is `{shown(own)}`")
     return found

@@ -28,12 +28,12 @@ def sha256(data: bytes) -> str:
 def read_file(path: Path, root: Path) -> bytes | None:
     """The file's bytes, None if there is none. `root` is the project, with symlinks followed.
 
-    Raises EditError for a file that lies outside of the project, behind a symlink, that is no plain file, belongs to
+    Raises EditError for a file that lies outside the project, behind a symlink, that is not a plain file, belongs to
     another user, is too large or can't be read.
     """
     name = shown(path, 300)
     if root not in path.parents:
-        raise EditError(f"{name}: lies outside of the project", code="outside")
+        raise EditError(f"{name}: lies outside the project", code="outside")
     try:
         if os.path.realpath(path) != str(path):
             raise EditError(

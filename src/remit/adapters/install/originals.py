@@ -1,7 +1,7 @@
 """What files were before `remit install` touched them: kept in the state directory, written before the first change.
 
 A file that is still what install wrote is put back as it was, to the byte. From one that people have changed since,
-only our own parts are taken out.
+only Remit's own parts are removed.
 """
 
 from __future__ import annotations

@@ -146,5 +146,5 @@ def _registered(place: Place) -> Registered | None:
 
 
 def _read(path: Path) -> bytes | None:
-    """It lies outside of the project, in a folder of the user's."""
+    """It lies outside the project, in a folder of the user's."""
     return read_file(path, path.parent)

@@ -79,12 +79,12 @@ def prepare_removal(host: str, policy: Path) -> Removal | None:
         wanted = without_ours(place.setup, path, now, original, original.kind)
         name = relative(Path(path), place.root)
         if now is None and original.before is not None:
-            kept.append(f"{name}: was removed since, and stays so")
+            kept.append(f"{name}: was removed since, and stays removed")
         elif not is_untouched(now, original):
-            did = "nothing of ours was found in it" if now == wanted else "only our own parts are taken out"
+            did = "nothing of Remit's was found in it" if now == wanted else "only Remit's own parts are removed"
             kept.append(f"{name}: was changed since the installation; {did}")
         change = Change(original.kind, Path(path), now, wanted)
         changes.extend([change] if change.needed else [])
     if together is not None and not last:
-        kept.append("the hooks in settings outside of the project stay, since other projects are installed")
+        kept.append("the hooks in settings outside the project stay, since other projects use them")
     return Removal(place, originals, tuple(changes), outside, tuple(kept), removal(place))

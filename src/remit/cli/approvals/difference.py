@@ -126,11 +126,11 @@ def _on_disk(place: str) -> str | None:
     with os.fdopen(descriptor, "rb") as file:
         about = os.fstat(file.fileno())
         if not stat.S_ISREG(about.st_mode):
-            raise ValueError("it is no regular file")
+            raise ValueError("it is not a regular file")
         if about.st_size > MOST_BYTES:
             raise ValueError(f"it has more than {MOST_BYTES} bytes")
         data = file.read(MOST_BYTES + 1)
     try:
         return data.decode()
     except UnicodeDecodeError:
-        raise ValueError("it is no text in UTF-8") from None
+        raise ValueError("it is not UTF-8 text") from None

@@ -32,7 +32,7 @@ _STATEMENT = ("intent", "because", "consequences", "anticipated")
 def command(name: AskArgument, full: FullOption = False, policy: PolicyOption = None, json: JsonOption = False) -> int:
     """Show one waiting call: all arguments, with hidden characters marked, and what its texts would do.
 
-    Example: `remit approvals show A-7f3`
+    Example: `remit approvals show A-17`
     """
     with to_look(policy) as found:
         living = must_look(found, "approval", name)

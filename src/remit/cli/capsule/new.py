@@ -124,7 +124,7 @@ def _until(living: Living, task: Task, text: str) -> Task:
             found = clock.after(clock.now(view), int(text[:-1]) * seconds[text[-1]])
     if found is None:
         raise InputError(
-            f"--expires: `{shown(text)}` is no moment", help="write 2026-11-15, 2026-11-15T12:00:00Z, or 8h"
+            f"--expires: `{shown(text)}` is not a moment", help="write 2026-11-15, 2026-11-15T12:00:00Z, or 8h"
         )
     return msgspec.structs.replace(task, capsule=msgspec.structs.replace(task.capsule, expires=found))
 

@@ -24,19 +24,20 @@ def command(
         str | None, Option("--main", metavar="AGENT", help="The main agent, if the policy does not name it.")
     ] = None,
     local: Annotated[
-        bool, Option("--local", help="Put the host's own rules into the project's settings that are not shared.")
+        bool, Option("--local", help="Put the host's own rules into the project's unshared settings.")
     ] = False,
     shared: Annotated[
-        bool, Option("--shared", help="Hooks also in the project's settings: a clone refuses work until installed.")
+        bool,
+        Option("--shared", help="Also put hooks into the project's settings; a clone refuses work until installed."),
     ] = False,
     managed: Annotated[
-        bool, Option("--managed", help="Hooks also in the managed settings of this machine, if you may write them.")
+        bool, Option("--managed", help="Also put hooks into this machine's managed settings, if you may write them.")
     ] = False,
     daemon: Annotated[
         bool,
-        Option("--daemon", help="A hook that finds no daemon starts one, which ends when nobody asks: the default."),
+        Option("--daemon", help="Hooks that find no daemon start one, which ends when idle: the default."),
     ] = False,
-    no_daemon: Annotated[bool, Option("--no-daemon", help="No hook starts a daemon any more.")] = False,
+    no_daemon: Annotated[bool, Option("--no-daemon", help="Hooks never start a daemon.")] = False,
     yes: YesOption = False,
     dry_run: DryRunOption = False,
     json: JsonOption = False,

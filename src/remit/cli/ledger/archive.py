@@ -22,23 +22,23 @@ from remit.record.stream import known_streams, undelivered
 
 
 def command(
-    to: Annotated[
-        Path, Option("--to", metavar="DIR", help="Where archives lie; each one gets a folder of its own there.")
-    ],
+    to: Annotated[Path, Option("--to", metavar="DIR", help="The folder for archives; each gets its own folder there.")],
     before: Annotated[str | None, Option("--before", metavar="MOMENT", help="Entries from before then.")] = None,
     keep: Annotated[int | None, Option("--keep", metavar="N", min=0, help="All but the newest N entries.")] = None,
     who: Annotated[
         str | None, Option("--who", metavar="NAME", help="The person responsible; default: the user.")
     ] = None,
-    dry_run: Annotated[bool, Option("--dry-run", help="Only say which entries it would be.")] = False,
-    compact: Annotated[bool, Option("--compact", help="Give the space back to the disk afterwards.")] = False,
+    dry_run: Annotated[bool, Option("--dry-run", help="Only show which entries would be moved.")] = False,
+    compact: Annotated[bool, Option("--compact", help="Return the space to the disk afterwards.")] = False,
     policy: PolicyOption = None,
     state: StateOption = None,
     json: JsonOption = False,
 ) -> int:
-    """Move old entries into a folder that `remit ledger verify DIR` verifies alone. The log keeps their hashes.
+    """Move old entries into a folder that `remit ledger verify DIR` can verify without the log.
 
-    Only what is signed, anchored and streamed goes. What says how something stands stays in the store as well.
+    The log keeps their hashes. Only entries that are signed, anchored and streamed are moved. Those that describe
+    current state also stay in the store.
+
     Exit code 1: an anchor did not take the newest checkpoint, so nothing was archived.
 
     Example: `remit ledger archive --to archive-2026 --before 2027-01-01`

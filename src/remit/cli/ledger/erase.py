@@ -33,13 +33,13 @@ def command(
     ] = None,
     archive: Annotated[
         list[Path] | None,
-        Option("--archive", metavar="DIR", help="Erase there too; with --seq. Can be repeated."),
+        Option("--archive", metavar="DIR", help="Also erase in this archive; with --seq. Can be repeated."),
     ] = None,
     leave: Annotated[
         bool, Option("--no-checkpoint", help="Leave what was erased in the store's log until it is overwritten.")
     ] = False,
     compact: Annotated[
-        bool, Option("--compact", help="Write the store anew, so that its free space holds nothing; writers wait.")
+        bool, Option("--compact", help="Rewrite the store, so that its free space holds nothing; writers wait.")
     ] = False,
     yes: Annotated[bool, Option("--yes", help="Do not ask for confirmation.")] = False,
     dry_run: Annotated[bool, Option("--dry-run", help="Only show how many entries it would affect.")] = False,
@@ -49,7 +49,7 @@ def command(
 ) -> int:
     """Erase values permanently: arguments and statements. Entries and proofs stay; the ledger records the erasure.
 
-    The store's own log is emptied afterwards, so that it holds nothing of them. What may still is said.
+    Afterwards it empties the store's own log, and says what may still hold the values.
 
     Examples: `remit ledger erase --seq 42`, `remit ledger erase --agent builder --before 2026-01-01`
     """

@@ -101,5 +101,5 @@ def moment_option(text: str | None, name: str) -> str | None:
     found = read_moment(text)
     if found is None:
         help_ = "write 2026-11-15 or 2026-11-15T12:00:00Z"
-        raise InputError(f"{name}: `{shown(text)}` is no moment", help=help_)
+        raise InputError(f"{name}: `{shown(text)}` is not a moment", help=help_)
     return found.removesuffix("Z").split(".")[0] + ".000Z"

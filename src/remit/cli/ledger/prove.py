@@ -21,7 +21,7 @@ from remit.record.reader import entry_at
 def command(
     seq: Annotated[int, Argument(metavar="N", min=0, help="The entry.")],
     archive: Annotated[
-        Path | None, Option("--archive", metavar="DIR", help="Where archives lie, for an entry that is in one.")
+        Path | None, Option("--archive", metavar="DIR", help="The folder with archives, for an entry that is in one.")
     ] = None,
     to: Annotated[Path | None, Option("--to", metavar="FILE", help="Where to write it; default: stdout.")] = None,
     policy: PolicyOption = None,

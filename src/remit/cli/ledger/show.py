@@ -43,7 +43,7 @@ def command(
     until: UntilOption = None,
     limit: Annotated[int, Option("--limit", "-n", min=0, help="Only the newest N; 0 shows all.")] = 50,
     archive: Annotated[
-        Path | None, Option("--archive", metavar="DIR", help="Where archives lie, for an entry that is in one.")
+        Path | None, Option("--archive", metavar="DIR", help="The folder with archives, for an entry that is in one.")
     ] = None,
     values: Annotated[bool, Option("--values", help="Include the values, which are stored separately.")] = False,
     policy: PolicyOption = None,

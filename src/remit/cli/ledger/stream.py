@@ -38,7 +38,7 @@ def command(
 ) -> int:
     """Deliver events to the streams of the activated policy, or show the progress of each stream.
 
-    Exit code 1: a destination did not take them. They stay where they are, and are delivered next time.
+    Exit code 1: a destination did not take them. They stay pending, and are delivered next time.
 
     Examples: `remit ledger stream`, `remit ledger stream --once`
     """

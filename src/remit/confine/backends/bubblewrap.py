@@ -123,7 +123,7 @@ class Bubblewrap:
 def check_place(profile: Profile, place: Place) -> None:
     """What every backend with namespaces needs of a place. Raises Unconfinable."""
     if profile.network.mode == "hosts" and not place.join:
-        raise Unconfinable("only some hosts are allowed, and no session leads to them")
+        raise Unconfinable("only some hosts are allowed, and no session connects to them")
     if str(place.root) == "/" or not os.path.isdir(place.root) or os.path.realpath(place.root) != str(place.root):
         raise Unconfinable(f"`{shown(str(place.root))}` can't be the root of a confined command")
     if not f"{place.cwd}/".startswith(f"{place.root}/"):
@@ -242,5 +242,5 @@ def _always() -> list[str]:
         "memory is limited for each process, not for all together",
     ]
     if os.geteuid() == 0:
-        found.append("as root: processes are not counted, and files of the system that only root may read are readable")
+        found.append("as root: processes are not counted, and system files that only root may read are readable")
     return found

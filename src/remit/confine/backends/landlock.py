@@ -28,8 +28,8 @@ _RIGHTS = {"ro": restrict.READ, "rw": restrict.READ + restrict.WRITE}
 _ALWAYS = (
     "nothing new is made in a folder that holds something protected: not in the project's own root, and not in `.git`",
     "modes and times of the user's own files can be changed everywhere; names and sizes of files can be seen",
-    "there are no Unix sockets at all, and no `/tmp`: `TMPDIR` is a folder of the run's own",
-    "what a command leaves running goes on after it; the number of processes is not limited",
+    "there are no Unix sockets at all, and no `/tmp`: `TMPDIR` is a folder that belongs to the run",
+    "what a command leaves running continues after it; the number of processes is not limited",
 )
 
 
@@ -58,11 +58,11 @@ class Landlock:
     def trial(self) -> Trial:
         """Whether a process can restrict itself here, and whether that holds."""
         if os.geteuid() == 0:
-            return Trial(works=False, said="root is not held by Landlock", help="run Remit as an ordinary user")
+            return Trial(works=False, said="Landlock does not confine root", help="run Remit as an ordinary user")
         version = restrict.abi()
         if version < restrict.NEEDED:
             said = f"this kernel has version {version} of Landlock" if version else "this kernel has no Landlock"
-            return Trial(works=False, said=said, help="Linux 6.2 or newer has what is needed")
+            return Trial(works=False, said=said, help="this needs Linux 6.2 or newer")
         if not restrict.known_machine():
             return Trial(works=False, said=f"system calls of {os.uname().machine} are not known")
         return tried(self.name, sys.executable, _launcher(), self.state)
@@ -76,7 +76,7 @@ class Landlock:
             raise Unconfinable(f"Landlock does not work here: {trial.said}", help=trial.help or None)
         if not profile.needs <= self.holds():
             missing = ", ".join(sorted(profile.needs - self.holds()))
-            raise Unconfinable(f"Landlock does not hold: {missing}", help="apt install bubblewrap")
+            raise Unconfinable(f"Landlock can't enforce this: {missing}", help="apt install bubblewrap")
         check_place(profile, place)
         directory = new_launch(place)
         placeholders = Placeholders(place.state, place.root)

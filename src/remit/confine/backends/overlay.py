@@ -119,7 +119,7 @@ class Overlay:
                 (directory / "aside").mkdir(mode=0o700)
                 return commit(found, place.root, directory / "aside")
         except (OSError, msgspec.DecodeError) as error:
-            raise NotCommitted(f"what the command changed can't be told: {error}") from error
+            raise NotCommitted(f"it is unclear what the command changed: {error}") from error
         finally:
             remove_launch(directory)
 
@@ -174,7 +174,7 @@ def _build(profile: Profile, place: Place, environment: Mapping[str, str], direc
         table.keep(f"{root}/{path}")
     for path in seen.write:  # taken out of something protected again
         if any(path.startswith(each + "/") for each in kept):
-            raise Unconfinable(f"the overlay can't hold `{shown(path)}`, which was taken out of something protected")
+            raise Unconfinable(f"the overlay can't enforce `{shown(path)}`, an exception from something protected")
     (directory / "memo.json").write_bytes(msgspec.json.encode(_Memo(bases, sealed)))
     nobody = os.geteuid() == 0
     start = write_plan(

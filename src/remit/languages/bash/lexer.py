@@ -244,7 +244,7 @@ def _coded(code: re.Match[str]) -> str:
         return chr(ord(control.upper()) & 0x1F)
     number = int(octal, 8) & 0xFF if octal else int(hexadecimal or small or large, 16)
     if number == 0 or (number > 0x7F and (octal or hexadecimal)) or number > 0x10FFFF:
-        raise NotUnderstood("shell", "a byte in $'…' that is no character")
+        raise NotUnderstood("shell", "a byte in $'…' that is not a character")
     return chr(number)
 
 

@@ -197,9 +197,9 @@ class _Find:
                 self.out.touch("read", value)
             self._unknown("the start paths come from a file")
         elif text[:1] != "-":
-            self.failures.append(f"`{text}` is no known test or action")
+            self.failures.append(f"`{text}` is not a known test or action")
         else:
-            self._unknown(f"`{text}` is no known test or action")
+            self._unknown(f"`{text}` is not a known test or action")
 
     def _any_action(self, word: Word) -> None:
         """One word that could be any action: `-delete`, or one that writes to a file, or runs the words behind it."""

@@ -165,7 +165,7 @@ class Walker:
     def _created(self, into: exp.Expr) -> None:
         table = into.this
         if not isinstance(table, exp.Table):
-            raise refuse("SELECT INTO something that is no table")
+            raise refuse("SELECT INTO something that is not a table")
         self._seen(table)
         name = self._table_name(table)
         if into.args.get("temporary"):
@@ -233,7 +233,7 @@ class Walker:
                 renamed = target.args.get("alias")
                 self._counts_as_called(renamed.this if renamed is not None else target.this)
         if not isinstance(target, exp.Table) or node.args.get("overwrite"):
-            raise refuse("an INSERT into something that is no table")
+            raise refuse("an INSERT into something that is not a table")
         inner = self._scope(scope, ctes)
         source = self._table(target, inner, "insert")
         inner.sources.append(("excluded", None))
@@ -289,7 +289,7 @@ class Walker:
         self.verbs.add("update")
         inner = self._scope(scope, self._with(node, scope))
         if not isinstance(node.this, exp.Table):
-            raise refuse("an UPDATE of something that is no table")
+            raise refuse("an UPDATE of something that is not a table")
         source = self._table(node.this, inner, "update")
         if source is not None and self.normal.replaces_rows:
             self.sources.append(Source("delete", source.table))
@@ -332,7 +332,7 @@ class Walker:
         self.verbs.add("delete")
         inner = self._scope(scope, self._with(node, scope))
         if not isinstance(node.this, exp.Table) or node.args.get("tables"):
-            raise refuse("a DELETE from something that is no table")
+            raise refuse("a DELETE from something that is not a table")
         source = self._table(node.this, inner, "delete")
         if source is not None:
             source.columns = None
@@ -353,7 +353,7 @@ class Walker:
         self.verbs.add("merge")
         inner = self._scope(scope, self._with(node, scope))
         if not isinstance(node.this, exp.Table):
-            raise refuse("a MERGE into something that is no table")
+            raise refuse("a MERGE into something that is not a table")
         source = self._table(node.this, inner, "merge")
         if source is not None:
             source.columns = None

@@ -53,12 +53,12 @@ class FileAnchor:
             raise AnchorError(f"can't read {self.describe()}: {error.strerror or error}") from None
         found = self._largest(data)
         if found is None and data.strip():
-            raise AnchorMalformed(f"what {self.describe()} keeps is no checkpoint of this log")
+            raise AnchorMalformed(f"what {self.describe()} keeps is not a checkpoint of this log")
         return found
 
     def _plain(self, handle: int) -> None:
         if not stat.S_ISREG(os.fstat(handle).st_mode):
-            raise AnchorError(f"{self.describe()} is no plain file")
+            raise AnchorError(f"{self.describe()} is not a plain file")
 
     def _largest(self, data: bytes) -> Checkpoint | None:
         """The largest of those that verify, the newest first: what is torn or foreign is passed over."""

@@ -77,7 +77,7 @@ class GitAnchor:
 
     def _tip(self) -> str | None:
         if self._git("rev-parse", "--git-dir") == "":
-            raise AnchorError(f"{self.describe()} is no git repository")
+            raise AnchorError(f"{self.describe()} is not a git repository")
         found = self._git("for-each-ref", "--count=1", "--format=%(objectname)", self._ref)
         return found or None
 

@@ -67,7 +67,7 @@ class WitnessAnchor:
         try:
             return parse_number(answer.body.decode("ascii").removesuffix("\n"))
         except (UnicodeDecodeError, CheckpointError):
-            raise AnchorMalformed(f"{self.describe()} gives a size that is no number") from None
+            raise AnchorMalformed(f"{self.describe()} gives a size that is not a number") from None
 
     def _keep(self, note: bytes, body: bytes) -> None:
         """Its signature is checked before it is stored; other lines that it sends are dropped."""

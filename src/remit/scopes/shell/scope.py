@@ -150,7 +150,7 @@ class Run:
         for touch, path in placed.touches:
             if touch.report and not _is_report_place(path):
                 what = touch.path.raw or "what it writes"
-                return f"{what} is no place for a report or a cache: name one, or admit it by `path`"
+                return f"{what} is not a place for a report or a cache: name one, or admit it by `path`"
         return None
 
     def _metas(self, act: Act) -> str | None:

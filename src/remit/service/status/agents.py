@@ -57,7 +57,7 @@ def _bond(caller: Caller, hosts: tuple[HostState, ...], fault: str | None) -> tu
         if not host.installed or not (main or (mine is not None and mine.state != "without definition")):
             continue
         if not host.hooked:
-            return "not enforced", host, f"the hook in {host.name} is not as it must be"
+            return "not enforced", host, f"the hook in {host.name} is wrong"
         if not caller.enabled:
             return "disabled", host, None
         if fault is not None:

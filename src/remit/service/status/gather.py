@@ -149,7 +149,9 @@ def _confinement(rulebook: Rulebook, state: Path) -> tuple[tuple[str, ...], tupl
     found = tuple(lines(state_for(state)))
     if "required" not in wanted or working(state_for(state)):
         return found, ()
-    text = "commands must run confined, and nothing here can confine them: all of them are denied (confine-unavailable)"
+    text = (
+        "commands must run confined, but nothing on this machine can confine them: all are denied (confine-unavailable)"
+    )
     return found, (Finding("fault", "confine-unavailable", text, "; ".join(found[1:])),)
 
 
@@ -187,7 +189,7 @@ def _with_silence(project: Project, host: HostState, looked: Looked, calls: dict
         f"{len(silent)} uses of tools ran in {host.name} and are not in the ledger, the last {last.tool} at {last.at}"
         f" in session {last.session}: no hook was asked about them"
     )
-    help_ = "look how that session was started, and at `remit status --all`: what the host lets through"
+    help_ = "check how that session was started, and see `remit status --all` for what the host lets through"
     found = Finding("fault", "ledger-silent", text, help_)
     return msgspec.structs.replace(host, findings=(*host.findings, found))
 
@@ -273,12 +275,10 @@ def _findings(
         gone = not os.path.lexists(project.policy)
         what = problems[0] if problems else "it is gone" if gone else "its tests fail"
         more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
-        text = f"the policy file is broken, so an edit waits that nobody can activate: {what}{more}"
+        text = f"the policy file is broken, so nobody can activate the pending edit: {what}{more}"
         yield Finding("fault", "broken-policy", text, "run `remit check`")
     elif policy.state == "pending":
-        yield Finding(
-            "note", "pending", "the policy file says something else than what is in force", "run `remit activate`"
-        )
+        yield Finding("note", "pending", "the policy file differs from what is in force", "run `remit activate`")
     installed = [host for host in hosts if host.installed]
     if not installed and not any(host.findings for host in hosts):
         text = "Remit is installed in no host: only programs that use Guard enforce the policy"
@@ -288,13 +288,13 @@ def _findings(
         pass  # nothing has begun yet
     elif not ledger.reachable:
         text = f"the ledger can't be used, so everything is denied: {ledger.problem}"
-        look = "look at `remit ledger verify`; if the store is damaged, put its newest copy back"
+        look = "look at `remit ledger verify`; if the store is damaged, restore its newest copy"
         yield Finding("fault", "ledger-unavailable", text, opened.help if isinstance(opened, NoStore) else look)
     if not isinstance(opened, NoStore) and ledger.reachable:
         yield from _ledger_faults(opened)
     chosen, here = hooks_store(project.state), store_url()
     if chosen is not None and here is not None and here != chosen:
-        text = "REMIT_STORE names another store here than the one that the hook uses: commands look elsewhere"
+        text = "REMIT_STORE names a store other than the hook's: commands look elsewhere"
         yield Finding("fault", "other-store", text, "run `remit install` with this REMIT_STORE, or unset it")
     for one in ledger.streams:
         if one.error is not None:
@@ -303,5 +303,5 @@ def _findings(
     if clock is not None and clock.doubt is not None:
         yield Finding("fault", "clock-in-doubt", clock.doubt, "run `remit clock`")
     if credential is not None and not credential.set and not credential.lifted and policy.at is not None:
-        text = "no passphrase is set: nobody can activate another policy, and the first who sets one is believed"
+        text = "no passphrase is set: nobody can activate another policy, and whoever sets one first is trusted"
         yield Finding("note", "no-credential", text, "run `remit credential set` in a terminal")

@@ -57,9 +57,7 @@ def host_state(name: str, root: Path, policy: Path, state: Path, rulebook: Ruleb
     outside = [one for one in copies if one.where in OUTSIDE] or copies
     hooked = any(one.whole for one in outside) and not any(map(_unhooks, findings))
     if not installed.copies:
-        lost.append(
-            _fault("installed-before", "its hooks stand in the project, where a command can take them away", again)
-        )
+        lost.append(_fault("installed-before", "its hooks are in the project, where a command can remove them", again))
     findings += lost
     definitions, problems = _definitions(host, setup, installed, rulebook)
     findings += problems
@@ -100,7 +98,7 @@ def _reads_by_itself(host: Host, root: Path, state: Path, rulebook: Rulebook, ma
             text = (
                 f"{shown(file, 300)} makes the host read {shown(target, 300)} to its model, and {main} may not read it"
             )
-            yield _fault("import-forbidden", f"{text}: {shown(found.reason, 200)}", "take the import out of the file")
+            yield _fault("import-forbidden", f"{text}: {shown(found.reason, 200)}", "remove the import from the file")
 
 
 def _unhooks(one: Finding) -> bool:
@@ -116,7 +114,7 @@ def _list_faults(host: Host, root: Path, state: Path) -> Iterator[Finding]:
         yield _fault("roots-unreadable", f"the list of projects can't be used, so everything is denied: {error}", again)
         return
     if own is None:
-        yield _fault("not-listed", "the project is not in the list of those that the hook minds", again)
+        yield _fault("not-listed", "the project is not in the hook's list of projects", again)
         return
     yield from program_faults(own.python, own.client)
     if own.state != str(state):
@@ -140,10 +138,10 @@ def _record_faults(
     elif installed.policy != str(policy):
         yield Finding("note", "other-policy", f"it was installed with the policy {shown(installed.policy, 300)}")
     if not client_is_current(state, host):
-        text = "the file by which the hook knows how to refuse, and who attends, is not as it must be: it only denies"
+        text = "the file by which the hook knows how to refuse, and who attends, is wrong: it only denies"
         yield _fault("client-file", text, again)
     if rulebook is not None and main is None:
-        text = f"the policy does not say who the main agent of {installed.host} is: all that it does is denied"
+        text = f"the policy does not say who the main agent of {installed.host} is: everything it does is denied"
         yield _fault("no-main", text, f"add `hosts: {{{installed.host}: {{main: NAME}}}}` and run `remit activate`")
 
 
@@ -167,7 +165,7 @@ def _definitions(
         if now != pinned:
             what = _difference(pinned, now)
             text = (
-                f"the definition of {shown(name)} is not the one that was pinned ({what}): all that it does is denied"
+                f"the definition of {shown(name)} is not the one that was pinned ({what}): everything it does is denied"
             )
             findings.append(_fault("definition-changed", text, help_))
     for path in sorted(there):

@@ -16,7 +16,7 @@ works, and refuses all that the agent does."""
 
 
 DefinitionWord = Literal["pinned", "built in", "without definition", "changed", "new", "unknown"]
-"""`unknown`: it was there when Remit was installed, and the policy doesn't know it."""
+"""`unknown`: it existed when Remit was installed, and the policy doesn't know it."""
 
 
 class PolicyState(msgspec.Struct, frozen=True):

@@ -116,15 +116,15 @@ def test_ours_is_known_by_its_program(command: object, mine: bool):
 @pytest.mark.parametrize(
     ("data", "message"),
     [
-        ({"hooks": []}, "`hooks` is no object"),
-        ({"hooks": None}, "`hooks` is no object"),
-        ({"hooks": {"PreToolUse": {}}}, "`hooks.PreToolUse` is no list of hooks"),
-        ({"hooks": {"Stop": [{"hooks": [{"type": "nonsense"}]}]}}, "`hooks.Stop` is no list of hooks"),
-        ({"hooks": {"Stop": ["x"]}}, "`hooks.Stop` is no list of hooks"),
-        ({"permissions": 1}, "`permissions` is no object"),
-        ({"permissions": {"deny": 5}}, "`permissions.deny` is no list of texts"),
-        ({"permissions": {"allow": [5]}}, "`permissions.allow` is no list of texts"),
-        ({"model": 5}, "`model` is no text"),
+        ({"hooks": []}, "`hooks` is not of type object"),
+        ({"hooks": None}, "`hooks` is not of type object"),
+        ({"hooks": {"PreToolUse": {}}}, "`hooks.PreToolUse` is not a list of hooks"),
+        ({"hooks": {"Stop": [{"hooks": [{"type": "nonsense"}]}]}}, "`hooks.Stop` is not a list of hooks"),
+        ({"hooks": {"Stop": ["x"]}}, "`hooks.Stop` is not a list of hooks"),
+        ({"permissions": 1}, "`permissions` is not of type object"),
+        ({"permissions": {"deny": 5}}, "`permissions.deny` is not a list of texts"),
+        ({"permissions": {"allow": [5]}}, "`permissions.allow` is not a list of texts"),
+        ({"model": 5}, "`model` is not of type text"),
     ],
 )
 def test_settings_that_the_host_would_ignore_are_refused(data: Any, message: str):

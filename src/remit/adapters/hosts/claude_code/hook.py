@@ -60,7 +60,7 @@ def read_event(data: bytes) -> Event:
     if name == END and "tool_input" not in found:
         return Event("end", session=str(found.get("session_id") or ""))
     if "tool_input" in found:
-        raise CallError("an event that nobody installed a hook for")  # it may be a question under a new name
+        raise CallError("an event that no hook was installed for")  # it may be a question under a new name
     return Event("other")
 
 
@@ -93,7 +93,7 @@ def _question(found: dict[str, Any]) -> Event:
         raise CallError("`agent_id` stands without `agent_type`")
     cwd = _text(found, "cwd")
     if not cwd.startswith("/"):
-        raise CallError("`cwd` must be a whole path")
+        raise CallError("`cwd` must be an absolute path")
     if agent is not None and (not isinstance(agent, str) or not agent):
         raise CallError("`agent_type` must be text")
     return Event(

@@ -70,7 +70,7 @@ def hooks(root: Path, files: list[Settings], settings: Path, event: str, tool: s
 def _run(entry: Mapping[str, Any], root: Path, env: dict[str, str]) -> HookRun:
     command, args, timeout = entry.get("command"), entry.get("args"), entry.get("timeout")
     if entry.get("type") != "command" or not isinstance(command, str):
-        return HookRun((), env, problem="the hook is no command")
+        return HookRun((), env, problem="the hook is not a command")
     words = ["/bin/sh", "-c", command]
     if isinstance(args, list):
         words = [str(word).replace("${CLAUDE_PROJECT_DIR}", str(root)) for word in (command, *args)]
@@ -105,9 +105,9 @@ def understood(code: int, out: bytes) -> Said:
     try:
         found = json.loads(out.decode("utf-8"))
     except (ValueError, RecursionError):
-        return Said(None, alarm="its answer is no JSON" if out.strip() else "it answered nothing")
+        return Said(None, alarm="its answer is not JSON" if out.strip() else "it answered nothing")
     if not isinstance(found, dict):
-        return Said(None, alarm="its answer is no object")
+        return Said(None, alarm="its answer is not an object")
     words = found.get("hookSpecificOutput")
     if words is None:
         return Said(None, alarm=UNDECIDED if found == {} else "its answer has no decision where the host looks")
@@ -115,5 +115,5 @@ def understood(code: int, out: bytes) -> Said:
         return Said(None, alarm="its answer is for another event")
     decision, reason = words.get("permissionDecision"), words.get("permissionDecisionReason", "")
     if decision not in ("allow", "ask", "deny") or not isinstance(reason, str) or found.get("continue") is False:
-        return Said(None, alarm="its decision is none that the host knows")
+        return Said(None, alarm="the host does not know its decision")
     return Said(decision, reason)

@@ -107,7 +107,7 @@ def put_server(text: str, root: str, command: Sequence[str]) -> tuple[str, int]:
         if found is None:
             text, made = json_text.put(text, path, {}), made + 1
         elif not isinstance(found, dict):
-            raise JsonError(f"`{shown(path[-1], 300)}` is no object")
+            raise JsonError(f"`{shown(path[-1], 300)}` is not an object")
     place = (*_server_holders(root)[-1], OWN_SERVER)
     return (text if json_text.get(text, place) == wanted else json_text.put(text, place, wanted)), made
 
@@ -136,14 +136,14 @@ def check(text: str) -> None:
     known = catalog()
     for key, type_ in known.settings.items():
         if key in data and not isinstance(data[key], _TYPES[type_]):
-            raise JsonError(f"`{key}` is no {type_}, so the host would ignore the file")
+            raise JsonError(f"`{key}` is not of type {type_}, so the host would ignore the file")
     for key in known.permissions:
         rules = data.get("permissions", {}).get(key, [])
         if not isinstance(rules, list) or not all(isinstance(rule, str) for rule in rules):
-            raise JsonError(f"`permissions.{key}` is no list of texts, so the host would ignore the file")
+            raise JsonError(f"`permissions.{key}` is not a list of texts, so the host would ignore the file")
     for event, groups in data.get("hooks", {}).items():
         if not isinstance(groups, list) or not all(_is_group(entry) for entry in groups):
-            raise JsonError(f"`hooks.{shown(event)}` is no list of hooks, so the host would ignore the file")
+            raise JsonError(f"`hooks.{shown(event)}` is not a list of hooks, so the host would ignore the file")
 
 
 def _is_group(entry: Any) -> bool:

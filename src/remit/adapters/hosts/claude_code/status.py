@@ -68,7 +68,7 @@ def hook_faults(settings: Settings, command: str) -> Iterator[Finding]:
         yield Finding("fault", "settings-gone", f"{settings.name} is gone: no hook runs", again)
     elif settings.data is None:
         text = f"{settings.name} can't be used by the host, so no hook runs: {shown(settings.problem, 200)}"
-        yield Finding("fault", "settings-invalid", text, "put it right; the host says nothing about it")
+        yield Finding("fault", "settings-invalid", text, "correct it; the host does not report this")
     if settings.data is None:
         return
     for event in EVENTS:
@@ -76,7 +76,7 @@ def hook_faults(settings: Settings, command: str) -> Iterator[Finding]:
         mine = [(matcher, one) for matcher, one in there if one.get("command") == command]
         if not mine:
             other = any(is_ours(one.get("command")) for _, one in there)
-            what = "runs another command than this Remit would write" if other else "is not there"
+            what = "runs a command other than this Remit would write" if other else "is not there"
             code = "hook-other-command" if other else "hook-missing"
             yield Finding("fault", code, f"{settings.name}: the hook for {event} {what}", again)
             continue
@@ -99,7 +99,7 @@ def _entry_faults(matcher: Any, entry: dict[str, Any]) -> Iterator[str]:
     if isinstance(timeout, bool) or not isinstance(timeout, int | float) or timeout <= LONGEST:
         yield f"may be ended before it has answered: `timeout` must be more than {LONGEST:.0f} seconds"
     for key in sorted(entry.keys() - _KEYS):
-        yield f"has `{shown(key)}`, which could keep it from being run or waited for"
+        yield f"has `{shown(key)}`, which could keep the host from running it or waiting for it"
 
 
 def switch_faults(files: list[Settings], installed: Path) -> Iterator[Finding]:
@@ -126,7 +126,7 @@ def switch_faults(files: list[Settings], installed: Path) -> Iterator[Finding]:
             yield Finding("note", "host-sandbox", text, "set `sandbox.enabled: false` where the policy says `confine`")
         env = data.get("env")
         for name in sorted(set(known.injected).intersection(env if isinstance(env, dict) else ())):
-            text = f"{one.name}: `env` sets {name}, by which any program can be put into the hook"
+            text = f"{one.name}: `env` sets {name}, which can load any program into the hook"
             yield Finding("fault", "hook-injected", text, f"remove {name} from `env`")
         others = [h for _, h in handlers(one.data, BEFORE) if not is_ours(h.get("command"))]
         if others:

@@ -36,7 +36,7 @@ def read_event(data: bytes) -> Event:
         return Event("end", session=session)
     if name != BEFORE:
         if "tool_input" in found:
-            raise CallError("an event that nobody installed a hook for")  # it may be a question under a new name
+            raise CallError("an event that no hook was installed for")  # it may be a question under a new name
         return Event("other")
     agent, handed = found.get("agent_type"), found.get("agent_id") is not None
     if agent is None and handed:

@@ -95,7 +95,7 @@ class CodexSetup(PlainSetup):
             return rest, ()
         hooks = data.get("hooks", {})
         if not isinstance(hooks, dict):
-            raise TomlError("`hooks` is no table")
+            raise TomlError("`hooks` is not a table")
         path = str(self.settings_path(Path("/"), "user"))
         lines = [_OPENS]
         for event, (_, limit) in _EVENTS.items():
@@ -134,14 +134,14 @@ class CodexSetup(PlainSetup):
         """In our block. Raises TomlError."""
         text = text or ""
         if OWN_SERVER in _servers(_parsed(_without(text))):
-            raise TomlError(f"it has an MCP server `{OWN_SERVER}` of its own", help="give that one another name")
+            raise TomlError(f"it has its own MCP server `{OWN_SERVER}`", help="give that one another name")
         lines = f"[mcp_servers.{OWN_SERVER}]\ncommand = {_quoted(command[0])}\n"
         lines += f"args = [{', '.join(map(_quoted, command[1:]))}]\n"
         if lines in text:
             return text, 0
         start, end = text.find(_OPENS), text.find(_CLOSES)
         if start < 0 or end < start:
-            raise TomlError("there is no block of Remit's that its server could stand in")
+            raise TomlError("there is no block of Remit's for its server")
         old = text[start:end].find(f"[mcp_servers.{OWN_SERVER}]\n")
         kept = text[:end] if old < 0 else text[: start + old]
         joint = "\n" if old < 0 else ""
@@ -188,7 +188,7 @@ class CodexSetup(PlainSetup):
             mine = [(key, one) for key, one in handlers if one.get("command") == command]
             if not mine:
                 other = any(is_hook_command(one.get("command"), NAME) for _, one in handlers)
-                what = "runs another command than this Remit would write" if other else "is not there"
+                what = "runs a command other than this Remit would write" if other else "is not there"
                 code = "hook-other-command" if other else "hook-missing"
                 yield Finding("fault", code, f"{name}: the hook for {event} {what}", again)
                 continue
@@ -272,7 +272,7 @@ class CodexSetup(PlainSetup):
             return Said(None, alarm="its answer is for another event")
         decision, reason = words.get("permissionDecision"), words.get("permissionDecisionReason", "")
         if decision not in ("allow", "deny") or not isinstance(reason, str):
-            return Said(None, alarm="its decision is none that the host knows")
+            return Said(None, alarm="the host does not know its decision")
         return Said(decision, reason)
 
 

@@ -44,7 +44,7 @@ def read_event(data: bytes) -> Event:
     session = text_in(found, "sessionId")
     if "toolName" not in found:
         if "toolArgs" in found or "tool_input" in found:
-            raise CallError("an event that nobody installed a hook for")
+            raise CallError("an event that no hook was installed for")
         return Event("end", session=session) if "reason" in found else Event("other")
     tool = text_in(found, "toolName")
     args = _args(found)
@@ -83,7 +83,7 @@ def _from_editor(found: dict[str, Any]) -> Event:
         return Event("after", session=session, use=use) if isinstance(use, str) and use else Event("other")
     if name != "PreToolUse":
         if "tool_input" in found:
-            raise CallError("an event that nobody installed a hook for")
+            raise CallError("an event that no hook was installed for")
         return Event("other")
     return Event(
         "before",

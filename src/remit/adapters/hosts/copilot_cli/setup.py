@@ -147,7 +147,7 @@ class CopilotSetup(JsonSetup):
             return found if code == 0 else Said(None, alarm=f"it ended with {code} and no reason")
         decision, reason = found.get("permissionDecision"), found.get("permissionDecisionReason", "")
         if decision not in ("allow", "ask", "deny") or not isinstance(reason, str):
-            return Said(None, alarm="its decision is none that the host knows")
+            return Said(None, alarm="the host does not know its decision")
         editor = found.get("hookSpecificOutput")
         if not isinstance(editor, dict) or editor.get("permissionDecision") != decision:
             return Said(None, alarm="it says something else to VS Code")

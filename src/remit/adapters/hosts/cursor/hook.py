@@ -39,7 +39,7 @@ def read_event(data: bytes) -> Event:
         return Event("end", session=session)
     if name != BEFORE:
         if "tool_input" in found:
-            raise CallError("an event that nobody installed a hook for")  # it may be a question under a new name
+            raise CallError("an event that no hook was installed for")  # it may be a question under a new name
         return Event("other")
     return Event(
         "before",
@@ -58,7 +58,7 @@ def _cwd(found: dict[str, Any]) -> str:
     if not isinstance(cwd, str) and isinstance(roots, list) and len(roots) == 1:
         cwd = roots[0]
     if not isinstance(cwd, str) or not cwd.startswith("/"):
-        raise CallError("`cwd` must be a whole path")
+        raise CallError("`cwd` must be an absolute path")
     return cwd
 
 

@@ -123,5 +123,5 @@ class CursorSetup(JsonSetup):
             return found if code == 0 else Said(None, alarm=f"it ended with {code} and no reason")
         decision, reason = found.get("permission"), found.get("agent_message", "")
         if decision not in ("allow", "deny") or not isinstance(reason, str) or (code != 0) != (decision == "deny"):
-            return Said(None, alarm="its decision is none that the host knows")
+            return Said(None, alarm="the host does not know its decision")
         return Said(decision, reason)

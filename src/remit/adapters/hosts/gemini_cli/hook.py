@@ -35,7 +35,7 @@ def read_event(data: bytes) -> Event:
         return Event("end", session=session)
     if name not in (BEFORE, AFTER):
         if "tool_input" in found:
-            raise CallError("an event that nobody installed a hook for")  # it may be a question under a new name
+            raise CallError("an event that no hook was installed for")  # it may be a question under a new name
         return Event("other")
     tool, args = text_in(found, "tool_name"), args_in(found, "tool_input")
     same = alike(tool, args)

@@ -136,5 +136,5 @@ class GeminiSetup(JsonSetup):
             return found if code == 0 else Said(None, alarm=f"it ended with {code} and no decision")
         decision, reason = found.get("decision"), found.get("reason", "")
         if decision not in ("allow", "deny") or not isinstance(reason, str) or code not in (0, 2):
-            return Said(None, alarm="its decision is none that the host knows")
+            return Said(None, alarm="the host does not know its decision")
         return Said(decision, reason)

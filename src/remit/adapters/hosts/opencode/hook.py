@@ -38,7 +38,7 @@ def read_event(data: bytes) -> Event:
     if name == "after":
         return Event("after", session=session, use=use)
     if name != "before":
-        raise CallError("no event of this host")
+        raise CallError("not an event of this host")
     agent, parent, root = text_in(found, "agent"), found.get("parent"), found.get("root")
     handed = isinstance(parent, str) and bool(parent)
     tool, args = text_in(found, "tool"), args_in(found, "args")

@@ -164,7 +164,7 @@ class OpenCodeSetup(PlainSetup):
         if not mine:
             yield Finding("fault", "hook-missing", f"{name}: the plugin is not there", again)
         elif [str(PLUGIN), {"command": command}] not in mine:
-            text = f"{name}: the plugin runs another command than this Remit would write"
+            text = f"{name}: the plugin runs a command other than this Remit would write"
             yield Finding("fault", "hook-other-command", text, again)
         if not PLUGIN.is_file():
             yield Finding("fault", "client-gone", f"the plugin itself is not there: {shown(PLUGIN, 300)}")
@@ -173,7 +173,7 @@ class OpenCodeSetup(PlainSetup):
             text = f"{name}: nothing denies tools if the plugin does not load (`permission`)"
             yield Finding("fault", "hook-incomplete", text, again)
         elif list(said)[-1] != FLOOR:
-            text = f"{name}: rules stand behind `{FLOOR}` in `permission`, and would count if the plugin does not load"
+            text = f"{name}: rules after `{FLOOR}` in `permission` would count if the plugin does not load"
             yield Finding("note", "floor-open", text, f"put `{FLOOR}` last")
 
     def switches(self, root: Path, settings: Path) -> Iterator[Finding]:
@@ -239,7 +239,7 @@ class OpenCodeSetup(PlainSetup):
             return found if code == 0 else Said(None, alarm=f"it ended with {code} and no reason")
         decision, reason = found.get("verdict"), found.get("reason", "")
         if decision not in ("allow", "deny") or not isinstance(reason, str) or (code != 0) != (decision == "deny"):
-            return Said(None, alarm="its decision is none that the plugin knows")
+            return Said(None, alarm="the plugin does not know its decision")
         return Said(decision, reason)
 
 
@@ -247,7 +247,7 @@ def _check(text: str) -> None:
     """Raises JsonError for settings that can't be edited."""
     data = json_text.parse(text).plain()
     if not isinstance(data, dict) or not isinstance(data.get("plugin", []), list):
-        raise JsonError("`plugin` is no list")
+        raise JsonError("`plugin` is not a list")
     if not isinstance(data.get("permission", {}), dict | str):
         raise JsonError("`permission` is neither a word nor a table")
 
