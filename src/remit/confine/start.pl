@@ -32,7 +32,7 @@ my ($prctl, $unshare, $mount, $umount, $pivot, $setsid, $namespaces, $user, $gro
 pop @mounts;
 for ($prctl, $unshare, $mount, $umount, $pivot, $setsid, $namespaces) { $_ += 0 }
 my ($DEATH_SIGNAL, $SECCOMP, $NO_NEW_PRIVILEGES, $WITH_FILTER, $KILL) = (1, 22, 38, 2, 9);
-my ($NEW_USER, $PRIVATE, $DETACH) = (0x10000000, 0x44000, 2);
+my ($NEW_USER, $NEW_NETWORK, $PRIVATE, $DETACH, $SET_FLAGS) = (0x10000000, 0x40000000, 0x44000, 2, 0x8914);
 my $calls = content($filter);
 length($calls) or failed("there is no filter of system calls");
 
@@ -57,6 +57,11 @@ syscall($prctl, $NO_NEW_PRIVILEGES, 1, 0, 0, 0) == 0 or failed("prctl: $!");
 my ($outer_user, $outer_group) = ($> + 0, (split(/ /, $)))[0]);
 syscall($unshare, $namespaces) == 0 or failed("unshare failed: $!");
 is_known_as(0, 0, $outer_user, $outer_group);
+if ($namespaces & $NEW_NETWORK) {    # its own loopback, up
+    socket(my $any, 2, 2, 0) or failed("socket: $!");
+    ioctl($any, $SET_FLAGS, pack("a16sx14", "lo", 0x41)) or failed("loopback: $!");
+    close $any;
+}
 
 my $child = fork();
 defined $child or failed("fork: $!");

@@ -270,7 +270,7 @@ class Before:
     def _is_held(self, path: str) -> bool:
         """Whether a backend holds this very path although nothing lay there: then the run can't have made it.
 
-        It holds what the profile names without wildcards, spelled like that (`.CLAUDE` is another folder here, and
+        It holds what the profile names without wildcards, spelled like that (`.REMIT` is another folder here, and
         the same on other systems), but for files, and what lay there already. Nobody but a
         program that wants to lead git elsewhere writes a `commondir`, and `config.worktree` is held only where git
         reads it.
