@@ -59,7 +59,8 @@ syscall($unshare, $namespaces) == 0 or failed("unshare failed: $!");
 is_known_as(0, 0, $outer_user, $outer_group);
 if ($namespaces & $NEW_NETWORK) {    # its own loopback, up
     socket(my $any, 2, 2, 0) or failed("socket: $!");
-    ioctl($any, $SET_FLAGS, pack("a16sx14", "lo", 0x41)) or failed("loopback: $!");
+    my $up = pack("a16sx14", "lo", 0x41);
+    ioctl($any, $SET_FLAGS, $up) or failed("loopback: $!");
     close $any;
 }
 
