@@ -314,5 +314,6 @@ EVERYDAY: dict[str, list[str]] = {
     ],
 }
 
+FURTHER = ("git, further", "servers and processes", "packages, offline", "checks and hooks")
 LANDLOCK_LOSES: dict[str, list[str]] = {}
 """By their reason, commands that end otherwise under Landlock."""
