@@ -71,7 +71,7 @@ def test_a_changed_role_needs_a_reference_and_makes_its_agents_due(team: Team) -
             "nothing in the policy that needs a review is named `nobody`",
         ),
         (("sign", "dev", "--because", "", "--yes"), "--because: say why"),
-        (("sign", "reader", "--because", "x", "--write", "--yes"), "`reader` is no agent"),
+        (("sign", "reader", "--because", "x", "--write", "--yes"), "`reader` is not an agent"),
     ],
 )
 def test_what_is_wrong_is_said(team: Team, args: tuple[str, ...], words: str) -> None:

@@ -109,7 +109,7 @@ def test_input_that_breaks_off():
         def readline(self, size: int | None = -1) -> bytes:
             raise OSError(5, "Input/output error")
 
-    with pytest.raises(InputError, match="can't be read on: Input/output error"):
+    with pytest.raises(InputError, match="can't be read: Input/output error"):
         list(stream.lines(Broken()))
 
 

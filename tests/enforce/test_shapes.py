@@ -143,7 +143,7 @@ def test_methods_in_the_body_of_a_class(tmp_path: Path):
 
 def test_a_lambda_needs_a_name_and_kinds(tmp_path: Path):
     guard = Guard({"remit": 1, "agents": {"a": {"may": ["tool"]}}}, root=tmp_path, state=tmp_path / ".state")
-    with pytest.raises(GuardError, match="no name"):
+    with pytest.raises(GuardError, match="not a valid name"):
         guard.tool(does="nothing")(lambda a: a)
     tool = guard.tool("tool", does={"read": "a"}, kinds={"a": "path"})(lambda a: a)
     with guard, guard.agent("a"):

@@ -109,7 +109,7 @@ def test_publishing_is_asked_of_a_person(repository: Path, scripted: Path) -> No
     "repo", ["owner", "-o/x", "owner/x y", "owner/project;id", "", "https://github.com/owner/project"]
 )
 def test_a_repository_is_named_exactly(guard: Guard, repo: str) -> None:
-    with pytest.raises(RunnerError, match="is no repository"):
+    with pytest.raises(RunnerError, match="is not a repository"):
         GitHubCLIRunner(guard, repo)
 
 

@@ -169,12 +169,16 @@ class _Compiler:
         at_most: list[dict[str, Any]],
         declared: list[dict[str, Any]],
         reports: list[str],
+        folders: list[dict[str, Any]],
     ) -> None:
         self.raw = raw
+        self.problems: list[Problem] = []
+        self.folders = {str(name): self._below(str(name), entry) for entry in folders for name in entry["programs"]}
+        self.strange = set(self.folders)
+        """Entries of folders.yaml that no program has met."""
         self.reports = {str(name) for name in reports}
         self.unreported = set(self.reports)
         """Entries of reports.yaml that no program has met."""
-        self.problems: list[Problem] = []
         self.implied: dict[str, dict[str, tuple[str, ...] | None]] = {}
         for entry in implied:
             for name in entry["programs"]:
@@ -240,6 +244,9 @@ class _Compiler:
         fields["touches"] = {**base.touches, **self._implied(where)}
         if "touches" in data:
             fields["touches"] |= self._touches(where, data["touches"])
+        for name in self._entries(where):
+            fields["folders"] = self.folders.get(name, fields["folders"])
+            self.strange.discard(name)
         if where in self.reports:
             fields["reports"] = True
             self.unreported.discard(where)
@@ -328,12 +335,22 @@ class _Compiler:
 
     def _implied(self, where: str) -> dict[str, tuple[str, ...] | None]:
         """What implied.yaml says about a program or subcommand: by its name, else by `… *`."""
-        above, _, _ = where.removesuffix(" (bare)").rpartition(" ")
         found: dict[str, tuple[str, ...] | None] = {}
-        for name in (f"{above} *", where.removesuffix(" (bare)")):
+        for name in self._entries(where):
             found.update(self.implied.get(name, {}))
             self.unused.discard(name)
         return found
+
+    @staticmethod
+    def _entries(where: str) -> tuple[str, str]:
+        """The names by which a list speaks of a program or subcommand."""
+        own = where.removesuffix(" (bare)")
+        return f"{own.rpartition(' ')[0]} *", own
+
+    def _below(self, name: str, entry: dict[str, Any]) -> str:
+        if entry["below"] not in ("none", "names", "itself"):
+            self.fail(f"folders.yaml {name}", "`below` is `none`, `names` or `itself`")
+        return str(entry["below"])
 
     def _touches(self, where: str, value: Any) -> dict[str, tuple[str, ...] | None]:
         """By effect: `none`, `any` (the text doesn't tell), or paths and `DIR/**` from the working directory."""
@@ -345,8 +362,8 @@ class _Compiler:
             paths = places if isinstance(places, list) else []
             if effect not in FILE_EFFECTS or (places not in ("none", "any") and not paths):
                 self.fail(where, f"`touches: {{{effect}: {places}}}`: read, write or delete; `none`, `any` or paths")
-            if any("*" in str(path).removesuffix("/**") for path in paths):
-                self.fail(where, "`touches`: a path, or `DIR/**`")
+            if any("*" in str(path).removesuffix("/**").removesuffix("/*") for path in paths):
+                self.fail(where, "`touches`: a path, `DIR/**` or `DIR/*`")
             found[str(effect)] = None if places == "any" else tuple(str(path) for path in paths)
         return found
 
@@ -427,6 +444,7 @@ def compile_programs() -> tuple[Programs, list[bytes]]:
     at_most: list[dict[str, Any]] = []
     declared: list[dict[str, Any]] = []
     reports: dict[str, list[str]] = {"places": [], "programs": []}
+    folders: list[dict[str, Any]] = []
     environment: list[str] = []
     harmless_names: list[str] = []
     harmless: dict[str, tuple[str, ...]] = {}
@@ -449,6 +467,9 @@ def compile_programs() -> tuple[Programs, list[bytes]]:
         if entry.name == "reports.yaml":
             reports = data
             continue
+        if entry.name == "folders.yaml":
+            folders = data["folders"]
+            continue
         if entry.name == "sets.yaml":
             sets = data
             continue
@@ -465,7 +486,7 @@ def compile_programs() -> tuple[Programs, list[bytes]]:
             if name in raw:
                 problems.append(Problem("duplicate-name", f"`{name}` has two profiles", entry.name))
             raw[name] = profile
-    compiler = _Compiler(raw, implied, at_most, declared, reports["programs"])
+    compiler = _Compiler(raw, implied, at_most, declared, reports["programs"], folders)
     found = {name: compiler.program(name) for name in raw}
     for name in sorted(compiler.unused):
         compiler.fail("implied.yaml", f"`{name}` names no program")
@@ -473,6 +494,8 @@ def compile_programs() -> tuple[Programs, list[bytes]]:
         compiler.fail("at_most.yaml", f"`{name}` names no program")
     for name in sorted(compiler.unreported):
         compiler.fail("reports.yaml", f"`{name}` names no program")
+    for name in sorted(compiler.strange):
+        compiler.fail("folders.yaml", f"`{name}` names no program")
     for name in sorted(compiler.undeclared):
         compiler.fail("declared.yaml", f"`{name}` names no program")
     problems.extend(compiler.problems)

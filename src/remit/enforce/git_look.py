@@ -13,7 +13,7 @@ import os
 import subprocess
 import threading
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 from remit.scopes.path import relative_to
@@ -77,8 +77,18 @@ def changes_of(sole: Sole, root: str) -> tuple[str, ...] | None:
     while words[:1] and words[0] in ("-P", "--no-pager"):
         words = words[1:]
     looks = _LOOKS.get(words[0]) if words else None
-    if looks is None:
+    return _seen(sole, root, looks, words) if looks is not None else None
+
+
+def staged_by(sole: Sole, root: str) -> tuple[str, ...] | None:
+    """The paths that the command would put into the index, likewise."""
+    looks = _STAGES.get(sole.words[1]) if sole.words[:1] == ("git",) and len(sole.words) > 1 else None
+    if looks is None or any(os.environ.get(name) for name in _ELSEWHERE):
         return None
+    return _seen(sole, root, looks, sole.words[1:])
+
+
+def _seen(sole: Sole, root: str, looks: Look, words: Sequence[str]) -> tuple[str, ...] | None:
     try:
         repository = Repository(os.path.join(root, sole.base), root)
         found = {change.path for change in looks(repository, list(words[1:]))}
@@ -88,6 +98,9 @@ def changes_of(sole: Sole, root: str) -> tuple[str, ...] | None:
         return tuple(sorted(relative_to(os.path.normpath(os.path.join(top, path)), root) for path in found))
     except (NoAnswer, OSError, ValueError, subprocess.SubprocessError):
         return None
+
+
+Look = Callable[["Repository", list[str]], list[Change]]
 
 
 class Repository:
@@ -467,7 +480,24 @@ def _apply(git: Repository, words: list[str]) -> list[Change]:
     return found
 
 
-_LOOKS: dict[str, Callable[[Repository, list[str]], list[Change]]] = {
+def _add(git: Repository, words: list[str]) -> list[Change]:
+    flags = "-A --all -u --update -v --verbose -N --intent-to-add --no-all --ignore-removal --no-ignore-removal"
+    given = _read(words, f"{flags} -n --dry-run")
+    if given.plain not in ([], ["."]) or given.paths not in (None, ["."]):
+        raise NoAnswer
+    return git.work_tree(git.head) + git.untracked(ignored=False)
+
+
+def _commit(git: Repository, words: list[str]) -> list[Change]:
+    flags = "-a --all -q --quiet -s --signoff -n --no-verify --no-edit --amend --allow-empty --dry-run"
+    given = _read(words, flags, "-m --message -am")
+    if given.plain or given.paths:
+        raise NoAnswer
+    return git.work_tree(git.head)
+
+
+_STAGES: dict[str, Look] = {"add": _add, "stage": _add, "commit": _commit}
+_LOOKS: dict[str, Look] = {
     "switch": _switch,
     "checkout": _checkout,
     "restore": _restore,

@@ -192,6 +192,12 @@ def _changes(rulebook: Rulebook, call: Call, kinds: dict[str, Kind], root: str) 
         from remit.enforce.find_look import protected_among  # here, as below: few calls have such a command
 
         found = {**protected_among(loose, tuple(protected.loose), root), **found}
+    stagings = [sole for kind, text in texts for sole in kind.stagings(text, call.context.cwd, root)]
+    if stagings and len(texts) == 1:
+        from remit.enforce.git_look import staged_by
+
+        seen = {sole.text: paths for sole in stagings if (paths := staged_by(sole, root)) is not None}
+        found = {**seen, **found}
     if not folders or not names:
         return found
     from remit.enforce.find_look import named_below

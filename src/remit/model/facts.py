@@ -71,7 +71,8 @@ class Facts(msgspec.Struct, frozen=True, omit_defaults=True):
     changes: dict[str, tuple[str, ...]] = {}
     """The one command of the call whose text doesn't tell it → the paths that it would change, normal, where whoever
     enforces has looked: `git switch main`. For what a search finds (`find . -name '*.pyc' -delete`), its pattern → the
-    paths that match, and `…` if their names are plain."""
+    paths that match, and `…` if their names are plain. `git add -A` and the like → what they
+    would put into the index."""
     installed: frozenset[str] = frozenset()
     """Of the programs that a command would take from the project, those that are there: `node_modules/.bin/tsc`."""
     halts: frozenset[str] = frozenset()

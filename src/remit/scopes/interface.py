@@ -298,6 +298,10 @@ class Kind:
         """The one command of a text that changes files which no word tells: whoever enforces can look which."""
         return None
 
+    def stagings(self, text: str, cwd: str | None, root: str | None) -> Iterable[Sole]:
+        """The commands of a text that put into git's index whatever has changed, if whoever looks can tell what."""
+        return ()
+
     def found_files(self, text: str, cwd: str | None, root: str | None) -> tuple[Glob, ...]:
         """Patterns of the files that a text finds by a search: whoever enforces can look which there are."""
         return ()

@@ -220,7 +220,7 @@ def test_a_task_of_its_own_does_not_free_an_agent_of_its_givers_task(tmp_path: P
     hand(project, id="T-tight", agent="watcher", may_not=["Write"])
     hand(project, id="T-own", agent="asker")
     launched(project, "watcher", "s1")
-    project.ask("Write", DRAFT, "asker", session_id="s1").denied("no part of T-tight", "(broken-chain)")
+    project.ask("Write", DRAFT, "asker", session_id="s1").denied("not a part of T-tight", "(broken-chain)")
     with authority(project) as found:
         found.end("T-own", by="ann")
     hand(project, id="T-part", agent="asker", parent="T-tight")

@@ -19,5 +19,5 @@ def test_a_name_that_is_not_plain_names_no_host(monkeypatch, name):
 def test_an_object_without_a_name(monkeypatch):
     entry = importlib.metadata.EntryPoint("odd", "os:sep", registry.GROUP)
     monkeypatch.setattr(importlib.metadata, "entry_points", lambda **_: [entry])
-    with pytest.raises(registry.UnknownHost, match=r"`os:sep`\) is no host: str has no `name`"):
+    with pytest.raises(registry.UnknownHost, match=r"`os:sep`\) is not a host: str has no `name`"):
         registry.find("odd")

@@ -98,7 +98,7 @@ def test_what_only_reads_changes_nothing(site: Site) -> None:
 def test_globs_are_exact(site: Site, glob: str) -> None:
     site.bash("echo x > docs/new.md; sed -i s/a/b/ docs/a.md", profile(glob))
     assert told(site.changes) == {"docs/new.md": "written", "docs/a.md": "written"}
-    with pytest.raises(NotCommitted, match=r"`docs/new.txt` may not be written; nothing"):
+    with pytest.raises(NotCommitted, match=r"`docs/new.txt` may not be written; none"):
         site.bash("echo x > docs/other.md; echo x > docs/new.txt", profile(glob))
     assert not (site.root / "docs/other.md").exists()
 

@@ -190,7 +190,7 @@ def test_effects(command, expected):
         ("git clean -f", {"delete None"}),
         ("rsync a h:b", {"read a"}),
         ("rsync h:a b", {"write b", "write b/h:a"}),
-        (".venv/bin/python -m json.tool a b", {"read .venv/bin/python", "read a", "write b"}),
+        (".venv/bin/python -m json.tool a b", {"read .", "read .venv/bin/python", "read a", "write b"}),
     ],
 )
 def test_paths(command, paths):

@@ -14,6 +14,9 @@ from remit.model.errors import NotUnderstood
 from remit.model.pattern import compile_later
 
 DECLARES = frozenset({"export", "declare", "typeset", "local", "readonly"})
+OF_FILES = frozenset(f"-{letter}" for letter in "bcdefghkprsuwxGLNOS")
+"""Operators of a test that ask something of the file behind them; `-a` does so only where it can't mean `and`."""
+BETWEEN_FILES = frozenset(("-nt", "-ot", "-ef"))
 _NAME = compile_later(r"[A-Za-z_]\w*(?:\[\d{1,6}\])?")
 _ARITHMETIC = compile_later(r"[\w \t+*/%=!&|^~?:,<>()-]*")
 _VALUED = frozenset({"-p", "-t", "-d", "-n", "-N", "-u", "-i", "-c", "-s", "-O"})

@@ -394,19 +394,25 @@ class Follower:
             if len(arguments) != 1 or not isinstance(arguments[0], Items):
                 return None
             return tuple(dict.fromkeys(arguments[0].items))
-        found: dict[Value, None] = {}
-        for raw in step.words:
+        words = self.listed(step.words, state)
+        patterns = [word for word in words if word.glob or (word.text is None and lexer.is_pattern(word.raw))]
+        if patterns:
+            command = Command((Word("", "for"), *patterns), joined=frozenset(("loop",)), raw=f"for {step.name} in …")
+            self.run(command, -1, state)
+        found = dict.fromkeys(Piece(word.text, word.glob, word.deep) for word in words if word.text is not None)
+        return tuple(found) if len(found) <= MAX_VALUES and None not in [word.text for word in words] else None
+
+    def listed(self, raws: Iterable[str], state: State) -> list[Word]:
+        """The words that the values of `for` come from."""
+        found: dict[Word, None] = {}
+        for raw in raws:
             for values in self.ways([raw], state):
                 words = self.expander(state, values).words(raw)
                 if words is None:
                     words = [Word(None, raw)] if "$" in raw or "`" in raw else lexer.words(raw)
-                for word in words:
-                    if word.text is None:
-                        return None
-                    found[Piece(word.text, word.glob, word.deep)] = None
-            if len(found) > MAX_VALUES:
-                return None
-        return tuple(found)
+                self.budget.spend(len(words))
+                found.update(dict.fromkeys(words))
+        return list(found)
 
     # --------------------------------------------------------------------------------------------------- commands
 

@@ -133,6 +133,34 @@ def value(raw: str) -> Word:
     return Word(None if chars is None else "".join(char for char, _ in chars), raw)
 
 
+def is_pattern(raw: str) -> bool:
+    """True if the word has a `*`, `?` or `[` outside of quotes, expansions and substitutions."""
+    inside: list[str] = []
+    """What closes each thing that is open."""
+    at = 0
+    while at < len(raw):
+        char, open_ = raw[at], inside[-1] if inside else ""
+        if open_ == "'":
+            at = raw.find("'", at)
+            at = len(raw) if at < 0 else at
+            inside.pop()
+        elif char == "\\":
+            at += 1
+        elif char == open_:
+            inside.pop()
+        elif char == '"' or (char == "'" and open_ != '"') or char == "`":
+            inside.append(char)
+        elif raw.startswith(("$(", "${"), at):
+            inside.append(")" if raw[at + 1] == "(" else "}")
+            at += 1
+        elif char == "(" and open_ == ")":
+            inside.append(")")
+        elif char in "*?[" and not inside:
+            return True
+        at += 1
+    return False
+
+
 def delimiter(raw: str) -> str:
     """The line that ends a here-document, from the word after `<<`. Raises NotUnderstood."""
     chars = None if "$" in raw or "`" in raw else _unquote(raw)

@@ -11,7 +11,8 @@ import unicodedata
 from collections.abc import Callable
 from typing import NamedTuple
 
-from remit.languages.bash.builtins import DECLARES, check_builtin
+from remit.languages.bash.builtins import BETWEEN_FILES, DECLARES, OF_FILES, check_builtin
+from remit.languages.bash.lexer import is_pattern
 from remit.languages.bash.lexer import value as lex_value
 from remit.languages.bash.lexer import words as lex
 from remit.languages.bash.numbers import Numbers, changed
@@ -32,6 +33,7 @@ _PLAIN = compile_later(r"[A-Za-z0-9_./:,@%+^~-]+(?: [A-Za-z0-9_./:,@%+^~-]+)*")
 _FUNCTION = compile_later(r"[A-Za-z_][\w.:-]*")
 _RESERVED = frozenset({"then", "do", "done", "fi", "esac", "elif", "else", "}", "!", "coproc"})
 _COMPARISONS = frozenset({"-eq", "-ne", "-lt", "-le", "-gt", "-ge"})
+_OF_ONE_FILE = OF_FILES | {"-a"}
 _INPUTS = frozenset({"<", "<&", "<>", "<<", "<<<"})
 _PLAIN_WORD = compile_later(r"[A-Za-z0-9_./:,@%+^~-]+(?=[ \t\n;|&)]|\Z)")
 _ASSIGN = compile_later(r"([A-Za-z_]\w*)(?:\[(?:\d{1,6}|\$?([A-Za-z_]\w*))\])?\+?=")
@@ -385,7 +387,9 @@ class _Reader(Scanner):
         """Like `for`; what is chosen could be one of the words, or nothing."""
         self.blanks()
         self.join(self.at)
-        name, _ = self.for_each()
+        name, words = self.for_each()
+        if any(is_pattern(word) for word in words or ()):
+            raise NotUnderstood("shell", "a menu of files")
         self.found.numbers.unknown(name)
         self.block.append(Part("for", parts=(self.for_body(),), name=name))
 
@@ -481,6 +485,10 @@ class _Reader(Scanner):
             raw = "" if operator else self.word()
             if not raw or raw in ("-v", "-R"):
                 raise NotUnderstood("shell", "a test that isn't followed")
+            if before in _OF_ONE_FILE or before in BETWEEN_FILES:
+                draft.words += [Word("-e", before), lex_value(raw)]
+            elif raw in BETWEEN_FILES:
+                draft.words += [Word("-e", raw), lex_value(before)]
             if raw in _COMPARISONS:
                 self.found.numbers.use_word(before)
             elif compared:

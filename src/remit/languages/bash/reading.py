@@ -68,6 +68,13 @@ class Touch(NamedTuple):
     or each is copied as a link (`copy`)."""
     report: bool = False
     """An option names it as the place of a report or a cache."""
+    shows: str = ""
+    """What reading it shows, if not what is in it: the `names` of what lies in a folder (`ls`), or that it is there
+    `itself` (a test, a pattern that bash replaces by what matches)."""
+    code: bool = False
+    """Code of the workspace is told to work there, which it does in the root in any case."""
+    unsaid: bool = False
+    """No word of the command says so, but the profile."""
     store: bool = False
     """It is a store such as git's: in the workspace none of its files, elsewhere a change there."""
 
@@ -125,6 +132,12 @@ class Reading:
         """Words that were taken for files by how they look."""
         self.brings = False
         """Among what it writes below a folder may be links: it unpacks an archive, or clones a repository."""
+
+    def show(self, path: Word, shows: str) -> None:
+        """A path of which less is read than what is in it."""
+        self.touch("read", path)
+        if not path.is_pipe:
+            self.touches[-1] = self.touches[-1]._replace(shows=shows)
 
     def touch(self, effect: str, path: Word, *, deep: bool = False, some: bool = False, nested: bool = False) -> None:
         """A path with an effect; writing and deleting add the effect. A pipe to other commands is no path."""

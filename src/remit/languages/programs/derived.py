@@ -5,6 +5,7 @@ from __future__ import annotations
 from fnmatch import fnmatchcase
 from posixpath import normpath
 
+from remit.languages.bash.builtins import BETWEEN_FILES, OF_FILES
 from remit.languages.bash.reading import Reading, Word
 from remit.model.pattern import compile_later
 
@@ -100,6 +101,46 @@ def touch_reports(out: Reading, word: Word) -> None:
         _, sign, path = part.replace("=", ":").partition(":")
         if sign and path and path not in ("stdout", "stderr"):
             out.touch("write", Word(path, word.raw), deep=True, some=True)
+
+
+_OF_TESTS = frozenset(
+    (
+        "!",
+        "(",
+        ")",
+        "]",
+        "=",
+        "==",
+        "!=",
+        "<",
+        ">",
+        "-eq",
+        "-ne",
+        "-lt",
+        "-le",
+        "-gt",
+        "-ge",
+        "-a",
+        "-o",
+        "-n",
+        "-z",
+        "-t",
+    )
+)
+_BEGINS = frozenset(("!", "(", "-a", "-o"))
+"""What stands before a test of one file; there, `-a` is one itself."""
+
+
+def touch_tested(out: Reading, words: list[Word]) -> None:
+    """The files that a test asks about: behind `-f` and its like, and beside `-nt`. A word that is not literal may be
+    such an operator."""
+    texts = [word.text for word in words]
+    for at, word in enumerate(words):
+        before, after = ["", *texts][at], [*texts, ""][at + 1]
+        asks = before in OF_FILES or (before == "-a" and (at == 1 or texts[at - 2] in _BEGINS))
+        could = at > 0 and before is None and word.text not in _OF_TESTS
+        if asks or could or before in BETWEEN_FILES or after in BETWEEN_FILES:
+            out.show(word, "itself")
 
 
 def touch_backups(out: Reading, suffix: Word, paths: list[Word]) -> None:

@@ -32,6 +32,7 @@ from remit.languages.programs.derived import (
     touch_pathspec,
     touch_pieces,
     touch_reports,
+    touch_tested,
     touch_unnamed,
 )
 from remit.languages.programs.find import read_find
@@ -277,6 +278,8 @@ class Interpreter:
 
     def _any(self, profile: Profile, words: list[Word]) -> None:
         kind = profile.any or "text"
+        if profile.special == "test":
+            touch_tested(self.out, words)
         self.base |= _aim_words(self.out, profile.words, words)
         looked = _looked(profile, words)
         if looked is not None:
@@ -289,7 +292,7 @@ class Interpreter:
             if word.text is None:
                 self.out.dynamic.append(word.raw)
                 refuses = any(option.refuse for option in profile.options.values())
-                if refuses and profile.special != "checked" and not _is_argument(word, profile):
+                if refuses and profile.special not in ("checked", "test") and not _is_argument(word, profile):
                     self.out.unknown.append(f"`{word.raw}` is not literal")
                 self._value(kind, word)
                 continue
@@ -539,6 +542,9 @@ class Interpreter:
             self.out.unknown.append(f"`{word.raw}` is not literal")
         elif found is None:
             self.out.project = True
+            place = word.text.replace(".", "/")
+            self._code_in(Word(place, word.raw))
+            self.out.touch("read", Word(f"{place}.py", word.raw))
         else:
             self._profile(found, rest, {})
         self.moduled = True
@@ -570,8 +576,9 @@ class Interpreter:
             if kind in ("write", "delete"):
                 touch_pathspec(out, kind, found)
                 return
+            self.has_paths = self.has_paths or kind == "tree"
             if kind == "read":
-                kind = "tree"  # of a folder, all that lies in it
+                kind = "tree"  # of a folder, all that lies in it; but it may be a revision
             word = found
         if kind == "url" and word.text is None and AT_HOST.match(word.start or ""):
             out.dynamic.append(word.raw)
@@ -599,7 +606,7 @@ class Interpreter:
             ) and not (kind == "jq" and self.profile.at_most is not None):
                 out.unknown.append(f"`{word.raw}` is not literal")
         if kind == "read":
-            out.touch("read", word)
+            self._read(word)
             if self.written and not option:
                 out.touch("write", word)
         elif kind == "delete":
@@ -676,7 +683,7 @@ class Interpreter:
         elif kind == "resource":
             _resource(out, word)
         elif kind in ("directory", "folder"):
-            out.touch("read", word)
+            out.show(word, "itself")
             out.directory, out.stays = word, kind == "folder"
         elif kind == "url":
             out.url(word)
@@ -704,12 +711,32 @@ class Interpreter:
             out.databases.append(word)
         elif kind == "target":
             out.targets.append(word)
+            if word.text is not None and "/" in word.text and "=" not in word.text:
+                self._code_in(word)
+                if self.profile.special == "make":
+                    out.touch("write", word)
             if word.text is not None and "=" in word.text and not _SWITCH.fullmatch(word.text):
                 out.refused.append(f"`{word.text}`: an assignment changes what runs")
         elif kind == "sed" and word.text is not None:
             read_sed(word.text, extended=True, out=out)
         elif kind == "awk" and word.text is not None:
             read_awk(word.text, out)
+
+    def _read(self, word: Word) -> None:
+        """A path that is read; of a folder, what the profile says."""
+        below = self.profile.folders
+        if below in ("names", "itself"):
+            self.out.show(word, below)
+        elif self.profile.grade == "project":
+            self._code_in(word)
+        else:
+            self.out.touch("read", word, deep=not below)
+
+    def _code_in(self, word: Word) -> None:
+        """A place that code of the workspace is told: it works on all below it."""
+        self.out.touch("read", word, deep=True)
+        if not word.is_pipe:
+            self.out.touches[-1] = self.out.touches[-1]._replace(code=True)
 
     def _paths_in(self, word: Word) -> None:
         """A file with paths in it, which count as the arguments do."""
@@ -728,7 +755,7 @@ class Interpreter:
             self.out.code.append(word)
             self.script_named(word)
         if text is not None and text != "-":
-            self.out.touch("read", word)
+            self._code_in(word)
 
     def script_named(self, word: Word) -> None:
         """A script does what its name says: `deploy.sh` deploys."""

@@ -92,6 +92,9 @@ class Profile(msgspec.Struct, frozen=True, omit_defaults=True):
     links: str = ""
     """What becomes of links among what it works on: `all` are followed, those that it finds below a folder too; each is
     copied as a link (`copy`); or `none`. Empty: it follows what it is told by name or by pattern, and no others."""
+    folders: str = ""
+    """What is read of a folder that is named: `none` of what lies in it, only that it is there `itself`, the `names` of
+    what lies in it; empty: all below it."""
     reports: bool = False
     """What its options have it write are reports and caches, which belong in places for these."""
     edits: bool = False

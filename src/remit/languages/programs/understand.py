@@ -4,7 +4,7 @@ for act in understand("git diff HEAD~1 | head").acts: ...
 """
 
 from collections import OrderedDict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from fnmatch import fnmatchcase
 from posixpath import normpath
 from typing import NamedTuple
@@ -23,6 +23,7 @@ from remit.languages.bash.follow import (
     join,
     union,
 )
+from remit.languages.bash.lexer import is_pattern
 from remit.languages.bash.reader import read_script
 from remit.languages.bash.reading import FILE_EFFECTS, Reading, Touch, Word
 from remit.languages.bash.script import Command, Redirect, Script
@@ -123,6 +124,9 @@ class Act(NamedTuple):
     """Words of git that were taken for files by how they look: if none of them is one, they are revisions."""
     code: tuple[Word, ...] = ()
     """Where the code lies that it runs; whether that is the workspace's, one can tell only from its place."""
+    works: tuple[str | None, ...] | None = None
+    """Where it works if it doesn't go there: what no word says lies there, and its words count from the shell's own
+    directory too."""
     local: Local | None = None
     """What it would be if a program is there that only whoever looks at the disk can see."""
 
@@ -316,6 +320,9 @@ def _command(
             sure=sure,
             store=(program or "").rpartition("/")[2] == "git",
         )
+    _expanded(command.words, out)
+    if out.project:
+        out.touches.append(Touch("read", HERE, deep=True, code=True))
     mark = len(out.touches)
     for redirect in command.redirects:
         _redirect(redirect, out)
@@ -334,8 +341,10 @@ def _command(
     own_touches = [touch._replace(links=out.links or touch.links) for touch in out.touches[:mark]]
     touches, redirected = tuple(dict.fromkeys(own_touches)), tuple(dict.fromkeys(out.touches[mark:]))
     within = _within(bases, out.directory, stays=out.stays)
+    works = _within(bases, out.directory, stays=False) if out.stays else None
     if len(within) * (len(touches) + len(redirected)) > MAX_PLACES:
         within = bases = (None,)
+        works = None
     budget.spend(len(within) * (len(touches) + len(redirected)))
     act = Act(
         program,
@@ -373,6 +382,7 @@ def _command(
         code=(HERE, *out.code) if out.project else (),
         stands=bases if redirected and within != bases else None,
         declared=None if unknown else reader.declared,
+        works=works,
     )
     finds = reader.finds if reader.finds is not None and reader.seen.isdisjoint(reader.finds.unless) else None
     if finds is not None and not out.commands:
@@ -400,6 +410,17 @@ def _command(
     for text in out.shells:
         acts.extend(_shell(text, depth, (*via, label), (state, act.bases), budget, shared, functions))
     return acts
+
+
+def _expanded(words: Sequence[Word], out: Reading) -> None:
+    """Afterwards each pattern that bash replaces by names is read: by what the command does to these files, or else as
+    it lists them (`echo docs/*`)."""
+    touched = {touch.path.text for touch in out.touches}
+    for word in words[1:]:
+        odd = word.text is not None and (word.text.startswith("-") or "://" in word.text)  # an option, a URL
+        lists = word.glob and not word.found and not odd and word.text not in touched
+        if lists or (word.text is None and is_pattern(word.raw)):
+            out.show(word, "itself")
 
 
 def _local_program(act: Act, folder: str, *, own: bool) -> Local | None:
@@ -449,9 +470,13 @@ def touch_implied(
         if places is None:
             out.touch(effect, Word(None, ""))
             continue
+        mark = len(out.touches)
         for place in places:
-            base, deep, _ = place.partition("/**")
-            out.touch(effect, Word(base, place), deep=bool(deep))
+            base = place.removesuffix("/**").removesuffix("/*")
+            out.touch(effect, Word(base, place), deep=place.endswith("/**"))
+            if place.endswith("/*"):
+                out.touches[-1] = out.touches[-1]._replace(shows="names")
+        out.touches[mark:] = [touch._replace(unsaid=True) for touch in out.touches[mark:]]
         if not places and store and effect != "read":
             out.touches.append(Touch(effect, HERE, deep=True, store=True))
 

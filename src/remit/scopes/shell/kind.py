@@ -57,6 +57,7 @@ class ShellKind(Kind):
             installed=facts.installed,
             new_shell=new,
             plain_names=plain,
+            changes=facts.changes,
         )
 
     def paths(self, text: str, cwd: str | None, root: str | None) -> Iterable[str]:
@@ -108,6 +109,11 @@ class ShellKind(Kind):
         from remit.scopes.shell.sole import sole_change
 
         return sole_change(text, cwd, root)
+
+    def stagings(self, text: str, cwd: str | None, root: str | None) -> Iterable[Sole]:
+        from remit.scopes.shell.sole import stagings
+
+        return stagings(text, cwd, root)
 
     def form(self) -> Shape:
         from remit.scopes.shell.form import shell_scope

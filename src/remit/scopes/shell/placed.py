@@ -50,7 +50,12 @@ class Placed:
             self.act = act = _as_installed(act, act.local)
         if act.grade == PROJECT and any(_is_elsewhere(word, self.bases, root, links) for word in act.code):
             self.act = act = act._replace(grade=UNKNOWN, unknown=(*act.unknown, "code outside the root"))
-        self.touches = list(_placed(act.touches, act, self.bases, root)) if act.touches else []
+        works = self.bases if act.works is None else [_normal(base, cwd, root) for base in act.works]
+        said = [touch for touch in act.touches if not touch.unsaid]
+        self.touches = [
+            *_placed(said, act, self.bases, root),
+            *_placed((touch for touch in act.touches if touch.unsaid), act, works, root),
+        ]
         stands = self.bases if act.stands is None else [_normal(base, cwd, root) for base in act.stands]
         self.redirected = list(_placed(act.redirected, act, stands, root)) if act.redirected else []
         self.databases = list(_databases(act, self.bases, root)) if act.databases else []
@@ -142,9 +147,12 @@ def _placed(
 ) -> Iterable[tuple[Touch, str | Glob | None]]:
     for touch in touches:
         for where in bases:
-            path = _locate(touch, where, root, act.program not in EXPANDED) if where is not None else None
-            if not touch.store or path is None or (isinstance(path, str) and path.startswith("/")):
-                yield touch, path
+            anywhere = act.program not in EXPANDED and not touch.shows
+            path = _locate(touch, where, root, anywhere) if where is not None else None
+            inside = path is not None and not (isinstance(path, str) and path.startswith("/"))
+            if inside and (touch.store or (touch.code and isinstance(path, Glob) and path.text == "**")):
+                continue  # code of the workspace works in the root whether it is told or not
+            yield touch, path
 
 
 def _as_installed(act: Act, local: Local) -> Act:
@@ -252,10 +260,13 @@ def _locate(touch: Touch, base: str, root: str | None, anywhere: bool) -> str | 
         return None
     try:
         if touch.path.glob:
+            text = f"{text.rstrip('/')}/*" if touch.shows == "names" else text
             return glob_argument(text, root, base=base, below=touch.deep, anywhere=anywhere)
         path = normalise(_CONTROL.sub("\ufffd", text) or ".", base, root)
     except NotUnderstood:
         return None
-    if touch.deep and not path.startswith("/"):
-        return Glob.below(path)
-    return path
+    if path.startswith("/"):
+        return path
+    if touch.shows == "names":
+        return Glob.parse("*" if path == "." else f"{Glob.literal(path).text}/*").loosened()
+    return Glob.below(path) if touch.deep else path

@@ -286,7 +286,7 @@ class ShellMatcher(Matcher):
         if act.program is None:
             return act.unknown[0]
         if act.program == "":
-            return None if act.command.assigns or act.command.redirects else "an empty command"
+            return None if act.command.assigns or act.command.redirects or act.touches else "an empty command"
         if self.all:
             doubts = (*act.unknown, *act.refused)
             if doubts or act.grade != PROJECT or self.project_code:
@@ -359,8 +359,8 @@ class ShellMatcher(Matcher):
             if touch.nested and isinstance(path, str) and self._is_file(touch.effect, path, named):
                 continue
             allowed = self.paths.get(touch.effect)
-            if touch.deep and isinstance(path, Glob) and names_base(self.path_texts.get(touch.effect, ()), path):
-                continue  # the scope names it to the letter: a file
+            if self._names_it(touch, path) or _is_folder_of(allowed, touch, path):
+                continue
             if _reads_file(touch, path, allowed):
                 continue
             if allowed is None or not _lies_in(allowed, path):
@@ -375,6 +375,13 @@ class ShellMatcher(Matcher):
     def _keeps(self, touch: Touch) -> bool:
         """What the text doesn't tell is held; but it tells that something lies elsewhere (`~/x`, `../x`)."""
         return touch.effect in self.kept and not (touch.path.text or "").startswith(("~", "../", "/"))
+
+    def _names_it(self, touch: Touch, path: str | Glob | None) -> bool:
+        """The scope names, to the letter, what all of this lies in or below: a file."""
+        texts = self.path_texts.get(touch.effect, ())
+        if not isinstance(path, Glob) or touch.path.glob:
+            return False
+        return names_base(texts, path) or (touch.shows == "names" and path.base in texts)
 
     def _is_file(self, effect: str, path: str, named: set[tuple[str, str]]) -> bool:
         """A file below a target that the scope names to the letter: it means the file, not a directory."""
@@ -472,9 +479,16 @@ def _lies_in(allowed: GlobSet, path: str | Glob | None) -> bool:
 
 def _reads_file(touch: Touch, path: str | Glob | None, allowed: GlobSet | None) -> bool:
     """`git diff src/a.py` under `read: [src/*.py]`: what has such a name is a file."""
-    if allowed is None or touch.effect != "read" or not touch.deep or not isinstance(path, Glob) or touch.path.glob:
+    if allowed is None or touch.effect != "read" or not isinstance(path, Glob) or touch.path.glob:
         return False
     return "." in path.base.rpartition("/")[2][1:] and allowed.matches(path.base)
+
+
+def _is_folder_of(allowed: GlobSet | None, touch: Touch, path: str | Glob | None) -> bool:
+    """`cd src` under `read: [src/**]`: all that lies in the folder may be read, and only that it is there is."""
+    return (
+        allowed is not None and touch.shows == "itself" and isinstance(path, str) and allowed.includes(Glob.below(path))
+    )
 
 
 def _subcommands(act: Act) -> list[tuple[str, ...]]:

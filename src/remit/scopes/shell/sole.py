@@ -79,5 +79,35 @@ def sole_change(text: str, cwd: str | None, root: str | None) -> Sole | None:
     return Sole(act.command.raw, tuple(word.text or "" for word in words), bases[0])
 
 
+def stages_all(act: Act) -> bool:
+    """It puts into git's index whatever has changed: `git add -A`, `git commit -am x`."""
+    own = act.program == "git" and act.sub[:1] in (("add",), ("stage",), ("commit",))
+    return own and any(touch.effect == "read" and _is_whole(touch) for touch in act.touches)
+
+
+def _is_whole(touch: Touch) -> bool:
+    return touch.implied or (touch.deep and touch.path.text in (".", "./"))
+
+
+def stagings(text: str, cwd: str | None, root: str | None) -> tuple[Sole, ...]:
+    """The commands of the text that do so, if nothing before them could change what that is; else none."""
+    found = understand(text)
+    places = [at for at, act in enumerate(found.acts) if stages_all(act)]
+    for at, act in enumerate(found.acts[: places[-1] + 1] if places and found.problem is None else ()):
+        literal = all(word.text is not None and not word.glob and not word.deep for word in act.command.words)
+        adds = act.program == "git" and act.sub[:1] in (("add",), ("stage",))
+        calm = act.effects <= {"read"} or (adds and not act.redirected) or (at == places[-1] and not act.redirected)
+        plain = literal and not act.via and not act.command.assigns and act.command.joined <= _IN_ORDER
+        if act.grade != UNDERSTOOD or not calm or (at in places and not plain):
+            return ()
+    soles = []
+    for act in (found.acts[at] for at in places) if found.problem is None else ():
+        bases = Placed(act, cwd, root).bases
+        if bases != ["."]:
+            return ()
+        soles.append(Sole(act.command.raw, tuple(word.text or "" for word in act.command.words), "."))
+    return tuple(soles)
+
+
 def _changed(act: Act) -> list[Touch]:
     return [touch for touch in (*act.touches, *act.redirected) if touch.effect in CHANGES and not touch.store]

@@ -3,21 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from types import MappingProxyType
 
 from remit.languages.bash.reading import Touch, Word
 from remit.languages.bash.script import Command
 from remit.languages.programs.interpret import AT_HOST
 from remit.languages.programs.understand import Act, understand
+from remit.model.pattern import compile_later
 from remit.model.terms import UNKNOWN
 from remit.scopes.glob import Glob
 from remit.scopes.interface import Unit
 from remit.scopes.shell.placed import EXPANDED, Placed, folder_of, is_descriptor
-from remit.scopes.shell.sole import is_of_odd_names
+from remit.scopes.shell.sole import is_of_odd_names, stages_all
 from remit.scopes.sql.units import checked_statement, may_change_schema, table_units
 from remit.scopes.url import Url, UrlError, UrlPattern, parse_url
 
 LISTERS = frozenset(("find", "fd", "fdfind", "ls", "du", "tree", "stat"))
 """Programs that show the names of what lies below a folder, and nothing that is in it."""
+NAMELESS = "\ufffd"
+"""What stands for a wildcard where only names are read: such a path lies in whatever holds all that the pattern could
+match, and in nothing that is about some of it (`ls src` is no read of `**/*.pem`)."""
+_WILD = compile_later(r"\[[^]/]*\]|\*+|\?")
 EVERYTHING = Glob.parse("**")
 """What an effect touches whose target the text does not tell; such a unit is also what lies outside the root."""
 
@@ -98,6 +104,7 @@ def shell_units(
     installed: frozenset[str] = frozenset(),
     new_shell: bool = False,
     plain_names: bool = False,
+    changes: Mapping[str, tuple[str, ...]] = MappingProxyType({}),
 ) -> list[Unit]:
     """The units of a text; never empty. A text that can't be read is one command that is not understood.
 
@@ -129,8 +136,12 @@ def shell_units(
         units.append(Unit("shell", name, placed, act.effects, text=raw, grade=grade))
         declared = 0 if act.declared is None else len(placed.touches)
         for place, (touch, path) in enumerate((*placed.touches, *placed.redirected)):
+            whole = touch.implied if path is None else path == EVERYTHING
+            if raw in changes and touch.effect == "read" and whole and stages_all(act):
+                units.extend(_staged(name, one) for one in changes[raw])
+                continue
             units.append(_touched(name, placed, touch, path, declared=place < declared))
-            if touch.deep and isinstance(path, Glob) and not touch.path.glob and path.base != ".":
+            if isinstance(path, Glob) and not touch.path.glob and path.base != ".":
                 units.append(_itself(name, touch, path.base))
         for statement in act.statements:
             units.extend(table_units(name, statement))
@@ -175,6 +186,8 @@ def _touched(name: str, placed: Placed, touch: Touch, path: str | Glob | None, *
     INVARIANT: here alone a target that the text does not tell becomes everything that it could be.
     """
     effects = frozenset({touch.effect})
+    if touch.shows and isinstance(path, Glob):
+        path = _nameless(path)
     if path is not None:
         also = (placed.spelled[path],) if isinstance(path, str) and path in placed.spelled else ()
         return Unit(
@@ -209,8 +222,22 @@ def _touched(name: str, placed: Placed, touch: Touch, path: str | Glob | None, *
         untold="place" if placeless else "target",
         sweeps=touch.deep and placed.act.program not in LISTERS,
         implied=touch.implied,
-        literal=touch.path.text is not None or touch.implied,
+        literal=touch.path.text is not None or touch.implied or touch.shows == "itself",
     )
+
+
+def _nameless(path: Glob) -> str | Glob:
+    """What is read where only the names are that a pattern matches: an entry of the folder, whatever it is called."""
+    folder, slash, last = path.text.rpartition("/")
+    if path.absolute or "{" in path.text:
+        return path
+    entry = f"{folder}{slash}{_WILD.sub(NAMELESS, last)}"
+    return Glob.parse(entry).loosened() if _WILD.search(folder) else entry
+
+
+def _staged(name: str, path: str) -> Unit:
+    """A file that git would put into its index, as whoever enforces has seen."""
+    return Unit("path", name, path, frozenset({"read"}), text=path, derived=True)
 
 
 def _itself(name: str, touch: Touch, path: str) -> Unit:
