@@ -408,12 +408,14 @@ def test_nothing_of_the_state_is_seen(site: Site) -> None:
     assert done.stdout == ""
 
 
-@pytest.mark.more
 def test_it_has_a_loopback_of_its_own(site: Site) -> None:
-    text = "import socket; s = socket.create_server(('127.0.0.1', 0)); socket.create_connection(s.getsockname()); print(1)"
+    text = (
+        "import socket; s = socket.create_server(('127.0.0.1', 0)); socket.create_connection(s.getsockname()); print(1)"
+    )
     assert site.bash(f'python3 -c "{text}"', profile()).stdout == "1\n"
 
 
+@pytest.mark.more
 def test_network_processes_and_limits(site: Site) -> None:
     with socket.socket() as server:
         server.bind(("127.0.0.1", 0))
