@@ -314,6 +314,68 @@ EVERYDAY: dict[str, list[str]] = {
     ],
 }
 
-FURTHER = ("git, further", "servers and processes", "packages, offline", "checks and hooks")
-LANDLOCK_LOSES: dict[str, list[str]] = {}
-"""By their reason, commands that end otherwise under Landlock."""
+LANDLOCK_AREAS = ("files", "text", "archives", "git, reading", "git, writing", "building")
+LANDLOCK_LOSES: dict[str, list[str]] = {
+    "git can't write its own folder": [
+        "echo x >> README.md && git commit -qam edit",
+        "git add docs && git restore --staged docs",
+        "echo x >> README.md && git checkout -- README.md",
+        "echo x >> README.md && git restore README.md",
+        "git checkout -q -b topic && echo x > t && git add t && git commit -qm t && git checkout -q main",
+        "git switch -q -c topic2 && git switch -q -",
+        "git merge -q --no-edit feature",
+        "git merge -q --no-ff -m merged feature",
+        "git merge --squash -q feature && git commit -qm squashed",
+        "git cherry-pick feature",
+        "git rebase -q main feature",
+        "git checkout -q feature && git rebase -q main && git checkout -q main",
+        "echo x >> README.md && git commit -qam x && git commit -q --amend -m y",
+        "echo x >> README.md && git commit -qam x && git revert --no-edit HEAD",
+        "echo x >> README.md && git commit -qam x && git reset -q --hard HEAD~1",
+        "echo x >> README.md && git commit -qam x && git reset -q --soft HEAD~1",
+        "echo x >> README.md && git stash -q && git stash pop -q",
+        "git tag -a v2 -m two && git tag -d v1",
+        "git branch side && git branch -m side other && git branch -D other",
+        "git mv docs/guide.md docs/g.md && git commit -qm moved",
+        "git rm -q docs/data.csv && git commit -qm removed",
+        "git format-patch -q -1 feature -o out && git am -q out/*.patch",
+        "git gc -q",
+        "git repack -qad && git prune && git pack-refs --all",
+        "git commit -q --allow-empty -m empty && git log -1 --format=%s",
+        "git worktree add -q out/wt feature && ls out/wt",
+        "git fetch -q . feature:fetched",
+        "git pull -q --no-rebase . feature",
+    ],
+    "nothing is created, renamed or deleted in the project's root": [
+        "cp -r src lib",
+        "cp -a src/. backup/",
+        "mv docs documents",
+        "rm -rf docs",
+        "rm -rf out && mkdir out && echo x > out/y",
+        "echo new > new.txt; echo more >> new.txt",
+        "printf '%s\\n' a b c | tee list.txt > /dev/null",
+        "install -D -m 600 README.md dist/readme",
+        "mkdir -p a/b/c && rmdir -p a/b/c",
+        "cp .gitignore .dockerignore && echo node_modules >> .gitignore",
+        "mkdir -p .vscode && echo '{}' > .vscode/tasks.json",
+        "echo 'export X=1' > .env && cat .env",
+        "patch -p0 <<'E'\n--- README.md\n+++ README.md\n@@ -1,3 +1,3 @@\n # Shop\n \n-Sells things.\n+Sells more things.\nE",
+        "xz -k README.md && xz -d -c README.md.xz | cmp - README.md; rm README.md.xz",
+        "bzip2 -k README.md; bunzip2 -t README.md.bz2; rm README.md.bz2",
+        "echo x > new && git add -A && git commit -qm work",
+        "echo x > untracked && git stash -q -u && git stash apply -q",
+        "git apply <<'E'\n--- a/README.md\n+++ b/README.md\n@@ -1,3 +1,3 @@\n # Shop\n \n-Sells things.\n+Buys things.\nE",
+        "make clean",
+        "printf '#include <iostream>\\nint main(){std::cout<<1;}' > x.cc && g++ x.cc -o out/x && ./out/x",
+        "printf 'class A { public static void main(String[] a) { System.out.println(1); } }' > A.java && javac -d out A.java",
+        "mkdir -p build && cd build && gcc ../hello.c -o hello && ./hello",
+    ],
+    "`/tmp` can't be used": [
+        "echo x > /tmp/scratch && cat /tmp/scratch && rm /tmp/scratch",
+        "printf 'g/two/s//2/\\nw\\nq\\n' | ed -s docs/guide.md",
+    ],
+    "the command is no child of a process that tells signals as a shell does": [
+        "kill -TERM $$",
+    ],
+}
+"""By their reason, commands of these areas that end otherwise under Landlock."""

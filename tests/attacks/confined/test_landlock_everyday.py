@@ -14,12 +14,12 @@ from remit.confine.backends import landlock
 from remit.confine.backends.landlock import Landlock
 from remit.confine.trial import Trial
 from tests.attacks.confined.arena import Arena
-from tests.attacks.confined.everyday import EVERYDAY, FURTHER, LANDLOCK_LOSES
+from tests.attacks.confined.everyday import EVERYDAY, LANDLOCK_AREAS, LANDLOCK_LOSES
 from tests.attacks.confined.test_everyday import Pair, difference
 from tests.confine.places import NOBODY, Site, as_user
 
 SYSTEM_PYTHON = "/usr/bin/python3"
-ROWS = [(area, command) for area, commands in EVERYDAY.items() if area not in FURTHER for command in commands]
+ROWS = [(area, command) for area in LANDLOCK_AREAS for command in EVERYDAY[area]]
 pytestmark = [
     pytest.mark.hosts,
     pytest.mark.skipif(os.geteuid() != 0, reason="only root can be an ordinary user for a while"),
