@@ -147,6 +147,13 @@ def _checked(view: Transaction, row: tuple[object, ...], trust: Trust | None = N
     return found
 
 
+def check_sealed(found: AskState, digest: str | None) -> None:
+    """That the arguments which were sealed for an ask, and which people are shown, are those of the call that it is
+    about: nobody who can only write to the store can seal others. Raises StateForged."""
+    if digest != found.digest:
+        raise StateForged(f"{found.id} is about another call than the one whose arguments were kept for it")
+
+
 def waiting(view: Transaction, now: str) -> list[AskState]:
     """Every ask that can still be answered, the oldest first."""
     rows = view.rows(f"SELECT {COLUMNS} FROM ask WHERE state = 'open' AND expires > ? ORDER BY seq", now)  # noqa: S608
@@ -174,6 +181,8 @@ def answers(view: Transaction, digest: str, now: str, trust: Trust, *, named: bo
         found = [one for one in found if one.by_kind == "agent" or one.state == "refused"]
     else:
         people = ()
+        # What people approved under a policy that named them rests on their answers; under another it is asked again.
+        found = [one for one in found if one.by_kind != PEOPLE or one.state == "refused"]
     return people + tuple(
         Approval(
             id=one.id,

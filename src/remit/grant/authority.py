@@ -39,6 +39,7 @@ from remit.model.rulebook import Rulebook
 from remit.model.task import SUM, Ask, Task
 from remit.model.trace import Anticipated, Covered, NotAnticipated
 from remit.record.append import STATE
+from remit.record.errors import LedgerError
 from remit.record.people import Trust
 from remit.record.state import Sign
 from remit.record.vault import Vault
@@ -347,7 +348,7 @@ class Authority:
         """The open ask for this call, with its arguments sealed until it is answered. Raises RemitError."""
         sweep(self.store, self.clock, self.scribe)
         digest = call_digest(call, rulebook.hash, facts)
-        sealed = {"args": call.args, "statement": call.statement, "cwd": call.context.cwd}
+        sealed = {"args": call.args, "statement": call.statement, "cwd": call.context.cwd, "digest": digest}
         with self.store.write() as change:
             now = self.clock.tick(change)
             if call.context.capsule is not None:
@@ -382,7 +383,16 @@ class Authority:
             return asks.waiting(view, self.clock.now(view))
 
     def arguments(self, name: str) -> dict[str, Any]:
-        """`args`, `statement` and `cwd` of a call that waits. Raises LedgerError once it was answered."""
+        """`args`, `statement` and `cwd` of a call that waits.
+
+        Raises LedgerError once it was answered, and StateForged if they are those of another call.
+        """
+        sealed = self._sealed(name)
+        with self.store.read() as view:
+            asks.check_sealed(asks.find(view, name), sealed.pop("digest", None))
+        return sealed
+
+    def _sealed(self, name: str) -> dict[str, Any]:
         found = self.vault.look(name)
         return found if isinstance(found, dict) else {}
 
@@ -403,7 +413,14 @@ class Authority:
         """
         sweep(self.store, self.clock, self.scribe)
         scribe = self.scribe._replace(sign=sign)
+        by_person, digest = kind == "human" and verdict == "approve", None
+        if by_person:
+            with suppress(LedgerError):
+                digest = self._sealed(name).get("digest")
         with self.store.write() as change:
+            found = asks.find(change, name)
+            if by_person and found.state == "open":
+                asks.check_sealed(found, digest)
             return asks.answer(
                 change, name, verdict, by=by, kind=kind, clock=self.clock, scribe=scribe, because=because, signed=signed
             )

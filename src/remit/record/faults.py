@@ -12,6 +12,7 @@ from datetime import datetime
 from typing import NamedTuple
 
 from remit.model.moments import exact_moment
+from remit.model.text import shown
 from remit.record.continuity import check_continuity, check_key
 from remit.record.cosigned import check_witnesses
 from remit.record.errors import LedgerError
@@ -44,7 +45,8 @@ _TRIGGERS = {
     "sqlite": "SELECT name FROM sqlite_master WHERE type = 'trigger'",
     "postgres": (
         "SELECT tgname FROM pg_trigger JOIN pg_class ON pg_class.oid = tgrelid"
-        " JOIN pg_namespace ON pg_namespace.oid = relnamespace WHERE nspname = 'remit' AND tgenabled <> 'D'"
+        " JOIN pg_namespace ON pg_namespace.oid = relnamespace WHERE nspname = 'remit'"
+        " AND tgenabled <> 'D' AND NOT tgisinternal"
     ),
 }
 
@@ -144,12 +146,14 @@ def check_newest(view: Transaction, count: int = TAIL) -> None:
 
 
 def trigger_faults(view: Transaction, kind: str) -> Iterator[LedgerFault]:
-    """Triggers that keep the log append-only, and are gone. Raises StoreError."""
+    """Triggers that keep the log append-only, and are gone; and others, which may do anything. Raises StoreError."""
     wanted = {name for step in steps(kind, shipped()) for name in _TRIGGER.findall(step.text)}
-    gone = sorted(wanted - {str(name) for (name,) in view.rows(_TRIGGERS[kind])})
-    if gone:
-        help_ = "whoever can change the tables did so; `remit ledger verify` shows what else was changed"
+    there = {str(name) for (name,) in view.rows(_TRIGGERS[kind])}
+    help_ = "whoever can change the tables did so; `remit ledger verify` shows what else was changed"
+    if gone := sorted(wanted - there):
         yield LedgerFault("trigger-missing", f"{gone[0]}, which keeps the log append-only, was dropped", help_)
+    if more := sorted(there - wanted):
+        yield LedgerFault("trigger-added", f"`{shown(more[0])}` is no trigger of Remit's", help_)
 
 
 def tail_faults(view: Transaction, count: int = TAIL) -> Iterator[LedgerFault]:

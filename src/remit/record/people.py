@@ -31,6 +31,7 @@ from remit.record.state import (
     Row,
     Said,
     StateForged,
+    check_pinned,
     name_of,
     newest,
     read_state,
@@ -181,6 +182,7 @@ def people_of(view: Transaction) -> People:
             _known.clear()
         found = People()
         for seq, kept, body in sorted(view.rows(_ALL, *_SUBJECTS)):
+            check_pinned(view, int(seq), bytes(kept))
             found.add(_read(Stored(int(seq), bytes(kept), bytes(body))))
         _known[last] = found
     newest(view, *((KINDS[str(of[0])], of[1:]) for of in _known[last].subjects))  # raises if one of them is hidden

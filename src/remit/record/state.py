@@ -3,6 +3,8 @@
 Every change of authority is an entry that says what came of it: `"state":{"after":1204,"of":["ask",17],"row":{…}}`.
 `after` is the entry before it of the same subject, so that no entry can be repeated later. Tables only help to find
 things: a row counts if the newest entry of its subject says exactly this row, and `check_row` is asked at every use.
+Anybody who can write to the store can append an entry. So where a state has a course (a question is open, approved,
+used), all entries of the subject are gone through, and each must be a step that can follow the one before it.
 
 Each kind of state is declared once, in `KINDS`; checking it at use and verifying it is the same for all of them.
 """
@@ -13,6 +15,7 @@ import base64
 import os
 from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import msgspec
@@ -58,6 +61,10 @@ def _nobody(row: Row) -> bool:
     return False
 
 
+Course = Callable[[Row | None, Row], bool]
+"""Whether a row can follow another one; None: whether it can be the first."""
+
+
 class Kind(msgspec.Struct, frozen=True, kw_only=True):
     """How one kind of state follows from the entries."""
 
@@ -85,6 +92,12 @@ class Kind(msgspec.Struct, frozen=True, kw_only=True):
     """Where the policy names people: the roles that let somebody do so."""
     grows: bool = False
     """Its numbers never become less."""
+    course: Course | None = None
+    """How it goes on. Then every entry of a subject counts, and none changes what is `fixed`."""
+    pinned: bool = False
+    """Everybody's authority rests on it: this machine remembers the hashes of its entries."""
+    listed_by: int | None = None
+    """Where all subjects are looked up whose key begins alike: with how many parts it begins."""
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -94,7 +107,48 @@ class Kind(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def _approved(row: Row) -> bool:
-    return bool(row["state"] == "approved" and row["answerer_kind"] == "human")
+    """Approved, and neither by an agent nor by people whose own answers say so."""
+    return bool(row["state"] == "approved" and row["answerer_kind"] not in ("agent", PEOPLE))
+
+
+_ANSWERS = {
+    "open": frozenset(("open", "approved", "refused", "cancelled", "expired")),
+    "approved": frozenset(("approved", "used", "refused", "cancelled", "expired")),
+    "refused": frozenset(("refused",)),
+}
+"""What can become of a question. What stays as it is has only an earlier end: the clock was repaired."""
+
+
+def _ask_course(before: Row | None, row: Row) -> bool:
+    if before is None:
+        return bool(row.get("state") == "open")
+    if row.get("state") not in _ANSWERS.get(str(before.get("state")), ()):
+        return False
+    if row["state"] == before["state"] and _changed(before, row) - {"expires"}:
+        return False
+    return row["state"] not in _ANSWERS or _ends_no_later(before, row)
+
+
+def _capsule_course(before: Row | None, row: Row) -> bool:
+    if before is None:
+        return row.get("ended") is None
+    return before.get("ended") is None and (row.get("ended") is not None or _ends_no_later(before, row))
+
+
+def _ticket_course(before: Row | None, row: Row) -> bool:
+    if before is None:
+        return row.get("used") is None and row.get("expired") is None
+    unused = before.get("used") is None and before.get("expired") is None
+    return unused and before.get("capsule") == row.get("capsule") and _ends_no_later(before, row)
+
+
+def _changed(before: Row, row: Row) -> set[str]:
+    return {name for name in {**before, **row} if before.get(name) != row.get(name)}
+
+
+def _ends_no_later(before: Row, row: Row) -> bool:
+    was, is_ = before.get("expires"), row.get("expires")
+    return was is None or (isinstance(is_, str) and is_ <= str(was))
 
 
 def _issued(row: Row) -> bool:
@@ -120,8 +174,11 @@ ASK = Kind(
     fixed=("digest", "agent", "capsule", "asked_of", "body", "salt"),
     by_person=_approved,
     roles=APPROVER,
+    course=_ask_course,
 )
-ANSWER = Kind(name="answer", events=("approval",), tabled=False, by_person=lambda row: True, roles=APPROVER)
+ANSWER = Kind(
+    name="answer", events=("approval",), tabled=False, by_person=lambda row: True, roles=APPROVER, listed_by=1
+)
 """Of one person, to one ask: `["answer",17,"ann"]`."""
 CAPSULE = Kind(
     name="capsule",
@@ -132,12 +189,14 @@ CAPSULE = Kind(
     fixed=("agent", "parent", "body", "salt"),
     by_person=_issued,
     roles=OPERATOR,
+    course=_capsule_course,
 )
 TICKET = Kind(
     name="ticket",
     events=("capsule",),
     key=("digest",),
     plain=("capsule", "expires", "used", "expired"),
+    course=_ticket_course,
 )
 ACTIVATION = Kind(
     name="activation",
@@ -145,6 +204,7 @@ ACTIVATION = Kind(
     plain=("seq", "policy", "digest", "at", "person"),
     history="seq",
     by_person=lambda row: True,
+    pinned=True,
 )
 CREDENTIAL = Kind(
     name="credential",
@@ -156,26 +216,40 @@ CREDENTIAL = Kind(
         "failures": "it only slows guessing through Remit; whoever reads the table guesses without",
         "failed_at": "as `failures`",
     },
+    pinned=True,
 )
-INVITATION = Kind(name="invitation", events=("credential",), tabled=False, by_person=lambda row: True)
+INVITATION = Kind(name="invitation", events=("credential",), tabled=False, by_person=lambda row: True, pinned=True)
 """Of somebody who sets a passphrase of their own with it."""
 STANDING = Kind(name="standing", events=("grant",), tabled=False, by_person=lambda row: True, roles=APPROVER)
 """The approval of a standing grant, by the digest of what it says."""
 GATES = Kind(name="gates", events=("gate",), tabled=False, by_person=lambda row: True, roles=APPROVER)
 SPENT = Kind(name="spent", events=("budget",), tabled=False, grows=True)
-DAILY = Kind(name="daily", events=("budget",), tabled=False, grows=True)
+DAILY = Kind(name="daily", events=("budget",), tabled=False, grows=True, listed_by=1)
 LAUNCH = Kind(name="launch", events=("handover",), tabled=False)
 CHOICE = Kind(name="choice", events=("handover",), tabled=False)
-HALT = Kind(name="halt", events=("halt",), tabled=False, by_person=lambda row: not row.get("halted"), roles=OPERATOR)
+HALT = Kind(
+    name="halt",
+    events=("halt",),
+    tabled=False,
+    by_person=lambda row: not row.get("halted"),
+    roles=OPERATOR,
+    listed_by=0,
+)
 INCIDENT = Kind(
     name="incident",
     events=("incident",),
     tabled=False,
     by_person=lambda row: row.get("state") == "closed",
     roles=OPERATOR,
+    listed_by=0,
 )
 REVIEW = Kind(
-    name="review", events=("review",), tabled=False, by_person=lambda row: row.get("state") == "signed", roles=AUDITOR
+    name="review",
+    events=("review",),
+    tabled=False,
+    by_person=lambda row: row.get("state") == "signed",
+    roles=AUDITOR,
+    listed_by=0,
 )
 VIOLATIONS = Kind(name="violations", events=("violation",), tabled=False)
 KINDS = {
@@ -216,7 +290,7 @@ class _Body(msgspec.Struct, frozen=True):
     type: str
     state: State | None = None
     signed: str | None = None
-    """By a person, over the type and the state."""
+    """By a person, over the type, the state, and what else it says of people."""
     credential: str | None = None
     """Of an activation, `none`: under its policy people need no credential."""
     person: str | None = None
@@ -244,15 +318,16 @@ class Said(NamedTuple):
     @property
     def message(self) -> bytes:
         """The bytes that a person signs."""
-        return message_of(self.type, self.state)
+        return message_of(self.type, self.state, {"credential": self.credential, "people": self.people})
 
 
 _BODY = Decoding(_Body)
 
 
-def message_of(event: str, state: State) -> bytes:
-    """What a person signs who brings a state about."""
-    return _MESSAGE + encode({"type": event, "state": msgspec.to_builtins(state)})
+def message_of(event: str, state: State, about: Mapping[str, Any] = MappingProxyType({})) -> bytes:
+    """What a person signs who brings a state about: all that authority reads from the entry."""
+    more = {name: msgspec.to_builtins(about[name]) for name in ("credential", "people") if about.get(name) is not None}
+    return _MESSAGE + encode({"type": event, "state": msgspec.to_builtins(state), **more})
 
 
 def subject_of(kind: Kind, *key: Key) -> str:
@@ -274,10 +349,21 @@ def read_state(seq: int, kept: bytes, body: bytes) -> Said | None:
     return Said(seq, kept, found.type, found.state, found.signed, found.credential, found.person, found.people)
 
 
-@lru_cache(16)
-def _newest_query(count: int) -> str:
-    one = "SELECT * FROM (SELECT seq, hash, body, subject FROM leaf WHERE subject = ? ORDER BY seq DESC LIMIT 2) AS s"
-    return " UNION ALL ".join(f"{one}{place}" for place in range(count))
+_MOST = 100
+"""More entries than any course has."""
+
+
+@lru_cache(64)
+def _newest_query(limits: tuple[int, ...], empty: str = "") -> str:
+    """So many of the newest entries of each subject. `empty` stands for columns that they don't have."""
+    one = "SELECT seq, hash, body, subject FROM leaf WHERE subject = ? ORDER BY seq DESC LIMIT"
+    every = (f"({one} {limit}) AS s{place}" for place, limit in enumerate(limits))
+    return " UNION ALL ".join(f"SELECT seq, hash, body, subject{empty} FROM {each}" for each in every)  # noqa: S608
+
+
+def _limits(wanted: Iterable[tuple[Kind, tuple[Key, ...]]]) -> tuple[int, ...]:
+    """How many entries of each are looked at: the newest, and the one before it."""
+    return tuple(2 if kind.course is None else _MOST for kind, _ in wanted)
 
 
 def newest(view: Transaction, *wanted: tuple[Kind, tuple[Key, ...]]) -> list[Said | None]:
@@ -287,7 +373,7 @@ def newest(view: Transaction, *wanted: tuple[Kind, tuple[Key, ...]]) -> list[Sai
     """
     settle(view)
     subjects = [subject_of(kind, *key) for kind, key in wanted]
-    return _last_of(view, wanted, subjects, view.rows(_newest_query(len(subjects)), *subjects))
+    return _last_of(view, wanted, subjects, view.rows(_newest_query(_limits(wanted)), *subjects))
 
 
 def stored(
@@ -301,7 +387,7 @@ def stored(
     wanted = ((kind, key), *others)
     subjects = [subject_of(one, *its) for one, its in wanted]
     row, entries = None, []
-    for found in view.rows(_stored_query(kind.name, kind.key, kind.columns, len(subjects)), *key, *subjects):
+    for found in view.rows(_stored_query(kind.name, kind.key, kind.columns, _limits(wanted)), *key, *subjects):
         if found[0] is None:
             row = dict(zip(kind.columns, found[4:], strict=True))
         else:
@@ -310,14 +396,11 @@ def stored(
 
 
 @lru_cache(16)
-def _stored_query(table: str, key: tuple[str, ...], columns: tuple[str, ...], count: int) -> str:
+def _stored_query(table: str, key: tuple[str, ...], columns: tuple[str, ...], limits: tuple[int, ...]) -> str:
     """The row first: by it PostgreSQL knows the types of the columns that are empty for entries."""
     where = " AND ".join(f"{name} = ?" for name in key)
     row = f"SELECT NULL, NULL, NULL, NULL, {', '.join(columns)} FROM {table} WHERE {where}"  # noqa: S608
-    empty = ", NULL" * len(columns)
-    one = "SELECT seq, hash, body, subject FROM leaf WHERE subject = ? ORDER BY seq DESC LIMIT 2"
-    entries = (f"SELECT seq, hash, body, subject{empty} FROM ({one}) AS s{place}" for place in range(count))  # noqa: S608
-    return " UNION ALL ".join((row, *entries))
+    return f"{row} UNION ALL {_newest_query(limits, ', NULL' * len(columns))}"
 
 
 def _last_of(
@@ -330,20 +413,36 @@ def _last_of(
     for seq, kept, body, subject in rows:
         places.setdefault(subject, []).append((int(seq), bytes(kept), bytes(body)))
     for (kind, key), subject in zip(wanted, subjects, strict=True):
-        _check_seen(view, kind, key, max((one[0] for one in places.get(subject, ())), default=-1))
+        _check_seen(view, kind, key, [one[0] for one in places.get(subject, ())])
     return [_last(kind, key, places.get(subject)) for (kind, key), subject in zip(wanted, subjects, strict=True)]
 
 
-def _check_seen(view: Transaction, kind: Kind, key: tuple[Key, ...], found: int) -> None:
-    """That the newest entry is not older than one that this process has seen. Raises StateForged.
+def _check_seen(view: Transaction, kind: Kind, key: tuple[Key, ...], found: list[int]) -> None:
+    """That the newest entry that this machine has seen is still found. Raises StateForged.
 
-    The column that it is found by is under no hash: without it, the entry before it would count.
+    The column that it is found by is under no hash: without it, the one before it would count, or one in its place.
     """
-    seen = view.noted(STATES, subject_of(kind, *key))
-    if seen is None or seen <= found:
+    subject = subject_of(kind, *key)
+    seen = view.noted(STATES, subject)
+    if seen is None or seen in found or not is_past(view, seen):
         return
-    if is_past(view, seen):
+    there = view.row("SELECT subject FROM leaf WHERE seq = ?", seen) if seen < max(found, default=-1) else None
+    if there is None or there[0] != subject:
         raise StateForged(f"entry {seen} about {name_of(kind, key)} was hidden", help=_HELP)
+
+
+def check_pinned(view: Transaction, place: int, kept: bytes) -> None:
+    """That an entry has the hash that this machine remembers of it, if it does. Raises StateForged.
+
+    Each entry has a hash of its own beside it, and only verifying compares these with what was signed.
+    """
+    if any(view.noted(STATES, name) not in (None, part) for name, part in _pins(place, kept)):
+        raise StateForged(f"entry {place} was replaced by another", help=_HELP)
+
+
+def _pins(place: int, kept: bytes) -> tuple[tuple[str, int], ...]:
+    """What is remembered of a hash, as numbers of the size of places."""
+    return tuple((f"hash {part} of {place}", int.from_bytes(kept[part * 6 : part * 6 + 6], "big")) for part in range(3))
 
 
 def is_past(view: Transaction, place: int) -> bool:
@@ -358,8 +457,25 @@ def newest_under(view: Transaction, kind: Kind, *first: Key) -> list[Said]:
     start = subject_of(kind, *first)[:-1] + ","
     query = "SELECT DISTINCT subject FROM leaf WHERE subject >= ? AND subject < ? ORDER BY subject"
     keys = [tuple(_SUBJECT.decode(str(row[0]))[1:]) for row in view.rows(query, start, start + "\U0010ffff")]
+    place = view.noted(STATES, _nth(kind, first, len(keys) + 1))
+    if place is not None and is_past(view, place):
+        raise StateForged(f"entry {place}, the first about {name_of(kind, first)} of its kind, was hidden", help=_HELP)
     found = [newest(view, (kind, key))[0] for key in keys]
     return [said for said in found if said is not None]
+
+
+def _nth(kind: Kind, first: tuple[Key, ...], number: int) -> str:
+    """How it is noted that there are so many subjects whose key begins so."""
+    return msgspec.json.encode(("subjects", kind.name, *first, number)).decode()
+
+
+def _note_new(change: Transaction, kind: Kind, first: tuple[Key, ...], place: int) -> None:
+    """Notes that there is one subject more: one that is hidden is missed by its number."""
+    start = subject_of(kind, *first)[:-1] + ","
+    query = "SELECT count(DISTINCT subject) FROM leaf WHERE subject >= ? AND subject < ?"
+    settle(change)
+    found = change.row(query, start, start + "\U0010ffff")
+    change.note(STATES, _nth(kind, first, int(found[0]) if found is not None else 1), place)
 
 
 _SUBJECT = Decoding(tuple[Key, ...])
@@ -368,14 +484,42 @@ _SUBJECT = Decoding(tuple[Key, ...])
 def _last(kind: Kind, key: tuple[Key, ...], rows: list[tuple[int, bytes, bytes]] | None) -> Said | None:
     if not rows:
         return None
-    rows.sort(reverse=True)
-    found = read_state(*rows[0])
-    before = rows[1][0] if len(rows) > 1 else None
+    rows.sort()
+    if kind.course is None:
+        found = _said_by(kind, key, rows[-1])
+        if found.state.after != (rows[-2][0] if len(rows) > 1 else None):
+            raise StateForged(f"entry {found.seq} about {name_of(kind, key)} does not follow the one before it")
+        return found
+    before: Said | None = None
+    for row in rows:
+        found = _said_by(kind, key, row)
+        wrong = misstep(kind, before, found)
+        if wrong is not None:
+            raise StateForged(f"entry {found.seq} about {name_of(kind, key)} {wrong}", help=_HELP)
+        before = found
+    return before
+
+
+def _said_by(kind: Kind, key: tuple[Key, ...], row: tuple[int, bytes, bytes]) -> Said:
+    found = read_state(*row)
     if found is None or found.state.of != (kind.name, *key) or found.type not in kind.events:
-        raise StateForged(f"entry {rows[0][0]} does not say what became of {name_of(kind, key)}")
-    if found.state.after != before:
-        raise StateForged(f"entry {rows[0][0]} about {name_of(kind, key)} does not follow the one before it")
+        raise StateForged(f"entry {row[0]} does not say what became of {name_of(kind, key)}")
     return found
+
+
+def misstep(kind: Kind, before: Said | None, said: Said) -> str | None:
+    """What is wrong with an entry of a subject as the one after another, or as the first; None: nothing."""
+    if said.state.after != (before.seq if before is not None else None):
+        return "does not follow the one before it"
+    if kind.course is None:
+        return None
+    was = before.row if before is not None else None
+    fixed = next((name for name in kind.fixed if was is not None and was.get(name) != said.row.get(name)), None)
+    if fixed is not None:
+        return f"changes `{fixed}`, which never changes"
+    if said.state.row is None or not kind.course(was, said.row):
+        return "can't follow the one before it" if before is not None else "can't be the first"
+    return None
 
 
 def name_of(kind: Kind, key: Iterable[Key]) -> str:
@@ -472,10 +616,15 @@ def put(
     more: dict[str, Any] = {**about, "state": {"of": [kind.name, *key], "after": after, "row": said}}
     if sign is not None:
         state = State((kind.name, *key), after, said)
-        more["signed"] = base64.b64encode(sign(message_of(event, state))).decode()
+        more["signed"] = base64.b64encode(sign(message_of(event, state, about))).decode()
         more |= {"person": sign.person} if sign.person is not None else {}
     entry = event_entry(event, at, writer, more, private or {})
     place = add(change, entry._replace(subject=subject), ELSEWHERE)
+    if after is None and kind.listed_by is not None:
+        _note_new(change, kind, key[: kind.listed_by], place)
+    if kind.pinned:
+        for name, part in _pins(place, leaf_hash(entry.body)):
+            change.note(STATES, name, part)
     if kind.tabled and row is not None:
         _write(change, kind, row, is_new=after is None or kind.history is not None)
     return place

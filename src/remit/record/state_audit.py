@@ -23,6 +23,7 @@ from remit.record.state import (
     Said,
     StateForged,
     differing,
+    misstep,
     name_of,
     read_state,
     subject_of,
@@ -94,8 +95,9 @@ class StateAudit:
         what, at = name_of(kind, group.key), (said.seq, said.seq)
         if said.type not in kind.events:
             yield Fault("state-forged", f"entry {said.seq} is of no kind that changes {what}", *at)
-        if said.state.after != (before.seq if before is not None else None):
-            yield Fault("state-forged", f"entry {said.seq} about {what} does not follow the one before it", *at)
+        wrong = misstep(kind, before, said)
+        if wrong is not None:
+            yield Fault("state-forged", f"entry {said.seq} about {what} {wrong}", *at)
         if kind.grows and before is not None:
             for name, number in before.row.items():
                 if int(said.row.get(name, 0)) < int(number):
