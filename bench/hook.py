@@ -55,10 +55,10 @@ class Hook:
 class Project:
     """A project that is activated and installed by its commands, in a folder of its own."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, policy: str = POLICY) -> None:
         self.root = folder / "project"
         self.root.mkdir(mode=0o700)
-        (self.root / "remit.yaml").write_text(POLICY)
+        (self.root / "remit.yaml").write_text(policy)
         (folder / "home").mkdir(mode=0o700)  # hooks go into the user's settings: not into those of whoever measures
         self.env = {**os.environ, "XDG_STATE_HOME": str(folder / "state"), "HOME": str(folder / "home")}
         self.env.pop("CLAUDE_CONFIG_DIR", None)

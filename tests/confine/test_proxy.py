@@ -384,3 +384,29 @@ def test_closing_ends_every_connection():
         with pytest.raises(ConnectionError):
             asked.connect()
         asked.proxy.close()
+
+
+def test_thousands_of_connections_harm_nobody_who_comes_later():
+    """More than there are places are let go at once, and the places are free again when their clients are gone."""
+    with serving() as server, proxied(f"http://127.0.0.1:{server.port}/**") as asked:
+        for _ in range(20):
+            links = []
+            with suppress(OSError):
+                links = [asked.connect() for _ in range(100)]
+            for link in links:
+                link.close()
+        held = [asked.connect() for _ in range(300)]
+        for link in held:
+            link.close()
+        deadline, answer = time.monotonic() + WAIT, b""
+        while not answer and time.monotonic() < deadline:
+            with suppress(OSError):
+                answer = asked.ask(get(f"http://127.0.0.1:{server.port}/"))
+        assert status(answer) == 200
+
+
+@pytest.mark.parametrize("port", [22, 25, 80, 8443, 6379])
+def test_a_tunnel_leads_to_the_port_of_the_rule_and_to_no_other_of_the_host(port: int):
+    with proxied("https://x.example/**") as asked:
+        answer = asked.ask(connect(f"x.example:{port}"))
+    assert (status(answer), code(answer)) == (403, "not-in-policy")

@@ -70,10 +70,6 @@ _TABLES = {
 }
 
 
-PRCTL = {"x86_64": 157, "aarch64": 167}
-"""The number of the system call that sets a filter."""
-
-
 def program(*, machine: str | None = None) -> bytes:
     """The filter, as the kernel takes it. Raises Unconfinable for a machine whose system calls are not known here."""
     name = machine or platform.machine()

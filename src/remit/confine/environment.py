@@ -23,6 +23,8 @@ class Surroundings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     system: tuple[str, ...]
     etc: tuple[str, ...]
     tools: tuple[str, ...]
+    prefixes: tuple[str, ...]
+    parts: tuple[str, ...]
     caches: dict[str, tuple[str, ...]]
     secrets: tuple[str, ...]
     variables: tuple[str, ...]

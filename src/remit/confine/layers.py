@@ -1,4 +1,4 @@
-"""The layers of an overlay, and the table from which `mount` makes a root for one command."""
+"""The layers of an overlay, and the mounts that make a root of them for one command."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from pathlib import Path
 from remit.confine.bounds import Bounds
 from remit.confine.git_dirs import git_dirs, tracked
 from remit.confine.interface import Place, Unconfinable
+from remit.confine.launcher import Step
 from remit.confine.look import Seen
 from remit.confine.mounts import Mount, covered_in_proc
 from remit.confine.upper import OPAQUE
@@ -38,7 +39,7 @@ class Table:
         self.masks = directory / "masks"
         for folder in (self.skeleton, self.nothing, self.root, self.masks):
             folder.mkdir(mode=0o755)
-        self.lines: list[str] = []
+        self.steps: list[Step] = []
         self.bare: list[str] = []
         """Folders in which the places for further mounts may be missing: a project can lie below `/tmp`."""
         self._add("overlay", "", "overlay", f"ro,userxattr,lowerdir={self.skeleton}:{self.nothing}")
@@ -47,10 +48,6 @@ class Table:
         if os.geteuid() == 0:
             for name in covered_in_proc():
                 self._add(f"{self.root}/proc/{name}", f"/proc/{name}", "none", "bind,ro,nosuid,nodev,noexec,relatime")
-
-    def text(self) -> str:
-        """As fstab(5) says."""
-        return "".join(f"{line} 0 0\n" for line in self.lines)
 
     def devices(self, names: Sequence[str]) -> None:
         """The harmless devices, and terminals of its own."""
@@ -87,6 +84,15 @@ class Table:
         self._folder(path)
         self._add("tmpfs", path, "tmpfs", "nosuid,nodev,mode=1777")
         self.bare.append(path)
+
+    def cover(self, path: str) -> None:
+        """Something in a shared folder that is not to be seen: an empty folder or file in its place, as of now."""
+        if os.path.isdir(path):
+            self._add("tmpfs", path, "tmpfs", "ro,nosuid,nodev,mode=555")
+        else:
+            empty = self.directory / "empty"
+            empty.touch(0o644)
+            self._add(str(empty), path, "none", f"bind,ro,{_flags(str(empty))}")
 
     def link(self, path: str, target: str) -> None:
         """A symbolic link."""
@@ -126,9 +132,10 @@ class Table:
         )
 
     def _add(self, source: str, path: str, kind: str, options: str) -> None:
+        make = ""
         if any(path.startswith(each + "/") for each in self.bare):
-            options += ",X-mount.mkdir"
-        self.lines.append(" ".join(map(_escaped, (source, f"{self.root}{path}", kind, options))))
+            make = "file" if kind == "none" and os.path.isfile(source) else "folder"
+        self.steps.append(Step(source, f"{self.root}{path}", kind, options, make))
 
     def _folder(self, path: str) -> None:
         """A place for a mount; where it lies in another mount, it is there already or this does nothing."""
@@ -241,7 +248,3 @@ def _flags(path: str) -> str:
     """Options of the mount that a path lies on: an ordinary user may not take them away."""
     flags = os.statvfs(path).f_flag
     return ",".join(name for bit, name in _FLAGS if flags & bit) or "relatime"
-
-
-def _escaped(text: str) -> str:
-    return text.replace("\\", "\\134").replace(" ", "\\040").replace("\t", "\\011").replace("\n", "\\012")

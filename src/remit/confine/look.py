@@ -62,7 +62,7 @@ def is_exact(profile: Profile) -> bool:
     for region in profile.write:
         if any(_trees(glob)[1] and glob.text != "**" for glob in map(Glob.parse, region.may)):
             return False
-        if not all(_plain(glob) for glob in map(Glob.parse, region.except_)):
+        if not all(plain_paths(glob) for glob in map(Glob.parse, region.except_)):
             return False
     return True
 
@@ -211,8 +211,9 @@ class _Walk:
 
     def git(self, path: str, *, is_folder: bool) -> None:
         """A `.git` that may be written, but for what runs programs."""
-        if not is_folder:
-            self.seen.keep.append(path)  # a worktree's file: where it leads to is looked at by `mounts`
+        if not is_folder or not self.exists(f"{path}/HEAD"):
+            # A worktree's file: `mounts` looks where it leads to. Or no repository: the placeholder of another run.
+            self.seen.keep.append(path)
             return
         self.seen.write.append(path)
         for inner, each in self.entries(path):
@@ -266,9 +267,9 @@ class _Walk:
         """
         plain = [*self.bounds.profile.protected_names, ".git", *self.sealed]
         for glob in map(Glob.parse, self.bounds.profile.protected_paths):
-            plain += _plain(glob)
+            plain += plain_paths(glob)
         for text in (text for region in self.bounds.profile.write for text in region.except_):
-            found = _plain(Glob.parse(text))
+            found = plain_paths(Glob.parse(text))
             plain += found
             if not found:
                 self.seen.unheld.append(text)
@@ -309,7 +310,7 @@ def _is_socket(entry: os.DirEntry[str]) -> bool:
         return False
 
 
-def _plain(glob: Glob) -> list[str]:
+def plain_paths(glob: Glob) -> list[str]:
     """The paths that a glob names without wildcards: `a/b` for itself and for `a/b/**`; empty if it has others."""
     found: list[str] = []
     for alternative in glob.alternatives:

@@ -14,6 +14,7 @@ from remit.confine.environment import caches, home_of, surroundings
 from remit.confine.git_dirs import GitDirs, git_dirs, tracked
 from remit.confine.interface import Place, Unconfinable
 from remit.confine.look import Seen, look
+from remit.confine.tools import tool_folders
 from remit.model.profile import PRIVATE, Profile
 from remit.model.text import shown
 from remit.scopes.glob import Glob
@@ -110,9 +111,9 @@ def system(profile: Profile, place: Place, environment: Mapping[str, str]) -> li
     if profile.network.mode == "open" and names.startswith("/run/") and os.path.isfile(names):
         found.append(Mount(names, "ro"))
     found += _home(profile, home)
-    for folder in _programs(environment.get("PATH", ""), home, place.root):
-        if not any(_within(folder, mount.path) for mount in found if mount.how == "ro"):
-            found.append(Mount(folder, "ro"))
+    for path in tool_folders(environment, place, home):
+        if not any(_within(path, mount.path) for mount in found if mount.how == "ro"):
+            found.append(Mount(path, "ro"))
     visible = [mount.path for mount in found if mount.how in ("ro", "rw", "tmpfs")]
     for unseen in map(str, place.unseen):
         if os.path.lexists(unseen) and any(_within(unseen, each) for each in visible):
@@ -141,31 +142,6 @@ def _home(profile: Profile, home: Path) -> list[Mount]:
     for path in caches(profile, home):
         if path.is_dir() and not path.is_symlink():
             found.append(Mount(str(path), "rw"))
-    return found
-
-
-def _programs(search: str, home: Path, root: Path) -> list[str]:
-    """Folders of the search path outside of system, home and project, with the libraries beside them."""
-    known = surroundings()
-    found: list[str] = []
-    for folder in dict.fromkeys(search.split(":")):
-        above, _, name = folder.rpartition("/")
-        if (
-            not above
-            or not folder.startswith("/")
-            or any(_within(folder, each) for each in (*known.system, *TEMPORARY))
-        ):
-            continue
-        if _within(folder, str(root)) or _within(str(root), folder) or _within(str(home), folder):
-            continue
-        beside = (
-            [f"{above}/{each}" for each in ("lib", "lib64", "libexec", "include", "pyvenv.cfg")]
-            if name == "bin"
-            else []
-        )
-        for path in (folder, *beside):
-            if os.path.exists(path) and not _within(str(root), path) and os.path.realpath(path) == path:
-                found.append(path)
     return found
 
 

@@ -25,6 +25,7 @@ from remit.confine.git_trees import GitFailed, State
 from remit.confine.hashes import Content, contents, same
 from remit.confine.interface import Change, Place, Unconfinable
 from remit.confine.inventory import Identity, Inventory, identity, inventory, names_of
+from remit.confine.look import plain_paths
 from remit.confine.protected import GIT, Protected, is_named_like_file
 from remit.model.profile import Profile
 from remit.model.text import shown
@@ -269,15 +270,21 @@ class Before:
     def _is_held(self, path: str) -> bool:
         """Whether a backend holds this very path although nothing lay there: then the run can't have made it.
 
-        It holds what the profile names without wildcards, but for files, and what lay there already. Nobody but a
+        It holds what the profile names without wildcards, spelled like that (`.REMIT` is another folder here, and
+        the same on other systems), but for files, and what lay there already. Nobody but a
         program that wants to lead git elsewhere writes a `commondir`, and `config.worktree` is held only where git
         reads it.
         """
         if path.endswith(("/commondir", "/config.worktree")):
             return False
         git = GIT in path.split("/")[:1]
-        plain = ("/" not in path or fold(path) in self.protected.exact) and not is_named_like_file(path)
+        plain = path in self._spelled() and not is_named_like_file(path)
         return git or plain or path in self.seen.silent
+
+    def _spelled(self) -> set[str]:
+        """What the profile names without wildcards, to the letter."""
+        globs = (Glob.parse(text) for text in self.profile.protected_paths)
+        return {*self.profile.protected_names, *(path for glob in globs for path in plain_paths(glob))}
 
     def _protected_target(self, path: str) -> str | None:
         """Where a link leads, if that is something protected below the root."""

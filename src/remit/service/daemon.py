@@ -16,6 +16,8 @@ from remit.adapters.hooks.carrier import Answer, HookAnswerer
 from remit.adapters.hooks.client import PING, DaemonFailed, ask
 from remit.adapters.hooks.installed import InstallError, read_installed
 from remit.adapters.hosts import registry
+from remit.confine.interface import state_for
+from remit.confine.pick import working
 from remit.enforce.attempt import Enforcer
 from remit.enforce.in_force import ledger_settings
 from remit.model.errors import RemitError
@@ -73,6 +75,8 @@ class Daemon:
                 self.opened.keeper.ledgers += self._ledgers.values()
             answerers = {host: self._answerer(host, ledger) for host, ledger in self._ledgers.items()}
             self.rulebook = next(iter(answerers.values())).enforcer.rulebook()
+            if any(caller.confine in ("required", "preferred") for caller in self.rulebook.book.callers.values()):
+                working(state_for(self.state))  # tried now: the first command would wait for it
             delivery = Delivery(self.opened.store, self.opened.origin, self.state, open_destination)
             self._streaming = Streaming(delivery, partial(_streams, next(iter(answerers.values())).enforcer))
             self.server = HookServer(self.state, answerers, on_answer)

@@ -148,3 +148,81 @@ def test_a_rule_of_the_hosts_own_and_its_sandbox_are_in_the_way(project: Project
     project.ask("Bash", {"command": "ls"}).denied("(confine-unavailable)")
     settings.unlink()
     assert project.ask("Bash", {"command": "ls"}).decision == "allow"
+
+
+def ended(project: Project, question: JSON, text: str) -> str:
+    """What a command says; it is over for the hook, too."""
+    done = shell(project, text)
+    told(project, question)
+    return done.stdout
+
+
+def test_agents_of_one_session_share_neither_network_nor_temporary_files(tmp_path: Path):
+    """One may do what the other may not: a server or a file of the first is no way for the second."""
+    if not holds(tmp_path / "trial") >= {"write", "network"}:
+        pytest.skip("nothing here can confine commands")
+    agents = {**POLICY["agents"], "researcher": {"may": ["Bash"], "roles": ["team"]}}
+    project = Project(tmp_path, {**CONFINED, "agents": agents})
+    serve = "echo mine > /tmp/note; echo /tmp/*; cat /proc/net/unix | wc -l; readlink /proc/self/ns/net"
+    said = []
+    for agent in (None, "researcher", None):
+        question = project.question("Bash", {"command": serve}, agent)
+        answer = project.run(json.dumps(question).encode())
+        assert answer.decision == "allow", answer
+        said.append(ended(project, question, answer.answer["hookSpecificOutput"]["updatedInput"]["command"]).split())
+    lead, other, again = said
+    assert lead[-1] == again[-1] != other[-1]
+    question = project.question("Bash", {"command": "ls /tmp/note*; cat /tmp/note"}, "researcher")
+    text = project.run(json.dumps(question).encode()).answer["hookSpecificOutput"]["updatedInput"]["command"]
+    assert ended(project, question, text) == "/tmp/note\nmine\n"  # its own, of before
+    (folder,) = (confine_folder(project) / "scratch").iterdir()
+    assert len(list(folder.iterdir())) == 2
+    project.run(json.dumps({"hook_event_name": "SessionEnd", "session_id": SESSION}).encode())
+    assert not folder.exists()
+
+
+def test_a_question_that_is_asked_again_gives_one_run(project: Project):
+    question, text = allowed(project, "echo x >> made")
+    again = project.run(json.dumps(question).encode())
+    if again.decision == "allow":
+        assert again.answer["hookSpecificOutput"]["updatedInput"]["command"] == text
+    assert shell(project, text).returncode == 0
+    assert shell(project, text).returncode == 126
+    told(project, question)
+    assert (project.root / "made").read_text() == "x\n"
+
+
+def test_the_end_of_another_session_ends_nothing(project: Project):
+    question, text = allowed(project, "echo x > made")
+    project.run(json.dumps({"hook_event_name": "SessionEnd", "session_id": "another"}).encode())
+    assert shell(project, text).returncode == 0
+    told(project, question)
+    assert (project.root / "made").exists()
+
+
+@pytest.mark.more
+def test_a_daemon_that_dies_while_a_command_runs(tmp_path: Path):
+    """The command goes on inside its limits; whoever is asked next, without the daemon, sweeps and records."""
+    if not holds(tmp_path / "trial") >= {"write", "network"}:
+        pytest.skip("nothing here can confine commands")
+    project = Project(tmp_path, CONFINED)
+    (project.root / "x.sh").write_text("echo begun; read x; mkdir sub; echo evil > sub/CLAUDE.md; echo x > good")
+    daemon = project.serve()
+    try:
+        question, text = allowed(project, "bash x.sh")
+        words = ["bash", "-c", text]
+        pipe = subprocess.PIPE
+        with subprocess.Popen(words, cwd=project.root, stdin=pipe, stdout=pipe) as running:
+            assert running.stdout is not None
+            assert running.stdout.readline() == b"begun\n"
+            daemon.kill()
+            daemon.communicate()
+            running.communicate(b"on\n")
+    finally:
+        daemon.kill()
+        daemon.communicate()
+    assert "`sub/CLAUDE.md` is protected" in told(project, question)
+    assert not (project.root / "sub/CLAUDE.md").exists()
+    [ran] = (entry for entry in project.entries() if entry["type"] == "confined")
+    assert [found["path"] for found in ran["findings"]] == ["sub/CLAUDE.md"]
+    project.run(json.dumps({"hook_event_name": "SessionEnd", "session_id": SESSION}).encode())

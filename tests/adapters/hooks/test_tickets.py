@@ -39,8 +39,9 @@ def a_ticket(
     passed: tuple[str, ...] = ("PATH",),
     given: dict[str, str] | None = None,
     kept: str = "",
+    root: Path | None = None,
 ) -> Ticket:
-    place = Place(root=tmp_path, cwd=tmp_path, state=tmp_path)
+    place = Place(root=root or tmp_path, cwd=root or tmp_path, state=tmp_path)
     launch = Launch(words=words, environment=given or {}, directory=tmp_path / "launch")
     until = time.time() + 100 if until is None else until
     about = About(call, "s", Profile("lead", (), ()), "none", place, launch, until, kept)
@@ -119,6 +120,34 @@ def test_the_shell_stands_where_the_command_stood(tmp_path: Path, shell: str):
     assert (ran.code, ran.there) == (3, str(tmp_path))  # as hosts do: they ask only after a command that went well
     ran = Ran(shell, a_ticket(tmp_path, "mkdir gone; cd gone; rmdir ../gone", call="s/3"), tmp_path)
     assert ran.there == str(tmp_path)
+
+
+FORGED = ("/", "/etc", "{out}", "{root}/../out", "{root}/link", "{root}/link/deep", "{root}x", "relative", "", "-")
+
+
+@pytest.mark.parametrize(
+    "said", [*FORGED, "{root}/a\x1b]0;x", "{root}/\tb", "{out}\n{root}/a", "~", "$HOME", "{root}/./link"]
+)
+@pytest.mark.parametrize("shell", SHELLS)
+def test_a_command_leads_the_hosts_shell_nowhere_outside(tmp_path: Path, shell: str, said: str):
+    """It gets at the file by the shell that runs it, and writes what it likes."""
+    root, out = tmp_path / "root", tmp_path / "out"
+    for folder in (root / "a", root / "a\x1b]0;x", root / "\tb", out / "deep", tmp_path / "rootx"):
+        folder.mkdir(parents=True)
+    (root / "link").symlink_to(out)
+    text = said.format(root=root, out=out)
+    ticket = a_ticket(
+        tmp_path, f"printf '%s\\n' {shlex.quote(text)} > {tmp_path}/state/tickets/*/stood; exit 0", root=root
+    )
+    assert Ran(shell, ticket, root).there == str(root)
+
+
+@pytest.mark.parametrize("shell", SHELLS)
+def test_a_command_that_stands_outside_leaves_the_shell_where_it_was(tmp_path: Path, shell: str):
+    root = tmp_path / "root"
+    (root / "src").mkdir(parents=True)
+    ticket = a_ticket(tmp_path, "cd / && ls > /dev/null", root=root)
+    assert Ran(shell, ticket, root / "src").there == str(root / "src")
 
 
 @pytest.mark.parametrize("shell", SHELLS)
@@ -203,6 +232,26 @@ def test_a_run_goes_on_until_its_shell_ends_whenever_somebody_first_looks(tmp_pa
         ticket.kill()
         host.wait(60)
     assert ticket.state() == "over"
+
+
+@pytest.mark.parametrize("shell", SHELLS)
+def test_where_nobody_can_write_down_that_it_began_it_does_not_run(tmp_path: Path, shell: str):
+    """A disk that became full after the ticket was written."""
+    ticket = a_ticket(tmp_path, "touch made", words=("bash", "-c", 'exec "$@" 5> /dev/full', "bash"))
+    ran = Ran(shell, ticket, tmp_path)
+    assert (ran.code, (tmp_path / "made").exists()) == (126, False)
+
+
+@pytest.mark.parametrize("shell", SHELLS)
+def test_of_shells_that_race_for_a_ticket_one_runs_it(tmp_path: Path, shell: str):
+    for number in range(5):
+        ticket = a_ticket(tmp_path, "echo x >> ran", call=f"s/{number}")
+        told = f"sleep 0.2; {ticket.text}"
+        racing = [subprocess.Popen([shell, "-c", told], cwd=tmp_path, stderr=subprocess.PIPE) for _ in range(6)]
+        said = [process.communicate()[1] for process in racing]
+        assert sorted(process.returncode for process in racing) == [0, *[126] * 5]
+        assert sum(b"was used before" in text for text in said) == 5
+        assert (tmp_path / "ran").read_text() == "x\n" * (number + 1)
 
 
 @pytest.mark.parametrize("shell", SHELLS)

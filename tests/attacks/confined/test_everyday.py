@@ -7,11 +7,12 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
+from remit.confine.interface import Backend
 from remit.confine.run import run
 from tests.attacks.confined.arena import PROFILE, Arena, backend, contents
 from tests.attacks.confined.everyday import EVERYDAY
@@ -23,8 +24,8 @@ pytestmark = [
 ]
 ROWS = [(area, command) for area, commands in EVERYDAY.items() for command in commands]
 LEAST = 0.97
-TOOLS = os.pathsep.join(dict.fromkeys((str(Path(sys.executable).parent), f"{sys.base_prefix}/bin")))
-"""Where pytest and ruff are, and the interpreter that they need."""
+TOOLS = os.pathsep.join(dict.fromkeys((str(Path(sys.executable).parent), os.path.expanduser("~/.cargo/bin"))))
+"""Where pytest and ruff are, wherever this checkout lies (below `/tmp`, too), and cargo."""
 
 
 Outcome = tuple[int | None, dict[str, object]]
@@ -34,8 +35,10 @@ Outcome = tuple[int | None, dict[str, object]]
 class Pair:
     """The same project at the same place, once for each way."""
 
-    def __init__(self, folder: Path, template: Path) -> None:
-        self.folder, self._template = folder, template
+    def __init__(
+        self, folder: Path, template: Path, chosen: Callable[[Path], Backend] = backend, tools: str = f"{TOOLS}:"
+    ) -> None:
+        self.folder, self._template, self._backend, self._tools = folder, template, chosen, tools
 
     def both(self, command: str) -> tuple[Outcome, Outcome]:
         return self._done(command, confined=False), self._done(command, confined=True)
@@ -44,10 +47,11 @@ class Pair:
         shutil.rmtree(self.folder, ignore_errors=True)
         arena = Arena(self.folder, self._template)
         env = environment(arena.home)
-        env["PATH"] = f"{TOOLS}:{env['PATH']}"
+        env["PATH"] = f"{self._tools}{env['PATH']}"
+        env["RUSTUP_HOME"] = os.environ.get("RUSTUP_HOME", os.path.expanduser("~/.rustup"))
         words = ("bash", "-c", command)
         if confined:
-            found = run(words, PROFILE, arena.place, backend=backend(arena.place.state), environment=env)
+            found = run(words, PROFILE, arena.place, backend=self._backend(arena.place.state), environment=env)
             code, said = found.code, (found.messages, found.err[-500:])
         else:
             done = subprocess.run(
@@ -66,7 +70,8 @@ def effect(arena: Arena) -> dict[str, object]:
         for path, about in contents(arena.root).items()
         if not any(part in (".git", "__pycache__") or part.endswith(".git") for part in path.split("/"))
         and not path.startswith(".ruff_cache/")
-        and not path.endswith((".tgz", ".zip", ".db", ".cpio", ".gz"))
+        and not any(part in (".venv", "node_modules") for part in path.split("/"))
+        and not path.endswith((".tgz", ".zip", ".db", ".cpio", ".gz", ".bundle"))
     }
     words = {
         "status": ["status", "--porcelain", "--ignored=no"],

@@ -217,6 +217,22 @@ def test_placeholders_stay_until_the_last_user(site: Site) -> None:
     assert not (site.root / ".codex").exists()
 
 
+def test_runs_at_the_same_time_without_a_repository_do_not_take_each_other_for_an_attack(site: Site) -> None:
+    """The `.git` that one puts there as a place for a mount is no repository to the other."""
+    shutil.rmtree(site.root / ".git")
+    runs = []
+    for _ in range(3):
+        before = Before.take(profile(), site.place())
+        runs.append((before, site.prepare(profile())))
+    assert [before.alarm() for before, _ in runs] == [None] * 3
+    done = site.start(runs[1][1], "echo x > .git/config; git init -q; ls -A .git; echo x > src/new")
+    assert (done.returncode, done.stdout) == (0, "")
+    for before, launch in runs:
+        site.backend.finish(profile(), site.place(), launch)
+        assert before.sweep(None).findings == ()
+    assert not (site.root / ".git").exists()
+
+
 def test_a_placeholder_of_a_run_that_nobody_ended_goes_with_the_next(site: Site) -> None:
     chosen = profile()
     lost = site.prepare(chosen)
@@ -558,3 +574,24 @@ def test_it_is_the_same_for_an_ordinary_user(site: Site) -> None:
         said, settings, written, fork, lent = call(_as_an_ordinary_user)
     assert (said, settings, written, lent) == ("65534\nok\n", "{}\n", True, [])
     assert "Resource temporarily unavailable" in fork
+
+
+def test_a_program_that_is_replaced_or_gone_after_its_trial_confines_nothing(site: Site, tmp_path: Path) -> None:
+    """What was tried is the very file: another one is tried anew, and a launch that was prepared before fails."""
+    backend = site.backend
+    assert isinstance(backend, Bubblewrap)
+    assert backend.binary is not None
+    backend.binary = str(shutil.copy(backend.binary, tmp_path / "bwrap"))
+    launch = site.prepare(profile())
+    Path(backend.binary).unlink()
+    Path(backend.binary).write_text("#!/bin/sh\nexit 0\n")
+    Path(backend.binary).chmod(0o755)
+    assert site.start(launch, "touch made").returncode == 0  # it ran nothing
+    Path(backend.binary).write_text("#!/bin/sh\nexit 9\n")
+    with pytest.raises(Unconfinable, match="exit code 9"):
+        site.prepare(profile())
+    Path(backend.binary).unlink()
+    assert site.start(launch, "touch made").returncode not in (0, 126)
+    with pytest.raises(Unconfinable):
+        site.prepare(profile())
+    assert not (site.root / "made").exists()

@@ -326,3 +326,17 @@ def test_nothing_of_a_run_stays(acting: Acting) -> None:
         return made, sorted(os.listdir(site.root)) == before, os.listdir(site.state / "launches")
 
     assert acting(attempt) == [True, True, []]
+
+
+def test_programs_of_an_environment_elsewhere_run_and_nothing_else_there_is_read(acting: Acting) -> None:
+    def attempt(site: Site) -> Any:
+        base = site.folder / "elsewhere"
+        subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(base / "venv")], check=True)
+        (base / "secret").write_text("TOPSECRET")
+        (site.root / ".venv").symlink_to(base / "venv")
+        asked = f".venv/bin/python -c 'import sys, json; print(sys.prefix)'; cat {base}/secret; echo x > {base}/venv/x"
+        return site.bash(asked, profile(), PATH="/usr/bin:/bin").stdout, (base / "venv/x").exists()
+
+    said, written = acting(attempt)
+    assert said.endswith("/.venv\n")
+    assert ("TOPSECRET" in said, written) == (False, False)

@@ -79,7 +79,7 @@ class Confining:
     def _place(self, judged: Judged, root: Path, session: str, profile: Profile) -> tuple[str, Place]:
         """Where it runs: in the session's namespaces, if there can be any. Raises Unconfinable."""
         facts = judged.facts
-        scratch = self._scratch(session)
+        scratch = self._scratch(session) / _name(profile.agent)
         scratch.mkdir(mode=0o700, parents=True, exist_ok=True)
         place = Place(
             root=root,
@@ -90,7 +90,7 @@ class Confining:
             scratch=scratch,
         )
         try:
-            kept, joining = self.sessions.join(session, profile.network)
+            kept, joining = self.sessions.join(session, profile.agent, profile.network)
         except Unconfinable:
             if profile.network.mode == "hosts":
                 raise
@@ -130,8 +130,8 @@ class Confining:
         shutil.rmtree(self._scratch(session), ignore_errors=True)
 
     def _scratch(self, session: str) -> Path:
-        """What is `/tmp` to the commands of a session."""
-        return self.own / "scratch" / sha256(session.encode("utf-8", "replace")).hexdigest()[:40]
+        """Where each agent of a session has what is `/tmp` to its commands."""
+        return self.own / "scratch" / _name(session)
 
     def _finished(self, ticket: Ticket) -> list[str]:
         """Finishes the run, once: recorded, and told. Of a ticket that nobody took up nothing is."""
@@ -167,6 +167,11 @@ class Confining:
             with self.sessions.unrecorded(Path(kept)) as found, suppress(RemitError):
                 for contact in found:
                     record_contact(self.enforcer, agent, contact)
+
+
+def _name(text: str) -> str:
+    """Of a folder."""
+    return sha256(text.encode("utf-8", "replace")).hexdigest()[:40]
 
 
 def _ended(about: About, backend: Backend) -> Ended:

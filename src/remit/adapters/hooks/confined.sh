@@ -7,7 +7,7 @@
 
 remit_confined() {
   \builtin local remit_ticket="$1" remit_mark='' remit_there='' remit_name='' remit_value='' remit_watch='' remit_code=0
-  \builtin local remit_until=0 remit_kept='' remit_clobber=''
+  \builtin local remit_until=0 remit_kept='' remit_clobber='' remit_filter='' remit_root=''
   \builtin local -a remit_words remit_set remit_pass remit_names remit_shell
   if ! \builtin test -r "$remit_ticket/start"; then
     remit_refuse 'its ticket is gone'
@@ -65,12 +65,12 @@ remit_confined() {
   \builtin command env -i "${remit_set[@]}" "${remit_words[@]}" "${remit_shell[@]}" -c '
     IFS= \builtin read -r -d "" remit_own <&3
     IFS= \builtin read -r -d "" remit_command <&4
-    \builtin printf "started\n" >&5
-    exec 3<&- 4<&- 5>&-
+    \builtin printf "started\n" >&5 || exit 126
+    exec 3<&- 4<&- 5>&- 8<&-
     \builtin eval "$remit_own" 2> /dev/null
-    \builtin unset -f remit_confined remit_refuse remit_own
+    \builtin unset -f remit_confined remit_refuse remit_own remit_go
     \eval "$remit_command" 6>&- && \builtin pwd -P >&6' \
-    3< "$remit_ticket/own" 4< "$remit_ticket/command" 5>| "$remit_ticket/said" 6>| "$remit_ticket/stood" && remit_code=0 || remit_code=$?
+    3< "$remit_ticket/own" 4< "$remit_ticket/command" 5>| "$remit_ticket/said" 6>| "$remit_ticket/stood" 8< "$remit_filter" && remit_code=0 || remit_code=$?
   if \builtin test -n "$remit_watch"; then \builtin kill "$remit_watch" 2> /dev/null; fi
   \builtin : >| "$remit_ticket/ended"
   IFS= \builtin read -r remit_mark < "$remit_ticket/said"
@@ -78,11 +78,21 @@ remit_confined() {
     remit_refuse "it could not be confined (exit code $remit_code)"
     \builtin return 126
   fi
+  # The command could have written anything there. Outside of the project no confined command can stand, and whatever a
+  # host does where its shell stands, it is not to do where a command has led it.
   IFS= \builtin read -r remit_there < "$remit_ticket/stood"
+  remit_value=$PWD
   case $remit_there in
-    /*) if \builtin test -n "${ZSH_VERSION:-}"; then \builtin cd -q "$remit_there"; else \builtin cd -P -- "$remit_there"; fi 2> /dev/null ;;
+    *[[:cntrl:]]*) ;;
+    "$remit_root" | "$remit_root"/*)
+      remit_go "$remit_there"
+      case $PWD in "$remit_root" | "$remit_root"/*) ;; *) remit_go "$remit_value" ;; esac ;;
   esac
   \builtin return "$remit_code"
+}
+
+remit_go() {
+  if \builtin test -n "${ZSH_VERSION:-}"; then \builtin cd -q -P "$1"; else \builtin cd -P -- "$1"; fi 2> /dev/null
 }
 
 remit_refuse() {

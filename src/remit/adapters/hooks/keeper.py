@@ -1,8 +1,9 @@
 """`python -m remit.adapters.hooks.keeper FOLDER`: keeps the namespaces of a host's session, and ends with it.
 
-The commands of a session share a network of their own, so that a server which one of them starts is reached by the
-next. A hook lives for one call: so it starts this process, which lives until the host is gone, the session is over, or
-nothing has used it for a while. Whatever way it ends, all that runs in these namespaces is killed (`confine.network`).
+The commands of an agent in a session share a network of their own, so that a server which one of them starts is reached
+by the next; other agents, who may do other things, do not reach it. A hook lives for one call: so it starts this
+process, which lives until the host is gone, the session is over, or nothing has used it for a while. Whatever way it
+ends, all that runs in these namespaces is killed (`confine.network`).
 
 In the folder, which is in the state directory:
 
@@ -57,6 +58,7 @@ class Wanted(msgspec.Struct, frozen=True):
 
     session: str
     network: Network
+    agent: str = ""
 
 
 class Joining(msgspec.Struct, frozen=True):
@@ -78,12 +80,12 @@ class Sessions:
         """`state` is the folder of confinement."""
         self.folder = state / FOLDER
 
-    def join(self, session: str, network: Network) -> tuple[Path, Joining]:
-        """The folder of the session's namespaces for such a network, made if need be, and how to join them.
+    def join(self, session: str, agent: str, network: Network) -> tuple[Path, Joining]:
+        """The folder of the agent's namespaces for such a network, made if need be, and how to join them.
 
         Raises Unconfinable.
         """
-        wanted = msgspec.json.encode(Wanted(session, network))
+        wanted = msgspec.json.encode(Wanted(session, network, agent))
         here = self.folder / sha256(wanted).hexdigest()[:40]
         end = time.monotonic() + PATIENCE
         try:

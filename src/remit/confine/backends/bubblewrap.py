@@ -13,7 +13,7 @@ from pathlib import Path
 from remit.confine.call_filter import program
 from remit.confine.environment import home_of, variables
 from remit.confine.interface import Change, Launch, Place, Unconfinable
-from remit.confine.mounts import TEMPORARY, Mount, Plan, covered_in_proc, plan
+from remit.confine.mounts import TEMPORARY, Mount, Plan, plan
 from remit.confine.placeholders import Placeholders
 from remit.confine.trial import SYSTEM_PATH, Trial, run_once, session_trial, system_program, tried
 from remit.model.profile import HOLDS, Limits, Profile
@@ -87,7 +87,8 @@ class Bubblewrap:
             words += [*_root_flags(), *_mount_words(mounts.mounts, directory)]
             words += [*_unknown_to_git(profile, place, mounts, directory, environment), *FILTER]
             words += ["--chdir", str(place.cwd), "--", *_unswapped(mounts), *limits(profile.limits)]
-            before = [*_filtered(directory), *timeout(profile.limits), *place.join]
+            opened = _filtered(directory)
+            words = [*timeout(profile.limits), *place.join, *words]
         except OSError as error:
             self.finish(profile, place, Launch((), {}, directory))
             raise Unconfinable(f"can't prepare confinement: {error}") from error
@@ -95,8 +96,10 @@ class Bubblewrap:
             self.finish(profile, place, Launch((), {}, directory))
             raise
         return Launch(
-            words=(*before, *words),
+            words=(*opened, *words),
             environment=variables(profile, place, environment),
+            behind=tuple(words),
+            filter=opened[-1],
             directory=directory,
             fragile=mounts.fragile,
             narrower=mounts.narrower,
@@ -189,9 +192,9 @@ def _mount_words(mounts: Sequence[Mount], directory: Path) -> list[str]:
                 words += ["--symlink", mount.source, path]
             case "empty" | "dot":
                 words += ["--ro-bind", str(directory / mount.how), path]
-    covered = covered_in_proc() if os.geteuid() == 0 else []
-    covers = [word for name in covered for word in ("--ro-bind", f"/proc/{name}", f"/proc/{name}")]
-    return ["--dev", "/dev", "--proc", "/proc", *covers, *words, "--remount-ro", "/"]
+    # Root is nobody inside, but files of /proc are still its own: with some it could change the whole machine.
+    process = ["--proc", "/proc", *(("--remount-ro", "/proc") if os.geteuid() == 0 else ())]
+    return ["--dev", "/dev", *process, *words, "--remount-ro", "/"]
 
 
 def _unknown_to_git(
@@ -207,6 +210,8 @@ def _unknown_to_git(
     patterns = b"".join(os.fsencode(f"{_literal(path)}/\n") for path in below)
     with suppress(OSError), open(own, "rb") as file:
         patterns = file.read() + b"\n" + patterns
+    if not patterns:
+        return []
     (directory / "ignore").write_bytes(patterns)
     return ["--ro-bind", str(directory / "ignore"), own]
 

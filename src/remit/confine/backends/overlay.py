@@ -1,13 +1,12 @@
 """An overlay: a command writes to a layer of its own; what it changed is judged by the policy's matcher, and then made.
 
-It needs no package: `unshare` and `mount` of util-linux, and a kernel that lets ordinary users mount overlays (5.11).
+It needs no package: Perl, and a kernel that lets ordinary users mount overlays (5.11).
 Globs are exact, and no mount can get lost, since nothing of the host's is written while the command runs.
 """
 
 from __future__ import annotations
 
 import os
-import shlex
 import stat
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -16,22 +15,24 @@ import msgspec
 
 from remit.confine.backends.bubblewrap import NOBODY, check_place, limits, new_launch, timeout
 from remit.confine.bounds import Bounds
+from remit.confine.call_filter import program
 from remit.confine.commit import alone, commit, judge
 from remit.confine.environment import variables
-from remit.confine.filtered import DESCRIPTOR, FAILED, filter_bytes, filtered
 from remit.confine.interface import Change, Launch, Place, Unconfinable
 from remit.confine.journal import LEFT, open_journals, remove_launch
+from remit.confine.launcher import QUIET, SCRIPT, write_plan
 from remit.confine.layers import Table, hidden_layer, mask, write_bases
 from remit.confine.look import look
 from remit.confine.mounts import Mount, system
 from remit.confine.trial import Trial, run_once, session_trial, system_program, tried
 from remit.confine.upper import NotCommitted, Step, steps
 from remit.model.decoding import Decoding
+from remit.model.digest import sha256
 from remit.model.errors import RemitError
 from remit.model.profile import HOLDS, Profile
+from remit.model.shipped import shipped
 from remit.model.text import shown
 
-NAMESPACES = ("--user", "--map-root-user", "--mount", "--pid", "--fork", "--ipc", "--uts", "--cgroup", "--kill-child")
 DEVICES = ("null", "zero", "full", "random", "urandom")
 MOST_KEPT = 60
 """More folders and files that can't be written while a command runs are only judged afterwards."""
@@ -68,15 +69,15 @@ class Overlay:
         left = [
             f"a commit was cut off and could not be undone whole: `{one}`" for one in open_journals(self.state, LEFT)
         ]
-        return (*_ALWAYS, *(() if filter_bytes() is not None else (_UNFILTERED,)), *left)
+        return (*_ALWAYS, *left)
 
     def trial(self) -> Trial:
         """Whether a whole run works here: one that writes a file in an empty project."""
         try:
-            binary = system_program("unshare")
+            binary = system_program("perl")
         except Unconfinable as error:
-            return Trial(works=False, said=str(error), help="apt install util-linux mount")
-        return tried(self.name, binary, (*NAMESPACES, "filtered"), self.state, self._try)
+            return Trial(works=False, said=str(error), help="apt install perl-base")
+        return tried(self.name, binary, (sha256(shipped(SCRIPT)).hexdigest(),), self.state, self._try)
 
     def refuses_setuid(self) -> bool:
         return True  # none is committed
@@ -102,7 +103,7 @@ class Overlay:
         except BaseException:
             remove_launch(directory)
             raise
-        return Launch(words=words, environment=found, directory=directory)
+        return Launch(words=words, environment={**found, **QUIET}, directory=directory)
 
     def finish(self, profile: Profile, place: Place, launch: Launch) -> Sequence[Change] | None:
         directory = launch.directory
@@ -174,13 +175,19 @@ def _build(profile: Profile, place: Place, environment: Mapping[str, str], direc
     for path in seen.write:  # taken out of something protected again
         if any(path.startswith(each + "/") for each in kept):
             raise Unconfinable(f"the overlay can't enforce `{shown(path)}`, an exception from something protected")
-    (directory / "fstab").write_text(table.text())
     (directory / "memo.json").write_bytes(msgspec.json.encode(_Memo(bases, sealed)))
-    calls = filter_bytes()
-    if calls is not None:
-        (directory / "filter").write_bytes(calls)
+    nobody = os.geteuid() == 0
+    start = write_plan(
+        directory,
+        table.steps,
+        root=str(table.root),
+        cwd=str(place.cwd),
+        identity=(int(NOBODY), int(NOBODY)) if nobody else (os.geteuid(), os.getegid()),
+        alone=profile.network.mode != "open" and not place.join,
+        calls=program(),
+    )
     (directory / "since").touch(0o600)
-    return _words(profile, place, directory, str(table.root), filters=calls is not None)
+    return (*timeout(profile.limits), *place.join, *start, *limits(profile.limits))
 
 
 def _system(table: Table, profile: Profile, place: Place, environment: Mapping[str, str]) -> None:
@@ -191,8 +198,9 @@ def _system(table: Table, profile: Profile, place: Place, environment: Mapping[s
             mask(table, mounts, mount)
         elif mount.how == "ro" and mount.path.startswith("/run/") and os.path.isfile(mount.path):
             mask(table, mounts, Mount("/etc/resolv.conf", "empty"), content=Path(mount.path).read_bytes())
+    shared = [mount.path for mount in mounts if mount.how == "rw" and not mount.source]
     for mount in mounts:
-        _mount(table, mount)
+        _mount(table, mount, shared)
     for path in _mounted_below([mount.path for mount in mounts if mount.how == "ro"]):
         if os.path.isdir(path):
             table.read_only(path)
@@ -200,7 +208,7 @@ def _system(table: Table, profile: Profile, place: Place, environment: Mapping[s
             mask(table, mounts, Mount(path, "empty"), content=Path(path).read_bytes())
 
 
-def _mount(table: Table, mount: Mount) -> None:
+def _mount(table: Table, mount: Mount, shared: Sequence[str]) -> None:
     match mount.how:
         case "ro" if not (mount.path.startswith("/run/") and os.path.isfile(mount.path)):
             table.read_only(mount.path)
@@ -210,6 +218,8 @@ def _mount(table: Table, mount: Mount) -> None:
             table.temporary(mount.path)
         case "link":
             table.link(mount.path, mount.source)
+        case "sealed" | "empty" if any(mount.path.startswith(f"{each}/") for each in shared):
+            table.cover(mount.path)
         case _:
             pass  # masked
 
@@ -226,35 +236,8 @@ def _is_plain(path: str) -> bool:
     return stat.S_ISDIR(mode) or stat.S_ISREG(mode)
 
 
-def _words(profile: Profile, place: Place, directory: Path, root: str, *, filters: bool) -> tuple[str, ...]:
-    program = {name: system_program(name) for name in ("mount", "pivot_root", "umount", "unshare", "setsid", "setpriv")}
-    uid = NOBODY if os.geteuid() == 0 else str(os.geteuid())
-    gid = NOBODY if os.geteuid() == 0 else str(os.getegid())
-    opened = f"exec {DESCRIPTOR}< {shlex.quote(str(directory / 'filter'))} && " if filters else ""
-    behind = f"{filtered()} {program['setsid']}" if filters else program["setsid"]
-    script = (
-        f"{opened}{program['mount']} -n -a -T {shlex.quote(str(directory / 'fstab'))} && cd {shlex.quote(root)}"
-        f" && {program['pivot_root']} . . && {program['umount']} -l . && cd {shlex.quote(str(place.cwd))}"
-        f' || {{ echo "remit: the command could not be confined, and did not run" >&2; exit {FAILED}; }}\n'
-        f'PERL_BADLANG=0 {program["unshare"]} --user --map-user={uid} --map-group={gid} -- {behind} "$@"\nexit $?'
-    )
-    namespaces = [*NAMESPACES]
-    if profile.network.mode != "open" and not place.join:
-        namespaces.append("--net")
-    return (
-        *timeout(profile.limits),
-        *place.join,
-        *(program["setpriv"], "--pdeathsig", "KILL", "--no-new-privs", "--"),
-        *(program["unshare"], *namespaces, "--", "/bin/sh", "-c", script, "remit"),
-        *limits(profile.limits),
-    )
-
-
 _ALWAYS = (
     "people see what a command writes when it has ended, and a running one does not see what they change",
     "a folder that existed before can't be renamed, only copied",
     "memory is limited for each process, not for all together",
-)
-_UNFILTERED = (
-    "without Perl, commands can reach the user's kernel keyrings (`keyctl`) and, in a virtual machine, its host (vsock)"
 )
