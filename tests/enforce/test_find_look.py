@@ -178,7 +178,9 @@ def test_other_tests_than_the_name_count(project: Path) -> None:
     assert decided(project, "find . -type f ! -path './.*' -exec sed -i s/a/b/ {} +").code == "allowed"
     assert decided(project, "find . -size -1k -type f -exec chmod 600 {} +").code == "allowed"  # only empty files
     write(project, {".claude/settings.json": "x" * 5000})
-    assert ".claude/settings.json, which is protected" in decided(project, "find . -type f -size +1k -exec rm {} +").reason
+    assert (
+        ".claude/settings.json, which is protected" in decided(project, "find . -type f -size +1k -exec rm {} +").reason
+    )
 
 
 def test_an_age_is_no_reason_not_to_ask(project: Path) -> None:

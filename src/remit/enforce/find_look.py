@@ -1,8 +1,8 @@
 """Looking which files a search would find: `find . -name '*.pyc' -delete` doesn't tell, the disk does.
 
-Every answer names at least the files that the search finds, of those that match its pattern. Its other tests (`-size`,
-`-perm`, `! -path`) are tried by find itself, in words that only look. Ages are not among them: they pass. A tree that is
-too large, or links out of itself, is no answer: a person is asked.
+Every answer names at least the files that the search finds, of those that match its pattern. Find itself tries the
+other tests (`-size`, `-perm`, `! -path`), in words that only print; ages are left out, since they change with time. A
+tree that is too large, or links out of itself, is no answer: a person is asked.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def changes_of(patterns: Sequence[Glob], root: str, search: Sole | None = None) 
 
 
 def _found_by(search: Sole, root: str, until: float) -> list[str] | None:
-    """What find prints, without what lies below another of these; None if it fails, takes too long or prints too much."""
+    """What find prints, without what lies below another of these; None if it fails, is too slow or prints too much."""
     program = next((path for place in PLACES if os.access(path := f"{place}/find", os.X_OK)), None)
     if program is None:
         return None

@@ -171,7 +171,7 @@ class UrlPattern(msgspec.Struct, frozen=True):
 
 
 def any_url() -> UrlPattern:
-    """What stands for every URL there is: an address that a text doesn't tell. No pattern that is written includes it."""
+    """What stands for every URL there is: an address that a text doesn't tell. No written pattern includes it."""
     everything = Glob.parse("**")
     return UrlPattern("any URL", _ANY_SCHEME, _ANYWHERE, None, True, True, everything, everything)
 

@@ -41,9 +41,9 @@ _ALTERNATIVES = _NEGATIONS | {"-o", "-or"}
 _AGES = frozenset({"-amin", "-atime", "-cmin", "-ctime", "-mmin", "-mtime", "-used", "-newer", "-anewer", "-cnewer"})
 # fmt: off
 _TESTS = frozenset({
-    "-gid", "-group", "-iname", "-inum", "-ipath", "-iregex", "-iwholename", "-links", "-lname", "-maxdepth", "-mindepth",
-    "-name", "-path", "-perm", "-regex", "-regextype", "-samefile", "-size", "-type", "-uid", "-user", "-wholename",
-    "-xtype",
+    "-gid", "-group", "-iname", "-inum", "-ipath", "-iregex", "-iwholename", "-links", "-lname", "-maxdepth",
+    "-mindepth", "-name", "-path", "-perm", "-regex", "-regextype", "-samefile", "-size", "-type", "-uid", "-user",
+    "-wholename", "-xtype",
 })
 _PLAIN_TESTS = frozenset({
     "-daystart", "-depth", "-empty", "-executable", "-false", "-mount", "-noleaf", "-nogroup", "-nouser", "-prune",
@@ -124,7 +124,7 @@ def as_look(words: list[Word]) -> tuple[str, ...] | None:
     starts = next((index for index, text in enumerate(out) if text[:1] in ("-", "(", "!") and index), len(out))
     if "-print0" not in out:
         out = [*out[:starts], "(", *(out[starts:] or ["-true"]), ")", "-print0"]
-    return tuple((*out[:starts], *depth, *out[starts:]))
+    return (*out[:starts], *depth, *out[starts:])
 
 
 class _Find:

@@ -262,7 +262,11 @@ class Interpreter:
         the command is not understood.
         """
         self.out.dynamic.append(word.raw)
-        if word.text is not None or _is_argument(word, profile) or (ended and (word.start is not None or _alike(profile))):
+        if (
+            word.text is not None
+            or _is_argument(word, profile)
+            or (ended and (word.start is not None or _alike(profile)))
+        ):
             return
         if profile.at_most is None:
             self.out.unknown.append(f"`{word.raw}` is not literal")
@@ -880,7 +884,7 @@ def _aim_words(out: Reading, words: dict[str, tuple[str, ...]], plain: list[Word
 
 
 def _asks(words: list[Word], asking: tuple[str, ...]) -> bool:
-    """True if the words surely ask for help: by an option that is no value of the one before it, or by the last word."""
+    """True if they surely ask for help: by an option that is no value of the one before it, or by the last word."""
     texts = [word.text for word in words if not (word.glob or word.deep)]
     if not asking or None in texts or len(texts) < len(words) or "--" in texts:
         return False
@@ -914,7 +918,7 @@ def _aim_untold(out: Reading, kind: str, word: Word) -> None:
         out.host(word)
         return
     out.url(word)
-    out.touch("read", Word(None, word.raw), deep=True)  # `file:///x`, or a path
+    out.touch("read", Word(None, word.raw), deep=kind != "url")  # `file:///x`, or a path
     if kind == "copy_to":
         out.touch("write", Word(None, word.raw))
 

@@ -273,14 +273,14 @@ def _checked(placed: Placed, schema: Mapping[str, str], *, alone: bool) -> Act:
 
 
 def _reached(name: str, act: Act) -> Iterator[Unit]:
-    """The URLs that a command reaches. One that the text doesn't tell, or that is no URL by any reading, could be any."""
+    """The URLs that a command reaches. One that the text doesn't tell, or that no reading makes a URL of, could be any."""
     network, raw = frozenset({"network"}), act.command.raw
     untold = False
     for word in (*act.urls, *act.hosts):
         if word.text is not None:
             found = _addresses(word)
             yield from (Unit("url", name, url, network, text=raw, derived=True) for url in found)
-            untold = untold or not found
+            untold = untold or (not found and word in act.urls)
         elif (pattern := _on_host(word)) is not None:
             yield Unit("url", name, pattern, network, wide=True, text=raw, derived=True)
         else:
