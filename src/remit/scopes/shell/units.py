@@ -273,7 +273,7 @@ def _checked(placed: Placed, schema: Mapping[str, str], *, alone: bool) -> Act:
 
 
 def _reached(name: str, act: Act) -> Iterator[Unit]:
-    """The URLs that a command reaches. One that the text doesn't tell, or that no reading makes a URL of, could be any."""
+    """The URLs that a command reaches. One that the text doesn't tell, or that is no URL, could be any."""
     network, raw = frozenset({"network"}), act.command.raw
     untold = False
     for word in (*act.urls, *act.hosts):
