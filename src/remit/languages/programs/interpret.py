@@ -78,6 +78,8 @@ _FOLDER = compile_later(r"(?:\.|(?:\.|[A-Za-z0-9_-]+)(?:/[A-Za-z0-9_-]+)+)/?(?:\
 """A folder of the workspace, perhaps with extras, as `.[dev]`: the project itself or a part of it. No archive."""
 AT_HOST = compile_later(r"https?://(?:(?:[A-Za-z0-9-]+\.)+[A-Za-z]{2,}|localhost)(?::[0-9]+)?/")
 """What a URL begins with whose host is told; no number, which could be written in many ways."""
+_ON_NETWORK = compile_later(r"(?:https?|ftps?|wss?)://")
+"""What a URL begins with that is no file."""
 _SWITCH = compile_later(r"(?!MAKE|SHELL|VPATH|PATH=|CC=)[A-Z][A-Z0-9_]*=(?:[0-9]*|true|false|yes|no|on|off)")
 """An assignment to a variable of a makefile that switches something on or off, or counts; it names no program."""
 _GOES_ON = frozenset(("-i", "-s", "-a", "--interactive", "--login", "-l"))
@@ -918,7 +920,8 @@ def _aim_untold(out: Reading, kind: str, word: Word) -> None:
         out.host(word)
         return
     out.url(word)
-    out.touch("read", Word(None, word.raw), deep=kind != "url")  # `file:///x`, or a path
+    if not _ON_NETWORK.match(word.start or ""):
+        out.touch("read", Word(None, word.raw), deep=kind != "url")  # `file:///x`, or a path
     if kind == "copy_to":
         out.touch("write", Word(None, word.raw))
 
