@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import subprocess
 from pathlib import Path
 
@@ -11,7 +12,7 @@ import pytest
 from remit.enforce import find_look
 from remit.model.facts import PLAIN_NAMES
 from remit.scopes.glob import Glob
-from remit.scopes.shell.sole import found_files
+from remit.scopes.shell.sole import found_files, sole_search
 from tests.enforce.test_git_look import decided, facts_of, write
 
 
@@ -88,7 +89,7 @@ def test_labels_see_what_is_found(project: Path) -> None:
 
 
 def test_a_tree_that_is_no_answer(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    command = "find . -name '*.bak' -delete"
+    command = "find -L . -name '*.bak' -delete"  # not tried, but compared with all there is
     assert facts_of(project, command).changes
     monkeypatch.setattr(find_look, "MAX_ENTRIES", 3)
     assert not facts_of(project, command).changes
@@ -107,8 +108,84 @@ def test_it_names_at_least_what_find_finds(project: Path, start: str, tests: str
     found = {os.path.normpath(name) for name in run.stdout.decode().split("\0") if name}
     patterns = found_files(text, None, str(project))
     seen = find_look.changes_of(patterns, str(project))
-    assert patterns == () or found <= {path for key, paths in seen.items() if key != PLAIN_NAMES for path in paths}
-    assert patterns or not tests  # all below the root: nothing to look for
+    named = {path for key, paths in seen.items() if key != PLAIN_NAMES for path in paths}
+    assert found <= named | {pattern.base for pattern in patterns}
+
+
+TESTS = [
+    "-type f -size +1k",
+    "-type f -size -2 -perm 644",
+    "-iname 'A*' -o -name '*.md'",
+    "! -path './.claude/*' -type f",
+    "-type f -not -name '*.py'",
+    "\\( -name '*.bak' -o -name '*.md' \\) -type f",
+    "-path ./src -prune -o -type f",
+    "-maxdepth 1 -type f -name '*.bak'",
+    "-mindepth 2 -empty",
+    "-regex '.*[.]py'",
+    "-type d -empty",
+    "-mtime +3 -type f -size +1k",
+    "-newer src/a.py -name '*.md'",
+]
+
+
+@pytest.mark.parametrize("action", ["-exec printf '%s\\0' {} \\;", "-exec printf '%s\\0' {} +", "-print0"])
+@pytest.mark.parametrize("tests", TESTS)
+def test_a_look_names_at_least_what_the_search_acts_on(project: Path, tests: str, action: str) -> None:
+    write(project, {"big.txt": "x" * 5000, "src/Ab.c": "x" * 3000, "src/empty/.keep": ""})
+    (project / "src" / "void").mkdir()
+    text = f"find . {tests} {action}"
+    look = sole_search(text, None, str(project))
+    assert look is not None
+    assert set(look.words) <= {"find", *shlex.split(tests), "-print0", ".", "(", ")", "-true"}  # no action is left
+    done = subprocess.run(["bash", "-c", text], cwd=project, capture_output=True, check=True)
+    seen = subprocess.run([*look.words], cwd=project, capture_output=True, check=True)
+    assert set(done.stdout.split(b"\0")) <= set(seen.stdout.split(b"\0"))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "find . -exec false \\; -o -exec rm {} \\;",  # whether it fails, nobody knows
+        "find . ! -exec true \\; -delete",
+        "find . -mtime +3 ! -name x -delete",
+        "find . ! -mtime +3 -delete",
+        "find -L . -name x -delete",
+        "find . -name [a-z]* -delete",
+        "find . -name $x -delete",
+        "find . -size +1k -fprint out -delete",
+        "find . -size +1k -printf '%p' | xargs rm",
+        "find . -size +1k , -delete",
+        "find . -size +1k -quit -delete",
+        "find . -files0-from x -delete",
+        "find . -size",
+        "find . -exec rm {}",
+        "find . -size +1k -delete; find . -size -1k -delete",
+        "for x in 1 2; do find . -size +1k -delete; done",
+        "ls | xargs rm; find . -size +1k -delete",
+        "LC_ALL=C find . -size +1k -delete",
+        "find . -size +1k -frobnicate -delete",
+    ],
+)
+def test_a_search_that_is_not_looked_at(text: str) -> None:
+    assert sole_search(text, None, "/root-of-it") is None
+
+
+def test_other_tests_than_the_name_count(project: Path) -> None:
+    write(project, {"big.txt": "x" * 5000})
+    assert decided(project, "find . -type f -size +1k -exec rm {} +").code == "allowed"
+    assert decided(project, "find . -size +1k -exec rm -r {} +").verdict.word == "ask"  # folders have a size, too
+    assert decided(project, "find . -type f ! -path './.*' -exec sed -i s/a/b/ {} +").code == "allowed"
+    assert decided(project, "find . -size -1k -type f -exec chmod 600 {} +").code == "allowed"  # only empty files
+    write(project, {".claude/settings.json": "x" * 5000})
+    assert (
+        ".claude/settings.json, which is protected" in decided(project, "find . -type f -size +1k -exec rm {} +").reason
+    )
+
+
+def test_an_age_is_no_reason_not_to_ask(project: Path) -> None:
+    assert decided(project, "find . -type f -mmin -100000 -exec rm {} +").verdict.word == "ask"
+    assert decided(project, "find . -type f -mtime +100000 -exec rm {} +").verdict.word == "ask"
 
 
 def test_a_folder_too_large_to_look_at(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):

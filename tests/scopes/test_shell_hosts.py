@@ -43,12 +43,49 @@ def test_labels(label: dict[str, Any]) -> None:
     assert decided(PAGE, {}, labels={"production": label}) == "tier-asks 4"
 
 
+UNTOLD = [
+    'curl "https://$H/x"',
+    'curl "https://a@$H/x"',
+    'curl "https://a.example.$H/x"',
+    'curl "https://a.example:$P/"',
+    'curl "https://1.2.3/$X"',
+    'ping -c 1 -- "$H"',
+    'ssh "a@$H"',
+    'rsync -a src "a@$H:x"',
+    "curl https://a:b@x.example/",  # no URL by the strict grammar
+]
+
+
+@pytest.mark.parametrize("text", UNTOLD)
 @pytest.mark.parametrize(
-    "url",
-    ["https://$H/x", "https://a@$H/x", "https://a.example.$H/x", "https://a.example:$P/", "$U", "https://1.2.3/$X"],
+    ("rules", "code"),
+    [
+        ({"may_not": [{"url": "https://other.example/**"}]}, "may-not"),
+        ({"may_not": [{"url": "gopher://other.example:*/**"}]}, "may-not"),
+        ({"may_not": [{"host": ["other.example"]}]}, "may-not"),
+        ({"apis": ["https://**"]}, "api-not-allowed"),
+        ({"apis": ["https://x.example/**"]}, "api-not-allowed"),
+    ],
 )
-def test_a_host_that_is_not_told(url: str) -> None:
-    assert decided(f'curl "{url}"', {}) == "tier-asks 4"
+def test_an_address_that_is_not_told_could_be_any(text: str, rules: dict[str, Any], code: str) -> None:
+    assert decided(text, rules).split()[0] == code
+
+
+@pytest.mark.parametrize("text", UNTOLD)
+def test_without_rules_about_addresses_it_is_one_like_others(text: str) -> None:
+    assert decided(text, {}).split()[0] in ("allowed", "target-unknown")
+    for label in ({"host": ["db.prod.example"]}, {"url": ["https://db.prod.example/**"]}):
+        assert decided(text, {}, labels={"production": label}) == "tier-asks 4"
+
+
+@pytest.mark.parametrize("scope", [{"url": ["https://**"]}, {"host": ["x.example"]}])
+def test_no_scope_has_it(scope: dict[str, Any]) -> None:
+    rules = {"may": [{"terminal": {"shell": {"run": [{"curl": scope}]}}}]}
+    assert decided('curl "https://$H/x"', rules) == "not-permitted 2"
+
+
+def test_a_word_that_could_be_an_option() -> None:
+    assert decided('curl "$U"', {}) == "tier-asks 4"
 
 
 def test_a_branch_that_is_not_told_could_be_a_shared_one() -> None:

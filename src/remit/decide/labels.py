@@ -262,7 +262,7 @@ class Labels:
         """What they say about a unit."""
         if unit.kind not in LABELLED:
             return UNLABELLED
-        if unit.untold or (unit.some and unit.wide and unit.value.text == "**"):
+        if _is_anything(unit):
             return Labelled(self.data_paths, *self._untold(unit))
         if unit.wide:
             return self._wide(unit)
@@ -274,7 +274,7 @@ class Labels:
         """Every label that gives the unit a tier, or could."""
         if unit.kind not in LABELLED:
             return frozenset()
-        if unit.untold or (unit.some and unit.wide and unit.value.text == "**"):
+        if _is_anything(unit):
             own = {name for name, _, effects in self._own if not effects.isdisjoint(unit.effects)}
             _, label = self._untold(unit)
             return frozenset(own | {label} if label is not None else own)
@@ -358,8 +358,13 @@ def _bare(host: str) -> str:
     return name.partition(":")[0].rstrip(".")
 
 
+def _is_anything(unit: Unit) -> bool:
+    """A path that could be any."""
+    return unit.kind == "path" and bool(unit.untold or (unit.some and unit.wide and unit.value.text == "**"))
+
+
 def _reaches_host(pattern: UrlPattern, host: str) -> bool:
     """A wide URL unit could reach this host."""
-    scheme = pattern.text.partition("://")[0]
+    scheme = pattern.text.partition("://")[0] if "://" in pattern.text else "https"
     authority = f"[{host}]" if ":" in host else host
     return pattern.intersects(type(pattern).parse(f"{scheme}://{authority}:*/**"))

@@ -35,6 +35,7 @@ KINDS = frozenset(
         "program",
         "command",
         "shell",
+        "joined",
         "code",
         "script",
         "module",
@@ -109,6 +110,7 @@ _KEYS = frozenset(
         "edits",
         "looks",
         "verb",
+        "helps",
         "ends",
         "links",
         "besides",
@@ -153,8 +155,11 @@ _DOES = {
     "branch": set(),
     "context": set(),
     "jq": {"read"},
+    "url": {"read", "network"},
+    "remote": {"read", "network"},
+    "host": {"network"},
 }
-"""What words of a kind do, as far as that is only to files."""
+"""What words of a kind do, as far as that is only to files, or to connect somewhere."""
 
 _PROFILE = Decoding(Profile)
 
@@ -239,6 +244,8 @@ class _Compiler:
                 str(word): None if value is None else self._effects(where, value)
                 for word, value in data["looks"].items()
             }
+        if "helps" in data:
+            fields["helps"] = tuple(str(word) for word in data["helps"])
         if "reaches" in data:
             fields["reaches"] = self._reaches(where, data["reaches"])
         fields["touches"] = {**base.touches, **self._implied(where)}

@@ -1,12 +1,14 @@
 """Looking which files a search would find: `find . -name '*.pyc' -delete` doesn't tell, the disk does.
 
-Every answer names at least the files that match the pattern of the search; what else it tests only makes them fewer. A
+Every answer names at least the files that the search finds, of those that match its pattern. Find itself tries the
+other tests (`-size`, `-perm`, `! -path`), in words that only print; ages are left out, since they change with time. A
 tree that is too large, or links out of itself, is no answer: a person is asked.
 """
 
 from __future__ import annotations
 
 import os
+import subprocess
 import time
 from collections.abc import Iterable, Iterator, Sequence
 
@@ -15,10 +17,13 @@ from remit.model.pattern import compile_later
 from remit.scopes.glob import Glob, fold
 from remit.scopes.glob_syntax import Wild
 from remit.scopes.path import relative_to
+from remit.scopes.shell.sole import Sole
 
 SECONDS = 0.5
 MAX_ENTRIES = 50_000
 MAX_FILES = 5_000
+PLACES = ("/usr/bin", "/bin", "/usr/local/bin")
+"""Where find is looked for: no place that a workspace could put its own one."""
 _PLAIN = compile_later(r"[\w.@%+,=][\w.@%+,:=~-]*")
 """A name that stays one word of a command, and is no option."""
 
@@ -27,17 +32,47 @@ class NoAnswer(Exception):
     """Nobody can tell what it would find."""
 
 
-def changes_of(patterns: Sequence[Glob], root: str) -> dict[str, tuple[str, ...]]:
+def changes_of(patterns: Sequence[Glob], root: str, search: Sole | None = None) -> dict[str, tuple[str, ...]]:
     """By pattern, what there is below the root that matches; and whether all these names are plain."""
     until = time.monotonic() + SECONDS
     found: dict[str, tuple[str, ...]] = {}
     try:
+        tops = _found_by(search, root, until) if search is not None else None
         for pattern in patterns:
-            found[pattern.text] = tuple(_matching(pattern, os.path.realpath(root), until))
+            found[pattern.text] = tuple(_matching(pattern, os.path.realpath(root), until, tops))
     except (NoAnswer, OSError, ValueError, RecursionError):
         return {}
     names = (name for paths in found.values() for path in paths for name in path.split("/"))
     return {**found, PLAIN_NAMES: ()} if all(map(_PLAIN.fullmatch, names)) else found
+
+
+def _found_by(search: Sole, root: str, until: float) -> list[str] | None:
+    """What find prints, without what lies below another of these; None if it fails, is too slow or prints too much."""
+    program = next((path for place in PLACES if os.access(path := f"{place}/find", os.X_OK)), None)
+    if program is None:
+        return None
+    base = os.path.join(os.path.realpath(root), search.base)
+    try:
+        done = subprocess.run(  # noqa: S603 -- words that only look, without a shell
+            [program, *search.words[1:]],
+            cwd=base,
+            env={"PATH": ":".join(PLACES), "LC_ALL": "C.UTF-8"},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            timeout=max(until - time.monotonic(), 0.01),
+            check=False,
+        )
+        names = done.stdout.decode("utf-8").split("\0")[:-1]
+    except (OSError, ValueError, subprocess.SubprocessError):
+        return None
+    if done.returncode != 0 or len(names) > MAX_ENTRIES or not " ".join(search.words).isascii():
+        return None
+    tops: list[str] = []
+    for path in sorted(os.path.normpath(os.path.join(base, name)) + "/" for name in names):
+        if not tops or not path.startswith(tops[-1]):
+            tops.append(path)
+    return [path.rstrip("/") for path in tops]
 
 
 def protected_among(patterns: Iterable[Glob], protected: Sequence[Glob], root: str) -> dict[str, tuple[str, ...]]:
@@ -80,12 +115,15 @@ def _files(folder: str) -> Iterator[str]:
             yield os.path.join(here, name)
 
 
-def _matching(pattern: Glob, root: str, until: float) -> Iterator[str]:
+def _matching(pattern: Glob, root: str, until: float, tops: list[str] | None = None) -> Iterator[str]:
+    """What matches below the root, or at and below these paths."""
     top = os.path.realpath(os.path.join(root, pattern.base))
     if not f"{top}/".startswith(f"{root}/"):
         raise NoAnswer
     matched = 0
-    for seen, path in enumerate(_walk(top, _depth(pattern) - pattern.base.count("/") - (pattern.base != "."))):
+    depth = _depth(pattern) - pattern.base.count("/") - (pattern.base != ".")
+    paths = _walk(top, depth) if tops is None else (path for below in tops for path in _walk(below, depth))
+    for seen, path in enumerate(paths):
         if seen > MAX_ENTRIES or matched > MAX_FILES or time.monotonic() > until:
             raise NoAnswer
         below = os.path.relpath(path, root)

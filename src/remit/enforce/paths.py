@@ -216,7 +216,7 @@ def _looked_up(
     if patterns:
         from remit.enforce import find_look
 
-        return find_look.changes_of(patterns, root)
+        return find_look.changes_of(patterns, root, kind.sole_search(text, call.context.cwd, root))
     command = kind.sole_change(text, call.context.cwd, root)
     if command is None:
         wide = kind.changed_patterns(text, call.context.cwd, root)

@@ -306,6 +306,10 @@ class Kind:
         """Patterns of the files that a text finds by a search: whoever enforces can look which there are."""
         return ()
 
+    def sole_search(self, text: str, cwd: str | None, root: str | None) -> Sole | None:
+        """The one search that finds them, in words that only look: whoever enforces can run it."""
+        return None
+
     def form(self) -> Shape:
         """How its part of a scope is written in a policy, and what is wrong with another."""
         raise NotImplementedError

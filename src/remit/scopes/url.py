@@ -50,6 +50,8 @@ _LOOSE_PERCENT = compile_later(r"%(?![0-9A-Fa-f]{2})")
 _HIDDEN = compile_later(r"%(?:2[fF]|5[cC]|25[0-9A-Fa-f]{2})")
 _OCTETS = compile_later(r"(?:%[0-9A-Fa-f]{2})+")
 _ANYWHERE = "**"
+_ANY_SCHEME = "*"
+"""No pattern that is written has it: only `any_url`."""
 
 
 class UrlPattern(msgspec.Struct, frozen=True):
@@ -128,7 +130,7 @@ class UrlPattern(msgspec.Struct, frozen=True):
     def intersects(self, other: UrlPattern) -> bool:
         """False only if no URL is matched by both."""
         return (
-            self.scheme == other.scheme
+            (self.scheme == other.scheme or _ANY_SCHEME in (self.scheme, other.scheme))
             and (self.port == other.port or None in (self.port, other.port))
             and (self._includes_host(other.host) or other._includes_host(self.host))
             and (self.any_path or other.any_path or self._meets_path(other))
@@ -166,6 +168,12 @@ class UrlPattern(msgspec.Struct, frozen=True):
     def _meets_path(self, other: UrlPattern) -> bool:
         pairs = ((self.file, other.file), (self.directory, other.directory))
         return any(one is not None and two is not None and one.intersects(two) for one, two in pairs)
+
+
+def any_url() -> UrlPattern:
+    """What stands for every URL there is: an address that a text doesn't tell. No written pattern includes it."""
+    everything = Glob.parse("**")
+    return UrlPattern("any URL", _ANY_SCHEME, _ANYWHERE, None, True, True, everything, everything)
 
 
 class UrlSet:
@@ -344,7 +352,7 @@ class UrlKind(Kind):
 
     def scope_for(self, unit: Unit, beside: Any = None) -> str | None:
         if unit.wide:
-            return f"url: {in_quotes(unit.value.text)}"
+            return None if unit.untold else f"url: {in_quotes(unit.value.text)}"
         url = unit.value
         port = "" if url.port is None else f":{url.port}"
         for rest in (f"{port}{url.path}", f"{port}/**", "/**"):

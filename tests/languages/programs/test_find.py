@@ -145,7 +145,6 @@ def test_reads_on_behind_a_command() -> None:
         ". -delet",
         ". --delete",
         ". -frobnicate",
-        ". -name",
         ". -newerxy z",
         ". -files0-from list",
         "-f src -name x",
@@ -190,7 +189,14 @@ def test_words_that_are_not_literal(words: list[Word | str], certain: bool) -> N
 
 @pytest.mark.parametrize(
     "line",
-    [". -name x -exec rm {}", ". -delete foo", ". -name '*.o' foo -delete", ". -exec rm {} \\; 1", ". -exec \\;"],
+    [
+        ". -name x -exec rm {}",
+        ". -delete foo",
+        ". -name '*.o' foo -delete",
+        ". -exec rm {} \\; 1",
+        ". -exec \\;",
+        ". -delete -name",
+    ],
 )
 def test_an_expression_that_find_refuses_changes_nothing(line):
     out = reading(*shlex.split(line))

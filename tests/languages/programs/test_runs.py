@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from remit.languages.programs.profiles import Profile, profile_of, programs
 
-SHOWN = frozenset(("program", "command", "shell", "code", "script", "module", "remote"))
+SHOWN = frozenset(("program", "command", "shell", "joined", "code", "script", "module", "remote"))
 """Kinds of words by which the text shows what runs."""
 ELSEWHERE = (
     "amplify", "ansible-pull", "asdf", "aws-vault", "bazel shutdown", "brew bundle", "cabal install",

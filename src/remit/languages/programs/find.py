@@ -36,6 +36,21 @@ _ACTIONS = _OPERATORS | _PLAIN | _VALUED | _READS | _WRITES | _RUNS | {"-delete"
 _TIMES = "aBcm"
 """The letters of `-newerXY`; a reference of kind `t` is a time, any other a file."""
 MAX_STARTS = 16
+_NEGATIONS = frozenset({"!", "-not"})
+_ALTERNATIVES = _NEGATIONS | {"-o", "-or"}
+_AGES = frozenset({"-amin", "-atime", "-cmin", "-ctime", "-mmin", "-mtime", "-used", "-newer", "-anewer", "-cnewer"})
+# fmt: off
+_TESTS = frozenset({
+    "-gid", "-group", "-iname", "-inum", "-ipath", "-iregex", "-iwholename", "-links", "-lname", "-maxdepth",
+    "-mindepth", "-name", "-path", "-perm", "-regex", "-regextype", "-samefile", "-size", "-type", "-uid", "-user",
+    "-wholename", "-xtype",
+})
+_PLAIN_TESTS = frozenset({
+    "-daystart", "-depth", "-empty", "-executable", "-false", "-mount", "-noleaf", "-nogroup", "-nouser", "-prune",
+    "-readable", "-true", "-writable", "-xdev",
+})
+# fmt: on
+"""Tests that can be tried without doing anything, with and without a value."""
 _SPECIAL = frozenset("[]{}\\")
 _STREAMS = frozenset({"/dev/stdout", "/dev/stderr"})
 
@@ -55,6 +70,61 @@ def found_names(words: list[Word]) -> Names | None:
     if any(name.text is None for name in names):
         return None
     return Names(names, "nul" if "-print0" in found.prints else "line")
+
+
+def as_look(words: list[Word]) -> tuple[str, ...] | None:
+    """Words after `find` with which it only prints, each followed by NUL, at least all names that these words have it
+    print or act on; None where that can't be said.
+
+    Ages pass and are left out. What an action leaves to chance (whether a command succeeds) must not choose what
+    follows, so nothing may be an alternative to an action, or its opposite.
+    """
+    if any(word.text is None or word.glob or word.deep for word in words):
+        return None
+    texts = [word.text or "" for word in words]
+    at = 1 if texts[:1] in (["-P"], ["-H"]) else 0
+    out, tests, acted = texts[:at], False, False
+    while at < len(texts):
+        text = texts[at]
+        at += 1
+        if text in _AGES or _newer(text):
+            at += 1
+            if _NEGATIONS & set(texts):
+                return None
+            out.append("-true")
+        elif text in _TESTS:
+            if at >= len(texts) or ("[" in texts[at] and "-" in texts[at]):
+                return None  # what lies between two letters depends on the language
+            out += (text, texts[at])
+            at += 1
+        elif text in ("(", ")", "-a", "-and") or text in _PLAIN_TESTS:
+            out.append(text)
+        elif text in _ALTERNATIVES:
+            if acted:
+                return None
+            out.append(text)
+        elif text in ("-print", "-print0", "-delete") or text in _RUNS:
+            if out[-1:] and out[-1] in _NEGATIONS:
+                return None
+            acted = acted or text not in ("-print", "-print0")
+            while text in _RUNS and at <= len(texts):
+                if at == len(texts):
+                    return None
+                at += 1
+                if texts[at - 1] == ";" or texts[at - 2 : at] == ["{}", "+"]:
+                    break
+            out.append("-print0")
+        elif text[:1] != "-" and not tests and text not in (",",):
+            out.append(text)
+            continue
+        else:
+            return None
+        tests = True
+    depth = ["-depth"] if "-delete" in texts else []
+    starts = next((index for index, text in enumerate(out) if text[:1] in ("-", "(", "!") and index), len(out))
+    if "-print0" not in out:
+        out = [*out[:starts], "(", *(out[starts:] or ["-true"]), ")", "-print0"]
+    return (*out[:starts], *depth, *out[starts:])
 
 
 class _Find:
@@ -213,7 +283,7 @@ class _Find:
 
     def _value(self, name: str) -> Word | None:
         if self.at >= len(self.words):
-            self._unknown(f"`{name}` without its value")
+            self.failures.append(f"`{name}` without its value")
             return None
         word = self.words[self.at]
         self.at += 1

@@ -7,7 +7,7 @@ from fnmatch import fnmatchcase
 from posixpath import normpath
 
 from remit.languages.bash.follow import HARMLESS_OPTIONS
-from remit.languages.bash.reading import FILE_EFFECTS, GIVEN, PIPE, Reading, Word
+from remit.languages.bash.reading import FILE_EFFECTS, PIPE, Reading, Word
 from remit.languages.programs.awk import read_awk
 from remit.languages.programs.derived import (
     HERE,
@@ -63,6 +63,8 @@ _PATHS = frozenset(
     )
 )
 """Kinds of words that are paths, or whose readers look at that themselves."""
+_REACHED = frozenset(("url", "host", "copy_from", "copy_to"))
+"""Kinds of words that name where a program connects to; of the last two, perhaps a path."""
 NEW_BRANCH = frozenset(("-b", "-B", "-c", "--create", "-C", "--force-create"))
 QUIET = frozenset(("-q", "--quiet", "--no-track"))
 _AIMS = frozenset(("branch", "context"))
@@ -76,6 +78,8 @@ _FOLDER = compile_later(r"(?:\.|(?:\.|[A-Za-z0-9_-]+)(?:/[A-Za-z0-9_-]+)+)/?(?:\
 """A folder of the workspace, perhaps with extras, as `.[dev]`: the project itself or a part of it. No archive."""
 AT_HOST = compile_later(r"https?://(?:(?:[A-Za-z0-9-]+\.)+[A-Za-z]{2,}|localhost)(?::[0-9]+)?/")
 """What a URL begins with whose host is told; no number, which could be written in many ways."""
+_ON_NETWORK = compile_later(r"(?:https?|ftps?|wss?)://")
+"""What a URL begins with that is no file."""
 _SWITCH = compile_later(r"(?!MAKE|SHELL|VPATH|PATH=|CC=)[A-Z][A-Z0-9_]*=(?:[0-9]*|true|false|yes|no|on|off)")
 """An assignment to a variable of a makefile that switches something on or off, or counts; it names no program."""
 _GOES_ON = frozenset(("-i", "-s", "-a", "--interactive", "--login", "-l"))
@@ -123,6 +127,8 @@ class Interpreter:
         """It installs what files of the project say, these among them; None: something else, or nothing."""
         self.helps = False
         """It is asked for help: it says how it is used, and does nothing else."""
+        self.asking: tuple[str, ...] = ()
+        """What asks for help, as the profile or one above it says."""
         self.perl: list[Word] = []
         """Programs for perl."""
         self.finds: Finds | None = None
@@ -148,6 +154,7 @@ class Interpreter:
         self.implied = {**self.implied, **profile.touches}
         self.out.links = profile.links or self.out.links
         self.profile = profile
+        self.asking = profile.helps or self.asking
         self.pathspecs = self.pathspecs or profile.pathspecs
         self.settings = profile.settings or self.settings
         self.finds = profile.finds or self.finds
@@ -183,7 +190,8 @@ class Interpreter:
                 self.after = len(plain)
             elif not ended and _is_option(text, profile):
                 # Behind an argument it may be meant for something else: `docker run image --help`.
-                self.helps = self.helps or (text == "--help" and not plain and profile.dashes == "gnu")
+                asks = text == "--help" and profile.dashes == "gnu"
+                self.helps = self.helps or ((asks or text in self.asking) and not plain)
                 at = self._option(profile, options, words, at, text, seen)
             elif profile.sub and not ended and word.deep:
                 self._unsure(profile, _told(word), ended)
@@ -208,6 +216,7 @@ class Interpreter:
         elif profile.sub:
             self._bare(profile)
         elif not self.moduled:
+            self.helps = self.helps or (not self.seen and len(plain) == 1 and plain[0].text in self.asking)
             self._arguments(profile, plain, seen)
 
     def _options_in_files(self, words: list[Word]) -> None:
@@ -255,13 +264,19 @@ class Interpreter:
         the command is not understood.
         """
         self.out.dynamic.append(word.raw)
-        if word.text is not None or _is_argument(word, profile) or (ended and (word.start == "" or _alike(profile))):
+        if (
+            word.text is not None
+            or _is_argument(word, profile)
+            or (ended and (word.start is not None or _alike(profile)))
+        ):
             return
         if profile.at_most is None:
             self.out.unknown.append(f"`{word.raw}` is not literal")
             return
         aims = [kind for kind in _AIMS if any(option.kind == kind for option in profile.options.values())]
         _aim_unnamed(self.out, (*self.reaches, *aims), word.raw)  # it could be an option that names one
+        if "network" in profile.at_most:
+            self.out.url(Word(None, word.raw))
         for effect in profile.at_most:
             self.out.effects.add(effect)
             if effect in FILE_EFFECTS:
@@ -280,6 +295,7 @@ class Interpreter:
         kind = profile.any or "text"
         if profile.special == "test":
             touch_tested(self.out, words)
+        self.helps = self.helps or _asks(words, self.asking)
         self.base |= _aim_words(self.out, profile.words, words)
         looked = _looked(profile, words)
         if looked is not None:
@@ -315,7 +331,7 @@ class Interpreter:
     ) -> int:
         """One word of options; returns where the next word is."""
         name, equals, value = text.partition("=")
-        if text in ("--help", "--version") and text not in options:
+        if (text in ("--help", "--version") or text in self.asking) and text not in options:
             return at  # every program takes these for a question about itself
         if name in options and (equals == "" or len(name) > 2 or profile.dashes == "one"):
             return self._apply(profile, name, options[name], value if equals else None, words, at, seen)
@@ -452,9 +468,12 @@ class Interpreter:
                 kinds = other
         if not plain and profile.alone is not None:
             self.replaced = frozenset(profile.alone)
-        if kinds == ("shell...",) and plain:
-            self._joined(plain)
-            return
+        if kinds[-1:] == ("joined...",) and len(plain) >= len(kinds):
+            before = len(kinds) - 1
+            self._joined(plain[before:])
+            kinds, plain = kinds[:-1], plain[:before]
+            if not kinds:
+                return
         pairs = _assign(kinds, plain, self.out)
         self._code(profile, pairs)
         for word, kind in pairs:
@@ -583,6 +602,10 @@ class Interpreter:
         if kind == "url" and word.text is None and AT_HOST.match(word.start or ""):
             out.dynamic.append(word.raw)
             out.url(word)  # which page it is doesn't tell, but on which host
+            return
+        if word.text is None and (kind in _REACHED or (kind == "remote" and "install" in self.base)):
+            out.dynamic.append(word.raw)
+            _aim_untold(out, kind, word)
             return
         if word.text is None:
             (out.loose if option and kind == "text" and word.start is not None else out.dynamic).append(word.raw)
@@ -803,7 +826,7 @@ def _stops(profile: Profile) -> int | None:
     if profile.ends:
         return 0
     for index, kind in enumerate(profile.args):
-        if kind in ("command", "module", "script"):
+        if kind in ("command", "module", "script", "joined..."):
             return index
     return None
 
@@ -862,6 +885,20 @@ def _aim_words(out: Reading, words: dict[str, tuple[str, ...]], plain: list[Word
     return frozenset(found)
 
 
+def _asks(words: list[Word], asking: tuple[str, ...]) -> bool:
+    """True if they surely ask for help: by an option that is no value of the one before it, or by the last word."""
+    texts = [word.text for word in words if not (word.glob or word.deep)]
+    if not asking or None in texts or len(texts) < len(words) or "--" in texts:
+        return False
+    told = [text for text in texts if text is not None]
+    if told and told[-1] in asking and not any(text.startswith("-") for text in told):
+        return True
+    return any(
+        text in asking and text.startswith("-") and not (at and told[at - 1].startswith("-"))
+        for at, text in enumerate(told)
+    )
+
+
 def _looked(profile: Profile, words: list[Word]) -> frozenset[str] | None:
     """The effects by the words before the options; None if the program's own hold."""
     texts: list[str] = []
@@ -875,6 +912,18 @@ def _looked(profile: Profile, words: list[Word]) -> frozenset[str] | None:
     if None in found or not found:
         return None
     return frozenset(effect for effects in found for effect in effects or ())
+
+
+def _aim_untold(out: Reading, kind: str, word: Word) -> None:
+    """An address that is not literal: any host there is, or any file."""
+    if kind == "host":
+        out.host(word)
+        return
+    out.url(word)
+    if not _ON_NETWORK.match(word.start or ""):
+        out.touch("read", Word(None, word.raw), deep=kind != "url")  # `file:///x`, or a path
+    if kind == "copy_to":
+        out.touch("write", Word(None, word.raw))
 
 
 def _aim_remote(out: Reading, word: Word) -> None:
@@ -914,9 +963,7 @@ def _sent(out: Reading, word: Word) -> str:
     if text is None:
         if _HEADER.match(word.raw) and word.start is not None:  # a header is text behind its name
             return "text"
-        if not word.start or word.start == GIVEN or word.start[0] in "@<":
-            return "code"
-        out.touch("read", Word(None, word.raw))  # `name=$x`: with `@` behind the name it is a file
+        out.touch("read", Word(None, word.raw))  # `$x`, `name=$x`: with `@` it is a file
         return "text"
     name, equals, value = text.partition("=")
     sent = value[1:] if equals and value[:1] in ("@", "<") else name.partition("@")[2]

@@ -79,6 +79,8 @@ class Profile(msgspec.Struct, frozen=True, omit_defaults=True):
     looks: dict[str, tuple[str, ...] | None] = {}
     """Effects that replace its own where one of these words stands before the options: `list`, `describe-*`; None:
     the word keeps them, whatever others there are."""
+    helps: tuple[str, ...] = ()
+    """Options with which it only says how it is used, wherever they stand; a word (`help`) does so as the last one."""
     verb: int | None = None
     """Which of these words counts; None: any."""
     at_files: bool = False

@@ -105,6 +105,11 @@ class ShellKind(Kind):
 
         return found_files(text, cwd, root)
 
+    def sole_search(self, text: str, cwd: str | None, root: str | None) -> Sole | None:
+        from remit.scopes.shell.sole import sole_search
+
+        return sole_search(text, cwd, root)
+
     def sole_change(self, text: str, cwd: str | None, root: str | None) -> Sole | None:
         from remit.scopes.shell.sole import sole_change
 

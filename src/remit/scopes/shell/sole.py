@@ -5,12 +5,15 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from remit.languages.bash.reading import Touch
+from remit.languages.programs.find import as_look
 from remit.languages.programs.understand import Act, understand
 from remit.model.terms import UNDERSTOOD, UNKNOWN
 from remit.scopes.glob import Glob
 from remit.scopes.shell.placed import Placed
 
 CHANGES = frozenset(("write", "delete"))
+_SEARCHES = frozenset(("find", "ls", "dir", "vdir"))
+"""Programs whose output is taken for names of files."""
 _IN_ORDER = frozenset(("and", "or", "then", "pipe"))
 """How commands are joined that run once at most, in the order of the text."""
 
@@ -32,7 +35,7 @@ def found_files(text: str, cwd: str | None, root: str | None) -> tuple[Glob, ...
     if len({act.bases for act in found.acts}) != 1:
         return ()
     for act in () if found.problem is not None else found.acts:
-        words = [Touch("read", word) for word in act.command.words if word.found and word.text is not None]
+        words = [Touch("read", word, word.deep) for word in act.command.words if word.found and word.text is not None]
         words += [touch for touch in act.touches if touch.path.found and touch.path.text is not None]
         if not words and not is_of_odd_names(act):
             if not patterns and (act.grade != UNDERSTOOD or not act.effects <= {"read"}):
@@ -43,6 +46,22 @@ def found_files(text: str, cwd: str | None, root: str | None) -> tuple[Glob, ...
                 return ()
             patterns[path.text] = path
     return tuple(patterns.values())
+
+
+def sole_search(text: str, cwd: str | None, root: str | None) -> Sole | None:
+    """The one `find` of a text that finds files for its commands, as words with which it only prints; else None."""
+    found = understand(text)
+    searches = [act for act in found.acts if (act.program or "").rpartition("/")[2] in _SEARCHES]
+    if found.problem is not None or len(searches) != 1:
+        return None
+    act = searches[0]
+    if act.program != "find" or act.via or act.command.assigns or not act.command.joined <= _IN_ORDER:
+        return None
+    words = as_look(list(act.command.words[1:]))
+    bases = Placed(act, cwd, root).bases
+    if words is None or len(bases) != 1 or bases[0] is None or bases[0].startswith(("/", "..")):
+        return None
+    return Sole(act.command.raw, ("find", *words), bases[0])
 
 
 def is_of_odd_names(act: Act) -> bool:

@@ -16,7 +16,7 @@ from remit.scopes.interface import Unit
 from remit.scopes.shell.placed import EXPANDED, Placed, folder_of, is_descriptor
 from remit.scopes.shell.sole import is_of_odd_names, stages_all
 from remit.scopes.sql.units import checked_statement, may_change_schema, table_units
-from remit.scopes.url import Url, UrlError, UrlPattern, parse_url
+from remit.scopes.url import Url, UrlError, UrlPattern, any_url, parse_url
 
 LISTERS = frozenset(("find", "fd", "fdfind", "ls", "du", "tree", "stat"))
 """Programs that show the names of what lies below a folder, and nothing that is in it."""
@@ -128,11 +128,7 @@ def shell_units(
                 placed, schema, alone=all(_only_reads(one) for one in found.acts if one is not act)
             )
         raw = act.command.raw
-        urls = [url for word in act.urls for url in _addresses(word)]
-        urls.extend(url for word in act.hosts for url in _addresses(word))
-        # An address that no reading makes a URL of could be any.
-        grade = UNKNOWN if any(not _addresses(word) for word in act.urls if word.text is not None) else act.grade
-        grade = UNKNOWN if any(statement.strange for statement in act.statements) else grade
+        grade = UNKNOWN if any(statement.strange for statement in act.statements) else act.grade
         units.append(Unit("shell", name, placed, act.effects, text=raw, grade=grade))
         declared = 0 if act.declared is None else len(placed.touches)
         for place, (touch, path) in enumerate((*placed.touches, *placed.redirected)):
@@ -145,10 +141,7 @@ def shell_units(
                 units.append(_itself(name, touch, path.base))
         for statement in act.statements:
             units.extend(table_units(name, statement))
-        for url in urls:
-            units.append(Unit("url", name, url, frozenset({"network"}), text=raw, derived=True))
-        for pattern in filter(None, map(_on_host, act.urls)):
-            units.append(Unit("url", name, pattern, frozenset({"network"}), wide=True, text=raw, derived=True))
+        units.extend(_reached(name, act))
         units.extend(_aimed(name, act))
     if not units:
         units.append(Unit("call", "", "", text=text))
@@ -279,11 +272,29 @@ def _checked(placed: Placed, schema: Mapping[str, str], *, alone: bool) -> Act:
     return act._replace(statements=tuple(statements), unknown=(*act.unknown, *unknown), grade=grade)
 
 
+def _reached(name: str, act: Act) -> Iterator[Unit]:
+    """The URLs that a command reaches. One that the text doesn't tell, or that is no URL, could be any."""
+    network, raw = frozenset({"network"}), act.command.raw
+    untold = False
+    for word in (*act.urls, *act.hosts):
+        if word.text is not None:
+            found = _addresses(word)
+            yield from (Unit("url", name, url, network, text=raw, derived=True) for url in found)
+            untold = untold or (not found and word in act.urls)
+        elif (pattern := _on_host(word)) is not None:
+            yield Unit("url", name, pattern, network, wide=True, text=raw, derived=True)
+        else:
+            untold = True
+    if untold:
+        yield Unit("url", name, any_url(), network, wide=True, text=raw, derived=True, untold="target")
+
+
 def _aimed(name: str, act: Act) -> Iterator[Unit]:
     """Hosts, branches and contexts that a command works on; one that the text doesn't tell could be any."""
     network = frozenset({"network"})
     for word in act.hosts:
-        yield Unit("host", name, _host(word.text or ""), network, text=word.raw, derived=True)
+        host = _host(word.text or "")
+        yield Unit("host", name, host, network, wide=word.text is None, text=word.raw, derived=True)
     effects = act.own - {"read"} or act.own
     for kind, words in (("branch", act.branches), ("context", act.contexts)):
         for word in words:
