@@ -44,6 +44,13 @@ _READ_ONLY = (
         re.IGNORECASE,
     ),
 )
+_NOTHING_CHANGED = re.compile(
+    rf"^(?:(?:the |this )?(?:agent|reviewer|it|you|he|she)?\s*)?(?:never|does not|doesn't|do not|cannot|can't|must not|will not|won't) {_NO_CHANGE}s?(?:,? (?:or |and )?{_NO_CHANGE}s?)* (?:any )?(?:files?|anything)\s*(?:[.!;,—–(]|$)"
+    r"|\b(?:makes? no (?:changes|edits|modifications)(?: to (?:any )?files?)?|has no write access|no write access|without (?:modifying|changing|editing) (?:any )?files?)\s*(?:[.!;,)]|$)"
+    r"|kein(?:en)? Schreibzugriff|\bändert (?:niemals|nie|keine) (?:eine )?Dateien?|\b(?:no|nunca) (?:modifica|edita|escribe) (?:ning[uú]n )?archivos?\b|\b(?:não|nunca) (?:modifica|edita|altera) (?:nenhum )?arquivos?\b"
+    r"|\bne (?:modifie|change) (?:jamais|aucun)|不(?:会)?(?:修改|更改|编辑)任何(?:文件|代码)|只读(?:代理|智能体|审查)|파일을 수정하지 않",
+    re.IGNORECASE,
+)
 _OWN = r"(?:(?:strictly |purely |fully )?read[- ]only|nur lesend|nur lesen|(?:en )?lecture seule|s[oó]lo lectura|(?:somente|apenas) leitura|sola lettura|只读|읽기 전용)"
 _DESCRIBED = (
     # What a description may say in passing, since it is about the agent: "Reviews code (read-only)", "…, read-only."
@@ -60,7 +67,7 @@ _DESCRIBED = (
     ),
     re.compile(rf"^(?:performs?|does|provides?|conducts?) read[- ]only (?:code |security )?{_WORK}\b", re.IGNORECASE),
 )
-_HINT = re.compile(r"read[- ]only|\b(?:not|never|cannot)\b|n't\b", re.IGNORECASE)
+_HINT = re.compile(r"read[- ]only|\bno\b|without|不|只读|kein|nie|nunca|não|jamais|않|\b(?:not|never|cannot)\b|n't\b", re.IGNORECASE)
 _EXCEPT = re.compile(
     r"\b(?:except|unless|other than|apart from|besides|outside|only (?:in|to|under)|reports?|until|without (?:permission|approval|asking|confirmation)"
     r"|not read-only|isn't read-only|give|grant|each agent|directly|before|if|when|by default|default\)|\+|agents \(|agents:|read-only (?:commands?|tools?|operations?|git|checks?|replica|database|queries|api|sql|file ?system|mount|workflow))"
@@ -85,14 +92,16 @@ def claims_read_only(sentence: str) -> bool:
     return (
         len(plain) < 400
         and _HINT.search(plain) is not None
-        and any(one.search(plain) for one in _READ_ONLY)
+        and (any(one.search(plain) for one in _READ_ONLY) or _NOTHING_CHANGED.search(plain) is not None)
         and _EXCEPT.search(plain) is None
     )
 
 
 def _describes_read_only(sentence: str) -> bool:
     """Whether a sentence of a description says that the agent changes nothing."""
-    if re.search(r"\bread[- ]only\b", sentence, re.IGNORECASE) and claims_read_only(sentence):
+    if claims_read_only(sentence) or (
+        re.match(r"read[- ]only [\w-]+(?: [\w-]+)?\s*[.,;—–]", sentence, re.IGNORECASE) and not _EXCEPT.search(sentence)
+    ):
         return True
     return len(sentence) < 400 and any(one.search(sentence) for one in _DESCRIBED) and _EXCEPT.search(sentence) is None
 

@@ -148,8 +148,12 @@ def _hands_to(head: Head, path: str, entries: list[Entry]) -> tuple[tuple[str, P
     """The agents that an agent can start: `agents: […]`, `Task(a, b)`."""
     found = list(_named(head, path, "agents"))
     for entry in entries:
-        if entry.scope and entry.mark is Mark.SCOPED and capability(entry.tool) == "delegate":
-            found += [(name, entry.place) for name in tokens(entry.scope)]
+        if (
+            entry.scope not in (None, "ask", "by pattern")
+            and entry.mark is Mark.SCOPED
+            and capability(entry.tool) == "delegate"
+        ):
+            found += [(name, entry.place) for name in tokens(entry.scope or "")]
     return tuple(dict.fromkeys(found))
 
 

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 
 import msgspec
 
+from remit.scan.inventory import thing_of
 from remit.scan.mojibake import repaired
 from remit.scan.vocabulary import layouts
 
@@ -62,6 +63,8 @@ _PAST = frozenset(
         ),
     }
 )
+_ADVICE = re.compile(r"best[-_ ]?practices|tutorial|how[-_]?to[-_.]")
+"""Pages about agents in general."""
 _DATED = re.compile(r"\d{4}-\d{2}-\d{2}")
 _SOURCES = (".ts", ".tsx", ".mts", ".js", ".mjs")
 
@@ -87,6 +90,8 @@ class Walk(msgspec.Struct):
     skipped: list[tuple[str, str]] = []
     progress: Callable[[str], None] | None = None
     most: int = MOST
+    counted: set[str] = set()
+    """The paths of things that documents count."""
 
     def texts(self) -> Iterator[Text]:
         """Every text that may say something about agents, in the order of its path."""
@@ -116,7 +121,10 @@ class Walk(msgspec.Struct):
                 full = os.path.join(self.root, path)
                 if os.path.isdir(full):
                     if os.path.islink(full):
-                        continue  # what it leads to lies in the tree itself, or is not this repository's
+                        # what it leads to lies in the tree itself, or is not this repository's
+                        if thing_of(f"{path}/SKILL.md") is not None:
+                            self.counted.add(f"{path}/SKILL.md")
+                        continue
                     if name.lower() not in _LEFT_OUT and _COPY.search(name) is None:
                         if depth >= DEEPEST:
                             self.skipped.append((path, f"more than {DEEPEST} folders deep"))
@@ -129,6 +137,8 @@ class Walk(msgspec.Struct):
                 if self.files > self.most:
                     self.skipped.append((path, f"only the first {self.most:,} files are looked at"))
                     return
+                if thing_of(path) is not None:
+                    self.counted.add(path)
                 if is_candidate(path):
                     yield path
             waiting += reversed(below)
@@ -176,7 +186,7 @@ class Walk(msgspec.Struct):
 def is_past(path: str) -> bool:
     """Whether a document speaks of another time or of nobody: a plan, a report, an archive, a template."""
     *folders, name = path.lower().split("/")
-    return any(part in _PAST for part in folders) or _DATED.match(name) is not None
+    return any(part in _PAST for part in folders) or _DATED.match(name) is not None or _ADVICE.search(name) is not None
 
 
 def is_candidate(path: str) -> bool:

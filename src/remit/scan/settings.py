@@ -126,6 +126,9 @@ def _by_tool(text: Text, found: dict[str, Any], host: str) -> Iterator[Account]:
                 )
                 scope = "ask" if setting == "ask" else ("by pattern" if isinstance(setting, dict) else None)
                 entries.append(Entry(str(tool), mark, Place(text.path, _line(text, str(tool))), scope))
+        servers = value.get("mcp") if name == EVERYBODY else None
+        if isinstance(servers, dict):
+            entries += [Entry(f"mcp__{one}__*", Mark.YES, Place(text.path, _line(text, one))) for one in servers]
         if name != EVERYBODY:
             yield _account(text, entries, host, agent=str(name), extent=Extent.EVERYTHING)
         elif entries:
@@ -156,11 +159,10 @@ def _sandbox(text: Text, found: dict[str, Any], host: str) -> Iterator[Account]:
     servers = found.get("mcp_servers")
     if isinstance(servers, dict):
         entries += [Entry(f"mcp__{name}__*", Mark.YES, at(f"mcp_servers.{name}")) for name in servers]
-    if entries:
-        name = found.get("name")
-        yield _account(
-            text, entries, host, agent=name if isinstance(name, str) and "/agents/" in text.path else EVERYBODY
-        )
+    name = found.get("name")
+    own = isinstance(name, str) and "/agents/" in text.path
+    if entries or own:
+        yield _account(text, entries, host, agent=str(name) if own else EVERYBODY)
 
 
 _FORMS: dict[str, Callable[[Text, dict[str, Any], str], Iterator[Account]]] = {

@@ -8,23 +8,31 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 
 from remit.model.errors import RemitError
+from remit.scan.counts import Count, counts_in
 from remit.scan.definitions import is_headless, read_definition
 from remit.scan.documents import Reader
 from remit.scan.files import MOST, Text, Walk, is_past
+from remit.scan.inventory import Inventory, Thing
 from remit.scan.lint.agents import agent_findings, risky_pairs
+from remit.scan.lint.counts import count_findings
 from remit.scan.lint.documents import document_findings
 from remit.scan.lint.policy import policy_findings
+from remit.scan.lint.rosters import Team, roster_findings
 from remit.scan.lint.settings import settings_findings, unreadable
-from remit.scan.lint.team import AGENTS_COUNTED, grouped, headless, stated_counts, team_findings
+from remit.scan.lint.team import grouped, headless, team_findings
+from remit.scan.markdown import Document, read_markdown
 from remit.scan.merge import merge
 from remit.scan.model import Account, Agent, Extent, Finding, Kind, Mark, Place, Survey, Weight
 from remit.scan.records import Record, account_of, declared, read_records
-from remit.scan.settings import Unreadable, is_everybody, read_settings
+from remit.scan.settings import EVERYBODY, Unreadable, is_everybody, read_settings
+from remit.scan.names import Names, key_of
+from remit.scan.rosters import Page, read_page
 from remit.scan.vocabulary import tool_key
 
 _DOCUMENTS = (".md", ".markdown", ".mdx", ".mdc", ".txt")
 _SPEAKS = re.compile(
-    r"\|\s*:?-|-\s*\||agent_id|\b(?:allowed|permitted|granted|tools|prohibited|forbidden|denied|tier \d|agents)\b",
+    r"\|\s*:?-|-\s*\||agent_id|\b(?:allowed|permitted|granted|tools|prohibited|forbidden|denied|tier \d|agents|subagents|specialists"
+    r"|skills|commands|hooks|prompts|agentes|habilidades|comandos|agenten|агентов)\b|智能体|代理|技能|工具|에이전트|스킬|エージェント",
     re.IGNORECASE,
 )
 """What a document has at the least, if it says anything that a scan reads."""
@@ -71,8 +79,9 @@ def scan(
         *reading.findings,
         *agent_findings(agents),
         *team_findings(agents, reading.headless),
-        *stated_counts(reading.counted, agents, reading.headless),
+        *count_findings(reading.counted, reading.inventory(accounts), reading.definitions),
         *settings_findings(accounts),
+        *roster_findings(reading.pages, reading.team(accounts), reading.inventory(accounts), reading.exists),
         *headless(reading.headless),
         *risky_pairs(agents),
         *(policy_findings(agents) if policy else ()),
@@ -89,6 +98,11 @@ def scan(
     )
 
 
+def is_defined(account: Account) -> bool:
+    """Whether an account is where a host learns that there is such an agent."""
+    return account.kind is Kind.DEFINITION or (account.kind is Kind.SETTINGS and account.agent != EVERYBODY)
+
+
 class _Reading:
     """What the files of a repository say. Definitions come first: documents are read by the names that they give."""
 
@@ -97,8 +111,10 @@ class _Reading:
         self.walk = walk
         self.today = today
         self.findings: list[Finding] = []
-        self.counted: list[tuple[str, Place]] = []
-        """Lines that say how many agents there are."""
+        self.counted: list[Count] = []
+        """Numbers of agents, skills and the like."""
+        self.definitions: frozenset[str] = frozenset()
+        self.pages: list[Page] = []
         self.headless: list[Place] = []
         """Files in folders of definitions that have no head."""
 
@@ -107,12 +123,15 @@ class _Reading:
         accounts: list[Account] = []
         waiting: list[Text | str] = []
         kept = 0
+        bodies: list[Page] = []
         for text in texts:
             if self.look is not None:
                 self.look(text)
             definition = read_definition(text)
             if definition is not None:
                 accounts.append(definition)
+                body = read_page(text, Document(), Names(()), ())
+                bodies += [body] if body is not None else []
                 continue
             if is_headless(text):
                 self.headless.append(Place(text.path, 1))
@@ -127,7 +146,9 @@ class _Reading:
                     self.findings.append(unreadable(text, str(error)))
             else:
                 accounts += declared(text)
-        reader = Reader([name for one in accounts if one.kind is Kind.DEFINITION for name in one.names])
+        self.pages = [page for page in bodies if not is_past(page.path)]
+        self.definitions = frozenset(one.place.file for one in accounts if one.kind is Kind.DEFINITION)
+        reader = Reader([name for one in accounts if is_defined(one) for name in one.names])
         waiting.reverse()
         while waiting:
             if self.walk.progress is not None and len(waiting) % 100 == 0:
@@ -138,6 +159,38 @@ class _Reading:
                 accounts += self._document(document, reader)
         return accounts
 
+    def inventory(self, accounts: Sequence[Account]) -> Inventory:
+        """What the repository has of each kind of thing, now that its files were seen."""
+        settings = [one for one in accounts if one.kind is Kind.SETTINGS]
+        named = [("agents", Thing(one.place.file, one.agent)) for one in settings if one.agent != EVERYBODY]
+        servers = [
+            ("servers", Thing(one.place.file, entry.tool.split("__")[1]))
+            for one in settings
+            for entry in one.entries
+            if entry.tool.startswith("mcp__") and entry.tool.endswith("__*")
+        ]
+        loose = [place.file for place in self.headless]
+        return Inventory(self.walk.counted, sorted(self.definitions), loose, [*named, *servers])
+
+    def team(self, accounts: Sequence[Account]) -> Team:
+        """Who is defined, and what else has a name here."""
+        named = [one.names for one in accounts if is_defined(one)]
+        loose = [place.file for place in self.headless]
+        stems = {key_of(path.rpartition("/")[2].partition(".")[0]) for path in (*self.walk.counted, *loose)}
+        folders = {key_of(path.split("/")[-2]) for path in self.walk.counted if path.endswith("/SKILL.md")}
+        records = {key_of(one.agent) for one in accounts if one.kind is Kind.RECORD}
+        return Team(named, self.inventory(accounts), frozenset(stems | folders | records))
+
+    def exists(self, path: str, page: str) -> bool:
+        """Whether a path that a page names leads to something, from the page's folder or from one above it."""
+        folder = page.rpartition("/")[0]
+        while True:
+            if os.path.lexists(os.path.join(self.walk.root, folder, path)):
+                return True
+            if not folder:
+                return False
+            folder = folder.rpartition("/")[0]
+
     def _document(self, text: Text, reader: Reader) -> list[Account]:
         records: list[Record] = read_records(text)
         found = [account_of(record, text.path) for record in records]
@@ -145,12 +198,9 @@ class _Reading:
             found += reader.read(text)
         self.findings += document_findings(text, found, records, self.today)
         if text.path.endswith(_DOCUMENTS):
-            lines = text.text.split("\n") if "agents" in text.text.lower() else ()
-            self.counted += [
-                (line[:1000], Place(text.path, number))
-                for number, line in enumerate(lines, 1)
-                if "agents" in line.lower() and AGENTS_COUNTED.search(line[:1000])
-            ][:50]
+            self.counted += counts_in(text.path, text.text)
+            page = read_page(text, read_markdown(text.text), reader.known, found)
+            self.pages += [page] if page is not None else []
         return found
 
 

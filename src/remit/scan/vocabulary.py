@@ -26,14 +26,15 @@ _DECORATION = re.compile(r"[`~\"“”‘’]+|(?<!\w)'|'(?!\w)")
 
 @cache
 def _catalog() -> dict[str, Any]:
-    found: dict[str, Any] = _plain(parse(text("scan.yaml"), "scan.yaml"))
+    found: dict[str, Any] = plain_node(parse(text("scan.yaml"), "scan.yaml"))
     return found
 
 
-def _plain(node: Node) -> Any:
+def plain_node(node: Node) -> Any:
+    """What a node of the catalog says, as plain values."""
     if node.kind == MAP:
-        return {key: _plain(value) for key, value in node.value.items()}
-    return node.value if node.kind == SCALAR else [_plain(item) for item in node.value]
+        return {key: plain_node(value) for key, value in node.value.items()}
+    return node.value if node.kind == SCALAR else [plain_node(item) for item in node.value]
 
 
 @cache
@@ -41,6 +42,12 @@ def words(section: str, key: str) -> frozenset[str]:
     """The words of the catalog under a section and a key, or under the key of a list."""
     found = _catalog()[section]
     return frozenset(found[key] if isinstance(found, dict) else found)
+
+
+def section(name: str) -> dict[str, Any]:
+    """A section of the catalog that is a mapping, whole."""
+    found: dict[str, Any] = _catalog()[name]
+    return found
 
 
 class Layout(msgspec.Struct, frozen=True):

@@ -268,8 +268,12 @@ def _read_only(agent: Agent) -> Iterator[Finding]:
     for account in held:
         denied = {tool_key(entry.tool) for entry in account.entries if entry.mark is Mark.NO and entry.scope is None}
         if account.extent is Extent.EVERYTHING:
-            if {"write", "edit", "bash"} <= denied:
+            open_to = {capability(e.tool) for e in account.entries if e.mark is not Mark.NO}
+            shell = "bash" in denied or "shell" in open_to and not any(map(can_write, account.allowed()))
+            if shell and ("edit" in denied or "write" in denied):
                 continue
+            if len(account.allowed()) > 2 and not any(map(can_write, account.allowed())):
+                continue  # it names what it has, and hosts differ in what they make of the rest
             what, place = "has no tool list, so it holds every tool", account.place
         else:
             writing = [e for e in account.allowed() if can_write(e) and not (account.reports and _creates(e.tool))]

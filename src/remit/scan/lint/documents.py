@@ -7,9 +7,9 @@ import re
 from collections.abc import Iterator, Sequence
 
 from remit.scan.claims import claims_all_tools
+from remit.scan.counts import NUMBERS
 from remit.scan.files import Text
 from remit.scan.lint.reviews import review_of, reviews_of
-from remit.scan.lint.team import NUMBERS
 from remit.scan.markdown import Document, Table, read_markdown
 from remit.scan.model import Account, Entry, Extent, Finding, Kind, Mark, Place, Weight
 from remit.scan.names import Names, key_of

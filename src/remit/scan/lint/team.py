@@ -10,7 +10,7 @@ from remit.scan.model import Account, Agent, Extent, Finding, Kind, Mark, Place,
 from remit.scan.names import Names, key_of, parts_of, short_names
 from remit.scan.vocabulary import can_write, tool_key, words
 
-_PAPER = (Kind.MATRIX, Kind.SECTION, Kind.ROSTER)
+_PAPER = (Kind.MATRIX, Kind.SECTION)
 # Letters of other alphabets that look like Latin ones, and digits that look like letters.
 _ALIKE = str.maketrans("аеорсухіјѕԁһոαοερνι01", "aeopcyxijsdhnaoepviol")
 _MOST = 6
@@ -24,9 +24,8 @@ def team_findings(agents: Sequence[Agent], files: Sequence[Place]) -> Iterator[F
         teams.setdefault(agent.team, []).append(agent)
     for members in teams.values():
         yield from _look_alikes(members)
-        yield from _hand_overs(members)
         yield from _delegation(members)
-        yield from _missing(members, loose)
+    yield from _hand_overs(agents, loose)
 
 
 def grouped(findings: Sequence[Finding]) -> Iterator[Finding]:
@@ -96,7 +95,7 @@ def _known(agents: Sequence[Agent]) -> dict[str, Agent]:
     found: dict[str, Agent] = {}
     for agent in agents:
         for account in agent.accounts:
-            if account.kind not in _PAPER:
+            if account.kind not in (*_PAPER, Kind.ROSTER):
                 found.update({key_of(name): agent for name in account.names})
     short = short_names([agent.name for agent in found.values()])
     return {**{key: found[key_of(name)] for key, name in short.items() if key_of(name) in found}, **found}
@@ -106,14 +105,14 @@ def _is_builtin(name: str) -> bool:
     return key_of(name) in {key_of(word) for word in words("builtin_agents", "")} or "*" in name
 
 
-def _hand_overs(agents: Sequence[Agent]) -> Iterator[Finding]:
+def _hand_overs(agents: Sequence[Agent], loose: set[str]) -> Iterator[Finding]:
     """Work that is handed to an agent that nobody defines."""
     known = _known(agents)
     single = sum(any(one.kind is Kind.RECORD for one in agent.accounts) for agent in agents) == len(known) == 1
     for agent in agents:
         for account in agent.accounts:
             for name, place in (*account.hands_to, *account.offers):
-                if key_of(name) in known or _is_builtin(name) or single:
+                if key_of(name) in known or key_of(name) in loose or _is_builtin(name) or single:
                     continue
                 near = _near(key_of(name), known)
                 hint = f"; `{near}` is defined" if near else ""
@@ -181,106 +180,6 @@ def _reaches(agent: Agent, other: Agent, no: str, yes: str, places: tuple[Place,
     )
 
 
-def _missing(agents: Sequence[Agent], loose: set[str]) -> Iterator[Finding]:
-    """A document that has a place for most of a team's agents: whom it leaves out, and whom it names without need."""
-    defined = [agent for agent in agents if any(one.kind in (Kind.DEFINITION, Kind.POLICY) for one in agent.accounts)]
-    papers: dict[str, list[tuple[Agent, Account]]] = {}
-    for agent in agents:
-        for account in agent.accounts:
-            if account.kind in _PAPER and (account.closed or account.extent is not Extent.LIST):
-                papers.setdefault(account.place.file, []).append((agent, account))
-    for file, found in papers.items():
-        named = {agent.name: account for agent, account in found}
-        joined = [agent for agent in defined if agent.name in named]
-        if len(joined) < 3 or len(joined) < 0.6 * len(named):
-            continue
-        if len(joined) < 0.6 * len(defined):
-            yield from _nameless(found, defined, joined[0], loose)  # it names some agents, and leaves none out
-            continue
-        absent = [agent for agent in defined if agent.name not in named and not _is_builtin(agent.name)]
-        if absent:
-            first = min(account.place for account in named.values())
-            tools = any(account.kind is not Kind.ROSTER for account in named.values())
-            yield Finding(
-                code="no-section",
-                weight=Weight.WARNING if tools else Weight.NOTE,
-                agent=None,
-                text=f"{'says what' if tools else 'names'} {len(joined)} of {len(defined)} agents"
-                + (" may use; not " if tools else "; not ")
-                + ", ".join(f"`{agent.name}`" for agent in absent[:_MOST])
-                + (f" and {len(absent) - _MOST} more" if len(absent) > _MOST else ""),
-                places=(first, *(agent.accounts[0].place for agent in absent[:_MOST])),
-                why="an agent without a line has no limit on paper",
-                fix=f"add {'it' if len(absent) == 1 else 'them'} to {file}; `remit docs` keeps such a table complete",
-            )
-        yield from _nameless(found, defined, joined[0], loose)
-
-
-def _nameless(
-    found: Sequence[tuple[Agent, Account]], defined: Sequence[Agent], joined: Agent, loose: set[str]
-) -> Iterator[Finding]:
-    """The lines of a document for agents that nobody defines."""
-    names = Names(_known(defined))
-    for agent, account in found:
-        if agent in defined or _is_builtin(agent.name) or names.resolve(agent.name) is not None:
-            continue
-        if key_of(agent.name) in loose or _is_variant(agent.name, names):
-            continue  # its file is there, or it is a mode of an agent that is
-        yield Finding(
-            code="undefined-name",
-            weight=Weight.NOTE if account.kind is Kind.ROSTER else Weight.WARNING,
-            agent=agent.name,
-            text="has a line in this document and no definition",
-            places=(account.place, joined.accounts[0].place),
-            why="a rule for a name that nobody has binds nobody",
-            fix="define the agent, correct the name, or take the line out",
-        )
-
-
-def _is_variant(name: str, known: Names) -> bool:
-    """Whether the beginning of a name is an agent's: `Dev-Backend` beside `dev`."""
-    parts = parts_of(name)
-    return any("-".join(parts[:count]) in known.by_key for count in range(1, len(parts)))
-
-
-def stated_counts(
-    lines: Sequence[tuple[str, Place]], agents: Sequence[Agent], files: Sequence[Place]
-) -> Iterator[Finding]:
-    """Sentences that say how many agents there are in a folder, against the definitions there; one for each number."""
-    stated: dict[tuple[str, int, bool], list[Place]] = {}
-    folders: dict[str, list[Place]] = {}
-    for agent in agents:
-        for account in agent.accounts:
-            if account.kind is Kind.DEFINITION:
-                folders.setdefault(account.place.file.rpartition("/")[0], []).append(account.place)
-    for line, place in lines:
-        match = AGENTS_COUNTED.search(line)
-        if (
-            match is None
-            or _is_part(match[0])
-            or _DONE.search(line, 0, match.start())
-            or place.file.lower().rpartition("/")[2].startswith("changelog")
-        ):
-            continue
-        said = NUMBERS.get(match[1].lower()) or (int(match[1]) if match[1].isdigit() else 0)
-        folder = _folder_of(line, match[0], place, folders)
-        if folder is None:
-            continue
-        loose = sum(one.file.rpartition("/")[0] == folder for one in files)
-        if said > 1 and not len(folders[folder]) <= said <= len(folders[folder]) + loose:
-            stated.setdefault((folder, said, folder in line), []).append(place)
-    for (folder, said, named), places in stated.items():
-        yield Finding(
-            code="count-mismatch",
-            weight=Weight.ERROR if named else Weight.WARNING,
-            agent=None,
-            text=f"the text speaks of {said} agents; `{folder}` defines {len(folders[folder])}",
-            places=(*places[:_MOST], min(folders[folder])),
-            why="whoever trusts the text overlooks an agent",
-            fix=f"correct the count to {len(folders[folder])}",
-        )
-
-
 def headless(places: Sequence[Place]) -> Iterator[Finding]:
     """Files in a folder of definitions that no host takes for one."""
     folders: dict[str, list[Place]] = {}
@@ -298,55 +197,3 @@ def headless(places: Sequence[Place]) -> Iterator[Finding]:
             why="a host that needs a head for a name and tools does not load them",
             fix="add a head with `name`, `description` and `tools`, or move what is no agent elsewhere",
         )
-
-
-def _is_part(counted: str) -> bool:
-    """Whether a number counts agents of one sort, as in "eight worker agents", and so not all of a folder."""
-    return not words("part_of_agents", "").isdisjoint(re.findall(r"[a-z]+", counted.lower())[:-1])
-
-
-def _speaks_of_own(counted: str) -> bool:
-    """Whether "19 specialized agents" means those that are defined here, not any."""
-    return not words("own_agents", "").isdisjoint(re.findall(r"[a-z]+", counted.lower()))
-
-
-def _folder_of(line: str, counted: str, place: Place, folders: dict[str, list[Place]]) -> str | None:
-    """The only folder of definitions that a line means: by its path, in a drawn tree, or as all that there are."""
-    named = [folder for folder in folders if re.search(rf"(?<![\w/.-]){re.escape(folder)}(?![\w-])", line)]
-    drawn = not named and _TREE.match(line) is not None  # what stands beside a folder in a tree is about all of it
-    if drawn:
-        named = [folder for folder in folders if re.search(rf"[├└│─\s]{re.escape(folder.rpartition('/')[2])}/", line)]
-    main = "/" not in place.file or place.file in words("main_documents", "")
-    if not named and main and _speaks_of_own(counted) and len(folders) < 4:
-        named = list(folders)
-    named = [folder for folder in named if drawn or _near_enough(counted, len(folders[folder]))]
-    sizes = {len(folders[folder]) for folder in named}
-    return named[0] if len(sizes) == 1 else None
-
-
-_DONE = re.compile(
-    r"\b(?:moved|added|created|migrated|converted|updated|renamed|removed|installed|deleted|launched|ran|spawned)\W+$",
-    re.I,
-)
-"""What was done to some agents says nothing about how many there are."""
-_TREE = re.compile(r"[\s│|]*[├└]|\s*[\w.-]+/\s+(?:#|<-|←|//|—|-)\s")
-
-
-def _near_enough(counted: str, real: int) -> bool:
-    """Whether a number can mean these agents: a sentence about three of forty does not."""
-    word = counted.split()[0].lower()
-    said = NUMBERS.get(word) or (int(word) if word.isdigit() else 0)
-    return real > 3 and abs(said - real) <= 0.5 * real
-
-
-_UP_TO_TWENTY = (
-    *("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve", "thirteen"),
-    *("fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen", "twenty"),
-)
-NUMBERS = {word: number for number, word in enumerate(_UP_TO_TWENTY, 2)}
-AGENTS_COUNTED = re.compile(
-    r"(?<![\w.#/-])(\d{1,3}|"
-    + "|".join(NUMBERS)
-    + r")\s+(?:[A-Za-z-]+\s+){0,3}(?:sub-?)?agents\b(?!\s+(?:per|each|at)\b)",
-    re.IGNORECASE,
-)

@@ -1,0 +1,218 @@
+"""Numbers that documents give for agents, skills, tools and the like, each with what it counts."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from enum import StrEnum
+from functools import cache
+
+import msgspec
+
+from remit.scan.model import Place
+from remit.scan.vocabulary import bare, section, words
+
+_UP_TO_TWENTY = (
+    *("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve", "thirteen"),
+    *("fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen", "twenty"),
+)
+NUMBERS = {word: number for number, word in enumerate(_UP_TO_TWENTY, 2)}
+_WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
+_TREE = re.compile(r"[\s│|]*[├└]|\s*[\w.-]+/\s+(?:#|<-|←|//|—|-|\()\s?")
+_FOLDER = re.compile(r"(?<![\w/.-])((?:\.?[\w-]+/)*\.?[\w-]+)/(?![\w-])")
+_PATH = re.compile(r"(?<![\w/.-])(?:\./)?((?:\.?[\w-]+/)+\.?[\w-]+(?:\.jsonc?)?|\.?[\w-]+\.jsonc?)")
+_BREAKS = r"(?:and|or|for|of|with|to|in|on|from|by|the|that|which|are|is|as|can|und|oder|für|y|o|para|con|e|com|et|pour)\b"
+"""Words that end what a number counts."""
+_LONGEST = 1000
+_MOST = 200
+_MARKUP = re.compile(r"[*_`]{1,3}(?=\S)|(?<=\S)[*_`]{1,3}")
+_ROW = re.compile(r"^\s*\|?\s*(?:\|?\s*:?-+:?\s*)+\|?\s*$")
+_ITEM = re.compile(r"^(\s*)(?:[-*+]|\d{1,3}[.)])\s+(\S.*)$")
+_NAME = re.compile(r"\W*(?:\*\*|`|\[|@|/)\S|\W*[\w/.-]+(?: [\w/.-]+){0,2}$")
+_GROUP = re.compile(r"\b(?:and|und|y|et)\b|[,/&+]|<br")
+_OPEN = re.compile(r"\.\.\.|…|\betc\b|\bmore\b|\bothers\b|\bexamples?\b|等", re.IGNORECASE)
+
+
+_PART_OF = re.compile(r"\b(?:includ\w+|such as|like|examples?|e\.g|some)\b", re.IGNORECASE)
+
+
+class Form(StrEnum):
+    """How a number is written, which says how sure it is that it counts all of its kind."""
+
+    TREE = "tree"
+    """Beside a folder in a drawn tree, or in a line that names the folder."""
+    HEADING = "heading"
+    SENTENCE = "sentence"
+
+
+class Count(msgspec.Struct, frozen=True):
+    """A number beside the noun that it counts."""
+
+    kind: str
+    said: int
+    more: bool
+    """Whether it says "at least": `25+ skills`."""
+    roughly: bool
+    about: tuple[str, ...]
+    """The words between the number and the noun, or around the noun of a heading."""
+    before: tuple[str, ...]
+    """The words before the number, in its sentence."""
+    line: frozenset[str]
+    """All words of its line."""
+    form: Form
+    folders: tuple[str, ...]
+    """The folders that its line names."""
+    place: Place
+    row: bool
+    """Whether it stands in a row of a table."""
+    listed: frozenset[int]
+    """How many rows or items follow it, in every way to count them; empty if that can't be said."""
+
+
+@cache
+def _nouns() -> dict[str, str]:
+    return {noun: kind for kind, one in section("countables").items() for noun in one["nouns"]}
+
+
+@cache
+def _patterns() -> tuple[re.Pattern[str], re.Pattern[str]]:
+    nouns = sorted(_nouns(), key=len, reverse=True)
+    latin = "|".join(re.escape(one) for one in nouns if one[0] < "\u2e80")
+    other = "|".join(re.escape(one) for one in nouns if one[0] >= "\u2e80")
+    number = rf"(?P<said>\d{{1,3}}|{'|'.join(NUMBERS)})(?P<more>\+)?"
+    forward = (
+        rf"(?<![\w.,:#/$<>=–~≈-])(?P<roughly>[~≈]\s?)?{number}\s*(?:(?:\s(?:(?!{_BREAKS})[^\W\d_][\w/.-]*\s+){{0,3}}?(?P<noun>{latin})\b)"
+        rf"|(?:个|名|位|개의|の)?\s*[\u3040-\u9fff\uac00-\ud7af]{{0,6}}?(?P<far>{other}|(?<=[个名位])\s*(?:sub-?)?agents?\b))"
+        r"(?!\s+(?:per|each|at)\b)"
+    )
+    backward = (
+        rf"(?P<noun>{latin}|{other})\s*(?:total\s*)?"
+        r"(?:\(\s*(?P<said>\d{1,3})(?P<more>\+)?(?:\s+(?:total|in total|available|files))?\s*\)"
+        r"|:\s*(?P<colon>\d{1,3})(?:\s+total)?\s*$|\s*\|\s*(?P<cell>\d{1,3})\s*(?:\||$)|-(?P<badge>\d{1,3})-)"
+    )
+    return re.compile(forward, re.IGNORECASE), re.compile(backward, re.IGNORECASE)
+
+
+def counts_in(path: str, text: str, kinds: frozenset[str] | None = None) -> Iterator[Count]:
+    """The counts of a text, line by line, drawn trees included."""
+    rows = text.split("\n")
+    found = 0
+    drawn: list[tuple[int, str]] = []
+    for at, raw in enumerate(rows):
+        line = raw[:_LONGEST]
+        drawn = _drawn(drawn, line)
+        if not re.search(r"\d|" + "|".join(NUMBERS), line, re.IGNORECASE):
+            continue
+        plain = _MARKUP.sub("", line)
+        taken: set[int] = set()
+        for pattern in _patterns():
+            for match in pattern.finditer(plain):
+                groups = match.groupdict()
+                said = next(groups[key] for key in ("said", "colon", "cell", "badge") if groups.get(key))
+                noun = (groups.get("noun") or groups.get("far") or "").lower().strip()
+                kind = _nouns().get(noun, "agents")
+                number = NUMBERS.get(said.lower()) or int(said)
+                if match.start() in taken or number < 2:
+                    continue
+                taken.add(match.start())
+                yield _count(path, rows, at, plain, match, kind, number, drawn)
+                found += 1
+        if found > _MOST:
+            return
+
+
+def _count(
+    path: str,
+    rows: Sequence[str],
+    at: int,
+    plain: str,
+    match: re.Match[str],
+    kind: str,
+    said: int,
+    drawn: Sequence[tuple[int, str]],
+) -> Count:
+    own = tuple(word.lower() for word in _WORD.findall(match[0]))
+    sentence = re.split(r"[.!?;:•·|(](?:\s|$)", plain[: match.start()])[-1]
+    shown = match.groupdict()
+    heading = plain.lstrip().startswith("#") or "badge/" in plain or bool(shown.get("cell"))
+    heading = heading or bool(re.match(rf"\s*[-*+]?\s*(?:\*\*|__){re.escape(shown['said'] or '')}\b[^*]*(?:\*\*|__)", rows[at]))
+    tree = _TREE.match(plain) is not None
+    if tree:
+        folders = ("/".join(name for _, name in drawn),) if drawn else ()
+    else:
+        folders = tuple(dict.fromkeys(one.rstrip("/") for one in (*_FOLDER.findall(plain), *_PATH.findall(plain))))
+    around = tuple(word.lower() for word in _WORD.findall(plain)) if plain.lstrip().startswith("#") else own
+    noun = (shown.get("noun") or "").lower().split()
+    rest = plain[match.end() :].strip()
+    follows = (heading and plain.lstrip().startswith("#")) or (rest.endswith((":", "：")) and len(rest.split()) < 4)
+    return Count(
+        kind=kind,
+        said=said,
+        more=bool(match.groupdict().get("more")),
+        roughly=bool(match.groupdict().get("roughly")),
+        about=tuple(word for word in around if word not in noun),
+        before=tuple(word.lower() for word in _WORD.findall(sentence))[-4:],
+        line=frozenset(word.lower() for word in _WORD.findall(plain)),
+        form=Form.TREE if tree else Form.HEADING if heading else Form.SENTENCE,
+        folders=folders,
+        place=Place(path, at + 1),
+        row=plain.lstrip().startswith("|") and not shown.get("cell"),
+        listed=listed_after(rows, at) if follows else frozenset(),
+    )
+
+
+def _drawn(above: list[tuple[int, str]], line: str) -> list[tuple[int, str]]:
+    """The folders of a drawn tree that lead to a line, with the column where each begins."""
+    match = re.match(r"^([\s│|]*(?:[├└][─\s-]*)?)(\.?[\w.@-]+(?:/[\w.-]+)*)/(?=\s|$)", line)
+    if match is None:
+        return above if line.strip() and not line.lstrip().startswith(("```", "#")) else []
+    column = len(match[1])
+    return [(depth, name) for depth, name in above if depth < column] + [(column, match[2])]
+
+
+def listed_after(rows: Sequence[str], at: int) -> frozenset[int]:
+    """How many rows or items stand in the first table or list below a line, if its section has just one."""
+    blocks: list[frozenset[int]] = []
+    row = at + 1
+    while row < len(rows) and row < at + 400:
+        line = rows[row][:_LONGEST]
+        if line.lstrip().startswith("#"):
+            break
+        if line.lstrip().startswith(("```", "~~~")):
+            return frozenset()
+        if "|" in line and row + 1 < len(rows) and "-" in rows[row + 1] and _ROW.match(rows[row + 1][:_LONGEST]):
+            end = row + 2
+            while end < len(rows) and "|" in rows[end]:
+                end += 1
+            blocks.append(_sizes([one[:_LONGEST].strip().strip("|") for one in rows[row + 2 : end]], table=True))
+            row = end
+        elif (item := _ITEM.match(line)) is not None:
+            found, end = [], row
+            while end < len(rows) and not rows[end].lstrip().startswith(("#", "```")):
+                other = _ITEM.match(rows[end][:_LONGEST])
+                if other is not None and len(other[1]) <= len(item[1]):
+                    found.append(other[2])
+                elif other is None and rows[end].strip() and not rows[end].startswith((" ", "\t")):
+                    break
+                end += 1
+            led = next((one for one in reversed(rows[at + 1 : row]) if one.strip()), "")
+            blocks.append(_sizes([] if _PART_OF.search(led[:_LONGEST]) else found, table=False))
+            row = end
+        else:
+            row += 1
+    return blocks[0] if len(blocks) == 1 else frozenset()
+
+
+def _sizes(entries: Sequence[str], *, table: bool) -> frozenset[int]:
+    """Every way to count what begins these rows or items; empty if those are no names."""
+    firsts = []
+    for entry in entries:
+        cells = entry.split("|") if table else [re.split(r"\s[—–-]\s|:\s|\s\(", entry)[0].rstrip(":")]
+        if table and (bare(cells[0]).lower() in words("row_totals", "") or not any(map(str.strip, cells[1:]))):
+            continue  # a sum, or a row that heads a group
+        firsts.append(next((cell for cell in cells if not re.fullmatch(r"\W*\d*\W*", bare(cell))), ""))
+    names = sum(bool(_NAME.match(first.strip())) for first in firsts)
+    if len(firsts) < 2 or names < 0.8 * len(firsts) or any(_OPEN.search(first) for first in firsts):
+        return frozenset()
+    parts = sum(max(1, len([one for one in _GROUP.split(first) if one.strip()])) for first in firsts)
+    return frozenset({len(firsts), parts, len({first.lower() for first in firsts})})

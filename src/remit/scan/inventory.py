@@ -1,0 +1,136 @@
+"""What a repository has of the things that documents count: agents, skills, commands, hooks."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from functools import cache
+
+import msgspec
+
+from remit.scan.names import key_of, parts_of
+from remit.scan.vocabulary import section, words
+
+
+class Thing(msgspec.Struct, frozen=True):
+    """A file, or a folder, that is one of a kind."""
+
+    folder: str
+    """Where all of its kind lie: `.claude/skills`."""
+    name: str
+    """Its name there: `testing/unit`."""
+
+    @property
+    def file(self) -> str:
+        """The file that it is, or that names it."""
+        return self.folder if self.folder.endswith((".json", ".jsonc", ".toml")) else self.path
+
+    @property
+    def path(self) -> str:
+        return f"{self.folder}/{self.name}"
+
+
+@cache
+def _patterns() -> tuple[tuple[str, re.Pattern[str]], ...]:
+    return tuple((kind, re.compile(one["path"])) for kind, one in section("countables").items() if "path" in one)
+
+
+def thing_of(path: str) -> tuple[str, Thing] | None:
+    """What a file is, and of which kind; None if nobody counts it."""
+    for kind, pattern in _patterns():
+        match = pattern.match(f"/{path}")
+        if match:
+            return kind, Thing(match[1], match[2])
+    return None
+
+
+class Inventory:
+    """The things of a repository, by kind. `loose` files may be agents or not: they have no head."""
+
+    def __init__(
+        self, paths: Iterable[str], agents: Sequence[str], loose: Sequence[str], settings: Sequence[tuple[str, Thing]]
+    ) -> None:
+        self.paths = frozenset(paths)
+        self.things: dict[str, list[Thing]] = {}
+        for path in sorted(self.paths):
+            found = thing_of(path)
+            if found is not None:
+                self.things.setdefault(found[0], []).append(found[1])
+        self.things["agents"] = [_agent(path) for path in sorted(set(agents))]
+        for kind, thing in settings:
+            self.things.setdefault(kind, []).append(thing)
+        self.loose = [_agent(path) for path in sorted(set(loose))]
+        self._sizes: dict[tuple[str, str, bool], frozenset[int]] = {}
+
+    def folders(self, kind: str) -> list[str]:
+        """Every folder that holds things of a kind, at any depth below the one for all of them."""
+        found: set[str] = set()
+        for thing in self.things.get(kind, ()):
+            found.add(thing.folder)
+            parts = thing.name.split("/")[:-1]
+            found.update(f"{thing.folder}/{'/'.join(parts[:count])}" for count in range(1, len(parts) + 1))
+        return sorted(found)
+
+    def sizes(self, kind: str, scope: str, *, named: bool = False) -> frozenset[int]:
+        """Every number of things below a folder that somebody may mean: all, those of one folder, each name once.
+
+        Whoever named the folder means what lies in it, with or without the folders below.
+        """
+        key = (kind, scope, named)
+        if key not in self._sizes:
+            self._sizes[key] = self._count(kind, scope, named)
+        return self._sizes[key]
+
+    def _count(self, kind: str, scope: str, named: bool) -> frozenset[int]:
+        found = _below(self.things.get(kind, ()), scope)
+        loose = _below(self.loose, scope) if kind == "agents" else []
+        numbers: set[int] = set()
+        groups: dict[str, list[Thing]] = {scope: found}
+        for thing in found:
+            holder = thing.path.rpartition("/")[0]
+            if named:
+                groups.setdefault("directly in it", []).extend([thing] if holder == scope else ())
+            else:
+                for folder in {holder, thing.folder, thing.folder.rpartition("/")[0]} - {scope}:
+                    groups.setdefault(folder, []).append(thing)
+        for folder, things in groups.items():
+            more = len(_below(loose, folder))
+            for many in {len(set(things)), len({key_of(one.name.rpartition("/")[2]) for one in things})}:
+                numbers.update(range(many, many + more + 1))
+        return frozenset(numbers - {0})
+
+    def whole(self, kind: str, scope: str) -> tuple[str, int]:
+        """The folder below another that holds the most things of a kind, and how many it holds."""
+        found = [one.folder for one in _below(self.things.get(kind, ()), scope)]
+        most = max(sorted(set(found)), key=found.count)
+        return most, found.count(most)
+
+    def leads(self, scope: str) -> int:
+        """How many agents below a folder lead the others."""
+        leading = {one.name for one in _below(self.things["agents"], scope) if is_lead(one.name)}
+        return len(leading)
+
+    def scope_of(self, kind: str, page: str) -> str | None:
+        """The nearest folder around a page that has things of a kind; None if there are none."""
+        folder = page.rpartition("/")[0]
+        while True:
+            if _below(self.things.get(kind, ()), folder):
+                return folder
+            if not folder:
+                return None
+            folder = folder.rpartition("/")[0]
+
+
+def is_lead(name: str) -> bool:
+    """Whether an agent's name says that it leads others."""
+    return not words("leads", "").isdisjoint(parts_of(name.rpartition("/")[2]))
+
+
+def _agent(path: str) -> Thing:
+    parts = path.split("/")
+    own = next((at for at, part in enumerate(parts) if part in ("agents", "agent", "chatmodes", "modes")), len(parts) - 2)
+    return Thing("/".join(parts[: own + 1]), "/".join(parts[own + 1 :]))
+
+
+def _below(things: Sequence[Thing], folder: str) -> list[Thing]:
+    return [one for one in things if not folder or one.path.startswith(f"{folder}/")]

@@ -1,0 +1,147 @@
+"""Findings about numbers: what documents count, against what is there and what they list."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+import msgspec
+
+from remit.scan.counts import Count, Form
+from remit.scan.inventory import Inventory
+from remit.scan.lint.finding import finding
+from remit.scan.model import Finding, Place
+from remit.scan.vocabulary import words
+
+_MOST = 12
+
+
+class _Wrong(msgspec.Struct, frozen=True):
+    """What a number should be, how certain that is (a case of `count-mismatch`), and where it can be seen."""
+
+    case: str
+    real: int
+    folder: str = ""
+
+
+def count_findings(counts: Sequence[Count], inventory: Inventory, pages: frozenset[str]) -> Iterator[Finding]:
+    """Each number that is wrong, once for all places that give it. `pages` are definitions: no documents."""
+    kinds: dict[Place, set[str]] = {}
+    for count in counts:
+        kinds.setdefault(count.place, set()).add(count.kind)
+    found: dict[tuple[str, int, bool], list[tuple[Place, _Wrong]]] = {}
+    for count in counts:
+        if _is_some(count) or is_past_page(count.place.file):
+            continue
+        several = len(kinds[count.place] & set(inventory.things)) > 1
+        wrong = _against_list(count) or _against(
+            count, inventory, several=several, own=count.place.file in pages | inventory.paths
+        )
+        if wrong is not None:
+            found.setdefault((count.kind, count.said, wrong.case == "listed"), []).append((count.place, wrong))
+    for (kind, said, _), cases in found.items():
+        best = next((wrong for _, wrong in cases if wrong.case == "folder"), cases[0][1])
+        if best.case == "listed":
+            text = f"the text counts {said} {kind}, and {best.real} are listed below it"
+        else:
+            text = f"the text speaks of {said} {kind}; `{best.folder or '.'}` {'defines' if kind == 'agents' else 'has'} {best.real}"
+        seen = [Place(one.file, 1) for one in inventory.things.get(kind, ()) if one.path.startswith(best.folder)]
+        places = [place for place, _ in cases][:_MOST]
+        yield finding(f"count-mismatch/{best.case}", text, *places, *seen[: kind == "agents"], real=best.real)
+
+
+def is_past_page(path: str) -> bool:
+    """Whether the name of a page, or of its folder, says that it speaks of another day."""
+    *folders, name = path.lower().split("/")
+    said = {*re.split(r"[^a-z]+", name), *(word for folder in folders for word in folder.split("-"))}
+    return not words("past_pages", "").isdisjoint(said) or re.search(r"\d{4}-\d\d", name) is not None
+
+
+def _is_some(count: Count) -> bool:
+    """Whether a number counts some of a kind: a part, a limit, what was done."""
+    own = set(count.about) if count.form is not Form.HEADING else set()
+    before = () if count.before[-1:] == ("the",) else count.before[-2:]
+    return bool(own & words("part_of_agents", "")) or bool(set(before) & words("counts_some", ""))
+
+
+def _against_list(count: Count) -> _Wrong | None:
+    """A number and the list below it."""
+    if not count.listed or count.more or count.roughly or count.said in count.listed:
+        return None
+    real = min(count.listed, key=lambda number: abs(number - count.said))
+    return _Wrong("listed", real) if 0.5 * count.said <= real <= 2 * count.said else None
+
+
+def _against(count: Count, inventory: Inventory, *, several: bool, own: bool) -> _Wrong | None:
+    """A number and what there is; None if it may be right."""
+    folders = inventory.folders(count.kind)
+    if not folders:
+        return None
+    named = _named(count, folders)
+    if named:
+        sizes = frozenset().union(*(inventory.sizes(count.kind, one, named=True) for one in named))
+        case = "all" if count.form is Form.TREE else "folder"
+        sure = count.form is Form.TREE or _is_near(count.said, sizes, 0.5)
+        return _wrong(count, sizes, inventory, case, named[0]) if sure else None
+    scope = _scope(count, inventory)
+    if own or scope is None or any("/" in one for one in count.folders):
+        return None
+    sizes = inventory.sizes(count.kind, scope)
+    folder, most = inventory.whole(count.kind, scope)
+    told = several or _tells_all(count) or (count.form is Form.HEADING and _is_whole(count))
+    if count.row and "/" in count.place.file:
+        return None  # a row of a table elsewhere is about what its first cell names
+    near = _is_near(count.said, frozenset({most}), 0.5 if told else 0.25)
+    told = told or count.before[-1:] == ("the",)
+    return _wrong(count, sizes, inventory, "all", folder, most) if near and told else None
+
+
+def _named(count: Count, folders: Sequence[str]) -> list[str]:
+    """The folders of things that a line names: by the longest end of a path that one of them has."""
+    found: list[str] = []
+    for written in count.folders:
+        parts = written.split("/")
+        for start in range(len(parts) if count.form is Form.TREE else 1):
+            end = "/".join(parts[start:])
+            same = [one for one in folders if one == end or one.endswith(f"/{end}")]
+            if same:
+                found += [one for one in same if one == end] or same
+                break
+    return list(dict.fromkeys(found))
+
+
+def _scope(count: Count, inventory: Inventory) -> str | None:
+    """The folder that a page speaks of: its own team's, or the whole repository for a page of it."""
+    scope = inventory.scope_of(count.kind, count.place.file)
+    between = count.place.file[len(scope) :].strip("/").split("/")[:-1] if scope is not None else []
+    return scope if not between or between[0].lower() in words("page_folders", "") else None
+
+
+def _is_whole(count: Count) -> bool:
+    """Whether a heading counts all of a kind, and not a group of it."""
+    return set(count.about) <= words("counts_whole", "") | words("own_agents", "")
+
+
+def _tells_all(count: Count) -> bool:
+    return bool(set(count.about) & words("own_agents", "")) or bool(set(count.before[-3:]) & words("counts_all", ""))
+
+
+def _is_near(said: int, sizes: frozenset[int], share: float) -> bool:
+    """Whether a number can mean these at all: a sentence about three of forty does not."""
+    return max(sizes) > 3 and any(abs(said - size) <= share * size for size in sizes)
+
+
+def _wrong(count: Count, sizes: frozenset[int], inventory: Inventory, case: str, scope: str, real: int = 0) -> _Wrong | None:
+    right = set(sizes)
+    if count.kind == "agents":
+        leads = inventory.leads(scope)
+        listed = count.said in count.listed
+        if leads and (listed or count.line & (words("counts_workers", "") | words("leads", ""))):
+            right |= {size - less for size in sizes for less in range(1, leads + 1)}
+        elif count.line & words("leads", ""):
+            right |= {size + 1 for size in sizes}  # whoever reads the page leads the others
+    if count.said in right or (count.more and max(right) >= count.said):
+        return None
+    if count.roughly and _is_near(count.said, sizes, 0.25):
+        return None
+    return _Wrong(case, real or max(sizes), scope)

@@ -1,0 +1,170 @@
+"""Findings about who there is: enumerations of agents against definitions, and names that nobody defines."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+
+from remit.scan.inventory import Inventory, is_lead
+from remit.scan.lint.counts import is_past_page
+from remit.scan.lint.finding import finding, listing
+from remit.scan.model import Finding, Place, Weight
+from remit.scan.names import Names, key_of, parts_of
+from remit.scan.rosters import Mention, Page, Roster, is_invented, is_name, own_names, parts_of_text, shape
+from remit.scan.vocabulary import words
+
+_MOST = 6
+
+
+class Team:
+    """The agents that are defined, by every name of theirs, and by the folders that hold them."""
+
+    def __init__(self, names: Sequence[tuple[str, ...]], inventory: Inventory, others: frozenset[str]) -> None:
+        self.known = Names([name for every in names for name in every])
+        self.named = {key_of(name): key_of(every[0]) for every in names for name in every}
+        self.every = {key_of(every[0]): every for every in names}
+        self.others = others
+        """Keys of skills, commands and files that are no agents, and yet there."""
+        self.folders: dict[str, set[str]] = {}
+        for thing in inventory.things["agents"]:
+            key = self.named.get(key_of(thing.name.rpartition("/")[2]))
+            parts = thing.path.split("/")[:-1]
+            for count in range(thing.folder.count("/") + 1, len(parts) + 1):
+                if key is not None:
+                    self.folders.setdefault("/".join(parts[:count]), set()).add(key)
+
+    def resolve(self, name: str) -> str | None:
+        """The agent that a name means, as its first name's key."""
+        found = self.named.get(key_of(name))
+        if found is None and (near := self.known.resolve(name)) is not None:
+            found = self.named.get(key_of(near))
+        return found
+
+
+def roster_findings(
+    pages: Sequence[Page], team: Team, inventory: Inventory, exists: Callable[[str, str], bool]
+) -> Iterator[Finding]:
+    """What pages enumerate and name against who is defined. `exists` says whether a path leads to a file."""
+    used: dict[str, list[Place]] = {}
+    for page in pages:
+        if is_past_page(page.path):
+            continue
+        rosters = [one for one in page.rosters if not one.cut]
+        yield from _left_out(page, rosters, team)
+        yield from _unknown(page, rosters, team)
+        yield from _lost(page, team, exists)
+        for one in page.mentions:
+            if one.form != "file" and _is_used(one, page, team) and _is_unknown(one.name, team):
+                used.setdefault(one.name, []).append(one.place)
+    for name, places in used.items():
+        text = f"`{name}` is given work and is defined nowhere here"
+        yield finding("undefined-name/used", text, *places[:_MOST], agent=name, name=name)
+
+
+def _is_used(mention: Mention, page: Page, team: Team) -> bool:
+    """Whether a text means an agent of this team by a name: a definition does, or a page that names others in that way."""
+    others = {team.resolve(one.name) for one in page.mentions if one.form == mention.form} - {None}
+    if mention.form == "hand-over":
+        return len(team.every) >= 3 and (page.own or len(others) >= 2)
+    known = {part for key in team.every for part in key.split("-")}
+    parts = parts_of(mention.name)
+    return len(others) >= 3 and len(parts) > 1 and bool(known & set(parts)) and not _GROUPS.search(mention.name)
+
+
+_GROUPS = re.compile(r"[-_](?:teams?|bot|org|users?|ai|io|js|group|owners?)$")
+"""How people and groups of people are named behind an `@`."""
+
+
+def _lost(page: Page, team: Team, exists: Callable[[str, str], bool]) -> Iterator[Finding]:
+    """Paths of definitions that lead nowhere."""
+    named = list(dict.fromkeys(one.name for one in page.mentions if one.form == "file"))
+    there = {path for path in named[:_MOST * 20] if exists(path, page.path)}
+    lost: dict[str, list[str]] = {}
+    for path in named[: _MOST * 20]:
+        folder, _, name = path.rpartition("/")
+        plain = re.sub(r"(?:\.agent|\.chatmode)?\.md$", "", name)
+        ours = folder.startswith(".") or any(one == folder or one.endswith(f"/{folder}") for one in team.folders)
+        beside = sum(one.rpartition("/")[0] == folder for one in there) > 1
+        moved = folder.startswith(".") and team.resolve(plain) is not None
+        if path not in there and ours and (beside or moved) and not is_invented(plain) and key_of(plain) not in _PAGES:
+            lost.setdefault(folder, []).append(path)
+    for paths in lost.values():
+        if not paths[0].startswith(".") and all(team.resolve(path.rpartition("/")[2]) for path in paths):
+            continue  # a short way to write where they are
+        places = [next(one.place for one in page.mentions if one.name == path) for path in paths]
+        text = f"{listing(paths, _MOST)} {'does' if len(paths) == 1 else 'do'} not exist"
+        yield finding("missing-file", text, *places[:_MOST])
+
+
+_PAGES = frozenset({"readme", "index", "agents", "claude", "template", "skill", "gemini"})
+
+
+def _is_unknown(name: str, team: Team) -> bool:
+    key = key_of(name)
+    return (
+        team.resolve(name) is None
+        and key not in own_names() | team.others
+        and not is_invented(name)
+        and not is_lead(name)
+        and ":" not in name
+    )
+
+
+def is_directory(heading: str) -> bool:
+    """Whether a heading introduces all agents, and not those for some use: "Agents", "Agent Roster (v1)"."""
+    said = {word for word in parts_of_text(heading) if not re.search(r"\d", word) and word != "v"}
+    rest = said - words("counts_whole", "") - words("directories", "")
+    return bool(said) and not rest
+
+
+def _left_out(page: Page, rosters: Sequence[Roster], team: Team) -> Iterator[Finding]:
+    """Agents that a page, which enumerates most of a team, never mentions."""
+    titled = [one for one in rosters if one.form in ("tree", "matrix") or is_directory(one.heading)]
+    listed = {found for one in titled for name, _ in one.names if (found := team.resolve(name)) is not None}
+    drawn = any(one.form == "tree" for one in titled)
+    if not any(one.form in ("tree", "table", "matrix") or len(one.names) > 4 for one in titled):
+        return
+    absent: dict[str, None] = {}
+    for members in team.folders.values():
+        if len(listed & members) >= 3 and len(listed & members) >= (0.5 if drawn else 0.7) * len(members):
+            absent.update(dict.fromkeys(sorted(members - listed)))
+    missing = [
+        key
+        for key in absent
+        if not any(f"-{'-'.join(parts_of_text(name))}-" in page.spoken for name in team.every[key])
+        and key not in own_names()
+        and not f"-{key}-" in page.spoken
+        and not is_lead(key)
+    ]
+    if missing:
+        names = [team.every[key][0] for key in missing]
+        yield finding(
+            "no-section/listed",
+            f"lists {len(listed)} agents; not {listing(names, _MOST)}",
+            titled[0].place,
+            file=page.path,
+            them="it" if len(names) == 1 else "them",
+        )
+
+
+def _unknown(page: Page, rosters: Sequence[Roster], team: Team) -> Iterator[Finding]:
+    """Names in an enumeration of agents that nobody defines."""
+    for roster in rosters:
+        right = [name for name, _ in roster.names if team.resolve(name) is not None]
+        alike = {shape(name) for name in right}
+        if len(right) < 3 or len(right) < 0.6 * len(roster.names):
+            continue
+        wrong = [
+            (name, line)
+            for name, line in roster.names
+            if is_name(name) and _is_unknown(name, team) and (shape(name) in alike or roster.form == "tree")
+            if not roster.loose or shape(name) == "kebab"
+        ]
+        if wrong:
+            yield finding(
+                "undefined-name/listed",
+                f"{listing([name for name, _ in wrong], _MOST)} {'stands' if len(wrong) == 1 else 'stand'} among the agents and {'has' if len(wrong) == 1 else 'have'} no definition",
+                *(Place(page.path, line) for _, line in wrong[:_MOST]),
+                agent=wrong[0][0] if len(wrong) == 1 else None,
+                weight=Weight.NOTE if roster.form == "list" and len(right) < 5 else None,
+            )

@@ -1,0 +1,201 @@
+"""Where documents enumerate agents, and where they name one: tables, lists, drawn trees, hand-overs, paths."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+import msgspec
+
+from remit.scan.files import Text
+from remit.scan.markdown import Document
+from remit.scan.model import Account, Kind, Place
+from remit.scan.names import Names, key_of, parts_of
+from remit.scan.vocabulary import bare, is_heading, without_emoji, words
+
+_SET_OFF = re.compile(r"^\W{0,4}(?:\*\*|`|\[)[@`*]*([\w .&-]{2,50}?)(?:\.md|\.agent)*[`*\]]+")
+_LEAF = re.compile(r"^[\s│|]*[├└][─\s-]*`?([\w.-]+?)(?:\.agent|\.chatmode)?\.md\b")
+_BRANCH = re.compile(r"^([\s│|]*(?:[├└][─\s-]*)?)(?:\./)?(\.?[\w.@-]+(?:/[\w.-]+)*)/(?=\s|$)")
+_CUT = re.compile(r"^[\s│|├└─-]*(?:\.\.\.|…|\(?(?:\d+ |and |\+)?more\b|etc)", re.IGNORECASE)
+_NAME = re.compile(r"[\w](?:[\w .&/#-]){1,50}")
+_HANDS = re.compile(
+    r"(?:\b(?:delegat\w+|hand(?:s|ed|ing)?(?:[ -]off|s?)|escalat\w+|rout\w+|forward\w*) to|\bdelega (?:a|para|ao))\s+(?:the\s+)?[`*\"@]{1,3}([a-z][a-z0-9]*(?:[-_][a-z0-9]+)+)[`*\"]*"
+    r"|\bsubagent_type[\"']?\s*[:=]\s*[\"'`]([a-z][\w-]+)[\"'`]"
+    r"|\b(?:use|invoke|spawn|launch|dispatch|call|run)s? the [`*\"@]{1,3}([a-z][a-z0-9]*(?:[-_][a-z0-9]+)+)[`*\"]{0,3} (?:sub-?)?agent\b",
+)
+_AT = re.compile(r"(?<![\w./@`-])`?@([a-z][a-z0-9]*(?:[-_][a-z0-9]+)*)`?(?![\w/.(@-])")
+_FILE = re.compile(
+    r"(?<![\w/.~$}>*-])(?:\./)?((?:\.?[\w-]+/)*(?:agents|chatmodes)/(?:[\w-]+/)*[\w.-]+\.md)\b(?![\w*])"
+)
+_INVENTED = re.compile(
+    r"^(?:my|your|new|some|example|sample|foo|bar|demo|test|custom|the|name|agent|xxx?|other|another|any|this)(?:[-_.]|$)|(?:^|[-_])(?:name|xxx?|example|here|template|foo)$",
+    re.IGNORECASE,
+)
+_AGENT = re.compile(r"agent|persona|specialist|代理|智能体|에이전트|エージェント", re.IGNORECASE)
+_MOST = 500
+
+
+class Roster(msgspec.Struct, frozen=True):
+    """One enumeration of agents: the names as they are written, with the line of each."""
+
+    names: tuple[tuple[str, int], ...]
+    form: str
+    """`table`, `list`, `tree`, or `matrix` for all that says what agents may use."""
+    place: Place
+    heading: str
+    folder: str = ""
+    """The folder that a tree draws."""
+    cut: bool = False
+    """Whether it says that there are more."""
+    loose: bool = False
+    """Whether its column may name people and roles that are no agents."""
+
+
+class Mention(msgspec.Struct, frozen=True):
+    """A name that a text uses for an agent, or the path of a definition."""
+
+    name: str
+    form: str
+    """`hand-over`, `at` or `file`."""
+    place: Place
+
+
+class Page(msgspec.Struct, frozen=True):
+    """What a text says of who there is."""
+
+    path: str
+    rosters: tuple[Roster, ...]
+    mentions: tuple[Mention, ...]
+    own: bool
+    """Whether it is part of the team: a definition, a command, a skill."""
+    spoken: str
+    """Every word of it, in the form of a key."""
+
+
+def read_page(text: Text, document: Document, known: Names, accounts: Sequence[Account]) -> Page | None:
+    """The enumerations and the names of a text; None if it has none."""
+    rosters = [*_tables(text, document, known), *_lists(text, document, known), *_trees(text, document)]
+    matrix = {one.agent: one.place.line for one in accounts if one.kind is Kind.MATRIX}
+    if matrix:
+        rosters.append(Roster(tuple(matrix.items()), "matrix", min(one.place for one in accounts), ""))
+    mentions = list(_mentions(text))[:_MOST]
+    if not rosters and not mentions:
+        return None
+    spoken = f"-{'-'.join(parts_of_text(text.text))}-" if rosters else ""
+    own = re.search(r"(?:^|/)(?:agents?|commands|skills|chatmodes)/", text.path) is not None
+    return Page(text.path, tuple(rosters[:_MOST]), tuple(mentions), own, spoken)
+
+
+def parts_of_text(text: str) -> list[str]:
+    """The words of a text as names have them."""
+    return re.findall(r"[^\W_]+", text.lower())
+
+
+def _tables(text: Text, document: Document, known: Names) -> Iterator[Roster]:
+    for table in document.tables:
+        best: list[tuple[str, int]] = []
+        loose = False
+        for column in range(min(3, len(table.head.cells))):
+            names = [(_name(row.cells[column]), row.line) for row in table.rows if bare(row.cells[column])]
+            right = sum(known.by_key.get(key_of(name)) is not None for name, _ in names)
+            if right >= 3 and right >= 0.6 * len(names) and is_heading(table.head.cells[column], "agent"):
+                best, loose = names, _AGENT.search(table.head.cells[column]) is None
+                break
+            if right >= 4 and right >= 0.8 * len(names) and column == 0:
+                best, loose = names, True
+        if best:
+            place = Place(text.path, table.head.line)
+            yield Roster(tuple(best), "table", place, " ".join(table.headings[-1:]), cut=_is_cut(best), loose=loose)
+
+
+def _is_cut(names: Sequence[tuple[str, int]]) -> bool:
+    return any(_CUT.match(name) for name, _ in names)
+
+
+def _name(cell: str) -> str:
+    set_off = _SET_OFF.match(cell)
+    return bare(without_emoji(set_off[1] if set_off else cell)).lstrip("@")
+
+
+def _lists(text: Text, document: Document, known: Names) -> Iterator[Roster]:
+    group: list[tuple[str, int]] = []
+    heading, last, cut = "", 0, False
+
+    def ended() -> Iterator[Roster]:
+        right = sum(known.by_key.get(key_of(name)) is not None for name, _ in group)
+        if right >= 3 and right >= 0.6 * len(group):
+            yield Roster(tuple(group), "list", Place(text.path, group[0][1]), heading, cut=cut)
+
+    for line in document.lines:
+        under = line.headings[-1] if line.headings else ""
+        if group and (under != heading or not line.item or line.line > last + 3):
+            yield from ended()
+            group, cut = [], False
+        set_off = _SET_OFF.match(line.text) if line.item else None
+        cut = cut or (line.item and _CUT.match(line.text) is not None)
+        if set_off is not None:
+            group.append((set_off[1], line.line))
+            heading, last = under, line.line
+    yield from ended()
+
+
+def _trees(text: Text, document: Document) -> Iterator[Roster]:
+    for block in document.code:
+        if "├" not in block.text and "└" not in block.text:
+            continue
+        above: list[tuple[int, str]] = []
+        found: dict[str, list[tuple[str, int]]] = {}
+        cut: set[str] = set()
+        for number, line in enumerate(block.text.split("\n")[:2000], block.line):
+            branch, leaf = _BRANCH.match(line[:400]), _LEAF.match(line[:400])
+            column = len(branch[1]) if branch else len(line) - len(line.lstrip(" │|├└─"))
+            above = [(depth, name) for depth, name in above if depth < column]
+            folder = "/".join(name for _, name in above)
+            if branch:
+                above.append((column, branch[2]))
+            elif leaf and re.search(r"(?:^|/)(?:agents?|chatmodes)(?:/|$)", folder):
+                found.setdefault(folder, []).append((leaf[1], number))
+            elif _CUT.match(line):
+                cut.add(folder)
+        for folder, names in found.items():
+            place = Place(text.path, names[0][1])
+            yield Roster(tuple(names), "tree", place, " ".join(block.headings[-1:]), folder, folder in cut)
+
+
+def _mentions(text: Text) -> Iterator[Mention]:
+    fenced = False
+    for number, raw in enumerate(text.text.split("\n"), 1):
+        line = raw[:2000]
+        if line.lstrip().startswith(("```", "~~~")):
+            fenced = not fenced
+        if "to" in line or "subagent_type" in line or "agent" in line or "delega" in line:
+            for match in _HANDS.finditer(line):
+                yield Mention(next(one for one in match.groups() if one), "hand-over", Place(text.path, number))
+        if "@" in line and not fenced:
+            for match in _AT.finditer(line):
+                yield Mention(match[1], "at", Place(text.path, number))
+        if ".md" in line and not fenced and ("agents/" in line or "chatmodes/" in line):
+            for match in _FILE.finditer(line):
+                yield Mention(match[1], "file", Place(text.path, number))
+
+
+def is_invented(name: str) -> bool:
+    """Whether a name stands for any name: `my-agent`, `agent-name`."""
+    return _INVENTED.search(name.removesuffix(".md").removesuffix(".agent")) is not None
+
+
+def is_name(written: str) -> bool:
+    """Whether a cell can be the name of an agent."""
+    return _NAME.fullmatch(written) is not None and len(parts_of(written)) <= 4
+
+
+def shape(name: str) -> str:
+    """How a name is written: agents of one list are written alike."""
+    if re.search(r"[a-z0-9][-_][a-z0-9]", name):
+        return "kebab"
+    return "words" if " " in name else ("word" if name[:1].isupper() else "small")
+
+
+def own_names() -> frozenset[str]:
+    """The keys of agents that hosts bring along."""
+    return frozenset(key_of(name) for name in words("builtin_agents", ""))
