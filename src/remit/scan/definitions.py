@@ -13,6 +13,7 @@ from remit.scan.model import Account, Entry, Extent, Kind, Mark, Place
 from remit.scan.vocabulary import Layout, capability, layouts, split_scope, tokens, words
 
 _NAMED_FOR_IT = re.compile(r"\.(?:agent|chatmode)\.md$")
+_ARCHIVED = re.compile(r"/(?:agents?|chatmodes)/(?:[^/]+/)*[_.]?(?:archived?|archives|deprecated|backup|old)/", re.IGNORECASE)
 _EVERYTHING = frozenset({"*", "all", "inherit"})
 
 
@@ -34,6 +35,7 @@ def is_headless(text: Text) -> bool:
         layout is not None
         and layout.certain
         and not text.link
+        and not _ARCHIVED.search(text.path)
         and not _NAMED_FOR_IT.search(text.path)
         and read_head(text.text) is None
     )
@@ -54,6 +56,8 @@ def read_definition(text: Text) -> Account | None:
         listed = _names(head.values.get("tools")) or []
         if not named or not any(capability(name) != "unknown" for name, _ in listed):
             return None
+    elif _ARCHIVED.search(text.path):
+        return None
     elif not layout.certain and (not {"name", "description"} <= set(head.values) or _is_kept_away(text.path)):
         return None
     if isinstance(head.values.get("name"), dict):

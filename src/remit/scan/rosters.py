@@ -104,7 +104,7 @@ def _tables(text: Text, document: Document, known: Names) -> Iterator[Roster]:
             if right >= 4 and right >= 0.8 * len(names) and column == 0:
                 best, loose = names, True
         if best:
-            place = Place(text.path, table.head.line)
+            place = Place(text.path, best[0][1])
             yield Roster(tuple(best), "table", place, " ".join(table.headings[-1:]), cut=_is_cut(best), loose=loose)
 
 
@@ -191,9 +191,9 @@ def is_name(written: str) -> bool:
 
 def shape(name: str) -> str:
     """How a name is written: agents of one list are written alike."""
-    if re.search(r"[a-z0-9][-_][a-z0-9]", name):
-        return "kebab"
-    return "words" if " " in name else ("word" if name[:1].isupper() else "small")
+    if " " in name:
+        return "words"
+    return "word" if name[:1].isupper() else "id"
 
 
 def own_names() -> frozenset[str]:

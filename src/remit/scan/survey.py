@@ -174,7 +174,7 @@ class _Reading:
 
     def team(self, accounts: Sequence[Account]) -> Team:
         """Who is defined, and what else has a name here."""
-        named = [one.names for one in accounts if is_defined(one)]
+        named = [one for one in accounts if is_defined(one)]
         loose = [place.file for place in self.headless]
         stems = {key_of(path.rpartition("/")[2].partition(".")[0]) for path in (*self.walk.counted, *loose)}
         folders = {key_of(path.split("/")[-2]) for path in self.walk.counted if path.endswith("/SKILL.md")}

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 
 import msgspec
 
+from remit.scan.lint.finding import finding, listing
 from remit.scan.model import Account, Agent, Claim, Entry, Extent, Finding, Kind, Mark, Place, Weight
 from remit.scan.vocabulary import CHANGES, can_write, capability, mutates, tool_key
 
@@ -46,6 +47,7 @@ def agent_findings(agents: Sequence[Agent]) -> Iterator[Finding]:
         yield from _all_tools(agent)
         yield from _both_ways(agent)
         yield from _definition_against_document(agent)
+        yield from _documents_differ(agent)
         yield from _policy(agent)
         yield from _read_only(agent)
         yield from _moot_scope(agent)
@@ -168,6 +170,8 @@ def _definition_against_document(agent: Agent) -> Iterator[Finding]:
     definitions = [one for one in agent.accounts if one.kind is Kind.DEFINITION]
     papers = [one for one in agent.accounts if one.kind in _DOCUMENTS and one.extent is Extent.LIST and one.closed]
     for definition in definitions:
+        for paper in papers:
+            yield from _exactly(agent, definition, paper)
         said: dict[tuple[str, str], Finding] = {}
         for paper in papers:
             for found in (*_wider(agent, definition, paper), *_narrower(agent, definition, paper)):
@@ -224,6 +228,63 @@ def _wider(agent: Agent, definition: Account, paper: Account, words: _Words = _D
             why=words.why,
             fix=words.fix,
         )
+
+
+def _exactly(agent: Agent, definition: Account, paper: Account) -> Iterator[Finding]:
+    """What differs tool by tool, where both lists use the host's own names."""
+    held = {tool_key(e.tool): e for e in definition.allowed()}
+    said = {tool_key(e.tool): e for e in paper.allowed()}
+    if not _is_comparable(definition, held, said) or paper.coarse:
+        return
+    extra = [e for key, e in held.items() if key not in said and capability(e.tool) not in _SMALL | {"mcp", "unknown"}]
+    missing = [e for key, e in said.items() if key not in held and capability(e.tool) not in _SMALL | {"mcp", "unknown"}]
+    kinds = {capability(e.tool) for e in said.values()}
+    extra = [e for e in extra if capability(e.tool) in kinds or capability(e.tool) not in _MATTERS]
+    if extra:
+        text = f"the definition grants {listing([e.tool for e in extra])}; the document does not list {_it(extra)}"
+        yield finding("definition-wider/exactly", text, paper.place, extra[0].place, agent=agent.name)
+    if missing:
+        text = f"the document grants {listing([e.tool for e in missing])}; the definition lacks {_it(missing)}"
+        yield finding("definition-narrower/exactly", text, missing[0].place, definition.place, agent=agent.name)
+
+
+_SMALL = frozenset({"plan", "ask", "memory", "skill", "test", "editor", "git"})
+"""Kinds of tools that nobody minds."""
+
+
+def _it(entries: Sequence[Entry]) -> str:
+    return "it" if len(entries) == 1 else "them"
+
+
+def _is_comparable(definition: Account, held: dict[str, Entry], said: dict[str, Entry]) -> bool:
+    """Whether two lists are written in one vocabulary, so that what one of them lacks is lacking."""
+    return (
+        definition.extent is Extent.LIST
+        and len(said) > 0
+        and 2 * len(held.keys() & said.keys()) >= len(said)
+        and all(capability(entry.tool) != "unknown" for entry in said.values())
+    )
+
+
+def _documents_differ(agent: Agent) -> Iterator[Finding]:
+    """Two documents, or two tables of one, that give one agent different tools."""
+    papers = [
+        one
+        for one in agent.accounts
+        if one.kind is Kind.MATRIX and one.closed and one.extent is Extent.LIST and not one.coarse and one.allowed()
+    ]
+    for at, one in enumerate(papers):
+        first = {tool_key(e.tool): e for e in one.allowed()}
+        for other in papers[at + 1 :]:
+            second = {tool_key(e.tool): e for e in other.allowed()}
+            only = [e.tool for key, e in first.items() if key not in second and e.mark is Mark.YES]
+            more = [e.tool for key, e in second.items() if key not in first and e.mark is Mark.YES]
+            shared = 2 * len(first.keys() & second.keys()) >= min(len(first), len(second))
+            known = all(capability(e.tool) != "unknown" for e in (*first.values(), *second.values()))
+            if shared and known and (only or more):
+                text = f"two tables give it different tools: {listing([*only, *more])} in one of them only"
+                yield finding("tables-differ/agent", text, one.place, other.place, agent=agent.name)
+                break
 
 
 def _covers(pattern: str, tool: str) -> bool:

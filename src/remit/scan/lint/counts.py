@@ -45,7 +45,8 @@ def count_findings(counts: Sequence[Count], inventory: Inventory, pages: frozens
             text = f"the text counts {said} {kind}, and {best.real} are listed below it"
         else:
             text = f"the text speaks of {said} {kind}; `{best.folder or '.'}` {'defines' if kind == 'agents' else 'has'} {best.real}"
-        seen = [Place(one.file, 1) for one in inventory.things.get(kind, ()) if one.path.startswith(best.folder)]
+        things = inventory.things.get(kind, ()) if best.case != "listed" else ()
+        seen = [Place(one.file, 1) for one in things if one.path.startswith(best.folder)]
         places = [place for place, _ in cases][:_MOST]
         yield finding(f"count-mismatch/{best.case}", text, *places, *seen[: kind == "agents"], real=best.real)
 
@@ -53,8 +54,9 @@ def count_findings(counts: Sequence[Count], inventory: Inventory, pages: frozens
 def is_past_page(path: str) -> bool:
     """Whether the name of a page, or of its folder, says that it speaks of another day."""
     *folders, name = path.lower().split("/")
-    said = {*re.split(r"[^a-z]+", name), *(word for folder in folders for word in folder.split("-"))}
-    return not words("past_pages", "").isdisjoint(said) or re.search(r"\d{4}-\d\d", name) is not None
+    stem = [word for word in re.split(r"[^a-z]+", name.partition(".")[0]) if word]
+    said = {*stem[-1:], *(word for folder in folders for word in folder.split("-"))}
+    return not words("past_pages", "").isdisjoint(said) or re.search(r"\d{4}-\d\d|changelog|migration|demo|^adr", name) is not None
 
 
 def _is_some(count: Count) -> bool:

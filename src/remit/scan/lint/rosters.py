@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from remit.scan.inventory import Inventory, is_lead
 from remit.scan.lint.counts import is_past_page
 from remit.scan.lint.finding import finding, listing
-from remit.scan.model import Finding, Place, Weight
+from remit.scan.model import Account, Finding, Place, Weight
 from remit.scan.names import Names, key_of, parts_of
 from remit.scan.rosters import Mention, Page, Roster, is_invented, is_name, own_names, parts_of_text, shape
 from remit.scan.vocabulary import words
@@ -19,10 +19,10 @@ _MOST = 6
 class Team:
     """The agents that are defined, by every name of theirs, and by the folders that hold them."""
 
-    def __init__(self, names: Sequence[tuple[str, ...]], inventory: Inventory, others: frozenset[str]) -> None:
-        self.known = Names([name for every in names for name in every])
-        self.named = {key_of(name): key_of(every[0]) for every in names for name in every}
-        self.every = {key_of(every[0]): every for every in names}
+    def __init__(self, accounts: Sequence[Account], inventory: Inventory, others: frozenset[str]) -> None:
+        self.known = Names([name for one in accounts for name in one.names])
+        self.named = {key_of(name): key_of(one.agent) for one in accounts for name in one.names}
+        self.every = {key_of(one.agent): one for one in reversed(accounts)}
         self.others = others
         """Keys of skills, commands and files that are no agents, and yet there."""
         self.folders: dict[str, set[str]] = {}
@@ -46,16 +46,25 @@ def roster_findings(
 ) -> Iterator[Finding]:
     """What pages enumerate and name against who is defined. `exists` says whether a path leads to a file."""
     used: dict[str, list[Place]] = {}
+    silent: dict[tuple[str, ...], list[Place]] = {}
     for page in pages:
         if is_past_page(page.path):
             continue
         rosters = [one for one in page.rosters if not one.cut]
-        yield from _left_out(page, rosters, team)
+        if (missing := _left_out(page, rosters, team)) is not None:
+            silent.setdefault(missing[0], []).append(missing[1])
         yield from _unknown(page, rosters, team)
         yield from _lost(page, team, exists)
         for one in page.mentions:
             if one.form != "file" and _is_used(one, page, team) and _is_unknown(one.name, team):
                 used.setdefault(one.name, []).append(one.place)
+    for names, places in silent.items():
+        shown = listing([team.every[key].agent for key in names], _MOST)
+        many = len({place.file for place in places})
+        text = f"{'lists' if many == 1 else f'{many} documents list'} the agents; not {shown}"
+        seen = [team.every[key].place for key in names[:_MOST]]
+        them = "it" if len(names) == 1 else "them"
+        yield finding("no-section/listed", text, *places[: 2 * _MOST], *seen, file=places[0].file, them=them)
     for name, places in used.items():
         text = f"`{name}` is given work and is defined nowhere here"
         yield finding("undefined-name/used", text, *places[:_MOST], agent=name, name=name)
@@ -117,13 +126,13 @@ def is_directory(heading: str) -> bool:
     return bool(said) and not rest
 
 
-def _left_out(page: Page, rosters: Sequence[Roster], team: Team) -> Iterator[Finding]:
-    """Agents that a page, which enumerates most of a team, never mentions."""
+def _left_out(page: Page, rosters: Sequence[Roster], team: Team) -> tuple[tuple[str, ...], Place] | None:
+    """Agents that a page, which enumerates most of a team, never mentions, and where it does."""
     titled = [one for one in rosters if one.form in ("tree", "matrix") or is_directory(one.heading)]
     listed = {found for one in titled for name, _ in one.names if (found := team.resolve(name)) is not None}
     drawn = any(one.form == "tree" for one in titled)
     if not any(one.form in ("tree", "table", "matrix") or len(one.names) > 4 for one in titled):
-        return
+        return None
     absent: dict[str, None] = {}
     for members in team.folders.values():
         if len(listed & members) >= 3 and len(listed & members) >= (0.5 if drawn else 0.7) * len(members):
@@ -131,20 +140,12 @@ def _left_out(page: Page, rosters: Sequence[Roster], team: Team) -> Iterator[Fin
     missing = [
         key
         for key in absent
-        if not any(f"-{'-'.join(parts_of_text(name))}-" in page.spoken for name in team.every[key])
+        if not any(f"-{'-'.join(parts_of_text(name))}-" in page.spoken for name in team.every[key].names)
         and key not in own_names()
         and not f"-{key}-" in page.spoken
         and not is_lead(key)
     ]
-    if missing:
-        names = [team.every[key][0] for key in missing]
-        yield finding(
-            "no-section/listed",
-            f"lists {len(listed)} agents; not {listing(names, _MOST)}",
-            titled[0].place,
-            file=page.path,
-            them="it" if len(names) == 1 else "them",
-        )
+    return (tuple(missing), titled[0].place) if missing else None
 
 
 def _unknown(page: Page, rosters: Sequence[Roster], team: Team) -> Iterator[Finding]:
@@ -158,7 +159,7 @@ def _unknown(page: Page, rosters: Sequence[Roster], team: Team) -> Iterator[Find
             (name, line)
             for name, line in roster.names
             if is_name(name) and _is_unknown(name, team) and (shape(name) in alike or roster.form == "tree")
-            if not roster.loose or shape(name) == "kebab"
+            if not roster.loose or re.search(r"[-_]", name)
         ]
         if wrong:
             yield finding(

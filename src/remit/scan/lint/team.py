@@ -33,7 +33,9 @@ def grouped(findings: Sequence[Finding]) -> Iterator[Finding]:
     shared: dict[tuple[str, str, Weight], list[Finding]] = {}
     for one in findings:
         if one.code in _SHARED and one.agent is not None:
-            shared.setdefault((one.code, one.places[0].file.rpartition("/")[0], one.weight), []).append(one)
+            file = one.places[0].file
+            where = file if one.code in _BY_FILE else file.rpartition("/")[0]
+            shared.setdefault((one.code, where, one.weight), []).append(one)
         else:
             yield one
     for (code, folder, weight), found in shared.items():
@@ -47,19 +49,26 @@ def grouped(findings: Sequence[Finding]) -> Iterator[Finding]:
             weight=weight,
             agent=None,
             text=f"{len(found)} agents in `{folder}` {_SHARED[code]}: {names}{more}",
-            places=tuple(one.places[0] for one in found),
+            places=tuple(dict.fromkeys(place for one in found for place in one.places[: 2 if code in _BY_FILE else 1])),
             why=found[0].why,
             fix=found[0].fix,
         )
 
 
 _SHARED = {
+    "definition-wider": "grant tools that the document does not list",
+    "definition-narrower": "lack tools that the document lists",
+    "tables-differ": "have different tools in two tables",
     "no-tool-list": "have no tool list, so the host gives them every tool",
     "invalid-front-matter": "have front matter that is not valid YAML and was read line by line",
     "dead-prohibition": "prohibit tools that their lists don't grant",
     "defined-twice": "are defined twice for one host, with different tools",
     "agent-without-rules": "have a definition, and the policy has no such agents",
 }
+
+
+_BY_FILE = frozenset({"definition-wider", "definition-narrower", "tables-differ"})
+"""Codes whose first place is the document that many agents share."""
 
 
 def _look_alikes(agents: Sequence[Agent]) -> Iterator[Finding]:
