@@ -67,7 +67,9 @@ _DESCRIBED = (
     ),
     re.compile(rf"^(?:performs?|does|provides?|conducts?) read[- ]only (?:code |security )?{_WORK}\b", re.IGNORECASE),
 )
-_HINT = re.compile(r"read[- ]only|\bno\b|without|不|只读|kein|nie|nunca|não|jamais|않|\b(?:not|never|cannot)\b|n't\b", re.IGNORECASE)
+_HINT = re.compile(
+    r"read[- ]only|\bno\b|without|不|只读|kein|nie|nunca|não|jamais|않|\b(?:not|never|cannot)\b|n't\b", re.IGNORECASE
+)
 _EXCEPT = re.compile(
     r"\b(?:except|unless|other than|apart from|besides|outside|only (?:in|to|under)|reports?|until|without (?:permission|approval|asking|confirmation)"
     r"|not read-only|isn't read-only|give|grant|each agent|directly|before|if|when|by default|default\)|\+|agents \(|agents:|read-only (?:commands?|tools?|operations?|git|checks?|replica|database|queries|api|sql|file ?system|mount|workflow))"

@@ -17,14 +17,18 @@ _UP_TO_TWENTY = (
     *("fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen", "twenty"),
 )
 NUMBERS = {word: number for number, word in enumerate(_UP_TO_TWENTY, 2)}
+_NUMERAL = re.compile(r"\d|\b(?:" + "|".join(NUMBERS) + r")\b")
 _WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
 _TREE = re.compile(r"[\s│|]*[├└]|\s*[\w.-]+/\s+(?:#|<-|←|//|—|-|\()\s?")
 _FOLDER = re.compile(r"(?<![\w/.-])((?:\.?[\w-]+/)*\.?[\w-]+)/(?![\w-])")
 _PATH = re.compile(r"(?<![\w/.-])(?:\./)?((?:\.?[\w-]+/)+\.?[\w-]+(?:\.jsonc?)?|\.?[\w-]+\.jsonc?)")
-_BREAKS = r"(?:and|or|for|of|with|to|in|on|from|by|the|that|which|are|is|as|can|und|oder|für|y|o|para|con|e|com|et|pour)\b"
+_BREAKS = (
+    r"(?:and|or|for|of|with|to|in|on|from|by|the|that|which|are|is|as|can|und|oder|für|y|o|para|con|e|com|et|pour)\b"
+)
 """Words that end what a number counts."""
 _LONGEST = 1000
 _MOST = 200
+_BRANCH = re.compile(r"^([\s│|]*(?:[├└][─\s-]*)?)(\.?[\w.@-]+(?:/[\w.-]+)*)/(?=\s|$)")
 _MARKUP = re.compile(r"[*_`]{1,3}(?=\S)|(?<=\S)[*_`]{1,3}")
 _ROW = re.compile(r"^\s*\|?\s*(?:\|?\s*:?-+:?\s*)+\|?\s*$")
 _ITEM = re.compile(r"^(\s*)(?:[-*+]|\d{1,3}[.)])\s+(\S.*)$")
@@ -75,6 +79,13 @@ def _nouns() -> dict[str, str]:
 
 
 @cache
+def _stems() -> tuple[str, ...]:
+    """A few texts, one of which every noun has: quick to look for."""
+    last = {noun.split()[-1].rstrip("s") for noun in _nouns()}
+    return tuple(sorted(one for one in last if not any(other != one and other in one for other in last)))
+
+
+@cache
 def _patterns() -> tuple[re.Pattern[str], re.Pattern[str]]:
     nouns = sorted(_nouns(), key=len, reverse=True)
     latin = "|".join(re.escape(one) for one in nouns if one[0] < "\u2e80")
@@ -86,7 +97,7 @@ def _patterns() -> tuple[re.Pattern[str], re.Pattern[str]]:
         r"(?!\s+(?:per|each|at)\b)"
     )
     backward = (
-        rf"(?P<noun>{latin}|{other})\s*(?:total\s*)?"
+        rf"(?P<noun>{latin}|{other})/?\s*(?:total\s*)?"
         r"(?:\(\s*(?P<said>\d{1,3})(?P<more>\+)?(?:\s+(?:total|in total|available|files))?\s*\)"
         r"|:\s*(?P<colon>\d{1,3})(?:\s+total)?\s*$|\s*\|\s*(?P<cell>\d{1,3})\s*(?:\||$)|-(?P<badge>\d{1,3})-)"
     )
@@ -100,8 +111,9 @@ def counts_in(path: str, text: str, kinds: frozenset[str] | None = None) -> Iter
     drawn: list[tuple[int, str]] = []
     for at, raw in enumerate(rows):
         line = raw[:_LONGEST]
-        drawn = _drawn(drawn, line)
-        if not re.search(r"\d|" + "|".join(NUMBERS), line, re.IGNORECASE):
+        drawn = _drawn(drawn, line) if "/" in line or drawn else drawn
+        lowered = line.lower()
+        if not any(stem in lowered for stem in _stems()) or _NUMERAL.search(lowered) is None:
             continue
         plain = _MARKUP.sub("", line)
         taken: set[int] = set()
@@ -135,10 +147,12 @@ def _count(
     sentence = re.split(r"[.!?;:•·|(](?:\s|$)", plain[: match.start()])[-1]
     shown = match.groupdict()
     heading = plain.lstrip().startswith("#") or "badge/" in plain or bool(shown.get("cell"))
-    heading = heading or bool(re.match(rf"\s*[-*+]?\s*(?:\*\*|__){re.escape(shown['said'] or '')}\b[^*]*(?:\*\*|__)", rows[at]))
+    heading = heading or bool(
+        re.match(rf"\s*[-*+]?\s*(?:\*\*|__){re.escape(shown['said'] or '')}\b[^*]*(?:\*\*|__)", rows[at])
+    )
     tree = _TREE.match(plain) is not None
-    if tree:
-        folders = ("/".join(name for _, name in drawn),) if drawn else ()
+    if tree:  # a number beside a file counts what is in the file
+        folders = ("/".join(name for _, name in drawn),) if _BRANCH.match(rows[at]) else ("",)
     else:
         folders = tuple(dict.fromkeys(one.rstrip("/") for one in (*_FOLDER.findall(plain), *_PATH.findall(plain))))
     around = tuple(word.lower() for word in _WORD.findall(plain)) if plain.lstrip().startswith("#") else own
@@ -163,7 +177,7 @@ def _count(
 
 def _drawn(above: list[tuple[int, str]], line: str) -> list[tuple[int, str]]:
     """The folders of a drawn tree that lead to a line, with the column where each begins."""
-    match = re.match(r"^([\s│|]*(?:[├└][─\s-]*)?)(\.?[\w.@-]+(?:/[\w.-]+)*)/(?=\s|$)", line)
+    match = _BRANCH.match(line)
     if match is None:
         return above if line.strip() and not line.lstrip().startswith(("```", "#")) else []
     column = len(match[1])

@@ -13,7 +13,9 @@ from remit.scan.model import Account, Entry, Extent, Kind, Mark, Place
 from remit.scan.vocabulary import Layout, capability, layouts, split_scope, tokens, words
 
 _NAMED_FOR_IT = re.compile(r"\.(?:agent|chatmode)\.md$")
-_ARCHIVED = re.compile(r"/(?:agents?|chatmodes)/(?:[^/]+/)*[_.]?(?:archived?|archives|deprecated|backup|old)/", re.IGNORECASE)
+_ARCHIVED = re.compile(
+    r"/(?:agents?|chatmodes)/(?:[^/]+/)*[_.]?(?:archived?|archives|deprecated|backup|old)/", re.IGNORECASE
+)
 _EVERYTHING = frozenset({"*", "all", "inherit"})
 
 
@@ -56,9 +58,9 @@ def read_definition(text: Text) -> Account | None:
         listed = _names(head.values.get("tools")) or []
         if not named or not any(capability(name) != "unknown" for name, _ in listed):
             return None
-    elif _ARCHIVED.search(text.path):
-        return None
-    elif not layout.certain and (not {"name", "description"} <= set(head.values) or _is_kept_away(text.path)):
+    elif _ARCHIVED.search(text.path) or (
+        not layout.certain and (not {"name", "description"} <= set(head.values) or _is_kept_away(text.path))
+    ):
         return None
     if isinstance(head.values.get("name"), dict):
         return None  # `name: {agent-name}`: a template

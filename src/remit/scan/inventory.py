@@ -128,7 +128,9 @@ def is_lead(name: str) -> bool:
 
 def _agent(path: str) -> Thing:
     parts = path.split("/")
-    own = next((at for at, part in enumerate(parts) if part in ("agents", "agent", "chatmodes", "modes")), len(parts) - 2)
+    own = next(
+        (at for at, part in enumerate(parts) if part in ("agents", "agent", "chatmodes", "modes")), len(parts) - 2
+    )
     return Thing("/".join(parts[: own + 1]), "/".join(parts[own + 1 :]))
 
 

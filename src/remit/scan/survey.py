@@ -23,16 +23,16 @@ from remit.scan.lint.team import grouped, headless, team_findings
 from remit.scan.markdown import Document, read_markdown
 from remit.scan.merge import merge
 from remit.scan.model import Account, Agent, Extent, Finding, Kind, Mark, Place, Survey, Weight
-from remit.scan.records import Record, account_of, declared, read_records
-from remit.scan.settings import EVERYBODY, Unreadable, is_everybody, read_settings
 from remit.scan.names import Names, key_of
+from remit.scan.records import Record, account_of, declared, read_records
 from remit.scan.rosters import Page, read_page
+from remit.scan.settings import EVERYBODY, Unreadable, is_everybody, read_settings
 from remit.scan.vocabulary import tool_key
 
 _DOCUMENTS = (".md", ".markdown", ".mdx", ".mdc", ".txt")
 _SPEAKS = re.compile(
-    r"\|\s*:?-|-\s*\||agent_id|\b(?:allowed|permitted|granted|tools|prohibited|forbidden|denied|tier \d|agents|subagents|specialists"
-    r"|skills|commands|hooks|prompts|agentes|habilidades|comandos|agenten|агентов)\b|智能体|代理|技能|工具|에이전트|스킬|エージェント",
+    r"\|\s*:?-|-\s*\||agent_id|\b(?:allowed|permitted|granted|tools|prohibited|forbidden|denied|tier \d|agents"
+    r"|subagents|specialists|skills|commands|hooks|prompts|agentes|habilidades|comandos|agenten|агентов)\b|智能体|代理|技能|工具|에이전트|스킬|エージェント",
     re.IGNORECASE,
 )
 """What a document has at the least, if it says anything that a scan reads."""

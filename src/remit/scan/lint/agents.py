@@ -58,11 +58,6 @@ def agent_findings(agents: Sequence[Agent]) -> Iterator[Finding]:
         yield from _broken(agent)
 
 
-def _listing(tools: Sequence[str], most: int = 4) -> str:
-    shown = ", ".join(f"`{tool}`" for tool in tools[:most])
-    return f"{shown} and {len(tools) - most} more" if len(tools) > most else shown
-
-
 def _counts(agent: Agent) -> Iterator[Finding]:
     for account in agent.accounts:
         if account.counted is None:
@@ -70,14 +65,12 @@ def _counts(agent: Agent) -> Iterator[Finding]:
         said, place = account.counted
         tools = {tool_key(entry.tool) for entry in account.allowed()}
         if said != len(tools):
-            yield Finding(
-                code="count-mismatch",
-                weight=Weight.ERROR,
+            yield finding(
+                "count-mismatch",
+                f"the text says {said} tools and lists {len(tools)}",
+                place,
                 agent=agent.name,
-                text=f"the text says {said} tools and lists {len(tools)}",
-                places=(place,),
-                why="one of the two is out of date, and a reader can't tell which",
-                fix=f"correct the count to {len(tools)}, or add what is missing from the list",
+                one=len(tools),
             )
 
 
@@ -104,14 +97,8 @@ def _list_against_matrix(agent: Agent) -> Iterator[Finding]:
 
 
 def _disagree(agent: Agent, one: Entry, other: Entry | None, text: str, place: Place) -> Finding:
-    return Finding(
-        code="list-against-matrix",
-        weight=Weight.ERROR,
-        agent=agent.name,
-        text=text,
-        places=(one.place, other.place if other is not None else place),
-        why="whoever follows one place breaks the other",
-        fix="decide which is meant; `remit init` takes the narrower one",
+    return finding(
+        "list-against-matrix", text, one.place, other.place if other is not None else place, agent=agent.name
     )
 
 
@@ -127,14 +114,12 @@ def _all_tools(agent: Agent) -> Iterator[Finding]:
         ]
         if denied:
             names = list(dict.fromkeys(entry.tool for entry in denied))
-            yield Finding(
-                code="claims-everything",
-                weight=Weight.ERROR,
+            yield finding(
+                "claims-everything",
+                f"“{account.all_tools.text[:80]}”, but these are denied: {listing(names)}",
+                account.all_tools.place,
+                denied[0].place,
                 agent=agent.name,
-                text=f"“{account.all_tools.text[:80]}”, but these are denied: {_listing(names)}",
-                places=(account.all_tools.place, denied[0].place),
-                why="the sentence is wider than the table",
-                fix="say which tools the agent lacks",
             )
 
 
@@ -155,14 +140,12 @@ def _both_ways(agent: Agent) -> Iterator[Finding]:
             if account.closed and account.kind is Kind.MATRIX and other.place != entry.place:
                 continue  # a list against its matrix has been said already
             seen.add(key)
-            yield Finding(
-                code="allowed-and-prohibited",
-                weight=Weight.ERROR,
+            yield finding(
+                "allowed-and-prohibited",
+                f"`{entry.tool}` is granted in one place and prohibited in another",
+                other.place,
+                entry.place,
                 agent=agent.name,
-                text=f"`{entry.tool}` is granted in one place and prohibited in another",
-                places=(other.place, entry.place),
-                why="an agent that reads both can pick",
-                fix="remove one; `remit init` takes the prohibition",
             )
 
 
@@ -187,14 +170,12 @@ def _wider(agent: Agent, definition: Account, paper: Account, words: _Words = _D
     refused = {capability(entry.tool) for entry in paper.entries if entry.mark is Mark.NO} - kinds
     if definition.extent is Extent.EVERYTHING:
         if not kinds & CHANGES and not any(entry.mark is Mark.UNCLEAR for entry in paper.entries):
-            yield Finding(
-                code="definition-wider",
-                weight=Weight.ERROR,
+            yield finding(
+                "definition-wider",
+                "the document grants no tool that writes; the definition has no tool list, so it has every tool",
+                definition.place,
+                paper.place,
                 agent=agent.name,
-                text="the document grants no tool that writes; the definition has no tool list, so it has every tool",
-                places=(definition.place, paper.place),
-                why="the host gives an agent without a list everything",
-                fix="add the document's tools as `tools:` to the definition",
             )
         return
     extra = []
@@ -223,7 +204,7 @@ def _wider(agent: Agent, definition: Account, paper: Account, words: _Words = _D
             code=words.code,
             weight=Weight.ERROR if changes else lighter,
             agent=agent.name,
-            text=f"{words.who} grants {_listing(names)}; the document does not",
+            text=f"{words.who} grants {listing(names)}; the document does not",
             places=(extra[0].place, paper.place),
             why=words.why,
             fix=words.fix,
@@ -237,7 +218,9 @@ def _exactly(agent: Agent, definition: Account, paper: Account) -> Iterator[Find
     if not _is_comparable(definition, held, said) or paper.coarse:
         return
     extra = [e for key, e in held.items() if key not in said and capability(e.tool) not in _SMALL | {"mcp", "unknown"}]
-    missing = [e for key, e in said.items() if key not in held and capability(e.tool) not in _SMALL | {"mcp", "unknown"}]
+    missing = [
+        e for key, e in said.items() if key not in held and capability(e.tool) not in _SMALL | {"mcp", "unknown"}
+    ]
     kinds = {capability(e.tool) for e in said.values()}
     extra = [e for e in extra if capability(e.tool) in kinds or capability(e.tool) not in _MATTERS]
     if extra:
@@ -309,14 +292,12 @@ def _narrower(agent: Agent, definition: Account, paper: Account) -> Iterator[Fin
     ]
     if missing:
         names = list(dict.fromkeys(entry.tool for entry in missing))
-        yield Finding(
-            code="definition-narrower",
-            weight=Weight.NOTE,
+        yield finding(
+            "definition-narrower",
+            f"the document grants {listing(names)}; the definition lacks {'it' if len(names) == 1 else 'them'}",
+            missing[0].place,
+            definition.place,
             agent=agent.name,
-            text=f"the document grants {_listing(names)}; the definition lacks {'it' if len(names) == 1 else 'them'}",
-            places=(missing[0].place, definition.place),
-            why="nothing is too wide, but one of the two is out of date",
-            fix="add it to the definition if the agent needs it",
         )
 
 
@@ -330,7 +311,7 @@ def _read_only(agent: Agent) -> Iterator[Finding]:
         denied = {tool_key(entry.tool) for entry in account.entries if entry.mark is Mark.NO and entry.scope is None}
         if account.extent is Extent.EVERYTHING:
             open_to = {capability(e.tool) for e in account.entries if e.mark is not Mark.NO}
-            shell = "bash" in denied or "shell" in open_to and not any(map(can_write, account.allowed()))
+            shell = "bash" in denied or ("shell" in open_to and not any(map(can_write, account.allowed())))
             if shell and ("edit" in denied or "write" in denied):
                 continue
             if len(account.allowed()) > 2 and not any(map(can_write, account.allowed())):
@@ -342,7 +323,7 @@ def _read_only(agent: Agent) -> Iterator[Finding]:
                 continue
             names = list(dict.fromkeys(entry.tool for entry in writing))
             holds = "may use" if account.kind is Kind.POLICY else "holds"
-            what, place = f"{holds} {_listing(names)}", writing[0].place
+            what, place = f"{holds} {listing(names)}", writing[0].place
         held_back = "; only its plan mode holds it back" if account.gated else ""
         yield Finding(
             code="read-only-can-write",
@@ -368,14 +349,13 @@ def _moot_scope(agent: Agent) -> Iterator[Finding]:
         scoped = next((e for e in entries if capability(e.tool) == "write" and e.mark is Mark.SCOPED), None)
         if shell is not None and scoped is not None:
             limit = f" to {scoped.scope[:60]}" if scoped.scope else ""
-            yield Finding(
-                code="moot-scope",
-                weight=Weight.WARNING,
+            yield finding(
+                "moot-scope",
+                f"`{scoped.tool}` is limited{limit}, but `{shell.tool}` is not",
+                scoped.place,
+                shell.place,
                 agent=agent.name,
-                text=f"`{scoped.tool}` is limited{limit}, but `{shell.tool}` is not",
-                places=(scoped.place, shell.place),
-                why="the shell writes wherever the scope forbids",
-                fix=f"give `{shell.tool}` a scope too",
+                tool=shell.tool,
             )
             return
 
@@ -407,7 +387,7 @@ def _refused(agent: Agent, policy: Account, other: Account) -> Iterator[Finding]
             code="policy-narrower",
             weight=Weight.WARNING if paper else Weight.NOTE,
             agent=agent.name,
-            text=f"the {'document' if paper else 'definition'} grants {_listing(names)}; the policy denies every call",
+            text=f"the {'document' if paper else 'definition'} grants {listing(names)}; the policy denies every call",
             places=(refused[0][0].place, refused[0][1].place),
             why="whoever relies on the text is refused" if paper else "the host offers a tool that is always refused",
             fix="correct the text (`remit docs` writes it from the policy), or add a rule to `may`",
@@ -428,14 +408,13 @@ def _shadowed(agent: Agent) -> Iterator[Finding]:
                 and entry.scope not in ("ask", "by pattern")
                 and other is not None
             ):
-                yield Finding(
-                    code="shadowed-scope",
-                    weight=Weight.WARNING,
+                yield finding(
+                    "shadowed-scope",
+                    f"`{entry.tool}({entry.scope[:60]})` has no effect: the list grants `{other.tool}` whole",
+                    entry.place,
+                    other.place,
                     agent=agent.name,
-                    text=f"`{entry.tool}({entry.scope[:60]})` has no effect: the list grants `{other.tool}` whole",
-                    places=(entry.place, other.place),
-                    why="the scope reads like a limit and is none",
-                    fix=f"remove `{other.tool}`, or the entry with the scope",
+                    tool=other.tool,
                 )
                 break
 
@@ -448,14 +427,12 @@ def _dead(agent: Agent) -> Iterator[Finding]:
         held = {tool_key(tool) for tool in (*(entry.tool for entry in account.allowed()), *account.taken)}
         dead = [e for e in account.entries if e.mark is Mark.NO and e.scope is None and tool_key(e.tool) not in held]
         if dead:
-            yield Finding(
-                code="dead-prohibition",
-                weight=Weight.NOTE,
+            yield finding(
+                "dead-prohibition",
+                f"prohibits {listing([entry.tool for entry in dead])}, which its tool list does not grant",
+                dead[0].place,
+                account.place,
                 agent=agent.name,
-                text=f"prohibits {_listing([entry.tool for entry in dead])}, which its tool list does not grant",
-                places=(dead[0].place, account.place),
-                why="with a closed list it changes nothing",
-                fix="keep it as a promise for later, or remove it",
             )
 
 
@@ -480,24 +457,16 @@ def _no_list(agent: Agent) -> Iterator[Finding]:
         if account.kind is not Kind.DEFINITION or limited:
             continue
         if account.extent is Extent.EVERYTHING and not account.entries:
-            yield Finding(
-                code="no-tool-list",
-                weight=Weight.WARNING,
+            yield finding(
+                "no-tool-list",
+                "has no tool list, so the host gives it every tool",
+                account.place,
                 agent=agent.name,
-                text="has no tool list, so the host gives it every tool",
-                places=(account.place,),
-                why=f"it can write, run commands and reach the network: {_NO_SCOPE}",
-                fix="list its tools in the definition, or let `remit init` propose a policy",
+                _NO_SCOPE=_NO_SCOPE,
             )
         elif account.extent is Extent.UNCLEAR:
-            yield Finding(
-                code="unclear-tools",
-                weight=Weight.WARNING,
-                agent=agent.name,
-                text="its tool list can't be read with certainty",
-                places=(account.place,),
-                why="the host may read it otherwise, up to granting every tool",
-                fix="write `tools:` as a list of names",
+            yield finding(
+                "unclear-tools", "its tool list can't be read with certainty", account.place, agent=agent.name
             )
 
 
@@ -512,14 +481,12 @@ def _twice(agent: Agent) -> Iterator[Finding]:
             if {tool_key(e.tool) for e in first.allowed()} != {
                 tool_key(e.tool) for e in other.allowed()
             } or first.extent != other.extent:
-                yield Finding(
-                    code="defined-twice",
-                    weight=Weight.WARNING,
+                yield finding(
+                    "defined-twice",
+                    "is defined twice for one host, with different tools",
+                    first.place,
+                    other.place,
                     agent=agent.name,
-                    text="is defined twice for one host, with different tools",
-                    places=(first.place, other.place),
-                    why="which definition the host uses depends on where a session starts",
-                    fix="keep one",
                 )
                 break
 
@@ -527,14 +494,11 @@ def _twice(agent: Agent) -> Iterator[Finding]:
 def _broken(agent: Agent) -> Iterator[Finding]:
     for account in agent.accounts:
         if account.recovered:
-            yield Finding(
-                code="invalid-front-matter",
-                weight=Weight.NOTE,
+            yield finding(
+                "invalid-front-matter",
+                f"its front matter is not valid YAML ({_brief(account.recovered)}); it was read line by line",
+                account.place,
                 agent=agent.name,
-                text=f"its front matter is not valid YAML ({_brief(account.recovered)}); it was read line by line",
-                places=(account.place,),
-                why="hosts differ in what they make of it",
-                fix="quote the description: a colon in it is the usual cause",
             )
 
 
@@ -560,13 +524,9 @@ def risky_pairs(agents: Sequence[Agent]) -> Iterator[Finding]:
                 break
     if found:
         names = [name for name, _ in found]
-        yield Finding(
-            code="write-and-network",
-            weight=Weight.NOTE,
-            agent=None,
-            text=f"{len(names)} {'agent' if len(names) == 1 else 'agents'} that can write and reach the network: "
-            + _listing(names),
-            places=tuple(place for _, place in found[:6]),
-            why="a hostile page can make such an agent change files, and it can send away what it reads",
-            fix="split the two, or limit the network tool to hosts (`url:`)",
+        yield finding(
+            "write-and-network",
+            f"{len(names)} {'agent' if len(names) == 1 else 'agents'} that can write and reach the network: "
+            + listing(names),
+            *tuple(place for _, place in found[:6]),
         )

@@ -44,7 +44,8 @@ def count_findings(counts: Sequence[Count], inventory: Inventory, pages: frozens
         if best.case == "listed":
             text = f"the text counts {said} {kind}, and {best.real} are listed below it"
         else:
-            text = f"the text speaks of {said} {kind}; `{best.folder or '.'}` {'defines' if kind == 'agents' else 'has'} {best.real}"
+            has = "defines" if kind == "agents" else "has"
+            text = f"the text speaks of {said} {kind}; `{best.folder or '.'}` {has} {best.real}"
         things = inventory.things.get(kind, ()) if best.case != "listed" else ()
         seen = [Place(one.file, 1) for one in things if one.path.startswith(best.folder)]
         places = [place for place, _ in cases][:_MOST]
@@ -56,7 +57,10 @@ def is_past_page(path: str) -> bool:
     *folders, name = path.lower().split("/")
     stem = [word for word in re.split(r"[^a-z]+", name.partition(".")[0]) if word]
     said = {*stem[-1:], *(word for folder in folders for word in folder.split("-"))}
-    return not words("past_pages", "").isdisjoint(said) or re.search(r"\d{4}-\d\d|changelog|migration|demo|^adr", name) is not None
+    return (
+        not words("past_pages", "").isdisjoint(said)
+        or re.search(r"\d{4}-\d\d|changelog|migration|demo|^adr", name) is not None
+    )
 
 
 def _is_some(count: Count) -> bool:
@@ -86,7 +90,7 @@ def _against(count: Count, inventory: Inventory, *, several: bool, own: bool) ->
         sure = count.form is Form.TREE or _is_near(count.said, sizes, 0.5)
         return _wrong(count, sizes, inventory, case, named[0]) if sure else None
     scope = _scope(count, inventory)
-    if own or scope is None or any("/" in one for one in count.folders):
+    if own or scope is None or count.form is Form.TREE or any("/" in one for one in count.folders):
         return None
     sizes = inventory.sizes(count.kind, scope)
     folder, most = inventory.whole(count.kind, scope)
@@ -133,7 +137,9 @@ def _is_near(said: int, sizes: frozenset[int], share: float) -> bool:
     return max(sizes) > 3 and any(abs(said - size) <= share * size for size in sizes)
 
 
-def _wrong(count: Count, sizes: frozenset[int], inventory: Inventory, case: str, scope: str, real: int = 0) -> _Wrong | None:
+def _wrong(
+    count: Count, sizes: frozenset[int], inventory: Inventory, case: str, scope: str, real: int = 0
+) -> _Wrong | None:
     right = set(sizes)
     if count.kind == "agents":
         leads = inventory.leads(scope)

@@ -9,9 +9,10 @@ from collections.abc import Iterator, Sequence
 from remit.scan.claims import claims_all_tools
 from remit.scan.counts import NUMBERS
 from remit.scan.files import Text
+from remit.scan.lint.finding import finding
 from remit.scan.lint.reviews import review_of, reviews_of
 from remit.scan.markdown import Document, Table, read_markdown
-from remit.scan.model import Account, Entry, Extent, Finding, Kind, Mark, Place, Weight
+from remit.scan.model import Account, Entry, Extent, Finding, Kind, Mark, Place
 from remit.scan.names import Names, key_of
 from remit.scan.records import Record, declared, enums
 from remit.scan.vocabulary import bare, is_heading, is_tool_name, tokens, tool_key, without_emoji
@@ -44,14 +45,10 @@ def document_findings(
         return
     tools = _tools_of_tables(text, document)
     if text.repaired:
-        yield Finding(
-            code="mojibake",
-            weight=Weight.NOTE,
-            agent=None,
-            text=f"characters were decoded with the wrong table in {text.repaired} places; they are read as meant",
-            places=(Place(text.path, 1),),
-            why="a mark that can't be read is a rule that nobody follows",
-            fix="save the file as UTF-8 again, from a good copy",
+        yield finding(
+            "mojibake",
+            f"characters were decoded with the wrong table in {text.repaired} places; they are read as meant",
+            Place(text.path, 1),
         )
     yield from _statistics(text, document, accounts, tools)
     yield from _agent_count(text, document, accounts)
@@ -121,26 +118,22 @@ def _statistics(
         ):
             added = sum(int(number[1]) for _, number, _ in counts if number)
             if tools and added != total:
-                yield Finding(
-                    code="counts-do-not-add-up",
-                    weight=Weight.WARNING,
-                    agent=None,
-                    text=f"the counts of this table add up to {added}; the tables list {total} tools",
-                    places=(Place(text.path, table.head.line), next(iter(tools.values()))),
-                    why="some tools are classified twice or not at all",
-                    fix="count again from the tables (`remit docs` writes such a table)",
+                yield finding(
+                    "counts-do-not-add-up",
+                    f"the counts of this table add up to {added}; the tables list {total} tools",
+                    Place(text.path, table.head.line),
+                    next(iter(tools.values())),
                 )
 
 
 def _miscount(name: str, said: int, real: int, place: Place, other: Place | None) -> Finding:
-    return Finding(
-        code="count-mismatch",
-        weight=Weight.ERROR,
+    return finding(
+        "count-mismatch/miscount",
+        f"the statistics say {said} tools, the tables grant {real}",
+        place,
+        *([other] if other is not None else []),
         agent=name,
-        text=f"the statistics say {said} tools, the tables grant {real}",
-        places=(place, *([other] if other is not None else [])),
-        why="one of the two is out of date, and a reader can't tell which",
-        fix=f"correct the count to {real}, or the tables",
+        real=real,
     )
 
 
@@ -159,14 +152,10 @@ def _percentages(text: Text, table: Table, known: Sequence[tuple[str, int, objec
     if len(off) > len(known) / 2:
         row, said, percent_said = off[0]
         implied = round(100 * said / percent_said)
-        yield Finding(
-            code="percentages-off",
-            weight=Weight.WARNING,
-            agent=None,
-            text=f"{said} of {total} tools is not {percent_said:g} %; that implies about {implied} tools",
-            places=(Place(text.path, row.line),),
-            why="the number of tools has changed since they were written",
-            fix="count again from the tables",
+        yield finding(
+            "percentages-off",
+            f"{said} of {total} tools is not {percent_said:g} %; that implies about {implied} tools",
+            Place(text.path, row.line),
         )
 
 
@@ -177,14 +166,10 @@ def _left_out(
     rest = {key: len(tools) for key, tools in granted.items() if tools and key not in named}
     if rest and len(rest) < len(granted):
         shown = ", ".join(f"`{key}` ({count})" for key, count in sorted(rest.items())[:6])
-        yield Finding(
-            code="count-mismatch",
-            weight=Weight.WARNING,
-            agent=None,
-            text=f"the statistics leave out callers that the tables name: {shown}",
-            places=(Place(text.path, table.head.line),),
-            why="whoever reads the statistics takes them for complete",
-            fix="add a row for each of them",
+        yield finding(
+            "count-mismatch/left-out",
+            f"the statistics leave out callers that the tables name: {shown}",
+            Place(text.path, table.head.line),
         )
 
 
@@ -198,14 +183,11 @@ def _claims(text: Text, document: Document, granted: dict[str, set[str]], total:
             name = names.resolve(bare(row.cells[0])) or _ends_with(bare(row.cells[0]), granted)
             claim = next((cell for cell in row.cells[1:] if claims_all_tools(bare(cell))), None)
             if claim is not None and name is not None and len(granted[name]) < total:
-                yield Finding(
-                    code="claims-everything",
-                    weight=Weight.ERROR,
+                yield finding(
+                    "claims-everything/claims",
+                    f"“{bare(claim)[:80]}”, but the tables grant {len(granted[name])} of {total} tools",
+                    Place(text.path, row.line),
                     agent=bare(row.cells[0]),
-                    text=f"“{bare(claim)[:80]}”, but the tables grant {len(granted[name])} of {total} tools",
-                    places=(Place(text.path, row.line),),
-                    why="the sentence is wider than the table",
-                    fix="say which tools it has",
                 )
 
 
@@ -224,14 +206,12 @@ def _totals(text: Text, document: Document, total: int, tools: dict[str, Place])
             if tools and said != total and said not in seen:
                 seen.add(said)
                 line = block.line + block.text.count("\n", 0, match.start())
-                yield Finding(
-                    code="count-mismatch",
-                    weight=Weight.WARNING,
-                    agent=None,
-                    text=f"an example counts {said} tools; the tables list {total}",
-                    places=(Place(text.path, line), next(iter(tools.values()))),
-                    why="people take examples for facts",
-                    fix=f"correct the example to {total}, or the tables",
+                yield finding(
+                    "count-mismatch/totals",
+                    f"an example counts {said} tools; the tables list {total}",
+                    Place(text.path, line),
+                    next(iter(tools.values())),
+                    total=total,
                 )
 
 
@@ -244,14 +224,11 @@ def _agent_count(text: Text, document: Document, accounts: Sequence[Account]) ->
         if match:
             said = NUMBERS.get(match[1].lower()) or int(match[1])
             if said != len(agents):
-                yield Finding(
-                    code="count-mismatch",
-                    weight=Weight.ERROR,
-                    agent=None,
-                    text=f"the text speaks of all {said} agents; the matrix has {len(agents)}",
-                    places=(Place(text.path, line.line), next(a.place for a in accounts if a.kind is Kind.MATRIX)),
-                    why="an agent without a line has no limit on paper",
-                    fix="add the missing agent, or correct the count",
+                yield finding(
+                    "count-mismatch/agent-count",
+                    f"the text speaks of all {said} agents; the matrix has {len(agents)}",
+                    Place(text.path, line.line),
+                    next(a.place for a in accounts if a.kind is Kind.MATRIX),
                 )
             return
 
@@ -266,28 +243,23 @@ def _undefined(text: Text) -> Iterator[Finding]:
         earlier = next((e for e in declared_here if e.name == one.name and e.place < one.place), None)
         if earlier is not None and set(earlier.members) - set(one.members):
             lost = sorted(set(earlier.members) - set(one.members))
-            yield Finding(
-                code="definitions-differ",
-                weight=Weight.WARNING,
-                agent=None,
-                text=f"`{one.name}` is declared twice; the second lacks {', '.join(f'`{name}`' for name in lost)}",
-                places=(earlier.place, one.place),
-                why="which one holds is unclear",
-                fix="keep one declaration",
+            yield finding(
+                "definitions-differ",
+                f"`{one.name}` is declared twice; the second lacks {', '.join(f'`{name}`' for name in lost)}",
+                earlier.place,
+                one.place,
             )
     seen: set[tuple[str, str]] = set()
     for name, member, place in uses:
         if name in members and member not in members[name] and (name, member) not in seen:
             seen.add((name, member))
             count = sum((name, member) == use[:2] for use in uses)
-            yield Finding(
-                code="undefined-name",
-                weight=Weight.ERROR,
-                agent=None,
-                text=f"`{name}.{member}` is used {count} {'time' if count == 1 else 'times'} and never declared",
-                places=(place, places[name]),
-                why="a grant to a name that nobody has is lost, or given to whoever takes the name",
-                fix=f"declare it in `{name}`, or use one of its members",
+            yield finding(
+                "undefined-name/undefined",
+                f"`{name}.{member}` is used {count} {'time' if count == 1 else 'times'} and never declared",
+                place,
+                places[name],
+                name=name,
             )
 
 
@@ -313,28 +285,20 @@ def _examples(text: Text, accounts: Sequence[Account], tools: dict[str, Place]) 
                 missing.setdefault(entry.tool, entry.place)
             elif agent is not None and key not in table.get(key_of(agent), {}) and (agent, key) not in seen:
                 seen.add((agent, key))
-                yield Finding(
-                    code="example-against-table",
-                    weight=Weight.WARNING,
+                yield finding(
+                    "example-against-table",
+                    f"an example grants `{entry.tool}`; the table does not",
+                    entry.place,
+                    rows[key],
                     agent=example.agent,
-                    text=f"an example grants `{entry.tool}`; the table does not",
-                    places=(entry.place, rows[key]),
-                    why="people copy examples",
-                    fix="bring the example in line with the table",
                 )
     names = [name for name in missing if not _INVENTED.match(name)]
     if names:
         listed = ", ".join(f"`{name}`" for name in names[:6]) + (
             f" and {len(names) - 6} more" if len(names) > 6 else ""
         )
-        yield Finding(
-            code="undefined-name",
-            weight=Weight.WARNING,
-            agent=None,
-            text=f"in examples and in no table: {listed}",
-            places=tuple(missing[name] for name in names[:6]),
-            why="nobody can say who may use them",
-            fix="add them to a table, or correct the examples",
+        yield finding(
+            "undefined-name", f"in examples and in no table: {listed}", *tuple(missing[name] for name in names[:6])
         )
 
 
@@ -348,25 +312,20 @@ def _prohibitions(text: Text, accounts: Sequence[Account]) -> Iterator[Finding]:
         if account.kind is not Kind.MATRIX or account.closed or account.extent is not Extent.UNCLEAR:
             continue
         if names.resolve(account.agent) is None:
-            yield Finding(
-                code="undefined-name",
-                weight=Weight.WARNING,
+            yield finding(
+                "undefined-name/prohibitions",
+                f"`{account.agent}` is prohibited something and is no agent of the other tables",
+                account.place,
+                granting[0].place,
                 agent=account.agent,
-                text=f"`{account.agent}` is prohibited something and is no agent of the other tables",
-                places=(account.place, granting[0].place),
-                why="a prohibition that names nobody binds nobody",
-                fix="name each agent that is meant",
             )
         for entry in account.entries:
             if entry.tool != "*" and tool_key(entry.tool) not in known and not is_tool_name(entry.tool):
-                yield Finding(
-                    code="prohibits-nothing",
-                    weight=Weight.WARNING,
+                yield finding(
+                    "prohibits-nothing",
+                    f"prohibits `{entry.tool}`, which is no tool that anybody has here",
+                    entry.place,
                     agent=account.agent,
-                    text=f"prohibits `{entry.tool}`, which is no tool that anybody has here",
-                    places=(entry.place,),
-                    why="the prohibition holds nothing back: the same can be done with a shell",
-                    fix="name the tools or commands that are meant",
                 )
 
 
@@ -375,14 +334,10 @@ def _empty_cells(text: Text, document: Document) -> Iterator[Finding]:
         filled = sum(bool(tokens(row.cells[who])) for row in table.rows)
         for row in table.rows:
             if filled and not tokens(row.cells[who]):
-                yield Finding(
-                    code="nobody-named",
-                    weight=Weight.WARNING,
-                    agent=None,
-                    text=f"`{bare(row.cells[tool])}` has an empty cell for who may use it",
-                    places=(Place(text.path, row.line),),
-                    why="nobody, or everybody? A program with a default may read it as everybody",
-                    fix="write `none`, or who may",
+                yield finding(
+                    "nobody-named",
+                    f"`{bare(row.cells[tool])}` has an empty cell for who may use it",
+                    Place(text.path, row.line),
                 )
 
 
@@ -395,14 +350,11 @@ def _rows_twice(text: Text, document: Document) -> Iterator[Finding]:
             callers = {key_of(bare(caller)) for caller in tokens(row.cells[who])}
             before = seen.setdefault(key, (callers, place))
             if before[0] != callers:
-                yield Finding(
-                    code="tables-differ",
-                    weight=Weight.ERROR,
-                    agent=None,
-                    text=f"two tables say differently who may use `{bare(row.cells[tool])}`",
-                    places=(before[1], place),
-                    why="whoever follows one table breaks the other",
-                    fix="keep one row for a tool",
+                yield finding(
+                    "tables-differ",
+                    f"two tables say differently who may use `{bare(row.cells[tool])}`",
+                    before[1],
+                    place,
                 )
 
 
@@ -419,14 +371,10 @@ def _only(text: Text, document: Document) -> Iterator[Finding]:
                 said = next((c for k in (1, 2, 3) for c in callers if key_of(c) == "-".join(words[-k:])), None)
                 if said is not None:
                     others = ", ".join(f"`{caller}`" for caller in callers if caller != said)
-                    yield Finding(
-                        code="only-and-more",
-                        weight=Weight.WARNING,
-                        agent=None,
-                        text=f"`{bare(row.cells[tool])}`: “{match[0].strip()}”, and its row names {others} too",
-                        places=(Place(text.path, row.line),),
-                        why="a program follows the list, a person the sentence",
-                        fix="correct one of the two",
+                    yield finding(
+                        "only-and-more",
+                        f"`{bare(row.cells[tool])}`: “{match[0].strip()}”, and its row names {others} too",
+                        Place(text.path, row.line),
                     )
 
 
@@ -451,14 +399,11 @@ def _classes(text: Text, document: Document) -> Iterator[Finding]:
                 place = Place(text.path, row.line)
                 before = seen.setdefault(tool_key(name), (label, place))
                 if before[0] != label and re.fullmatch(r"[\w./-]+", name):
-                    yield Finding(
-                        code="classified-differently",
-                        weight=Weight.ERROR,
-                        agent=None,
-                        text=f"`{name}` is “{before[0]}” in one table and “{label}” in another",
-                        places=(before[1], place),
-                        why="what applies to a class applies to it, or not",
-                        fix="put it into one class",
+                    yield finding(
+                        "classified-differently/classes",
+                        f"`{name}` is “{before[0]}” in one table and “{label}” in another",
+                        before[1],
+                        place,
                     )
 
 
@@ -487,14 +432,11 @@ def _tiers(text: Text, document: Document) -> Iterator[Finding]:
                 continue
             before = seen.setdefault(action, (name, place))
             if before[0] != name:
-                yield Finding(
-                    code="classified-differently",
-                    weight=Weight.ERROR,
-                    agent=None,
-                    text=f"“{action}” stands under tier {before[0]} and under tier {name}",
-                    places=(before[1], place),
-                    why="what applies to a tier applies to it, or not",
-                    fix="say in which tier it is, and for whom",
+                yield finding(
+                    "classified-differently",
+                    f"“{action}” stands under tier {before[0]} and under tier {name}",
+                    before[1],
+                    place,
                 )
 
 
@@ -507,14 +449,11 @@ def _patterns(text: Text, document: Document) -> Iterator[Finding]:
         folder, _, last = glob[1].rpartition("/")
         stem = re.escape(folder).replace("\\-", "-")
         if regex[1].startswith((f"{stem}/.*", f"^{stem}/.*", f"{folder}/.*")) and last.startswith("*."):
-            yield Finding(
-                code="patterns-differ",
-                weight=Weight.WARNING,
-                agent=None,
-                text=f"`{glob[1]}` is one folder deep; `{regex[1][:60]}` admits any depth, and `..`",
-                places=(Place(text.path, line.line),),
-                why="a program follows the expression: more passes than the text says",
-                fix=f"write `[^/]*` for `.*`, and begin with `^`; in a policy `path: {glob[1]}` says it",
+            yield finding(
+                "patterns-differ",
+                f"`{glob[1]}` is one folder deep; `{regex[1][:60]}` admits any depth, and `..`",
+                Place(text.path, line.line),
+                one=glob[1],
             )
 
 
@@ -528,14 +467,11 @@ def _scopes(accounts: Sequence[Account]) -> Iterator[Finding]:
         own = {key_of(account.agent), key_of(names.resolve(account.agent) or account.agent)}
         for entry in account.entries:
             if entry.mark is Mark.SCOPED and not any((key, tool_key(entry.tool)) in given for key in own):
-                yield Finding(
-                    code="scope-not-given",
-                    weight=Weight.WARNING,
+                yield finding(
+                    "scope-not-given",
+                    f"`{entry.tool}` is marked as limited, and this document does not say to what",
+                    entry.place,
                     agent=account.agent,
-                    text=f"`{entry.tool}` is marked as limited, and this document does not say to what",
-                    places=(entry.place,),
-                    why="everyone reads their own limit into it",
-                    fix="write the limit beside the mark: paths, commands, hosts",
                 )
 
 
@@ -544,26 +480,17 @@ def _record(text: Text, record: Record, today: datetime.date) -> Iterator[Findin
         return Place(text.path, record.lines.get(key, record.line))
 
     if record.flattened:
-        yield Finding(
-            code="record-flattened",
-            weight=Weight.ERROR,
+        yield finding(
+            "record-flattened",
+            "`permissions:` is empty: the keys below it have lost their indentation",
+            place("permissions"),
             agent=record.agent,
-            text="`permissions:` is empty: the keys below it have lost their indentation",
-            places=(place("permissions"),),
-            why="a program that reads the record finds no permissions and no prohibitions",
-            fix="indent the keys below `permissions:`",
         )
     for key, value in record.values.items():
         for item in value if isinstance(value, list) else ():
             if isinstance(item, str) and _PLACEHOLDER.match(item):
-                yield Finding(
-                    code="placeholder",
-                    weight=Weight.WARNING,
-                    agent=record.agent,
-                    text=f"`{key}` holds the words “{item[:60]}”, not names",
-                    places=(place(key),),
-                    why="a program takes them for one name",
-                    fix="write the names",
+                yield finding(
+                    "placeholder", f"`{key}` holds the words “{item[:60]}”, not names", place(key), agent=record.agent
                 )
     allowed = record.values.get("tools_allowed")
     forbidden = record.values.get("tools_forbidden")
@@ -573,13 +500,10 @@ def _record(text: Text, record: Record, today: datetime.date) -> Iterator[Findin
         and forbidden
         and not set(map(str, allowed)) & set(map(str, forbidden))
     ):
-        yield Finding(
-            code="dead-prohibition",
-            weight=Weight.NOTE,
+        yield finding(
+            "dead-prohibition/record",
+            "`tools_forbidden` names nothing that `tools_allowed` grants",
+            place("tools_forbidden"),
             agent=record.agent,
-            text="`tools_forbidden` names nothing that `tools_allowed` grants",
-            places=(place("tools_forbidden"),),
-            why="with a closed list it changes nothing; it only matters where a grant adds tools",
-            fix="keep it as a promise for later grants, or remove it",
         )
     yield from review_of(record, place("last_reviewed"), today)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from remit.scan.model import Agent, Finding, Kind, Place, Weight
+from remit.scan.lint.finding import finding
+from remit.scan.model import Agent, Finding, Kind, Place
 
 
 def policy_findings(agents: Sequence[Agent]) -> Iterator[Finding]:
@@ -13,14 +14,12 @@ def policy_findings(agents: Sequence[Agent]) -> Iterator[Finding]:
         kinds = {account.kind: account for account in reversed(agent.accounts)}
         if Kind.POLICY in kinds or Kind.DEFINITION not in kinds:
             continue
-        yield Finding(
-            code="agent-without-rules",
-            weight=Weight.WARNING,
+        yield finding(
+            "agent-without-rules",
+            "has a definition, and the policy has no such agent",
+            kinds[Kind.DEFINITION].place,
+            _policy_place(agents),
             agent=agent.name,
-            text="has a definition, and the policy has no such agent",
-            places=(kinds[Kind.DEFINITION].place, _policy_place(agents)),
-            why="a host starts it, and every call of it is denied",
-            fix="add it under `agents:`, or remove the definition",
         )
 
 

@@ -7,8 +7,9 @@ import re
 from collections.abc import Iterator
 
 from remit.scan.files import Text
+from remit.scan.lint.finding import finding
 from remit.scan.markdown import Document
-from remit.scan.model import Finding, Place, Weight
+from remit.scan.model import Finding, Place
 from remit.scan.records import Record
 
 OVERDUE = 100
@@ -33,24 +34,15 @@ def reviews_of(text: Text, document: Document, today: datetime.date) -> Iterator
     last = found["last"]
     changed = _end_of(last[0]["date"]) if last is not None else None
     if due is not None and changed is not None and last is not None and due < changed:
-        yield Finding(
-            code="dates-contradict",
-            weight=Weight.ERROR,
-            agent=None,
-            text=f"the next review ({after[0]['date']}) is before the last change ({last[0]['date']})",
-            places=(place, Place(text.path, last[1].line)),
-            why="nobody will look at it again",
-            fix="set the next review after the last change",
+        yield finding(
+            "dates-contradict",
+            f"the next review ({after[0]['date']}) is before the last change ({last[0]['date']})",
+            place,
+            Place(text.path, last[1].line),
         )
     elif due is not None and due < today:
-        yield Finding(
-            code="review-overdue",
-            weight=Weight.WARNING,
-            agent=None,
-            text=f"its review was due {after[0]['date']}, {(today - due).days} days ago",
-            places=(place,),
-            why="permissions that nobody looks at grow stale",
-            fix="review it and set the next date; `remit review` keeps watch over a policy's",
+        yield finding(
+            "review-overdue/reviews-of", f"its review was due {after[0]['date']}, {(today - due).days} days ago", place
         )
 
 
@@ -78,12 +70,4 @@ def review_of(record: Record, place: Place, today: datetime.date) -> Iterator[Fi
         return
     age = (today - reviewed).days
     if age > OVERDUE:
-        yield Finding(
-            code="review-overdue",
-            weight=Weight.WARNING,
-            agent=record.agent,
-            text=f"last reviewed {age} days ago ({reviewed})",
-            places=(place,),
-            why="permissions that nobody looks at grow stale",
-            fix="review it, and let `remit review` keep watch",
-        )
+        yield finding("review-overdue", f"last reviewed {age} days ago ({reviewed})", place, agent=record.agent)

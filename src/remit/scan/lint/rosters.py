@@ -61,7 +61,7 @@ def roster_findings(
     for names, places in silent.items():
         shown = listing([team.every[key].agent for key in names], _MOST)
         many = len({place.file for place in places})
-        text = f"{'lists' if many == 1 else f'{many} documents list'} the agents; not {shown}"
+        text = f"{'a document lists' if many == 1 else f'{many} documents list'} the agents; not {shown}"
         seen = [team.every[key].place for key in names[:_MOST]]
         them = "it" if len(names) == 1 else "them"
         yield finding("no-section/listed", text, *places[: 2 * _MOST], *seen, file=places[0].file, them=them)
@@ -71,7 +71,7 @@ def roster_findings(
 
 
 def _is_used(mention: Mention, page: Page, team: Team) -> bool:
-    """Whether a text means an agent of this team by a name: a definition does, or a page that names others in that way."""
+    """Whether a text means an agent of this team by a name: a definition, or a page that names others so."""
     others = {team.resolve(one.name) for one in page.mentions if one.form == mention.form} - {None}
     if mention.form == "hand-over":
         return len(team.every) >= 3 and (page.own or len(others) >= 2)
@@ -87,7 +87,7 @@ _GROUPS = re.compile(r"[-_](?:teams?|bot|org|users?|ai|io|js|group|owners?)$")
 def _lost(page: Page, team: Team, exists: Callable[[str, str], bool]) -> Iterator[Finding]:
     """Paths of definitions that lead nowhere."""
     named = list(dict.fromkeys(one.name for one in page.mentions if one.form == "file"))
-    there = {path for path in named[:_MOST * 20] if exists(path, page.path)}
+    there = {path for path in named[: _MOST * 20] if exists(path, page.path)}
     lost: dict[str, list[str]] = {}
     for path in named[: _MOST * 20]:
         folder, _, name = path.rpartition("/")
@@ -142,7 +142,7 @@ def _left_out(page: Page, rosters: Sequence[Roster], team: Team) -> tuple[tuple[
         for key in absent
         if not any(f"-{'-'.join(parts_of_text(name))}-" in page.spoken for name in team.every[key].names)
         and key not in own_names()
-        and not f"-{key}-" in page.spoken
+        and f"-{key}-" not in page.spoken
         and not is_lead(key)
     ]
     return (tuple(missing), titled[0].place) if missing else None
@@ -164,7 +164,7 @@ def _unknown(page: Page, rosters: Sequence[Roster], team: Team) -> Iterator[Find
         if wrong:
             yield finding(
                 "undefined-name/listed",
-                f"{listing([name for name, _ in wrong], _MOST)} {'stands' if len(wrong) == 1 else 'stand'} among the agents and {'has' if len(wrong) == 1 else 'have'} no definition",
+                f"among the agents, without a definition: {listing([name for name, _ in wrong], _MOST)}",
                 *(Place(page.path, line) for _, line in wrong[:_MOST]),
                 agent=wrong[0][0] if len(wrong) == 1 else None,
                 weight=Weight.NOTE if roster.form == "list" and len(right) < 5 else None,

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from remit.scan.files import Text
-from remit.scan.model import Account, Entry, Extent, Finding, Kind, Mark, Place, Weight
+from remit.scan.lint.finding import finding
+from remit.scan.model import Account, Entry, Extent, Finding, Kind, Mark, Place
 from remit.scan.settings import EVERYBODY
 from remit.scan.vocabulary import capability
 
@@ -24,14 +25,10 @@ def settings_findings(accounts: Sequence[Account]) -> Iterator[Finding]:
             None,
         )
         if account.extent is Extent.EVERYTHING or wide is not None:
-            yield Finding(
-                code="settings-allow-everything",
-                weight=Weight.WARNING,
-                agent=None,
-                text=f"{account.host} runs `{wide.tool if wide else 'every tool'}` without asking, for every agent",
-                places=(wide.place if wide else account.place,),
-                why="whatever else a document says, any command runs",
-                fix="allow named commands, or let Remit decide each call",
+            yield finding(
+                "settings-allow-everything",
+                f"{account.host} runs `{wide.tool if wide else 'every tool'}` without asking, for every agent",
+                wide.place if wide else account.place,
             )
         if wide is not None:
             yield from _moot(account, wide)
@@ -41,25 +38,15 @@ def _moot(account: Account, shell: Entry) -> Iterator[Finding]:
     files = [e for e in account.entries if e.mark is Mark.NO and e.scope and capability(e.tool) in ("read", "write")]
     if files:
         first = files[0]
-        yield Finding(
-            code="moot-scope",
-            weight=Weight.WARNING,
-            agent=None,
-            text=f"`{first.tool}({first.scope})` is denied, but `{shell.tool}` is allowed without a scope",
-            places=(first.place, shell.place),
-            why="a command reads and writes the same files",
-            fix=f"allow named commands instead of `{shell.tool}`",
+        yield finding(
+            "moot-scope/moot",
+            f"`{first.tool}({first.scope})` is denied, but `{shell.tool}` is allowed without a scope",
+            first.place,
+            shell.place,
+            tool=shell.tool,
         )
 
 
 def unreadable(text: Text, why: str) -> Finding:
     """A settings file that can't be parsed."""
-    return Finding(
-        code="unreadable-settings",
-        weight=Weight.WARNING,
-        agent=None,
-        text=f"can't be read: {why[:120]}",
-        places=(Place(text.path, 1),),
-        why="the host may ignore the whole file, its prohibitions too",
-        fix="correct it",
-    )
+    return finding("unreadable-settings", f"can't be read: {why[:120]}", Place(text.path, 1))

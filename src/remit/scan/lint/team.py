@@ -6,8 +6,9 @@ import re
 import unicodedata
 from collections.abc import Iterator, Sequence
 
-from remit.scan.model import Account, Agent, Extent, Finding, Kind, Mark, Place, Weight
-from remit.scan.names import Names, key_of, parts_of, short_names
+from remit.scan.lint.finding import finding
+from remit.scan.model import Agent, Extent, Finding, Kind, Mark, Place, Weight
+from remit.scan.names import key_of, short_names
 from remit.scan.vocabulary import can_write, tool_key, words
 
 _PAPER = (Kind.MATRIX, Kind.SECTION)
@@ -88,14 +89,12 @@ def _look_alikes(agents: Sequence[Agent]) -> Iterator[Finding]:
 
 
 def _alike(one: Agent, other: Agent, how: str) -> Finding:
-    return Finding(
-        code="look-alike-names",
-        weight=Weight.WARNING,
+    return finding(
+        "look-alike-names",
+        f"`{one.name}` and `{other.name}` {how}",
+        one.accounts[0].place,
+        other.accounts[0].place,
         agent=one.name,
-        text=f"`{one.name}` and `{other.name}` {how}",
-        places=(one.accounts[0].place, other.accounts[0].place),
-        why="a rule for one is easily read as a rule for the other",
-        fix="if they are one agent, spell it one way",
     )
 
 
@@ -125,14 +124,13 @@ def _hand_overs(agents: Sequence[Agent], loose: set[str]) -> Iterator[Finding]:
                     continue
                 near = _near(key_of(name), known)
                 hint = f"; `{near}` is defined" if near else ""
-                yield Finding(
-                    code="undefined-name",
-                    weight=Weight.WARNING,
+                yield finding(
+                    "undefined-name/hand-overs",
+                    f"hands work to `{name}`, which is defined nowhere here{hint}",
+                    *((place, account.place) if place != account.place else (place,)),
                     agent=agent.name,
-                    text=f"hands work to `{name}`, which is defined nowhere here{hint}",
-                    places=(place, account.place) if place != account.place else (place,),
-                    why="the work goes nowhere, or to whoever takes the name",
-                    fix=f"name an agent that exists{f', such as `{near}`' if near else ''}, or define `{name}`",
+                    one=f", such as `{near}`" if near else "",
+                    name=name,
                 )
 
 
@@ -178,14 +176,11 @@ def _holds_writing(agent: Agent) -> bool:
 
 
 def _reaches(agent: Agent, other: Agent, no: str, yes: str, places: tuple[Place, ...]) -> Finding:
-    return Finding(
-        code="delegation-reaches",
-        weight=Weight.WARNING,
+    return finding(
+        "delegation-reaches",
+        f"{no} and hands work to `{other.name}`, which {yes}",
+        *tuple(dict.fromkeys(places)),
         agent=agent.name,
-        text=f"{no} and hands work to `{other.name}`, which {yes}",
-        places=tuple(dict.fromkeys(places)),
-        why="what an agent must not do itself it can have done",
-        fix="take the hand-over out, or bind it to the chain (`delegate_within: chain` in a policy)",
     )
 
 
@@ -197,12 +192,6 @@ def headless(places: Sequence[Place]) -> Iterator[Finding]:
     for folder, found in folders.items():
         names = ", ".join(f"`{place.file.rpartition('/')[2]}`" for place in found[:_MOST])
         more = f" and {len(found) - _MOST} more" if len(found) > _MOST else ""
-        yield Finding(
-            code="no-front-matter",
-            weight=Weight.NOTE,
-            agent=None,
-            text=f"in `{folder}` and without front matter: {names}{more}",
-            places=tuple(found[:_MOST]),
-            why="a host that needs a head for a name and tools does not load them",
-            fix="add a head with `name`, `description` and `tools`, or move what is no agent elsewhere",
+        yield finding(
+            "no-front-matter", f"in `{folder}` and without front matter: {names}{more}", *tuple(found[:_MOST])
         )
