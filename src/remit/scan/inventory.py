@@ -16,7 +16,7 @@ class Thing(msgspec.Struct, frozen=True):
     """A file, or a folder, that is one of a kind."""
 
     folder: str
-    """Where all of its kind lie: `.claude/skills`."""
+    """Where all of its kind lie: `plugin/skills`."""
     name: str
     """Its name there: `testing/unit`."""
 

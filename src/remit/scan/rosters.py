@@ -19,10 +19,10 @@ _BRANCH = re.compile(r"^([\s│|]*(?:[├└][─\s-]*)?)(?:\./)?(\.?[\w.@-]+(?:
 _CUT = re.compile(r"^[\s│|├└─-]*(?:\.\.\.|…|\(?(?:\d+ |and |\+)?more\b|etc)", re.IGNORECASE)
 _NAME = re.compile(r"[\w](?:[\w .&/#-]){1,50}")
 _HANDS = re.compile(
-    r"(?:\b(?:delegat\w+|hand(?:s|ed|ing)?(?:[ -]off|s?)|escalat\w+|rout\w+|forward\w*) to|\bdelega (?:a|para|ao))\s+"
+    r"(?i:\b(?:delegat\w+|hand(?:s|ed|ing)?(?:[ -]off|s?)|escalat\w+|rout\w+|forward\w*) to|\bdelega (?:a|para|ao))\s+"
     r"(?:the\s+)?[`*\"@]{1,3}([a-z][a-z0-9]*(?:[-_][a-z0-9]+)+)[`*\"]*"
     r"|\bsubagent_type[\"']?\s*[:=]\s*[\"'`]([a-z][\w-]+)[\"'`]"
-    r"|\b(?:use|invoke|spawn|launch|dispatch|call|run)s? the "
+    r"|\b(?i:use|invoke|spawn|launch|dispatch|call|run)s? the "
     r"[`*\"@]{1,3}([a-z][a-z0-9]*(?:[-_][a-z0-9]+)+)[`*\"]{0,3} (?:sub-?)?agent\b",
 )
 _AT = re.compile(r"(?<![\w./@`-])`?@([a-z][a-z0-9]*(?:[-_][a-z0-9]+)*)`?(?![\w/.(@-])")

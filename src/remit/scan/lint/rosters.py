@@ -95,7 +95,13 @@ def _lost(page: Page, team: Team, exists: Callable[[str, str], bool]) -> Iterato
         ours = folder.startswith(".") or any(one == folder or one.endswith(f"/{folder}") for one in team.folders)
         beside = sum(one.rpartition("/")[0] == folder for one in there) > 1
         moved = folder.startswith(".") and team.resolve(plain) is not None
-        if path not in there and ours and (beside or moved) and not is_invented(plain) and key_of(plain) not in _PAGES:
+        if (
+            path not in there
+            and ours
+            and (beside or moved)
+            and not is_invented(plain)
+            and plain.lower() not in words("no_agent_files", "")
+        ):
             lost.setdefault(folder, []).append(path)
     for paths in lost.values():
         if not paths[0].startswith(".") and all(team.resolve(path.rpartition("/")[2]) for path in paths):
@@ -103,9 +109,6 @@ def _lost(page: Page, team: Team, exists: Callable[[str, str], bool]) -> Iterato
         places = [next(one.place for one in page.mentions if one.name == path) for path in paths]
         text = f"{listing(paths, _MOST)} {'does' if len(paths) == 1 else 'do'} not exist"
         yield finding("missing-file", text, *places[:_MOST])
-
-
-_PAGES = frozenset({"readme", "index", "agents", "claude", "template", "skill", "gemini"})
 
 
 def _is_unknown(name: str, team: Team) -> bool:

@@ -1,0 +1,97 @@
+"""Enumerations of agents and names in passing, against who is defined."""
+
+from __future__ import annotations
+
+import datetime
+from pathlib import Path
+
+import pytest
+
+from remit.scan.lint.rosters import is_directory
+from remit.scan.survey import scan
+from tests.scan.repositories import definition, write
+
+NAMES = ("code-reviewer", "doc-writer", "test-runner", "db-expert")
+TEAM = {f".claude/agents/{name}.md": definition(name, "Read") for name in NAMES}
+
+
+def found(root: Path, page: str, *, path: str = "docs/guide.md", more: dict[str, str] | None = None) -> list[str]:
+    files = {**TEAM, path: page, **(more or {})}
+    survey = scan(str(write(root, files)), today=datetime.date(2026, 11, 18))
+    codes = ("no-section", "undefined-name", "missing-file")
+    return [f"{one.code}: {one.text}" for one in survey.findings if one.code in codes and one.weight.value != "note"]
+
+
+ROWS = "".join(f"| `{name}` | works |\n" for name in NAMES[:3])
+TREE = "```\n.claude/\n└── agents/\n" + "".join(f"    ├── {name}.md\n" for name in NAMES[:3]) + "```\n"
+
+
+@pytest.mark.parametrize(
+    ("page", "texts"),
+    [
+        (
+            f"# Agents\n\n| Agent | Use |\n|---|---|\n{ROWS}",
+            ["no-section: a document lists the agents; not `db-expert`"],
+        ),
+        (f"# Agents\n\n| Agent | Use |\n|---|---|\n{ROWS}\nAsk `db-expert` too.\n", []),
+        (f"# Dispatch when in a hurry\n\n| Agent | Use |\n|---|---|\n{ROWS}", []),
+        (f"# Files\n\n{TREE}", ["no-section: a document lists the agents; not `db-expert`"]),
+        (f"# Files\n\n{TREE.replace('runner.md', 'runner.md' + chr(10) + '    └── ...')}", []),
+        (
+            f"# Agents\n\n| Agent | Use |\n|---|---|\n{ROWS}| `db-expert` | x |\n| `api-expert` | y |\n",
+            ["undefined-name: among the agents, without a definition: `api-expert`"],
+        ),
+        (f"# Who\n\n| Role | Use |\n|---|---|\n{ROWS}| Customer | y |\n", []),
+        (f"# Agents\n\n| Agent | Use |\n|---|---|\n{ROWS}| `db-expert` | x |\n| Explore | y |\n", []),
+    ],
+)
+def test_enumerations(tmp_path: Path, page: str, texts: list[str]):
+    assert found(tmp_path, page) == texts
+
+
+@pytest.mark.parametrize(
+    ("path", "page", "texts"),
+    [
+        (
+            ".claude/commands/go.md",
+            "Delegate to `api-expert`.",
+            ["undefined-name: `api-expert` is given work and is defined nowhere here"],
+        ),
+        (".claude/commands/go.md", "Delegate to `db-expert`.", []),
+        (".claude/commands/go.md", "Delegate to `my-agent`.", []),
+        ("docs/guide.md", "Agents elsewhere delegate to `api-expert`.", []),
+        (
+            "docs/guide.md",
+            "Agents: @code-reviewer, @doc-writer, @test-runner and @api-expert; not @platform-team.",
+            ["undefined-name: `api-expert` is given work and is defined nowhere here"],
+        ),
+        ("docs/guide.md", "Agents: `.claude/agents/api-expert.md`.", []),
+        (
+            "docs/guide.md",
+            "Agents: `.claude/agents/db-expert.md`, `.claude/agents/doc-writer.md`, `.claude/agents/api-expert.md`.",
+            ["missing-file: `.claude/agents/api-expert.md` does not exist"],
+        ),
+        ("docs/guide.md", "Agents: `agents/db-expert.md`, `agents/doc-writer.md`.", []),
+    ],
+)
+def test_names_in_passing(tmp_path: Path, path: str, page: str, texts: list[str]):
+    assert found(tmp_path, f"# Agents and tools\n\n{page}\n", path=path) == texts
+
+
+def test_a_skill_or_a_file_of_that_name_is_no_missing_agent(tmp_path: Path):
+    skill = {".claude/skills/api-expert/SKILL.md": "# Skill\n"}
+    assert found(tmp_path, "Delegate to `api-expert`.", path=".claude/commands/go.md", more=skill) == []
+
+
+@pytest.mark.parametrize(
+    ("heading", "whole"),
+    [
+        ("Agents", True),
+        ("6. Agent roster (v1)", True),
+        ("Available Agents", True),
+        ("Agent dispatch table", False),
+        ("", False),
+    ],
+)
+def test_headings_that_introduce_everybody(heading: str, whole: bool):
+    assert is_directory(heading) is whole
