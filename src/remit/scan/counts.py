@@ -68,7 +68,7 @@ class Count(msgspec.Struct, frozen=True):
     """The folders that its line names."""
     place: Place
     row: bool
-    """Whether it stands in a row of a table."""
+    """Whether it stands in a row of a table that is about something else."""
     listed: frozenset[int]
     """How many rows or items follow it, in every way to count them; empty if that can't be said."""
 
@@ -170,9 +170,13 @@ def _count(
         form=Form.TREE if tree else Form.HEADING if heading else Form.SENTENCE,
         folders=folders,
         place=Place(path, at + 1),
-        row=plain.lstrip().startswith("|") and not shown.get("cell"),
+        row=plain.lstrip().startswith("|") and not shown.get("cell") and _first_cell(plain).find(kind.rstrip("s")) < 0,
         listed=listed_after(rows, at) if follows else frozenset(),
     )
+
+
+def _first_cell(line: str) -> str:
+    return line.strip().strip("|").partition("|")[0].lower()
 
 
 def _drawn(above: list[tuple[int, str]], line: str) -> list[tuple[int, str]]:

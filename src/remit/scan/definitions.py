@@ -19,6 +19,11 @@ _ARCHIVED = re.compile(
 _EVERYTHING = frozenset({"*", "all", "inherit"})
 
 
+def is_archived(path: str) -> bool:
+    """Whether a file lies in a folder of agents that were put away."""
+    return _ARCHIVED.search(f"/{path}") is not None
+
+
 def layout_of(path: str) -> Layout | None:
     """The layout of a definition at this path; None if it can't be one."""
     if _is_never(path):
@@ -37,7 +42,7 @@ def is_headless(text: Text) -> bool:
         layout is not None
         and layout.certain
         and not text.link
-        and not _ARCHIVED.search(text.path)
+        and not is_archived(text.path)
         and not _NAMED_FOR_IT.search(text.path)
         and read_head(text.text) is None
     )
@@ -58,7 +63,7 @@ def read_definition(text: Text) -> Account | None:
         listed = _names(head.values.get("tools")) or []
         if not named or not any(capability(name) != "unknown" for name, _ in listed):
             return None
-    elif _ARCHIVED.search(text.path) or (
+    elif is_archived(text.path) or (
         not layout.certain and (not {"name", "description"} <= set(head.values) or _is_kept_away(text.path))
     ):
         return None

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from remit.model.errors import RemitError
 from remit.scan.counts import Count, counts_in
-from remit.scan.definitions import is_headless, read_definition
+from remit.scan.definitions import is_archived, is_headless, read_definition
 from remit.scan.documents import Reader
 from remit.scan.files import MOST, Text, Walk, is_past
 from remit.scan.inventory import Inventory, Thing
@@ -139,7 +139,7 @@ class _Reading:
                 if not is_past(text.path) and _SPEAKS.search(text.text):
                     kept += len(text.text)
                     waiting.append(text if kept < _KEPT else text.path)
-            elif text.path.endswith((".json", ".jsonc", ".toml")):
+            elif text.path.endswith((".json", ".jsonc", ".toml")) and not is_archived(text.path):
                 try:
                     accounts += read_settings(text)
                 except Unreadable as error:

@@ -48,7 +48,7 @@ def count_findings(counts: Sequence[Count], inventory: Inventory, pages: frozens
             text = f"the text speaks of {said} {kind}; `{best.folder or '.'}` {has} {best.real}"
         things = inventory.things.get(kind, ()) if best.case != "listed" else ()
         seen = [Place(one.file, 1) for one in things if one.path.startswith(best.folder)]
-        places = [place for place, _ in cases][:_MOST]
+        places = list({place.file: place for place, _ in reversed(cases)}.values())[::-1][:_MOST]
         yield finding(f"count-mismatch/{best.case}", text, *places, *seen[: kind == "agents"], real=best.real)
 
 
