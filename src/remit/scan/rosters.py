@@ -56,7 +56,7 @@ class Mention(msgspec.Struct, frozen=True):
 
     name: str
     form: str
-    """`hand-over`, `at` or `file`."""
+    """`handover`, `at` or `file`."""
     place: Place
 
 
@@ -170,7 +170,7 @@ def _mentions(text: Text) -> Iterator[Mention]:
             fenced = not fenced
         if "to" in line or "subagent_type" in line or "agent" in line or "delega" in line:
             for match in _HANDS.finditer(line):
-                yield Mention(next(one for one in match.groups() if one), "hand-over", Place(text.path, number))
+                yield Mention(next(one for one in match.groups() if one), "handover", Place(text.path, number))
         if "@" in line and not fenced:
             for match in _AT.finditer(line):
                 yield Mention(match[1], "at", Place(text.path, number))

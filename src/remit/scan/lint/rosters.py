@@ -73,7 +73,7 @@ def roster_findings(
 def _is_used(mention: Mention, page: Page, team: Team) -> bool:
     """Whether a text means an agent of this team by a name: a definition, or a page that names others so."""
     others = {team.resolve(one.name) for one in page.mentions if one.form == mention.form} - {None}
-    if mention.form == "hand-over":
+    if mention.form == "handover":
         return len(team.every) >= 3 and (page.own or len(others) >= 2)
     known = {part for key in team.every for part in key.split("-")}
     parts = parts_of(mention.name)

@@ -1,4 +1,4 @@
-"""Findings across the agents of a team: names, hand-overs, counts, and who is missing where."""
+"""Findings across the agents of a team: names and hand-overs."""
 
 from __future__ import annotations
 
