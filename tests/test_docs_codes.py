@@ -125,7 +125,9 @@ def single_words() -> set[str]:
                     found.update(texts(line.value))
         elif isinstance(node, ast.Call) and (place := PLACES.get(called(node), -1)) in range(len(node.args)):
             found.update(texts(node.args[place]))
-    return {word for word in found if WORD.fullmatch(word)}
+    catalog = (ROOT / "src/remit/catalog/findings.yaml").read_text("utf-8")
+    found.update(re.findall(r"^([a-z-]+)(?:/[a-z0-9-]+)?:$", catalog, re.MULTILINE))
+    return {word for word in found if WORD.fullmatch(word) or "-" in word}
 
 
 def hyphenated() -> set[str]:
