@@ -134,9 +134,9 @@ go vet ./...                                | execute read (project)
 go mod tidy                                 | install network write
 go build -toolexec=id                       | execute read write (?)
 cargo build                                 | execute read write (project)
-cargo fmt                                   | read write
-cargo fmt --check                           | read
-cargo fmt -- --check                        | read
+cargo fmt                                   | read write (project)
+cargo fmt --check                           | read (project)
+cargo fmt -- --check                        | read (project)
 cargo publish                               | execute network publish (project)
 cargo build --config x.y=1                  | execute read write (?)
 make build                                  | execute read write (project)
@@ -154,8 +154,8 @@ jq . x                                      | read
 xargs rm                                    | delete
 bash -c ls                                  | execute read
 bash -n x                                   | execute (project)
-python -m json.tool a b                     | read write
-python -m http.server                       | network read
+python -m json.tool a b                     | read write (project)
+python -m http.server                       | network read (project)
 tee x                                       | write
 chmod +x x                                  | write
 """
@@ -174,7 +174,7 @@ def test_effects(command, expected):
         ("cp -r a/.x out", {"read a/.x", "write out", "write out/.x"}),
         ("mv a b", {"read a", "delete a", "write b", "write b/a"}),
         ("cp -r a/. b", {"read a/.", "write b"}),
-        ("python -m json.tool a b", {"read a", "write b"}),
+        ("python -m json.tool a b", {"read .", "read a", "write b"}),
         ("curl -O https://x.example/a/b?c", {"write b"}),
         ("wget https://x.example/a/b", {"write b"}),
         ("curl -OJ https://x.example/a", {"write ."}),

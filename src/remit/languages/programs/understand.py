@@ -321,6 +321,9 @@ def _command(
             store=(program or "").rpartition("/")[2] == "git",
         )
     _expanded(command.words, out)
+    for _, value in command.assigns:
+        if value.text is None and value.raw.startswith("("):
+            _expanded((value, *(_element(raw) for raw in value.raw[1:-1].split())), out)
     if out.project:
         out.touches.append(Touch("read", HERE, deep=True, code=True))
     mark = len(out.touches)
@@ -421,6 +424,12 @@ def _expanded(words: Sequence[Word], out: Reading) -> None:
         lists = word.glob and not word.found and not odd and word.text not in touched
         if lists or (word.text is None and is_pattern(word.raw)):
             out.show(word, "itself")
+
+
+def _element(raw: str) -> Word:
+    """An element of an array, as it stands there: a plain pattern, or something that nobody looks into."""
+    plain = is_pattern(raw) and not set(raw) & set("'\"\\$`{}")
+    return Word(raw, raw, glob=True) if plain else Word(None, raw)
 
 
 def _local_program(act: Act, folder: str, *, own: bool) -> Local | None:
