@@ -244,6 +244,10 @@ ELSEWHERE = [
     "uv build --out-dir src docs",
     "vite build docs --outDir src",
     "ctest --test-dir docs --output-junit src/x.xml",
+    # what they do themselves counts beside the code that they may run
+    "composer install",
+    "pnpm install",
+    "python -m venv .venv",
 ]
 OVERWRITTEN = [
     "pytest --junitxml=src/a.py",

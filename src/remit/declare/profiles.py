@@ -278,8 +278,7 @@ class _Compiler:
         for key in _PLAIN:
             if key in data:
                 fields[key] = data[key]
-        if self._runs_code(where):
-            fields["grade"] = "project"
+        fields["lends"] = self._runs_code(where)
         if "links" in data:
             fields["links"] = self._links(where, data)
         if "settings" in data:

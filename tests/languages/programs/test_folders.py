@@ -120,6 +120,8 @@ def test_patterns_that_bash_replaces_are_read():
         assert kept_out(command) == "deny", command
     for command in ("a=(private/*)", "a=(x private/* y); echo ${a[@]}", "shopt -s globstar; echo **", "echo $1/*"):
         assert kept_out(command) == "deny", command
+    for command in ("jq .a[0].b x.json", "curl https://x.example/a?b=c", "grep -rn --include=*.py x src"):
+        assert kept_out(command) == "allow", command
     for command in ("echo 'private/*'", "case $x in private/*) :;; esac", "[[ $x == private/* ]]", "x=private/*"):
         assert kept_out(command) == "allow", command
 

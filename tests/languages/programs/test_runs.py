@@ -22,7 +22,7 @@ system, or in a session that nobody types into. Installing what the project decl
 
 def running(name: str, profile: Profile) -> Iterator[tuple[str, Profile]]:
     """All that execute something and are not said to run code of the workspace."""
-    if "execute" in profile.effects and profile.grade != "project":
+    if "execute" in profile.effects and profile.grade != "project" and not profile.lends:
         yield name, profile
     inner = [*profile.sub.items(), *profile.modules.items(), *((("", profile.bare),) if profile.bare else ())]
     for sub, other in inner:

@@ -233,6 +233,7 @@ class Interpreter:
         self.stdin = profile.stdin
         if profile.grade == "project":
             self.out.project = True
+        self.out.lends = self.out.lends or profile.lends
 
     def _bare(self, profile: Profile) -> None:
         if profile.bare is not None:
@@ -243,7 +244,7 @@ class Interpreter:
             self.implied = {**self.implied, **profile.bare.touches}
         elif profile.effects or any(name in ("--version", "--help") for name in profile.options):
             self.base = frozenset(profile.effects)
-            self.out.project = self.out.project or profile.grade == "project"
+            self.out.lends = self.out.lends or profile.lends
         else:
             self.out.unknown.append("no subcommand")
 
@@ -561,7 +562,7 @@ class Interpreter:
         self.out.modules.append(word)
         found = profile.modules.get(word.text or "")
         # The working directory comes first where Python looks for this module, and for all that it imports.
-        self.out.project = self.out.project or seen.isdisjoint(_ISOLATED)
+        self.out.lends = self.out.lends or seen.isdisjoint(_ISOLATED)
         if word.text is None:
             self.out.unknown.append(f"`{word.raw}` is not literal")
         elif found is None:

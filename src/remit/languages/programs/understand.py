@@ -355,7 +355,7 @@ def _command(
         frozenset(out.effects),
         own,
         reader.base,
-        UNKNOWN if unknown else PROJECT if out.project else UNDERSTOOD,
+        UNKNOWN if unknown else PROJECT if out.project or out.lends else UNDERSTOOD,
         command,
         touches,
         redirected,
@@ -420,10 +420,15 @@ def _expanded(words: Sequence[Word], out: Reading) -> None:
     it lists them (`echo docs/*`)."""
     touched = {touch.path.text for touch in out.touches}
     for word in words[1:]:
-        odd = word.text is not None and (word.text.startswith("-") or "://" in word.text)  # an option, a URL
+        odd = word.text is not None and (word.text.startswith("-") or "://" in word.text or _is_index(word.text))
         lists = word.glob and not word.found and not odd and word.text not in touched
         if lists or (word.text is None and is_pattern(word.raw)):
             out.show(word, "itself")
+
+
+def _is_index(text: str) -> bool:
+    """`.packages[0].name`: to bash a pattern for hardly more than one name here, and meant for jq."""
+    return set(text).isdisjoint("*?/")
 
 
 def _element(raw: str) -> Word:
