@@ -142,6 +142,8 @@ PRIVATE = [
     "git archive HEAD private",
     "git grep -h . -- private",
     # names of branches and tags look like those of files
+    "git -C . diff",
+    "git -C ./ show HEAD",
     "git diff v1.0",
     "git show feature/x.y",
     "git log -p release/1.2",

@@ -474,7 +474,9 @@ def touch_implied(
     INVARIANT: an effect whose target neither the text nor the profile tells has a touch without text: it is anywhere.
     """
     for effect in FILE_EFFECTS:
-        words = [touch.path for touch in out.touches if touch.effect == effect]
+        # Where it works, as `git -C .` says, limits nothing.
+        works = [out.directory] if out.directory is not None else []
+        words = [t.path for t in out.touches if t.effect == effect and not (t.shows == "itself" and t.path in works)]
         if effect not in effects or (words and (implied.get(effect, ()) is not None or sure)):
             continue
         if sure is not None and _name_files(words):
