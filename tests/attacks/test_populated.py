@@ -142,6 +142,8 @@ PRIVATE = [
     "git archive HEAD private",
     "git grep -h . -- private",
     # names of branches and tags look like those of files
+    "git -C . diff",
+    "git -C ./ show HEAD",
     "git diff v1.0",
     "git show feature/x.y",
     "git log -p release/1.2",
@@ -211,6 +213,21 @@ CODE = [
     "ansible-inventory -i hosts.py --list",
     "ldd ./x",
     "dbt test",
+    # a file of the workspace names what they run, or they look for it there first
+    "coverage report",
+    "coverage html",
+    "cargo metadata",
+    "cargo tree",
+    "cargo clean",
+    "cargo --version",
+    "yarn info x",
+    "yarn config list",
+    "pnpm ls",
+    "pnpm store path",
+    "bundle list",
+    "composer show",
+    "python -m json.tool x.json",
+    "python3 -m venv .venv",
 ]
 CONNECTS = [
     # npm asks the registry, which a file of the workspace names, for a newer npm
@@ -220,6 +237,19 @@ CONNECTS = [
     "npm help install",
     # what a document shows is fetched
     "pandoc docs/a.md -o docs/a.docx",
+]
+ELSEWHERE = [
+    # an option says where they work, but their words count from where the shell is
+    "npm --prefix docs pack --pack-destination src",
+    "npm -C docs pack --pack-destination=src",
+    "python -m build -o src docs",
+    "uv build --out-dir src docs",
+    "vite build docs --outDir src",
+    "ctest --test-dir docs --output-junit src/x.xml",
+    # what they do themselves counts beside the code that they may run
+    "composer install",
+    "pnpm install",
+    "python -m venv .venv",
 ]
 OVERWRITTEN = [
     "pytest --junitxml=src/a.py",
@@ -271,6 +301,14 @@ EVERYDAY = [
     ("offline", "npm test"),
     ("offline", "pandoc --sandbox docs/a.md -o docs/a.docx"),
     ("codeless", "npm ls"),
+    ("codeless", "python -I -m json.tool x.json"),
+    ("locked", "npm --prefix docs install"),
+    ("kept_out", "ls"),
+    ("kept_out", "pytest tests"),
+    ("kept_out", 'for f in src/*.py; do wc -l "$f"; done'),
+    ("reader", "ls src"),
+    ("reader", "cd src && ls"),
+    ("reader", "[ -d src ] && ls src/*"),
     ("codeless", "pip list"),
     ("open", "docker run --rm app:dev pytest"),
     ("open", "docker run --rm -v ./src:/app app:dev ls /app"),
@@ -351,6 +389,11 @@ def test_what_is_kept_from_an_agent(ask, agent, command):
 @pytest.mark.parametrize("command", CODE)
 def test_code_of_the_project(ask, command):
     assert ask("codeless", command) == "deny"
+
+
+@pytest.mark.parametrize("command", ELSEWHERE)
+def test_what_goes_elsewhere_than_the_program(ask, command):
+    assert ask("locked", command) == "deny"
 
 
 @pytest.mark.parametrize("command", CONNECTS)

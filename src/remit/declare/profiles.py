@@ -175,12 +175,16 @@ class _Compiler:
         declared: list[dict[str, Any]],
         reports: list[str],
         folders: list[dict[str, Any]],
+        code: list[dict[str, Any]],
     ) -> None:
         self.raw = raw
         self.problems: list[Problem] = []
         self.folders = {str(name): self._below(str(name), entry) for entry in folders for name in entry["programs"]}
         self.strange = set(self.folders)
         """Entries of folders.yaml that no program has met."""
+        self.code = {str(name) for entry in code for name in entry["programs"]}
+        self.idle = set(self.code)
+        """Likewise of code.yaml."""
         self.reports = {str(name) for name in reports}
         self.unreported = set(self.reports)
         """Entries of reports.yaml that no program has met."""
@@ -274,6 +278,7 @@ class _Compiler:
         for key in _PLAIN:
             if key in data:
                 fields[key] = data[key]
+        fields["lends"] = self._runs_code(where)
         if "links" in data:
             fields["links"] = self._links(where, data)
         if "settings" in data:
@@ -353,6 +358,13 @@ class _Compiler:
         """The names by which a list speaks of a program or subcommand."""
         own = where.removesuffix(" (bare)")
         return f"{own.rpartition(' ')[0]} *", own
+
+    def _runs_code(self, where: str) -> bool:
+        """code.yaml has it, or all subcommands of something that it belongs to."""
+        words = where.removesuffix(" (bare)").split()
+        names = {" ".join(words), *(f"{' '.join(words[:count])} *" for count in range(1, len(words) + 1))}
+        self.idle -= names
+        return not names.isdisjoint(self.code)
 
     def _below(self, name: str, entry: dict[str, Any]) -> str:
         if entry["below"] not in ("none", "names", "itself"):
@@ -452,6 +464,7 @@ def compile_programs() -> tuple[Programs, list[bytes]]:
     declared: list[dict[str, Any]] = []
     reports: dict[str, list[str]] = {"places": [], "programs": []}
     folders: list[dict[str, Any]] = []
+    code: list[dict[str, Any]] = []
     environment: list[str] = []
     harmless_names: list[str] = []
     harmless: dict[str, tuple[str, ...]] = {}
@@ -474,6 +487,9 @@ def compile_programs() -> tuple[Programs, list[bytes]]:
         if entry.name == "reports.yaml":
             reports = data
             continue
+        if entry.name == "code.yaml":
+            code = data["code"]
+            continue
         if entry.name == "folders.yaml":
             folders = data["folders"]
             continue
@@ -493,7 +509,7 @@ def compile_programs() -> tuple[Programs, list[bytes]]:
             if name in raw:
                 problems.append(Problem("duplicate-name", f"`{name}` has two profiles", entry.name))
             raw[name] = profile
-    compiler = _Compiler(raw, implied, at_most, declared, reports["programs"], folders)
+    compiler = _Compiler(raw, implied, at_most, declared, reports["programs"], folders, code)
     found = {name: compiler.program(name) for name in raw}
     for name in sorted(compiler.unused):
         compiler.fail("implied.yaml", f"`{name}` names no program")
@@ -501,6 +517,8 @@ def compile_programs() -> tuple[Programs, list[bytes]]:
         compiler.fail("at_most.yaml", f"`{name}` names no program")
     for name in sorted(compiler.unreported):
         compiler.fail("reports.yaml", f"`{name}` names no program")
+    for name in sorted(compiler.idle):
+        compiler.fail("code.yaml", f"`{name}` names no program")
     for name in sorted(compiler.strange):
         compiler.fail("folders.yaml", f"`{name}` names no program")
     for name in sorted(compiler.undeclared):

@@ -118,6 +118,10 @@ def test_what_is_read_of_a_folder(command, verdict):
 def test_patterns_that_bash_replaces_are_read():
     for command in ("echo private/*", "printf %s private/*", "set -- private/*", "for f in private/*; do :; done"):
         assert kept_out(command) == "deny", command
+    for command in ("a=(private/*)", "a=(x private/* y); echo ${a[@]}", "shopt -s globstar; echo **", "echo $1/*"):
+        assert kept_out(command) == "deny", command
+    for command in ("jq .a[0].b x.json", "curl https://x.example/a?b=c", "grep -rn --include=*.py x src"):
+        assert kept_out(command) == "allow", command
     for command in ("echo 'private/*'", "case $x in private/*) :;; esac", "[[ $x == private/* ]]", "x=private/*"):
         assert kept_out(command) == "allow", command
 

@@ -134,9 +134,9 @@ go vet ./...                                | execute read (project)
 go mod tidy                                 | install network write
 go build -toolexec=id                       | execute read write (?)
 cargo build                                 | execute read write (project)
-cargo fmt                                   | read write
-cargo fmt --check                           | read
-cargo fmt -- --check                        | read
+cargo fmt                                   | read write (project)
+cargo fmt --check                           | read (project)
+cargo fmt -- --check                        | read (project)
 cargo publish                               | execute network publish (project)
 cargo build --config x.y=1                  | execute read write (?)
 make build                                  | execute read write (project)
@@ -154,8 +154,8 @@ jq . x                                      | read
 xargs rm                                    | delete
 bash -c ls                                  | execute read
 bash -n x                                   | execute (project)
-python -m json.tool a b                     | read write
-python -m http.server                       | network read
+python -m json.tool a b                     | read write (project)
+python -m http.server                       | network read (project)
 tee x                                       | write
 chmod +x x                                  | write
 """

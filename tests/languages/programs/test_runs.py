@@ -10,7 +10,7 @@ SHOWN = frozenset(("program", "command", "shell", "joined", "code", "script", "m
 """Kinds of words by which the text shows what runs."""
 ELSEWHERE = (
     "amplify", "ansible-pull", "asdf", "aws-vault", "bazel shutdown", "brew bundle", "cabal install",
-    "composer", "cpan", "dmypy", "docker", "docker-compose", "docker-machine",
+    "cpan", "dmypy", "docker", "docker-compose", "docker-machine",
     "dotnet tool", "eb", "gh", "git", "go bug", "go install", "goenv", "helm test", "k3d", "kubectl", "npm bugs",
     "npm docs", "npm home", "npm issues", "npm repo", "npm-home", "nvm", "nx add", "pipenv", "playwright",
     "rlogin", "rustup doc", "sdk", "stack install", "supabase stop", "tmux", "webbrowser", "antigravity", "turtledemo",
@@ -22,7 +22,7 @@ system, or in a session that nobody types into. Installing what the project decl
 
 def running(name: str, profile: Profile) -> Iterator[tuple[str, Profile]]:
     """All that execute something and are not said to run code of the workspace."""
-    if "execute" in profile.effects and profile.grade != "project":
+    if "execute" in profile.effects and profile.grade != "project" and not profile.lends:
         yield name, profile
     inner = [*profile.sub.items(), *profile.modules.items(), *((("", profile.bare),) if profile.bare else ())]
     for sub, other in inner:

@@ -120,6 +120,8 @@ class Reading:
         """Words that are not literal, but mere text wherever they end up."""
         self.project = False
         """It runs code of the workspace, if that is where the code lies."""
+        self.lends = False
+        """It may run such code beside what it does itself: a file there can name some."""
         self.code: list[Word] = []
         """The files and folders that this code is in, besides the working directory."""
         self.directory: Word | None = None

@@ -84,6 +84,8 @@ _SWITCH = compile_later(r"(?!MAKE|SHELL|VPATH|PATH=|CC=)[A-Z][A-Z0-9_]*=(?:[0-9]
 """An assignment to a variable of a makefile that switches something on or off, or counts; it names no program."""
 _GOES_ON = frozenset(("-i", "-s", "-a", "--interactive", "--login", "-l"))
 """Options with which a shell or an interpreter takes code from its standard input even if a script is named."""
+_ISOLATED = frozenset(("-I", "-P"))
+"""Options with which Python does not look for modules in the working directory."""
 _HEADER = compile_later(r'"[A-Za-z-]+: ')
 
 
@@ -231,6 +233,7 @@ class Interpreter:
         self.stdin = profile.stdin
         if profile.grade == "project":
             self.out.project = True
+        self.out.lends = self.out.lends or profile.lends
 
     def _bare(self, profile: Profile) -> None:
         if profile.bare is not None:
@@ -241,6 +244,7 @@ class Interpreter:
             self.implied = {**self.implied, **profile.bare.touches}
         elif profile.effects or any(name in ("--version", "--help") for name in profile.options):
             self.base = frozenset(profile.effects)
+            self.out.lends = self.out.lends or profile.lends
         else:
             self.out.unknown.append("no subcommand")
 
@@ -424,14 +428,14 @@ class Interpreter:
                 self.out.commands.append([word, *words[at:]])
                 return len(words)
             if option.kind == "module":
-                self._module(profile, _told(word), words[at:])
+                self._module(profile, _told(word), words[at:], seen)
                 return len(words)
             self._known(name, option, _told(word).text)
             self.named.append((option.kind, word))
             self._option_value(option.kind, word)
         elif value is not None:
             if option.kind == "module":
-                self._module(profile, Word(value, value), words[at:])
+                self._module(profile, Word(value, value), words[at:], seen)
                 return len(words)
             self._known(name, option, value)
             self.named.append((option.kind, Word(value, value)))
@@ -481,7 +485,7 @@ class Interpreter:
                 self.out.commands.append(plain[plain.index(word) :])
                 break
             if kind == "module" and word.text is not None:
-                self._module(profile, _told(word), plain[plain.index(word) + 1 :])
+                self._module(profile, _told(word), plain[plain.index(word) + 1 :], seen)
                 break
             if kind in ("into", "copy_to"):
                 self._into(word, [source for source, _ in pairs if source is not word], seen)
@@ -554,9 +558,11 @@ class Interpreter:
         literal = None if None in texts else " ".join(str(text) for text in texts)
         self._value("shell", Word(literal, " ".join(word.raw for word in plain)))
 
-    def _module(self, profile: Profile, word: Word, rest: list[Word]) -> None:
+    def _module(self, profile: Profile, word: Word, rest: list[Word], seen: set[str]) -> None:
         self.out.modules.append(word)
         found = profile.modules.get(word.text or "")
+        # The working directory comes first where Python looks for this module, and for all that it imports.
+        self.out.lends = self.out.lends or seen.isdisjoint(_ISOLATED)
         if word.text is None:
             self.out.unknown.append(f"`{word.raw}` is not literal")
         elif found is None:

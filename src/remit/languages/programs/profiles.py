@@ -59,6 +59,8 @@ class Profile(msgspec.Struct, frozen=True, omit_defaults=True):
     modules: "dict[str, Profile]" = {}
     any: str | None = None
     grade: str = "understood"
+    lends: bool = False
+    """A file of the workspace can name code that it runs beside what it does itself."""
     special: str | None = None
     """Which reader looks at its words; `checked`: the shell's reader has done so (`bash/builtins.py`)."""
     stdin: str = "data"

@@ -321,6 +321,9 @@ def _command(
             store=(program or "").rpartition("/")[2] == "git",
         )
     _expanded(command.words, out)
+    for _, value in command.assigns:
+        if value.text is None and value.raw.startswith("("):
+            _expanded((value, *(_element(raw) for raw in value.raw[1:-1].split())), out)
     if out.project:
         out.touches.append(Touch("read", HERE, deep=True, code=True))
     mark = len(out.touches)
@@ -352,7 +355,7 @@ def _command(
         frozenset(out.effects),
         own,
         reader.base,
-        UNKNOWN if unknown else PROJECT if out.project else UNDERSTOOD,
+        UNKNOWN if unknown else PROJECT if out.project or out.lends else UNDERSTOOD,
         command,
         touches,
         redirected,
@@ -417,10 +420,21 @@ def _expanded(words: Sequence[Word], out: Reading) -> None:
     it lists them (`echo docs/*`)."""
     touched = {touch.path.text for touch in out.touches}
     for word in words[1:]:
-        odd = word.text is not None and (word.text.startswith("-") or "://" in word.text)  # an option, a URL
+        odd = word.text is not None and (word.text.startswith("-") or "://" in word.text or _is_index(word.text))
         lists = word.glob and not word.found and not odd and word.text not in touched
         if lists or (word.text is None and is_pattern(word.raw)):
             out.show(word, "itself")
+
+
+def _is_index(text: str) -> bool:
+    """`.packages[0].name`: to bash a pattern for hardly more than one name here, and meant for jq."""
+    return set(text).isdisjoint("*?/")
+
+
+def _element(raw: str) -> Word:
+    """An element of an array, as it stands there: a plain pattern, or something that nobody looks into."""
+    plain = is_pattern(raw) and not set(raw) & set("'\"\\$`{}")
+    return Word(raw, raw, glob=True) if plain else Word(None, raw)
 
 
 def _local_program(act: Act, folder: str, *, own: bool) -> Local | None:
@@ -460,7 +474,9 @@ def touch_implied(
     INVARIANT: an effect whose target neither the text nor the profile tells has a touch without text: it is anywhere.
     """
     for effect in FILE_EFFECTS:
-        words = [touch.path for touch in out.touches if touch.effect == effect]
+        # Where it works, as `git -C .` says, limits nothing.
+        works = [out.directory] if out.directory is not None else []
+        words = [t.path for t in out.touches if t.effect == effect and not (t.shows == "itself" and t.path in works)]
         if effect not in effects or (words and (implied.get(effect, ()) is not None or sure)):
             continue
         if sure is not None and _name_files(words):

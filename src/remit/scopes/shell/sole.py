@@ -80,7 +80,7 @@ def sole_change(text: str, cwd: str | None, root: str | None) -> Sole | None:
     before, after = found.acts[: changing[0]], found.acts[changing[0] + 1 :]
     words = [word for word in act.command.words if word.text is not None and not word.glob and not word.deep]
     if (
-        act.grade != UNDERSTOOD
+        act.grade == UNKNOWN
         or act.via
         or act.command.assigns
         or act.command.piped_from is not None

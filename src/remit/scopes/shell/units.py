@@ -20,10 +20,7 @@ from remit.scopes.url import Url, UrlError, UrlPattern, any_url, parse_url
 
 LISTERS = frozenset(("find", "fd", "fdfind", "ls", "du", "tree", "stat"))
 """Programs that show the names of what lies below a folder, and nothing that is in it."""
-NAMELESS = "\ufffd"
-"""What stands for a wildcard where only names are read: such a path lies in whatever holds all that the pattern could
-match, and in nothing that is about some of it (`ls src` is no read of `**/*.pem`)."""
-_WILD = compile_later(r"\[[^]/]*\]|\*+|\?")
+_WILD = compile_later(r"[*?\[]")
 EVERYTHING = Glob.parse("**")
 """What an effect touches whose target the text does not tell; such a unit is also what lies outside the root."""
 
@@ -220,12 +217,17 @@ def _touched(name: str, placed: Placed, touch: Touch, path: str | Glob | None, *
 
 
 def _nameless(path: Glob) -> str | Glob:
-    """What is read where only the names are that a pattern matches: an entry of the folder, whatever it is called."""
+    """What is read where only the names are that a pattern matches: an entry of the folder, whatever it is called.
+
+    The pattern stands for it as a name. That lies in what holds all that the pattern could match, and in nothing that
+    is about some of it: `ls src` is no read of `**/*.pem`."""
     folder, slash, last = path.text.rpartition("/")
-    if path.absolute or "{" in path.text:
+    if path.absolute or "{" in path.text or "**" in path.text:
         return path
-    entry = f"{folder}{slash}{_WILD.sub(NAMELESS, last)}"
-    return Glob.parse(entry).loosened() if _WILD.search(folder) else entry
+    if not _WILD.search(folder):
+        return path.text
+    name = _WILD.sub(lambda found: f"[{found[0]}]", last)
+    return Glob.parse(f"{folder}{slash}{name}").loosened()
 
 
 def _staged(name: str, path: str) -> Unit:
