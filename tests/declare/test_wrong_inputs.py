@@ -1,5 +1,7 @@
 """What people get wrong when they write a policy: each is refused, and the message says what to write."""
 
+from typing import Any
+
 import pytest
 
 from remit.compile import build_rulebook, load_rulebook
@@ -30,7 +32,7 @@ NOT_A_GLOB = {
     "src/": "for all below it write `/**`",
     "": "can't be empty",
 }
-PLACES = {
+PLACES: dict[str, Any] = {
     "path": lambda glob: {"agents": {"dev": {"may": [{"Read": {"path": glob}}]}}},
     "path except": lambda glob: {"agents": {"dev": {"may": [{"Read": {"path": {"allow": "src/**", "except": glob}}}]}}},
     "locks": lambda glob: {"agents": {"dev": {"may": ["Write"], "locks": {"may": [glob]}}}},

@@ -81,7 +81,8 @@ def translated(
         for word in meanings(one.tool):
             for given in (word, *(more for more in implied.get(word, ()) if more not in never)):
                 by_word.setdefault(given, []).append(one)
-    found, used = [], set()
+    found: list[Translated] = []
+    used: set[Granted] = set()
     for row in _widest(rows, by_word):
         sources = [one for word in row.gives for one in _plainly(word, by_word)]
         if len({one.limit for one in sources}) == 1 and not (row.shell is not None and sources[0].limit is not None):

@@ -171,8 +171,8 @@ class _Look(ast.NodeVisitor):
             effect = self.known["methods"].get(node.func.attr)
             if effect is not None and (on := self._argument(node.func.value)) is not None:
                 return self._effect(next(iter(effect)), on, node)
-            on = node.func.value
-            if node.func.attr in self.known["pure_methods"] and self._is_plain(on) and not self._is_path(on):
+            base = node.func.value
+            if node.func.attr in self.known["pure_methods"] and self._is_plain(base) and not self._is_path(base):
                 return None
         elif name in self.pure:
             return None

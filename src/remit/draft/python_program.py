@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 import warnings
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import cache
 from typing import Any
 
@@ -300,7 +300,7 @@ def _makes(call: ast.Call) -> bool:
     return bool(call.args) or any(one.arg in keys for one in call.keywords)
 
 
-def _lists(call: ast.Call, keywords: Iterable[str], position: int | None) -> list[ast.expr]:
+def _lists(call: ast.Call, keywords: Collection[str], position: int | None) -> list[ast.expr]:
     found = [one.value for one in call.keywords if one.arg in keywords]
     if not found and position is not None and len(call.args) > position:
         found = [call.args[position]]

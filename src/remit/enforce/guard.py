@@ -91,7 +91,7 @@ _ARGUMENTS = {
 }
 
 
-def _check_policy(policy: Policy) -> None:
+def _check_policy(policy: Any) -> None:
     """Raises ArgumentError for what is no policy, and PolicyError where there is no such file."""
     if isinstance(policy, Rulebook | Mapping):
         return
@@ -126,7 +126,14 @@ class Guard:
         policy counts as it is written, below a directory with an activated one. Raises ArgumentError for an argument
         of a wrong type, and PolicyError if there is no such file.
         """
-        given = {"root": root, "state": state, "store": store, "point": point, "wait": wait, "answer": answer}
+        given: dict[str, Any] = {
+            "root": root,
+            "state": state,
+            "store": store,
+            "point": point,
+            "wait": wait,
+            "answer": answer,
+        }
         given |= {"on_question": on_question, "schemas": schemas, "unsafe_no_activation": unsafe_no_activation}
         check_arguments("Guard", _ARGUMENTS, **given)
         if refusals not in ("raise", "return"):
