@@ -208,7 +208,7 @@ def _syntax(error: yaml.MarkedYAMLError, text: str, source: str) -> Problem:
     if error.problem and "did not find expected '-' indicator" in error.problem:
         help_ = "what belongs to the entry above stands further in than its `-`; another entry begins with `- `"
         return Problem("bad-yaml", "this line is neither an entry of the list nor below one", at, help_)
-    if (error.context and "double-quoted" in error.context) or ("quoted scalar" in str(error.context) and "\\" in row):
+    if "quoted scalar" in str(error.context) and "\\" in row:
         help_ = "between double quotes a backslash begins an escape: write '…', and `/` in paths"
         return Problem("bad-yaml", "a backslash that is no escape", at, help_)
     context = f"{error.context}: " if error.context else ""

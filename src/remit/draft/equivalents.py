@@ -15,6 +15,7 @@ from remit import catalog
 from remit.declare.nodes import parse
 from remit.draft.packs import tools_for
 from remit.forms.texts import plain
+from remit.model.decoding import Decoding
 from remit.scan.model import Place
 
 
@@ -48,10 +49,13 @@ class Translated(msgspec.Struct, frozen=True):
     sources: tuple[Granted, ...]
 
 
+_EQUALS = Decoding(list[Equal])
+
+
 @cache
 def _table() -> tuple[dict[str, tuple[Equal, ...]], dict[str, tuple[str, ...]]]:
     data: dict[str, Any] = plain(parse(catalog.text("equivalents.yaml"), "catalog equivalents"))
-    tools = {pack: tuple(msgspec.convert(rows, list[Equal])) for pack, rows in data["tools"].items()}
+    tools = {pack: tuple(_EQUALS.convert(rows)) for pack, rows in data["tools"].items()}
     return tools, {word: tuple(more) for word, more in data["implies"].items()}
 
 

@@ -23,12 +23,12 @@ text { font: 13px ui-monospace, SFMono-Regular, Menlo, Consolas, monospace; fill
 .name { fill: #f6f8fa; stroke: #59636e; } .runner { fill: #fff8c5; } .edge { fill: none; stroke: #59636e; }
 .bound { stroke-width: 2.5; stroke: #0969da; } .back { stroke-dasharray: 5 3; }
 .note { fill: #59636e; font-size: 12px; }
-.paper { fill: #ffffff; } marker path { fill: #59636e; } .bound-tip path { fill: #0969da; }
+.paper { fill: #ffffff; } marker path { fill: #59636e; } .strong path { fill: #0969da; }
 @media (prefers-color-scheme: dark) {
   text { fill: #e6edf3; } .name { fill: #161b22; stroke: #8b949e; } .runner { fill: #3b3000; }
   .edge { stroke: #8b949e; }
   .bound { stroke: #58a6ff; } .note { fill: #8b949e; } .paper { fill: #0d1117; } marker path { fill: #8b949e; }
-  .bound-tip path { fill: #58a6ff; }
+  .strong path { fill: #58a6ff; }
 }"""
 
 
@@ -203,7 +203,7 @@ def _around(giver: _Node, taker: _Node, bottom: float, edge: Edge) -> str:
 
 
 def _edge(path: str, edge: Edge, more: str) -> str:
-    bound, tip = (" bound", "bound-tip") if edge.bound else ("", "tip")
+    bound, tip = (" bound", "strong") if edge.bound else ("", "tip")
     said = escape(
         f"{shown(edge.giver)} hands work to {shown(edge.taker)}" + (", within its own limits" if edge.bound else "")
     )
@@ -239,7 +239,7 @@ def _whole(title: str, width: float, height: float, parts: Sequence[str]) -> str
     tips = "".join(
         f'<marker id="{name}" class="{name}" viewBox="0 0 8 8" refX="1" refY="4" markerWidth="8" markerHeight="8" '
         'markerUnits="userSpaceOnUse" orient="auto"><path d="M0 0 L8 4 L0 8 z"/></marker>'
-        for name in ("tip", "bound-tip")
+        for name in ("tip", "strong")
     )
     lines = [head, f"<title>{escape(title)}</title>", f"<style>{_STYLE}</style>", f"<defs>{tips}</defs>"]
     return "\n".join([*lines, '<rect class="paper" width="100%" height="100%"/>', *parts, "</svg>"]) + "\n"

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from importlib import import_module
 
-from remit import catalog
 from remit.adapters.hosts.interface import Host
 from remit.model.errors import RemitError
 from remit.model.text import shown, suggestion
@@ -32,6 +31,8 @@ class UnknownHost(RemitError):
 
 def names() -> list[str]:
     """Every host."""
+    from remit import catalog  # here: a hook has no use for it
+
     return [*BUILT_IN, *sorted(catalog.added_hosts().keys() - BUILT_IN.keys())]
 
 
@@ -40,6 +41,8 @@ def find(name: str) -> Host:
     if name in BUILT_IN:
         found: Host = import_module(BUILT_IN[name]).HOST
         return found
+    from remit import catalog  # here: for the same reason
+
     if not catalog.is_host_name(name):
         form = "a host's name has at most 40 characters of a-z, 0-9 and -, and begins with a letter"
         raise UnknownHost(f"unknown host `{shown(name)}`: {form}{suggestion(name, names())}")
