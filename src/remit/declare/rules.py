@@ -251,7 +251,7 @@ def rule_keys() -> frozenset[str]:
 
 
 _LIMITED = compile_later(r"([A-Za-z_]\w*)\((.+)\)")
-"""`Bash(git:*)`, as Claude Code writes it."""
+"""`Bash(git:*)`, as some hosts write it."""
 
 
 class Rules(Shape):

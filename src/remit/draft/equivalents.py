@@ -1,6 +1,6 @@
 """Tools of one host in the place of another's: by what they do, and only where nothing gets wider.
 
-translated(granted, "copilot-cli")   # `read_file` and `list_dir` of VS Code become `view`
+translated(granted, pack)   # `read_file` and `list_dir` become `view` where one tool does both
 """
 
 from __future__ import annotations
