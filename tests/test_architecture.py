@@ -178,6 +178,8 @@ NAMES_OF_HOSTS = ("claude", "anthropic", "copilot", "opencode", "codex", "gemini
 THEIR_OWN = ("catalog/hosts/", "catalog/packs/")  # and a folder each: adapters/hosts/NAME/
 LISTS = {
     "adapters/hosts/registry.py": "the table of hosts",
+    "catalog/equivalents.yaml": "tools of different hosts that do the same",
+    "catalog/python.yaml": "frameworks whose tools and agents are found in programs",
     "catalog/scan.yaml": "where every program keeps its definitions and settings, hosts of ours or not",
     "catalog/teams/coding.yaml": "a policy for a team in one host",
     "catalog/demo/nexus.yaml": "the policy of a team in one host, as the example has it",

@@ -110,11 +110,11 @@ def test_from_stdin_with_another_end_and_for_programs(free: Team) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "where", "message"),
     [
-        ("agent: dev", "agent: nobody", "t.yaml:2:1", "`nobody` that could be handed a task (unknown-agent)"),
-        ("gates: [demo]", "gates: [launch]", "t.yaml:14:1", "no gate `launch` (unknown-gate)"),
+        ("agent: dev", "agent: nobody", "t.yaml:2:1", "`nobody` that could be handed a task; there is"),
+        ("gates: [demo]", "gates: [launch]", "t.yaml:14:1", "no gate `launch`; there is demo"),
         ("data_tiers: [2]", "data_tiers: [3]", "t.yaml:13:1", "does not open data tier 3 to grants (beyond-record)"),
         ("2099-01-01", "2020-01-01", "t.yaml:16:1", "before it began (bad-capsule)"),
-        ("write: 4", "wirte: 4", "t.yaml:15:1", "no tool `wirte` to count (unknown-tool)"),
+        ("write: 4", "wirte: 4", "t.yaml:15:1", "no tool `wirte` to count; did you mean `write`? (unknown-tool)"),
         ("id: TASK-12", "id: TASK-12\nparent: TASK-1", "t.yaml:2:1", "no capsule `TASK-1` (unknown-capsule)"),
         ("goal:", "goals:", "t.yaml:3:1", "unknown key `goals`"),
         ("  - term:", "  - trem:", "t.yaml:8:", "trem"),

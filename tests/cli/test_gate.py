@@ -113,9 +113,9 @@ def test_for_programs(free: Team) -> None:
 @pytest.mark.parametrize(
     ("args", "message"),
     [
-        (("pass", "TASK-12", "launch"), "has no gate `launch`\n    it has demo, plan"),
+        (("pass", "TASK-12", "launch"), "has no gate `launch`; there is demo, plan"),
         (("pass", "ALL", "plan"), "the capsule ALL has no plan"),
-        (("pass", "ALL", "demo"), "has no gate `demo`\n    it has none"),
+        (("pass", "ALL", "demo"), "has no gate `demo`; there is none"),
         (("pass", "NONE", "plan"), "there is no capsule `NONE`"),
         (("list", "NONE"), "there is no capsule `NONE`"),
         (("pass", "TASK-12"), "missing argument 'GATE'"),

@@ -48,3 +48,12 @@ def test_a_wrong_format(remit: Remit):
     ran = remit("graph", "--format", "mermiad")
     assert ran.code == 2
     assert "did you mean `mermaid`" in ran.err
+
+
+def test_as_a_picture(remit: Remit):
+    ran = remit("graph", "--svg", "graph.svg")
+    assert ran.code == 0
+    assert "lead → a, b, Git" in ran.out
+    text = (remit.folder / "graph.svg").read_text()
+    assert text.startswith("<svg ")
+    assert all(f">{name}</text>" in text for name in ("lead", "a", "b", "Git"))

@@ -50,7 +50,7 @@ def test_a_kind_of_team(remit: Remit, tmp_path: Path, team: str):
     ("arguments", "said"),
     [
         (["--team", "codng"], "did you mean `coding`"),
-        ([], "no agents found here; start from a kind of team"),
+        ([], "or from a kind of team: --team coding"),
         (["--tools", "nope.json"], "can't read"),
         (["--tools", "x", "--team", "data"], "one of them"),
         (["--tools", "tools.json", "--server", "a b"], "--server"),
@@ -128,3 +128,31 @@ def test_hostile_scripts_give_no_commands(tmp_path: Path, text: str):
         write(tmp_path, {name: text})
     (tmp_path / ".github/workflows/loop.yml").symlink_to("loop.yml")
     assert project_commands(tmp_path) == []
+
+
+PROGRAM = """\
+from langchain_core.tools import tool
+
+@tool
+def add(a: int, b: int) -> int:
+    return a + b
+
+@tool
+def look(word: str) -> str:
+    return database.find(word)
+"""
+
+
+def test_a_python_program(remit: Remit) -> None:
+    (remit.folder / "app.py").write_text(PROGRAM)
+    (remit.folder / "remit.yaml").unlink(missing_ok=True)
+    assert "--python FILE" in remit("init", stdin=b"").err
+    said = remit("init", "--python", "app.py").out
+    assert "wrote remit.yaml: 1 agent" in said
+    assert "`look` (app.py:8): what it does; its text leaves open what `database.find(word)` does" in said
+    assert "put `@guard.tool()` on each function" in said
+    assert remit("check").code == 0
+    (remit.folder / "remit.yaml").unlink()
+    assert len(json.loads(remit("init", "--python", "app.py", "--json").out)["decide"]) == 2
+    assert "one of them" in remit("init", "--python", "app.py", "--team", "ops", "--output", "b.yaml").err
+    assert "no file or folder `nope.py`" in remit("init", "--python", "nope.py", "--output", "b.yaml").err

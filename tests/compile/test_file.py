@@ -9,6 +9,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from remit.analyze.changes import compare
 from remit.compile import load_rulebook
 from remit.compile.file import read_rulebook, rulebook_path, stage_rulebook, write_rulebook
 from remit.decide import decide
@@ -239,3 +240,17 @@ def test_a_link_in_the_place_of_the_folder(tmp_path: Path):
         stage_rulebook(b"x", rulebook_path(tmp_path))
     assert elsewhere.stat().st_mode & 0o777 == 0o755
     assert list(elsewhere.iterdir()) == []
+
+
+@pytest.mark.parametrize("most", [50, 50.5, 2**53 + 1])
+def test_numbers_come_back_as_they_were(most, tmp_path):
+    tools = "tools: {refund: {args: {amount: number}, does: nothing}}"
+    rule = f"refund: {{where: {{amount: {{max: {most}}}}}}}"
+    (tmp_path / "remit.yaml").write_text(f"remit: 1\n{tools}\nagents: {{bot: {{may: [{rule}]}}}}\n")
+    rulebook = load_rulebook(tmp_path / "remit.yaml")
+    write_rulebook(rulebook, rulebook_path(tmp_path))
+    back = read_rulebook(rulebook_path(tmp_path))
+    assert compare(back.book, rulebook.book) == ()  # else `remit status` says for ever that it was changed
+    for amount in (most, most + 1):
+        call = Call("bot", "refund", {"amount": amount})
+        assert decide(back, call, Facts()) == decide(rulebook, call, Facts())

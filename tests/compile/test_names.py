@@ -204,7 +204,7 @@ def test_a_may_without_a_tool_names_an_effect():
         ({"agents": {"a": {"may": [], "delegates_to": ["nobody"]}}}, "unknown-agent"),
         ({"agents": {"a": {"may": []}}, "runners": {"R": {"may": [], "called_by": ["nobody"]}}}, "unknown-agent"),
         ({"agents": {"a": {"may": ["t"]}}, "tools": {"t": {**PLAIN, "accessible_by": ["a", "x"]}}}, "unknown-agent"),
-        ({"agents": {"a": {"may": []}}, "reserved": {"git": {"runner": "a"}}}, "unknown-runner"),
+        ({"agents": {"a": {"may": []}}, "reserved": {"git": {"programs": ["git"], "runner": "a"}}}, "unknown-runner"),
         ({"agents": {"a": {"may": []}}, "tiers": {4: {"ask": "nobody"}}}, "unknown-agent"),
         ({"agents": {"a": {"may": []}}, "hosts": {"claude-code": {"main": "nobody"}}}, "unknown-agent"),
         ({"agents": {"a": {"may": [], "must_ask": [{"think": {"ask": "nobody"}}]}}}, "unknown-agent"),

@@ -234,14 +234,14 @@ def test_a_file_included_twice_counts_once(policy):
 def test_an_include_outside_the_root(policy, entry):
     (policy.parent.parent / "outside.yaml").write_text("remit: 1\n")
     policy.write_text(f"remit: 1\ninclude:\n  - {entry}\n")
-    assert problems(policy) == [Problem("bad-include", f"`{entry}` lies outside the root", "remit.yaml:3:3")]
+    assert problems(policy) == [Problem("bad-include", f"`{entry}` lies outside the root", "remit.yaml:3:5")]
 
 
 def test_a_symlink_does_not_lead_an_include_out_of_the_root(policy):
     (policy.parent.parent / "outside.yaml").write_text("remit: 1\n")
     (policy.parent / "b.yaml").symlink_to("../outside.yaml")
     policy.write_text("remit: 1\ninclude:\n  - b.yaml\n")
-    assert problems(policy) == [Problem("bad-include", "`b.yaml` lies outside the root", "remit.yaml:3:3")]
+    assert problems(policy) == [Problem("bad-include", "`b.yaml` lies outside the root", "remit.yaml:3:5")]
 
 
 def test_an_included_symlink_inside_the_root(policy):
@@ -257,7 +257,7 @@ def test_an_include_of_a_missing_file(policy):
         Problem(
             "no-policy",
             "no file `b.yaml`",
-            "remit.yaml:2:10",
+            "remit.yaml:2:11",
             "it is looked for beside the file that includes it",
         )
     ]
@@ -275,12 +275,12 @@ def test_an_include_cycle(policy):
     (policy.parent / "b.yaml").write_text("remit: 1\ninclude: [c.yaml]\n")
     (policy.parent / "c.yaml").write_text("remit: 1\ninclude: [remit.yaml]\n")
     policy.write_text("remit: 1\ninclude: [b.yaml]\n")
-    assert problems(policy) == [Problem("include-cycle", "`remit.yaml` includes itself", "c.yaml:2:10")]
+    assert problems(policy) == [Problem("include-cycle", "`remit.yaml` includes itself", "c.yaml:2:11")]
 
 
 def test_a_file_that_includes_itself(policy):
     policy.write_text("remit: 1\ninclude: [remit.yaml]\n")
-    assert problems(policy) == [Problem("include-cycle", "`remit.yaml` includes itself", "remit.yaml:2:10")]
+    assert problems(policy) == [Problem("include-cycle", "`remit.yaml` includes itself", "remit.yaml:2:11")]
 
 
 def test_one_agent_in_two_files(policy):

@@ -81,4 +81,4 @@ def test_no_and_on_are_text(tmp_path):
 def test_text_from_the_file_is_escaped_and_bounded(tmp_path, written, shown):
     path = tmp_path / "remit.yaml"
     path.write_text(f"remit: 1\nagents:\n  {written}: {{may: []}}\n")
-    assert said(path).startswith(f"[bad-name] remit.yaml:3:3: `{shown}` is not ")
+    assert said(path).startswith(f"[bad-name] remit.yaml:3:3: `{shown}` can't be the name of ")

@@ -45,6 +45,7 @@ _NAMES: dict[str, Names] = {
     "--as": lambda book: book.people,
     "--for": lambda book: book.people,
     "HOST": lambda book: catalog.hosts(),
+    "--host": lambda book: catalog.hosts(),
 }
 _LISTS: dict[str, Names] = {"--agents": _agents, "--tools": _toolsets}
 

@@ -19,7 +19,7 @@ from remit.grant.standing import approve_grant
 from remit.model.people import APPROVER
 from remit.model.policy import Grant
 from remit.model.rulebook import Book
-from remit.model.text import shown
+from remit.model.text import shown, suggestion
 from remit.service.standing_grant import StandingGrant, add_grant
 from remit.store import Store
 
@@ -105,9 +105,11 @@ def approve(
     Example: `remit grant approve ADR-12 --as ann`
     """
     with to_change(policy) as living:
-        found = [grant for grant in load_file(living.path).book.grants if grant.adr == adr]
+        grants = load_file(living.path).book.grants
+        found = [grant for grant in grants if grant.adr == adr]
         if not found:
-            raise InputError(f"the policy has no grant with the document `{shown(adr)}`", code="unknown-grant")
+            known = suggestion(adr, [grant.adr for grant in grants if grant.adr])
+            raise InputError(f"the policy has no grant with the document `{shown(adr)}`{known}", code="unknown-grant")
         if named_people(living.opened.store) is None:
             help_ = "whoever activates it approves its grants; `people:` names others"
             raise InputError("the policy in force names no people", code="no-people", help=help_)

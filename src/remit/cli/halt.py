@@ -14,7 +14,7 @@ from remit.cli.parameters import Argument, Option
 from remit.explain.visible import bounded
 from remit.grant.halts import SYSTEM, TASK, name_of, not_halted
 from remit.model.people import OPERATOR
-from remit.model.text import did_you_mean, shown
+from remit.model.text import shown, suggestion
 
 AgentArgument = Annotated[str | None, Argument(metavar="AGENT")]
 AllOption = Annotated[bool, Option("--all", help="Every agent.")]
@@ -105,5 +105,5 @@ def _who(living: Living, agent: str | None, *, all: bool, capsule: str | None) -
     book = living.book(machine=True)
     if book is not None and agent not in book.callers:
         known = [name for name, caller in book.callers.items() if caller.kind != "role"]
-        raise InputError(f"unknown agent `{shown(agent)}`{did_you_mean(agent, known)}", code="unknown-agent")
+        raise InputError(f"unknown agent `{shown(agent)}`{suggestion(agent, known)}", code="unknown-agent")
     return agent

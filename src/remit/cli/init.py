@@ -10,12 +10,14 @@ from typing import Annotated
 
 import msgspec
 
+from remit import catalog
 from remit.cli.common import FINE, InputError
 from remit.cli.options import JsonOption
 from remit.cli.output import out, out_json, paint
 from remit.cli.parameters import Argument, Option
 from remit.compile import build_rulebook
 from remit.declare.nodes import parse
+from remit.draft.from_python import draft_from_python
 from remit.draft.from_survey import draft_from
 from remit.draft.from_tools import draft_from_tools
 from remit.draft.history import committed
@@ -24,6 +26,7 @@ from remit.draft.teams import about, draft_for, teams
 from remit.explain.visible import bounded
 from remit.forms.texts import plain
 from remit.model.errors import PolicyError, RemitError
+from remit.model.names import known_name
 from remit.model.rulebook import Rulebook
 from remit.scan.survey import scan
 from remit.service.project_commands import denied_commands, project_commands
@@ -48,6 +51,14 @@ def command(
     server: Annotated[
         str, Option("--server", metavar="NAME", help="With --tools: what the host calls the server.")
     ] = "server",
+    host: Annotated[
+        str | None,
+        Option("--host", metavar="HOST", help="Write the policy in the tools of this host, whatever the sources name."),
+    ] = None,
+    python: Annotated[
+        Path | None,
+        Option("--python", metavar="FILE", help="Start from the tools and agents of a Python program; never runs it."),
+    ] = None,
     output: Annotated[
         Path | None, Option("--output", metavar="FILE", help="Where to write the policy, if not remit.yaml.")
     ] = None,
@@ -57,10 +68,12 @@ def command(
 
     Each line names its source, and a list says what a person must decide. Nothing is put in force.
 
-    Examples: `remit init`, `remit init --team coding`, `remit init --tools tools.json --server github`
+    Examples: `remit init`, `remit init --team coding`, `remit init --python src`, `remit init --tools tools.json`
     """
-    if team is not None and tools is not None:
-        raise InputError("--team and --tools: one of them")
+    if sum(given is not None for given in (team, tools, python)) > 1:
+        raise InputError("--team, --tools and --python: one of them")
+    if host is not None and (team or tools or python):
+        raise InputError("--host is for a draft from the repository's own definitions and documents")
     if not path.is_dir():
         raise InputError(f"`{bounded(str(path), 200)}`: no such folder")
     target = output if output is not None else path / POLICY
@@ -68,22 +81,22 @@ def command(
     for file in (target, tests):
         if file.exists() or file.is_symlink():
             raise InputError(f"`{bounded(str(file), 200)}` is there already; --output FILE writes elsewhere")
-    draft = _draft(path, team, tools, server)
+    draft = draft_from_python(python) if python is not None else _draft(path, team, tools, server, host)
     rulebook = _check(draft)
-    if team is None and tools is None:
+    if team is None and tools is None and python is None:
         denied = tuple(denied_commands(rulebook, project_commands(path)))
         draft = msgspec.structs.replace(draft, decisions=(*denied, *draft.decisions))
     _write(target, draft.policy)
     if draft.tests:
-        _write(tests, draft.tests.replace("policy: remit.yaml", f"policy: {target.name}"))
+        _write(tests, draft.tests.replace(POLICY, target.name))
     if json:
         out_json({"policy": str(target), "tests": str(tests) if draft.tests else None, "decide": draft.decisions})
         return FINE
-    out("".join(f"{line}\n" for line in _lines(draft, target, tests)))
+    out("".join(f"{line}\n" for line in _lines(draft, target, tests, GUARD if python is not None else HOST)))
     return FINE
 
 
-def _draft(path: Path, team: str | None, tools: Path | None, server: str) -> Draft:
+def _draft(path: Path, team: str | None, tools: Path | None, server: str, host: str | None) -> Draft:
     if team is not None:
         return draft_for(team)
     if tools is not None:
@@ -95,14 +108,15 @@ def _draft(path: Path, team: str | None, tools: Path | None, server: str) -> Dra
             raise InputError(f"--tools: can't read `{bounded(str(tools), 200)}`: {error}") from None
         return draft_from_tools(text, server)
     survey = scan(str(path), today=datetime.date.today())
-    draft = draft_from(survey, committed(str(path)))
+    draft = draft_from(survey, committed(str(path)), known_name(host, catalog.hosts(), "host") if host else None)
     return draft if draft is not None else draft_for(_asked())
 
 
 def _asked() -> str:
     """The kind of team that a person chooses, where one sits at a terminal. Raises InputError."""
     if not (sys.stdin is not None and sys.stdin.isatty()):
-        raise InputError(f"no agents found here; start from a kind of team: --team {'|'.join(teams())}")
+        start = "start from a Python program: --python FILE, or from a kind of team: --team"
+        raise InputError(f"no agents found here; {start} {'|'.join(teams())}")
     names = teams()
     out("No agents are defined here. Which kind of team is it?\n")
     out("".join(f"  {number}. {name}: {about(name)}\n" for number, name in enumerate(names, 1)))
@@ -137,7 +151,11 @@ def _check(draft: Draft) -> Rulebook:
         ) from error
 
 
-def _lines(draft: Draft, target: Path, tests: Path) -> list[str]:
+HOST = "Next: read it, `remit check`, then `remit activate` and `remit install HOST`."
+GUARD = 'Next: read it, `remit check`, then put `@guard.tool()` on each function, with guard = Guard("remit.yaml").'
+
+
+def _lines(draft: Draft, target: Path, tests: Path, after: str) -> list[str]:
     wrote = f"{bounded(str(target), 200)}" + (f" and {bounded(str(tests), 200)}" if draft.tests else "")
     lines = [f"{paint('✅', 'green')} wrote {wrote}: {draft.agents} {'agent' if draft.agents == 1 else 'agents'}"]
     if draft.decisions:
@@ -145,4 +163,4 @@ def _lines(draft: Draft, target: Path, tests: Path) -> list[str]:
         lines += [f"  · {bounded(text, 300)}" for text in draft.decisions[:_SHOWN]]
         if len(draft.decisions) > _SHOWN:
             lines.append(paint(f"  … and {len(draft.decisions) - _SHOWN} more (--json lists all)", "dim"))
-    return [*lines, "", "Next: read it, `remit check`, then `remit activate` and `remit install HOST`."]
+    return [*lines, "", after]

@@ -12,6 +12,7 @@ from remit.cli.output import calls_text, out, paint
 from remit.cli.parameters import Option
 from remit.cli.since import start_of
 from remit.explain.visible import bounded
+from remit.model.names import known_name
 from remit.record.past import past_calls
 from remit.record.reader import Filter
 from remit.service.usage import OFTEN, Coarse, Narrow, UnusedRule, Usage, usage
@@ -54,8 +55,7 @@ def command(
 
 def _of(found: Usage, agent: str) -> Usage:
     """Only what is about this agent."""
-    if agent not in {one.agent for one in found.agents}:
-        raise InputError(f"the policy knows no agent `{bounded(agent, 80)}`", code="unknown-agent")
+    known_name(agent, [one.agent for one in found.agents], "agent")
     return Usage(
         found.calls,
         tuple(one for one in found.agents if one.agent == agent),

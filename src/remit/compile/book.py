@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import msgspec
 
+from remit import catalog
 from remit.compile import defaults
 from remit.compile.hashing import content_hash
 from remit.compile.inherit import inherit
@@ -12,9 +15,10 @@ from remit.compile.people import check_people
 from remit.compile.rules import RuleResolver
 from remit.compile.tiers import refined, with_tool_tiers
 from remit.forms.shapes import Reader
-from remit.model.policy import Caller, Grant, Policy, Tool
+from remit.model.policy import Caller, Grant, Never, Policy, Reserved, Tool
 from remit.model.rulebook import OPEN_QUESTIONS, Book, Rulebook
-from remit.model.text import did_you_mean, shown
+from remit.model.text import near_miss, shown, suggestion
+from remit.scopes.kinds import kind_of
 
 
 def make_rulebook(policy: Policy) -> Rulebook:
@@ -43,9 +47,9 @@ class _Binding:
             self._caller(name, tool.at, policy.callers)
         return tool
 
-    def _caller(self, name: str, at: str, callers: dict[str, Caller]) -> None:
+    def _caller(self, name: str, at: str, callers: dict[str, Caller], also: tuple[str, ...] = ()) -> None:
         if name not in callers:
-            hint = did_you_mean(name, callers)
+            hint = suggestion(name, (*also, *callers))
             self.reader.fail(at, "unknown-agent", f"unknown agent, role or runner `{shown(name)}`{hint}")
 
     def book(self) -> Book:
@@ -61,11 +65,9 @@ class _Binding:
             runner = policy.callers.get(entry.runner)
             if runner is None or runner.kind != "runner":
                 known = [name for name, caller in policy.callers.items() if caller.kind == "runner"]
-                hint = did_you_mean(entry.runner, known)
+                hint = suggestion(entry.runner, known)
                 self.reader.fail(entry.at, "unknown-runner", f"unknown runner `{shown(entry.runner)}`{hint}")
-            for pattern in entry.tools:
-                if not self.names.matching(pattern):
-                    self.notices.append(f"{entry.at}: `{pattern}` matches no declared tool; unknown tools are denied")
+            self._check_reserved(entry)
             reserved.append(entry)
         self._check_names()
         self.notices.extend(f"lists: no rule uses the list `{name}`" for name in policy.unused_lists)
@@ -160,14 +162,61 @@ class _Binding:
     def _check_names(self) -> None:
         policy = self.policy
         for host, entry in policy.hosts.items():
+            at = policy.places.get(f"hosts.{host}", f"hosts.{host}")
+            if host not in catalog.hosts() and host not in catalog.added_hosts():
+                known = (*catalog.hosts(), *catalog.added_hosts())
+                self.reader.fail(at, "unknown-host", f"unknown host `{shown(host)}`{suggestion(host, known)}")
             if "main" in entry:
-                self._caller(entry["main"], policy.places.get(f"hosts.{host}", f"hosts.{host}"), policy.callers)
+                self._caller(entry["main"], at, policy.callers)
         for tier, question in policy.tiers.items():
             if question.ask not in (None, "human", "chain"):
-                self._caller(str(question.ask), policy.places.get(f"tiers.{tier}", f"tiers.{tier}"), policy.callers)
+                at = policy.places.get(f"tiers.{tier}", f"tiers.{tier}")
+                self._caller(str(question.ask), at, policy.callers, also=("human", "chain"))
+        for layer in policy.layer_access:
+            at = policy.places.get("defaults.accessible_by", "defaults.accessible_by")
+            self._among(at, "layer", layer, self._all("layer"))
         for statement in policy.never:
-            for name in (*statement.agent, *statement.role):
-                self._caller(name, statement.at, policy.callers)
+            self._check_never(statement)
+
+    def _check_never(self, statement: Never) -> None:
+        """Every name in it is about something: one that is about nothing would pass unseen beside the others."""
+        for name in (*statement.agent, *statement.role):
+            self._caller(name, statement.at, self.policy.callers)
+        for pattern in statement.tool:
+            if not self.names.matching(pattern):
+                hint = suggestion(pattern, self._all("name"))
+                message = f"never: `{shown(pattern)}` matches no declared tool{hint}"
+                self.reader.fail(statement.at, "matches-nothing", message)
+        for name in statement.toolset:
+            self._among(statement.at, "toolset", name, self.names.toolsets)
+        for key in ("layer", "category"):
+            for name in getattr(statement, key):
+                self._among(statement.at, key, name, self._all(key))
+
+    def _check_reserved(self, entry: Reserved) -> None:
+        for pattern in entry.tools:
+            if not self.names.matching(pattern):
+                near = near_miss(pattern, self._all("name"))
+                what = f"`{shown(pattern)}` matches no declared tool"
+                if near is None:
+                    self.notices.append(f"{entry.at}: {what}; unknown tools are denied")
+                else:
+                    self.reader.fail(entry.at, "matches-nothing", f"{what}; did you mean `{shown(near)}`?")
+        for found in kind_of("shell").misnamed({"run": entry.programs}):
+            if found.near is not None:
+                message = f"{found.problem}; did you mean `{shown(found.near)}`?"
+                self.reader.fail(entry.at, "unknown-name", message)
+
+    def _all(self, key: str) -> list[str]:
+        """The names, layers or categories of all tools."""
+        own = (tool for caller in self.policy.callers.values() for tool in caller.tools.values())
+        found = (getattr(tool, key) for tool in (*self.tools.values(), *own))
+        return sorted({name for name in found if name is not None})
+
+    def _among(self, at: str, what: str, name: str, known: Iterable[str]) -> None:
+        if name not in known:
+            message = f"no {'toolset is' if what == 'toolset' else f'tool has the {what}'} `{shown(name)}`"
+            self.reader.fail(at, "matches-nothing", f"{message}{suggestion(name, known)}")
 
     def _unsafe(self) -> tuple[str, ...]:
         found = []

@@ -10,7 +10,7 @@ import msgspec
 from remit.forms.shapes import Reader
 from remit.model.moments import duration
 from remit.model.policy import Alone, Caller, Enforce, Halting, Limits, Locks, Policy, Sandbox
-from remit.model.text import did_you_mean
+from remit.model.text import suggestion
 
 
 def _common(values: list[tuple[Any, ...]]) -> tuple[Any, ...]:
@@ -128,7 +128,7 @@ def _levels(caller: Caller, policy: Policy, reader: Reader) -> list[list[Caller]
                 if role is None or role.kind != "role":
                     known = [n for n, c in policy.callers.items() if c.kind == "role"]
                     if one is caller:
-                        reader.fail(one.at, "unknown-role", f"unknown role `{name}`{did_you_mean(name, known)}")
+                        reader.fail(one.at, "unknown-role", f"unknown role `{name}`{suggestion(name, known)}")
                 elif name == caller.name:
                     reader.fail(one.at, "role-cycle", f"the role `{name}` belongs to itself")
                 elif name not in seen:

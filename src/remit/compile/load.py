@@ -11,6 +11,7 @@ from remit.compile.book import make_rulebook
 from remit.compile.prove import prove, without_dead_rules
 from remit.declare import build_policy, load_policy
 from remit.declare.load import Functions
+from remit.model.arguments import check_arguments, unfit
 from remit.model.errors import InputError
 from remit.model.policy import Policy
 from remit.model.rulebook import Rulebook
@@ -39,6 +40,9 @@ def load_rulebook(
     `functions` are tools that a program declares itself; they must not contradict the policy's. `more` is added to the
     policy like an included file, and may not declare again what is there.
     """
+    if isinstance(path, Mapping):
+        raise unfit("load_rulebook", "path", "a path; `build_rulebook` takes a mapping", path)
+    check_arguments("load_rulebook", {"path": "path"}, path=path)
     return compile_policy(load_policy(path, functions=functions, more=more))
 
 
@@ -50,4 +54,7 @@ def build_rulebook(
     more: Mapping[str, Any] | None = None,
 ) -> Rulebook:
     """The rulebook of a policy built in Python, in the same format. Raises PolicyError."""
+    if isinstance(data, str | os.PathLike):
+        raise unfit("build_rulebook", "data", "a mapping; `load_rulebook` takes a file", data)
+    check_arguments("build_rulebook", {"data": "mapping", "name": "text"}, data=data, name=name)
     return compile_policy(build_policy(data, name=name, functions=functions, more=more))

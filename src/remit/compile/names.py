@@ -62,18 +62,34 @@ class Names:
         if "*" in name:
             return self._pattern(name, at, own)
         known = {*self.tools, *self.toolsets, *self.aliases, *own}
-        declare = f"declare it under tools:\n      {shown(name)}: {{args: {{}}, does: nothing}}"
-        help = known_pack(name) or f"{declare}\n    or, if a Python program has it, run `remit publish app.py:guard`"
-        self.reader.fail(at, "undeclared-tool", f"undeclared tool `{shown(name)}`{did_you_mean(name, known)}", help)
+        hint = did_you_mean(name, known)
+        help = known_pack(name) or (None if hint else _how_to_declare(name))
+        self.reader.fail(at, "undeclared-tool", f"undeclared tool `{shown(name)}`{hint}", help)
         return ()
 
     def _pattern(self, pattern: str, at: str, own: dict[str, Tool]) -> tuple[str, ...]:
         found = tuple(sorted(n for n, tool in {**self.tools, **own}.items() if names_tool(pattern, tool)))
         if not found:
-            self.reader.fail(at, "matches-nothing", f"`{shown(pattern)}` matches no declared tool")
+            help = _how_to_declare(pattern) if pattern.startswith("mcp__") else None
+            self.reader.fail(at, "matches-nothing", f"`{shown(pattern)}` matches no declared tool", help)
         return found
 
     def matching(self, pattern: str) -> tuple[str, ...]:
         """Tools that a reserved pattern matches; it may match none, since unknown tools are denied anyway."""
         own = [tool for caller in self.policy.callers.values() for tool in caller.tools.values()]
         return tuple(sorted(t.name for t in (*self.tools.values(), *own) if names_tool(pattern, t)))
+
+
+def _how_to_declare(name: str) -> str:
+    """How a tool that nothing declares gets declared; what it does, only its author can say."""
+    if name.lower() in ("all", "any", "everything"):
+        return 'for every declared tool write "*"'
+    if name.startswith("mcp__"):
+        server = name.split("__")[1] or "NAME"
+        return (
+            f"declare the server's tools: save its answer to tools/list, then remit init --tools FILE --server {server}"
+        )
+    declare = f"declare it under tools, with its arguments and what it does:\n      {shown(name)}:"
+    return (
+        f"{declare} {{args: {{…}}, does: {{…}}}}\n    or, if a Python program has it, run `remit publish app.py:guard`"
+    )

@@ -8,7 +8,7 @@ from remit.compile import defaults
 from remit.forms.shapes import Reader
 from remit.model.people import APPROVER, OWNER, RESERVED
 from remit.model.policy import Caller, Grant, Person, Policy, Question, Rule
-from remit.model.text import did_you_mean, shown
+from remit.model.text import shown, suggestion
 
 
 def check_people(policy: Policy, callers: Iterable[Caller], tiers: Container[str], reader: Reader) -> None:
@@ -38,7 +38,7 @@ def check_people(policy: Policy, callers: Iterable[Caller], tiers: Container[str
 def _check_grant(grant: Grant, policy: Policy, reader: Reader) -> None:
     approver = policy.people.get(str(grant.approved_by))
     if approver is None:
-        hint = did_you_mean(str(grant.approved_by), policy.people)
+        hint = suggestion(str(grant.approved_by), policy.people)
         what = f"approved_by: the policy names no person `{shown(grant.approved_by)}`{hint}"
         reader.fail(grant.at, "unknown-person", what)
     elif APPROVER.isdisjoint(approver.roles):
@@ -76,11 +76,11 @@ def _check_limits(
     for one in person.approves:
         for name in one.agents or ():
             if name not in policy.callers:
-                hint = did_you_mean(name, policy.callers)
+                hint = suggestion(name, policy.callers)
                 reader.fail(person.at, "unknown-agent", f"unknown agent, role or runner `{shown(name)}`{hint}")
         for name in one.labels or ():
             if name not in labels:
-                what = f"no label `{shown(name)}` gives anything a tier{did_you_mean(name, labels)}"
+                what = f"no label `{shown(name)}` gives anything a tier{suggestion(name, sorted(labels))}"
                 reader.fail(person.at, "unknown-label", what)
         for what in one.amount:
             if not any(what.removeprefix(f"{tool.name}.") in tool.args for tool in tools):

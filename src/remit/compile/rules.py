@@ -9,7 +9,7 @@ import msgspec
 from remit.compile.names import Names
 from remit.forms.shapes import Reader
 from remit.model.policy import Caller, Condition, Rule, Scope, Tool
-from remit.model.text import did_you_mean, shown
+from remit.model.text import shown, suggestion
 from remit.scopes.interface import Kind
 from remit.scopes.kinds import kind_of
 from remit.scopes.reach import reach_unit
@@ -50,7 +50,7 @@ class RuleResolver:
         return tuple(found)
 
     def _unknown_caller(self, at: str, name: str) -> None:
-        hint = did_you_mean(name, self.callers)
+        hint = suggestion(name, self.callers)
         self.reader.fail(at, "unknown-agent", f"unknown agent, role or runner `{shown(name)}`{hint}")
 
     def _check_names(self, rule: Rule, kind: str, data: Any) -> None:
@@ -105,7 +105,7 @@ class RuleResolver:
     def _check_condition(self, at: str, tool: Tool, arg: str, condition: Condition) -> None:
         argument = tool.args.get(arg)
         if argument is None:
-            hint = did_you_mean(arg, tool.args)
+            hint = suggestion(arg, tool.args)
             self.reader.fail(at, "undeclared-argument", f"`{shown(arg)}` is not an argument of `{tool.name}`{hint}")
             return
         wanted = _wanted(kind_of(argument.kind), condition)

@@ -10,7 +10,7 @@ from remit.compile.defaults import data
 from remit.forms.shapes import Reader
 from remit.model.policy import Policy, TierOf, Tool
 from remit.model.rulebook import LabelTier
-from remit.model.text import did_you_mean, shown
+from remit.model.text import did_you_mean, shown, suggestion
 from remit.scopes.glob import fold
 from remit.scopes.kinds import kind_of
 
@@ -55,7 +55,7 @@ def with_tool_tiers(policy: Policy, tiers: Tiers, reader: Reader, notices: list[
     for name, entry in policy.tool_tiers.items():
         tool = tools.get(name)
         if tool is None:
-            reader.fail(entry.at, "undeclared-tool", f"undeclared tool `{shown(name)}`{did_you_mean(name, tools)}")
+            reader.fail(entry.at, "undeclared-tool", f"undeclared tool `{shown(name)}`{suggestion(name, tools)}")
             continue
         language = next((kind for kind in sorted(tool.kinds) if kind_of(kind).language), None)
         if language is not None:
@@ -74,7 +74,7 @@ def _labels(policy: Policy, tiers: Tiers, reader: Reader, notices: list[str]) ->
     usual = tiers.labels["production"].effects
     for name, entry in policy.label_tiers.items():
         if name not in known and name not in own:
-            hint = did_you_mean(name, (*known, *own))
+            hint = suggestion(name, (*known, *own))
             reader.fail(entry.at, "unknown-label", f"no label is named `{shown(name)}`{hint}")
             continue
         before = tiers.labels.get(name)

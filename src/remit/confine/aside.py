@@ -21,7 +21,7 @@ import msgspec
 from remit.confine import git_trees
 from remit.model.decoding import Decoding
 from remit.model.errors import RemitError
-from remit.model.text import shown
+from remit.model.text import shown, suggestion
 
 FOLDER = "aside"
 _WAY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -93,10 +93,12 @@ class Aside:
 
     def find(self, name: str) -> Kept:
         """One of them. Raises AsideError."""
-        for one in self._all():
+        kept = self.kept()
+        for one in kept:
             if one.id == name:
                 return one
-        raise AsideError(f"nothing was moved aside as `{shown(name)}`", code="unknown-aside", help="see `remit aside`")
+        what = f"nothing was moved aside as `{shown(name)}`{suggestion(name, [one.id for one in kept])}"
+        raise AsideError(what, code="unknown-aside", help="see `remit aside`")
 
     def restore(self, one: Kept) -> None:
         """Puts it back where it lay. Raises AsideError if something lies there now, or its folder is gone."""

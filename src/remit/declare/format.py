@@ -53,6 +53,14 @@ DRAFT = "https://json-schema.org/draft/2020-12/schema"
 _texts = ListOf(Text(), single=True)
 _patterns = ListOf(NamePattern, single=True)
 
+
+def _operation(values: dict[str, Any], node: Node, reader: Reader) -> Any:
+    if not any(values.get(key) for key in ("programs", "modules", "tools", "urls")):
+        what = "a reserved operation says what it is: programs, modules, tools or urls"
+        return reader.fail(node.at, "empty-rule", what, f"{{programs: [kubectl], runner: {values['runner']}}}")
+    return Reserved(name="", at=node.at, **values)
+
+
 _reserved = Record(
     {
         "programs": Field(names, "programs on a command line"),
@@ -61,7 +69,7 @@ _reserved = Record(
         "urls": Field(urls, "URLs that nobody else may reach"),
         "runner": Field(Name, "the only caller that may", required=True),
     },
-    lambda values, node, reader: Reserved(name="", at=node.at, **values),
+    _operation,
     what="a reserved operation",
 )
 

@@ -156,7 +156,7 @@ class _Loading:
             self._set_root(node)
         self._merge(values, node)
         for entry in values.get("include", ()):
-            self._include(entry, node)
+            self._include(entry, _item_at(node.value["include"], entry))
 
     def _set_root(self, node: Node) -> None:
         if self.directory is None:
@@ -165,9 +165,12 @@ class _Loading:
             return
         try:
             self.root = (self.directory / self.main.get("root", ".")).resolve()
+            if "root" in self.main and not self.root.is_dir():
+                raise NotADirectoryError
         except (OSError, ValueError, RuntimeError):
             at = node.value["root"].at if "root" in node.value else node.at
-            self.reader.fail(at, "bad-root", f"`{shown(self.main.get('root', '.'))}` can't be a root")
+            what = f"`{shown(self.main.get('root', '.'))}` is no directory, so it can't be a root"
+            self.reader.fail(at, "bad-root", what, "it is relative to the policy's own folder, such as `..`")
 
     def _merge(self, values: dict[str, Any], node: Node) -> None:
         for key, kind in (("agents", "agent"), ("roles", "role"), ("runners", "runner")):
@@ -185,9 +188,12 @@ class _Loading:
             self.lists[key].extend(values.get(key, ()))
         for name in values.get("use", ()):
             self.where.setdefault(("use", name), _item_at(node.value["use"], name))
-        for key in ("tiers", "hosts"):
-            for name in values.get(key, {}):
-                self.where[key, str(name)] = node.value[key].value[str(name)].at
+        for name in values.get("tiers", {}):
+            self.where["tiers", str(name)] = node.value["tiers"].value[str(name)].at
+        for name in values.get("hosts", {}):
+            self.where["hosts", name] = node.value["hosts"].at_key(name)
+        if "defaults" in values:
+            self.where["defaults", "accessible_by"] = node.value["defaults"].at
         labels = values.get("labels", {})
         for tier, label in labels.pop("data", {}).items():
             self.lists["labels"].append(msgspec.structs.replace(label, name="data", tier=int(tier)))
@@ -235,8 +241,7 @@ class _Loading:
         self.merged[group][name] = item
         self.where[group, name] = place
 
-    def _include(self, entry: str, node: Node) -> None:
-        at = node.value["include"].at
+    def _include(self, entry: str, at: str) -> None:
         if self.root is None or self.directory is None:
             return
         path = self.stack[-1].parent / entry
@@ -254,6 +259,11 @@ class _Loading:
         if not os.path.lexists(path):
             self.reader.fail(
                 at, "no-policy", f"no file `{shown(entry)}`", "it is looked for beside the file that includes it"
+            )
+            return
+        if real.is_dir():
+            self.reader.fail(
+                at, "bad-include", f"`{shown(entry)}` is a folder", "name the files that are to be included"
             )
             return
         name = os.path.relpath(real, self.directory.resolve()).replace(os.sep, "/")

@@ -19,6 +19,7 @@ from remit.model.text import shown
 MAX_DEPTH = 48
 _CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 MAX_SIZE = 16 * 1024 * 1024
+_BLANK = re.compile("^ *[\u00a0\u2000-\u200a\u202f\u205f\u3000]", re.MULTILINE)
 _HIDDEN = re.compile("[\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff\u061c]")
 
 
@@ -31,6 +32,11 @@ def parse(text: str, source: str) -> Node:
         line, column = text.count("\n", 0, control.start()) + 1, control.start() - text.rfind("\n", 0, control.start())
         what = f"control character U+{ord(control[0]):04X}"
         raise _refused("bad-yaml", what, f"{source}:{line}:{column}", "remove it: a policy is plain text")
+    blank = _BLANK.search(text)
+    if blank:
+        line, column = text.count("\n", 0, blank.start()) + 1, blank.end() - blank.start()
+        what = f"a blank that is no space (U+{ord(blank[0][-1]):04X}) in the indentation"
+        raise _refused("bad-yaml", what, f"{source}:{line}:{column}", "indent with plain spaces")
     hidden = _HIDDEN.search(text, 1 if text.startswith("\ufeff") else 0)
     if hidden:
         line = text.count("\n", 0, hidden.start()) + 1
@@ -43,7 +49,8 @@ def parse(text: str, source: str) -> Node:
         raise _refused("bad-yaml", f"not readable as YAML: {str(error).splitlines()[0]}", source) from None
     if root is None or root.kind is not MAP:
         at = source if root is None else root.at
-        raise _refused("bad-yaml", "expected a mapping: keys with values, such as `remit: 1`", at)
+        help = "`remit init` writes a first policy" if root is None else None
+        raise _refused("bad-yaml", "expected a mapping: keys with values, such as `remit: 1`", at, help)
     return root
 
 
@@ -201,6 +208,9 @@ def _syntax(error: yaml.MarkedYAMLError, text: str, source: str) -> Problem:
     if error.problem and "did not find expected '-' indicator" in error.problem:
         help_ = "what belongs to the entry above stands further in than its `-`; another entry begins with `- `"
         return Problem("bad-yaml", "this line is neither an entry of the list nor below one", at, help_)
+    if "quoted scalar" in str(error.context) and "\\" in row:
+        help_ = "between double quotes a backslash begins an escape: write '…', and `/` in paths"
+        return Problem("bad-yaml", "a backslash that is no escape", at, help_)
     context = f"{error.context}: " if error.context else ""
     return Problem("bad-yaml", f"{context}{error.problem}", at)
 

@@ -27,6 +27,7 @@ from remit.forms.shapes import (
     Shape,
 )
 from remit.forms.texts import Anything, Name, NamePattern, Parsed
+from remit.model.pattern import compile_later
 from remit.model.policy import Condition, Examples, Rule, Scope, Verb
 from remit.model.terms import CONTEXT_KEYS, EFFECTS
 from remit.model.text import did_you_mean, shown
@@ -249,6 +250,10 @@ def rule_keys() -> frozenset[str]:
     return frozenset(_format().scope.fields)
 
 
+_LIMITED = compile_later(r"([A-Za-z_]\w*)\((.+)\)")
+"""`Bash(git:*)`, as some hosts write it."""
+
+
 class Rules(Shape):
     """The entries of `may`, `must_ask` or `may_not`."""
 
@@ -267,6 +272,12 @@ class Rules(Shape):
 
     def _entry(self, node: Node, reader: Reader) -> list[Rule]:
         if node.kind is SCALAR:
+            limited = _LIMITED.fullmatch(node.value)
+            if limited is not None:
+                inside = shown(limited[2]).removesuffix(":*").removesuffix(" *")
+                help = f"a limit is a scope: {limited[1]}: {{shell: {{run: [{inside}]}}}}, {{path: …}} or {{url: …}}"
+                reader.fail(node.at, "bad-value", f"`{shown(node.value)}` is a host's way to write a limit", help)
+                return []
             name = NamePattern.read(node, reader)
             return [] if name is BAD else [Rule(self.verb, (name,), at=node.at)]
         if node.kind is LIST:
@@ -299,6 +310,11 @@ class Rules(Shape):
                 continue
             if value.kind is SCALAR and value.scalar() is None:
                 rules.append(Rule(self.verb, (key,), at=at))
+                continue
+            if value.kind is SCALAR:
+                help = f'such as {shown(key)}: {{path: "src/**"}}, {{shell: {{run: [git: [status]]}}}} or {{url: …}}'
+                what = f"expected the limits of `{shown(key)}`, got `{shown(value.value)}`"
+                reader.fail(value.at, "bad-value", what, help)
                 continue
             read = scope.read(value, reader)
             if read is not BAD:

@@ -24,7 +24,7 @@ from remit.forms.shapes import (
 from remit.forms.texts import Name, names
 from remit.model.policy import ARGUMENT, Argument, Does, Tool
 from remit.model.terms import EFFECTS, FILES, INTERACTIONS, RISKS
-from remit.model.text import did_you_mean, shown
+from remit.model.text import did_you_mean, listed, shown, suggestion
 from remit.scopes import kinds
 from remit.scopes.kinds import kind_of
 from remit.scopes.reach import reach_unit
@@ -83,7 +83,7 @@ class _DoesShape(Shape):
         found: list[tuple[Does, str]] = []
         for effect, value in node.value.items():
             if effect not in EFFECTS:
-                hint = did_you_mean(effect, EFFECTS)
+                hint = suggestion(effect, EFFECTS)
                 reader.fail(node.at_key(effect), "unknown-effect", f"unknown effect `{shown(effect)}`{hint}")
                 continue
             for item in value.value if value.kind is LIST else [value]:
@@ -149,6 +149,9 @@ def _records(effect: str, item: Node, reader: Reader) -> list[str]:
     return []
 
 
+_REACH = "a fixed reach contains `*` or `/`"
+
+
 def _tool(values: dict[str, Any], node: Node, reader: Reader) -> Any:
     args: dict[str, Argument] = values.pop("args", {})
     if "args" in node.value and len(args) != len(node.value["args"].value):
@@ -160,7 +163,7 @@ def _tool(values: dict[str, Any], node: Node, reader: Reader) -> Any:
     def unknown(name: str, key: str) -> None:
         nonlocal bad
         bad = True
-        hint = did_you_mean(name, args)
+        hint = suggestion(name, args)
         reader.fail(node.value[key].at, "undeclared-argument", f"`{shown(name)}` is not an argument of this tool{hint}")
 
     for name in optional:
@@ -179,8 +182,9 @@ def _tool(values: dict[str, Any], node: Node, reader: Reader) -> Any:
     for does, at in values.get("does", ()):
         if does.arg is not None and does.arg not in args:
             bad = True
-            hint = did_you_mean(does.arg, args) or "; a fixed reach contains `*` or `/`"
-            reader.fail(at, "undeclared-argument", f"`{shown(does.arg)}` is not an argument of this tool{hint}")
+            hint = did_you_mean(does.arg, args)
+            help = None if hint else f"{_REACH}; its arguments are {listed(args)}"
+            reader.fail(at, "undeclared-argument", f"`{shown(does.arg)}` is not an argument of this tool{hint}", help)
         elif does.arg is not None and not kind_of(args[does.arg].kind).bears(does.effect):
             bad = True
             message, help = unjudged(does.effect, does.arg, args[does.arg])

@@ -10,6 +10,7 @@ import msgspec
 
 from remit.compile import build_rulebook
 from remit.declare.nodes import parse
+from remit.draft.equivalents import Equal, Granted, meanings, translated
 from remit.draft.history import is_glob, judged
 from remit.draft.model import CONFINE, CONFINEMENT, Draft, quoted
 from remit.draft.packs import has_agents, of_kind, pack_for, tools_for, writing_call
@@ -63,14 +64,16 @@ class Section(msgspec.Struct):
             self.questions.append(question)
 
 
-def draft_from(survey: Survey, paths: Sequence[str] = ()) -> Draft | None:
-    """A draft from what a survey found; None if it found no agent. `paths` are those that were ever committed."""
+def draft_from(survey: Survey, paths: Sequence[str] = (), host: str | None = None) -> Draft | None:
+    """A draft from what a survey found; None if it found no agent. `paths` are those that were ever committed.
+
+    With a host, in that one's tools: what was written for another is translated."""
     agents = [agent for agent in survey.agents if _speaks(agent)]
     if not agents:
         return None
     hosts = [a.host for agent in agents for a in agent.accounts if a.kind is Kind.DEFINITION and a.host is not None]
     written = [entry.tool for agent in agents for account in agent.accounts for entry in account.entries]
-    pack = pack_for(hosts, written)
+    pack = host if host is not None else pack_for(hosts, written)
     questions: list[Question] = []
     if pack is None:
         text = "no tool here belongs to a pack of Remit's: declare the tools under `tools:` (docs/policy.md#tools)"
@@ -142,8 +145,12 @@ def _section(agent: Agent, name: str, pack: str | None, paths: Sequence[str]) ->
         if pack is not None:
             section.rules += [Rule(tool, source.place, note="no list: reading only") for tool in _reading(pack)]
         return section
+    foreign: list[Granted] = []
     for entry in source.allowed():
-        _add(section, agent, entry, pack, paths, read_only=read_only is not None)
+        _add(section, agent, entry, pack, paths, foreign, read_only=read_only is not None)
+    if pack is not None:
+        denied = [e.tool for account in agent.accounts for e in account.entries if e.mark is Mark.NO]
+        _translate(section, foreign, denied, pack, paths, read_only=read_only is not None)
     if not section.rules and source.allowed():
         section.ask(
             "have a list of which nothing could be taken over",
@@ -166,8 +173,60 @@ def _reading(pack: str) -> list[str]:
     return of_kind(pack, *_LOOK)
 
 
+def _translate(
+    section: Section,
+    foreign: Sequence[Granted],
+    denied: Sequence[str],
+    pack: str,
+    paths: Sequence[str],
+    *,
+    read_only: bool,
+) -> None:
+    """Tools of other hosts, in the words of this one; each that has no equal there is a question."""
+    found, left = translated(foreign, pack, denied)
+    whole = {rule.tool for rule in section.rules if rule.scope is None}
+    for one in found:
+        if one.equal.tool in whole:
+            continue
+        first, kind = one.sources[0], capability(one.sources[0].tool)
+        note = f"for {', '.join(shown(source.tool) for source in one.sources)}"
+        rule = _of_equal(section, one.equal, kind, first, read_only=read_only)
+        if rule is not None:
+            section.rules.append(msgspec.structs.replace(rule, note=note))
+            _try_scope(section, rule, first.limit, kind, paths)
+            section.delegates |= kind == "delegate"
+    for source in left:
+        section.ask(
+            f"have tools without an equal in {pack}; they are left out",
+            f"`{shown(source.tool)}` left out: {pack} has no tool that does this and no more ({source.place})",
+        )
+
+
+def _of_equal(section: Section, equal: Equal, kind: str, source: Granted, *, read_only: bool) -> Rule | None:
+    """The rule for a translated tool, with the source's limit and what takes a part of the tool away."""
+    if equal.shell is not None:
+        return Rule(equal.tool, source.place, f"{{shell: {{sets: [{equal.shell}]}}}}")
+    rule = _rule(section, equal.tool, kind, source.limit, source.place, read_only=read_only)
+    if rule is None or not (equal.new_only or equal.effect):
+        return rule
+    globs = ", ".join(quoted(glob) for glob in (globs_of(source.limit) if source.limit else ["**"]))
+    path = f"path: {{allow: [{globs}], new_only: true}}" if equal.new_only else f"path: [{globs}]"
+    limits = [
+        *([path] if equal.new_only or source.limit else []),
+        *([f"effect: {equal.effect}"] if equal.effect else []),
+    ]
+    return msgspec.structs.replace(rule, scope="{" + ", ".join(limits) + "}")
+
+
 def _add(
-    section: Section, agent: Agent, entry: Entry, pack: str | None, paths: Sequence[str], *, read_only: bool
+    section: Section,
+    agent: Agent,
+    entry: Entry,
+    pack: str | None,
+    paths: Sequence[str],
+    foreign: list[Granted],
+    *,
+    read_only: bool,
 ) -> None:
     tools = tools_for(entry.tool, pack) if pack is not None else []
     kind = capability(entry.tool)
@@ -178,7 +237,8 @@ def _add(
             f"`{shown(entry.tool)}` left out: {refusal.place} denies it, {entry.place} grants it",
         )
         return
-    if not tools:
+    translates = not tools and pack is not None and bool(meanings(entry.tool))
+    if not tools and not translates:
         what = "a tool of an MCP server" if kind == "mcp" else f"no tool of {pack or 'a pack'}"
         section.ask(
             "have tools that no pack knows; they are left out",
@@ -200,12 +260,14 @@ def _add(
         )
         return
     limit, place = _limit(agent, entry)
+    if translates:
+        foreign.append(Granted(entry.tool, limit, place))
     for tool in tools:
         rule = _rule(section, tool, kind, limit, place, read_only=read_only)
         if rule is not None:
             section.rules.append(rule)
             _try_scope(section, rule, limit, kind, paths)
-    section.delegates |= kind == "delegate"
+    section.delegates |= kind == "delegate" and bool(tools)
 
 
 def _refusal(agent: Agent, entry: Entry, tools: Sequence[str]) -> Entry | None:
@@ -395,10 +457,10 @@ def _rules(section: Section) -> Iterator[str]:
         yield "    may: []"
         return
     yield "    may:"
-    by_place: dict[tuple[str, str | None], list[Rule]] = {}
+    by_place: dict[tuple[str, str | None, str | None], list[Rule]] = {}
     for rule in dict.fromkeys(section.rules):
-        by_place.setdefault((str(rule.place), rule.scope), []).append(rule)
-    for (place, scope), rules in by_place.items():
+        by_place.setdefault((str(rule.place), rule.scope, rule.note), []).append(rule)
+    for (place, scope, _), rules in by_place.items():
         note = f"; {rules[0].note}" if rules[0].note else ""
         names = ", ".join(dict.fromkeys(rule.tool for rule in rules))
         if scope is None:

@@ -23,7 +23,9 @@ from remit.enforce.errors import GuardError
 from remit.enforce.schema import tool_schema
 from remit.explain.access import Report, make_report, report_text
 from remit.explain.matrix import tool_for
+from remit.model.arguments import check_arguments
 from remit.model.rulebook import Rulebook
+from remit.model.text import shown, suggestion
 
 Registered = dict[str, Mapping[str, Any]]
 
@@ -66,6 +68,8 @@ class ToolAccess:
     """
 
     def __init__(self, policy: str | os.PathLike[str] | Mapping[str, Any]) -> None:
+        if not isinstance(policy, Mapping):
+            check_arguments("ToolAccess", {"policy": "path"}, policy=policy)
         self._policy = policy
         self._lock = threading.Lock()
         self._tools: Registered = {}
@@ -158,7 +162,10 @@ class ToolAccess:
         report = self._seen(caller, specialist_id).report
         if report is None:
             named = f"`{specialist_id}` of `{caller}`" if specialist_id is not None else f"`{caller}`"
-            raise GuardError(f"the policy knows no caller {named[:160]}", code="unknown-agent")
+            callers = self._rulebook.book.callers
+            raise GuardError(
+                f"the policy knows no caller {shown(named, 160)}{suggestion(caller, callers)}", code="unknown-agent"
+            )
         return report
 
 

@@ -38,7 +38,7 @@ from remit.grant.authority import CHANGED, Authority
 from remit.grant.errors import GrantError
 from remit.grant.halts import counts
 from remit.grant.launches import add_launch
-from remit.model.call import Call, Statement
+from remit.model.call import Call, Statement, is_probe
 from remit.model.decision import Decision, Remedy
 from remit.model.errors import RemitError
 from remit.model.facts import NO_FACTS, Facts
@@ -480,7 +480,7 @@ class Enforcer:
         decision = decision.for_call(call.args)
         caller = under.book.callers.get(call.agent) if under is not None else None
         halting = caller.on_violation if caller is not None else None
-        if halting is not None and counts(halting, decision):
+        if halting is not None and counts(halting, decision) and not is_probe(call.context.session):
             authority, point = self.authority, self.ledger.point
             name = call_id if call_id is not None else f"violation-{os.urandom(8).hex()}"
             with authority.halting(call.agent, decision.code):

@@ -39,7 +39,7 @@ from remit.model.call import Call, Statement
 from remit.model.facts import Facts
 from remit.model.profile import Network
 from remit.model.rulebook import Rulebook
-from remit.model.text import did_you_mean, shown
+from remit.model.text import shown, suggestion
 
 if TYPE_CHECKING:
     from remit.enforce.guard import Guard
@@ -80,7 +80,7 @@ def shell_tool(rulebook: Rulebook, agent: str, name: str | None) -> tuple[str, s
     if name is not None:
         name = rulebook.book.aliases.get(name, name)
         if name not in shells:
-            known = did_you_mean(name, shells)
+            known = suggestion(name, shells)
             raise GuardError(f"`{shown(name)}` is not a tool that runs commands{known}", code="no-shell-tool")
         return name, shells[name]
     usable = shells

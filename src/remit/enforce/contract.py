@@ -13,14 +13,17 @@ from remit.enforce.errors import GuardError, InvalidToolError
 from remit.explain.cells import DENIED
 from remit.explain.matrix import cell_for, tools_of
 from remit.model.rulebook import Rulebook
-from remit.model.text import shown
+from remit.model.text import shown, suggestion
 
 
 def tools_within(rulebook: Rulebook, agent: str) -> list[str]:
     """The tools that an agent may use, asked or not, in the policy's order. Raises GuardError for nobody we know."""
     caller = rulebook.book.callers.get(agent)
     if caller is None:
-        raise GuardError(f"the policy knows no agent `{shown(agent)}`", code="unknown-agent")
+        raise GuardError(
+            f"the policy knows no agent `{shown(agent)}`{suggestion(agent, rulebook.book.callers)}",
+            code="unknown-agent",
+        )
     if not caller.enabled:
         return []
     return [name for name in tools_of(rulebook) if cell_for(rulebook, agent, name).symbol != DENIED]

@@ -55,13 +55,15 @@ from remit.explain.matrix import cell_for, tool_for, tools_of
 from remit.grant.asks import AskState
 from remit.grant.authority import Authority
 from remit.grant.errors import GrantError
+from remit.model.arguments import check_arguments, unfit
 from remit.model.call import NO_CONTEXT, Call, Statement
 from remit.model.decision import Decision
-from remit.model.errors import RemitError
+from remit.model.errors import PolicyError, Problem, RemitError
 from remit.model.facts import Facts
 from remit.model.policy import LedgerSettings
 from remit.model.rulebook import Rulebook
 from remit.model.terms import ASK
+from remit.model.text import shown, suggestion
 from remit.record.errors import LedgerWarning
 from remit.record.open import Opened, Settings, open_ledger
 
@@ -74,6 +76,29 @@ Answerer = Callable[[AskState, dict[str, Any]], Literal["approve", "refuse"] | N
 def _warn(fault: str) -> None:
     """Says what is wrong with the ledger to whoever runs the program."""
     warnings.warn(LedgerWarning(fault), stacklevel=6)
+
+
+_ARGUMENTS = {
+    "root": "path?",
+    "state": "path?",
+    "store": "text?",
+    "point": "text",
+    "wait": "seconds",
+    "answer": "function?",
+    "on_question": "function?",
+    "schemas": "mapping?",
+    "unsafe_no_activation": "flag",
+}
+
+
+def _check_policy(policy: Any) -> None:
+    """Raises ArgumentError for what is no policy, and PolicyError where there is no such file."""
+    if isinstance(policy, Rulebook | Mapping):
+        return
+    if not isinstance(policy, str | os.PathLike) or not isinstance(os.fspath(policy), str):
+        raise unfit("Guard", "policy", "a policy file (str or os.PathLike), a mapping or a Rulebook", policy)
+    if not os.path.lexists(policy):
+        raise PolicyError((Problem("no-policy", "no such file", shown(policy, 300), "`remit init` writes one"),))
 
 
 class Guard:
@@ -98,8 +123,22 @@ class Guard:
 
         `on_question` is called with every question, to pass it on (`Webhook` is one). `schemas`: by tool, a connection,
         a database file or a dump, which tells what its SQL reaches. Nothing is opened yet. `unsafe_no_activation`: the
-        policy counts as it is written, below a directory with an activated one.
+        policy counts as it is written, below a directory with an activated one. Raises ArgumentError for an argument
+        of a wrong type, and PolicyError if there is no such file.
         """
+        given: dict[str, Any] = {
+            "root": root,
+            "state": state,
+            "store": store,
+            "point": point,
+            "wait": wait,
+            "answer": answer,
+        }
+        given |= {"on_question": on_question, "schemas": schemas, "unsafe_no_activation": unsafe_no_activation}
+        check_arguments("Guard", _ARGUMENTS, **given)
+        if refusals not in ("raise", "return"):
+            raise unfit("Guard", "refusals", '"raise" or "return"', refusals)
+        _check_policy(policy)
         self._unsafe = unsafe_no_activation
         self._policy, self._root, self._store = policy, root, store
         self._state = Path(state) if state is not None else None
@@ -434,10 +473,14 @@ class Guard:
 
     def tools_for(self, agent: str) -> list[dict[str, Any]]:
         """The tools that the agent may see, as JSON Schema for a model. Raises GuardError for an unknown agent."""
+        check_arguments("tools_for", {"agent": "text"}, agent=agent)
         rulebook = self.rulebook
         caller = rulebook.book.callers.get(agent)
         if caller is None:
-            raise GuardError(f"the policy knows no agent `{agent[:80]}`", code="unknown-agent")
+            raise GuardError(
+                f"the policy knows no agent `{shown(agent)}`{suggestion(agent, rulebook.book.callers)}",
+                code="unknown-agent",
+            )
         key = (agent, caller.roles, rulebook.hash)
         found = self._seen.get(key)
         if found is None:
@@ -477,6 +520,7 @@ class Guard:
         A hand-over gets its own capsule below the giver's, which ends with the block, and inherits what is not
         said here: session, mode, environment, cwd, data tier. Raises GrantError.
         """
+        check_arguments("agent", {"name": "text", "capsule": "text?"}, name=name, capsule=capsule)
         more = {"session": session, "mode": mode, "environment": environment, "cwd": cwd, "data_tier": data_tier}
         return _Block(self, name, capsule, ticket, more)
 

@@ -21,8 +21,10 @@ from typing import NamedTuple
 from remit.enforce.access import ToolAccess
 from remit.enforce.errors import GuardError
 from remit.explain.matrix import tool_for
+from remit.model.arguments import check_arguments, unfit
 from remit.model.pattern import compile_later
 from remit.model.terms import CHANGING
+from remit.model.text import shown, suggestion
 
 MOST = 4_000
 """Characters of a text that count."""
@@ -49,12 +51,17 @@ class IntentRouter:
     """
 
     def __init__(self, access: ToolAccess, modes: Mapping[str, Sequence[str]]) -> None:
+        check_arguments("IntentRouter", {"modes": "mapping"}, modes=modes)
+        if not isinstance(access, ToolAccess):
+            raise unfit("IntentRouter", "access", "a ToolAccess", access)
         if not modes:
             raise GuardError("a router needs a mode", code="bad-mode")
         callers = access.rulebook.book.callers
         unknown = [mode for mode in modes if mode not in callers]
         if unknown:
-            raise GuardError(f"the policy knows no `{unknown[0][:80]}`", code="bad-mode")
+            raise GuardError(
+                f"the policy knows no `{shown(unknown[0])}`{suggestion(unknown[0], callers)}", code="bad-mode"
+            )
         self.modes = tuple(sorted(modes, key=lambda mode: _power(access, mode)))
         """From the least to the most privileged."""
         self._patterns = {mode: tuple(map(_Pattern, modes[mode])) for mode in self.modes}

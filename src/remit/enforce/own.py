@@ -24,7 +24,7 @@ from remit.model.call import Call, Statement
 from remit.model.decision import Decision
 from remit.model.errors import RemitError
 from remit.model.terms import ASK
-from remit.model.text import shown
+from remit.model.text import shown, suggestion
 
 MOST = 20
 """Questions and tasks that one answer lists."""
@@ -110,8 +110,11 @@ def _task(enforcer: Enforcer, call: Call) -> dict[str, Any]:
     living = [state.task for state in enforcer.authority.living(call.agent)]
     name, session = call.args.get("capsule"), call.context.session
     if name is not None:
-        if session is None or not any(task.capsule.id == name for task in living):
-            raise GrantError(f"{call.agent} has no living task `{shown(name)}`", code="unknown-capsule")
+        ids = [task.capsule.id for task in living]
+        if session is None or name not in ids:
+            raise GrantError(
+                f"{call.agent} has no living task `{shown(name)}`{suggestion(str(name), ids)}", code="unknown-capsule"
+            )
         choose_task(enforcer.authority.store, enforcer.authority.scribe, session, call.agent, name)
     chosen = chosen_task(enforcer.authority.store, session, call.agent) if session is not None else None
     tasks = [

@@ -24,6 +24,7 @@ import msgspec
 
 from remit.enforce.errors import GuardError
 from remit.grant.asks import AskState
+from remit.model.arguments import check_arguments, unfit
 from remit.model.errors import RemitError
 
 if TYPE_CHECKING:
@@ -54,6 +55,9 @@ class Webhook:
         self, url: str, secret: str | bytes | None = None, timeout: float = 5.0, *, arguments: bool = False
     ) -> None:
         """`arguments` sends the call's arguments too, which otherwise stay sealed. Raises GuardError for a bad URL."""
+        check_arguments("Webhook", {"url": "text", "timeout": "seconds"}, url=url, timeout=timeout)
+        if not isinstance(secret, str | bytes | None):
+            raise unfit("Webhook", "secret", "text or bytes", type(secret))  # never the secret itself
         self._place = _placed(url)
         self._secret = secret.encode() if isinstance(secret, str) else secret
         if self._secret is not None and not self._secret:

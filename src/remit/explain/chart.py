@@ -28,7 +28,9 @@ def svg(
     for (span, _, decision), number in calls.items():
         total[span, decision] = total.get((span, decision), 0) + number
     most = max((_sum(total, span) for span, _ in total), default=1)
-    parts.append(f'<text x="{_LEFT - 8}" y="{_TOP + 10}" text-anchor="end">{most} calls</text>')
+    if total:
+        unit = "call" if most == 1 else "calls"
+        parts.append(f'<text x="{_LEFT - 8}" y="{_TOP + 10}" text-anchor="end">{most} {unit}</text>')
     parts.append(_bars(total, most, wide, _TOP + _HIGH, _HIGH, when))
     for number, lane in enumerate(lanes):
         mine = {(span, decision): n for (span, name, decision), n in calls.items() if name == lane}

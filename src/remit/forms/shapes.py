@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from remit.forms.nodes import LIST, MAP, SCALAR, Node
 from remit.model.errors import PolicyError, Problem
-from remit.model.text import did_you_mean, shown, shown_name
+from remit.model.text import did_you_mean, listed, shown, shown_name, suggestion
 
 JSON = dict[str, Any]
 
@@ -76,6 +76,8 @@ class Shape:
             key, item = next(iter(node.value.items()))
             if item.kind is SCALAR:
                 help = f'an entry with `: ` in it must be quoted: "{shown(key)}: {shown(item.value)}"'
+        if got == "nothing" and help is None:
+            help = "write the value behind the colon, or further in on the next line"
         return reader.fail(node.at, "bad-value", f"expected {self.expects}, got {got}", help)
 
 
@@ -232,8 +234,8 @@ class MapOf(Shape):
         for key, value in node.value.items():
             if self.keys and not self.keys.fullmatch(key):
                 article = "an" if self.what[0] in "aeiou" else "a"
-                name = shown_name(key)
-                reader.fail(node.at_key(key), "bad-name", f"`{name}` is not {article} {self.what}", NAME_HELP)
+                message = f"`{shown_name(key)}` can't be the name of {article} {self.what}"
+                reader.fail(node.at_key(key), "bad-name", message, _name_help(key))
                 continue
             item = self.item.read(value, reader)
             if item is not BAD:
@@ -288,12 +290,7 @@ class Record(Shape):
             field = fields.get(key)
             if field is None:
                 bad = True
-                reader.fail(
-                    node.at_key(key),
-                    "unknown-key",
-                    f"unknown key `{shown(key)}` in {self.what}{did_you_mean(key, fields)}",
-                    _brace_help(node),
-                )
+                self._unknown(key, node, reader)
                 continue
             value = field.shape.read(item, reader)
             if value is BAD:
@@ -303,10 +300,24 @@ class Record(Shape):
         for key in self.required:
             if key not in node.value:
                 bad = True
-                reader.fail(node.at, "missing-key", f"`{key}` is missing in {self.what}")
+                reader.fail(node.at, "missing-key", f"`{key}` is missing in {self.what}", self._example(key))
         if self.build is None:
             return BAD if bad else values
         return BAD if bad else self.build(values, node, reader)
+
+    def _example(self, key: str) -> str:
+        shape, about = self.fields[key].shape, self.fields[key].about
+        only = shape.expects if isinstance(shape, Number) and shape.low == shape.high else "…"
+        return f"write `{key}: {only}`: {about}"
+
+    def _unknown(self, key: str, node: Node, reader: Reader) -> None:
+        """Says what the key probably should be, or which ones there are."""
+        meant = [word for word in OTHER_WORDS.get(key.lower().replace("-", "_"), ()) if word in self.fields]
+        hint = f"; did you mean `{meant[0]}`?" if meant else did_you_mean(key, self.fields)
+        help = _brace_help(node)
+        if not hint and help is None:
+            help = f"its keys are {listed(self.fields, MOST_KEYS)}"
+        reader.fail(node.at_key(key), "unknown-key", f"unknown key `{shown(key)}` in {self.what}{hint}", help)
 
     def schema(self) -> JSON:
         properties = {}
@@ -319,6 +330,27 @@ class Record(Shape):
         return schema
 
 
+MOST_KEYS = 24
+"""How many keys a message lists."""
+OTHER_WORDS = {
+    **dict.fromkeys(("allow", "allowed", "allows", "permit", "permissions", "can", "permitted"), ("may", "run")),
+    **dict.fromkeys(("deny", "denied", "forbid", "forbidden", "disallow", "disallowed_tools", "cannot"), ("may_not",)),
+    **dict.fromkeys(("ask", "confirm", "approve", "require_approval", "needs_approval"), ("must_ask",)),
+    **dict.fromkeys(("allowed_tools", "allow_tools"), ("may",)),
+    **dict.fromkeys(("command", "commands", "cmd", "run", "bash", "programs"), ("shell", "run")),
+    **dict.fromkeys(("domain", "domains", "urls", "site"), ("url", "urls")),
+    **dict.fromkeys(("paths", "file", "files", "glob", "folder", "dir", "directory"), ("path",)),
+    **dict.fromkeys(("matches", "match", "pattern", "regexp"), ("regex",)),
+    **dict.fromkeys(("eq", "is", "value", "equal"), ("equals",)),
+    **dict.fromkeys(("in", "any_of", "values", "enum", "oneof"), ("one_of",)),
+    **dict.fromkeys(("subagents", "handoffs", "delegates", "can_delegate_to"), ("delegates_to",)),
+    **dict.fromkeys(("packs", "extends", "import", "uses"), ("use", "include")),
+    **dict.fromkeys(("arguments", "parameters", "params", "inputs"), ("args",)),
+    **dict.fromkeys(("effects", "effect", "kind_of_effect"), ("does", "effect", "effects")),
+}
+"""What people write for a key who know another format; the first that the place has is meant."""
+
+
 class Either(Shape):
     """Different shapes by the kind of node."""
 
@@ -328,7 +360,21 @@ class Either(Shape):
 
     def read(self, node: Node, reader: Reader) -> Any:
         shape = self.by_kind.get(node.kind)
-        return self.wrong(node, reader) if shape is None else shape.read(node, reader)
+        if shape is None:
+            return self.wrong(node, reader)
+        before = len(reader.problems)
+        found = shape.read(node, reader)
+        if found is BAD and node.kind is SCALAR and len(self.by_kind) > 1:
+            self._say_others(reader, before)
+        return found
+
+    def _say_others(self, reader: Reader, before: int) -> None:
+        """A word that is none of the short forms may have been meant as a longer one."""
+        others = ", or ".join(shape.expects for kind, shape in self.by_kind.items() if kind is not SCALAR)
+        for index in range(before, len(reader.problems)):
+            problem = reader.problems[index]
+            if problem.help is None and problem.code == "bad-value":
+                reader.problems[index] = Problem(problem.code, problem.message, problem.at, f"or {others}")
 
     def schema(self) -> JSON:
         return {"anyOf": [shape.schema() for shape in self.by_kind.values()]}
@@ -389,6 +435,12 @@ def _brace_help(node: Node) -> str | None:
     return None
 
 
+def _name_help(name: str) -> str:
+    """How names are written, with this one written so if it can be."""
+    plain = re.sub(r"[\s]+", "-", name.strip())
+    return f"{NAME_HELP}: `{plain}`" if NAME.fullmatch(plain) else NAME_HELP
+
+
 NAME_HELP = "names are ASCII letters, digits and . _ : / - without spaces"
 NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.:/-]{0,127}")
 """Names of agents, roles, runners, tools and toolsets: ASCII only, so that none can look like another."""
@@ -407,7 +459,7 @@ class Listed(Shape):
         elif not self.bare or node.kind is not SCALAR:
             return self.shape.read(node, reader)
         if name.kind is not SCALAR or name.value not in reader.lists:
-            hint = did_you_mean(str(name.value), reader.lists) if name.kind is SCALAR else ""
+            hint = suggestion(str(name.value), reader.lists) if name.kind is SCALAR else ""
             help = "lists are named once, at the top of the policy: lists: {NAME: […]}"
             shown_ = shown(name.value) if name.kind is SCALAR else "this"
             return reader.fail(name.at, "unknown-list", f"no list is named `{shown_}`{hint}", help)

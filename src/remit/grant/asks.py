@@ -25,6 +25,7 @@ from remit.model.people import APPROVER
 from remit.model.policy import Caller
 from remit.model.rulebook import OPEN_QUESTIONS, Book
 from remit.model.task import Ask
+from remit.model.text import shown
 from remit.record.people import UNSIGNED, Trust, check_person, is_signed, people_of
 from remit.record.state import ANSWER, ASK, PEOPLE, Row, StateForged, check_row, new_salt, newest, newest_under
 from remit.record.vault import forget
@@ -130,7 +131,8 @@ def find(view: Transaction, name: str) -> AskState:
     seq = int(name[2:]) if name.startswith("A-") and name[2:].isdecimal() and len(name) < 20 else 0
     row = view.row(f"SELECT {COLUMNS} FROM ask WHERE seq = ?", seq)  # noqa: S608
     if row is None:
-        raise GrantError(f"there is no question `{name[:40]}`", code="unknown-approval")
+        what = f"there is no question `{shown(name, 40)}`"
+        raise GrantError(what, code="unknown-approval", help="`remit approvals` lists what waits")
     return _checked(view, row)
 
 

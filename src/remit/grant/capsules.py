@@ -18,6 +18,7 @@ from remit.model.facts import Capsule
 from remit.model.rulebook import Book, Rulebook
 from remit.model.task import SUM, Task, amount_text, counted_text
 from remit.model.terms import MAX_CHAIN
+from remit.model.text import shown, suggestion
 from remit.record.append import STATE, STATES
 from remit.record.people import Trust, check_person
 from remit.record.state import CAPSULE, GATES, SPENT, Row, StateForged, check_row, is_past, new_salt, stored
@@ -122,7 +123,9 @@ def check_new(view: Transaction, rulebook: Rulebook, task: Task, now: str) -> No
         raise GrantError(f"there is a capsule {capsule.id} already", code="capsule-exists")
     for tool in task.budget.tools:
         if tool not in book.tools and tool not in book.callers[capsule.agent].tools:
-            raise GrantError(f"the policy has no tool `{tool[:80]}`", code="unknown-tool")
+            raise GrantError(
+                f"the policy has no tool `{shown(tool)}`{suggestion(tool, book.tools)}", code="unknown-tool"
+            )
 
 
 def with_gates(task: Task, book: Book) -> Task:
@@ -141,8 +144,9 @@ def check_gate(view: Transaction, name: str, gate: str, now: str) -> CapsuleStat
     if gate == PLAN and not has_plan:
         raise GrantError(f"the capsule {name} has no plan", code="unknown-gate")
     if gate not in known:
-        there = f"it has {', '.join(dict.fromkeys(known))}" if known else "it has none"
-        raise GrantError(f"the capsule {name} has no gate `{gate[:80]}`", code="unknown-gate", help=there)
+        raise GrantError(
+            f"the capsule {name} has no gate `{shown(gate)}`{suggestion(gate, known)}", code="unknown-gate"
+        )
     if gate in state.gates:
         by, _ = state.gates[gate]
         raise GrantError(f"{by} has already passed the gate {gate} of {name}", code="gate-passed")
@@ -156,7 +160,8 @@ def state_of(view: Transaction, name: str, trust: Trust | None = None) -> Capsul
     """
     row, (own, gates, spent) = stored(view, CAPSULE, (name,), (GATES, (name,)), (SPENT, (name,)))
     if row is None:
-        raise GrantError(f"there is no capsule `{name[:100]}`", code="unknown-capsule")
+        what = f"there is no capsule `{shown(name, 100)}`"
+        raise GrantError(what, code="unknown-capsule", help="`remit capsule list` shows the open ones")
     own = check_row(CAPSULE, (name,), row, own)
     if trust is not None:
         check_person(view, CAPSULE, row, own, trust)

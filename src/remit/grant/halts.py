@@ -19,6 +19,7 @@ from remit.model.decision import Decision
 from remit.model.decoding import Decoding
 from remit.model.moments import duration, seconds_of
 from remit.model.policy import Halting
+from remit.model.text import shown
 from remit.record.people import Trust, check_person
 from remit.record.state import HALT, INCIDENT, VIOLATIONS, Said, newest, newest_under
 from remit.store.interface import Transaction
@@ -272,7 +273,9 @@ def find_incident(view: Transaction, name: str, trust: Trust) -> Incident:
     """The incident of an id. Raises GrantError and StateForged."""
     [said] = newest(view, (INCIDENT, (name,)))
     if said is None:
-        raise GrantError(f"there is no incident `{name[:40]}`", code="unknown-incident", help="see `remit incidents`")
+        raise GrantError(
+            f"there is no incident `{shown(name, 40)}`", code="unknown-incident", help="`remit incidents` lists them"
+        )
     return _incident(view, said, trust)
 
 

@@ -17,6 +17,7 @@ from remit.model.policy import Alone, Caller, Rule
 from remit.model.rulebook import Book
 from remit.model.task import Task
 from remit.model.terms import MAX_CHAIN
+from remit.model.text import shown, suggestion
 from remit.scopes.glob import Glob
 from remit.scopes.globset import GlobSet
 
@@ -35,9 +36,9 @@ def check_issue(book: Book, task: Task, ancestors: tuple[Task, ...], now: str) -
         raise GrantError("the id of a capsule has up to 100 letters, digits and . _ -", code="bad-capsule")
     recipient = book.callers.get(capsule.agent)
     if recipient is None or recipient.kind == "role" or not recipient.enabled:
-        raise GrantError(
-            f"the policy has no agent `{capsule.agent[:80]}` that could be handed a task", code="unknown-agent"
-        )
+        able = [name for name, caller in book.callers.items() if caller.kind != "role" and caller.enabled]
+        what = f"the policy has no agent `{shown(capsule.agent)}` that could be handed a task"
+        raise GrantError(f"{what}{suggestion(capsule.agent, able)}", code="unknown-agent")
     if capsule.expires is not None and capsule.expires <= now:
         raise GrantError(f"the capsule would have ended at {capsule.expires}, before it began", code="bad-capsule")
     if any(most < 1 for most in task.budget.limits.values()):
@@ -46,7 +47,11 @@ def check_issue(book: Book, task: Task, ancestors: tuple[Task, ...], now: str) -
     if strange:
         known = book.aliases.get(strange[0])
         help_ = f"call it by its own name, {known}" if known is not None else None
-        raise GrantError(f"the policy has no tool `{strange[0][:80]}` to count", code="unknown-tool", help=help_)
+        raise GrantError(
+            f"the policy has no tool `{shown(strange[0])}` to count{suggestion(strange[0], book.tools)}",
+            code="unknown-tool",
+            help=help_,
+        )
     for what in task.budget.sum:
         if not any(argument_of(what, tool) is not None for tool in book.tools.values()):
             raise GrantError(
@@ -56,7 +61,9 @@ def check_issue(book: Book, task: Task, ancestors: tuple[Task, ...], now: str) -
             )
     unknown = [gate for gate in task.gates if gate not in book.gates and gate != "plan"]
     if unknown:
-        raise GrantError(f"the policy has no gate `{unknown[0][:80]}`", code="unknown-gate")
+        raise GrantError(
+            f"the policy has no gate `{shown(unknown[0])}`{suggestion(unknown[0], book.gates)}", code="unknown-gate"
+        )
     _within_record(recipient, task)
     if len(ancestors) > MAX_CHAIN:
         raise GrantError(f"tasks are handed on at most {MAX_CHAIN} times", code="chain-too-long")
@@ -86,7 +93,10 @@ def _by_agent(book: Book, task: Task, ancestors: tuple[Task, ...]) -> None:
     """Handing work on needs `delegates_to` alone; granting something with it needs `may_issue` besides."""
     issuer = book.callers.get(task.by)
     if issuer is None or not issuer.enabled:
-        raise GrantError(f"the policy has no agent `{task.by[:80]}` that could hand work on", code="unknown-agent")
+        raise GrantError(
+            f"the policy has no agent `{shown(task.by)}` that could hand work on{suggestion(task.by, book.callers)}",
+            code="unknown-agent",
+        )
     if task.by == task.capsule.agent:
         raise GrantError("nobody issues a capsule for itself", code="self-issue")
     _handed(book, task.by, book.callers[task.capsule.agent])

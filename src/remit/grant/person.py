@@ -11,7 +11,7 @@ from typing import NamedTuple
 from remit.model.errors import RemitError
 from remit.model.people import ROLES
 from remit.model.rulebook import Book
-from remit.model.text import did_you_mean, shown
+from remit.model.text import shown, suggestion
 from remit.record.people import Roles, people_of
 from remit.record.state import Sign
 from remit.store.interface import Store
@@ -87,7 +87,7 @@ def _with_role(people: Roles, who: str, may: frozenset[str], doing: str) -> str:
 def known_person(people: Roles, who: str) -> None:
     """Raises PersonError for somebody whom the policy in force does not name."""
     if who not in people:
-        hint = did_you_mean(who, people)
+        hint = suggestion(who, people)
         what = f"the policy in force names no person `{shown(who)}`{hint}"
         raise PersonError(what, code="unknown-person", help="say who you are: --as NAME")
 

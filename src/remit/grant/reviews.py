@@ -21,6 +21,7 @@ from remit.model.decoding import Decoding
 from remit.model.moments import duration, moment, seconds_of
 from remit.model.policy import Caller, Grant
 from remit.model.rulebook import Book
+from remit.model.text import shown, suggestion
 from remit.record.people import Trust, check_person
 from remit.record.state import REVIEW, newest_under
 from remit.store.interface import Transaction
@@ -117,7 +118,7 @@ def sign_review(
     now = clock.tick(change)
     known = [one.who for one in reviews(book, now, {})]
     if who not in known:
-        what = f"nothing in the policy that needs a review is named `{who[:80]}`"
+        what = f"nothing in the policy that needs a review is named `{shown(who)}`{suggestion(who, known)}"
         raise GrantError(what, code="unknown-review", help="`remit review` lists what is")
     made = Signed("signed", now, by, because, ref)
     _put(change, who, made, scribe)

@@ -6,6 +6,14 @@ from typing import Any
 
 import msgspec
 
+PROBE = "remit-probe-"
+"""How the sessions of `remit status --probe` begin."""
+
+
+def is_probe(session: object) -> bool:
+    """True for a session of probes: its calls are nobody's work, and must be denied."""
+    return isinstance(session, str) and session.startswith(PROBE)
+
 
 class Context(msgspec.Struct, frozen=True):
     """What the enforcement point knows. Trusted; never taken from arguments or the agent's words."""

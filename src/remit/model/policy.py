@@ -86,8 +86,8 @@ class Condition(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_
     equals: Scalar | None = None
     one_of: tuple[Scalar, ...] | None = None
     regex: str | None = None
-    min: float | None = None
-    max: float | None = None
+    min: int | float | None = None
+    max: int | float | None = None
     min_length: int | None = None
     max_length: int | None = None
     parts: dict[str, Any] = NOTHING

@@ -82,9 +82,28 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
     import difflib  # here: only needed once a word is wrong, and decisions load this module
 
     names = list(known)
-    near = difflib.get_close_matches(word, names, n=1, cutoff=0.6)
+    near = difflib.get_close_matches(word, names, n=1, cutoff=0.65)
     near = near or [name for name in names if name.lower() == word.lower()]
     return f"; did you mean `{shown(near[0])}`?" if near else ""
+
+
+MOST_NAMES = 8
+"""How many names a message lists."""
+
+
+def suggestion(word: str, known: Iterable[str]) -> str:
+    """``; did you mean `that`?``, or if no known word is near, what there is: `; there is a, b and 3 more`."""
+    names = list(dict.fromkeys(known))
+    return did_you_mean(word, names) or f"; there is {listed(names)}"
+
+
+def listed(names: Iterable[str], most: int = MOST_NAMES) -> str:
+    """Names in a row, at most so many, and how many more there are; `none` without any."""
+    found = list(names)
+    if not found:
+        return "none"
+    first, more = ", ".join(shown(name, 60) for name in found[:most]), len(found) - most
+    return f"{first} and {more} more" if more > 0 else first
 
 
 def near_miss(word: str, known: Iterable[str], *, cutoff: float = 0.8, least: int = 4) -> str | None:

@@ -20,6 +20,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
+from remit.model.arguments import check_arguments
 from remit.model.errors import RemitError
 from remit.model.moments import exact_moment
 from remit.model.policy import LedgerSettings
@@ -303,6 +304,7 @@ def open_log(
     root: Path | None, *, state: Path | None = None, url: str | None = None, settings: Settings = no_settings
 ) -> OpenLog:
     """Opens an existing ledger for reading, without any check: for those who look for what is wrong."""
+    check_arguments("open_log", {"root": "path?", "state": "path?", "url": "text?"}, root=root, state=state, url=url)
     place, store, origin = _open(root, state, create=False, url=url if url is not None else store_url())
     found = OpenLog(place, store, origin, settings)
     try:

@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-from remit.model.call import Call, Context
+from remit.model.call import Call, Context, is_probe
 from remit.record.reader import Filter, Stored, entries, values_of
 from remit.store.interface import Transaction
 
@@ -50,11 +50,13 @@ class PastCall(msgspec.Struct, frozen=True):
 
 
 def past_calls(view: Transaction, wanted: Filter = ALL, first: int = 0) -> Iterator[PastCall]:
-    """The calls that are wanted, from one entry on, the oldest first. Raises LedgerError and StoreError."""
+    """The calls that are wanted, from one entry on, the oldest first, without those of probes.
+
+    Raises LedgerError and StoreError."""
     wanted = wanted._replace(type=INTENTS)
     for stored in entries(view, first):
         data = stored.data
-        if wanted.wants(data):
+        if wanted.wants(data) and not is_probe(data.get("session")):
             yield _past(view, stored, data)
 
 

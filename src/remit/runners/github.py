@@ -16,6 +16,7 @@ import msgspec
 
 from remit.confine.process import Finished
 from remit.enforce.guard import Guard
+from remit.model.arguments import check_arguments
 from remit.model.text import shown
 from remit.runners.errors import RunnerError
 from remit.runners.repository import check_repository
@@ -37,6 +38,7 @@ class GitHubCLIRunner(Runner):
         self, guard: Guard, repo: str, name: str | None = None, *, token: str | None = None, **more: Any
     ) -> None:
         """`repo`: `owner/name`, or `host/owner/name`; `token` reaches only `gh`, never a command line."""
+        check_arguments("GitHubCLIRunner", {"repo": "text"}, repo=repo)
         if _REPO.fullmatch(repo) is None:
             raise RunnerError(f"`{shown(repo)}` is not a repository: write `owner/name`")
         super().__init__(guard, name, **more)

@@ -22,6 +22,7 @@ from remit.confine.process import Bounds, Finished, run_process
 from remit.enforce.declared import Shell
 from remit.enforce.errors import CallRefused, Refused
 from remit.enforce.guard import Guard
+from remit.model.arguments import check_arguments, unfit
 from remit.model.text import shown
 from remit.runners.errors import RunnerError, RunnerFailed
 from remit.runners.settings import runner_settings
@@ -56,6 +57,9 @@ class Runner:
     ) -> None:
         """`name` is the runner's in the policy; its class's if absent. `path` are directories with programs, looked at
         before those of the system; `env` is added to the clean environment. Raises GuardError."""
+        if not hasattr(guard, "tool"):
+            raise unfit(type(self).__name__, "guard", "a Guard", guard)
+        check_arguments(type(self).__name__, {"name": "text?", "seconds": "seconds"}, name=name, seconds=seconds)
         self.guard, self.name = guard, name or type(self).__name__
         self.bounds = Bounds(seconds, bytes)
         self._path = tuple(os.fspath(Path(one).absolute()) for one in path)

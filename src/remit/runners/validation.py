@@ -18,6 +18,7 @@ import msgspec
 
 from remit.confine.process import Finished
 from remit.enforce.guard import Guard
+from remit.model.arguments import check_arguments
 from remit.model.text import did_you_mean, shown
 from remit.runners.errors import RunnerError
 from remit.runners.runner import Runner, quoted
@@ -54,6 +55,7 @@ class ValidationRunner(Runner):
         **more: Any,
     ) -> None:
         """`stages`: by name, the words of one command each."""
+        check_arguments("ValidationRunner", {"stages": "mapping"}, stages=stages)
         super().__init__(guard, name, seconds=seconds, **more)
         self.stages = {stage: tuple(words) for stage, words in stages.items()}
         self._texts = {stage: quoted(words) for stage, words in self.stages.items()}

@@ -341,8 +341,9 @@ def _long(values: dict[str, Any], node: Node, reader: Reader) -> Any:
 def glob_texts() -> Shape:
     """A glob below the root, or a list of them, in a policy."""
     from remit.forms.texts import Parsed, many
+    from remit.scopes.glob_written import written_glob
 
-    return many(Parsed(Glob.parse, "a glob such as docs/**", "bad-glob"))
+    return many(Parsed(written_glob, "a glob such as docs/**", "bad-glob"))
 
 
 def _absolute(text: str) -> Glob:

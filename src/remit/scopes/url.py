@@ -18,6 +18,7 @@ import msgspec
 
 from remit.model.errors import NotUnderstood
 from remit.model.pattern import compile_later
+from remit.model.text import shown
 from remit.scopes.glob import Glob, GlobError
 from remit.scopes.glob_syntax import Wild, quoted
 from remit.scopes.interface import Declared, Kind, Matcher, Unit, Values, in_quotes
@@ -76,7 +77,7 @@ class UrlPattern(msgspec.Struct, frozen=True):
         """The pattern that `text` says; raises `UrlError`."""
         found = _PATTERN.fullmatch(text) if text.isascii() and len(text) <= MAX_LENGTH else None
         if found is None or _LOOSE_PERCENT.search(text):
-            raise UrlError(f"not of the form `scheme://host/path` with an optional `?*`: {quoted(text)}")
+            raise UrlError(f"not of the form `scheme://host/path` with an optional `?*`{_meant(text)}")
         scheme, host, port, path, query = found.groups()
         scheme = scheme.lower()
         if host != _ANYWHERE:
@@ -302,6 +303,17 @@ class UrlMatcher(Matcher):
 
     def reach(self) -> Iterator[tuple[Any, str]]:
         yield from ((pattern, pattern.text) for pattern in self.patterns)
+
+
+def _meant(text: str) -> str:
+    """What a host without a scheme or without a path was probably meant to be."""
+    host = text.removeprefix("https://").removesuffix("/*").removesuffix("/")
+    if host == "*":
+        return "; to admit every URL leave `url` out"
+    return f"; did you mean `https://{shown(host)}/**`?" if _HOST.fullmatch(host) else ""
+
+
+_HOST = compile_later(r"(?:\*\.)?[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+")
 
 
 def url_texts() -> Shape:

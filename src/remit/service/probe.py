@@ -17,8 +17,8 @@ import msgspec
 
 from remit.adapters.hosts import registry
 from remit.adapters.hosts.setup import UNDECIDED, Act, HookRun, Said, Setup
+from remit.model.call import PROBE
 from remit.model.errors import RemitError
-from remit.service.status.ledger import PROBE
 from remit.service.status.model import Status
 
 LIMIT = 60.0

@@ -132,7 +132,8 @@ class Project:
 
     def activate(self) -> None:
         """What `remit activate` comes to."""
-        activate(self.root / "remit.yaml", state=self.state)
+        with TOY.available():  # a policy names only hosts that are there, and this one names the toy
+            activate(self.root / "remit.yaml", state=self.state)
 
     def install(self, *, pinned: tuple[str, ...] = PINNED, store: str | None = None) -> None:
         """What `remit install claude-code` comes to, but for the host's own files."""

@@ -6,12 +6,11 @@ A package adds a host by an entry point in the group `remit.hosts`, whose name i
 
 from __future__ import annotations
 
-import re
 from importlib import import_module
 
 from remit.adapters.hosts.interface import Host
 from remit.model.errors import RemitError
-from remit.model.text import did_you_mean, shown
+from remit.model.text import shown, suggestion
 
 BUILT_IN = {
     "claude-code": "remit.adapters.hosts.claude_code",
@@ -22,8 +21,6 @@ BUILT_IN = {
     "cursor": "remit.adapters.hosts.cursor",
 }
 """By name: the module that has it as `HOST`."""
-GROUP = "remit.hosts"
-_PLAIN = re.compile(r"[a-z][a-z0-9-]{0,39}")
 
 
 class UnknownHost(RemitError):
@@ -34,7 +31,9 @@ class UnknownHost(RemitError):
 
 def names() -> list[str]:
     """Every host."""
-    return [*BUILT_IN, *sorted(_added().keys() - BUILT_IN.keys())]
+    from remit import catalog  # here: a hook has no use for it
+
+    return [*BUILT_IN, *sorted(catalog.added_hosts().keys() - BUILT_IN.keys())]
 
 
 def find(name: str) -> Host:
@@ -42,12 +41,14 @@ def find(name: str) -> Host:
     if name in BUILT_IN:
         found: Host = import_module(BUILT_IN[name]).HOST
         return found
-    if _PLAIN.fullmatch(name) is None:
+    from remit import catalog  # here: for the same reason
+
+    if not catalog.is_host_name(name):
         form = "a host's name has at most 40 characters of a-z, 0-9 and -, and begins with a letter"
-        raise UnknownHost(f"unknown host `{shown(name)}`: {form}{did_you_mean(name, names())}")
-    target = _added().get(name)
+        raise UnknownHost(f"unknown host `{shown(name)}`: {form}{suggestion(name, names())}")
+    target = catalog.added_hosts().get(name)
     if target is None:
-        raise UnknownHost(f"unknown host `{shown(name)}`{did_you_mean(name, names())}")
+        raise UnknownHost(f"unknown host `{shown(name)}`{suggestion(name, names())}")
     module, _, attribute = target.partition(":")
     place = f"the host `{name}` (entry point `{shown(target)}`)"
     if not attribute:
@@ -62,11 +63,3 @@ def find(name: str) -> Host:
     if own != name:
         raise UnknownHost(f"{place} is another host: its own name is `{shown(own)}`")
     return found
-
-
-def _added() -> dict[str, str]:
-    """By name: where installed packages have a host."""
-    from importlib.metadata import entry_points  # here: it takes long, and few look for plugins
-
-    # a name becomes part of paths and commands: one that is not plain names no host
-    return {one.name: one.value for one in entry_points(group=GROUP) if _PLAIN.fullmatch(one.name)}

@@ -13,7 +13,7 @@ from remit.declare.nodes import parse
 from remit.forms.nodes import MAP, SCALAR, Node
 from remit.model.errors import PolicyError
 from remit.model.rulebook import Rulebook
-from remit.model.text import did_you_mean, shown
+from remit.model.text import shown, suggestion
 
 
 class Main(msgspec.Struct, frozen=True):
@@ -101,7 +101,7 @@ def _asked(place: Place, agents: list[str], ask: Ask | None) -> str:
 
 def _known(name: str, agents: list[str]) -> str:
     if name not in agents:
-        raise EditError(f"unknown agent `{shown(name)}`{did_you_mean(name, agents)}", code="unknown-agent")
+        raise EditError(f"unknown agent `{shown(name)}`{suggestion(name, agents)}", code="unknown-agent")
     return name
 
 

@@ -17,7 +17,7 @@ from remit.cli.options import JsonOption, PolicyOption
 from remit.cli.output import out, paint
 from remit.cli.parameters import Option
 from remit.model.policy import Stream
-from remit.model.text import did_you_mean, shown
+from remit.model.text import shown, suggestion
 from remit.record.errors import LedgerError
 from remit.record.open import OpenLog
 from remit.record.stream import Backlog, Delivery, Streaming, alone, backlogs
@@ -80,7 +80,7 @@ def _streams(root: Path, store: Store, names: list[str] | None) -> list[Stream]:
     known = [one.name for one in streams]
     for wanted in names or ():
         if wanted not in known:
-            raise InputError(f"the activated policy has no stream `{shown(wanted)}`{did_you_mean(wanted, known)}")
+            raise InputError(f"the activated policy has no stream `{shown(wanted)}`{suggestion(wanted, known)}")
     return [one for one in streams if not names or one.name in names]
 
 

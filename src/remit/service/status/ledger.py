@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
+from remit.model.call import is_probe
 from remit.model.decoding import Decoding
 from remit.model.errors import RemitError
 from remit.model.rulebook import Rulebook
@@ -22,8 +23,6 @@ BACK = 100_000
 MAX_NAMES = 10_000
 NO_ACTIVATION = "unsafe-no-activation"
 """What a guard records that uses another policy than the activated one."""
-PROBE = "remit-probe-"
-"""How the sessions of probes begin: they are no agent's work."""
 
 
 class _Line(msgspec.Struct):
@@ -118,7 +117,7 @@ def seen(opened: OpenLog, back: int = BACK) -> tuple[dict[str, tuple[Seen, ...]]
                 unsafe[point] = (unsafe.get(point, (0, ""))[0] + 1, line.at)
             if line.type == "intent" and line.call is not None:
                 calls[line.call] = line.at
-            if line.type != "intent" or not line.agent or not line.policy or (line.session or "").startswith(PROBE):
+            if line.type != "intent" or not line.agent or not line.policy or is_probe(line.session):
                 continue
             key = (line.agent, line.point or "?")
             if key in found or len(found) < MAX_NAMES:
