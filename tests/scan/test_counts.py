@@ -35,6 +35,10 @@ def found(root: Path, files: dict[str, str], code: str = "count-mismatch") -> li
         ("13 servers and 3-5 agents, version 2.4 agents", []),
         ("15 reusable skills for agents", [("skills", 15)]),
         ("the nine specialist agents", [("agents", 9)]),
+        ("13 specialized agents (+ 13 reviewer agents)", []),
+        ("## Agents (1 primary + 5 subagents)", []),
+        ("All three commands share a pipeline.", []),
+        ("```\n30 agents, 23 commands\n```", []),
     ],
 )
 def test_what_is_a_count(line: str, counted: list[tuple[str, int]]):
@@ -100,3 +104,18 @@ def test_one_number_in_many_places_is_told_once(tmp_path: Path):
     pages = dict.fromkeys(("README.md", "AGENTS.md", "docs/a.md"), "# Agents\n\nAll 7 agents wait.\n")
     (one,) = found(tmp_path, {**TEAM, **pages})
     assert [place.file for place in one.places[:3]] == ["AGENTS.md", "README.md", "docs/a.md"]
+
+
+def test_a_readme_is_no_command(tmp_path: Path):
+    commands = {f".claude/commands/{name}.md": "Do it.\n" for name in ("go", "stop", "wait", "turn", "README")}
+    assert (
+        found(tmp_path, {**TEAM, **commands, "README.md": "# Team\n\nThe 4 commands are in `.claude/commands/`.\n"})
+        == []
+    )
+
+
+def test_who_deletes_nothing_may_still_write(tmp_path: Path):
+    text = definition("alpha", "Read, Edit", "Works on code.") + "\nIt does not delete files.\n"
+    assert found(tmp_path, {**TEAM, ".claude/agents/alpha.md": text}, "read-only-can-write") == []
+    text = definition("alpha", "Read, Edit", "Works on code.") + "\nIt does not edit or delete files.\n"
+    assert len(found(tmp_path, {**TEAM, ".claude/agents/alpha.md": text}, "read-only-can-write")) == 1

@@ -41,6 +41,7 @@ TREE = "```\n.claude/\n└── agents/\n" + "".join(f"    ├── {name}.md\
             f"# Agents\n\n| Agent | Use |\n|---|---|\n{ROWS}| `db-expert` | x |\n| `api-expert` | y |\n",
             ["undefined-name: among the agents, without a definition: `api-expert`"],
         ),
+        (f"# Agents\n\n| Agent | Use |\n|---|---|\n{ROWS}| `db-expert/doc-writer` | x |\n| `readme` | y |\n", []),
         (f"# Who\n\n| Role | Use |\n|---|---|\n{ROWS}| Customer | y |\n", []),
         (f"# Agents\n\n| Agent | Use |\n|---|---|\n{ROWS}| `db-expert` | x |\n| Explore | y |\n", []),
     ],

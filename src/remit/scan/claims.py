@@ -44,6 +44,7 @@ _READ_ONLY = (
         re.IGNORECASE,
     ),
 )
+_CHANGES = re.compile(r"\b(?:modif|edit|chang|alter|touch|writ|creat)", re.IGNORECASE)
 _NOTHING_CHANGED = re.compile(
     rf"^(?:(?:the |this )?(?:agent|reviewer|it|you|he|she)?\s*)?(?:never|does not|doesn't|do not|cannot|can't|must not|will not|won't) {_NO_CHANGE}s?(?:,? (?:or |and )?{_NO_CHANGE}s?)* (?:any )?(?:files?|anything)\s*(?:[.!;,—–(]|$)"
     r"|\b(?:makes? no (?:changes|edits|modifications)(?: to (?:any )?files?)?|has no write access|no write access|without (?:modifying|changing|editing) (?:any )?files?)\s*(?:[.!;,)]|$)"
@@ -96,6 +97,7 @@ def claims_read_only(sentence: str) -> bool:
         and _HINT.search(plain) is not None
         and (any(one.search(plain) for one in _READ_ONLY) or _NOTHING_CHANGED.search(plain) is not None)
         and _EXCEPT.search(plain) is None
+        and ("delete" not in plain.lower() or _CHANGES.search(plain) is not None)  # who deletes nothing may write
     )
 
 

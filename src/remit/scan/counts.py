@@ -37,6 +37,9 @@ _GROUP = re.compile(r"\b(?:and|und|y|et)\b|[,/&+]|<br")
 _OPEN = re.compile(r"\.\.\.|…|\betc\b|\bmore\b|\bothers\b|\bexamples?\b|等", re.IGNORECASE)
 
 
+_TERM = re.compile(r"\d\D{0,40}\+\s*\d")
+"""Numbers that are added up: neither of them counts all."""
+_ALL_OF_THESE = re.compile(r"\b(?:all|these|those|both)\s+$", re.IGNORECASE)
 _PART_OF = re.compile(r"\b(?:includ\w+|such as|like|examples?|e\.g|some)\b", re.IGNORECASE)
 
 
@@ -109,13 +112,17 @@ def counts_in(path: str, text: str, kinds: frozenset[str] | None = None) -> Iter
     rows = text.split("\n")
     found = 0
     drawn: list[tuple[int, str]] = []
+    fenced = False
     for at, raw in enumerate(rows):
         line = raw[:_LONGEST]
+        fenced ^= line.lstrip().startswith(("```", "~~~"))
         drawn = _drawn(drawn, line) if "/" in line or drawn else drawn
         lowered = line.lower()
         if not any(stem in lowered for stem in _stems()) or _NUMERAL.search(lowered) is None:
             continue
         plain = _MARKUP.sub("", line)
+        if _TERM.search(plain) is not None or (fenced and "/" not in plain and _TREE.match(plain) is None):
+            continue  # a sum; or what a program prints
         taken: set[int] = set()
         for pattern in _patterns():
             for match in pattern.finditer(plain):
@@ -126,6 +133,8 @@ def counts_in(path: str, text: str, kinds: frozenset[str] | None = None) -> Iter
                 number = NUMBERS.get(said.lower()) or int(said)
                 if match.start() in taken or number < 2:
                     continue
+                if said.lower() in NUMBERS and "/" not in plain and _ALL_OF_THESE.search(plain[: match.start()]):
+                    continue  # "all three commands": those that the text has just named
                 taken.add(match.start())
                 yield _count(path, rows, at, plain, match, kind, number, drawn)
                 found += 1

@@ -96,12 +96,13 @@ def read_definition(text: Text) -> Account | None:
 
 
 def _by_head(head: Head) -> Layout | None:
-    """The layout that only one program has, wherever the file lies: `mode` beside `permission`."""
-    switches = head.values.get("tools")
+    """The layout that only one program has, wherever the file lies: its own words for `mode`."""
+    switches, mode = head.values.get("tools"), head.values.get("mode")
     own = isinstance(head.values.get("permission"), dict) or (
         isinstance(switches, dict) and bool(switches) and all(isinstance(one, bool) for one in switches.values())
     )
-    if head.values.get("mode") not in ("subagent", "primary", "all") or not own or "description" not in head.values:
+    own = own or (mode in ("subagent", "primary") and switches is None)
+    if mode not in ("subagent", "primary", "all") or not own or "description" not in head.values:
         return None
     return next(layout for layout in layouts("definitions") if layout.form == "takes away")
 

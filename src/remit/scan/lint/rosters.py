@@ -114,7 +114,9 @@ def _lost(page: Page, team: Team, exists: Callable[[str, str], bool]) -> Iterato
 def _is_unknown(name: str, team: Team) -> bool:
     key = key_of(name)
     return (
-        team.resolve(name) is None
+        "/" not in name  # several of them, or a folder
+        and team.resolve(name) is None
+        and name.lower() not in words("no_agent_files", "")
         and key not in own_names() | team.others
         and not is_invented(name)
         and not is_lead(name)
