@@ -92,8 +92,15 @@ def test_the_commands_of_the_page_on_first_policies_run(tmp_path: Path, monkeypa
     agent = story.folder / ".claude" / "agents" / "writer.md"
     agent.parent.mkdir(parents=True)
     agent.write_text("---\nname: writer\ndescription: writes\ntools: Read, Write\n---\nYou write.\n", "utf-8")
+    program = story.folder / "src" / "app.py"
+    program.parent.mkdir()
+    program.write_text(
+        "from langchain_core.tools import tool\n\n\n@tool\ndef look(path: str) -> str:\n    return path\n", "utf-8"
+    )
     story.tell(ROOT / "docs" / "init.md")
-    assert {"remit.yaml", "team.yaml", "github.yaml"} <= {file.name for file in story.folder.iterdir()}
+    assert {"remit.yaml", "codex.yaml", "team.yaml", "github.yaml", "program.yaml"} <= {
+        file.name for file in story.folder.iterdir()
+    }
 
 
 def test_the_programs_of_the_api_page_run(tmp_path: Path) -> None:

@@ -104,7 +104,10 @@ def test_json(remit: Remit):
     [
         (("--agents", "raeder"), "remit: unknown agent `raeder`; did you mean `reader`?\n"),
         (("--tools", "wriet"), "remit: unknown tool `wriet`; did you mean `write`?\n"),
-        (("--tools", "\x1b"), "remit: unknown tool `\\x1b`\n"),
+        (
+            ("--tools", "\x1b"),
+            "remit: unknown tool `\\x1b`; there is read, write, fetch, term, ship, wipe, log, files\n",
+        ),
         (("--format", "pdf"), "remit: invalid value for '--format': 'pdf' is not one of "),
         (("--now", "x"), "remit: --now: `x` is not a moment\n"),
     ],

@@ -69,7 +69,10 @@ def test_a_report_for_programs(remit: Remit):
         (("report",), "remit: name one AGENT, or say --all\n"),
         (("report", "reader", "--all"), "remit: either AGENT or --all, not both\n"),
         (("report", "raeder"), "remit: unknown agent `raeder`; did you mean `reader`?\n"),
-        (("report", "\x1b[31m"), "remit: unknown agent `\\x1b[31m`\n"),
+        (
+            ("report", "\x1b[31m"),
+            "remit: unknown agent `\\x1b[31m`; there is reader, writer, boss, keeper, everyone, quiet, Shipper\n",
+        ),
         (("who-can",), "remit: missing argument 'TOOL'; see `remit who-can --help`\n"),
         (("who-can", "wriet"), "remit: unknown tool `wriet`; did you mean `write`?\n"),
         (

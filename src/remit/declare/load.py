@@ -165,8 +165,9 @@ class _Loading:
             return
         try:
             self.root = (self.directory / self.main.get("root", ".")).resolve()
-            if "root" in self.main and not self.root.is_dir():
-                raise NotADirectoryError
+            written = Path(self.main.get("root", "."))
+            if not self.root.is_dir() and (self.root.exists() or not written.is_absolute()):
+                raise NotADirectoryError  # an absolute one that is not there may be another machine's
         except (OSError, ValueError, RuntimeError):
             at = node.value["root"].at if "root" in node.value else node.at
             what = f"`{shown(self.main.get('root', '.'))}` is no directory, so it can't be a root"
