@@ -390,6 +390,25 @@ def test_also_if_others_take_its_place(plain: Path):
     assert _halted(plain.with_name("second")) == FORGED
 
 
+def test_also_if_another_one_follows(plain: Path):
+    """Nobody looked meanwhile: the next halt does not take its number."""
+    _halt(plain, "boss")
+    with forging(plain) as forger:
+        forger.hide(*forger.places("halt", "boss"))
+    _halt(plain, "lead")
+    assert _halted(plain) == FORGED
+
+
+def test_also_if_it_is_found_as_another_one_s(plain: Path):
+    _halt(plain, "boss")
+    with forging(plain) as forger:
+        [place] = forger.places("halt", "boss")
+        entry = forger.entry(place)
+        forger.append({**entry, "state": {**entry["state"], "of": ["halt", "nobody"], "after": place}})
+        forger.run("""UPDATE leaf SET subject = '["halt","nobody"]' WHERE seq = ?""", place)
+    assert _halted(plain) == FORGED
+
+
 def _halt_nobody(forger: Forger, who: str) -> None:
     row = {"halted": True, "at": "2026-01-01T00:00:00.000Z", "by": "x", "because": "x", "incident": None}
     state = {"of": ["halt", who], "after": None, "row": row}
@@ -509,6 +528,17 @@ def test_the_first_passphrase_is_not_replaced(plain: Path, tmp_path: Path, monke
             newest_activation(view)
     with new_process(plain) as store, pytest.raises(StateForged):
         unlock(store, "of the attacker")
+
+
+def test_an_activation_between_others_is_missed(named: Path):
+    """Else people would have kept the roles that it took from them."""
+    with new_process(named) as store:
+        for _ in range(2):
+            activate(store, NAMED, sign_of(store, "ann"), "ann")
+    with forging(named) as forger:
+        forger.hide(forger.places("activation")[1])
+    with new_process(named) as store, store.read() as view, pytest.raises(StateForged):
+        people_of(view)
 
 
 @pytest.mark.parametrize("field", ["people", "credential"])
