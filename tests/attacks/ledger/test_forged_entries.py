@@ -533,7 +533,7 @@ def test_the_first_passphrase_is_not_replaced(plain: Path, tmp_path: Path, monke
 def test_an_activation_between_others_is_missed(named: Path):
     """Else people would have kept the roles that it took from them."""
     with new_process(named) as store:
-        for _ in range(2):
+        for _ in range(3):
             activate(store, NAMED, sign_of(store, "ann"), "ann")
     with forging(named) as forger:
         forger.hide(forger.places("activation")[1])
