@@ -21,11 +21,6 @@ HEAD = (
     " FROM head WHERE one = 1"
 )
 """What is looked at first: `store.write(HEAD)` has it at once."""
-_ADVANCE = (
-    "UPDATE head SET size = ?, range = ? WHERE one = 1 AND size = ? AND range = ?"
-    " AND (SELECT count(*) FROM leaf WHERE seq >= ?) = ?"
-)
-"""Only if the entries are there: somebody's trigger could have dropped one."""
 TREE = "tree"
 """What a process remembers of the log: the tree after its newest entry, as it last saw it."""
 STATES = "states"
@@ -34,6 +29,11 @@ STATE = "state"
 """What is cached under names that begin so rests on entries about states, and ends with the next one."""
 SAYS_STATE = b'"state":{"after":'
 """What every entry has that says how something stands."""
+_ADVANCE = (
+    "UPDATE head SET size = ?, range = ? WHERE one = 1 AND size = ? AND range = ?"
+    " AND (SELECT count(*) FROM leaf WHERE seq >= ?) = ?"
+)
+"""Only if the entries are there: somebody's trigger could have dropped one."""
 _TOGETHER = 4096
 """Leaves that are read at once."""
 
