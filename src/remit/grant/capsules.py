@@ -19,9 +19,21 @@ from remit.model.rulebook import Book, Rulebook
 from remit.model.task import SUM, Task, amount_text, counted_text
 from remit.model.terms import MAX_CHAIN
 from remit.model.text import shown, suggestion
-from remit.record.append import STATE, STATES
+from remit.record.append import STATE
 from remit.record.people import Trust, check_person
-from remit.record.state import CAPSULE, GATES, SPENT, Row, StateForged, check_row, is_past, new_salt, stored
+from remit.record.state import (
+    CAPSULE,
+    GATES,
+    SPENT,
+    Row,
+    StateForged,
+    check_listed,
+    check_row,
+    new_salt,
+    note_listed,
+    stored,
+    subject_of,
+)
 from remit.store.interface import Transaction
 
 _TASK = Decoding(Task)
@@ -105,13 +117,8 @@ def issue(change: Transaction, rulebook: Rulebook, task: Task, *, clock: Clock, 
     }
     place = scribe.put(change, CAPSULE, (capsule.id,), row, "capsule", about, {"goal": task.goal})
     issued = change.row("SELECT count(*) FROM capsule WHERE agent = ?", capsule.agent)
-    change.note(STATES, _issued(capsule.agent, int(issued[0]) if issued is not None else 0), place)
+    note_listed(change, (CAPSULE.name, capsule.agent), int(issued[0]) if issued is not None else 0, place)
     return task
-
-
-def _issued(agent: str, number: int) -> str:
-    """How it is noted that an agent was issued so many capsules."""
-    return msgspec.json.encode(("issued", agent, number)).decode()
 
 
 def check_new(view: Transaction, rulebook: Rulebook, task: Task, now: str) -> None:
@@ -212,9 +219,7 @@ def living(view: Transaction, agent: str, now: str) -> list[CapsuleState]:
     Those that ended are looked at too: one that somebody only marked so would let the agent work without its limits.
     """
     rows = view.rows("SELECT id FROM capsule WHERE agent = ? ORDER BY id", agent)
-    place = view.noted(STATES, _issued(agent, len(rows) + 1))
-    if place is not None and is_past(view, place):
-        raise StateForged(f"a capsule of {agent[:100]}, which entry {place} issued, is gone from the store")
+    check_listed(view, (CAPSULE.name, agent), [subject_of(CAPSULE, str(name)) for (name,) in rows])
     found = [state_of(view, str(name)) for (name,) in rows]
     return [one for one in found if one.ended is None and (one.task.capsule.expires or now + "~") > now]
 

@@ -29,6 +29,11 @@ STATE = "state"
 """What is cached under names that begin so rests on entries about states, and ends with the next one."""
 SAYS_STATE = b'"state":{"after":'
 """What every entry has that says how something stands."""
+_ADVANCE = (
+    "UPDATE head SET size = ?, range = ? WHERE one = 1 AND size = ? AND range = ?"
+    " AND (SELECT count(*) FROM leaf WHERE seq >= ?) = ?"
+)
+"""Only if the entries are there: somebody's trigger could have dropped one."""
 _TOGETHER = 4096
 """Leaves that are read at once."""
 
@@ -151,13 +156,11 @@ class Gathering:
             ("INSERT INTO secret (seq, path, salt, value) VALUES (?, ?, ?, ?)", fields),
             ("INSERT INTO running (call, seq, writer) VALUES (?, ?, ?)", list(opened.values())),
             ("DELETE FROM running WHERE call = ? AND seq = ?", closed),
-            (
-                "UPDATE head SET size = ?, range = ? WHERE one = 1 AND size = ? AND range = ?",
-                [(tree.size, stored, first, self._stored)],
-            ),
+            (_ADVANCE, [(tree.size, stored, first, self._stored, first, len(rows))]),
         )
         if changed != 1:  # writers take turns: whoever moved it is none of them
-            raise LedgerError("the head of the log was changed while an entry was written", code="ledger-forked")
+            what = "the head of the log was changed while an entry was written, or the entry was not kept"
+            raise LedgerError(what, code="ledger-forked")
         self._stored = stored
         kept = tree.copy()
         change.remember(TREE, kept)
@@ -234,6 +237,7 @@ def extends(view: Transaction, known: CompactRange, now: CompactRange) -> bool:
 
 class _State(msgspec.Struct, frozen=True):
     of: tuple[str | int, ...]
+    after: int | None = None
 
 
 class _Stateful(msgspec.Struct, frozen=True):
@@ -257,8 +261,20 @@ def _note_states(view: Transaction, first: int, rows: Sequence[tuple[Any, ...]])
     """Entries of others are noted by what they themselves say: the column beside them could be changed."""
     for seq, (leaf, body) in enumerate(rows, first):
         subject = subject_in(bytes(body))
-        if subject is not None and leaf_hash(bytes(body)) == bytes(leaf):
+        if subject is not None and leaf_hash(bytes(body)) == bytes(leaf) and _goes_on(view, subject, bytes(body)):
             view.note(STATES, subject, seq)
+
+
+def _goes_on(view: Transaction, subject: str, body: bytes) -> bool:
+    """Whether an entry comes after the one that is noted: one that leaves it out does not take its place."""
+    noted, at = view.noted(STATES, subject), _STATEFUL.decode(body).state.after
+    while noted is not None and at is not None and at > noted:
+        row = view.row("SELECT body FROM leaf WHERE seq = ?", at)
+        if row is None or subject_in(bytes(row[0])) != subject:
+            return False
+        after = _STATEFUL.decode(bytes(row[0])).state.after
+        at = after if after is None or after < at else None  # nothing follows a later one
+    return noted is None or at == noted
 
 
 def not_as_many(size: int, newest: int | None) -> LedgerError:

@@ -13,7 +13,7 @@ store.
 from __future__ import annotations
 
 import base64
-from collections.abc import Container, Mapping
+from collections.abc import Container, Iterable, Mapping
 from typing import NamedTuple
 
 from remit.model.people import OWNER
@@ -69,7 +69,8 @@ class People:
     """Everybody's keys, and who was named when, as the entries have it."""
 
     def __init__(self) -> None:
-        self.subjects: dict[tuple[Key, ...], None] = {}
+        self.subjects: dict[tuple[Key, ...], int] = {}
+        """With the newest entry of each."""
         self.keys: dict[str, list[PublicKey]] = {}
         self.invitations: dict[str, PublicKey] = {}
         """Those that nobody has used yet."""
@@ -101,7 +102,9 @@ class People:
     def add(self, said: Said) -> None:
         """Takes an entry in; the one after the other. Raises StateForged for a credential that nobody may set."""
         kind = said.state.of[0]
-        self.subjects[said.state.of] = None
+        if said.state.after != self.subjects.get(said.state.of):
+            raise StateForged(f"entry {said.seq}, about who people are, does not follow the one before it")
+        self.subjects[said.state.of] = said.seq
         if kind == ACTIVATION.name:
             self._activated(said)
         elif kind == INVITATION.name:
@@ -139,9 +142,6 @@ class People:
 
     def _set(self, said: Said, name: str) -> None:
         keys, invited = self.keys.setdefault(name, []), self.invitations.get(name)
-        known = keys[-1].since - 1 if keys else None
-        if said.state.after != known:
-            raise StateForged(f"entry {said.seq} about the passphrase does not follow the one before it")
         fine = self.signed(said, name) if keys else name == PERSON
         if not fine and invited is not None and said.signed is not None:
             fine = verifies(invited.key, said.signed, said.message)
@@ -168,6 +168,8 @@ _LAST = " UNION ALL ".join((_NEWEST, _WITHIN.format(*["seq, hash"] * 2)))
 _ALL = " UNION ALL ".join(
     ("SELECT seq, hash, body FROM leaf WHERE subject = ?", _WITHIN.format(*["seq, hash, body"] * 2))
 )
+_FIRST: tuple[tuple[Key, ...], ...] = ((CREDENTIAL.name, PERSON), (ACTIVATION.name,))
+"""What is looked for even if nothing is found: without them, no signature would be needed."""
 _known: dict[tuple[int, bytes], People] = {}
 
 
@@ -176,6 +178,7 @@ def people_of(view: Transaction) -> People:
     settle(view)
     last = max(((int(seq), bytes(kept)) for seq, kept in view.rows(_LAST, *_SUBJECTS)), default=None)
     if last is None:
+        _check_there(view, ())
         return People()
     if last not in _known:
         if len(_known) > 100:
@@ -185,8 +188,13 @@ def people_of(view: Transaction) -> People:
             check_pinned(view, int(seq), bytes(kept))
             found.add(_read(Stored(int(seq), bytes(kept), bytes(body))))
         _known[last] = found
-    newest(view, *((KINDS[str(of[0])], of[1:]) for of in _known[last].subjects))  # raises if one of them is hidden
+    _check_there(view, _known[last].subjects)
     return _known[last]
+
+
+def _check_there(view: Transaction, subjects: Iterable[tuple[Key, ...]]) -> None:
+    """That the newest entry of each is found, as this machine remembers it. Raises StateForged."""
+    newest(view, *((KINDS[str(of[0])], of[1:]) for of in dict.fromkeys((*_FIRST, *subjects))))
 
 
 def _read(entry: Stored) -> Said:

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import base64
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import lru_cache
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -24,7 +24,7 @@ from remit.model.decoding import Decoding
 from remit.model.digest import sha256
 from remit.model.errors import RemitError
 from remit.model.people import APPROVER, AUDITOR, OPERATOR, OWNER
-from remit.record.append import STATES, add, settle
+from remit.record.append import STATES, add, settle, subject_in
 from remit.record.canonical import MAX_INT, encode
 from remit.record.entry import event_entry
 from remit.record.lease import ELSEWHERE
@@ -454,28 +454,51 @@ def is_past(view: Transaction, place: int) -> bool:
 def newest_under(view: Transaction, kind: Kind, *first: Key) -> list[Said]:
     """The newest entries of all subjects whose key begins so, in the order of their subjects. Raises StateForged."""
     settle(view)
-    start = subject_of(kind, *first)[:-1] + ","
-    query = "SELECT DISTINCT subject FROM leaf WHERE subject >= ? AND subject < ? ORDER BY subject"
-    keys = [tuple(_SUBJECT.decode(str(row[0]))[1:]) for row in view.rows(query, start, start + "\U0010ffff")]
-    place = view.noted(STATES, _nth(kind, first, len(keys) + 1))
-    if place is not None and is_past(view, place):
-        raise StateForged(f"entry {place} about {name_of(kind, first)} was hidden", help=_HELP)
-    found = [newest(view, (kind, key))[0] for key in keys]
+    subjects = [str(row[0]) for row in view.rows(_UNDER, *_between(kind, first))]
+    check_listed(view, (kind.name, *first), subjects)
+    found = [newest(view, (kind, tuple(_SUBJECT.decode(subject)[1:])))[0] for subject in subjects]
     return [said for said in found if said is not None]
 
 
-def _nth(kind: Kind, first: tuple[Key, ...], number: int) -> str:
-    """How it is noted that there are so many subjects whose key begins so."""
-    return msgspec.json.encode(("subjects", kind.name, *first, number)).decode()
+_UNDER = "SELECT DISTINCT subject FROM leaf WHERE subject >= ? AND subject < ? ORDER BY subject"
 
 
-def _note_new(change: Transaction, kind: Kind, first: tuple[Key, ...], place: int) -> None:
-    """Notes that there is one subject more: one that is hidden is missed by its number."""
+def _between(kind: Kind, first: tuple[Key, ...]) -> tuple[str, str]:
     start = subject_of(kind, *first)[:-1] + ","
-    query = "SELECT count(DISTINCT subject) FROM leaf WHERE subject >= ? AND subject < ?"
-    settle(change)
-    found = change.row(query, start, start + "\U0010ffff")
-    change.note(STATES, _nth(kind, first, int(found[0]) if found is not None else 1), place)
+    return start, start + "\U0010ffff"
+
+
+def note_listed(change: Transaction, names: tuple[Key, ...], count: int, place: int) -> None:
+    """Notes that a list, which has so many subjects now, has the one whose first entry is there.
+
+    They are numbered by what is noted, not by the count alone: whoever can write to the store can add others.
+    """
+    number = max(count, (change.noted(STATES, _nth(names, 0)) or 0) + 1)
+    change.note(STATES, _nth(names, number), place)
+    change.note(STATES, _nth(names, 0), number)
+
+
+def check_listed(view: Transaction, names: tuple[Key, ...], subjects: Collection[str]) -> None:
+    """That a list has every subject that was noted, whatever else it has. Raises StateForged."""
+    last = view.noted(STATES, _nth(names, 0)) or 0
+    noted = (view.noted(STATES, _nth(names, number)) for number in range(1, last + 1))
+    places = [place for place in noted if place is not None]
+    there, known = set(), frozenset(subjects)
+    for start in range(0, len(places), _MOST):
+        some = places[start : start + _MOST]
+        query = f"SELECT seq, subject, body FROM leaf WHERE seq IN ({', '.join('?' * len(some))})"  # noqa: S608
+        for seq, subject, body in view.rows(query, *some):
+            if subject in known and subject_in(bytes(body)) == subject:
+                there.add(int(seq))
+    gone = next((place for place in places if place not in there and is_past(view, place)), None)
+    if gone is not None:
+        what = " ".join(str(name)[:100] for name in names)
+        raise StateForged(f"entry {gone}, the first about one ({what}), was hidden", help=_HELP)
+
+
+def _nth(names: tuple[Key, ...], number: int) -> str:
+    """How the so-many-th of a list is noted; by 0, how many there are."""
+    return msgspec.json.encode(("listed", *names, number)).decode()
 
 
 _SUBJECT = Decoding(tuple[Key, ...])
@@ -612,6 +635,7 @@ def put(
         settle(change)
         found = change.row("SELECT max(seq) FROM leaf WHERE subject = ?", subject)
         after = int(found[0]) if found is not None and found[0] is not None else None
+        _check_seen(change, kind, key, [after] if after is not None else [])
     said = said_of(kind, row) if row is not None else None
     more: dict[str, Any] = {**about, "state": {"of": [kind.name, *key], "after": after, "row": said}}
     if sign is not None:
@@ -621,7 +645,10 @@ def put(
     entry = event_entry(event, at, writer, more, private or {})
     place = add(change, entry._replace(subject=subject), ELSEWHERE)
     if after is None and kind.listed_by is not None:
-        _note_new(change, kind, key[: kind.listed_by], place)
+        first = key[: kind.listed_by]
+        settle(change)
+        subjects = change.rows(_UNDER, *_between(kind, first))
+        note_listed(change, (kind.name, *first), len(subjects), place)
     if kind.pinned:
         for name, part in _pins(place, leaf_hash(entry.body)):
             change.note(STATES, name, part)

@@ -331,6 +331,7 @@ _statements("the log's name removed", "DELETE FROM meta WHERE name = 'origin'")
 
 # The store
 HARMS["all triggers dropped"] = lambda scene: scene.sql(triggers=False)
+_statements("a trigger added", "CREATE TRIGGER more AFTER INSERT ON leaf BEGIN SELECT 1; END")
 for _table in ("leaf", "head", "checkpoint", "secret", "running", "meta", "writer_process"):
     _statements(f"the table `{_table}` dropped", f"DROP TABLE {_table}")
 

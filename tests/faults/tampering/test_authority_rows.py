@@ -10,7 +10,7 @@ import shutil
 import sqlite3
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -19,6 +19,7 @@ from remit.enforce.errors import CallDenied, CallPending
 from remit.record.audit import audit
 from remit.record.open import open_log
 from tests.adapters.hooks.project import Project
+from tests.attacks.ledger.forger import forging
 from tests.enforce.team import Team
 
 PAGE = Path(__file__).parents[3] / "docs" / "tampering.md"
@@ -60,6 +61,48 @@ QUESTIONS: dict[str, tuple[str, tuple[str, ...]]] = {
     "an approval by somebody else": ("approved", ("UPDATE ask SET answerer = 'eve' WHERE seq = 5",)),
 }
 """By name: the version that is then deployed, and the statements."""
+
+
+def _moved(folder: Path) -> None:
+    with forging(folder / "state") as forger:
+        digest, entry = forger.said("ask", 1)[0]["digest"], forger.said("ask", 5)[-1]
+        forger.follow({**entry, "digest": digest}, digest=digest)
+        forger.run("UPDATE ask SET digest = ? WHERE seq = 5", digest)
+
+
+def _unused(folder: Path) -> None:
+    with forging(folder / "state") as forger:
+        forger.follow(forger.said("ask", 3)[1])
+        forger.run("UPDATE ask SET state = 'approved' WHERE seq = 3")
+
+
+def _unused_and_hidden(folder: Path) -> None:
+    with forging(folder / "state") as forger:
+        _, approved, used = forger.places("ask", 3)
+        forger.hide(used)
+        forger.follow(forger.entry(approved))
+        forger.run("UPDATE ask SET state = 'approved' WHERE seq = 3")
+
+
+def _hidden_halt(folder: Path, *others: str) -> None:
+    with Team(folder).guard as guard:
+        guard.authority.halt("worker", by="ann", because="x")
+    with forging(folder / "state") as forger:
+        [place] = forger.places("halt", "worker")
+        entry = forger.entry(place)
+        forger.hide(place)
+        for name in others:
+            forger.append({**entry, "state": {**entry["state"], "of": ["halt", name]}})
+
+
+ENTRIES: dict[str, tuple[str, Callable[[Path], None]]] = {
+    "an entry that moves an approval to another call": ("open", _moved),
+    "an entry that makes a used approval unused": ("used", _unused),
+    "the same, and the entry that says otherwise hidden": ("used", _unused_and_hidden),
+    "the halt of the agent hidden": ("open", _hidden_halt),
+    "the same, and the halt of somebody else put in its place": ("open", lambda folder: _hidden_halt(folder, "x")),
+}
+"""Entries of one's own, with their hash and the head, and rows that say the same."""
 
 ACTIVATIONS: dict[str, tuple[str, ...]] = {
     "an activation added": (
@@ -151,7 +194,7 @@ SAID = {name: (call, verify) for name, call, verify in rows()}
 
 
 def test_the_page_has_them_all():
-    assert list(SAID) == [*QUESTIONS, *ACTIVATIONS]
+    assert list(SAID) == [*QUESTIONS, *ENTRIES, *ACTIVATIONS]
 
 
 @pytest.mark.sample(3)
@@ -164,6 +207,17 @@ def test_the_next_call_does_not_run(tmp_path: Path, lived: Path, name: str):
         SAID[name][0],
         True,
     )
+
+
+@pytest.mark.sample(3)
+@pytest.mark.parametrize("name", ENTRIES)
+def test_nor_after_a_forged_entry(tmp_path: Path, lived: Path, name: str):
+    version, forge = ENTRIES[name]
+    shutil.copytree(lived, tmp_path / "copy")
+    forge(tmp_path / "copy")
+    call, verify = SAID[name]
+    assert deployed(tmp_path / "copy", version) == call
+    assert verify in problems(tmp_path / "copy" / "state")
 
 
 @pytest.mark.more
