@@ -370,7 +370,7 @@ class Ledger:
         self._ending = False
         self._waiters = 0
         self._last = time.monotonic()
-        self._lease = Lease(self.writer, self.state)
+        self._lease = Lease(self.writer, self.state, lists=self.elsewhere)
         self._committer = Committer(
             self.store, self.writer, self.sink, elsewhere=self.elsewhere, on_break=self.on_break, lease=self._lease
         )
@@ -411,7 +411,7 @@ class Ledger:
 
     def _pause(self) -> float | None:
         """How long nothing has to be done unless somebody comes; None: for ever."""
-        if self._lease.running:
+        if self._lease.is_held:
             return RENEW if self.heartbeat is None else min(RENEW, self.heartbeat)
         return self.heartbeat
 
