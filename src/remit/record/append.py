@@ -8,6 +8,7 @@ from typing import Any, NamedTuple, Protocol
 import msgspec
 
 from remit.model.decoding import Decoding
+from remit.model.digest import quickest
 from remit.record.entry import Entry
 from remit.record.errors import LedgerError
 from remit.record.running import unlisted
@@ -139,22 +140,22 @@ class Gathering:
         """
         if not self._pending:
             return self.done
-        change, tree, own = self._change, self.done.tree, self._own
-        first = tree.size
+        change, own, (_, entries, tree) = self._change, self._own, self.done
+        first, sha256 = tree.size, quickest()
         leaves, rows, fields = [], [], []
         opened: dict[int, tuple[str, int, str]] = {}
         closed = []
         for seq, one in enumerate(self._pending, first):
             entry = one if isinstance(one, Entry) else one(self._place)
-            self.done.entries.append(entry)
+            entries.append(entry)
             body, committed, call, kind, opens, answers, subject = entry
-            leaf = leaf_hash(body)
+            leaf = sha256(b"\x00" + body).digest()
             leaves.append(leaf)
             rows.append((seq, leaf, body, subject))
             if subject is not None:
                 change.note(STATES, subject, seq)
-            if committed:
-                fields += [(seq, path, salt, value) for path, _, salt, value in committed]
+            for path, _, salt, value in committed:
+                fields.append((seq, path, salt, value))
             # The list of calls that run: opened by an intent that allows, closed by the outcome that answers it.
             if opens and call is not None:
                 self._opened[call] = seq

@@ -299,7 +299,7 @@ class Ledger:
 
     def _write(self, batch: Batch, upkeep: bool) -> None:
         """Commits the batch; what nobody waits for and could not be written is queued again."""
-        self._waiters = sum(item.waited for item in batch.items)
+        self._waiters = len([item for item in batch.items if item.waited])
         kept: list[Item] = []
         try:
             if upkeep:
