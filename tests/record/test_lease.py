@@ -162,6 +162,8 @@ def test_only_a_process_with_running_calls_renews(store: FaultyStore, monkeypatc
     assert ledger._lease.running
     ledger.outcome(receipt.call, "failed")
     assert not ledger._lease.running
+    ledger._lease.renew(store)
+    assert not ledger._lease.is_held, "once more, to say that none runs"
     assert not ledger._lease.due
     ledger.close()
     with store.read() as view:

@@ -67,7 +67,7 @@ class Own(Protocol):
 
     @property
     def listed(self) -> Collection[str]:
-        """Those that have a row in the table `running`; its lease tells of the others."""
+        """Those that may have a row in the table `running`; its lease tells of the others."""
 
 
 class Gathering:

@@ -118,7 +118,6 @@ class Committer:
                 self._doubt = Doubt(done, items, places)
             raise
         if done is None:
-            self.lease.kept()
             return
         self.lease.kept()
         self._opened(done)

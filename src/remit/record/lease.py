@@ -51,7 +51,9 @@ class Lease:
         self.running: dict[str, int] = {}
         """The calls of this writer that run, with the places of their intents."""
         self.listed: set[str] = set()
-        """Those of them that have a row."""
+        """Those of them that may have a row."""
+        self._surely: set[str] = set()
+        """And those that have one."""
         self.is_held = False
         """The row says from which entry on its calls have none."""
         self._renewed: float | None = None
@@ -66,6 +68,7 @@ class Lease:
 
     def hold(self, change: Transaction, size: int) -> None:
         """Within a change of a log of that size, which opens calls: the lease is held, and fresh."""
+        self._renewing = None  # whatever a change was to keep that failed
         if self._renewed is None or not (self.is_held or self._lists) or _steady() - self._renewed >= RENEW:
             self._renew(change, None if self._lists else size)
 
@@ -74,6 +77,7 @@ class Lease:
         now = _steady()
         calls = self._unlisted()
         self._renewing = (now, since is not None, set(self.running))
+        self.listed.update(self.running)  # from now on, and also if nobody knows whether this is kept
         if self._lock < 0 and self.state is not None:
             self._lock = _locked(self.state / FOLDER / self.writer)
         seen = f"{_wall(change)} {int(now * 1000)}"
@@ -86,12 +90,12 @@ class Lease:
 
     def _unlisted(self) -> list[RunningCall]:
         calls = self.running.items()
-        return [RunningCall(call, seq, self.writer) for call, seq in calls if call not in self.listed]
+        return [RunningCall(call, seq, self.writer) for call, seq in calls if call not in self._surely]
 
     def kept(self) -> None:
         """The change in which it was held was kept."""
         if self._renewing is not None:
-            (self._renewed, self.is_held, self.listed), self._renewing = self._renewing, None
+            (self._renewed, self.is_held, self._surely), self._renewing = self._renewing, None
 
     def note(self, entries: Iterable[Entry], first: int) -> None:
         """These entries of the writer were kept, from that place on."""
@@ -103,6 +107,7 @@ class Lease:
             elif entry.kind == "outcome":
                 self.running.pop(entry.call, None)
                 self.listed.discard(entry.call)
+                self._surely.discard(entry.call)
 
     def renew(self, store: Store) -> None:
         """Renews it where that is due, or gives it up if no call runs any more.
