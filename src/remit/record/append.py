@@ -19,10 +19,10 @@ from remit.store.interface import Transaction
 PROOF = "credential"
 """Events that a stopped log takes all the same: that a person proved who they are, who may then lift the mark."""
 HEAD = (
-    f"SELECT size, range, (SELECT value FROM meta WHERE name = '{META}'), (SELECT max(seq) FROM leaf)"  # noqa: S608
-    " FROM head WHERE one = 1"
+    f"SELECT size, range, (SELECT value FROM meta WHERE name = '{META}'), (SELECT max(seq) FROM leaf),"  # noqa: S608
+    " (SELECT 1 FROM running LIMIT 1) FROM head WHERE one = 1"
 )
-"""What is looked at first: `store.write(HEAD)` has it at once."""
+"""What is looked at first: `store.write(HEAD)` has it at once. The last: without that table no call could be listed."""
 TREE = "tree"
 """What a process remembers of the log: the tree after its newest entry, as it last saw it."""
 STATES = "states"

@@ -63,8 +63,6 @@ _KINDS: dict[int, type[StoreError]] = {
     sqlite3.SQLITE_INTERRUPT: StoreUnavailable,
     sqlite3.SQLITE_CONSTRAINT: StoreRefused,
 }
-SOON = 0.05
-"""Seconds for which the files of a connection are what they were after its last commit, or the next one fails."""
 TICK = 50_000_000
 """Nanoseconds: two changes of a directory that lie further apart have different times on every file system."""
 _SAME_VERSION = "SELECT (SELECT count(*) FROM migration) = (SELECT user_version FROM pragma_user_version)"
@@ -84,8 +82,6 @@ class Link:
         self.place: tuple[int, ...] | None = None
         """The directory, as it was when these files were last found in it, if another change would show."""
         self.spoilt = False
-        self.again = 0.0
-        """From which deadline on they are looked for before a change too, not only after it."""
         self.version: int | None = None
         """Which changes others had made when it last wrote."""
 
@@ -267,8 +263,7 @@ class SqliteStore(BaseStore[Link, SqliteTransaction]):
             connection.connection.close()
 
     def _begin_write(self, connection: Link, deadline: float, look: str | None = None) -> SqliteTransaction:
-        if deadline >= connection.again:  # otherwise it is soon enough to look before the commit counts
-            self._check_place(connection)
+        self._check_place(connection)
         self._execute(connection, "BEGIN IMMEDIATE", deadline)
         transaction = SqliteTransaction(connection, writes=True)
         version = connection.connection.execute("PRAGMA data_version").fetchone()[0]
@@ -296,7 +291,6 @@ class SqliteStore(BaseStore[Link, SqliteTransaction]):
         except StoreError as error:
             error.uncertain = True
             raise
-        connection.again = time.monotonic() + self.timeout + SOON
 
     def _leave(self, connection: Link) -> None:
         try:
