@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 from remit.record import lease as module
+from remit.record import writer
 from remit.record.lease import Lease, recover
 from remit.record.open import open_for_hook, open_ledger
 from remit.record.writer import Ledger
@@ -108,7 +109,7 @@ def test_a_process_of_another_machine_is_gone_when_its_lease_is(
     if "REMIT_STORE" not in os.environ:
         monkeypatch.setenv("REMIT_STORE", f"sqlite://{project.state / 'remit.db'}")
     others.append(Other(project, there, 0.3))
-    seen, end = set(), time.monotonic() + 60
+    seen, end = set[tuple[Any, ...]](), time.monotonic() + 60
     with project.open() as opened:
         while len(seen) < 4 and time.monotonic() < end:
             with opened.store.read() as view:
@@ -170,6 +171,21 @@ def test_only_a_process_with_running_calls_renews(store: FaultyStore, monkeypatc
     ledger.close()
     with store.read() as view:
         assert view.rows("SELECT * FROM writer_process") == []
+
+
+def test_a_call_that_begins_while_the_thread_rests_keeps_its_lease(store: FaultyStore, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(module, "RENEW", 0.05)
+    monkeypatch.setattr(writer, "RENEW", 0.05)
+    ledger = Ledger(store, point="test")
+    seen, end = set[tuple[Any, ...]](), time.monotonic() + 60
+    while not ledger._resting:
+        time.sleep(0.01)
+    ledger.intent(call(), allowed(tier=1))
+    while len(seen) < 3:
+        assert time.monotonic() < end, "it renews its lease for as long as the call runs"
+        with store.read() as view:
+            seen.update(view.rows("SELECT seen FROM writer_process"))
+    ledger.close()
 
 
 SEEN = {
