@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from remit.record import lease as module
 from remit.record.audit import _check_running
 from remit.record.errors import LedgerUnavailable
 from remit.record.lease import recover
@@ -148,6 +149,23 @@ def test_an_outcome_that_another_writer_reports_finds_its_intent(store: FaultySt
         assert running_calls(view) == []
     one.close()
     other.close()
+
+
+def test_a_process_that_was_taken_for_gone_lists_no_call_again(store: FaultyStore, monkeypatch: pytest.MonkeyPatch):
+    ledger = Ledger(store, point="test")
+    name = ledger.intent(call(), allowed(tier=1)).call
+    monkeypatch.setattr(module, "LEASE", -1.0)
+    assert recover(store, None, "another") == 1
+    monkeypatch.undo()
+    ledger._lease._renewed = 0.0
+    later = ledger.intent(call(), allowed(tier=1)).call
+    check(store)
+    ledger.outcome(name, "failed")
+    with store.read() as view:
+        assert [one.call for one in running_calls(view)] == [later]
+    ledger.outcome(later, "failed")
+    check(store)
+    ledger.close()
 
 
 def test_a_lease_that_was_moved_is_found(store: FaultyStore):

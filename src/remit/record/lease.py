@@ -82,6 +82,8 @@ class Lease:
             self._lock = _locked(self.state / FOLDER / self.writer)
         seen = f"{_wall(change)} {int(now * 1000)}"
         if not change.run("UPDATE writer_process SET seen = ?, since = ? WHERE id = ?", seen, since, self.writer):
+            if self._renewed is not None:
+                calls = []  # somebody took this process for gone, and wrote their outcomes
             change.run(
                 "INSERT INTO writer_process (id, host, boot, pid, seen, since) VALUES (?, ?, ?, ?, ?, ?)",
                 *(self.writer, os.uname().nodename, _boot(), os.getpid(), seen, since),
