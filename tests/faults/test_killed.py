@@ -17,6 +17,7 @@ import pytest
 from remit.record.audit import audit
 from remit.record.open import Opened
 from remit.record.reader import entries
+from remit.record.running import running_calls
 from tests.record.project import Project
 from tests.record.stores import said
 
@@ -80,7 +81,7 @@ class Killing:
         results = {entry["call"]: entry["result"] for entry in outcomes}
         assert all(results[call] == "failed" for call in self.closed)
         with opened.store.read() as view:
-            assert view.rows("SELECT * FROM running") == []
+            assert running_calls(view) == []
         return Counter(entry["result"] for entry in outcomes)
 
 

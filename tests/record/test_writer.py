@@ -20,6 +20,7 @@ from remit.record.batch import Receipt
 from remit.record.entry import Entry, event_entry, outcome_entry
 from remit.record.errors import LedgerError, LedgerUnavailable
 from remit.record.reader import entry_at, values_of
+from remit.record.running import running_calls
 from remit.record.writer import Ledger
 from remit.store import Store
 from tests.record.stores import FaultyStore, allowed, call, denied, new_store, said
@@ -27,7 +28,7 @@ from tests.record.stores import FaultyStore, allowed, call, denied, new_store, s
 
 def running(store: Store) -> list[tuple[Any, ...]]:
     with store.read() as view:
-        return view.rows("SELECT call, seq FROM running ORDER BY seq")
+        return [(one.call, one.seq) for one in running_calls(view)]
 
 
 def results(store: Store) -> list[tuple[Any, Any]]:

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-__all__ = ["expect_much", "lean_sha256", "sha256"]
+__all__ = ["expect_much", "lean_sha256", "quickest", "sha256"]
 
 MUCH = 1024 * 1024
 """Bytes: who hashes more than that gets OpenSSL, which is several times as quick by the byte."""
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from hashlib import sha256
     from hashlib import sha256 as lean_sha256
 
     def expect_much() -> None: ...
+
+    def quickest() -> Callable[[bytes], Any]: ...
 else:
     try:  # the interpreter's own, as the standard library takes them where it wants to start quickly
         if sys.version_info >= (3, 12):
@@ -34,6 +37,10 @@ else:
             if _left <= 0:
                 from hashlib import sha256 as _chosen  # here: only much to hash is worth it
         return _chosen(data)
+
+    def quickest():
+        """What `sha256` takes at the moment, for who has many hashes to compute."""
+        return _chosen
 
     def expect_much():
         """For a program that runs on: from now on it takes OpenSSL's."""

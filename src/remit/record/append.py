@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import Any, NamedTuple, Protocol
 
 import msgspec
 
 from remit.model.decoding import Decoding
+from remit.model.digest import quickest
 from remit.record.entry import Entry
 from remit.record.errors import LedgerError
+from remit.record.running import unlisted
 from remit.record.stop_mark import META, parse_mark
 from remit.record.tree import CompactRange, leaf_hash
 from remit.store.interface import Transaction
@@ -17,10 +19,10 @@ from remit.store.interface import Transaction
 PROOF = "credential"
 """Events that a stopped log takes all the same: that a person proved who they are, who may then lift the mark."""
 HEAD = (
-    f"SELECT size, range, (SELECT value FROM meta WHERE name = '{META}'), (SELECT max(seq) FROM leaf)"  # noqa: S608
-    " FROM head WHERE one = 1"
+    f"SELECT size, range, (SELECT value FROM meta WHERE name = '{META}'), (SELECT max(seq) FROM leaf),"  # noqa: S608
+    " (SELECT 1 FROM running LIMIT 1) FROM head WHERE one = 1"
 )
-"""What is looked at first: `store.write(HEAD)` has it at once."""
+"""What is looked at first: `store.write(HEAD)` has it at once. The last: without that table no call could be listed."""
 TREE = "tree"
 """What a process remembers of the log: the tree after its newest entry, as it last saw it."""
 STATES = "states"
@@ -61,13 +63,25 @@ class Appended(NamedTuple):
         return Head(self.tree.size, self.tree.root())
 
 
+class Own(Protocol):
+    """The calls that the writer of these entries has opened, and whose outcomes it writes itself."""
+
+    @property
+    def running(self) -> Mapping[str, int]:
+        """Where their intents are."""
+
+    @property
+    def listed(self) -> Collection[str]:
+        """Those that may have a row in the table `running`; its lease tells of the others."""
+
+
 class Gathering:
     """The entries of one transaction: each has its place at once, and they are written together.
 
     INVARIANT: whoever looks for the newest entry about something calls `settle` first.
     """
 
-    __slots__ = ("_change", "_mark", "_opened", "_pending", "_running", "_stateful", "_stored", "_writer", "done")
+    __slots__ = ("_change", "_mark", "_opened", "_own", "_pending", "_stateful", "_stored", "_writer", "done")
 
     def __init__(
         self,
@@ -75,14 +89,14 @@ class Gathering:
         writer: str,
         *,
         head: tuple[Any, ...] | None = None,
-        running: Mapping[str, int] | None = None,
+        own: Own | None = None,
     ) -> None:
         """Raises StoreError and LedgerError: the log must go on from what this process has seen, whoever wrote since.
 
-        `head` is the row of HEAD, if it was looked at since the transaction began. `running` are the places of calls
-        that are known to run; any other is looked up.
+        `head` is the row of HEAD, if it was looked at since the transaction began. `own` are the calls of
+        a writer with a lease: they get no rows. Without it, every call that these entries open gets one.
         """
-        self._change, self._writer, self._running = change, writer, running
+        self._change, self._writer, self._own = change, writer, own
         known: tuple[CompactRange, bytes] | None = change.cached((TREE,))
         if known is not None:
             tree, self._stored = known[0].copy(), known[1]
@@ -110,12 +124,19 @@ class Gathering:
 
     def _place(self, call: str) -> int | None:
         found = self._opened.get(call)
-        if found is None and self._running:
-            found = self._running.get(call)
+        if found is None and self._own is not None:
+            found = self._own.running.get(call)
         if found is not None:
             return found
         there = self._change.row("SELECT max(seq) FROM running WHERE call = ?", call)
-        return int(there[0]) if there is not None and there[0] is not None else None
+        if there is not None and there[0] is not None:
+            return int(there[0])
+        return max((one.seq for one in unlisted(self._change) if one.call == call), default=None)
+
+    def _has_row(self, call: str | None) -> bool:
+        """Whether a call that ends may have a row among those that run."""
+        own = self._own
+        return own is None or call in own.listed or (call not in own.running and call not in self._opened)
 
     def write(self) -> Appended:
         """Writes what was added since; gives all that this transaction wrote.
@@ -124,27 +145,28 @@ class Gathering:
         """
         if not self._pending:
             return self.done
-        change, tree = self._change, self.done.tree
-        first = tree.size
+        change, own, (_, entries, tree) = self._change, self._own, self.done
+        first, sha256 = tree.size, quickest()
         leaves, rows, fields = [], [], []
         opened: dict[int, tuple[str, int, str]] = {}
         closed = []
         for seq, one in enumerate(self._pending, first):
             entry = one if isinstance(one, Entry) else one(self._place)
-            self.done.entries.append(entry)
+            entries.append(entry)
             body, committed, call, kind, opens, answers, subject = entry
-            leaf = leaf_hash(body)
+            leaf = sha256(b"\x00" + body).digest()
             leaves.append(leaf)
             rows.append((seq, leaf, body, subject))
             if subject is not None:
                 change.note(STATES, subject, seq)
-            if committed:
-                fields += [(seq, path, salt, value) for path, _, salt, value in committed]
+            for path, _, salt, value in committed:
+                fields.append((seq, path, salt, value))
             # The list of calls that run: opened by an intent that allows, closed by the outcome that answers it.
             if opens and call is not None:
                 self._opened[call] = seq
-                opened[seq] = (call, seq, self._writer)
-            elif answers is not None and opened.pop(answers, None) is None:
+                if own is None:
+                    opened[seq] = (call, seq, self._writer)
+            elif answers is not None and opened.pop(answers, None) is None and self._has_row(call):
                 closed.append((call, answers))
             if self._mark is not None and kind != PROOF:
                 raise parse_mark(self._mark).error()

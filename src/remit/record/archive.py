@@ -37,6 +37,7 @@ from remit.record.fields import digest_of
 from remit.record.log import Log, consistency, newest_checkpoint
 from remit.record.note import MAX_NOTE, NoteError, Verifier
 from remit.record.reader import ARCHIVES, Archive, Stored, archives, commitments, entries
+from remit.record.running import running_calls
 from remit.record.tiles import WIDTH, TilesError, bundle_path, decode_bundle, encode_bundle, tile_path
 from remit.record.tree import HASH_SIZE, CompactRange, TreeError, leaf_hash, verify_consistency
 from remit.store.files import sync_folder, write_whole
@@ -225,6 +226,9 @@ class Unsettled:
         self._intents: set[int] = set()
         """Those whose outcome is unknown, as far as the log was read."""
         self._first = self._next = first
+        self._view: Transaction | None = None
+        self._running: set[int] = set()
+        """The calls that run in this view."""
 
     def read_on(self, view: Transaction) -> None:
         """Reads what was added to the log since the last time. Raises LedgerError and StoreError."""
@@ -245,7 +249,9 @@ class Unsettled:
         if data.get("type") == "outcome" and isinstance(intent, int) and intent < self._first:
             # the call ran when its intent was archived, so that stayed; without this it would seem to run for ever
             return view.row("SELECT 1 FROM leaf WHERE seq = ? AND length(body) > 0", intent) is not None
-        return view.row("SELECT 1 FROM running WHERE seq = ?", stored.seq) is not None
+        if self._view is not view:
+            self._view, self._running = view, {one.seq for one in running_calls(view)}
+        return stored.seq in self._running
 
 
 def prune(store: Store, log: Log, folder: Path, who: str, progress: Progress | None = None) -> Archived:

@@ -21,6 +21,7 @@ from remit.record.fields import digest_of
 from remit.record.log import Log
 from remit.record.reader import Archive, Stored, archive_said, checkpoints, commitments, entries
 from remit.record.rotate import check_rotations
+from remit.record.running import listed, unlisted
 from remit.record.signer import CheckpointSigner
 from remit.record.startup import AnchorReply, ask_anchors, compare
 from remit.record.state_audit import StateAudit
@@ -271,8 +272,9 @@ def _outside(first: int, last: int, ranges: Sequence[tuple[int, int]]) -> Iterat
 
 def _check_running(view: Transaction, running: set[int]) -> Iterator[Fault]:
     """That calls without an outcome are known as such, so that one is written for them."""
-    kept = {int(row[0]): str(row[1]) for row in view.rows("SELECT seq, call FROM running")}
-    for seq in sorted(running.symmetric_difference(kept)):
+    kept = {one.seq: one.call for one in listed(view)}
+    told = {one.seq for one in unlisted(view)} if running.difference(kept) else set()
+    for seq in sorted(running.symmetric_difference(kept) - told):
         if view.row("SELECT 1 FROM leaf WHERE seq = ? AND length(body) = 0", seq) is not None:
             continue  # archived: whether it was answered can't be told from here
         what = "has no outcome, and nobody is to write one" if seq in running else "waits for no outcome"

@@ -24,8 +24,7 @@ OnBreak = Callable[[LedgerError], object]
 class Doubt(NamedTuple):
     """A commit that failed half-way: it may have been kept."""
 
-    first: int
-    body: bytes
+    done: Appended
     items: list[Item]
     places: list[int]
 
@@ -103,9 +102,10 @@ class Committer:
                 if self._doubt is not None:
                     self._settle(change)
                     items = [item for item in items if item.seq is None]
-                self.lease.hold(change)
                 if items:
-                    gathering = Gathering(change, self.closer, head=change.looked, running=self.lease.running)
+                    own = self.lease if self.closer == self.writer else None
+                    gathering = Gathering(change, self.closer, head=change.looked, own=own)
+                    self.lease.hold(change, gathering.done.first)
                     places = _gathered(gathering, items, change)
                     done = gathering.write()
         except LedgerError as error:
@@ -115,22 +115,28 @@ class Committer:
         except BaseException as error:
             interrupted = not isinstance(error, Exception)
             if done is not None and (interrupted or getattr(error, "uncertain", False)):
-                self._doubt = Doubt(done.first, done.entries[0].body, items, places)
+                self._doubt = Doubt(done, items, places)
             raise
         if done is None:
-            self.lease.kept()
             return
-        self.lease.kept(done.entries if self.closer == self.writer else (), done.first)
+        self.lease.kept()
+        self._opened(done)
         for place, item in zip(places, items, strict=True):
             item.seq = place
         batch.tree = done.tree
         if self.sink is not None:
             self._tell(done, self.sink)
 
+    def _opened(self, done: Appended) -> None:
+        """The lease knows which calls these entries open and close."""
+        if self.closer == self.writer:
+            self.lease.note(done.entries, done.first)
+
     def _settle(self, change: Transaction) -> None:
         """Looks whether a commit that failed half-way was kept after all: then its items are done."""
         doubt = self._doubt
-        if doubt is not None and is_there(change, doubt.first, doubt.body):
+        if doubt is not None and is_there(change, doubt.done.first, doubt.done.entries[0].body):
+            self._opened(doubt.done)
             for place, item in zip(doubt.places, doubt.items, strict=True):
                 item.seq = place
             self._settled += doubt.items

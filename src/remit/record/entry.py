@@ -78,6 +78,10 @@ class Entry(NamedTuple):
     """What this entry says the state of, such as `["ask",17]`."""
 
 
+_new = tuple.__new__
+"""Makes a named tuple in one step."""
+
+
 def durability(decision: Decision) -> str:
     """`batched` only for an allowed read of data that nobody must account for; everything else waits for the disk."""
     harmless = decision.verdict is ALLOW and decision.would is None and decision.tier == 0
@@ -185,8 +189,9 @@ def intent_entry(snapshot: Snapshot, writer: str) -> Entry:
         for name, value in args.items():
             field = commit(f"args.{name}", value)
             fields.append(field)
-            shown[name] = _shown(field)
-        fields += [commit(name, value) for name, value in private.items()]
+            shown[name] = {"$c": field[1]}  # as base64, like all bytes in JSON
+        if private:
+            fields += [commit(name, value) for name, value in private.items()]
     body = _Intent(
         decision.agent,
         decision.approval,
@@ -224,7 +229,7 @@ def intent_entry(snapshot: Snapshot, writer: str) -> Entry:
         _set_private(body, private, fields)
         data = _encoded_intent(body)
     opens = decision.verdict is ALLOW or decision.approval == ASKED_OF_HOST
-    return Entry(_bounded(data), tuple(fields), call, "intent", opens)
+    return _new(Entry, (_bounded(data), tuple(fields), call, "intent", opens, None, None))
 
 
 def _confined(decision: Decision) -> str | msgspec.UnsetType:
@@ -267,7 +272,7 @@ def outcome_entry(
         data = _in_order.encode(body) if took is None or _is_whole(took) else encode(msgspec.to_builtins(body))
     except (UnicodeEncodeError, TypeError, CanonicalError) as failure:
         raise _unwritable(failure) from None
-    return Entry(_bounded(data), (), call, "outcome", answers=intent)
+    return _new(Entry, (_bounded(data), (), call, "outcome", False, intent, None))
 
 
 def event_entry(kind: str, at: int, writer: str, about: Mapping[str, Any], private: Mapping[str, Any]) -> Entry:
@@ -292,7 +297,9 @@ def _shown(field: Field) -> dict[str, str]:
 def _encoded_intent(body: _Intent) -> bytes:
     """In canonical form, which it has as it is unless names or numbers are unusual."""
     try:
-        if _is_tier(body.tier) and _is_tier(body.data_tier) and "".join(body.args).isascii():
+        tier, data = body.tier, body.data_tier
+        usual = type(tier) is int and 0 <= tier <= 3 and (data == "unknown" or (type(data) is int and 0 <= data <= 3))
+        if usual and "".join(body.args).isascii():
             return _in_order.encode(body)
         return encode(msgspec.to_builtins(body))
     except (UnicodeEncodeError, CanonicalError) as error:
@@ -316,10 +323,6 @@ def _unwritable(error: Exception) -> LedgerError:
 
 def _is_whole(value: object) -> bool:
     return type(value) is int and 0 <= value <= MAX_INT
-
-
-def _is_tier(value: object) -> bool:
-    return value == "unknown" or (type(value) is int and 0 <= value <= 3)
 
 
 def _bounded(data: bytes) -> bytes:

@@ -44,9 +44,11 @@ def commit(path: str, value: Any) -> Field:
         salt = _salts.pop()
     except IndexError:
         salt = _salt()
-    return Field(path, digest_of(path, salt, data), salt, data)
+    return _new(Field, (path, digest_of(path, salt, data), salt, data))
 
 
+_new = tuple.__new__
+"""Makes a named tuple in one step."""
 _json = msgspec.json.Encoder().encode
 _salts: list[bytes] = []
 os.register_at_fork(after_in_child=_salts.clear)

@@ -1,6 +1,7 @@
 """Leases: which processes write to the log, and which calls were left behind by those that are gone.
 
-A process that has calls running holds a lease: a row that it renews, and a lock on a file in the state directory, which
+A process that has calls running holds a lease: a row that it renews, which says from which entry on its calls have no
+rows of their own (see `running`), and a lock on a file in the state directory, which
 the kernel drops when the process ends, however it ends. Who can see the file knows at once; everybody else waits until
 the lease has run out. No host name and no process number counts: both are others in a container that was restarted.
 """
@@ -16,6 +17,7 @@ from pathlib import Path
 
 from remit.record.append import append
 from remit.record.entry import Entry, outcome_entry
+from remit.record.running import RunningCall, listed, unlisted
 from remit.store.errors import StoreError
 from remit.store.interface import Store, Transaction
 
@@ -43,39 +45,62 @@ os.register_at_fork(after_in_child=_drop_in_child)
 class Lease:
     """The lease of one writer."""
 
-    def __init__(self, writer: str, state: Path | None) -> None:
-        """Without a state directory there is no lock, and only the row counts."""
-        self.writer, self.state = writer, state
+    def __init__(self, writer: str, state: Path | None, *, lists: bool = False) -> None:
+        """Without a state directory there is no lock, and only the row counts. `lists`: each call gets a row."""
+        self.writer, self.state, self._lists = writer, state, lists
         self.running: dict[str, int] = {}
         """The calls of this writer that run, with the places of their intents."""
+        self.listed: set[str] = set()
+        """Those of them that may have a row."""
+        self._surely: set[str] = set()
+        """And those that have one."""
+        self.is_held = False
+        """The row says from which entry on its calls have none."""
         self._renewed: float | None = None
-        self._renewing: float | None = None
+        self._renewing: tuple[float, bool, set[str]] | None = None
+        """When, whether it is held then, and the calls that have a row then."""
         self._lock = -1
 
     @property
     def due(self) -> bool:
-        """Whether it has to be renewed now: a call runs, and it was not renewed for a while."""
-        return bool(self.running) and (self._renewed is None or _steady() - self._renewed >= RENEW)
+        """Whether it has to be renewed or given up now: it is held, and was not renewed for a while."""
+        return self.is_held and (self._renewed is None or _steady() - self._renewed >= RENEW)
 
-    def hold(self, change: Transaction) -> None:
-        """Within a change: the lease is held, and fresh."""
+    def hold(self, change: Transaction, size: int) -> None:
+        """Within a change of a log of that size, which opens calls: the lease is held, and fresh."""
+        self._renewing = None  # whatever a change was to keep that failed
+        if self._renewed is None or not (self.is_held or self._lists) or _steady() - self._renewed >= RENEW:
+            self._renew(change, None if self._lists else size)
+
+    def _renew(self, change: Transaction, since: int | None) -> None:
+        """The calls that run now have rows; the row of the lease says that those from `since` on have none."""
         now = _steady()
-        if self._renewed is not None and now - self._renewed < RENEW:
-            return
-        self._renewing = now
+        calls = self._unlisted()
+        self._renewing = (now, since is not None, set(self.running))
+        self.listed.update(self.running)  # from now on, and also if nobody knows whether this is kept
         if self._lock < 0 and self.state is not None:
             self._lock = _locked(self.state / FOLDER / self.writer)
         seen = f"{_wall(change)} {int(now * 1000)}"
-        if not change.run("UPDATE writer_process SET seen = ? WHERE id = ?", seen, self.writer):
+        if not change.run("UPDATE writer_process SET seen = ?, since = ? WHERE id = ?", seen, since, self.writer):
+            if self._renewed is not None:
+                calls = []  # somebody took this process for gone, and wrote their outcomes
             change.run(
-                "INSERT INTO writer_process (id, host, boot, pid, seen) VALUES (?, ?, ?, ?, ?)",
-                *(self.writer, os.uname().nodename, _boot(), os.getpid(), seen),
+                "INSERT INTO writer_process (id, host, boot, pid, seen, since) VALUES (?, ?, ?, ?, ?, ?)",
+                *(self.writer, os.uname().nodename, _boot(), os.getpid(), seen, since),
             )
+        _list(change, calls)
 
-    def kept(self, entries: Iterable[Entry] = (), first: int = 0) -> None:
-        """The change was kept, with these entries, from that place on."""
+    def _unlisted(self) -> list[RunningCall]:
+        calls = self.running.items()
+        return [RunningCall(call, seq, self.writer) for call, seq in calls if call not in self._surely]
+
+    def kept(self) -> None:
+        """The change in which it was held was kept."""
         if self._renewing is not None:
-            self._renewed, self._renewing = self._renewing, None
+            (self._renewed, self.is_held, self._surely), self._renewing = self._renewing, None
+
+    def note(self, entries: Iterable[Entry], first: int) -> None:
+        """These entries of the writer were kept, from that place on."""
         for place, entry in enumerate(entries, first):
             if entry.call is None:
                 continue
@@ -83,14 +108,20 @@ class Lease:
                 self.running[entry.call] = place
             elif entry.kind == "outcome":
                 self.running.pop(entry.call, None)
+                self.listed.discard(entry.call)
+                self._surely.discard(entry.call)
 
     def renew(self, store: Store) -> None:
-        """Renews it where that is due; not if the store can't be written, and then the next call tries again."""
+        """Renews it where that is due, or gives it up if no call runs any more.
+
+        Not if the store can't be written, and then the next call tries again.
+        """
         if not self.due:
             return
         with suppress(StoreError):
             with store.write() as change:
-                self.hold(change)
+                row = change.row("SELECT size FROM head WHERE one = 1")
+                self._renew(change, int(row[0]) if row is not None and self.running else None)
             self.kept()
 
     def release(self, store: Store) -> None:
@@ -98,6 +129,8 @@ class Lease:
         with suppress(StoreError):  # it will be found gone
             if self._renewed is not None:
                 with store.write() as change:
+                    calls = self._unlisted()
+                    _list(change, calls)
                     change.run("DELETE FROM writer_process WHERE id = ?", self.writer)
         if self._lock >= 0 and self.state is not None:
             with suppress(OSError):
@@ -111,28 +144,43 @@ class Lease:
 def recover(store: Store, state: Path | None, writer: str, clock: Callable[[], int] = time.time_ns) -> int:
     """Writes `outcome: unknown` for calls whose process is gone; says how many. Raises LedgerError and StoreError."""
     with store.read() as view:
-        view.row("SELECT 1 FROM writer_process LIMIT 1")  # without this table nobody could write
-        if view.row("SELECT 1 FROM running WHERE writer <> ? LIMIT 1", ELSEWHERE) is None:
+        alive, gone = _writers(view, state, writer)
+        if not gone and all(one.writer in alive for one in listed(view)):
             return 0
     with store.write() as change:
-        lost = _left(change, state, writer)
+        alive, gone = _writers(change, state, writer)
+        lost = [one for one in listed(change) if one.writer not in alive]
+        for name in gone:
+            lost += unlisted(change, name)
+        for name in gone:
+            change.run("DELETE FROM writer_process WHERE id = ?", name)
         at, why = clock(), "the process ended"
-        entries = [outcome_entry(call, seq, "unknown", at, writer, error=why) for call, seq in lost]
+        lost.sort(key=lambda one: one.seq)
+        entries = [outcome_entry(one.call, one.seq, "unknown", at, writer, error=why) for one in lost]
         if entries:
             append(change, entries, writer)
+    for name in gone:
+        if state is not None and "/" not in name:
+            with suppress(OSError):
+                (state / FOLDER / name).unlink()
     return len(entries)
 
 
-def _left(change: Transaction, state: Path | None, myself: str) -> list[tuple[str, int]]:
-    """Calls without an outcome whose process is gone, with the place of their intent."""
-    alive = {myself, ELSEWHERE}
-    for writer, boot, seen in change.rows("SELECT id, boot, seen FROM writer_process"):
-        if writer != myself and _gone(change, state, str(writer), str(boot), str(seen)):
-            change.run("DELETE FROM writer_process WHERE id = ?", writer)
+def _list(change: Transaction, calls: list[RunningCall]) -> None:
+    """They have rows; some may have them already, if nobody knows whether the change before was kept."""
+    if calls:
+        change.run_many("INSERT INTO running (call, seq, writer) VALUES (?, ?, ?) ON CONFLICT DO NOTHING", calls)
+
+
+def _writers(view: Transaction, state: Path | None, myself: str) -> tuple[set[str], list[str]]:
+    """Those whose calls are not lost, and those with a lease that are gone."""
+    alive, gone = {myself, ELSEWHERE}, list[str]()
+    for writer, boot, seen in view.rows("SELECT id, boot, seen FROM writer_process"):
+        if writer != myself and _gone(view, state, str(writer), str(boot), str(seen)):
+            gone.append(str(writer))
         else:
-            alive.add(writer)
-    rows = change.rows("SELECT call, seq, writer FROM running ORDER BY seq")
-    return [(str(call), int(seq)) for call, seq, writer in rows if writer not in alive]
+            alive.add(str(writer))
+    return alive, gone
 
 
 def _gone(change: Transaction, state: Path | None, writer: str, boot: str, seen: str) -> bool:
@@ -150,14 +198,13 @@ def _gone(change: Transaction, state: Path | None, writer: str, boot: str, seen:
 
 
 def _is_free(path: Path) -> bool:
-    """Whether nobody holds the lock; then its file goes."""
+    """Whether nobody holds the lock."""
     try:
         handle = os.open(path, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
     except OSError:
         return False
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        path.unlink(missing_ok=True)
     except OSError:
         return False
     finally:

@@ -84,6 +84,7 @@ def _drop_lost_calls(change: Transaction) -> None:
         row = change.row("SELECT seq, hash, body FROM leaf WHERE seq = ?", seq)
         if row is None or Stored(int(row[0]), bytes(row[1]), bytes(row[2])).data.get("call") != call:
             change.run("DELETE FROM running WHERE seq = ?", seq)
+    change.run("UPDATE writer_process SET since = (SELECT size FROM head) WHERE since > (SELECT size FROM head)")
 
 
 def _described(tree: CompactRange) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, MutableMapping, Sequence
 
-from remit.model.digest import lean_sha256, sha256
+from remit.model.digest import lean_sha256, quickest, sha256
 from remit.record.errors import LedgerError
 
 HASH_SIZE = 32
@@ -65,11 +65,11 @@ class CompactRange:
 
     def extend(self, leaves: Iterable[bytes]) -> None:
         """Appends leaf hashes in order."""
-        hashes, size = self.hashes, self.size
+        hashes, size, new = self.hashes, self.size, quickest()
         for part in leaves:
             full = size
             while full & 1:
-                part = lean_sha256(b"\x01" + hashes.pop() + part).digest()
+                part = new(b"\x01" + hashes.pop() + part).digest()
                 full >>= 1
             hashes.append(part)
             size += 1

@@ -285,8 +285,9 @@ class Ledger:
                 if batch is not None:
                     batch.finish()
                 self._turn = NOBODY if self._open.next() else None
-                left = self._resting and (self._down or bool(self._open.items))
-            if left:  # with nobody who waits for it
+                renews = self._renews or not self._lease.is_held
+                left = self._resting and (self._down or bool(self._open.items) or not renews)
+            if left:  # with nobody who waits for it, or a lease that it is to renew from now on
                 self._ring()
 
     def _gather(self) -> None:
@@ -299,7 +300,7 @@ class Ledger:
 
     def _write(self, batch: Batch, upkeep: bool) -> None:
         """Commits the batch; what nobody waits for and could not be written is queued again."""
-        self._waiters = sum(item.waited for item in batch.items)
+        self._waiters = len([item for item in batch.items if item.waited])
         kept: list[Item] = []
         try:
             if upkeep:
@@ -363,6 +364,8 @@ class Ledger:
         self._bell.acquire()
         self._resting = False
         """The thread sleeps until it is woken; otherwise it looks by itself within LINGER seconds."""
+        self._renews = False
+        """And wakes by itself when the lease is to be renewed."""
         self._open = Batch()
         self._turn = None
         self._down = False
@@ -370,7 +373,7 @@ class Ledger:
         self._ending = False
         self._waiters = 0
         self._last = time.monotonic()
-        self._lease = Lease(self.writer, self.state)
+        self._lease = Lease(self.writer, self.state, lists=self.elsewhere)
         self._committer = Committer(
             self.store, self.writer, self.sink, elsewhere=self.elsewhere, on_break=self.on_break, lease=self._lease
         )
@@ -401,9 +404,9 @@ class Ledger:
             return
         with self._lock:
             self._resting = not self._open.items
+            pause, self._renews = self._pause(), self._lease.is_held
         if not self._resting:
             return
-        pause = self._pause()
         woken = self._bell.acquire(timeout=-1 if pause is None else pause)
         self._resting = False
         if woken and not self._ending:
@@ -411,7 +414,7 @@ class Ledger:
 
     def _pause(self) -> float | None:
         """How long nothing has to be done unless somebody comes; None: for ever."""
-        if self._lease.running:
+        if self._lease.is_held:
             return RENEW if self.heartbeat is None else min(RENEW, self.heartbeat)
         return self.heartbeat
 

@@ -8,7 +8,6 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from functools import partial
 from typing import Any, Generic, TypeVar
 
 from remit.store.errors import StoreError, StoreMisconfigured, StoreMisused, StoreUnavailable
@@ -78,8 +77,7 @@ class BaseStore(ABC, Generic[C, T]):
         """Called in a forked child, if a connection was in use."""
 
     def write(self, look: str | None = None) -> Block[C, T]:
-        begin = self._begin_write if look is None else partial(self._begin_write, look=look)
-        return Block(self, self._writers, begin, writes=True)
+        return Block(self, self._writers, self._begin_write, writes=True, look=look)
 
     def migration(self) -> Block[C, T]:
         return Block(self, self._writers, self._begin_migration, writes=True)
@@ -112,14 +110,14 @@ class BaseStore(ABC, Generic[C, T]):
         self._readers.shut()
         self._writers.shut()
 
-    def _begin(self, pool: Pool[C], begin: Callable[[C, float], T]) -> tuple[C, T]:
+    def _begin(self, pool: Pool[C], begin: Callable[..., T], look: str | None) -> tuple[C, T]:
         """Begins a transaction; where a connection turns out to be dead, on a new one."""
         deadline = time.monotonic() + self.timeout
         fresh = False
         while True:
             connection, new = pool.take(deadline, fresh=fresh)
             try:
-                return connection, begin(connection, deadline)
+                return connection, begin(connection, deadline) if look is None else begin(connection, deadline, look)
             except BaseException as error:
                 pool.give(connection, broken=not self._rollback(connection))
                 if new or not isinstance(error, StoreUnavailable):
@@ -132,10 +130,12 @@ class BaseStore(ABC, Generic[C, T]):
 class Block(Generic[C, T]):
     """One transaction, for a `with` statement: committed at its end, rolled back on an exception."""
 
-    __slots__ = ("_begin", "_connection", "_pool", "_process", "_store", "_transaction", "_writes")
+    __slots__ = ("_begin", "_connection", "_look", "_pool", "_process", "_store", "_transaction", "_writes")
 
-    def __init__(self, store: BaseStore[C, T], pool: Pool[C], begin: Callable[[C, float], T], *, writes: bool) -> None:
-        self._store, self._pool, self._begin, self._writes = store, pool, begin, writes
+    def __init__(
+        self, store: BaseStore[C, T], pool: Pool[C], begin: Callable[..., T], *, writes: bool, look: str | None = None
+    ) -> None:
+        self._store, self._pool, self._begin, self._writes, self._look = store, pool, begin, writes, look
 
     def __enter__(self) -> T:
         store = self._store
@@ -146,7 +146,7 @@ class Block(Generic[C, T]):
                 raise StoreMisused("a write inside a write: the outer block must end first")
             store._turn.process = process
         try:
-            self._connection, self._transaction = store._begin(self._pool, self._begin)
+            self._connection, self._transaction = store._begin(self._pool, self._begin, self._look)
         except BaseException:
             if self._writes:
                 store._turn.process = None

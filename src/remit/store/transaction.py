@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from types import MappingProxyType
 from typing import Any, ClassVar
 
 from remit.store.errors import StoreError, StoreMisused
@@ -23,26 +24,26 @@ class BaseTransaction(ABC):
     foreign: ClassVar[tuple[type[BaseException], ...]]
     """What the driver raises."""
     clock: ClassVar[str | None] = None
+    failure: StoreError | None = None
+    looked: tuple[Any, ...] | None = None
+    recalled: Mapping[str, Any] = MappingProxyType({})
+    """What was remembered before it began."""
+    notes: Mapping[str, dict[str, Any]] = MappingProxyType({})
+    """What this process has noted before."""
+    alone = False
+    """Nobody else has written since the last transaction of this process that wrote."""
+    changed = False
+    """Something was changed that nobody who caches need know of."""
+    _over = False
 
     def __init__(self) -> None:
-        self._over = False
         self._process = here[0]
         self._streams: list[Any] = []
-        self.failure: StoreError | None = None
-        self.looked: tuple[Any, ...] | None = None
-        self.recalled: Mapping[str, Any] = {}
-        """What was remembered before it began."""
         self.remembered: dict[str, Any] = {}
-        self.notes: Mapping[str, dict[str, Any]] = {}
-        """What this process has noted before."""
         self.fresh_notes: dict[str, dict[str, Any]] = {}
         self.local: dict[str, Any] = {}
-        self.alone = False
-        """Nobody else has written since the last transaction of this process that wrote."""
         self.known: dict[tuple[str, ...], Any] = {}
         """What is cached."""
-        self.changed = False
-        """Something was changed that nobody who caches need know of."""
 
     @abstractmethod
     def _cursor(self, query: Query, values: tuple[Any, ...]) -> Any:
@@ -111,8 +112,12 @@ class BaseTransaction(ABC):
             self._many(query, (checked(query, row) for row in rows))
 
     def run_together(self, *statements: tuple[str, Sequence[tuple[Value, ...]]]) -> int:
-        with self.guarded():
+        self._check()
+        try:
             return self._together([(read_query(sql), rows) for sql, rows in statements if rows])
+        except BaseException as error:
+            self._failed(error)
+            raise
 
     def _together(self, statements: Sequence[tuple[Query, Sequence[tuple[Any, ...]]]]) -> int:
         """How many rows the last of the statements changed."""
@@ -161,8 +166,11 @@ class BaseTransaction(ABC):
         self._check()
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
-        if error is None:
-            return
+        if error is not None:
+            self._failed(error)
+
+    def _failed(self, error: BaseException) -> None:
+        """The transaction can only be rolled back; an error of the driver is raised as ours."""
         if isinstance(error, StoreError):
             self.failure = error
         elif isinstance(error, self.foreign):
