@@ -287,9 +287,9 @@ class PolicyDraw:
     def reserved(self, names: list[str]) -> dict[str, Any]:
         entry: dict[str, Any] = {"runner": self.one(self.runners)}
         if self.chance(0.6):
-            entry["tools"] = self.some(names, 1, 1)
-        if self.chance(0.6):
             entry["urls"] = self.some(naive_urls.PATTERNS, 1, 2)
+        if "urls" not in entry or self.chance(0.6):
+            entry["tools"] = self.some(names, 1, 1)
         return entry
 
     def labels(self) -> dict[str, Any]:
