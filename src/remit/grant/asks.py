@@ -20,6 +20,7 @@ from remit.grant.clock import Clock
 from remit.grant.errors import GrantError
 from remit.grant.notes import Scribe
 from remit.model.decoding import Decoding
+from remit.model.digest import sha256
 from remit.model.facts import Approval
 from remit.model.people import APPROVER
 from remit.model.policy import Caller
@@ -149,10 +150,15 @@ def _checked(view: Transaction, row: tuple[object, ...], trust: Trust | None = N
     return found
 
 
-def check_sealed(found: AskState, digest: str | None) -> None:
-    """That the arguments which were sealed for an ask, and which people are shown, are those of the call that it is
-    about: nobody who can only write to the store can seal others. Raises StateForged."""
-    if digest != found.digest:
+def seal_of(digest: str, ask: Ask) -> str:
+    """What is sealed beside the arguments: which call it is, and all that people are shown of it."""
+    return sha256(digest.encode() + msgspec.json.encode(msgspec.structs.replace(ask, asked=""))).hexdigest()
+
+
+def check_sealed(found: AskState, seal: str | None) -> None:
+    """That what was sealed for an ask, and what people are shown, is the call that it is about: nobody who can only
+    write to the store can seal others. Raises StateForged."""
+    if seal != seal_of(found.digest, found.ask):
         raise StateForged(f"{found.id} is about another call than the one whose arguments were kept for it")
 
 

@@ -348,7 +348,9 @@ class Authority:
         """The open ask for this call, with its arguments sealed until it is answered. Raises RemitError."""
         sweep(self.store, self.clock, self.scribe)
         digest = call_digest(call, rulebook.hash, facts)
-        sealed = {"args": call.args, "statement": call.statement, "cwd": call.context.cwd, "digest": digest}
+        shown = _shown(call, decision, facts, point)
+        sealed = {"args": call.args, "statement": call.statement, "cwd": call.context.cwd}
+        sealed["digest"] = asks.seal_of(digest, shown)
         with self.store.write() as change:
             now = self.clock.tick(change)
             if call.context.capsule is not None:
@@ -356,7 +358,7 @@ class Authority:
             return asks.open_ask(
                 change,
                 digest,
-                _shown(call, decision, facts, point),
+                shown,
                 now=now,
                 clock=self.clock,
                 scribe=self.scribe,
@@ -460,7 +462,8 @@ class Authority:
         sweep(self.store, self.clock, self.scribe)
         scribe = self.scribe._replace(sign=sign)
         with self.store.write() as change:
-            capsules.pass_gate(change, name, gate, by=by, now=self.clock.tick(change), scribe=scribe)
+            trust = Trust(self.scribe.made, none_needed=sign is None)
+            capsules.pass_gate(change, name, gate, by=by, now=self.clock.tick(change), scribe=scribe, trust=trust)
 
     def unused(self, state: CapsuleState) -> Unused:
         """What of a task's plan, grants and budget was never used."""

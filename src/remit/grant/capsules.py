@@ -30,6 +30,7 @@ from remit.record.state import (
     check_listed,
     check_row,
     new_salt,
+    newest,
     note_listed,
     stored,
     subject_of,
@@ -307,8 +308,11 @@ def move(change: Transaction, name: str, expires: str, scribe: Scribe) -> None:
     )
 
 
-def pass_gate(change: Transaction, name: str, gate: str, *, by: str, now: str, scribe: Scribe) -> None:
-    """A person passes a gate of a capsule. Raises GrantError and StateForged."""
+def pass_gate(change: Transaction, name: str, gate: str, *, by: str, now: str, scribe: Scribe, trust: Trust) -> None:
+    """A person passes a gate of a capsule. Raises GrantError, and StateForged if nobody passed those before."""
+    [passed_before] = newest(change, (GATES, (name,)))
+    if passed_before is not None:  # what is signed now says these too
+        check_person(change, GATES, passed_before.row, passed_before, trust)
     state = check_gate(change, name, gate, now)
     passed = {**state.gates, gate: (by, now)}
     scribe.put(change, GATES, (name,), passed, "gate", {"capsule": name, "gate": gate, "by": by})

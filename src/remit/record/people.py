@@ -210,7 +210,11 @@ def public_keys(view: Transaction, name: str = PERSON) -> list[PublicKey]:
 
 
 def check_person(view: Transaction, kind: Kind, row: Row, said: Said, trust: Trust) -> None:
-    """That a person brought it about who may, if only a person can. Raises StateForged (`state-unsigned`)."""
+    """That a person brought it about who may, if only a person can. Raises StateForged (`state-unsigned`).
+
+    The step counts that gave the authority: whoever repairs a clock later gives none.
+    """
+    said = said.given or said
     if not kind.by_person(row) or is_signed(view, said):
         return
     if people_of(view).at(said.seq) is None and (said.seq in trust.made or trust.none_needed):

@@ -94,6 +94,8 @@ class Kind(msgspec.Struct, frozen=True, kw_only=True):
     """Its numbers never become less."""
     course: Course | None = None
     """How it goes on. Then every entry of a subject counts, and none changes what is `fixed`."""
+    gives: Course | None = None
+    """Of these, the step that gives authority: that is the one that a person has to have signed."""
     pinned: bool = False
     """Everybody's authority rests on it: this machine remembers the hashes of its entries."""
     listed_by: int | None = None
@@ -175,6 +177,7 @@ ASK = Kind(
     by_person=_approved,
     roles=APPROVER,
     course=_ask_course,
+    gives=lambda before, row: row.get("state") == "approved" and (before or {}).get("state") != "approved",
 )
 ANSWER = Kind(
     name="answer", events=("approval",), tabled=False, by_person=lambda row: True, roles=APPROVER, listed_by=1
@@ -190,6 +193,7 @@ CAPSULE = Kind(
     by_person=_issued,
     roles=OPERATOR,
     course=_capsule_course,
+    gives=lambda before, row: before is None,
 )
 TICKET = Kind(
     name="ticket",
@@ -310,6 +314,8 @@ class Said(NamedTuple):
     credential: str | None
     person: str | None
     people: dict[str, tuple[str, ...]] | None
+    given: Said | None = None
+    """The entry that gave the authority, where another one went on from there; None: this one."""
 
     @property
     def row(self) -> dict[str, Any]:
@@ -349,8 +355,8 @@ def read_state(seq: int, kept: bytes, body: bytes) -> Said | None:
     return Said(seq, kept, found.type, found.state, found.signed, found.credential, found.person, found.people)
 
 
-_MOST = 100
-"""More entries than any course has."""
+_MOST = 1000
+"""More entries than any course has: it goes on with each repair of the clock."""
 
 
 @lru_cache(64)
@@ -432,12 +438,16 @@ def _check_seen(view: Transaction, kind: Kind, key: tuple[Key, ...], found: list
 
 
 def check_pinned(view: Transaction, place: int, kept: bytes) -> None:
-    """That an entry has the hash that this machine remembers of it, if it does. Raises StateForged.
+    """That an entry has the hash that this machine remembers of it; from its first sight on. Raises StateForged.
 
     Each entry has a hash of its own beside it, and only verifying compares these with what was signed.
     """
-    if any(view.noted(STATES, name) not in (None, part) for name, part in _pins(place, kept)):
-        raise StateForged(f"entry {place} was replaced by another", help=_HELP)
+    for name, part in _pins(place, kept):
+        known = view.noted(STATES, name)
+        if known is None:
+            view.note(STATES, name, part)
+        elif known != part:
+            raise StateForged(f"entry {place} was replaced by another", help=_HELP)
 
 
 def _pins(place: int, kept: bytes) -> tuple[tuple[str, int], ...]:
@@ -513,14 +523,20 @@ def _last(kind: Kind, key: tuple[Key, ...], rows: list[tuple[int, bytes, bytes]]
         if found.state.after != (rows[-2][0] if len(rows) > 1 else None):
             raise StateForged(f"entry {found.seq} about {name_of(kind, key)} does not follow the one before it")
         return found
-    before: Said | None = None
+    before, given = None, None
     for row in rows:
         found = _said_by(kind, key, row)
         wrong = misstep(kind, before, found)
         if wrong is not None:
             raise StateForged(f"entry {found.seq} about {name_of(kind, key)} {wrong}", help=_HELP)
+        given = found if gives(kind, before, found) else given
         before = found
-    return before
+    return before._replace(given=given) if before is not None and given is not before else before
+
+
+def gives(kind: Kind, before: Said | None, said: Said) -> bool:
+    """Whether an entry, as the one after another, gives what only a person can give."""
+    return kind.gives is None or kind.gives(before.row if before is not None else None, said.row)
 
 
 def _said_by(kind: Kind, key: tuple[Key, ...], row: tuple[int, bytes, bytes]) -> Said:

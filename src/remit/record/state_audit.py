@@ -23,6 +23,7 @@ from remit.record.state import (
     Said,
     StateForged,
     differing,
+    gives,
     misstep,
     name_of,
     read_state,
@@ -115,7 +116,7 @@ class StateAudit:
         row: Row = {**(group.row or {}), **told}
         if kind is ASK and row.get("state") == "approved" and row.get("answerer_kind") == PEOPLE:
             yield from self._answers(said)
-        if not _by_person(kind, row) or is_signed(self.view, said):
+        if not _by_person(kind, row) or not gives(kind, group.last, said) or is_signed(self.view, said):
             return
         alone = self.people.at(said.seq) is None
         if alone and (str(row.get("answerer", "")).endswith(PROGRAM) or self._none_needed(said.seq)):

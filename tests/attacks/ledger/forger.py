@@ -30,6 +30,9 @@ class Forger:
         assert changed != 0, sql
         return changed
 
+    def rows(self, sql: str) -> list[tuple[Any, ...]]:
+        return self._link.execute(sql).fetchall()
+
     def places(self, *subject: Any) -> list[int]:
         """Where the entries about it are."""
         query = "SELECT seq FROM leaf WHERE subject = ? ORDER BY seq"

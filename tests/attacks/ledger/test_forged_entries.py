@@ -17,7 +17,7 @@ import msgspec
 import pytest
 
 from remit.decide.questions import call_digest
-from remit.grant import credential
+from remit.grant import asks, credential
 from remit.grant.activation import newest_activation
 from remit.grant.credential import set_passphrase, unlock
 from remit.grant.errors import GrantError
@@ -634,3 +634,68 @@ def test_what_really_happens_is_a_course(plain: Path, monkeypatch: pytest.Monkey
         other.begin(made, decision, PLAIN, facts)
         assert [one.task.capsule.id for one in other.living("boss")] == ["T"]
     assert verified(plain) == set()
+
+
+# What people sign later
+
+
+def test_nobody_signs_a_forged_approval_by_moving_it(plain: Path):
+    """As `remit clock repair` does: the step counts that gave the authority."""
+    with forging(plain) as forger:
+        [first] = forger.said("ask", 1)
+        answer = {"state": "approved", "answerer": "ann", "answerer_kind": "human", "answered": first["at"]}
+        forger.follow({**first, "what": "approved", "by": "ann", "kind": "human"}, **answer)
+        sets = "state = 'approved', answerer = 'ann', answerer_kind = 'human', answered = ?"
+        forger.run(f"UPDATE ask SET {sets} WHERE seq = 1", first["at"])  # noqa: S608
+    with new_process(plain) as store:
+        one = authority(store, plain)
+        scribe = one.scribe._replace(sign=project_sign(store))
+        with store.write() as change:
+            found = asks.find(change, "A-1")
+            asks.move(change, 1, found.expires, scribe)
+    assert tried(plain, "open") == UNSIGNED
+    assert UNSIGNED in verified(plain)
+
+
+def test_nobody_signs_a_forged_gate_by_passing_another(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(credential, "NOW", QUICK)
+    with new_process(tmp_path / "plain") as store:
+        set_passphrase(store, ROOT)
+        sign, one = project_sign(store), authority(store, tmp_path / "plain")
+        activate(store, PLAIN, sign, "ann")
+        one.issue(PLAIN, task(PLAIN, "G", "boss", by="ann", gates=("plan", "demo")), sign=sign)
+    with forging(tmp_path / "plain") as forger:
+        [issued] = forger.said("capsule", "G")
+        row = {"demo": ["ann", issued["at"]]}
+        new = {name: value for name, value in issued.items() if name not in ("signed", "what")}
+        forger.append({**new, "type": "gate", "state": {"of": ["gates", "G"], "after": None, "row": row}})
+    with new_process(tmp_path / "plain") as store:
+        one = authority(store, tmp_path / "plain")
+        with pytest.raises(StateForged) as refused:
+            one.pass_gate("G", "plan", by="ann", sign=project_sign(store))
+    assert refused.value.code == UNSIGNED
+
+
+def test_people_are_shown_what_was_sealed(plain: Path):
+    """The question says another tool; its arguments and its call stay."""
+    with forging(plain) as forger:
+        [place], [first] = forger.places("ask", 1), forger.said("ask", 1)
+        [(body, salt)] = forger.rows("SELECT body, salt FROM ask WHERE seq = 1")
+        shown = msgspec.json.encode({**msgspec.json.decode(body), "tool": "peek", "effects": ["read"]})
+        first["state"]["row"]["body"] = _digest("body", bytes(salt), shown)
+        forger.rewrite(place, first)
+        forger.run("UPDATE ask SET body = ? WHERE seq = 1", shown)
+    _check_not_answered(plain, "is about another call")
+
+
+def test_what_this_machine_sees_first_it_remembers(plain: Path):
+    """A memory that was lost begins anew with what is there: later rewriting is noticed."""
+    (plain / "keys" / "states").unlink()
+    with new_process(plain) as store, store.read() as view:
+        people_of(view)
+    with forging(plain) as forger:
+        [place] = forger.places("credential", "person")
+        entry = forger.entry(place)
+        entry["state"]["row"]["set_at"] = LATER
+        forger.rewrite(place, entry)
+    assert tried(plain, "approved") == FORGED
