@@ -22,6 +22,7 @@ from remit.adapters.hosts.registry import find
 from remit.compile import load_rulebook
 from remit.compile.file import encode_rulebook, rulebook_path
 from tests.adapters.hooks.project import POLICY, Project, Said
+from tests.adapters.hooks.speech import TOY
 
 READ = {"file_path": "README.md"}
 
@@ -341,7 +342,8 @@ def book_cut(project: Project) -> None:
 def book_swapped(project: Project) -> None:
     """Another one that is perfectly fine, but was never activated."""
     (project.root / "remit.yaml").write_text(json.dumps({**POLICY, "name": "other"}))
-    rulebook_path(project.root).write_bytes(encode_rulebook(load_rulebook(project.root / "remit.yaml")))
+    with TOY.available():  # which it names
+        rulebook_path(project.root).write_bytes(encode_rulebook(load_rulebook(project.root / "remit.yaml")))
 
 
 def book_open(project: Project) -> None:
