@@ -10,6 +10,7 @@ from remit.grant import credential
 from remit.grant.activation import add_activation, newest_activation
 from remit.grant.authority import Authority
 from remit.grant.credential import Parameters, accept, invite, set_passphrase, unlock
+from remit.grant.person import needs_none
 from remit.model.rulebook import Rulebook
 from remit.record.state import Sign
 from remit.store import Store
@@ -51,7 +52,15 @@ def activate(store: Store, rulebook: Rulebook, sign: Sign | None, by: str) -> No
         after = newest_activation(change)
         at = 1 + (after.seq if after is not None else 0)
         add_activation(
-            change, after, policy=rulebook.hash, digest=f"{at:064x}", at=at, by=by, people=roles or None, sign=sign
+            change,
+            after,
+            policy=rulebook.hash,
+            digest=f"{at:064x}",
+            at=at,
+            by=by,
+            none_needed=needs_none(rulebook.book),
+            people=roles or None,
+            sign=sign,
         )
 
 

@@ -30,7 +30,7 @@ from remit.model.moments import exact_moment, seconds_of
 from remit.record.append import append
 from remit.record.entry import event_entry
 from remit.record.people import PERSON, people_of
-from remit.record.state import CREDENTIAL, INVITATION, Sign, StateForged, check_pinned, check_row, newest, put
+from remit.record.state import CREDENTIAL, INVITATION, Sign, StateForged, check_row, newest, put
 from remit.store.interface import Store, Transaction
 
 SHORTEST, LONGEST = 8, 1_000
@@ -359,8 +359,7 @@ def _row(view: Transaction, whose: str = PERSON) -> Kept | None:
     name, kind, salt, parameters, found, set_at, key, failures, failed_at = row
     if said is not None or key is not None:  # one that an older Remit set gets its key when it is next given
         known = {"name": name, "kind": kind, "salt": salt, "parameters": parameters, "hash": found}
-        at = check_row(CREDENTIAL, (whose,), known | {"set_at": set_at, "key": key}, said)
-        check_pinned(view, at.seq, at.hash)
+        check_row(CREDENTIAL, (whose,), known | {"set_at": set_at, "key": key}, said)
     public = bytes(key) if key is not None else None
     return Kept(bytes(salt), parameters, bytes(found), set_at, public, failures, failed_at)
 

@@ -12,6 +12,7 @@ from remit.model.digest import quickest
 from remit.record.entry import Entry
 from remit.record.errors import LedgerError
 from remit.record.running import unlisted
+from remit.record.stamp import CALLS, stamps_of
 from remit.record.stop_mark import META, parse_mark
 from remit.record.tree import CompactRange, leaf_hash
 from remit.store.interface import Transaction
@@ -146,7 +147,7 @@ class Gathering:
         if not self._pending:
             return self.done
         change, own, (_, entries, tree) = self._change, self._own, self.done
-        first, sha256 = tree.size, quickest()
+        first, sha256, stamps = tree.size, quickest(), stamps_of(change)
         leaves, rows, fields = [], [], []
         opened: dict[int, tuple[str, int, str]] = {}
         closed = []
@@ -156,7 +157,8 @@ class Gathering:
             body, committed, call, kind, opens, answers, subject = entry
             leaf = sha256(b"\x00" + body).digest()
             leaves.append(leaf)
-            rows.append((seq, leaf, body, subject))
+            stamp = stamps.make(seq, leaf) if stamps is not None and kind not in CALLS else None
+            rows.append((seq, leaf, body, subject, stamp))
             if subject is not None:
                 change.note(STATES, subject, seq)
             for path, _, salt, value in committed:
@@ -174,7 +176,7 @@ class Gathering:
         tree.extend(leaves)
         stored = tree.to_bytes()
         changed = change.run_together(
-            ("INSERT INTO leaf (seq, hash, body, subject) VALUES (?, ?, ?, ?)", rows),
+            ("INSERT INTO leaf (seq, hash, body, subject, stamp) VALUES (?, ?, ?, ?, ?)", rows),
             ("INSERT INTO secret (seq, path, salt, value) VALUES (?, ?, ?, ?)", fields),
             ("INSERT INTO running (call, seq, writer) VALUES (?, ?, ?)", list(opened.values())),
             ("DELETE FROM running WHERE call = ? AND seq = ?", closed),
@@ -247,19 +249,18 @@ def extends(view: Transaction, known: CompactRange, now: CompactRange) -> bool:
         known = known.copy()
         while known.size < now.size:
             more = view.rows(
-                "SELECT hash, body FROM leaf WHERE seq >= ? AND seq < ? ORDER BY seq",
+                "SELECT hash, body, stamp FROM leaf WHERE seq >= ? AND seq < ? ORDER BY seq",
                 *(known.size, min(now.size, known.size + _TOGETHER)),
             )
             if not more:
                 return False
             _note_states(view, known.size, more)
-            known.extend(bytes(leaf) for leaf, _ in more)
+            known.extend(bytes(leaf) for leaf, *_ in more)
     return known.size == now.size and known.hashes == now.hashes
 
 
 class _State(msgspec.Struct, frozen=True):
     of: tuple[str | int, ...]
-    after: int | None = None
 
 
 class _Stateful(msgspec.Struct, frozen=True):
@@ -281,22 +282,13 @@ def subject_in(body: bytes) -> str | None:
 
 def _note_states(view: Transaction, first: int, rows: Sequence[tuple[Any, ...]]) -> None:
     """Entries of others are noted by what they themselves say: the column beside them could be changed."""
-    for seq, (leaf, body) in enumerate(rows, first):
+    stamps = stamps_of(view)
+    for seq, (leaf, body, stamp) in enumerate(rows, first):
         subject = subject_in(bytes(body))
-        if subject is not None and leaf_hash(bytes(body)) == bytes(leaf) and _goes_on(view, subject, bytes(body)):
+        if subject is None or leaf_hash(bytes(body)) != bytes(leaf):
+            continue
+        if stamps is None or stamps.fits(seq, bytes(leaf), stamp):
             view.note(STATES, subject, seq)
-
-
-def _goes_on(view: Transaction, subject: str, body: bytes) -> bool:
-    """Whether an entry comes after the one that is noted: one that leaves it out does not take its place."""
-    noted, at = view.noted(STATES, subject), _STATEFUL.decode(body).state.after
-    while noted is not None and at is not None and at > noted:
-        row = view.row("SELECT body FROM leaf WHERE seq = ?", at)
-        if row is None or subject_in(bytes(row[0])) != subject:
-            return False
-        after = _STATEFUL.decode(bytes(row[0])).state.after
-        at = after if after is None or after < at else None  # nothing follows a later one
-    return noted is None or at == noted
 
 
 def not_as_many(size: int, newest: int | None) -> LedgerError:

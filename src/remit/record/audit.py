@@ -23,6 +23,7 @@ from remit.record.reader import Archive, Stored, archive_said, checkpoints, comm
 from remit.record.rotate import check_rotations
 from remit.record.running import listed, unlisted
 from remit.record.signer import CheckpointSigner
+from remit.record.stamp import is_stamped
 from remit.record.startup import AnchorReply, ask_anchors, compare
 from remit.record.state_audit import StateAudit
 from remit.record.verify import Report, parse_keys, verify_stream
@@ -91,6 +92,8 @@ class _Pass:
         self.stateful = 0
         """Entries that say a state."""
         self.misplaced: list[Fault] = []
+        self.forged: list[Fault] = []
+        """Archives and erasures that are none."""
         self.archives: list[Archive] = []
         self.missing: list[list[int]] = []
         """Runs of entries without a body: first and last."""
@@ -167,6 +170,9 @@ class _Pass:
             return  # the entry is no entry: `verify_stream` finds that
         if data.get("type") == "rotation":
             self.rotations.append(data)
+        elif data.get("type") in ("archive", "erasure") and not is_stamped(self.view, stored.seq):
+            what = f"entry {stored.seq} is not one that Remit wrote: it counts for nothing"
+            self.forged.append(Fault("state-forged", what, stored.seq, stored.seq))
         elif data.get("type") == "archive":
             self.archives.append(archive_said(stored.seq, data))
         elif data.get("type") == "erasure":
@@ -193,7 +199,7 @@ def audit(
     with log.store.read() as view:
         run = _Pass(view, progress)
         report = verify_stream(run.rows(), run.notes(), trusted, anchors, entries=canonical, archived=True)
-        problems += run.misplaced
+        problems += [*run.misplaced, *run.forged]
         wrong = report.problem
         if wrong is not None:
             problems.append(Fault(wrong.kind, str(wrong), wrong.first, wrong.last))

@@ -15,7 +15,7 @@ import re
 import time
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
@@ -31,6 +31,7 @@ from remit.record.errors import LedgerError, LedgerWarning
 from remit.record.lease import recover
 from remit.record.memory import Memory
 from remit.record.reader import entry_at
+from remit.record.stamp import keep_stamps, make_stamps, read_stamps
 from remit.record.state_memory import StateMemory
 from remit.record.stop_mark import CODES, set_mark
 from remit.record.tree import CompactRange
@@ -69,6 +70,8 @@ class OpenLog:
 
     def __init__(self, state: Path, store: Store, origin: str, settings: Settings = no_settings) -> None:
         self.state, self.store, self.origin, self._settings = state, store, origin, settings
+        with suppress(LedgerError):  # whoever writes is told by `admit`; a copy may be without
+            keep_stamps(store, read_stamps(state / "keys"))
 
     @property
     def settings(self) -> LedgerSettings:
@@ -114,7 +117,11 @@ class OpenLog:
             return check_continuity(self.store, self.state)
 
     def remember_states(self) -> None:
-        """From now on, nothing counts that is not what this machine remembers of the state."""
+        """From now on, nothing counts that Remit did not write, or that is not what this machine remembers.
+
+        Raises LedgerError and StoreError.
+        """
+        keep_stamps(self.store, make_stamps(self.store, self.state / "keys"))
         self.store.keep_notes(STATES, StateMemory(self.state / "keys"))
 
     @contextmanager

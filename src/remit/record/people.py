@@ -19,7 +19,8 @@ from typing import NamedTuple
 from remit.model.people import OWNER
 from remit.model.rulebook import Book
 from remit.record.append import settle
-from remit.record.reader import Stored, entry_at
+from remit.record.reader import Stored
+from remit.record.stamp import fitting
 from remit.record.state import (
     ACTIVATION,
     ANSWER,
@@ -31,7 +32,6 @@ from remit.record.state import (
     Row,
     Said,
     StateForged,
-    check_pinned,
     name_of,
     newest,
     read_state,
@@ -75,10 +75,8 @@ class People:
         self.invitations: dict[str, PublicKey] = {}
         """Those that nobody has used yet."""
         self._named: list[tuple[int, Roles | None]] = []
-        self._plain: list[Said] = []
-        """Activations since the last one that named people; only if another one does, it matters who signed them."""
-        self._by_owner = -1
-        """The entry by which an owner put a policy in force that names nobody."""
+        self._activations: list[Said] = []
+        """All of them; who signed one is looked at if it matters."""
 
     def at(self, seq: int) -> Roles | None:
         """Whom the policy named that was in force when an entry was written; None: nobody."""
@@ -114,25 +112,27 @@ class People:
 
     def _activated(self, said: Said) -> None:
         """One that nobody who may activated names nobody."""
-        if self.at(said.seq) is None:
-            if said.people and self._by_project(said):
-                self._named.append((said.seq + 1, said.people))
-            elif not said.people:
-                self._plain.append(said)
-        elif self.may(said.person, OWNER, said.seq) and self.signed(said, str(said.person)):
+        named = self.at(said.seq) is not None
+        if (said.people or named) and self.counts(said):
             self._named.append((said.seq + 1, said.people or None))
-            self._plain, self._by_owner = [] if said.people else [said], said.seq
+        self._activations.append(said)
 
-    def _by_project(self, one: Said) -> bool:
-        """The project's passphrase signed it, or none was needed under the policy before."""
-        keys, before = self.keys.get(PERSON, ()), list(self._plain)
-        while keys and one.seq >= keys[0].since and one.seq != self._by_owner:
-            if one.person is None and self.signed(one, PERSON):
+    def counts(self, one: Said) -> bool:
+        """Whether somebody activated it who might, or who needed no credential under the policy before."""
+        before = [activation for activation in self._activations if activation.seq < one.seq]
+        keys = self.keys.get(PERSON, ())
+        while self.at(one.seq) is None:
+            if not keys or one.seq < keys[0].since or (one.person is None and self.signed(one, PERSON)):
                 return True
             if not before or before[-1].credential != NONE:
                 return False
             one = before.pop()
-        return True
+        return self.may(one.person, OWNER, one.seq) and self.signed(one, str(one.person))
+
+    def none_needed(self, seq: int) -> bool:
+        """Whether people needed no credential under the policy that was in force when an entry was written."""
+        one = next((activation for activation in reversed(self._activations) if activation.seq < seq), None)
+        return one is not None and one.credential == NONE and self.counts(one)
 
     def _invited(self, said: Said) -> None:
         by = said.person if said.person is not None else PERSON
@@ -163,10 +163,11 @@ def _under(kind: Kind) -> tuple[str, str]:
 
 _SUBJECTS = (subject_of(ACTIVATION), *_under(CREDENTIAL), *_under(INVITATION))
 _WITHIN = " UNION ALL ".join(["SELECT {} FROM leaf WHERE subject >= ? AND subject < ?"] * 2)
-_NEWEST = "SELECT seq, hash FROM (SELECT seq, hash FROM leaf WHERE subject = ? ORDER BY seq DESC LIMIT 1) AS newest"
-_LAST = " UNION ALL ".join((_NEWEST, _WITHIN.format(*["seq, hash"] * 2)))
+_PLACE = "seq, hash, stamp"
+_NEWEST = f"SELECT {_PLACE} FROM (SELECT {_PLACE} FROM leaf WHERE subject = ? ORDER BY seq DESC LIMIT 1) AS newest"  # noqa: S608
+_LAST = " UNION ALL ".join((_NEWEST, _WITHIN.format(*[_PLACE] * 2)))
 _ALL = " UNION ALL ".join(
-    ("SELECT seq, hash, body FROM leaf WHERE subject = ?", _WITHIN.format(*["seq, hash, body"] * 2))
+    ("SELECT seq, hash, body, stamp FROM leaf WHERE subject = ?", _WITHIN.format(*["seq, hash, body, stamp"] * 2))
 )
 _FIRST: tuple[tuple[Key, ...], ...] = ((CREDENTIAL.name, PERSON), (ACTIVATION.name,))
 """What is looked for even if nothing is found: without them, no signature would be needed."""
@@ -176,7 +177,10 @@ _known: dict[tuple[int, bytes], People] = {}
 def people_of(view: Transaction) -> People:
     """Everybody, as the ledger has it. Raises StateForged if somebody's key replaced another without its signature."""
     settle(view)
-    last = max(((int(seq), bytes(kept)) for seq, kept in view.rows(_LAST, *_SUBJECTS)), default=None)
+    rows = view.rows(_LAST, *_SUBJECTS)
+    if len(fitting(view, rows)) < len(rows):
+        rows = fitting(view, view.rows(_ALL, *_SUBJECTS))
+    last = max(((int(row[0]), bytes(row[1])) for row in rows), default=None)
     if last is None:
         _check_there(view, ())
         return People()
@@ -184,8 +188,7 @@ def people_of(view: Transaction) -> People:
         if len(_known) > 100:
             _known.clear()
         found = People()
-        for seq, kept, body in sorted(view.rows(_ALL, *_SUBJECTS)):
-            check_pinned(view, int(seq), bytes(kept))
+        for seq, kept, body, _ in sorted(fitting(view, view.rows(_ALL, *_SUBJECTS))):
             found.add(_read(Stored(int(seq), bytes(kept), bytes(body))))
         _known[last] = found
     _check_there(view, _known[last].subjects)
@@ -217,7 +220,9 @@ def check_person(view: Transaction, kind: Kind, row: Row, said: Said, trust: Tru
     said = said.given or said
     if not kind.by_person(row) or is_signed(view, said):
         return
-    if people_of(view).at(said.seq) is None and (said.seq in trust.made or trust.none_needed):
+    people = people_of(view)
+    none_needed = trust.none_needed or people.none_needed(said.seq)
+    if people.at(said.seq) is None and (said.seq in trust.made or none_needed):
         return
     what = f"nobody who may brought about {name_of(kind, said.state.of[1:])} (entry {said.seq})"
     raise StateForged(what, code=UNSIGNED, help="a person gives it again, with the passphrase")
@@ -225,14 +230,9 @@ def check_person(view: Transaction, kind: Kind, row: Row, said: Said, trust: Tru
 
 def check_activation(view: Transaction, said: Said) -> None:
     """That a person activated it who may, or needed no credential under the policy before. Raises StateForged."""
-    one: Said | None = said
-    while one is not None and not is_signed(view, one):
-        before = one.state.after
-        kept = entry_at(view, before) if before is not None else None
-        one = read_state(*kept) if kept is not None else None
-        if one is None or one.type not in ACTIVATION.events or one.credential != NONE:
-            what = f"nobody who may activated the policy of entry {said.seq}"
-            raise StateForged(what, code=UNSIGNED, help="run `remit activate` again")
+    if not people_of(view).counts(said):
+        what = f"nobody who may activated the policy of entry {said.seq}"
+        raise StateForged(what, code=UNSIGNED, help="run `remit activate` again")
 
 
 def is_signed(view: Transaction, said: Said) -> bool:

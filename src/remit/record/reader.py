@@ -11,6 +11,7 @@ import msgspec
 from remit.model.decoding import Decoding
 from remit.record.errors import LedgerError
 from remit.record.fields import digest_of
+from remit.record.stamp import is_stamped
 from remit.record.tree import leaf_hash
 from remit.store.interface import Transaction
 
@@ -112,7 +113,7 @@ def archives(view: Transaction) -> list[Archive]:
         places = _PLACES.decode(bytes(row[0]))
     except msgspec.MsgspecError:
         raise LedgerError("the list of archives can't be read", code="ledger-corrupt") from None
-    return [archive_said(seq, entry_at(view, seq).data) for seq in places]
+    return [archive_said(seq, entry_at(view, seq).data) for seq in places if is_stamped(view, seq)]
 
 
 def archive_said(seq: int, data: dict[str, Any]) -> Archive:

@@ -101,5 +101,6 @@ def _forget(opened: OpenLog) -> None:
     opened.memory.keep_signed(CompactRange.from_bytes(int(row[0]), bytes(row[1])))
     for name in (SEEN, STATES_FILE):
         (opened.memory.folder / name).unlink(missing_ok=True)
+    opened.remember_states()
     kept = {name: one for name, one in opened.memory.anchored().items() if one.size <= int(row[0])}
     opened.memory.keep_anchored(kept)

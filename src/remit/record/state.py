@@ -3,8 +3,9 @@
 Every change of authority is an entry that says what came of it: `"state":{"after":1204,"of":["ask",17],"row":{…}}`.
 `after` is the entry before it of the same subject, so that no entry can be repeated later. Tables only help to find
 things: a row counts if the newest entry of its subject says exactly this row, and `check_row` is asked at every use.
-Anybody who can write to the store can append an entry. So where a state has a course (a question is open, approved,
-used), all entries of the subject are gone through, and each must be a step that can follow the one before it.
+Anybody who can write to the store can append an entry. So only those count that have Remit's stamp; and where a state
+has a course (a question is open, approved, used), all entries of the subject are gone through, and each must be a step
+that can follow the one before it.
 
 Each kind of state is declared once, in `KINDS`; checking it at use and verifying it is the same for all of them.
 """
@@ -28,6 +29,7 @@ from remit.record.append import STATES, add, settle, subject_in
 from remit.record.canonical import MAX_INT, encode
 from remit.record.entry import event_entry
 from remit.record.lease import ELSEWHERE
+from remit.record.stamp import fitting, stamps_of
 from remit.record.tree import leaf_hash
 from remit.store.interface import Transaction, Value
 
@@ -96,8 +98,6 @@ class Kind(msgspec.Struct, frozen=True, kw_only=True):
     """How it goes on. Then every entry of a subject counts, and none changes what is `fixed`."""
     gives: Course | None = None
     """Of these, the step that gives authority: that is the one that a person has to have signed."""
-    pinned: bool = False
-    """Everybody's authority rests on it: this machine remembers the hashes of its entries."""
     listed_by: int | None = None
     """Where all subjects are looked up whose key begins alike: with how many parts it begins."""
 
@@ -208,7 +208,6 @@ ACTIVATION = Kind(
     plain=("seq", "policy", "digest", "at", "person"),
     history="seq",
     by_person=lambda row: True,
-    pinned=True,
 )
 CREDENTIAL = Kind(
     name="credential",
@@ -220,9 +219,8 @@ CREDENTIAL = Kind(
         "failures": "it only slows guessing through Remit; whoever reads the table guesses without",
         "failed_at": "as `failures`",
     },
-    pinned=True,
 )
-INVITATION = Kind(name="invitation", events=("credential",), tabled=False, by_person=lambda row: True, pinned=True)
+INVITATION = Kind(name="invitation", events=("credential",), tabled=False, by_person=lambda row: True)
 """Of somebody who sets a passphrase of their own with it."""
 STANDING = Kind(name="standing", events=("grant",), tabled=False, by_person=lambda row: True, roles=APPROVER)
 """The approval of a standing grant, by the digest of what it says."""
@@ -362,9 +360,9 @@ _MOST = 1000
 @lru_cache(64)
 def _newest_query(limits: tuple[int, ...], empty: str = "") -> str:
     """So many of the newest entries of each subject. `empty` stands for columns that they don't have."""
-    one = "SELECT seq, hash, body, subject FROM leaf WHERE subject = ? ORDER BY seq DESC LIMIT"
+    one = "SELECT seq, hash, body, subject, stamp FROM leaf WHERE subject = ? ORDER BY seq DESC LIMIT"
     every = (f"({one} {limit}) AS s{place}" for place, limit in enumerate(limits))
-    return " UNION ALL ".join(f"SELECT seq, hash, body, subject{empty} FROM {each}" for each in every)  # noqa: S608
+    return " UNION ALL ".join(f"SELECT seq, hash, body, subject, stamp{empty} FROM {each}" for each in every)  # noqa: S608
 
 
 def _limits(wanted: Iterable[tuple[Kind, tuple[Key, ...]]]) -> tuple[int, ...]:
@@ -395,9 +393,9 @@ def stored(
     row, entries = None, []
     for found in view.rows(_stored_query(kind.name, kind.key, kind.columns, _limits(wanted)), *key, *subjects):
         if found[0] is None:
-            row = dict(zip(kind.columns, found[4:], strict=True))
+            row = dict(zip(kind.columns, found[5:], strict=True))
         else:
-            entries.append(found[:4])
+            entries.append(found[:5])
     return row, _last_of(view, wanted, subjects, entries)
 
 
@@ -405,7 +403,7 @@ def stored(
 def _stored_query(table: str, key: tuple[str, ...], columns: tuple[str, ...], limits: tuple[int, ...]) -> str:
     """The row first: by it PostgreSQL knows the types of the columns that are empty for entries."""
     where = " AND ".join(f"{name} = ?" for name in key)
-    row = f"SELECT NULL, NULL, NULL, NULL, {', '.join(columns)} FROM {table} WHERE {where}"  # noqa: S608
+    row = f"SELECT NULL, NULL, NULL, NULL, NULL, {', '.join(columns)} FROM {table} WHERE {where}"  # noqa: S608
     return f"{row} UNION ALL {_newest_query(limits, ', NULL' * len(columns))}"
 
 
@@ -415,12 +413,24 @@ def _last_of(
     subjects: list[str],
     rows: Iterable[tuple[Any, ...]],
 ) -> list[Said | None]:
-    places: dict[str, list[tuple[int, bytes, bytes]]] = {}
-    for seq, kept, body, subject in rows:
-        places.setdefault(subject, []).append((int(seq), bytes(kept), bytes(body)))
+    places: dict[str, list[_Place]] = {}
+    for seq, kept, body, subject, stamp in rows:
+        places.setdefault(subject, []).append((int(seq), bytes(kept), bytes(body), stamp))
+    stamps = stamps_of(view)
+    for subject, found in places.items():
+        if stamps is not None and not all(stamps.fits(seq, kept, stamp) for seq, kept, _, stamp in found):
+            places[subject] = [(int(row[0]), bytes(row[1]), bytes(row[2]), row[3]) for row in _counting(view, subject)]
     for (kind, key), subject in zip(wanted, subjects, strict=True):
         _check_seen(view, kind, key, [one[0] for one in places.get(subject, ())])
     return [_last(kind, key, places.get(subject)) for (kind, key), subject in zip(wanted, subjects, strict=True)]
+
+
+_Place = tuple[int, bytes, bytes, bytes | None]
+
+
+def _counting(view: Transaction, subject: str) -> list[tuple[Any, ...]]:
+    """All entries about a subject that Remit wrote; the others count as not there."""
+    return fitting(view, view.rows("SELECT seq, hash, body, stamp FROM leaf WHERE subject = ? ORDER BY seq", subject))
 
 
 def _check_seen(view: Transaction, kind: Kind, key: tuple[Key, ...], found: list[int]) -> None:
@@ -435,24 +445,6 @@ def _check_seen(view: Transaction, kind: Kind, key: tuple[Key, ...], found: list
     there = view.row("SELECT subject FROM leaf WHERE seq = ?", seen) if seen < max(found, default=-1) else None
     if there is None or there[0] != subject:
         raise StateForged(f"entry {seen} about {name_of(kind, key)} was hidden", help=_HELP)
-
-
-def check_pinned(view: Transaction, place: int, kept: bytes) -> None:
-    """That an entry has the hash that this machine remembers of it; from its first sight on. Raises StateForged.
-
-    Each entry has a hash of its own beside it, and only verifying compares these with what was signed.
-    """
-    for name, part in _pins(place, kept):
-        known = view.noted(STATES, name)
-        if known is None:
-            view.note(STATES, name, part)
-        elif known != part:
-            raise StateForged(f"entry {place} was replaced by another", help=_HELP)
-
-
-def _pins(place: int, kept: bytes) -> tuple[tuple[str, int], ...]:
-    """What is remembered of a hash, as numbers of the size of places."""
-    return tuple((f"hash {part} of {place}", int.from_bytes(kept[part * 6 : part * 6 + 6], "big")) for part in range(3))
 
 
 def is_past(view: Transaction, place: int) -> bool:
@@ -514,7 +506,7 @@ def _nth(names: tuple[Key, ...], number: int) -> str:
 _SUBJECT = Decoding(tuple[Key, ...])
 
 
-def _last(kind: Kind, key: tuple[Key, ...], rows: list[tuple[int, bytes, bytes]] | None) -> Said | None:
+def _last(kind: Kind, key: tuple[Key, ...], rows: list[_Place] | None) -> Said | None:
     if not rows:
         return None
     rows.sort()
@@ -539,8 +531,8 @@ def gives(kind: Kind, before: Said | None, said: Said) -> bool:
     return kind.gives is None or kind.gives(before.row if before is not None else None, said.row)
 
 
-def _said_by(kind: Kind, key: tuple[Key, ...], row: tuple[int, bytes, bytes]) -> Said:
-    found = read_state(*row)
+def _said_by(kind: Kind, key: tuple[Key, ...], row: _Place) -> Said:
+    found = read_state(*row[:3])
     if found is None or found.state.of != (kind.name, *key) or found.type not in kind.events:
         raise StateForged(f"entry {row[0]} does not say what became of {name_of(kind, key)}")
     return found
@@ -649,8 +641,7 @@ def put(
     subject = subject_of(kind, *key)
     if after == LOOK_UP:
         settle(change)
-        found = change.row("SELECT max(seq) FROM leaf WHERE subject = ?", subject)
-        after = int(found[0]) if found is not None and found[0] is not None else None
+        after = _newest_place(change, subject)
         _check_seen(change, kind, key, [after] if after is not None else [])
     said = said_of(kind, row) if row is not None else None
     more: dict[str, Any] = {**about, "state": {"of": [kind.name, *key], "after": after, "row": said}}
@@ -665,12 +656,18 @@ def put(
         settle(change)
         subjects = change.rows(_UNDER, *_between(kind, first))
         note_listed(change, (kind.name, *first), len(subjects), place)
-    if kind.pinned:
-        for name, part in _pins(place, leaf_hash(entry.body)):
-            change.note(STATES, name, part)
     if kind.tabled and row is not None:
         _write(change, kind, row, is_new=after is None or kind.history is not None)
     return place
+
+
+def _newest_place(view: Transaction, subject: str) -> int | None:
+    """Where the newest entry about a subject is that counts."""
+    query = "SELECT seq, hash, stamp FROM leaf WHERE subject = ? ORDER BY seq DESC LIMIT 1"
+    rows = view.rows(query, subject)
+    if rows and not fitting(view, rows):
+        rows = _counting(view, subject)[-1:]
+    return int(rows[0][0]) if rows else None
 
 
 def _write(change: Transaction, kind: Kind, row: Row, *, is_new: bool) -> None:

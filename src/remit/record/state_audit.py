@@ -6,13 +6,14 @@ It streams: entries by subject, each compared with the one before it, and the ne
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import NamedTuple
 
 from remit.record.append import subject_in
 from remit.record.fault import Fault
 from remit.record.people import People, is_signed, people_of
+from remit.record.stamp import fitting, stamps_of
 from remit.record.state import (
-    ACTIVATION,
     ANSWER,
     ASK,
     KINDS,
@@ -36,13 +37,6 @@ PROGRAM = "(program)"
 """How an answer ends its name that a program gave to a question of its own: it counts in that process alone."""
 
 
-class _Open(NamedTuple):
-    """From which entry on the policy in force needed a credential, or none."""
-
-    since: int
-    none_needed: bool
-
-
 class StateAudit:
     """One run over the entries that say a state."""
 
@@ -53,7 +47,6 @@ class StateAudit:
         self._rows: dict[str, int] = {}
         """Rows that the entries explain, by table."""
         self.people = People()
-        self._policies = self._activations()
 
     def faults(self) -> Iterator[Fault]:
         """Everything that is wrong, in the order of the subjects."""
@@ -63,9 +56,13 @@ class StateAudit:
             yield Fault(error.code, str(error), table="credential")
             return  # whatever people signed can't be told from anything else any more
         subject, group = None, _Group(None, (), None, None)
-        query = "SELECT seq, hash, body, subject FROM leaf WHERE subject IS NOT NULL ORDER BY subject, seq"
-        for seq, kept, body, name in self.view.each(query):
+        query = "SELECT seq, hash, body, subject, stamp FROM leaf WHERE subject IS NOT NULL ORDER BY subject, seq"
+        stamps = stamps_of(self.view)
+        for seq, kept, body, name, stamp in self.view.each(query):
             self.subjects += 1
+            if stamps is not None and not stamps.fits(int(seq), bytes(kept), stamp):
+                yield Fault("state-forged", f"entry {seq} is not one that Remit wrote: it counts for nothing", seq, seq)
+                continue
             try:
                 said = read_state(int(seq), bytes(kept), bytes(body))
             except StateForged as error:
@@ -119,7 +116,7 @@ class StateAudit:
         if not _by_person(kind, row) or not gives(kind, group.last, said) or is_signed(self.view, said):
             return
         alone = self.people.at(said.seq) is None
-        if alone and (str(row.get("answerer", "")).endswith(PROGRAM) or self._none_needed(said.seq)):
+        if alone and (str(row.get("answerer", "")).endswith(PROGRAM) or self.people.none_needed(said.seq)):
             return
         what = f"nobody who may brought about {name_of(kind, group.key)}"
         yield Fault("state-unsigned", f"{what} as entry {said.seq} says it", said.seq, said.seq, kind.name, group.key)
@@ -128,10 +125,8 @@ class StateAudit:
         """That those approved it who, by its own word, did; their answers are checked as what they are."""
         number = said.state.of[1]
         for name in str(said.row.get("answerer")).split(", "):
-            query = "SELECT seq, hash, body FROM leaf WHERE subject = ? AND seq < ?"
-            rows = self.view.rows(query, subject_of(ANSWER, number, name), said.seq)
-            answers = [read_state(int(seq), bytes(kept), bytes(body)) for seq, kept, body in rows]
-            if not any(one is not None and one.row.get("answer") == "approve" for one in answers):
+            answers = [one for one in self._said(subject_of(ANSWER, number, name)) if one.seq < said.seq]
+            if not any(one.row.get("answer") == "approve" for one in answers):
                 what = f"{name} approved nothing of what entry {said.seq} says"
                 yield Fault("state-unsigned", what, said.seq, said.seq, ASK.name, (number,))
 
@@ -182,29 +177,17 @@ class StateAudit:
                     yield Fault("state-unexplained", message, table=kind.name, key=tuple(values))
 
     def _explained(self, kind: Kind, values: tuple[Key, ...]) -> bool:
-        key = () if kind.history is not None else values
-        rows = self.view.rows("SELECT seq, hash, body FROM leaf WHERE subject = ?", subject_of(kind, *key))
-        if kind.history is None:
-            return bool(rows)
-        said = [read_state(int(seq), bytes(kept), bytes(body)) for seq, kept, body in rows]
-        return any(one is not None and one.row.get(kind.history) == values[0] for one in said)
+        said = self._said(subject_of(kind, *(() if kind.history is not None else values)))
+        return any(kind.history is None or one.row.get(kind.history) == values[0] for one in said)
 
-    # What people had to sign when
-
-    def _activations(self) -> list[_Open]:
-        rows = self.view.rows("SELECT seq, hash, body FROM leaf WHERE subject = ? ORDER BY seq", subject_of(ACTIVATION))
-        found = []
-        for seq, kept, body in rows:
-            try:
+    def _said(self, subject: str) -> Iterator[Said]:
+        """What the entries about a subject say that count and were not changed."""
+        query = "SELECT seq, hash, body, stamp FROM leaf WHERE subject = ? ORDER BY seq"
+        for seq, kept, body, _ in fitting(self.view, self.view.rows(query, subject)):
+            with suppress(StateForged):
                 said = read_state(int(seq), bytes(kept), bytes(body))
-            except StateForged:
-                continue
-            found.append(_Open(int(seq) + 1, said is not None and said.credential == "none"))
-        return found
-
-    def _none_needed(self, seq: int) -> bool:
-        in_force = [one.none_needed for one in self._policies if one.since <= seq]
-        return bool(in_force and in_force[-1])
+                if said is not None:
+                    yield said
 
 
 class _Group(NamedTuple):

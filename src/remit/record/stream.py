@@ -27,6 +27,7 @@ from remit.record.errors import LedgerError
 from remit.record.export import as_line
 from remit.record.ocsf import event_of
 from remit.record.reader import Stored, entries
+from remit.record.stamp import Stamps, stamps_of
 from remit.store.interface import Store, Transaction
 
 META = "stream:"
@@ -77,20 +78,33 @@ class Place(msgspec.Struct, frozen=True, omit_defaults=True):
     """Why the last attempt failed; None once one succeeded."""
     archived: int = 0
     """Entries that were in an archive before this stream came to them: it never had them."""
+    stamp: str | None = None
+    """By Remit, over the rest: somebody else could move it past events that would never be sent."""
 
 
 _PLACE = Decoding(Place)
 
 
 def place_of(view: Transaction, name: str) -> Place:
-    """How far a stream has come; at the beginning if it never ran. Raises LedgerError and StoreError."""
+    """How far a stream has come; at the beginning if it never ran, or if somebody else says how far.
+
+    Raises LedgerError and StoreError.
+    """
     row = view.row("SELECT value FROM meta WHERE name = ?", META + name)
     if row is None or row[0] is None:
         return Place()
     try:
-        return _PLACE.decode(bytes(row[0]))
+        found = _PLACE.decode(bytes(row[0]))
     except msgspec.MsgspecError:
         raise LedgerError(f"the place of the stream `{name}` can't be read", code="ledger-corrupt") from None
+    stamps = stamps_of(view)
+    if stamps is None or found.next <= stamps.since or found.stamp == _stamp(stamps, name, found):
+        return found
+    return Place(to=found.to, error="its place was changed by something other than Remit: all is sent again")
+
+
+def _stamp(stamps: Stamps, name: str, place: Place) -> str:
+    return stamps.of_text(META + name, msgspec.json.encode(msgspec.structs.replace(place, stamp=None))).hex()
 
 
 def keep_place(store: Store, name: str, place: Place) -> None:
@@ -98,7 +112,9 @@ def keep_place(store: Store, name: str, place: Place) -> None:
     with store.write() as change:
         if place_of(change, name).next > place.next:
             return
-        data = msgspec.json.encode(place)
+        stamps = stamps_of(change)
+        stamp = _stamp(stamps, name, place) if stamps is not None else None
+        data = msgspec.json.encode(msgspec.structs.replace(place, stamp=stamp))
         if not change.run("UPDATE meta SET value = ? WHERE name = ?", data, META + name):
             change.run("INSERT INTO meta (name, value) VALUES (?, ?)", META + name, data)
 

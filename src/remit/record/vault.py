@@ -7,18 +7,18 @@ the ledger's keys, so that a copy of the store alone shows nothing.
 from __future__ import annotations
 
 import os
-import stat
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
 from remit.record.errors import LedgerError
-from remit.store.files import stage
+from remit.record.secret_file import make_secret, read_secret
 from remit.store.interface import Store, Transaction
 
 _FILE = "vault.key"
 _LENGTH = 32
+_WHAT = "the key of the vault"
 
 
 def forget(change: Transaction, name: str) -> bool:
@@ -73,34 +73,7 @@ class Vault:
         return AESGCM(self._key(create=create))
 
     def _key(self, *, create: bool) -> bytes:
-        try:
-            found = os.lstat(self.path)
-            data = self.path.read_bytes()
-        except FileNotFoundError:
-            if not create:
-                raise LedgerError("the key of the vault is missing", code="key-missing") from None
-            return self._make()
-        except OSError:
-            raise LedgerError("the key of the vault can't be read", code="key-unreadable") from None
-        if not stat.S_ISREG(found.st_mode) or found.st_uid != os.geteuid() or found.st_mode & 0o077:
-            problem = "others can read the key of the vault"
-            raise LedgerError(problem, code="key-unsafe", help=f"chmod 600 {self.path}")
-        if len(data) != _LENGTH:
-            raise LedgerError("the key of the vault is malformed", code="key-malformed")
-        return data
-
-    def _make(self) -> bytes:
-        """A new key; where another process was quicker, that one's."""
-        try:
-            beside = stage(self.path, os.urandom(_LENGTH))
-            try:
-                os.link(beside, self.path)
-            except FileExistsError:
-                pass
-            finally:
-                beside.unlink()
-        except OSError as error:
-            raise LedgerError(
-                f"the key of the vault can't be written: {error.strerror}", code="key-unwritable"
-            ) from None
-        return self._key(create=False)
+        found = read_secret(self.path, _LENGTH, _WHAT)
+        if found is None and not create:
+            raise LedgerError(f"{_WHAT} is missing", code="key-missing")
+        return found if found is not None else make_secret(self.path, os.urandom(_LENGTH), _WHAT)

@@ -1,4 +1,4 @@
-"""Somebody who can write the database, and nothing else: no keys folder, no passphrase."""
+"""Somebody who can write the database, and has no passphrase; with or without the keys folder."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from typing import Any
 from remit.record import people, state
 from remit.record.append import STATES
 from remit.record.canonical import encode
+from remit.record.stamp import Stamps, keep_stamps, make_stamps, read_stamps
 from remit.record.state_memory import StateMemory
 from remit.record.tree import CompactRange, leaf_hash
 from remit.store import Store
@@ -21,8 +22,8 @@ from tests.grant.world import open_world
 class Forger:
     """The database without its triggers, which come back in the end: nobody sees anything in between."""
 
-    def __init__(self, link: sqlite3.Connection) -> None:
-        self._link = link
+    def __init__(self, link: sqlite3.Connection, stamps: Stamps | None) -> None:
+        self._link, self._stamps = link, stamps
 
     def run(self, sql: str, *values: Any) -> int:
         """How many rows it changed: at least one."""
@@ -53,9 +54,8 @@ class Forger:
         body, tree = encode(entry), CompactRange.from_bytes(size, bytes(data))
         tree.extend([leaf_hash(body)])
         subject = _column(entry["state"]["of"])
-        self.run(
-            "INSERT INTO leaf (seq, hash, body, subject) VALUES (?, ?, ?, ?)", size, leaf_hash(body), body, subject
-        )
+        row = (size, leaf_hash(body), body, subject, self._stamp(size, body))
+        self.run("INSERT INTO leaf (seq, hash, body, subject, stamp) VALUES (?, ?, ?, ?, ?)", *row)
         self.run("UPDATE head SET size = ?, range = ?", tree.size, tree.to_bytes())
         return int(size)
 
@@ -69,7 +69,11 @@ class Forger:
     def rewrite(self, place: int, entry: dict[str, Any]) -> None:
         """An entry becomes another, with its hash."""
         body = encode(entry)
-        self.run("UPDATE leaf SET body = ?, hash = ? WHERE seq = ?", body, leaf_hash(body), place)
+        values = (body, leaf_hash(body), self._stamp(place, body), place)
+        self.run("UPDATE leaf SET body = ?, hash = ?, stamp = coalesce(?, stamp) WHERE seq = ?", *values)
+
+    def _stamp(self, place: int, body: bytes) -> bytes | None:
+        return self._stamps.make(place, leaf_hash(body)) if self._stamps is not None else None
 
     def hide(self, *places: int) -> None:
         """Entries are no longer found by what they are about."""
@@ -82,13 +86,13 @@ def _column(subject: Any) -> str:
 
 
 @contextmanager
-def forging(folder: Path) -> Iterator[Forger]:
+def forging(folder: Path, *, has_keys: bool = True) -> Iterator[Forger]:
     link = sqlite3.connect(folder / "remit.db", isolation_level=None, timeout=60)
     link.execute("BEGIN IMMEDIATE")
     triggers = link.execute("SELECT name, sql FROM sqlite_master WHERE type = 'trigger'").fetchall()
     for name, _ in triggers:
         link.execute(f"DROP TRIGGER {name}")
-    yield Forger(link)
+    yield Forger(link, read_stamps(folder / "keys") if has_keys else None)
     for _, text in triggers:
         link.execute(text)
     link.execute("COMMIT")
@@ -102,6 +106,7 @@ def new_process(folder: Path) -> Iterator[Store]:
         known.clear()
     state.read_state.cache_clear()
     store = open_world(None, folder)
+    keep_stamps(store, make_stamps(store, folder / "keys"))
     store.keep_notes(STATES, StateMemory(folder / "keys"))
     try:
         yield store

@@ -318,7 +318,7 @@ def test_also_by_a_process_that_ran_meanwhile(named: Path):
     with new_process(named) as store:
         assert _ran(store, named, NAMED, "other", "T") == "ask"
         _write(store)
-        with forging(named) as forger:
+        with forging(named, has_keys=False) as forger:
             _hide_use(forger)
         _write(store)
         assert _ran(store, named, NAMED, "used", "T") == FORGED
@@ -334,7 +334,7 @@ def _write(store: Store) -> None:
 @pytest.mark.parametrize("running", [False, True])
 def test_a_task_s_first_entry_is_not_replaced(plain: Path, running: bool):
     def forge() -> None:
-        with forging(plain) as forger:
+        with forging(plain, has_keys=False) as forger:
             first = forger.said("capsule", "E")[0]
             forger.hide(*forger.places("capsule", "E"))
             forger.append({name: value for name, value in first.items() if name != "signed"})
@@ -423,7 +423,7 @@ def test_a_halt_that_was_lifted_before_is_not_lifted_by_the_same_entry(plain: Pa
         one.resume("boss", by="ann", because="x", sign=project_sign(store))
         one.halt("boss", by="ann", because="x")
         _write(store)
-        with forging(plain) as forger:
+        with forging(plain, has_keys=False) as forger:
             _, lifted, again = forger.places("halt", "boss")
             entry = forger.entry(lifted)
             forger.hide(lifted, again)
@@ -505,7 +505,7 @@ def _take_over(folder: Path, other: Path) -> None:
         [own] = theirs.said("credential", "person")
         names = ("name", "kind", "set_at", "key", "parameters", "hash", "salt")
         [row] = theirs._link.execute(f"SELECT {', '.join(names)} FROM credential").fetchall()  # noqa: S608
-    with forging(folder) as forger:
+    with forging(folder, has_keys=False) as forger:
         [place] = forger.places("credential", "person")
         forger.rewrite(place, {**forger.entry(place), "state": own["state"]})
         sets = ", ".join(f"{name} = ?" for name in names)
@@ -686,16 +686,3 @@ def test_people_are_shown_what_was_sealed(plain: Path):
         forger.rewrite(place, first)
         forger.run("UPDATE ask SET body = ? WHERE seq = 1", shown)
     _check_not_answered(plain, "is about another call")
-
-
-def test_what_this_machine_sees_first_it_remembers(plain: Path):
-    """A memory that was lost begins anew with what is there: later rewriting is noticed."""
-    (plain / "keys" / "states").unlink()
-    with new_process(plain) as store, store.read() as view:
-        people_of(view)
-    with forging(plain) as forger:
-        [place] = forger.places("credential", "person")
-        entry = forger.entry(place)
-        entry["state"]["row"]["set_at"] = LATER
-        forger.rewrite(place, entry)
-    assert tried(plain, "approved") == FORGED

@@ -1,0 +1,95 @@
+"""Stamps: which entries this project's Remit wrote, and not somebody who can only write to the store.
+
+    keys/stamp.key      32 bytes of a secret key, and 8 of the place from which on entries have stamps
+
+Beside every entry but those of calls stands a keyed hash of its place and its own hash. Without the key nobody can
+add an entry that counts, change one together with its hash, or move it to another place: an entry whose stamp does not
+fit counts as not there. That one was taken away is known from the memory of this machine (`state_memory.py`).
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from remit.model.digest import keyed, same, sha256
+from remit.record.errors import LedgerError
+from remit.record.secret_file import make_secret, read_secret
+from remit.store.interface import Store, Transaction
+
+FILE = "stamp.key"
+STAMPS = "stamps"
+"""What a process knows of the keys, among the notes of its store."""
+CALLS = frozenset(("intent", "outcome"))
+"""Entries without stamps: they give nobody anything, and are many."""
+_KEY, _PLACE = 32, 8
+_WHAT = f"the key {FILE}"
+_HELP = "put it back from a copy; on another host, copy the folder there whole"
+
+
+class Stamps(NamedTuple):
+    """What makes stamps, and tells whether they fit."""
+
+    key: bytes
+    since: int = 0
+    """Entries before this place were written before there were stamps."""
+
+    def make(self, place: int, leaf: bytes) -> bytes:
+        """The stamp of the entry at a place, by its hash."""
+        return keyed(self.key, place.to_bytes(_PLACE, "big") + leaf)
+
+    def of_text(self, name: str, data: bytes) -> bytes:
+        """The stamp of something else that is kept under a name."""
+        return keyed(self.key, b"\xff" * _PLACE + sha256(name.encode() + b"\0" + data).digest())
+
+    def fits(self, place: int, leaf: bytes, stamp: bytes | None) -> bool:
+        """Whether an entry counts."""
+        return place < self.since or (stamp is not None and same(self.make(place, leaf), bytes(stamp)))
+
+
+def stamps_of(view: Transaction) -> Stamps | None:
+    """Those of this process; None where the store was opened without its keys, so that nobody can tell."""
+    found: Stamps | None = view.noted(STAMPS, STAMPS)
+    return found
+
+
+def fitting(view: Transaction, rows: list[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
+    """Of rows that begin with place and hash and end with the stamp, those that count."""
+    stamps = stamps_of(view)
+    return rows if stamps is None else [row for row in rows if stamps.fits(int(row[0]), bytes(row[1]), row[-1])]
+
+
+def is_stamped(view: Transaction, place: int) -> bool:
+    """Whether the entry at a place counts, as far as anybody can tell here."""
+    rows = view.rows("SELECT seq, hash, stamp FROM leaf WHERE seq = ?", place)
+    return bool(fitting(view, rows))
+
+
+def read_stamps(folder: Path) -> Stamps | None:
+    """Those of a keys folder; None if it has none. Raises LedgerError."""
+    data = read_secret(folder / FILE, _KEY + _PLACE, _WHAT)
+    return Stamps(data[:_KEY], int.from_bytes(data[_KEY:], "big")) if data is not None else None
+
+
+def make_stamps(store: Store, folder: Path) -> Stamps:
+    """Those of a keys folder, for good: from the end of the log on, if it is older. Raises LedgerError and StoreError.
+
+    A log that has stamps already has a key somewhere else, and gets no other.
+    """
+    found = read_stamps(folder)
+    if found is not None:
+        return found
+    with store.read() as view:
+        if view.row("SELECT 1 FROM leaf WHERE stamp IS NOT NULL LIMIT 1") is not None:
+            raise LedgerError(f"{_WHAT} is missing", code="key-missing", help=_HELP)
+        row = view.row("SELECT size FROM head WHERE one = 1")
+    since = int(row[0]) if row is not None else 0
+    data = make_secret(folder / FILE, os.urandom(_KEY) + since.to_bytes(_PLACE, "big"), _WHAT)
+    return Stamps(data[:_KEY], int.from_bytes(data[_KEY:], "big"))
+
+
+def keep_stamps(store: Store, stamps: Stamps | None) -> None:
+    """From now on, this store makes stamps, and what has none that fits does not count."""
+    if stamps is not None:
+        store.keep_notes(STAMPS, {STAMPS: stamps})

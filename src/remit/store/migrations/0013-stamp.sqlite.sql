@@ -1,0 +1,8 @@
+-- A keyed hash of an entry's place and hash: what only Remit can have written. Calls have none.
+ALTER TABLE leaf ADD COLUMN stamp BLOB;
+DROP TRIGGER leaf_update;
+CREATE TRIGGER leaf_update BEFORE UPDATE ON leaf
+WHEN NOT (NEW.seq = OLD.seq AND NEW.hash = OLD.hash AND NEW.subject IS OLD.subject AND NEW.stamp IS OLD.stamp
+    AND length(NEW.body) = 0) BEGIN
+    SELECT RAISE(ABORT, 'leaf may only be added to');
+END;
