@@ -163,9 +163,13 @@ def check_sealed(found: AskState, seal: str | None) -> None:
 
 
 def waiting(view: Transaction, now: str) -> list[AskState]:
-    """Every ask that can still be answered, the oldest first."""
+    """Every ask that can still be answered, the oldest first; not one that is another than the ledger says."""
     rows = view.rows(f"SELECT {COLUMNS} FROM ask WHERE state = 'open' AND expires > ? ORDER BY seq", now)  # noqa: S608
-    return [with_answers(view, ask_state(row)) for row in rows]
+    found = []
+    for row in rows:
+        with suppress(StateForged):
+            found.append(with_answers(view, _checked(view, row)))
+    return found
 
 
 def with_answers(view: Transaction, found: AskState) -> AskState:
@@ -391,9 +395,12 @@ def move(change: Transaction, seq: int, expires: str, scribe: Scribe) -> None:
 
 
 def ask_state(row: tuple[object, ...]) -> AskState:
-    """As it is stored, whatever the ledger says."""
+    """As it is stored, whatever the ledger says. Raises StateForged if it can't be read."""
     found: dict[str, Any] = dict(zip(ASK.columns, row, strict=True))
-    ask, by = _ASK.decode(bytes(found["body"])), found["answerer"]
+    try:
+        ask, by = _ASK.decode(bytes(found["body"])), found["answerer"]
+    except (msgspec.MsgspecError, UnicodeError, TypeError):
+        raise StateForged(f"what was asked as A-{found['seq']} can't be read") from None
     state, expires, answered = found["state"], found["expires"], found["answered"]
     kind, because = found["answerer_kind"], found["because"]
     return AskState(found["seq"], found["digest"], ask, state, expires, answered, by, kind, because, found)

@@ -153,9 +153,8 @@ def test_no_entry_is_changed_in_place(kind: str, plain: Path, named: Path, tmp_p
             entry = entries[place]
             row = {**(entry["state"]["row"] or {}), **OTHERS.get(str(of[0]), {"x": 1})}
             forger.rewrite(place, {**entry, "state": {**entry["state"], "row": row}})
-        with new_process(folder) as store, store.read() as view:
-            with pytest.raises(StateForged):
-                _look(view, of)
+        with new_process(folder) as store, store.read() as view, pytest.raises(StateForged):
+            _look(view, of)
         with forging(folder, has_keys=False) as forger:
             forger.rewrite(place, entry)
     assert verified(folder) == set(), "all is as it was"
@@ -270,3 +269,18 @@ def test_entries_of_others_are_stamped_too(plain: Path):
         with store.read() as view:
             [(stamp,)] = view.rows("SELECT stamp FROM leaf WHERE seq = ?", place)
     assert len(stamp) == 16
+
+
+@pytest.mark.parametrize("body", [b"{", b"\xff", b'{"tool": 7}', b""])
+def test_a_row_that_can_t_be_read_hides_no_other(plain: Path, body: bytes):
+    with new_process(plain) as store:
+        asked(authority(store, plain), PLAIN, None, "another")
+    with forging(plain, has_keys=False) as forger:
+        forger.run("UPDATE ask SET body = ? WHERE seq = 1", body)
+        forger.run("UPDATE capsule SET body = ? WHERE id = 'T'", body)
+    with new_process(plain) as store:
+        one = authority(store, plain)
+        assert [waiting.id for waiting in one.waiting()] == ["A-4"]
+        for look in (lambda: one.answer("A-1", "refuse", by="ann"), lambda: one.state("T")):
+            with pytest.raises(StateForged):
+                look()
