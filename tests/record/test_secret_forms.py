@@ -64,6 +64,17 @@ def test_a_password_never_reaches_the_store(password: str):
     assert [form for form in FORMS["redacted"] if password in stored(form, password)] == []
 
 
+@pytest.mark.parametrize("password", ["Sup3rS3cretPw99", "MyT0kenIsG00d", "db_P4ssword_x"])
+@pytest.mark.parametrize("form", ["password={PW}", "PASSWORD: {PW}", "mysql --password={PW} -u root", "a=1&token={PW}"])
+def test_a_password_that_looks_like_a_name(form: str, password: str):
+    assert password not in stored(form, password)
+
+
+@pytest.mark.parametrize("name", ["db_password", "oauth2_token", "s3SecretKey", "base64Password", "req.body.password"])
+def test_a_name_is_no_password(name: str):
+    assert stored("password={PW}", name) == f'"password={name}"'
+
+
 def test_what_is_missed_is_known():
     """Whoever teaches `without_secrets` one of these moves it to `redacted`."""
     assert [form for form in FORMS["missed"] if not any(word in stored(form, word) for word in PASSWORDS)] == []

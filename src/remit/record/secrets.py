@@ -51,6 +51,9 @@ _MANIFEST_BLOCK = compile_later(r"\s*(?:data|stringData):\s*")
 _MANIFEST_LINE = compile_later(r"(\s+)([^:#]+:\s*)(\S.*)")
 _COUNTED = frozenset(("max", "min", "num", "n", "total", "used", "prompt", "completion", "input", "output", "cached"))
 """Before `tokens`: those of a language model, which are counted."""
+_WITH_DIGITS = compile_later(r"(?i)oauth2|s3(?=[_A-Z])|ec2|md5|sha[0-9]+|base64|b64|x509|k8s|p12|utf8|web3|h2|v[0-9]+")
+_DIGIT_WITHIN = compile_later(r"[A-Za-z][0-9]+[A-Za-z]")
+"""Digits within a word are in passwords (`Sup3rS3cret`), and in few names of variables."""
 _REFERENCE = compile_later(r"\$?\{?[A-Za-z_][A-Za-z0-9_.]*(?:\(\))?\}?[;,]?|[*•.]+|[A-Za-z]+;?")
 _EXPRESSION = compile_later(
     r"(?s)[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+[\[(].*"
@@ -426,7 +429,7 @@ def _is_reference(value: str) -> bool:
     """A variable that holds a secret, a type, or what is shown in place of one: `$DB_PASSWORD`, `req.body.password`."""
     name = value.strip("${}()")
     shown = not any(char.isalpha() for char in name) or (value[:1] == "$" and name.isupper())
-    return shown or value in _TYPES or _names_a_secret(name)
+    return shown or value in _TYPES or (_names_a_secret(name) and not _DIGIT_WITHIN.search(_WITH_DIGITS.sub("", name)))
 
 
 def _is_card(text: str) -> bool:

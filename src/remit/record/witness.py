@@ -176,7 +176,7 @@ class Witness:
         return signer
 
     def _make_key(self, path: Path, name: str | None) -> Signer:
-        chosen = name if name is not None else f"{socket.gethostname()}/witness"
+        chosen = name if name is not None else f"{socket.gethostname()}/witness-{os.urandom(4).hex()}"
         signer = Signer(chosen, Ed25519PrivateKey.generate(), KeyKind.COSIGNATURE)
         self._write(path, private_text(signer))
         return signer
