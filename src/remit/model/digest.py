@@ -1,11 +1,11 @@
-"""SHA-256 and keyed hashes, without loading OpenSSL: a program that decides one call would spend more on that."""
+"""SHA-256, without loading OpenSSL for it: a program that decides one call would spend more on that than on hashing."""
 
 from __future__ import annotations
 
 import sys
 from typing import TYPE_CHECKING, Any
 
-__all__ = ["expect_much", "keyed", "lean_sha256", "quickest", "same", "sha256"]
+__all__ = ["expect_much", "lean_sha256", "quickest", "sha256"]
 
 MUCH = 1024 * 1024
 """Bytes: who hashes more than that gets OpenSSL, which is several times as quick by the byte."""
@@ -18,10 +18,6 @@ if TYPE_CHECKING:
     def expect_much() -> None: ...
 
     def quickest() -> Callable[[bytes], Any]: ...
-
-    def keyed(key: bytes, data: bytes) -> bytes: ...
-
-    def same(one: bytes, other: bytes) -> bool: ...
 else:
     try:  # the interpreter's own, as the standard library takes them where it wants to start quickly
         if sys.version_info >= (3, 12):
@@ -30,14 +26,6 @@ else:
             from _sha256 import sha256 as lean_sha256
     except ImportError:
         from hashlib import sha256 as lean_sha256
-    try:
-        from _blake2 import blake2s
-    except ImportError:
-        from hashlib import blake2s
-    try:
-        from _operator import _compare_digest as same
-    except ImportError:
-        from hmac import compare_digest as same
 
     _chosen, _left = lean_sha256, MUCH
 
@@ -60,7 +48,3 @@ else:
         from hashlib import sha256 as _chosen
 
         _left = 0
-
-    def keyed(key, data):
-        """16 bytes that only who has the key can tell: BLAKE2s with a key."""
-        return blake2s(data, digest_size=16, key=key).digest()

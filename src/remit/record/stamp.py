@@ -11,19 +11,32 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from remit.model.digest import keyed, same, sha256
+from remit.model.digest import sha256
 from remit.record.errors import LedgerError
 from remit.record.secret_file import make_secret, read_secret
 from remit.store.interface import Store, Transaction
+
+if TYPE_CHECKING:
+    from hashlib import blake2s
+    from hmac import compare_digest
+else:
+    try:  # without OpenSSL, which takes long to load
+        from _blake2 import blake2s
+        from _operator import _compare_digest as compare_digest
+    except ImportError:
+        from hashlib import blake2s
+        from hmac import compare_digest
 
 FILE = "stamp.key"
 STAMPS = "stamps"
 """What a process knows of the keys, among the notes of its store."""
 CALLS = frozenset(("intent", "outcome"))
 """Entries without stamps: they give nobody anything, and are many."""
-_KEY, _PLACE = 32, 8
+_KEY, _PLACE, _LENGTH = 32, 8, 16
+_NOWHERE = 2**64 - 1
+"""No entry has this place."""
 _WHAT = f"the key {FILE}"
 _HELP = "put it back from a copy; on another host, copy the folder there whole"
 
@@ -37,15 +50,15 @@ class Stamps(NamedTuple):
 
     def make(self, place: int, leaf: bytes) -> bytes:
         """The stamp of the entry at a place, by its hash."""
-        return keyed(self.key, place.to_bytes(_PLACE, "big") + leaf)
+        return blake2s(place.to_bytes(_PLACE, "big") + leaf, key=self.key, digest_size=_LENGTH).digest()
 
     def of_text(self, name: str, data: bytes) -> bytes:
         """The stamp of something else that is kept under a name."""
-        return keyed(self.key, b"\xff" * _PLACE + sha256(name.encode() + b"\0" + data).digest())
+        return self.make(_NOWHERE, sha256(name.encode() + b"\0" + data).digest())
 
     def fits(self, place: int, leaf: bytes, stamp: bytes | None) -> bool:
         """Whether an entry counts."""
-        return place < self.since or (stamp is not None and same(self.make(place, leaf), bytes(stamp)))
+        return place < self.since or (stamp is not None and compare_digest(self.make(place, leaf), bytes(stamp)))
 
 
 def stamps_of(view: Transaction) -> Stamps | None:
