@@ -48,8 +48,7 @@ def through_the_command_line(situation: Situation, folder: Path) -> list[JSON]:
     with pytest.MonkeyPatch.context() as patch, redirect_stdout(out), redirect_stderr(err):
         patch.setattr(sys, "stdin", given)
         code = run(["decide", "--calls", "-", *options])
-        out.flush(), err.flush()
-    said, complained = (one.buffer.getvalue().decode() for one in (out, err))
+    said, complained = (one.detach().getvalue().decode() for one in (out, err))
     assert (code, complained) == (0, f"policy: {policy}\n")
     return [json.loads(line) for line in said.splitlines()]
 
