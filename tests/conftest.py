@@ -35,7 +35,9 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 def homeless(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """No test installs anything for whoever runs the tests: `remit install` writes to the user's own settings."""
     with pytest.MonkeyPatch.context() as patch:
-        for name in ("CLAUDE_CONFIG_DIR", "COPILOT_HOME", "CODEX_HOME", "GEMINI_CLI_HOME", "XDG_CONFIG_HOME"):
+        for name in ("CLAUDE_CONFIG_DIR", "COPILOT_HOME", "CODEX_HOME", "GEMINI_CLI_HOME"):
+            patch.setenv(name, str(tmp_path_factory.mktemp("nobody")))
+        for name in ("XDG_CONFIG_HOME", "XDG_STATE_HOME"):
             patch.setenv(name, str(tmp_path_factory.mktemp("nobody")))
         patch.setenv("REMIT_DAEMON", "0")  # nor leaves daemons behind
         yield

@@ -115,6 +115,11 @@ def parsed(file: Path) -> ast.Module:
     return ast.parse(file.read_bytes())
 
 
+def called(node: ast.Call) -> str:
+    """The last name of what is called."""
+    return node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+
+
 def imports(file: Path) -> Iterator[tuple[int, str]]:
     """Line and full name of everything imported, wherever it stands: `if TYPE_CHECKING` counts too."""
     package = ("remit", *file.relative_to(SRC).parent.parts)
@@ -125,7 +130,7 @@ def imports(file: Path) -> Iterator[tuple[int, str]]:
             base = package[: len(package) - node.level + 1] if node.level else ()
             origin = ".".join((*base, *filter(None, [node.module])))
             yield from ((node.lineno, f"{origin}.{alias.name}") for alias in node.names)
-        elif isinstance(node, ast.Call) and ast.unparse(node.func).endswith(("import_module", "__import__")):
+        elif isinstance(node, ast.Call) and called(node).endswith(("import_module", "__import__")):
             yield from ((node.lineno, str(a.value)) for a in node.args[:1] if isinstance(a, ast.Constant))
 
 
@@ -325,8 +330,8 @@ def test_types_are_decoded_by_decodings():
     for path in SRC.rglob("*.py"):
         if path == SRC / "model" / "decoding.py":
             continue
-        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
-            if not isinstance(node, ast.Call):
+        for node in ast.walk(parsed(path)):
+            if not isinstance(node, ast.Call) or not called(node).endswith(("convert", "decode", "Decoder")):
                 continue
             name = ast.unparse(node.func)
             typed = any(word.arg == "type" for word in node.keywords) or len(node.args) > 1

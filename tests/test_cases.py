@@ -6,10 +6,11 @@ point is one more function here.
 
 from __future__ import annotations
 
+import io
 import json
 import re
-import subprocess
 import sys
+from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ import msgspec
 import pytest
 
 from remit.adapters.hosts import registry
+from remit.cli.main import run
 from remit.compile import load_rulebook
 from remit.testing.conformance import (
     ROOT,
@@ -41,16 +43,14 @@ def through_the_command_line(situation: Situation, folder: Path) -> list[JSON]:
     policy.write_text(json.dumps(situation.policy))
     facts.write_text(json.dumps(with_digests(situation.facts, load_rulebook(policy))))
     options = ["--policy", str(policy), "--facts", str(facts), "--root", str(ROOT)]
-    done = subprocess.run(
-        [sys.executable, "-m", "remit", "decide", "--calls", "-", *options],
-        input="".join(json.dumps(call) + "\n" for call in situation.calls),
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=60,
-    )
-    assert (done.returncode, done.stderr) == (0, f"policy: {policy}\n")
-    return [json.loads(line) for line in done.stdout.splitlines()]
+    text = "".join(json.dumps(call) + "\n" for call in situation.calls)
+    given, out, err = (io.TextIOWrapper(io.BytesIO(one.encode()), "utf-8") for one in (text, "", ""))
+    with pytest.MonkeyPatch.context() as patch, redirect_stdout(out), redirect_stderr(err):
+        patch.setattr(sys, "stdin", given)
+        code = run(["decide", "--calls", "-", *options])
+    said, complained = (one.detach().getvalue().decode() for one in (out, err))
+    assert (code, complained) == (0, f"policy: {policy}\n")
+    return [json.loads(line) for line in said.splitlines()]
 
 
 def through_the_hook_of(host: str) -> Way:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Iterator
+from functools import cache
 
 import pytest
 from typer.main import get_command
@@ -42,11 +43,17 @@ def test_the_first_page_has_some(remit: Remit):
     assert all(f"  {line}\n" in remit("--help").out for line in FIRST)
 
 
+@cache
+def command():
+    """The whole command line, with all that its commands import."""
+    return get_command(app())
+
+
 @pytest.mark.parametrize("line", [*EXAMPLES, *FIRST])
 def test_every_example_is_taken(line: str):
     words = shlex.split(re.split(r" [>|] ", line)[0])
     assert words[0] == "remit"
-    found, args = get_command(app()), [ALIASES.get(words[1], words[1]), *words[2:]]
+    found, args = command(), [ALIASES.get(words[1], words[1]), *words[2:]]
     name = "remit"
     while hasattr(found, "commands") and args and args[0] in found.commands:
         name, found, args = args[0], found.commands[args[0]], args[1:]

@@ -14,7 +14,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import chdir, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -188,10 +188,9 @@ def _look(site: Site, where: str) -> tuple[str, bool]:
     (site.folder / "srv/bin").mkdir(parents=True, exist_ok=True)
     (site.root / "src/look.py").write_text(LOOK.replace(MARK, f'" b"{MARK[:5]}" b"{MARK[5:]}'))
     with socket.socket(socket.AF_UNIX) as served:
-        os.chdir(folder)  # its whole path may be too long for a socket
-        served.bind("remit.sock")
+        with chdir(folder):  # its whole path may be too long for a socket
+            served.bind("remit.sock")
         served.listen()
-        os.chdir("/")
         place = site.place(unseen=(site.state, folder))
         # The same program sees all of it where nothing is confined.
         assert MARK.encode() in (folder / "remit.db").read_bytes()

@@ -241,7 +241,7 @@ def test_no_tools(text: str, tmp_path: Path) -> None:
         draft_from_python(tmp_path / "app.py")
 
 
-def test_the_draft_is_what_a_guard_takes_the_functions_for(tmp_path: Path) -> None:
+def test_the_draft_is_what_a_guard_takes_the_functions_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whoever puts `@guard.tool()` on the functions finds no contradiction between them and the draft."""
     text = (
         "from typing import Literal, Optional, Annotated\nfrom pathlib import Path\nfrom remit import FilePath, Guard\n"
@@ -254,6 +254,7 @@ def test_the_draft_is_what_a_guard_takes_the_functions_for(tmp_path: Path) -> No
         "@guard.tool()\ndef three(x: Path, y: list[dict[str, str]], z: 'str' = ''):\n    return anything(x)\n"
     )
     data, _ = drafted(tmp_path, text)
+    monkeypatch.chdir(tmp_path)
     space: dict[str, Any] = {}
     exec(text.replace("{policy}", repr(data)), space)  # noqa: S102  # a program of our own
     with space["guard"] as guard:

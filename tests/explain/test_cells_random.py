@@ -58,7 +58,7 @@ def empty_list(value: Any) -> bool:
 @pytest.mark.sample(1)
 @pytest.mark.parametrize("first", [0, 50, 100])
 def test_cells_agree_with_decisions_on_random_policies(first: int):
-    assert sum(compare(seed) for seed in range(first, first + 50)) > 500
+    assert sum(compare(seed) for seed in range(first, first + 50)) > 700
 
 
 @pytest.mark.long

@@ -184,8 +184,8 @@ def test_a_database_that_is_replaced_while_it_is_used(project: Project):
 
 
 def test_a_database_that_somebody_else_holds(tmp_path: Path):
-    store = new_store(tmp_path, timeout=0.3)
-    ledger = Ledger(store, point="test", deadline=1)
+    store = new_store(tmp_path, timeout=1)
+    ledger = Ledger(store, point="test", deadline=3)
     ledger.intent(call(), denied())
     holder = sqlite3.connect(tmp_path / "state" / "remit.db", isolation_level=None)
     holder.execute("BEGIN IMMEDIATE")

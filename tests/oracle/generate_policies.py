@@ -29,6 +29,7 @@ from tests.oracle.words import (
 T = TypeVar("T")
 
 
+REACHES = ("docs/**", "**", "a/**", "https://**", "https://a.example/**", "src/*.md", "**/*.md")
 PEOPLE = ["Maria", "Noor", "Olu", "Pat"]
 
 
@@ -38,6 +39,7 @@ class PolicyDraw:
     def __init__(self, seed: int) -> None:
         self.random = random.Random(seed)  # noqa: S311  # tests, not secrets
         self.aside = random.Random(f"{seed} people")  # noqa: S311  # so that policies without people stay as they were
+        self.fixed = random.Random(f"{seed} fixed")  # noqa: S311
         self.people: list[str] = []
         self.hot: list[str] = ["docs/**", "a/**"]
 
@@ -69,6 +71,8 @@ class PolicyDraw:
         self.layers = {"inner": self.some(self.everybody, 0, 2)} if self.chance(0.3) else {}
         names = [f"t{i}" for i in range(self.random.randint(3, 6))]
         self.tools = {name: self.tool(i) for i, name in enumerate(names)}
+        if self.layers and not any("layer" in tool for tool in self.tools.values()):
+            self.tools[names[-1]]["layer"] = "inner"
         data: dict[str, Any] = {"remit": 1, "name": "random", "tools": self.tools}
         if self.layers:
             data["defaults"] = {"accessible_by": {"layer": self.layers}}
@@ -110,6 +114,8 @@ class PolicyDraw:
                 found[name]["approves"] = [self.approved() for _ in range(aside.randint(1, 2))]
         found["Zoe"] = {"roles": ["owner"]}
         self.people = [*self.people, "Zoe"]
+        for grant in data.get("grants", ()):
+            grant["approved_by"] = aside.choice([name for name, one in found.items() if "owner" in one["roles"]])
         most = sum(not {"approver", "owner"}.isdisjoint(one["roles"]) for one in found.values())
         asking = [one for one in data.get("tiers", {}).values() if isinstance(one, dict) and one.get("ask") == "human"]
         for who in ("roles", "agents", "runners"):
@@ -157,7 +163,7 @@ class PolicyDraw:
         if optional:
             tool["optional"] = optional
             defaults = {"p": [".", "docs", "a/b"], "g": ["docs/*", "**"], "t": ["x"], "u": list(naive_urls.URLS[:3])}
-            defaults |= {"to": list(AGENTS), "s": list(SKILLS), "q": ["../a", "src/a"], "opt.path": ["docs/x.md"]}
+            defaults |= {"to": list(AGENTS), "s": list(SKILLS), "q": ["a", "src/a"], "opt.path": ["docs/x.md"]}
             defaults |= {"items[].path": ["docs/x.md"], "items[].to": ["C-17"], "mail": ["a@x.example"]}
             chosen = {name: self.one(defaults[name]) for name in optional if name in defaults and self.chance(0.5)}
             if chosen:
@@ -202,8 +208,7 @@ class PolicyDraw:
                 if target not in does.setdefault(effect, []):
                     does[effect].append(target)
         if self.chance(0.12):
-            reaches = ("docs/**", "**", "a/**", "https://**", "https://a.example/**", "src/*.md", "**/*.md")
-            does.setdefault(self.one(EFFECTS), []).append(self.one(reaches))
+            does.setdefault(self.one(EFFECTS), []).append(self.one(REACHES))
         if self.chance(0.08):
             does.setdefault(self.one(sorted(FILES)), []).append({"records": self.one(("tickets", "orders.lines"))})
         return does or "nothing"
@@ -232,6 +237,9 @@ class PolicyDraw:
             agent["tools"][chosen].pop("aliases", None)
             if self.chance(0.3):
                 agent["tools"][chosen]["aliases"] = ["own-alias"]
+            for entry in agent["may"]:
+                if isinstance(entry, dict) and chosen in entry:
+                    self.cover(entry[chosen], agent["tools"][chosen])
         return agent
 
     def runner(self, name: str) -> dict[str, Any]:
@@ -390,7 +398,23 @@ class PolicyDraw:
             )
         if verb != "may" and self.chance(0.3):
             scope["except"] = self.exception(tool, kinds)
+        if verb == "may":
+            self.cover(scope, tool)
         return scope
+
+    def cover(self, scope: dict[str, Any], tool: dict[str, Any]) -> None:
+        """Adds what the tool reaches whatever its arguments are, mostly: without it, a `may` never applies."""
+        does = tool["does"] if isinstance(tool["does"], dict) else {}
+        for reach in [one for found in does.values() for one in found if one in REACHES]:
+            kind = "url" if "://" in reach else "path"
+            if kind not in scope or self.fixed.random() < 0.2:
+                continue
+            within = scope[kind]
+            if isinstance(within, list):
+                scope[kind] = [*within, *({reach} - {*within})]
+            else:
+                rest = {key: one for key, one in within.items() if key not in ("except", "new_only")}
+                scope[kind] = {**rest, "allow": [*within["allow"], *({reach} - {*within["allow"]})]}
 
     def exception(self, tool: dict[str, Any], kinds: set[str]) -> dict[str, Any]:
         found: dict[str, Any] = {}

@@ -35,9 +35,9 @@ ELSEWHERE = frozenset({"rule-failed", "not-understood", "target-unknown", "proje
 MARKS = frozenset({"not-anticipated"})  # of the trace
 OTHER_WORDS = OBLIGATIONS | ELSEWHERE | MARKS
 
-# Twelve parts of about 1,850 calls, which workers share evenly. Few tools have an argument that is a date or a skill:
+# Twelve parts of about 2,280 calls, which workers share evenly. Few tools have an argument that is a date or a skill:
 # a part may miss that many codes, while the long run must meet each.
-RARE = 3
+RARE = 2
 PARTS = [range(start, start + 50) for start in range(0, 600, 50)]
 
 
@@ -50,19 +50,19 @@ def check(tally: Tally, least: int) -> None:
     few = {code: tally.codes[code] for code in CODES if tally.codes[code] < least}
     assert len(few) <= (RARE if least == 1 else 0), few
     assert set(tally.codes) <= {*CODES, "allowed"}
-    assert {word: n for word, n in tally.verdicts.items() if n < tally.pairs / 15} == {}
+    assert {word: n for word, n in tally.verdicts.items() if n < tally.pairs / 12} == {}
     assert tally.stricter.total() < tally.pairs / 100, tally.report()
     assert tally.known.total() < tally.pairs / 50, tally.report()
     assert tally.unfit < tally.pairs / 10
     assert tally.remembered >= tally.pairs * 0.4, tally.report()
-    assert tally.unloadable < tally.policies * 0.9
+    assert tally.unloadable < tally.policies * 0.2
 
 
 @pytest.mark.sample(1)
 @pytest.mark.parametrize("seeds", PARTS, ids=lambda seeds: f"{seeds.start}-{seeds.stop}")
 def test_the_engine_decides_as_the_page_says(seeds: range) -> None:
     tally = compare(seeds)
-    assert tally.pairs >= 14_000 / len(PARTS)
+    assert tally.pairs >= 25_000 / len(PARTS)
     check(tally, 1)
 
 

@@ -53,13 +53,13 @@ class Together:
         assert [hear(worker) for worker in workers] == [place.open().kind] * 4
 
     def test_a_lock_that_is_held_too_long_is_busy_and_then_free(self, place: Place):
-        store = place.open(timeout=0.5)
+        store = place.open(timeout=2)
         holder = place.worker("hold")
         assert hear(holder) == "held"
         start = time.monotonic()
         with pytest.raises(StoreBusy):
             put(store, "a")
-        assert time.monotonic() - start > 0.3
+        assert time.monotonic() - start > 1.5
         assert names(store) == []
         tell(holder)
         assert holder.wait(timeout=30) == 0
@@ -67,7 +67,7 @@ class Together:
         assert names(store) == ["a", "held"]
 
     def test_a_thread_that_holds_too_long_makes_others_busy(self, place: Place):
-        store = place.open(timeout=0.3)
+        store = place.open(timeout=2)
         codes: list[str] = []
         with store.write():
             thread = threading.Thread(target=lambda: codes.append(code_of(lambda: put(store, "a"))))

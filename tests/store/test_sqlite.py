@@ -6,6 +6,7 @@ import os
 import shutil
 import sqlite3
 import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -304,6 +305,32 @@ class TestSwapped:
         (place.state / f"remit.db{end}").unlink()
         with pytest.raises(StoreCorrupt, match="replaced"):
             put(store, "b")
+
+    @pytest.mark.parametrize("kept", [0, 32, 5_000])
+    def test_a_log_that_is_cut_in_between(self, place: Place, kept: int):
+        """SQLite itself would write on, from memory, and leave zeroes where the log was."""
+        store = place.open()
+        for name in ("a", "b", "c"):
+            put(store, name)
+        os.truncate(place.state / "remit.db-wal", kept)
+        for _ in range(3):
+            with pytest.raises(StoreError):
+                put(store, "d")
+        assert (place.state / "remit.db-wal").stat().st_size == kept
+
+    def test_a_log_that_another_process_empties_is_not_cut(self, place: Place):
+        store = place.open()
+        put(store, "a")
+        code = """
+import sqlite3, sys
+print(sqlite3.connect(sys.argv[1]).execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone())
+"""
+        words = [sys.executable, "-c", code, str(database(place))]
+        done = subprocess.run(words, capture_output=True, text=True, check=True)
+        assert done.stdout == "(0, 0, 0)\n"
+        assert (place.state / "remit.db-wal").stat().st_size == 0
+        put(store, "b")
+        assert names(store) == ["a", "b"]
 
     def test_a_swap_inside_a_transaction_is_told_at_its_end(self, place: Place, tmp_path: Path):
         store = place.open()

@@ -455,74 +455,44 @@ def _names(text: str) -> tuple[str, ...]:
     return tuple(part.strip() for part in text.split(",") if part.strip())
 
 
+LISTS = ("implied", "at_most", "declared", "folders", "code")
+TABLES = frozenset({*LISTS, "reports", "sets", "environment", "meta"})
+"""The files that hold no profiles."""
+
+
 def compile_programs() -> tuple[Programs, list[bytes]]:
     """The programs of the catalog's YAML, and their profiles as lines. Raises PolicyError with all that is wrong."""
     raw: dict[str, dict[str, Any]] = {}
-    sets: dict[str, list[object]] = {}
-    implied: list[dict[str, Any]] = []
-    at_most: list[dict[str, Any]] = []
-    declared: list[dict[str, Any]] = []
-    reports: dict[str, list[str]] = {"places": [], "programs": []}
-    folders: list[dict[str, Any]] = []
-    code: list[dict[str, Any]] = []
-    environment: list[str] = []
-    harmless_names: list[str] = []
-    harmless: dict[str, tuple[str, ...]] = {}
-    outside: dict[str, str] = {}
-    metas: dict[str, dict[str, Meta]] = {}
     problems: list[Problem] = []
+    tables: dict[str, Any] = {}
     for entry in sorted((files("remit.catalog") / "programs").iterdir(), key=lambda e: e.name):
         if not entry.name.endswith(".yaml"):
             continue
         data = plain(parse(entry.read_text("utf-8"), entry.name))
-        if entry.name == "implied.yaml":
-            implied = data["implied"]
-            continue
-        if entry.name == "at_most.yaml":
-            at_most = data["at_most"]
-            continue
-        if entry.name == "declared.yaml":
-            declared = data["declared"]
-            continue
-        if entry.name == "reports.yaml":
-            reports = data
-            continue
-        if entry.name == "code.yaml":
-            code = data["code"]
-            continue
-        if entry.name == "folders.yaml":
-            folders = data["folders"]
-            continue
-        if entry.name == "sets.yaml":
-            sets = data
-            continue
-        if entry.name == "environment.yaml":
-            environment = list(data["names"])
-            harmless_names = list(data["plain"])
-            harmless = {str(name): tuple(values) for name, values in data["harmless"].items()}
-            outside = {str(name): str(place) for name, place in data["places"].items()}
-            continue
-        if entry.name == "meta.yaml":
-            metas = {str(client): _metas(str(client), commands, problems) for client, commands in data.items()}
+        if entry.name.removesuffix(".yaml") in TABLES:
+            tables[entry.name.removesuffix(".yaml")] = data
             continue
         for name, profile in data.items():
             if name in raw:
                 problems.append(Problem("duplicate-name", f"`{name}` has two profiles", entry.name))
             raw[name] = profile
+    implied, at_most, declared, folders, code = (tables[name][name] for name in LISTS)
+    reports, environment = tables["reports"], tables["environment"]
+    harmless = {str(name): tuple(values) for name, values in environment["harmless"].items()}
+    outside = {str(name): str(place) for name, place in environment["places"].items()}
+    metas = {str(client): _metas(str(client), commands, problems) for client, commands in tables["meta"].items()}
     compiler = _Compiler(raw, implied, at_most, declared, reports["programs"], folders, code)
     found = {name: compiler.program(name) for name in raw}
-    for name in sorted(compiler.unused):
-        compiler.fail("implied.yaml", f"`{name}` names no program")
-    for name in sorted(compiler.unmet):
-        compiler.fail("at_most.yaml", f"`{name}` names no program")
-    for name in sorted(compiler.unreported):
-        compiler.fail("reports.yaml", f"`{name}` names no program")
-    for name in sorted(compiler.idle):
-        compiler.fail("code.yaml", f"`{name}` names no program")
-    for name in sorted(compiler.strange):
-        compiler.fail("folders.yaml", f"`{name}` names no program")
-    for name in sorted(compiler.undeclared):
-        compiler.fail("declared.yaml", f"`{name}` names no program")
+    for file, left in (
+        ("implied.yaml", compiler.unused),
+        ("at_most.yaml", compiler.unmet),
+        ("reports.yaml", compiler.unreported),
+        ("code.yaml", compiler.idle),
+        ("folders.yaml", compiler.strange),
+        ("declared.yaml", compiler.undeclared),
+    ):
+        for name in sorted(left):
+            compiler.fail(file, f"`{name}` names no program")
     problems.extend(compiler.problems)
     if problems:
         raise PolicyError(tuple(problems))
@@ -533,8 +503,8 @@ def compile_programs() -> tuple[Programs, list[bytes]]:
         if first.setdefault(data, name) != name:
             aliases[name] = first[data]
     places = {name: line for line, name in enumerate(first.values(), start=1)}
-    names = tuple(environment), harmless, tuple(harmless_names)
-    return Programs(places, aliases, sets, *names, metas, tuple(reports["places"]), outside), list(first)
+    names = tuple(environment["names"]), harmless, tuple(environment["plain"])
+    return Programs(places, aliases, tables["sets"], *names, metas, tuple(reports["places"]), outside), list(first)
 
 
 def _metas(client: str, commands: dict[str, Any], problems: list[Problem]) -> dict[str, Meta]:

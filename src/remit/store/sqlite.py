@@ -65,6 +65,9 @@ _KINDS: dict[int, type[StoreError]] = {
 }
 TICK = 50_000_000
 """Nanoseconds: two changes of a directory that lie further apart have different times on every file system."""
+LOG_HEADER, FRAME_HEADER = 32, 24
+"""Bytes of the log before its first frame, and of a frame before its page."""
+LOOKS = 3
 _SAME_VERSION = "SELECT (SELECT count(*) FROM migration) = (SELECT user_version FROM pragma_user_version)"
 _USABLE = (StoreRefused, StoreMisused, StoreBusy)
 """After these a connection is as good as before."""
@@ -81,6 +84,8 @@ class Link:
         self.files = files
         self.place: tuple[int, ...] | None = None
         """The directory, as it was when these files were last found in it, if another change would show."""
+        self.logged = 0
+        """How long the log was when this connection had last written."""
         self.spoilt = False
         self.version: int | None = None
         """Which changes others had made when it last wrote."""
@@ -264,6 +269,7 @@ class SqliteStore(BaseStore[Link, SqliteTransaction]):
 
     def _begin_write(self, connection: Link, deadline: float, look: str | None = None) -> SqliteTransaction:
         self._check_place(connection)
+        self._check_log(connection, deadline)
         self._execute(connection, "BEGIN IMMEDIATE", deadline)
         transaction = SqliteTransaction(connection, writes=True)
         version = connection.connection.execute("PRAGMA data_version").fetchone()[0]
@@ -286,6 +292,7 @@ class SqliteStore(BaseStore[Link, SqliteTransaction]):
             failure = translate(error)
             failure.uncertain = True
             raise failure from error
+        connection.logged = self._files.log_size()
         try:
             self._check_place(connection)
         except StoreError as error:
@@ -324,6 +331,30 @@ class SqliteStore(BaseStore[Link, SqliteTransaction]):
         if place is None or place != link.place:
             self._check_files(link)
             link.place = place if place is not None and time.time_ns() - place[-1] > TICK else None
+
+    def _check_log(self, link: Link, deadline: float) -> None:
+        """A log that was cut must not be written to: SQLite would go on from memory, with zeroes where it was cut.
+
+        A log also gets shorter when somebody empties it (`settle`), but of that SQLite knows. Raises StoreCorrupt.
+        """
+        looks = 0
+        while self._files.log_size() < link.logged:
+            try:
+                _, frames, _ = link.connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
+                page = link.connection.execute("PRAGMA page_size").fetchone()[0]
+            except _FOREIGN:
+                frames, looks = -1, LOOKS
+            if frames < 0 and looks < LOOKS and time.monotonic() < deadline:  # another moves the log just now
+                time.sleep(0.005)
+                continue
+            size = self._files.log_size()
+            if frames == 0 or (frames > 0 and size >= LOG_HEADER + frames * (FRAME_HEADER + page)):
+                link.logged = size
+                return
+            looks += 1  # others may have emptied it, or written, between the two questions
+            if looks >= LOOKS:
+                link.spoilt = True
+                raise StoreCorrupt(f"`{self._files.log}` was cut while it was in use")
 
     def _check_files(self, link: Link) -> None:
         """What a connection writes to must still be what others find under the names."""

@@ -134,6 +134,13 @@ class Files:
             return None
         return (found.st_dev, found.st_ino, found.st_ctime_ns)
 
+    def log_size(self) -> int:
+        """How long the log is; 0 if there is none."""
+        try:
+            return os.stat(self._names[1]).st_size
+        except OSError:
+            return 0
+
     def inherit(self) -> None:
         """Called in a forked child: the parent was using the database."""
         _inherited.add(self.identity)

@@ -277,17 +277,13 @@ def test_a_real_process_notices(
     assert point(stages(anchored), HARMS[name]) == said_of(name, STARTING[point], anchored=anchored)
 
 
-ONLY_SAID = {("the write-ahead log cut to nothing", "daemon_runs")}
-"""What may only be reported, as the page says below its table: it depends on what SQLite has copied by then."""
-
-
 @pytest.mark.parametrize(("name", "point", "anchored"), list(_cases(RUNNING)))
 def test_a_process_that_runs_notices(
     stages: Callable[[bool], Stage], name: str, point: Callable[[Stage, Harm, str], Running], anchored: bool
 ):
     runs, soon = (said_of(name, column, anchored=anchored) for column in ("runs", "soon"))
     found = point(stages(anchored), HARMS[name], soon)
-    assert found.soon == soon or ((name, point.__name__) in ONLY_SAID and found.soon == "says")
+    assert found.soon == soon
     assert found.runs in (runs, DENIES if soon == DENIES else runs)
 
 

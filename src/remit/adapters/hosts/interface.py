@@ -77,6 +77,21 @@ class LastResort(NamedTuple):
     unattended: tuple[str, str] | None = None
     """The environment variable, and its value, by which the host says that nobody attends it; empty: it has none."""
 
+    @classmethod
+    def by_event(
+        cls,
+        refusal: Reply,
+        silence: Reply,
+        *,
+        before: str,
+        reports: tuple[str, ...],
+        unattended: tuple[str, str] | None = None,
+    ) -> LastResort:
+        """That of a host which names its events, in JSON with a blank behind the colon or without."""
+        names = tuple(f'"hook_event_name":{blank}"{name}' for name in reports for blank in ("", " "))
+        questions = (f'"hook_event_name":"{before}"', f'"hook_event_name": "{before}"')
+        return cls(refusal, silence, questions, names, unattended)
+
 
 PLAIN_REFUSAL = Reply(b"", b"Remit: {why}; nothing may run. Tell the person who runs you.\n", 2)
 """A deny for a host that nobody knows: every host with hooks so far blocks a call if its hook ends with 2."""

@@ -150,11 +150,11 @@ class ClaudeCode:
     """The host."""
 
     name = NAME
-    last_resort = LastResort(
+    last_resort = LastResort.by_event(
         Reply(_REFUSAL),
         SILENCE,
-        questions=(f'"hook_event_name":"{BEFORE}"', f'"hook_event_name": "{BEFORE}"'),
-        reports=tuple(f'"hook_event_name":{blank}"{name}' for name in (AFTER, END) for blank in ("", " ")),
+        before=BEFORE,
+        reports=(AFTER, END),
         unattended=("CLAUDE_CODE_SESSION_ATTENDED", "0"),
     )
 

@@ -59,11 +59,11 @@ class Codex:
     """The host."""
 
     name = NAME
-    last_resort = LastResort(
+    last_resort = LastResort.by_event(
         Reply(b"", b"Remit: {why}; nothing may run. Tell the person who runs you.\n", 2),
         SILENCE,
-        questions=(f'"hook_event_name":"{BEFORE}"', f'"hook_event_name": "{BEFORE}"'),
-        reports=tuple(f'"hook_event_name":{blank}"{name}' for name in (AFTER, END) for blank in ("", " ")),
+        before=BEFORE,
+        reports=(AFTER, END),
     )
     started_in = None
     can_change_args = True

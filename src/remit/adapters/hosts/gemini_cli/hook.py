@@ -52,11 +52,11 @@ class GeminiCli:
     """The host."""
 
     name = NAME
-    last_resort = LastResort(
+    last_resort = LastResort.by_event(
         Reply(_REFUSAL, b"Remit: {why}\n", 2),
         SILENCE,
-        questions=(f'"hook_event_name":"{BEFORE}"', f'"hook_event_name": "{BEFORE}"'),
-        reports=tuple(f'"hook_event_name":{blank}"{name}' for name in (AFTER, END) for blank in ("", " ")),
+        before=BEFORE,
+        reports=(AFTER, END),
     )
     started_in = "GEMINI_PROJECT_DIR"
     can_change_args = True
