@@ -60,7 +60,7 @@ class Subject:
         """Called by the reader, where no test says who calls."""
 
         def called(*args: Any) -> Any:
-            if acting_for(id(self.guard)) is not None:
+            if acting_for(self.guard.blocks) is not None:
                 return function(*args)
             with self.guard.agent("reader"):
                 return function(*args)

@@ -46,7 +46,8 @@ class Acting:
         "process",
     )
 
-    def __init__(self, guard: int, agent: str, context: Context) -> None:
+    def __init__(self, guard: object, agent: str, context: Context) -> None:
+        """`guard` is an object that stands for the guard: as long as a block is known, none can take its place."""
         self.guard, self.agent, self.context = guard, agent, context
         self.open, self.clean, self.process = True, False, process[0]
         self.around: Acting | None = None
@@ -100,7 +101,7 @@ process = [0]
 """How often this process was forked from another."""
 
 
-def acting_for(guard: int) -> Acting | None:
+def acting_for(guard: object) -> Acting | None:
     """Who acts right now for this guard; blocks of other guards in between don't count.
 
     Raises GuardError where it can't be told, or where the block is over.
@@ -108,7 +109,7 @@ def acting_for(guard: int) -> Acting | None:
     frame: FrameType | None = sys._getframe(1)
     while frame is not None:
         for found in reversed(_blocks.get(id(frame), ())):
-            if found.guard == guard:
+            if found.guard is guard:
                 if not found.open:
                     raise _over(found)
                 return found
@@ -116,7 +117,7 @@ def acting_for(guard: int) -> Acting | None:
     # None of the blocks that were entered here is around; what this thread or task was started with may be.
     inherited = current.get()
     while inherited is not None:
-        if inherited.guard == guard and inherited.process == process[0] and not inherited.is_here():
+        if inherited.guard is guard and inherited.process == process[0] and not inherited.is_here():
             return _inherited(inherited)
         inherited = inherited.around
     return None

@@ -155,6 +155,8 @@ class Guard:
         self._placed: tuple[Rulebook, Facts] | None = None
         self._seen: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
         self._lock = threading.RLock()
+        self.blocks = object()
+        """Stands for this guard in the blocks of its agents."""
         self._of_parent: list[Opened] = []
         self._commands: tuple[Enforcer, Commands] | None = None
         _guards.add(self)
@@ -231,7 +233,7 @@ class Guard:
     @property
     def directory(self) -> Path:
         """Where relative paths of the agent that acts begin: for tools that run commands, `run(…, cwd=…)`."""
-        acting = acting_for(id(self))
+        acting = acting_for(self.blocks)
         return self.root / ((acting.context.cwd if acting is not None else None) or ".")
 
     @property
@@ -525,7 +527,7 @@ class Guard:
         return _Block(self, name, capsule, ticket, more)
 
     def _called(self, tool: str, args: dict[str, Any], statement: Statement | None = None) -> Call:
-        acting = acting_for(id(self))
+        acting = acting_for(self.blocks)
         if acting is None:
             raise GuardError(f"nobody acts here: call `{tool}` within `with guard.agent(…)`", code="no-agent")
         return Call(acting.agent, tool, args, acting.context, statement)
@@ -765,11 +767,11 @@ class _Block(AbstractContextManager[Acting]):
 
     def __enter__(self) -> Acting:
         guard = self._guard
-        outer = acting_for(id(guard))
+        outer = acting_for(guard.blocks)
         before = outer.context if outer is not None else NO_CONTEXT
         more = {key: value if value is not None else getattr(before, key) for key, value in self._more.items()}
         handed = entered(guard.enforcer, outer, self._name, self._capsule, self._ticket, more)
-        acting = Acting(id(guard), self._name, handed.__enter__())
+        acting = Acting(guard.blocks, self._name, handed.__enter__())
         acting.enter(sys._getframe(1))
         self._entered.append((handed, acting))
         return acting

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextvars
+import sys
 import threading
 from collections.abc import AsyncIterator, Callable, Generator, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -15,8 +16,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from remit.enforce.acting import Acting, acting_for
 from remit.enforce.errors import GuardError
 from remit.enforce.guard import Guard
+from remit.model.call import NO_CONTEXT
 
 AGENTS = ("admin", "lead", "worker")
 
@@ -49,6 +52,29 @@ def stream(guard: Guard, name: str, seen: list[str]) -> Generator[None, None, No
         while True:
             seen.append(who(guard))
             yield
+
+
+def test_a_block_is_of_no_later_guard(guard: Guard):
+    """Also if that one lies where the first one lay in memory: a block keeps what stands for its guard."""
+
+    class Alike:
+        def __eq__(self, other: object) -> bool:
+            return True
+
+        def __hash__(self) -> int:
+            return 1
+
+    first = Alike()
+    for own, found in ((first, "admin"), (Alike(), None)):
+        acting = Acting(first, "admin", NO_CONTEXT)
+        acting.enter(sys._getframe())
+        inside = contextvars.copy_context()
+        with ThreadPoolExecutor(1) as pool:
+            who_acts = pool.submit(inside.run, acting_for, own).result()
+        acting.leave()
+        assert (who_acts.agent if who_acts is not None else None) == found
+    with guard.agent("admin") as block:
+        assert block.guard is guard.blocks
 
 
 def test_interleaved_generators_leave_nobody_behind(guard: Guard):
