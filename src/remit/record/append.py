@@ -261,6 +261,7 @@ def extends(view: Transaction, known: CompactRange, now: CompactRange) -> bool:
 
 class _State(msgspec.Struct, frozen=True):
     of: tuple[str | int, ...]
+    after: int | None = None
 
 
 class _Stateful(msgspec.Struct, frozen=True):
@@ -287,8 +288,20 @@ def _note_states(view: Transaction, first: int, rows: Sequence[tuple[Any, ...]])
         subject = subject_in(bytes(body))
         if subject is None or leaf_hash(bytes(body)) != bytes(leaf):
             continue
-        if stamps is None or stamps.fits(seq, bytes(leaf), stamp):
+        if (stamps is None or stamps.fits(seq, bytes(leaf), stamp)) and _goes_on(view, subject, bytes(body)):
             view.note(STATES, subject, seq)
+
+
+def _goes_on(view: Transaction, subject: str, body: bytes) -> bool:
+    """Whether an entry comes after the one that is noted: one that leaves it out does not take its place."""
+    noted, at = view.noted(STATES, subject), _STATEFUL.decode(body).state.after
+    while noted is not None and at is not None and at > noted:
+        row = view.row("SELECT body FROM leaf WHERE seq = ?", at)
+        if row is None or subject_in(bytes(row[0])) != subject:
+            return False
+        after = _STATEFUL.decode(bytes(row[0])).state.after
+        at = after if after is None or after < at else None  # nothing follows a later one
+    return noted is None or at == noted
 
 
 def not_as_many(size: int, newest: int | None) -> LedgerError:

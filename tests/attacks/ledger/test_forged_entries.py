@@ -318,7 +318,7 @@ def test_also_by_a_process_that_ran_meanwhile(named: Path):
     with new_process(named) as store:
         assert _ran(store, named, NAMED, "other", "T") == "ask"
         _write(store)
-        with forging(named, has_keys=False) as forger:
+        with forging(named) as forger:
             _hide_use(forger)
         _write(store)
         assert _ran(store, named, NAMED, "used", "T") == FORGED
@@ -334,7 +334,7 @@ def _write(store: Store) -> None:
 @pytest.mark.parametrize("running", [False, True])
 def test_a_task_s_first_entry_is_not_replaced(plain: Path, running: bool):
     def forge() -> None:
-        with forging(plain, has_keys=False) as forger:
+        with forging(plain) as forger:
             first = forger.said("capsule", "E")[0]
             forger.hide(*forger.places("capsule", "E"))
             forger.append({name: value for name, value in first.items() if name != "signed"})
@@ -423,7 +423,7 @@ def test_a_halt_that_was_lifted_before_is_not_lifted_by_the_same_entry(plain: Pa
         one.resume("boss", by="ann", because="x", sign=project_sign(store))
         one.halt("boss", by="ann", because="x")
         _write(store)
-        with forging(plain, has_keys=False) as forger:
+        with forging(plain) as forger:
             _, lifted, again = forger.places("halt", "boss")
             entry = forger.entry(lifted)
             forger.hide(lifted, again)
