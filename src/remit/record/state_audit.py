@@ -60,9 +60,6 @@ class StateAudit:
         stamps = stamps_of(self.view)
         for seq, kept, body, name, stamp in self.view.each(query):
             self.subjects += 1
-            if stamps is not None and not stamps.fits(int(seq), bytes(kept), stamp):
-                yield Fault("state-forged", f"entry {seq} is not one that Remit wrote: it counts for nothing", seq, seq)
-                continue
             try:
                 said = read_state(int(seq), bytes(kept), bytes(body))
             except StateForged as error:
@@ -70,6 +67,9 @@ class StateAudit:
                 continue
             if said is None or subject_of_said(said) != name:
                 yield Fault("subject-wrong", f"entry {seq} is not about {name}", seq, seq)
+                continue
+            if stamps is not None and not stamps.fits(int(seq), bytes(kept), stamp):
+                yield Fault("state-forged", f"entry {seq} is not one that Remit wrote: it counts for nothing", seq, seq)
                 continue
             if name != subject:
                 yield from self._end(group)
