@@ -30,7 +30,10 @@ class Decoding(Generic[T]):
 
     def decode(self, data: bytes | bytearray | memoryview | str) -> T:
         """Raises msgspec.DecodeError, and its ValidationError for what is of another type."""
-        return self._built().decode(data)
+        try:
+            return self._built().decode(data)
+        except RecursionError:
+            raise msgspec.DecodeError("nested too deeply") from None
 
     def convert(self, value: Any, *, strict: bool = True) -> T:
         """The same from plain values."""

@@ -23,7 +23,7 @@ from remit.record.reader import Archive, Stored, archive_said, checkpoints, comm
 from remit.record.rotate import check_rotations
 from remit.record.running import listed, unlisted
 from remit.record.signer import CheckpointSigner
-from remit.record.stamp import is_stamped
+from remit.record.stamp import check_stamps, is_stamped
 from remit.record.startup import AnchorReply, ask_anchors, compare
 from remit.record.state_audit import StateAudit
 from remit.record.verify import Report, parse_keys, verify_stream
@@ -93,7 +93,7 @@ class _Pass:
         """Entries that say a state."""
         self.misplaced: list[Fault] = []
         self.forged: list[Fault] = []
-        """Archives and erasures that are none."""
+        """Entries that Remit did not write."""
         self.archives: list[Archive] = []
         self.missing: list[list[int]] = []
         """Runs of entries without a body: first and last."""
@@ -133,7 +133,10 @@ class _Pass:
                     self.missing.append([seq, seq])
                 yield stored
                 continue
-            if _ROTATION in body or _ERASURE in body or _ARCHIVE in body:
+            if _INTENT not in body and _OUTCOME not in body and not is_stamped(self.view, seq):
+                what = f"entry {seq} is not one that Remit wrote: it counts for nothing"
+                self.forged.append(Fault("state-forged", what, seq, seq))
+            elif _ROTATION in body or _ERASURE in body or _ARCHIVE in body:
                 self._special(stored)
             if self.progress is not None and not seq % 1024:
                 self.progress(seq)
@@ -170,9 +173,6 @@ class _Pass:
             return  # the entry is no entry: `verify_stream` finds that
         if data.get("type") == "rotation":
             self.rotations.append(data)
-        elif data.get("type") in ("archive", "erasure") and not is_stamped(self.view, stored.seq):
-            what = f"entry {stored.seq} is not one that Remit wrote: it counts for nothing"
-            self.forged.append(Fault("state-forged", what, stored.seq, stored.seq))
         elif data.get("type") == "archive":
             self.archives.append(archive_said(stored.seq, data))
         elif data.get("type") == "erasure":
@@ -199,7 +199,8 @@ def audit(
     with log.store.read() as view:
         run = _Pass(view, progress)
         report = verify_stream(run.rows(), run.notes(), trusted, anchors, entries=canonical, archived=True)
-        problems += [*run.misplaced, *run.forged]
+        problems += [*run.misplaced, *_bounded(run.forged)]
+        problems += _attempt(lambda: _check_places(view))
         wrong = report.problem
         if wrong is not None:
             problems.append(Fault(wrong.kind, str(wrong), wrong.first, wrong.last))
@@ -213,6 +214,8 @@ def audit(
         specs = list(dict.fromkeys((*configured(view), *settings.anchors)))
     if signer is not None:
         state = signer.keys.folder.parent
+        with log.store.read() as view:
+            problems += _attempt(lambda: check_stamps(view, signer.keys.folder))
         problems += _attempt(lambda: check_continuity(log.store, state, despite_mark=True))
     asked = ask_anchors(log, specs)
     for found in asked:
@@ -262,6 +265,12 @@ def _check_state(view: Transaction, run: _Pass) -> Iterator[Fault]:
             yield Fault("value-missing", f"values {what} are gone, and no entry says that they were erased", start, end)
     yield from _check_running(view, run.running)
     yield from _check_vault(view)
+
+
+def _check_places(view: Transaction) -> None:
+    """That no entry stands before the first. Raises LedgerError."""
+    if view.row("SELECT 1 FROM leaf WHERE seq < 0 LIMIT 1") is not None:
+        raise LedgerError("there are entries before the first one", code="ledger-corrupt")
 
 
 def _outside(first: int, last: int, ranges: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int]]:

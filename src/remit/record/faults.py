@@ -22,6 +22,7 @@ from remit.record.open import OpenLog
 from remit.record.reader import Stored, commitments, entries
 from remit.record.reread import read_progress
 from remit.record.rotate import check_rotations
+from remit.record.stamp import check_stamps, fitting, is_stamped
 from remit.record.startup import check_anchors
 from remit.record.stop_mark import read_mark
 from remit.store.interface import Transaction
@@ -32,9 +33,9 @@ TAIL = 200
 BACK = 60
 """Seconds that entries of several writers may be out of order."""
 _ROTATIONS = {
-    "sqlite": """SELECT seq, hash, body FROM leaf WHERE instr(body, CAST('"type":"rotation"' AS BLOB)) > 0""",
+    "sqlite": """SELECT seq, hash, body, stamp FROM leaf WHERE instr(body, CAST('"type":"rotation"' AS BLOB)) > 0""",
     "postgres": (
-        "SELECT seq, hash, body FROM leaf"
+        "SELECT seq, hash, body, stamp FROM leaf"
         """ WHERE position(convert_to('"type":"rotation"', 'UTF8') in body) > 0 ORDER BY seq"""
     ),
 }
@@ -68,6 +69,7 @@ def faults(opened: OpenLog, *, anchors: bool = True, full: bool = False) -> list
     found += _attempt(lambda: opened.keys.signers(exact_moment(time.time_ns())))
     found += _attempt(lambda: check_continuity(opened.store, opened.state))
     with opened.store.read() as view:
+        found += _attempt(lambda: check_stamps(view, opened.state / "keys"))
         mark = read_mark(view, opened.state)
         if mark is not None and mark.missing is not None:
             found.append(LedgerFault("stop-mark-removed", f"the stop mark is missing in {mark.missing}"))
@@ -111,7 +113,8 @@ def check_introduced(view: Transaction, kind: str, verifiers: Sequence[Verifier]
     """
     if len(verifiers) < 2:
         return
-    said = [Stored(int(seq), bytes(leaf), bytes(body)).data for seq, leaf, body in view.rows(_ROTATIONS[kind])]
+    rows = fitting(view, view.rows(_ROTATIONS[kind]))
+    said = [Stored(int(seq), bytes(leaf), bytes(body)).data for seq, leaf, body, _ in rows]
     check_rotations([data for data in said if data.get("type") == "rotation"], list(verifiers))
 
 
@@ -137,7 +140,7 @@ def check_newest(view: Transaction, count: int = TAIL) -> None:
     edited: LedgerError | None = None
     for stored in entries(view, max(0, (int(row[0]) if row is not None else 0) - count)):
         try:
-            if stored.data.get("type") == "resume":
+            if stored.data.get("type") == "resume" and is_stamped(view, stored.seq):
                 edited = None
         except LedgerError as error:
             edited = edited or LedgerError(str(error), code="entry-changed", help=_EDITED)
@@ -175,8 +178,8 @@ def tail_faults(view: Transaction, count: int = TAIL) -> Iterator[LedgerFault]:
         except LedgerError as error:
             yield LedgerFault("entry-changed", str(error), _VERIFY)
             return
-        if data.get("type") == "erasure":
-            erased += [(run[0], run[1]) for run in data.get("entries", ()) if isinstance(run, list) and len(run) == 2]
+        if data.get("type") == "erasure" and is_stamped(view, stored.seq):
+            erased += [(run[0], run[1]) for run in data["entries"]]
         at = str(data.get("at", ""))
         if late is None and _seconds(latest) - _seconds(at) > BACK:
             late = stored.seq

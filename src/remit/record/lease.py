@@ -17,7 +17,7 @@ from pathlib import Path
 
 from remit.record.append import append
 from remit.record.entry import Entry, outcome_entry
-from remit.record.running import RunningCall, listed, unlisted
+from remit.record.running import RunningCall, listed, runs, unlisted
 from remit.store.errors import StoreError
 from remit.store.interface import Store, Transaction
 
@@ -149,7 +149,11 @@ def recover(store: Store, state: Path | None, writer: str, clock: Callable[[], i
             return 0
     with store.write() as change:
         alive, gone = _writers(change, state, writer)
-        lost = [one for one in listed(change) if one.writer not in alive]
+        rows = [one for one in listed(change) if one.writer not in alive]
+        lost = [one for one in rows if runs(change, one)]
+        for one in rows:
+            if one not in lost:
+                change.run("DELETE FROM running WHERE seq = ? AND call = ?", one.seq, one.call)
         for name in gone:
             lost += unlisted(change, name)
         for name in gone:

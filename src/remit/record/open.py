@@ -31,7 +31,7 @@ from remit.record.errors import LedgerError, LedgerWarning
 from remit.record.lease import recover
 from remit.record.memory import Memory
 from remit.record.reader import entry_at
-from remit.record.stamp import keep_stamps, make_stamps, read_stamps
+from remit.record.stamp import Stamps, keep_stamps, make_stamps, read_stamps
 from remit.record.state_memory import StateMemory
 from remit.record.stop_mark import CODES, set_mark
 from remit.record.tree import CompactRange
@@ -121,8 +121,14 @@ class OpenLog:
 
         Raises LedgerError and StoreError.
         """
-        keep_stamps(self.store, make_stamps(self.store, self.state / "keys"))
+        keep_stamps(self.store, make_stamps(self.store, self.state / "keys", self._stamp_all))
         self.store.keep_notes(STATES, StateMemory(self.state / "keys"))
+
+    def _stamp_all(self, change: Transaction, stamps: Stamps) -> None:
+        """Stamps the entries of a log from before there were stamps, if they are those that were signed."""
+        from remit.record.upgrade import stamp_all  # here: it happens once
+
+        stamp_all(change, stamps, self.memory.signed())
 
     @contextmanager
     def stopping(self, by: str) -> Iterator[None]:

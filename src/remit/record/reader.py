@@ -36,7 +36,7 @@ class Stored(NamedTuple):
             raise LedgerError(f"entry {self.seq} was changed: it does not have its hash", code="ledger-corrupt")
         try:
             found = msgspec.json.decode(self.body)
-        except (msgspec.DecodeError, UnicodeError):
+        except (msgspec.DecodeError, UnicodeError, RecursionError):
             found = None
         if not isinstance(found, dict):
             raise LedgerError(f"entry {self.seq} is not an entry", code="ledger-corrupt")

@@ -20,6 +20,7 @@ import msgspec
 from remit.record.errors import LedgerError
 from remit.record.memory import Memory, tree_data, tree_of
 from remit.record.reader import archives
+from remit.record.stamp import stamps_of
 from remit.record.state_audit import StateAudit, is_hidden
 from remit.record.tree import CompactRange, TreeError, leaf_hash
 from remit.store.files import write_whole
@@ -112,10 +113,11 @@ class Reread:
             return
         with self._store.read() as view:
             rows = view.rows(
-                "SELECT seq, hash, body, subject FROM leaf WHERE seq >= ? AND seq < ? ORDER BY seq", start, end
+                "SELECT seq, hash, body, subject, stamp FROM leaf WHERE seq >= ? AND seq < ? ORDER BY seq", start, end
             )
+            stamps = stamps_of(view)
         leaves = []
-        for place, (seq, leaf, body, subject) in enumerate(rows, start):
+        for place, (seq, leaf, body, subject, stamp) in enumerate(rows, start):
             if seq != place:
                 break
             gone = place < self._archived and not body
@@ -123,6 +125,9 @@ class Reread:
                 self._again()
                 raise LedgerError(f"entry {place} was edited: it is not what was hashed", code="entry-edited")
             if not gone and is_hidden(bytes(leaf), bytes(body), subject):
+                if stamps is not None and not stamps.fits(place, bytes(leaf), stamp):
+                    leaves.append(bytes(leaf))
+                    continue  # Remit did not write it: it counts for nothing
                 self._again()
                 raise LedgerError(f"entry {place} was hidden: it is not found by what it is about", code=FORKED)
             leaves.append(bytes(leaf))

@@ -8,7 +8,7 @@ from contextlib import suppress
 from typing import Any, NamedTuple
 
 from remit.record.append import append
-from remit.record.continuity import check_continuity
+from remit.record.continuity import check_continuity, check_extends
 from remit.record.entry import event_entry
 from remit.record.errors import LedgerError
 from remit.record.faults import check_newest
@@ -102,5 +102,7 @@ def _forget(opened: OpenLog) -> None:
     for name in (SEEN, STATES_FILE):
         (opened.memory.folder / name).unlink(missing_ok=True)
     opened.remember_states()
+    with suppress(LedgerError), opened.store.read() as view:
+        check_extends(view, CompactRange())  # which notes where the newest entry about each thing is
     kept = {name: one for name, one in opened.memory.anchored().items() if one.size <= int(row[0])}
     opened.memory.keep_anchored(kept)

@@ -48,7 +48,7 @@ def rotate(store: Store, keys: Keys, *, days: int = OVERLAP_DAYS, who: str) -> V
 
 def check_rotations(said: Iterable[dict[str, Any]], verifiers: list[Verifier]) -> None:
     """That every key but the first was named by the one before it, in the rotation entries. Raises LedgerError."""
-    introduced = {entry.get("new"): entry for entry in said}
+    introduced = {str(entry.get("new")): entry for entry in said}
     for old, new in pairwise(verifiers):
         entry = introduced.get(new.vkey, {})
         parts = [entry.get(name) for name in ("old", "new", "until", "signature")]

@@ -53,6 +53,16 @@ def listed(view: Transaction) -> list[RunningCall]:
     return [RunningCall(str(call), int(seq), str(writer)) for call, seq, writer in rows]
 
 
+def runs(view: Transaction, one: RunningCall) -> bool:
+    """Whether a row is of a call that an entry lets run: anybody can add a row. Raises StoreError."""
+    row = view.row("SELECT body FROM leaf WHERE seq = ?", one.seq)
+    try:
+        said = _SAID.decode(bytes(row[0])) if row is not None else _Said()
+    except (msgspec.MsgspecError, UnicodeError):
+        return False
+    return said.opens and said.call == one.call
+
+
 def unlisted(view: Transaction, only: str | None = None) -> list[RunningCall]:
     """Those that have none, by what the entries say; of one writer, or of all. Raises StoreError."""
     since = leases(view)

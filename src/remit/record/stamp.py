@@ -1,15 +1,18 @@
 """Stamps: which entries this project's Remit wrote, and not somebody who can only write to the store.
 
-    keys/stamp.key      32 bytes of a secret key, and 8 of the place from which on entries have stamps
+    keys/stamp.key      32 bytes of a secret key
 
 Beside every entry but those of calls stands a keyed hash of its place and its own hash. Without the key nobody can
 add an entry that counts, change one together with its hash, or move it to another place: an entry whose stamp does not
 fit counts as not there. That one was taken away is known from the memory of this machine (`state_memory.py`).
+
+A log of an older Remit is stamped once, when it is first opened: if it is the one that was signed.
 """
 
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -37,6 +40,8 @@ CALLS = frozenset(("intent", "outcome"))
 _KEY, _PLACE, _LENGTH = 32, 8, 16
 _NOWHERE = 2**64 - 1
 """No entry has this place."""
+_NEW = f"{FILE}.new"
+_ANY = "SELECT seq, hash, stamp FROM leaf WHERE stamp IS NOT NULL LIMIT 1"
 _WHAT = f"the key {FILE}"
 _HELP = "put it back from a copy; on another host, copy the folder there whole"
 
@@ -45,8 +50,6 @@ class Stamps(NamedTuple):
     """What makes stamps, and tells whether they fit."""
 
     key: bytes
-    since: int = 0
-    """Entries before this place were written before there were stamps."""
 
     def make(self, place: int, leaf: bytes) -> bytes:
         """The stamp of the entry at a place, by its hash."""
@@ -56,9 +59,11 @@ class Stamps(NamedTuple):
         """The stamp of something else that is kept under a name."""
         return self.make(_NOWHERE, sha256(name.encode() + b"\0" + data).digest())
 
-    def fits(self, place: int, leaf: bytes, stamp: bytes | None) -> bool:
+    def fits(self, place: int, leaf: bytes, stamp: object) -> bool:
         """Whether an entry counts."""
-        return place < self.since or (stamp is not None and compare_digest(self.make(place, leaf), bytes(stamp)))
+        if not isinstance(stamp, (bytes, memoryview)) or not 0 <= place < _NOWHERE:
+            return False
+        return compare_digest(self.make(place, leaf), bytes(stamp))
 
 
 def stamps_of(view: Transaction) -> Stamps | None:
@@ -81,25 +86,46 @@ def is_stamped(view: Transaction, place: int) -> bool:
 
 def read_stamps(folder: Path) -> Stamps | None:
     """Those of a keys folder; None if it has none. Raises LedgerError."""
-    data = read_secret(folder / FILE, _KEY + _PLACE, _WHAT)
-    return Stamps(data[:_KEY], int.from_bytes(data[_KEY:], "big")) if data is not None else None
+    data = read_secret(folder / FILE, _KEY, _WHAT)
+    return Stamps(data) if data is not None else None
 
 
-def make_stamps(store: Store, folder: Path) -> Stamps:
-    """Those of a keys folder, for good: from the end of the log on, if it is older. Raises LedgerError and StoreError.
+def check_stamps(view: Transaction, folder: Path) -> None:
+    """That the key is there and in order, if the log has stamps. Raises LedgerError and StoreError."""
+    if read_stamps(folder) is None and view.row(_ANY) is not None:
+        raise LedgerError(f"{_WHAT} is missing", code="key-missing", help=_HELP)
 
-    A log that has stamps already has a key somewhere else, and gets no other.
+
+def make_stamps(store: Store, folder: Path, stamp_all: Callable[[Transaction, Stamps], None]) -> Stamps:
+    """Those of a keys folder, made if it has none yet. Raises LedgerError and StoreError.
+
+    `stamp_all` stamps the entries of a log that is older. One that has stamps already has a key somewhere else, and
+    gets no other. The key has its name once all is stamped: whoever is killed before leaves a log without stamps, or
+    a key under the other name that fits it.
     """
     found = read_stamps(folder)
     if found is not None:
         return found
-    with store.read() as view:
-        if view.row("SELECT 1 FROM leaf WHERE stamp IS NOT NULL LIMIT 1") is not None:
-            raise LedgerError(f"{_WHAT} is missing", code="key-missing", help=_HELP)
-        row = view.row("SELECT size FROM head WHERE one = 1")
-    since = int(row[0]) if row is not None else 0
-    data = make_secret(folder / FILE, os.urandom(_KEY) + since.to_bytes(_PLACE, "big"), _WHAT)
-    return Stamps(data[:_KEY], int.from_bytes(data[_KEY:], "big"))
+    with store.write() as change:
+        found = read_stamps(folder) or _left(change, folder)
+        if found is not None:
+            return found
+        check_stamps(change, folder)
+        (folder / _NEW).unlink(missing_ok=True)
+        found = Stamps(make_secret(folder / _NEW, os.urandom(_KEY), _WHAT))
+        stamp_all(change, found)
+    os.replace(folder / _NEW, folder / FILE)
+    return found
+
+
+def _left(view: Transaction, folder: Path) -> Stamps | None:
+    """The key of somebody who was killed after all was stamped."""
+    data = read_secret(folder / _NEW, _KEY, _WHAT)
+    row = view.row(_ANY)
+    if data is None or row is None or not Stamps(data).fits(int(row[0]), bytes(row[1]), row[2]):
+        return None
+    os.replace(folder / _NEW, folder / FILE)
+    return Stamps(data)
 
 
 def keep_stamps(store: Store, stamps: Stamps | None) -> None:

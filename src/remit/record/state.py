@@ -458,8 +458,17 @@ def newest_under(view: Transaction, kind: Kind, *first: Key) -> list[Said]:
     settle(view)
     subjects = [str(row[0]) for row in view.rows(_UNDER, *_between(kind, first))]
     check_listed(view, (kind.name, *first), subjects)
-    found = [newest(view, (kind, tuple(_SUBJECT.decode(subject)[1:])))[0] for subject in subjects]
+    keys = [key for subject in subjects if (key := _key_in(subject)) is not None]
+    found = [newest(view, (kind, key))[0] for key in keys]
     return [said for said in found if said is not None]
+
+
+def _key_in(subject: str) -> tuple[Key, ...] | None:
+    """The key of a subject; None for one that Remit can't have written."""
+    try:
+        return tuple(_SUBJECT.decode(subject)[1:])
+    except (msgspec.MsgspecError, UnicodeError):
+        return None
 
 
 _UNDER = "SELECT DISTINCT subject FROM leaf WHERE subject >= ? AND subject < ? ORDER BY subject"

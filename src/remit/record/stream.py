@@ -12,9 +12,8 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from itertools import islice
 from pathlib import Path
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import msgspec
 
@@ -26,8 +25,9 @@ from remit.record.append import head_of
 from remit.record.errors import LedgerError
 from remit.record.export import as_line
 from remit.record.ocsf import event_of
-from remit.record.reader import Stored, entries
+from remit.record.reader import Stored, archives, entries
 from remit.record.stamp import Stamps, stamps_of
+from remit.record.tree import leaf_hash
 from remit.store.interface import Store, Transaction
 
 META = "stream:"
@@ -98,7 +98,7 @@ def place_of(view: Transaction, name: str) -> Place:
     except msgspec.MsgspecError:
         raise LedgerError(f"the place of the stream `{name}` can't be read", code="ledger-corrupt") from None
     stamps = stamps_of(view)
-    if stamps is None or found.next <= stamps.since or found.stamp == _stamp(stamps, name, found):
+    if stamps is None or found.next == 0 or found.stamp == _stamp(stamps, name, found):
         return found
     return Place(to=found.to, error="its place was changed by something other than Remit: all is sent again")
 
@@ -177,7 +177,7 @@ class Delivery:
         with self.store.read() as view:
             place = place_of(view, stream.name)
             size = head_of(view).size
-            batch = list(_batch(view, place.next))
+            batch = list(_batch(view, place.next, size))
         if not batch and place.next >= size:
             return 0
         after = batch[-1].seq + 1 if batch else size
@@ -235,17 +235,35 @@ class Delivery:
 
 def event(stored: Stored, origin: str) -> Event:
     """The event of one entry. Raises LedgerError for an entry that was changed."""
-    data = stored.data
+    data = _said(stored)
     found = event_of(stored.seq, data, origin)
     body = as_line(found).rstrip(b"\n")
     return Event(stored.seq, str(data.get("type", "")), str(data.get("at", "")), int(found["severity_id"]), body)
 
 
-def _batch(view: Transaction, first: int) -> Iterator[Stored]:
-    size = 0
-    for stored in islice(entries(view, first), BATCH):
-        size += len(stored.body)
-        if size > BATCH_BYTES and size > len(stored.body):
+def _said(stored: Stored) -> dict[str, Any]:
+    """What an entry says; one that nobody can read is sent as that. Raises LedgerError for one that was changed."""
+    try:
+        return stored.data
+    except LedgerError:
+        if leaf_hash(stored.body) != stored.hash:
+            raise
+        return {"type": "unreadable", "at": ""}
+
+
+def _batch(view: Transaction, first: int, end: int) -> Iterator[Stored]:
+    """The next entries, all of them; those that were archived are left out. Raises LedgerError if one is missing."""
+    archived, size, count, place = archives(view), 0, 0, first
+    for stored in entries(view, first, end, archived=True):
+        if stored.seq != place or (not stored.body and not any(one.first <= place < one.end for one in archived)):
+            if count:
+                return
+            raise LedgerError(f"entry {place} is missing: nothing is sent past it", code="entry-missing")
+        place += 1
+        if not stored.body:
+            continue
+        size, count = size + len(stored.body), count + 1
+        if count > BATCH or (size > BATCH_BYTES and count > 1):
             return
         yield stored
 

@@ -10,12 +10,14 @@ from pathlib import Path
 from typing import Any
 
 from remit.record import people, state
-from remit.record.append import STATES
+from remit.record.append import STATES, tree_of
 from remit.record.canonical import encode
 from remit.record.stamp import Stamps, keep_stamps, make_stamps, read_stamps
 from remit.record.state_memory import StateMemory
 from remit.record.tree import CompactRange, leaf_hash
+from remit.record.upgrade import stamp_all
 from remit.store import Store
+from remit.store.interface import Transaction
 from tests.grant.world import open_world
 
 
@@ -50,10 +52,12 @@ class Forger:
 
     def append(self, entry: dict[str, Any]) -> int:
         """An entry at the end, with a head that has it, as every writer does it."""
+        return self.append_bytes(encode(entry), _column(entry["state"]["of"]))
+
+    def append_bytes(self, body: bytes, subject: str | None = None) -> int:
         [(size, data)] = self._link.execute("SELECT size, range FROM head").fetchall()
-        body, tree = encode(entry), CompactRange.from_bytes(size, bytes(data))
+        tree = CompactRange.from_bytes(size, bytes(data))
         tree.extend([leaf_hash(body)])
-        subject = _column(entry["state"]["of"])
         row = (size, leaf_hash(body), body, subject, self._stamp(size, body))
         self.run("INSERT INTO leaf (seq, hash, body, subject, stamp) VALUES (?, ?, ?, ?, ?)", *row)
         self.run("UPDATE head SET size = ?, range = ?", tree.size, tree.to_bytes())
@@ -99,6 +103,11 @@ def forging(folder: Path, *, has_keys: bool = True) -> Iterator[Forger]:
     link.close()
 
 
+def _stamp_all(change: Transaction, stamps: Stamps) -> None:
+    """The world of these tests signs nothing: the log as it is counts as signed."""
+    stamp_all(change, stamps, tree_of(change))
+
+
 @contextmanager
 def new_process(folder: Path) -> Iterator[Store]:
     """The store as a process finds it that has seen nothing yet, and has the keys folder."""
@@ -106,7 +115,7 @@ def new_process(folder: Path) -> Iterator[Store]:
         known.clear()
     state.read_state.cache_clear()
     store = open_world(None, folder)
-    keep_stamps(store, make_stamps(store, folder / "keys"))
+    keep_stamps(store, make_stamps(store, folder / "keys", _stamp_all))
     store.keep_notes(STATES, StateMemory(folder / "keys"))
     try:
         yield store

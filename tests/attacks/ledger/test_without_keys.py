@@ -7,6 +7,7 @@ changed in place is missed.
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -17,14 +18,17 @@ from remit.grant import credential
 from remit.grant.activation import newest_activation
 from remit.grant.credential import set_passphrase
 from remit.model.policy import Stream
-from remit.record.append import append
+from remit.record.append import append, tree_of
+from remit.record.canonical import encode
 from remit.record.entry import event_entry
 from remit.record.errors import LedgerError
 from remit.record.people import people_of
 from remit.record.reader import archives
-from remit.record.stamp import FILE, Stamps, keep_stamps, make_stamps, read_stamps
+from remit.record.stamp import FILE, Stamps, read_stamps
 from remit.record.state import KINDS, StateForged, newest
 from remit.record.stream import Place, backlogs, keep_place, place_of
+from remit.record.tree import leaf_hash
+from remit.record.upgrade import stamp_all
 from remit.store import Store
 from remit.store.interface import Transaction
 from tests.attacks.ledger.forger import Forger, forging, new_process
@@ -38,7 +42,7 @@ from tests.attacks.ledger.test_forged_entries import (
     verified,
 )
 from tests.grant.people_world import QUICK, ROOT, activate, asked, project_sign
-from tests.grant.world import authority, task
+from tests.grant.world import authority, open_world, task
 
 __all__ = ["lived", "named", "plain"]  # fixtures
 LATER = "9000-01-01T00:00:00.000Z"
@@ -94,7 +98,25 @@ def _append_again(forger: Forger) -> None:
             forger.run("UPDATE leaf SET stamp = ? WHERE seq = ?", stamp, forger.append(forger.entry(place)))
 
 
-APPENDED = [_append_wish, _append_nonsense, _append_new, _append_unread, _append_again]
+def _append_unreadable(forger: Forger) -> None:
+    """Subjects that are none, states that nobody finds, and bodies that break those who read them."""
+    for subject in ('["halt",zzz', '["halt",{}]', '["incident",', '["ask",[[', "x"):
+        place = forger.append({**forger.entry(0), "type": "halt", "state": {"of": ["halt", "x"], "after": None}})
+        forger.run("UPDATE leaf SET subject = ? WHERE seq = ?", subject, place)
+    forger.hide(forger.append({**forger.entry(0), "type": "halt", "state": {"of": ["halt", "*"], "after": None}}))
+    for body in (b"[" * 2000, b"zz", b'{"type":"rotation","old":[],"new":[]}', b'{"type":"erasure","entries":5}'):
+        forger.append_bytes(body)
+
+
+def _put_before(forger: Forger) -> None:
+    """Entries before the first place."""
+    for number, of in enumerate(_subjects(forger), 1):
+        body = encode({**forger.said(*of)[-1], "signed": None})
+        row = (-number, leaf_hash(body), body, msgspec.json.encode(of).decode())
+        forger.run("INSERT INTO leaf (seq, hash, body, subject) VALUES (?, ?, ?, ?)", *row)
+
+
+APPENDED = [_append_unreadable, _put_before, _append_wish, _append_nonsense, _append_new, _append_unread, _append_again]
 
 
 def _all_newest(folder: Path, of: list[list[Any]]) -> list[Any]:
@@ -113,7 +135,7 @@ def test_what_is_appended_counts_as_not_there(kind: str, forge: Callable[[Forger
     with forging(folder, has_keys=False) as forger:
         forge(forger)
     assert _all_newest(folder, of) == before
-    assert "state-forged" in verified(folder), "but it is named"
+    assert verified(folder) & {"state-forged", "subject-wrong"}, "but it is named"
     assert {to: tried(folder, to) for to in EXPECTED} == EXPECTED
 
 
@@ -182,7 +204,7 @@ def test_without_its_key_a_stamped_log_is_refused(plain: Path):
     assert not (plain / "keys" / FILE).exists(), "none is made in its place"
 
 
-@pytest.mark.parametrize(("mode", "data", "code"), [(0o644, b"x" * 40, "key-unsafe"), (0o600, b"x", "key-malformed")])
+@pytest.mark.parametrize(("mode", "data", "code"), [(0o644, b"x" * 32, "key-unsafe"), (0o600, b"x", "key-malformed")])
 def test_a_key_must_be_in_order(plain: Path, mode: int, data: bytes, code: str):
     (plain / "keys" / FILE).write_bytes(data)
     (plain / "keys" / FILE).chmod(mode)
@@ -191,14 +213,35 @@ def test_a_key_must_be_in_order(plain: Path, mode: int, data: bytes, code: str):
     assert refused.value.code == code
 
 
-def test_a_log_from_before_stamps_counts_up_to_there(plain: Path):
+def test_a_log_from_before_stamps_gets_them_once(plain: Path):
     with forging(plain) as forger:
         forger.run("UPDATE leaf SET stamp = NULL")
     (plain / "keys" / FILE).unlink()
     assert tried(plain, "approved") == "ran"
+    assert verified(plain) == set()
     with forging(plain, has_keys=False) as forger:
         forger.follow(forger.said("ask", 1)[-1], state="approved", answerer_kind="agent")
-    assert tried(plain, "open") == "ask"
+        forger.run("UPDATE leaf SET stamp = NULL WHERE subject = '[\"activation\"]'")
+    assert tried(plain, "open") != "ran"
+    assert tried(plain, "used") != "ran", "nothing is stamped a second time"
+
+
+def test_a_log_that_was_forged_before_is_not_stamped(plain: Path):
+    with new_process(plain) as store, store.read() as view:
+        signed = tree_of(view)
+    with forging(plain) as forger:
+        forger.run("UPDATE leaf SET stamp = NULL")
+        [place] = forger.places("credential", "person")
+        forger.rewrite(place, {**forger.entry(place), "at": LATER})
+    refused = pytest.raises(LedgerError, match="not the one that was signed")
+    with closing(open_world(None, plain)) as store, refused, store.write() as change:
+        stamp_all(change, Stamps(b"k" * 32), signed)
+
+
+def test_whoever_is_killed_while_stamping_leaves_a_key_that_fits(plain: Path):
+    (plain / "keys" / FILE).rename(plain / "keys" / f"{FILE}.new")
+    assert tried(plain, "approved") == "ran"
+    assert (plain / "keys" / FILE).exists()
 
 
 # What a lifted credential left behind
@@ -263,7 +306,6 @@ def test_a_stream_s_place_is_moved_by_nobody_else(plain: Path):
 def test_entries_of_others_are_stamped_too(plain: Path):
     """Whoever writes with the keys: a hook, a command, recovery."""
     with new_process(plain) as store:
-        keep_stamps(store, make_stamps(store, plain / "keys"))
         with store.write() as change:
             place = append(change, [event_entry("clock", 1, "x", {"what": "x"}, {})], "x").first
         with store.read() as view:
