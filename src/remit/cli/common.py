@@ -37,7 +37,10 @@ def find_policy(option: Path | None) -> Path:
     for folder in (here, *here.parents):
         if os.path.lexists(folder / NAME):
             return folder / NAME if folder != here else Path(NAME)
-    raise InputError(f"no {NAME} in {shown(here, 200)} or above it", help="name one with --policy FILE")
+    raise InputError(
+        f"no {NAME} in {shown(here, 200)} or above it",
+        help="draft one with `remit init`, or name one with --policy FILE",
+    )
 
 
 def open_policy(option: Path | None, *, machine: bool) -> LoadedPolicy:

@@ -6,7 +6,6 @@ People act under the activated rulebook where there is one, and otherwise under 
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -20,6 +19,7 @@ from remit.cli.ledger.lines import out_ascii
 from remit.cli.ledger.user import user_name
 from remit.cli.output import complain, err, out, paint
 from remit.cli.person import read_secret
+from remit.cli.stdin import person_there
 from remit.compile.load import load_file
 from remit.enforce.in_force import ledger_settings, read_in_force
 from remit.grant.authority import Authority
@@ -87,7 +87,7 @@ def out_data(value: Any) -> None:
 
 def _agree(doing: str) -> None:
     """Where no passphrase is needed, somebody still says yes."""
-    if not sys.stdin.isatty():
+    if not person_there():
         raise InputError("nobody is there to agree: say --yes")
     if not typer.confirm(f"{doing}?", err=True):
         raise InputError("nothing was done", code="not-agreed")

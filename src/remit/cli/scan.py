@@ -18,6 +18,7 @@ from remit.cli.output import out, out_json, paint
 from remit.cli.parameters import Argument, Option
 from remit.draft.teams import teams
 from remit.explain.visible import bounded
+from remit.model.text import counted
 from remit.scan.board import COLUMNS, SIGNS, board
 from remit.scan.model import Finding, Survey, Weight
 from remit.scan.page import html_page
@@ -155,4 +156,4 @@ def _held(survey: Survey) -> Iterable[str]:
 
 
 def _many(count: int, noun: str) -> str:
-    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
+    return counted(count, noun)

@@ -165,7 +165,9 @@ class _Binding:
             at = policy.places.get(f"hosts.{host}", f"hosts.{host}")
             if host not in catalog.hosts() and host not in catalog.added_hosts():
                 known = (*catalog.hosts(), *catalog.added_hosts())
-                self.reader.fail(at, "unknown-host", f"unknown host `{shown(host)}`{suggestion(host, known)}")
+                help_ = "a host that another package brings is known once that package is installed beside Remit"
+                text = f"unknown host `{shown(host)}`{suggestion(host, known)}"
+                self.reader.fail(at, "unknown-host", text, help=help_)
             if "main" in entry:
                 self._caller(entry["main"], at, policy.callers)
         for tier, question in policy.tiers.items():

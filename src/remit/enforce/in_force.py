@@ -227,7 +227,9 @@ def _mark(name: str, within: Watch) -> Mark:
 
 
 def _never() -> RulebookError:
-    return RulebookError("no policy is activated", code="no-rulebook", help="a person runs `remit activate`")
+    return RulebookError(
+        "no policy is activated", code="no-rulebook", help="run `remit activate` first; it takes a person"
+    )
 
 
 # Activating

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from remit.model.html import text
+from remit.model.text import counted
 
 DECISIONS = {"allow": "var(--good)", "ask": "var(--ask)", "deny": "var(--bad)"}
 WORDS = {"allow": "allowed", "ask": "asked", "deny": "denied"}
@@ -47,7 +48,7 @@ def svg(
         parts.append(
             f'<g><title>{words}</title>{line}<text x="{x:.1f}" y="{_TOP - 9}" text-anchor="middle">▾</text></g>'
         )
-    label = f"{sum(calls.values())} calls of {len(lanes)} agents from {text(when(0), 40)} on"
+    label = f"{counted(sum(calls.values()), 'call')} of {counted(len(lanes), 'agent')} from {text(when(0), 40)} on"
     return f'<svg viewBox="0 0 {_WIDTH} {end + 12}" role="img" aria-label="{label}">{"".join(parts)}</svg>'
 
 
