@@ -11,7 +11,7 @@ import msgspec
 
 from remit import catalog
 from remit.cli import stdin
-from remit.cli.common import FINE, InputError
+from remit.cli.common import FINE, InputError, why
 from remit.cli.options import JsonOption
 from remit.cli.output import out, out_json, paint
 from remit.cli.parameters import Argument, Option
@@ -19,7 +19,7 @@ from remit.compile import build_rulebook
 from remit.declare.nodes import parse
 from remit.draft.from_python import draft_from_python
 from remit.draft.from_survey import draft_from
-from remit.draft.from_tools import draft_from_tools
+from remit.draft.from_tools import ToolListError, draft_from_tools
 from remit.draft.history import committed
 from remit.draft.model import Draft
 from remit.draft.teams import about, draft_for, teams
@@ -106,8 +106,12 @@ def _draft(path: Path, team: str | None, tools: Path | None, server: str, host: 
         try:
             text = stdin.text("--tools -") if str(tools) == "-" else tools.read_text("utf-8")
         except (OSError, UnicodeDecodeError) as error:
-            raise InputError(f"--tools: can't read `{bounded(str(tools), 200)}`: {error}") from None
-        return draft_from_tools(text, server)
+            raise InputError(f"--tools: can't read `{bounded(str(tools), 200)}`: {why(error)}") from None
+        try:
+            return draft_from_tools(text, server)
+        except ToolListError as error:
+            help_ = "save a server's answer to tools/list, or its list of tools, as JSON"
+            raise InputError(f"--tools {bounded(str(tools), 200)}: {error}", help=help_) from None
     survey = scan(str(path), today=datetime.date.today())
     draft = draft_from(survey, committed(str(path)), known_name(host, catalog.hosts(), "host") if host else None)
     return draft if draft is not None else draft_for(_asked())

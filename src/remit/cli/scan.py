@@ -93,7 +93,7 @@ def text_of(survey: Survey, *, every: bool = False) -> str:
 
 def _heading(survey: Survey) -> Iterable[str]:
     if not survey.agents:
-        yield f"no agents found in {survey.read:,} texts of {survey.files:,} files"
+        yield f"no agents found in {counted(survey.read, 'text')} of {counted(survey.files, 'file')}"
         yield f"`remit init --team {'|'.join(teams())}` writes a first policy for such a team"
         return
     read, files = _many(survey.read, "text"), _many(survey.files, "file")
