@@ -93,7 +93,8 @@ def command(
     if json:
         out_json({"policy": str(target), "tests": str(tests) if draft.tests else None, "decide": draft.decisions})
         return FINE
-    out("".join(f"{line}\n" for line in _lines(draft, target, tests, GUARD if python is not None else HOST)))
+    after = GUARD if python is not None else HOST.format(next(iter(rulebook.book.hosts), "HOST"))
+    out("".join(f"{line}\n" for line in _lines(draft, target, tests, after)))
     return FINE
 
 
@@ -156,7 +157,7 @@ def _check(draft: Draft) -> Rulebook:
         ) from error
 
 
-HOST = "Next: read it, `remit check`, then `remit activate` and `remit install HOST`."
+HOST = "Next: read it, `remit check`, then `remit activate` and `remit install {}`."
 GUARD = 'Next: read it, `remit check`, then put `@guard.tool()` on each function, with guard = Guard("remit.yaml").'
 
 

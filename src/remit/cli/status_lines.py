@@ -186,7 +186,7 @@ def _signed(status: Status) -> str:
             f"{counted(ledger.size - ledger.signed, 'entry')} unsigned since {shown(ledger.unsigned_since or '?', 30)}"
         )
     anchors = (
-        f"{len(ledger.anchors)} anchor(s)" if ledger.anchors else "no anchor: whoever owns this machine can cut it"
+        counted(len(ledger.anchors), "anchor") if ledger.anchors else "no anchor: whoever owns this machine can cut it"
     )
     witness = ", cosigned by a witness" if ledger.cosigned else ""
     return f"{signed}{witness}; {anchors}; `remit ledger verify` checks it"
