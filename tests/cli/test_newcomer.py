@@ -84,3 +84,57 @@ def test_a_folder_with_blanks_and_letters(tmp_path: Path, home: Path) -> None:
     for words in ("scan", "init", "activate --yes", "install claude-code --yes", "status --probe"):
         done = remit(words, project, home)
         assert done.returncode == 0, (words, done.stderr.decode())
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("check other.yaml", "what it takes are options: --policy FILE"),
+        ("suggest dev", "what it takes are options: --since"),
+        ("check --policy nowhere", "remit: nowhere: no such file"),
+        ("init --tools remit.yaml --output new.yaml", "--tools remit.yaml: not JSON"),
+        ("init --tools none.json --output new.yaml", "can't read `none.json`: No such file or directory\n"),
+        ("halt reviwer --because x", "unknown agent `reviwer`; did you mean `reviewer`?"),
+        ("ledger show --state /none", "--state: no such directory `/none`"),
+    ],
+)
+def test_what_people_type(words: str, said: str, tmp_path: Path, home: Path) -> None:
+    (tmp_path / "remit.yaml").write_text(POLICY)
+    done = remit(words, tmp_path, home)
+    assert (done.returncode, said in done.stderr.decode()) == (2, True), done.stderr.decode()
+
+
+def test_a_folder_is_a_policy(tmp_path: Path, home: Path) -> None:
+    (tmp_path / "remit.yaml").write_text(POLICY)
+    (tmp_path / "src").mkdir()
+    assert remit("check --policy ..", tmp_path / "src", home).returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ("agents: [a, b]", "write a key for each instead of a list: {AGENT: …}"),
+        ("agents: {a: {tools: [Read]}}", "what an agent may use stands under `may: […]`"),
+        ("hosts: {emacs: {main: a}}\nagents: {a: {may: [Read]}}", "known once that package is installed"),
+    ],
+)
+def test_policies_that_people_write(wrong: str, said: str, tmp_path: Path, home: Path) -> None:
+    (tmp_path / "remit.yaml").write_text(f"remit: 1\nuse: [claude-code]\n{wrong}\n")
+    done = remit("check", tmp_path, home)
+    assert (done.returncode, said in (done.stdout + done.stderr).decode()) == (1, True)
+
+
+def test_an_unknown_agent_of_a_layer_is_named_where_it_stands(tmp_path: Path, home: Path) -> None:
+    (tmp_path / "remit.yaml").write_text(
+        "remit: 1\ntools: {x: {args: {}, does: nothing, layer: l}}\nagents: {dev: {may: []}}\n"
+        "defaults: {accessible_by: {layer: {l: [dve]}}}\n"
+    )
+    done = remit("check", tmp_path, home)
+    assert b"remit.yaml:4:" in done.stdout + done.stderr
+
+
+def test_an_empty_test_file_is_no_policy(tmp_path: Path, home: Path) -> None:
+    (tmp_path / "remit.yaml").write_text(POLICY)
+    (tmp_path / "remit.test.yaml").write_text("- a\n")
+    done = remit("check", tmp_path, home)
+    assert b"such as `remit_tests: 1`" in done.stdout + done.stderr

@@ -25,6 +25,7 @@ from remit.enforce.in_force import ledger_settings, read_in_force
 from remit.grant.authority import Authority
 from remit.grant.person import Signatory, needs_none, prove_person, without_credential
 from remit.model.errors import RemitError
+from remit.model.policy import Caller
 from remit.model.rulebook import Book, Rulebook
 from remit.model.text import shown
 from remit.record.errors import LedgerError
@@ -51,13 +52,21 @@ class Living(msgspec.Struct, frozen=True):
 
     def book(self, *, machine: bool) -> Book | None:
         """The activated book if there is one; for taking authority back and answering no policy has to be usable."""
+        return self._usable(machine=machine)[1]
+
+    def callers(self) -> dict[str, Caller] | None:
+        """Whom the policy that counts knows, activated or not; None if it is not usable."""
+        rulebook, _ = self._usable(machine=True)
+        return rulebook.book.callers if rulebook is not None else None
+
+    def _usable(self, *, machine: bool) -> tuple[Rulebook | None, Book | None]:
         try:
-            return self.rulebook(machine=machine)[1]
+            return self.rulebook(machine=machine)
         except StoreError:
             raise
         except RemitError as error:
             complain(error)
-            return None
+            return None, None
 
     def record(self, kind: str, about: dict[str, Any]) -> None:
         """Records that a person did something. Raises LedgerError; only within `to_change`."""

@@ -39,12 +39,13 @@ class _Binding:
         self.resolver = RuleResolver(self.names, policy.callers, self.reader, self.notices)
 
     def _with_access(self, tool: Tool, policy: Policy) -> Tool:
-        access = tool.accessible_by
+        access, at = tool.accessible_by, tool.at
         if access is None and tool.layer is not None and tool.layer in policy.layer_access:
             access = policy.layer_access[tool.layer]
+            at = policy.places.get("defaults.accessible_by", at)
             tool = msgspec.structs.replace(tool, accessible_by=access)
         for name in access or ():
-            self._caller(name, tool.at, policy.callers)
+            self._caller(name, at, policy.callers)
         return tool
 
     def _caller(self, name: str, at: str, callers: dict[str, Caller], also: tuple[str, ...] = ()) -> None:
