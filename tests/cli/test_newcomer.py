@@ -99,8 +99,10 @@ def test_a_folder_with_blanks_and_letters(tmp_path: Path, home: Path) -> None:
     ],
 )
 def test_what_people_type(words: str, said: str, tmp_path: Path, home: Path) -> None:
-    (tmp_path / "remit.yaml").write_text(POLICY)
-    done = remit(words, tmp_path, home)
+    project = tmp_path / "p"
+    project.mkdir()
+    (project / "remit.yaml").write_text(POLICY)
+    done = remit(words, project, home)
     assert (done.returncode, said in done.stderr.decode()) == (2, True), done.stderr.decode()
 
 

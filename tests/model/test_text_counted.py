@@ -19,6 +19,7 @@ SOURCE = Path(__file__).parents[2] / "src" / "remit"
         (1, "call", "1 call"),
         (2, "entry", "2 entries"),
         (1, "entry", "1 entry"),
+        (2, "key", "2 keys"),
         (1000, "entry", "1,000 entries"),
     ],
 )

@@ -227,9 +227,7 @@ def _mark(name: str, within: Watch) -> Mark:
 
 
 def _never() -> RulebookError:
-    return RulebookError(
-        "no policy is activated", code="no-rulebook", help="run `remit activate` first; it takes a person"
-    )
+    return RulebookError("no policy is activated", code="no-rulebook", help="a person runs `remit activate`")
 
 
 # Activating

@@ -30,8 +30,7 @@ def svg(
         total[span, decision] = total.get((span, decision), 0) + number
     most = max((_sum(total, span) for span, _ in total), default=1)
     if total:
-        unit = "call" if most == 1 else "calls"
-        parts.append(f'<text x="{_LEFT - 8}" y="{_TOP + 10}" text-anchor="end">{most} {unit}</text>')
+        parts.append(f'<text x="{_LEFT - 8}" y="{_TOP + 10}" text-anchor="end">{counted(most, "call")}</text>')
     parts.append(_bars(total, most, wide, _TOP + _HIGH, _HIGH, when))
     for number, lane in enumerate(lanes):
         mine = {(span, decision): n for (span, name, decision), n in calls.items() if name == lane}

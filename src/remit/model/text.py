@@ -87,7 +87,8 @@ def counted(count: int, noun: str) -> str:
     """`1 call`, `2 calls`, `1,000 entries`: a number and its noun, which is given in the singular."""
     if count == 1:
         return f"1 {noun}"
-    return f"{count:,} {noun[:-1]}ies" if noun.endswith("y") else f"{count:,} {noun}s"
+    many = f"{noun[:-1]}ies" if noun.endswith("y") and noun[-2] not in "aeiou" else f"{noun}s"
+    return f"{count:,} {many}"
 
 
 def how_often(count: int) -> str:
