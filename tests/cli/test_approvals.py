@@ -208,9 +208,9 @@ def test_names_of_arguments_and_the_statement_are_no_less_marked(free: Team) -> 
     assert "\n  arguments  (object, 0 keys)" not in out
     assert "be⟨U+202E RIGHT-TO-LEFT OVERRIDE⟩cause" in out
     assert "a⟨U+202E RIGHT-TO-LEFT OVERRIDE⟩⟨LINE BREAK⟩b  (number)  1" in out
-    assert "[3500 more characters hidden; --full shows them]" in out
+    assert "[3,500 more characters hidden; --full shows them]" in out
     assert "x" * 5_000 in shown(free, "--full")
-    assert "[4700 more characters]" in free("approvals").out
+    assert "[4,700 more characters]" in free("approvals").out
 
 
 def test_nothing_is_cut_silently(free: Team) -> None:
@@ -221,7 +221,7 @@ def test_nothing_is_cut_silently(free: Team) -> None:
     cut = "\n".join(text.split("\n")[:40])
     breaks = text.count("\n") - 39
     assert (
-        f"[{len(text) - len(cut)} more characters hidden ({breaks} line breaks among them); --full shows them]" in out
+        f"[{len(text) - len(cut):,} more characters hidden ({breaks} line breaks among them); --full shows them]" in out
     )
     assert "[40 more are hidden; --full shows them]" in out
     full = shown(free, "--full")

@@ -165,7 +165,7 @@ def test_wrong_input_is_one_line(free: Team, args: tuple[str, ...], message: str
 
 
 def test_bad_stdin(free: Team) -> None:
-    assert "stdin: not UTF-8" in free("capsule", "new", "-", stdin=b"\xff\xfe").err
+    assert "standard input is not UTF-8" in free("capsule", "new", "-", stdin=b"\xff\xfe").err
     assert "stdin:" in free("capsule", "new", "-", stdin=b"").err
 
 

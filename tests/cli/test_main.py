@@ -52,7 +52,7 @@ def test_no_policy_anywhere(remit: Remit, monkeypatch: pytest.MonkeyPatch):
     ran = remit("check")
     assert (ran.code, ran.out) == (2, "")
     assert ran.err.startswith("remit: no no-such-policy.yaml in ")
-    assert ran.err.endswith("    name one with --policy FILE\n")
+    assert ran.err.endswith("or name one with --policy FILE\n")
 
 
 @pytest.mark.parametrize("command", ["check", "matrix"])

@@ -28,7 +28,7 @@ log       ✅       ✅      ✅      ❌
 
 scopes:
   writer write 🔒 path docs/**
-  writer term 🔒 shell git, sqlite3; not effect network
+  writer term 🔒 shell git, sqlite3 (of x.db); not effect network
   boss read 🔒 not path secrets/**
   boss write ✋ ask human: path docs/**
   keeper wipe ✋ ask human: confirmed each time

@@ -137,7 +137,11 @@ def test_the_clock_runs_while_it_streams(remit: Remit, monkeypatch: pytest.Monke
 def test_no_stdin(remit: Remit, tmp_path: Path):
     command = f'exec "{sys.executable}" -m remit decide --calls - <&-'
     ran = subprocess.run(["sh", "-c", command], cwd=tmp_path, capture_output=True, timeout=60, check=False)
-    assert (ran.returncode, ran.stdout, ran.stderr) == (2, b"", b"remit: --calls -: there is no stdin\n")
+    assert (ran.returncode, ran.stdout, ran.stderr) == (
+        2,
+        b"",
+        b"remit: --calls -: standard input is closed\n    pipe something into it, or name a file\n",
+    )
 
 
 def test_each_answer_comes_at_once(remit: Remit, tmp_path: Path):

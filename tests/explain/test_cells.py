@@ -62,7 +62,7 @@ def test_what_a_cell_says(tmp_path: Path):
     }
     assert said == {
         ("writer", "write"): ("path docs/**",),
-        ("writer", "term"): ("shell git, sqlite3", "not effect network"),
+        ("writer", "term"): ("shell git, sqlite3 (of x.db)", "not effect network"),
         ("writer", "fetch"): "may not: effect network",
         ("boss", "read"): ("not path secrets/**",),
         ("boss", "write"): ("ask human: path docs/**",),

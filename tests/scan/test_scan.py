@@ -103,7 +103,7 @@ def test_a_table_of_callers_its_statistics_and_examples(tmp_path: Path):
     survey = looked(tmp_path, {"docs/callers.md": CALLERS})
     assert {(one.code, one.text) for one in survey.findings} == {
         ("count-mismatch", "the statistics say 2 tools, the tables grant 1"),
-        ("undefined-name", "`Caller.HELPER` is used 1 time and never declared"),
+        ("undefined-name", "`Caller.HELPER` is used once and never declared"),
         ("nobody-named", "`search` has an empty cell for who may use it"),
         ("example-against-table", "an example grants `writeDisk`; the table does not"),
     }

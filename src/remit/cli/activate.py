@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
@@ -19,6 +18,7 @@ from remit.cli.output import err, out, out_json, paint
 from remit.cli.parameters import Option
 from remit.cli.person import read_secret
 from remit.cli.replay import as_data, replay_lines
+from remit.cli.stdin import answer, person_there
 from remit.compile.hashing import grant_digest
 from remit.enforce.in_force import (
     InForce,
@@ -208,10 +208,10 @@ def _consent(opened: Opened, force: InForce, rulebook: Rulebook, *, yes: bool, w
         login = user_name(None)
         return prove_person(opened.store, book, name=login, doing=doing, read=read_secret, may=OWNER, who=who)
     if not yes:
-        if not sys.stdin.isatty():
+        if not person_there():
             raise InputError("nobody is there to agree: say --yes")
         err("activate? [y/N]")
-        if sys.stdin.readline().strip().lower() not in ("y", "yes"):
+        if answer().strip().lower() not in ("y", "yes"):
             raise InputError("not activated", code="not-activated")
     return without_credential(user_name(None))
 

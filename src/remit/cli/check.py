@@ -12,8 +12,8 @@ from remit.cli.output import out, out_json, paint, problem_text
 from remit.cli.parameters import Option
 from remit.cli.quote import frame
 from remit.model.rulebook import Book
-from remit.model.text import shown
-from remit.testing.check import Checked, counts, examine
+from remit.model.text import counted, shown
+from remit.testing.check import Checked, counts, examine, sizes
 
 if TYPE_CHECKING:
     from remit.grant.reviews import Review
@@ -145,13 +145,8 @@ def as_text(checked: Checked, *, quiet: bool) -> str:
 def _sum(checked: Checked, book: Book | None) -> str:
     if book is None:
         number = len(checked.problems)
-        return paint(f"❌ {number} problem{'' if number == 1 else 's'}", "red")
-    sizes = ", ".join(_amount(n, word) for word, n in counts(book).items() if n)
+        return paint(f"❌ {counted(number, 'problem')}", "red")
     done = checked.outcomes()
     tests = ", ".join(f"{n} {word}" for word, n in done.items() if n) or "none"
     mark = paint("✅", "green") if checked.fine else paint("❌", "red")
-    return f"{mark} {sizes}; tests: {tests}"
-
-
-def _amount(number: int, word: str) -> str:
-    return f"{number} {word.removesuffix('s') if number == 1 else word}"
+    return f"{mark} {sizes(book)}; tests: {tests}"

@@ -27,9 +27,12 @@ class LoadedPolicy(msgspec.Struct, frozen=True):
 
 
 def find_policy(option: Path | None) -> Path:
-    """The policy of `--policy`, or the nearest remit.yaml, here or above. Raises InputError."""
+    """The policy of `--policy`, or of the folder that it names, or the nearest remit.yaml, here or above.
+
+    Raises InputError.
+    """
     if option is not None:
-        return option
+        return option / NAME if option.is_dir() else option
     try:
         here = Path.cwd()
     except OSError:
@@ -37,7 +40,17 @@ def find_policy(option: Path | None) -> Path:
     for folder in (here, *here.parents):
         if os.path.lexists(folder / NAME):
             return folder / NAME if folder != here else Path(NAME)
-    raise InputError(f"no {NAME} in {shown(here, 200)} or above it", help="name one with --policy FILE")
+    raise InputError(
+        f"no {NAME} in {shown(here, 200)} or above it",
+        help="draft one with `remit init`, or name one with --policy FILE",
+    )
+
+
+def why(error: OSError | UnicodeDecodeError) -> str:
+    """Why a file can't be read or written, without its name, which the message has already."""
+    if isinstance(error, UnicodeDecodeError):
+        return f"not UTF-8, at byte {error.start}"
+    return shown(error.strerror or error, 200)
 
 
 def open_policy(option: Path | None, *, machine: bool) -> LoadedPolicy:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Annotated, BinaryIO
 
+from remit.cli import stdin
 from remit.cli.calls import as_declared, call_of, facts_of
 from remit.cli.common import FINE, REFUSED, InputError, open_policy
 from remit.cli.options import (
@@ -93,9 +93,7 @@ def command(
 def open_calls(name: str) -> BinaryIO:
     """The file of calls, or stdin for `-`. Raises InputError."""
     if name == "-":
-        if sys.stdin is None:
-            raise InputError("--calls -: there is no stdin")
-        return sys.stdin.buffer
+        return stdin.stream("--calls -")
     try:
         return Path(name).open("rb")
     except (OSError, ValueError) as error:

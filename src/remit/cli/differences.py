@@ -7,10 +7,9 @@ from typing import Any
 
 from remit.analyze.changes import Change
 from remit.cli.output import paint
-from remit.model.rulebook import Book
 from remit.model.text import shown
 from remit.service.activation import Difference
-from remit.testing.check import counts
+from remit.testing.check import sizes
 
 _LONGEST = 100_000
 _MARKS = {"added": ("+", "green"), "removed": ("-", "red"), "changed": ("~", "yellow")}
@@ -30,7 +29,7 @@ def _lines(difference: Difference) -> Iterator[str]:
     if force.fault is not None:
         yield f"{paint('NOTHING IS IN FORCE', 'red')}: {shown(force.fault, _LONGEST)}"
     if force.activation is None:
-        yield f"first activation: {_sum(difference.new.book)}; `remit matrix` shows who may do what"
+        yield f"first activation: {sizes(difference.new.book)}; `remit matrix` shows who may do what"
         return
     if force.rulebook is None:
         yield "what was in force can't be compared; this is all that the new policy says:"
@@ -78,8 +77,3 @@ def _weak(one: dict[str, Any]) -> str:
         return f"{one['agent']} is only observed until {one['until']}: what its rules deny is let through"
     more = " ".join(f"{key} {value}" for key, value in one.items() if key not in ("kind", "what"))
     return f"{one['what']} {more}".strip()
-
-
-def _sum(book: Book) -> str:
-    sizes = ((number, word.removesuffix("s") if number == 1 else word) for word, number in counts(book).items())
-    return ", ".join(f"{number} {word}" for number, word in sizes if number)

@@ -13,6 +13,7 @@ from remit.cli.parameters import Argument, Option
 from remit.explain.regions import RegionError, has_marks, prompt_text, session_lists, written
 from remit.explain.visible import bounded
 from remit.model.names import known_name
+from remit.model.text import counted
 from remit.scan.files import Walk
 from remit.store.files import write_whole
 
@@ -115,7 +116,7 @@ def _say(found: list[tuple[Path, str, str, int]], *, check: bool, any_region: bo
     elif not found:
         out(f"{paint('✅', 'green')} every region says what the policy says\n")
     for path, before, after, count in found:
-        regions = "1 region" if count == 1 else f"{count} regions"
+        regions = counted(count, "region")
         if not check:
             out(f"{paint('✅', 'green')} {bounded(str(path), 200)}: {regions} written\n")
             continue

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from enum import StrEnum
 from pathlib import Path
@@ -10,6 +9,7 @@ from typing import Annotated
 
 import msgspec
 
+from remit.cli import stdin
 from remit.cli.answer import check_reason, told
 from remit.cli.approvals.show import AskArgument, FullOption, call_lines, seen_json
 from remit.cli.common import FINE, InputError
@@ -96,7 +96,7 @@ def import_(file: FileArgument, policy: PolicyOption = None, json: JsonOption = 
 
 def _data(file: str) -> bytes:
     try:
-        data = sys.stdin.buffer.read(MOST + 1) if file == "-" else Path(file).read_bytes()
+        data = stdin.stream("-").read(MOST + 1) if file == "-" else Path(file).read_bytes()
     except OSError as error:
         raise InputError(f"{shown(file, 300)}: {error.strerror}", code="no-file") from None
     if len(data) > MOST:

@@ -35,8 +35,21 @@ def _usage(error: Any) -> int:
     """A complaint of typer's, in one line."""
     command = getattr(getattr(error, "ctx", None), "command_path", "remit")
     message = " ".join(str(error.format_message()).split()).rstrip(".")
+    if "unexpected extra argument" in message:
+        message += _options(getattr(error, "ctx", None))
     err(f"remit: {shown(message[:1].lower() + message[1:], 300)}; see `{shown(command)} --help`")
     return BAD_INPUT
+
+
+def _options(context: Any) -> str:
+    """What the command takes instead of words: its options with a value."""
+    params = getattr(getattr(context, "command", None), "params", ())
+    names = [f"{one.opts[0]} {one.metavar or one.name.upper()}" for one in params if _takes_value(one)]
+    return f"; what it takes are options: {', '.join(names[:6])}" if names else ""
+
+
+def _takes_value(param: Any) -> bool:
+    return getattr(param, "param_type_name", "") == "option" and not param.is_flag and not param.count
 
 
 def _internal(error: Exception) -> int:

@@ -102,8 +102,8 @@ def _who(living: Living, agent: str | None, *, all: bool, capsule: str | None) -
         return f"{TASK}{capsule}"
     if agent is None:
         return SYSTEM
-    book = living.book(machine=True)
-    if book is not None and agent not in book.callers:
-        known = [name for name, caller in book.callers.items() if caller.kind != "role"]
+    callers = living.callers()
+    if callers is not None and agent not in callers:
+        known = [name for name, caller in callers.items() if caller.kind != "role"]
         raise InputError(f"unknown agent `{shown(agent)}`{suggestion(agent, known)}", code="unknown-agent")
     return agent

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import datetime
 import re
-import sys
 from pathlib import Path
 from typing import Annotated
 
 import msgspec
 
 from remit import catalog
-from remit.cli.common import FINE, InputError
+from remit.cli import stdin
+from remit.cli.common import FINE, InputError, why
 from remit.cli.options import JsonOption
 from remit.cli.output import out, out_json, paint
 from remit.cli.parameters import Argument, Option
@@ -19,7 +19,7 @@ from remit.compile import build_rulebook
 from remit.declare.nodes import parse
 from remit.draft.from_python import draft_from_python
 from remit.draft.from_survey import draft_from
-from remit.draft.from_tools import draft_from_tools
+from remit.draft.from_tools import ToolListError, draft_from_tools
 from remit.draft.history import committed
 from remit.draft.model import Draft
 from remit.draft.teams import about, draft_for, teams
@@ -28,6 +28,7 @@ from remit.forms.texts import plain
 from remit.model.errors import PolicyError, RemitError
 from remit.model.names import known_name
 from remit.model.rulebook import Rulebook
+from remit.model.text import counted
 from remit.scan.survey import scan
 from remit.service.project_commands import denied_commands, project_commands
 from remit.store.files import write_whole
@@ -92,7 +93,8 @@ def command(
     if json:
         out_json({"policy": str(target), "tests": str(tests) if draft.tests else None, "decide": draft.decisions})
         return FINE
-    out("".join(f"{line}\n" for line in _lines(draft, target, tests, GUARD if python is not None else HOST)))
+    after = GUARD if python is not None else HOST.format(next(iter(rulebook.book.hosts), "HOST"))
+    out("".join(f"{line}\n" for line in _lines(draft, target, tests, after)))
     return FINE
 
 
@@ -103,10 +105,14 @@ def _draft(path: Path, team: str | None, tools: Path | None, server: str, host: 
         if not re.fullmatch(r"[A-Za-z0-9_-]{1,60}", server):
             raise InputError("--server: letters, digits, `_` and `-`")
         try:
-            text = sys.stdin.read() if str(tools) == "-" else tools.read_text("utf-8")
+            text = stdin.text("--tools -") if str(tools) == "-" else tools.read_text("utf-8")
         except (OSError, UnicodeDecodeError) as error:
-            raise InputError(f"--tools: can't read `{bounded(str(tools), 200)}`: {error}") from None
-        return draft_from_tools(text, server)
+            raise InputError(f"--tools: can't read `{bounded(str(tools), 200)}`: {why(error)}") from None
+        try:
+            return draft_from_tools(text, server)
+        except ToolListError as error:
+            help_ = "save a server's answer to tools/list, or its list of tools, as JSON"
+            raise InputError(f"--tools {bounded(str(tools), 200)}: {error}", help=help_) from None
     survey = scan(str(path), today=datetime.date.today())
     draft = draft_from(survey, committed(str(path)), known_name(host, catalog.hosts(), "host") if host else None)
     return draft if draft is not None else draft_for(_asked())
@@ -114,7 +120,7 @@ def _draft(path: Path, team: str | None, tools: Path | None, server: str, host: 
 
 def _asked() -> str:
     """The kind of team that a person chooses, where one sits at a terminal. Raises InputError."""
-    if not (sys.stdin is not None and sys.stdin.isatty()):
+    if not stdin.person_there():
         start = "start from a Python program: --python FILE, or from a kind of team: --team"
         raise InputError(f"no agents found here; {start} {'|'.join(teams())}")
     names = teams()
@@ -122,7 +128,7 @@ def _asked() -> str:
     out("".join(f"  {number}. {name}: {about(name)}\n" for number, name in enumerate(names, 1)))
     for _ in range(3):
         out("> ")
-        line = sys.stdin.readline()
+        line = stdin.answer()
         word = line.strip().lower()
         if not line:
             break
@@ -151,13 +157,13 @@ def _check(draft: Draft) -> Rulebook:
         ) from error
 
 
-HOST = "Next: read it, `remit check`, then `remit activate` and `remit install HOST`."
+HOST = "Next: read it, `remit check`, then `remit activate` and `remit install {}`."
 GUARD = 'Next: read it, `remit check`, then put `@guard.tool()` on each function, with guard = Guard("remit.yaml").'
 
 
 def _lines(draft: Draft, target: Path, tests: Path, after: str) -> list[str]:
     wrote = f"{bounded(str(target), 200)}" + (f" and {bounded(str(tests), 200)}" if draft.tests else "")
-    lines = [f"{paint('✅', 'green')} wrote {wrote}: {draft.agents} {'agent' if draft.agents == 1 else 'agents'}"]
+    lines = [f"{paint('✅', 'green')} wrote {wrote}: {counted(draft.agents, 'agent')}"]
     if draft.decisions:
         lines += ["", "For you to decide:"]
         lines += [f"  · {bounded(text, 300)}" for text in draft.decisions[:_SHOWN]]

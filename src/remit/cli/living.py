@@ -6,7 +6,6 @@ People act under the activated rulebook where there is one, and otherwise under 
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -20,11 +19,13 @@ from remit.cli.ledger.lines import out_ascii
 from remit.cli.ledger.user import user_name
 from remit.cli.output import complain, err, out, paint
 from remit.cli.person import read_secret
+from remit.cli.stdin import person_there
 from remit.compile.load import load_file
 from remit.enforce.in_force import ledger_settings, read_in_force
 from remit.grant.authority import Authority
 from remit.grant.person import Signatory, needs_none, prove_person, without_credential
 from remit.model.errors import RemitError
+from remit.model.policy import Caller
 from remit.model.rulebook import Book, Rulebook
 from remit.model.text import shown
 from remit.record.errors import LedgerError
@@ -51,13 +52,21 @@ class Living(msgspec.Struct, frozen=True):
 
     def book(self, *, machine: bool) -> Book | None:
         """The activated book if there is one; for taking authority back and answering no policy has to be usable."""
+        return self._usable(machine=machine)[1]
+
+    def callers(self) -> dict[str, Caller] | None:
+        """Whom the policy that counts knows, activated or not; None if it is not usable."""
+        rulebook, _ = self._usable(machine=True)
+        return rulebook.book.callers if rulebook is not None else None
+
+    def _usable(self, *, machine: bool) -> tuple[Rulebook | None, Book | None]:
         try:
-            return self.rulebook(machine=machine)[1]
+            return self.rulebook(machine=machine)
         except StoreError:
             raise
         except RemitError as error:
             complain(error)
-            return None
+            return None, None
 
     def record(self, kind: str, about: dict[str, Any]) -> None:
         """Records that a person did something. Raises LedgerError; only within `to_change`."""
@@ -87,7 +96,7 @@ def out_data(value: Any) -> None:
 
 def _agree(doing: str) -> None:
     """Where no passphrase is needed, somebody still says yes."""
-    if not sys.stdin.isatty():
+    if not person_there():
         raise InputError("nobody is there to agree: say --yes")
     if not typer.confirm(f"{doing}?", err=True):
         raise InputError("nothing was done", code="not-agreed")

@@ -8,7 +8,7 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TextIO
 
 if TYPE_CHECKING:
     from remit.model.errors import Problem, RemitError
@@ -58,10 +58,10 @@ def _unwritten(message: str, code: str | None = None) -> RemitError:
     return RemitError(message, code=code)
 
 
-def silence() -> None:
-    """Nothing is written any more, not even when the interpreter ends."""
+def silence(stream: TextIO | None = None) -> None:
+    """Nothing is written to stdout, or this stream, any more, not even when the interpreter ends."""
     with contextlib.suppress(OSError, ValueError, AttributeError):
-        target = sys.stdout.fileno()
+        target = (stream or sys.stdout).fileno()
         null = os.open(os.devnull, os.O_WRONLY)
         os.dup2(null, target)
         os.close(null)
@@ -72,10 +72,12 @@ def err(text: str) -> None:
     from remit.model.text import escaped  # here: for the same reason
 
     if sys.stderr is not None:
-        with contextlib.suppress(OSError, ValueError):
-            line = f"{escaped(text, keep=LINE_END)}\n".encode(sys.stderr.encoding or "utf-8", "backslashreplace")
+        line = f"{escaped(text, keep=LINE_END)}\n".encode(sys.stderr.encoding or "utf-8", "backslashreplace")
+        try:
             sys.stderr.buffer.write(line)
             sys.stderr.buffer.flush()
+        except (OSError, ValueError):
+            silence(sys.stderr)
 
 
 def complain(error: RemitError) -> None:
@@ -115,11 +117,6 @@ def paint(text: str, style: str) -> str:
     """The text in a colour or style, on a terminal; `style` may be a verdict."""
     code = _CODES[_VERDICTS.get(style, style)]
     return f"\x1b[{code}m{text}\x1b[0m" if coloured() else text
-
-
-def calls_text(count: int) -> str:
-    """`1 call`, `2 calls`."""
-    return "1 call" if count == 1 else f"{count} calls"
 
 
 def symbols(text: str) -> str:

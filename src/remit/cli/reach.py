@@ -12,6 +12,7 @@ from remit.cli.parameters import Argument
 from remit.explain.reach import Added, Reach, Through, reach_of
 from remit.explain.visible import bounded
 from remit.model.names import known_name
+from remit.model.text import counted
 
 
 def command(
@@ -79,4 +80,4 @@ def _list(words: tuple[str, ...]) -> str:
 
 
 def _amount(number: int, word: str) -> str:
-    return f"{number} {word}{'' if number == 1 else 's'}"
+    return counted(number, word)

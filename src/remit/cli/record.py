@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Annotated
 
 from remit.analyze.changes import flow
-from remit.cli.common import BAD_POLICY, FINE, InputError, open_policy
+from remit.cli.common import BAD_POLICY, FINE, InputError, open_policy, why
 from remit.cli.options import JsonOption, PolicyOption
 from remit.cli.output import out, out_json, paint
 from remit.cli.parameters import Argument, Option
@@ -36,7 +36,7 @@ def command(
         with file.open(encoding="utf-8") as opened:
             text = opened.read(MOST + 1)
     except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"{shown(file, 300)} can't be read: {shown(error, 200)}") from None
+        raise InputError(f"{shown(file, 300)} can't be read: {why(error)}") from None
     record = read_record(text, file.name, skill)
     if not compare:
         if json:

@@ -8,12 +8,13 @@ from typing import Annotated
 from remit.cli.common import FINE, InputError, say_policy
 from remit.cli.living import find_project, out_data, to_look
 from remit.cli.options import AgentOption, FailOn, JsonOption, PolicyOption, ToolOption
-from remit.cli.output import calls_text, out, paint
+from remit.cli.output import out, paint
 from remit.cli.parameters import Option
 from remit.cli.since import start_of
 from remit.compile.load import load_file
 from remit.enforce.in_force import read_in_force
 from remit.explain.visible import bounded
+from remit.model.text import counted, how_often
 from remit.record.past import past_calls
 from remit.record.reader import Filter
 from remit.service.replay import Replayed, Tasks, Turned, replay
@@ -69,21 +70,21 @@ def replay_lines(found: Replayed, when: str, most: int | None = None) -> Iterato
     """For people; with `most`, no more than so many changes."""
     times = sum(one.times for one in found.changes)
     if not found.changes:
-        yield f"{paint('✅', 'green')} replayed {calls_text(found.calls)} {when}: nothing would change"
+        yield f"{paint('✅', 'green')} replayed {counted(found.calls, 'call')} {when}: nothing would change"
     else:
-        yield f"replayed {calls_text(found.calls)} {when}: {times} would be decided otherwise"
+        yield f"replayed {counted(found.calls, 'call')} {when}: {times} would be decided otherwise"
     shown = found.changes if most is None else found.changes[:most]
     for one in shown:
         yield from _lines(one)
     if len(shown) < len(found.changes):
         yield f"  and {len(found.changes) - len(shown)} more kinds of calls: `remit replay` lists them"
     if found.left_out:
-        yield f"  {calls_text(found.left_out)} can't be replayed: values were erased or redacted"
+        yield f"  {counted(found.left_out, 'call')} can't be replayed: values were erased or redacted"
 
 
 def _lines(one: Turned) -> Iterator[str]:
     word = one.now.split(" ")[0]
-    times = "once" if one.times == 1 else f"{one.times} times"
+    times = how_often(one.times)
     who = f"{bounded(one.agent, 80)} {bounded(one.tool, 80)}"
     turn = paint(f"{one.was} → {one.now}", _COLOURS.get(word, "bold"))
     yield f"  {turn}  {who}, {times}, last {one.last[:10]}: {one.code}"

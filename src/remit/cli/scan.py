@@ -18,6 +18,7 @@ from remit.cli.output import out, out_json, paint
 from remit.cli.parameters import Argument, Option
 from remit.draft.teams import teams
 from remit.explain.visible import bounded
+from remit.model.text import counted
 from remit.scan.board import COLUMNS, SIGNS, board
 from remit.scan.model import Finding, Survey, Weight
 from remit.scan.page import html_page
@@ -92,7 +93,7 @@ def text_of(survey: Survey, *, every: bool = False) -> str:
 
 def _heading(survey: Survey) -> Iterable[str]:
     if not survey.agents:
-        yield f"no agents found in {survey.read:,} texts of {survey.files:,} files"
+        yield f"no agents found in {counted(survey.read, 'text')} of {counted(survey.files, 'file')}"
         yield f"`remit init --team {'|'.join(teams())}` writes a first policy for such a team"
         return
     read, files = _many(survey.read, "text"), _many(survey.files, "file")
@@ -155,4 +156,4 @@ def _held(survey: Survey) -> Iterable[str]:
 
 
 def _many(count: int, noun: str) -> str:
-    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
+    return counted(count, noun)

@@ -10,7 +10,7 @@ import msgspec
 
 from remit.adapters.hosts.setup import Finding
 from remit.cli.output import paint
-from remit.model.text import shown
+from remit.model.text import counted, shown
 from remit.service.probe import Probes
 from remit.service.status.model import AgentState, HostState, Status
 
@@ -123,8 +123,8 @@ def _headline(status: Status, probes: Probes | None, fine: bool) -> str:
     alarms = 0
     if probes is not None:
         alarms = 1 if probes.problem is not None else sum(1 for one in probes.results if _is_bad(one.verdict))
-    words = [f"{count} fault{'s' if count != 1 else ''}"] if count else []
-    words += [f"{alarms} probe{'s' if alarms != 1 else ''} not denied as it should be"] if alarms else []
+    words = [counted(count, "fault")] if count else []
+    words += [f"{counted(alarms, 'probe')} not denied as it should be"] if alarms else []
     return paint(f"❌ {name}: NOT enforced as it should be: {', '.join(words)}", "red")
 
 
@@ -152,13 +152,13 @@ def _project(status: Status) -> Iterator[str]:
         last = f", the last of {shown(ledger.last, 30)}" if ledger.last else ""
         yield f"  ledger: {_entries(ledger.size)}{last}; {shown(ledger.store, 300)}"
         if ledger.bytes is not None:
-            old = f", {ledger.archived} entries archived" if ledger.archived else ""
+            old = f", {counted(ledger.archived, 'entry')} archived" if ledger.archived else ""
             since = f", the oldest of {shown(ledger.oldest, 30)}" if ledger.oldest else ""
             yield f"  {ledger.bytes / 1_000_000:.1f} MB{since}{old}"
         yield f"  {_signed(status)}"
         for stream in ledger.streams:
             last = f", last delivered {shown(stream.last, 30)}" if stream.last else ""
-            waiting = f"{stream.waiting} entries wait" if stream.waiting else "all delivered"
+            waiting = f"{counted(stream.waiting, 'entry')} waiting" if stream.waiting else "all delivered"
             yield f"  stream {shown(stream.name)} → {shown(stream.to, 300)}: {waiting}{last}"
     else:
         yield f"  ledger: {shown(ledger.problem or 'none', 300)}"
@@ -170,7 +170,7 @@ def _project(status: Status) -> Iterator[str]:
 
 
 def _entries(number: int) -> str:
-    return f"{number} {'entry' if number == 1 else 'entries'}"
+    return counted(number, "entry")
 
 
 def _signed(status: Status) -> str:
@@ -178,13 +178,15 @@ def _signed(status: Status) -> str:
     if ledger.signed is None:
         signed = "not signed yet"
     elif ledger.signed > ledger.size:
-        signed = f"{ledger.signed} entries were signed, and there are {ledger.size}"
+        signed = f"{counted(ledger.signed, 'entry')} signed, and there are {ledger.size}"
     elif ledger.signed == ledger.size:
         signed = "signed up to the last entry"
     else:
-        signed = f"{ledger.size - ledger.signed} entries unsigned since {shown(ledger.unsigned_since or '?', 30)}"
+        signed = (
+            f"{counted(ledger.size - ledger.signed, 'entry')} unsigned since {shown(ledger.unsigned_since or '?', 30)}"
+        )
     anchors = (
-        f"{len(ledger.anchors)} anchor(s)" if ledger.anchors else "no anchor: whoever owns this machine can cut it"
+        counted(len(ledger.anchors), "anchor") if ledger.anchors else "no anchor: whoever owns this machine can cut it"
     )
     witness = ", cosigned by a witness" if ledger.cosigned else ""
     return f"{signed}{witness}; {anchors}; `remit ledger verify` checks it"
@@ -246,7 +248,7 @@ def _agents(status: Status) -> Iterator[str]:
         mark, style = _BONDS[one.bond]
         yield paint(f"  {mark} {shown(one.name):<{width}}  {_bond(one)}", style) + f"; {_seen(one)}"
     if not status.looked.all:
-        yield f"  (seen: in the newest {status.looked.entries} entries of the ledger only)"
+        yield f"  (seen: in the newest {counted(status.looked.entries, 'entry')} of the ledger only)"
 
 
 def _daily(status: Status) -> Iterator[str]:

@@ -15,7 +15,7 @@ from remit.cli.common import FINE, InputError, find_policy
 from remit.cli.ledger.options import StateOption, ledger_to_look
 from remit.cli.ledger.progress import progress_bar
 from remit.cli.options import JsonOption, PolicyOption
-from remit.cli.output import calls_text, err, out, out_json
+from remit.cli.output import err, out, out_json
 from remit.cli.parameters import Option
 from remit.cli.since import start_of
 from remit.compile import load_rulebook
@@ -29,7 +29,7 @@ from remit.model.errors import RemitError
 from remit.model.facts import Facts
 from remit.model.profile import HELD
 from remit.model.rulebook import Rulebook
-from remit.model.text import shown
+from remit.model.text import counted, how_often, shown
 from remit.record.append import head_of
 from remit.record.open import OpenLog
 from remit.record.past import past_calls
@@ -70,7 +70,7 @@ def command(
         return FINE
     for name, text in texts.items():
         out(f"# {shown(name, 300)}\n{text}" if len(texts) > 1 else text)
-    calls = f"{calls_text(len(used))} since {since}"
+    calls = f"{counted(len(used), 'call')} since {since}"
     lines = [f"{calls}; this policy is within the present one, and decides them as that does"]
     if found.denied:
         lines.append("not in it, for you to decide (used, and the present policy would not simply allow it):")
@@ -150,5 +150,5 @@ def _loaded(file: Path, files: dict[str, dict[str, Any]]) -> Rulebook:
 
 def _shown(one: Denied) -> str:
     examples = "; ".join(one.examples)
-    times = f"{'once' if one.times == 1 else f'{one.times} times'}, last {one.last[:10]}"
+    times = f"{how_often(one.times)}, last {one.last[:10]}"
     return f"{shown(one.agent)} {shown(one.tool)}: {one.would} ({one.code}), {times}: {shown(examples, 400)}"

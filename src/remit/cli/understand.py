@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import sys
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
+from remit.cli import stdin
 from remit.cli.common import FINE, InputError
 from remit.cli.options import JsonOption
 from remit.cli.output import out, out_json
@@ -62,7 +62,7 @@ def command(
 def _content(text: str) -> str:
     if text != "-":
         return text
-    return sys.stdin.read()
+    return stdin.text("-")
 
 
 def _rulebook(policy: Path | None) -> Rulebook:

@@ -8,11 +8,12 @@ from typing import Annotated
 from remit.cli.common import FINE, InputError
 from remit.cli.living import out_data, to_look
 from remit.cli.options import AgentOption, JsonOption, PolicyOption
-from remit.cli.output import calls_text, out, paint
+from remit.cli.output import out, paint
 from remit.cli.parameters import Option
 from remit.cli.since import start_of
 from remit.explain.visible import bounded
 from remit.model.names import known_name
+from remit.model.text import counted, how_often
 from remit.record.past import past_calls
 from remit.record.reader import Filter
 from remit.service.usage import OFTEN, Coarse, Narrow, UnusedRule, Usage, usage
@@ -67,7 +68,7 @@ def _of(found: Usage, agent: str) -> Usage:
 
 
 def _lines(found: Usage, since: str) -> Iterator[str]:
-    yield paint(f"{calls_text(found.calls)} since {since}", "bold")
+    yield paint(f"{counted(found.calls, 'call')} since {since}", "bold")
     never = [bounded(one.agent, 80) for one in found.agents if not one.calls]
     if never:
         yield f"agents that were never used: {', '.join(never)}"
@@ -100,14 +101,14 @@ def _unused(one: UnusedRule) -> Iterator[str]:
 
 
 def _coarse(one: Coarse) -> Iterator[str]:
-    times = "once" if one.times == 1 else f"{one.times} times"
+    times = how_often(one.times)
     yield f"  {bounded(one.agent, 80)}  {one.at}  {bounded(one.rule, 200)}"
     yield f"      used {times}; this would fit: {bounded(one.fits, 400)}"
 
 
 def _narrow(one: Narrow) -> Iterator[str]:
     who = f"{bounded(one.agent, 80)} {bounded(one.tool, 80)}"
-    yield f"  {who}: {one.code}, {one.times} times, last {one.last[:10]}"
+    yield f"  {who}: {one.code}, {how_often(one.times)}, last {one.last[:10]}"
     yield from (f"      e.g. {bounded(example, 200)}" for example in one.examples)
     if one.passes:
         yield "      the present policy lets some of these pass"

@@ -39,12 +39,13 @@ class _Binding:
         self.resolver = RuleResolver(self.names, policy.callers, self.reader, self.notices)
 
     def _with_access(self, tool: Tool, policy: Policy) -> Tool:
-        access = tool.accessible_by
+        access, at = tool.accessible_by, tool.at
         if access is None and tool.layer is not None and tool.layer in policy.layer_access:
             access = policy.layer_access[tool.layer]
+            at = policy.places.get("defaults.accessible_by", at)
             tool = msgspec.structs.replace(tool, accessible_by=access)
         for name in access or ():
-            self._caller(name, tool.at, policy.callers)
+            self._caller(name, at, policy.callers)
         return tool
 
     def _caller(self, name: str, at: str, callers: dict[str, Caller], also: tuple[str, ...] = ()) -> None:
@@ -165,7 +166,9 @@ class _Binding:
             at = policy.places.get(f"hosts.{host}", f"hosts.{host}")
             if host not in catalog.hosts() and host not in catalog.added_hosts():
                 known = (*catalog.hosts(), *catalog.added_hosts())
-                self.reader.fail(at, "unknown-host", f"unknown host `{shown(host)}`{suggestion(host, known)}")
+                help_ = "a host that another package brings is known once that package is installed beside Remit"
+                text = f"unknown host `{shown(host)}`{suggestion(host, known)}"
+                self.reader.fail(at, "unknown-host", text, help=help_)
             if "main" in entry:
                 self._caller(entry["main"], at, policy.callers)
         for tier, question in policy.tiers.items():

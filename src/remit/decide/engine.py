@@ -35,7 +35,8 @@ from remit.model.trace import Note
 
 
 def decide(rulebook: Rulebook, call: Call, facts: Facts = NO_FACTS, memo: bool = True) -> Decision:
-    """What the rulebook says about the call. Pure: no clock, disk or network. Never raises: a failure denies.
+    """What the rulebook says about the call. Pure: no clock, disk or network. A failure denies; what is no rulebook,
+    call or facts at all raises ArgumentError.
 
     The memo only saves time: without it the decision is the same.
     """
@@ -59,6 +60,11 @@ def decide(rulebook: Rulebook, call: Call, facts: Facts = NO_FACTS, memo: bool =
 
 def _decide(rulebook: Rulebook, call: Call, facts: Facts, memo: bool) -> Decision:
     """The same in a function of its own, so that the commonest calls pay for few variables."""
+    for name, value, kind in (("rulebook", rulebook, Rulebook), ("call", call, Call), ("facts", facts, Facts)):
+        if not isinstance(value, kind):
+            from remit.model.arguments import unfit  # here: hooks decide without it
+
+            raise unfit("decide_call", name, f"a {kind.__name__}" if kind is not Facts else "Facts", value)
     if memo:
         known = memo_of(rulebook)
         found = known.find(call, facts)

@@ -7,7 +7,7 @@ from typing import Any
 from remit.model.call import Call
 from remit.model.facts import Facts
 from remit.model.policy import Argument, Tool
-from remit.model.text import shown_name
+from remit.model.text import near_miss, shown_name
 from remit.scopes.interface import NO_EFFECTS, Declared, Kind, Unit, Values
 from remit.scopes.kinds import kind_of
 from remit.scopes.reach import reach_unit
@@ -184,7 +184,9 @@ class Intake:
     def _undeclared(self, name: str) -> BadArguments:
         source = f" (pack {self.tool.pack})" if self.tool.pack else ""
         shown = shown_name(name)
-        return BadArguments("undeclared-argument", f"{self.tool.name} has no argument `{shown}`{source}", shown)
+        slip = near_miss(name, self.tool.args) if len(name) <= 128 else None
+        near = f"; did you mean `{slip}`?" if slip is not None else ""
+        return BadArguments("undeclared-argument", f"{self.tool.name} has no argument `{shown}`{source}{near}", shown)
 
     def units(self, values: Values, call: Call, facts: Facts) -> list[Unit]:
         """What the call falls into; never empty. Raises NotUnderstood for a text that can't be read."""

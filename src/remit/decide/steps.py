@@ -62,7 +62,7 @@ def prohibited(cell: Cell, case: Case) -> Objection | None:
             if unsure and holds(case, bound.judge):
                 case.note(3, f"enforced by the kernel: {bound.line}")
                 continue
-            scope = bound.judge.describe()
+            scope = bound.judge.brief()
             what = f" ({scope})" if scope else ""
             case.note(3, f"prohibited by {bound.line}")
             reason = f"{name} may not use {cell.tool.name}{what}{touching(unit)}"

@@ -154,7 +154,12 @@ _record = {
     "project_code": Field(project_code, PROJECT_CODE),
     **CONFINEMENT,
 }
-_tools = MapOf(Ref("tool", lambda: tool), keys=NAME, what="tool")
+_tools = MapOf(
+    Ref("tool", lambda: tool),
+    keys=NAME,
+    what="tool",
+    help="what an agent may use stands under `may: […]`; `tools` declares new ones",
+)
 
 
 def _build(kind: Literal["agent", "role", "runner"]) -> Any:

@@ -25,7 +25,7 @@ from remit.forms.nodes import LIST, MAP, Node
 from remit.forms.shapes import BAD, Reader
 from remit.model.errors import PolicyError
 from remit.model.policy import Caller, Policy, Question, Tool
-from remit.model.text import did_you_mean, shown
+from remit.model.text import as_text, did_you_mean, shown
 
 _QUESTIONS = {"allow": Question("allow"), "deny": Question("deny")}
 
@@ -48,10 +48,10 @@ def load_policy(
     """
     file = Path(path)
     loading = _Loading(file.parent, functions)
-    loading.file(file, file.name)
+    loading.file(file, as_text(file.name))
     loading.publication(file, published)
     loading.more(more)
-    return loading.finish(default_name=file.absolute().parent.name)
+    return loading.finish(default_name=as_text(file.absolute().parent.name))
 
 
 def build_policy(

@@ -49,8 +49,10 @@ def parse(text: str, source: str) -> Node:
         raise _refused("bad-yaml", f"not readable as YAML: {str(error).splitlines()[0]}", source) from None
     if root is None or root.kind is not MAP:
         at = source if root is None else root.at
-        help = "`remit init` writes a first policy" if root is None else None
-        raise _refused("bad-yaml", "expected a mapping: keys with values, such as `remit: 1`", at, help)
+        tests = source.endswith(".test.yaml")
+        help = None if root is not None or tests else "`remit init` writes a first policy"
+        first = "remit_tests: 1" if tests else "remit: 1"
+        raise _refused("bad-yaml", f"expected a mapping: keys with values, such as `{first}`", at, help)
     return root
 
 

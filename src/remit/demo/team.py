@@ -22,6 +22,7 @@ import msgspec
 from remit import CallDenied, CallPending, Guard, RemitError, audit, entries, open_log, task_from
 from remit.demo.team_tools import Tools, declare, make_workspace
 from remit.model.shipped import HOME
+from remit.model.text import counted
 
 POLICY = Path(HOME, "catalog", "demo", "remit.yaml")
 COLOURS = {"allow": "32", "ask": "33", "deny": "31"}
@@ -54,7 +55,7 @@ def play() -> None:
     tools = declare(guard, workspace)
     with guard:
         print(INTRO)
-        line("", f"policy team: {len(guard.rulebook.book.callers)} agents, {guard.rulebook.hash[:19]}…")
+        line("", f"policy team: {counted(len(guard.rulebook.book.callers), 'agent')}, {guard.rulebook.hash[:19]}…")
         Team(guard, tools).work()
         report(guard, prompts)
     verified(workspace, state)
@@ -251,7 +252,10 @@ def report(guard: Guard, prompts: Counter[str]) -> None:
             elif data["type"] == "outcome" and data["result"] == "not-run":
                 codes[data["error"]] += 1
     title("What happened")
-    line("", f"{sum(verdicts.values())} calls: " + ", ".join(f"{n} {word}" for word, n in verdicts.most_common()))
+    line(
+        "",
+        f"{counted(sum(verdicts.values()), 'call')}: " + ", ".join(f"{n} {word}" for word, n in verdicts.most_common()),
+    )
     line("", "refused: " + ", ".join(f"{n} {code}" for code, n in sorted(codes.items())))
     line("", "prompts: " + ", ".join(f"{n} in {name}" for name, n in sorted(prompts.items())))
 
@@ -265,7 +269,7 @@ def verified(workspace: Path, state: Path) -> None:
         print(f"❌ {fault.message}")
     if not found.verified:
         raise RemitError("the ledger of the demo does not verify", code="not-verified")
-    print(f"✅ ledger verified: {found.report.size} entries, {found.values} values, signed")
+    print(f"✅ ledger verified: {counted(found.report.size, 'entry')}, {counted(found.values, 'value')}, signed")
 
 
 def title(text: str) -> None:
@@ -280,7 +284,7 @@ def say(text: str) -> None:
 
 def paint(text: str, colour: str) -> str:
     """Colours on a terminal only, and not with NO_COLOR."""
-    plain = os.environ.get("NO_COLOR") or not sys.stdout.isatty()
+    plain = os.environ.get("NO_COLOR") or sys.stdout is None or not sys.stdout.isatty()
     return text if plain else f"\033[{colour}m{text}\033[0m"
 
 

@@ -12,6 +12,8 @@ import os
 from pathlib import Path
 from typing import IO, Any
 
+from remit.model.arguments import check_arguments
+
 FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
@@ -21,6 +23,8 @@ class SafePath:
     __slots__ = ("_path",)
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
+        """Raises ArgumentError for anything but a path."""
+        check_arguments("SafePath", {"path": "path"}, path=path)
         self._path = os.fspath(path)
 
     @property
@@ -42,6 +46,8 @@ class SafePath:
 
     def open(self, mode: str = "r", *, encoding: str | None = None, newline: str | None = None) -> IO[Any]:
         """As `Path.open`. Raises OSError, also where a link is in the way or the path is not absolute."""
+        kinds = {"mode": "text", "encoding": "text?", "newline": "text?"}
+        check_arguments("SafePath.open", kinds, mode=mode, encoding=encoding, newline=newline)
         if not os.path.isabs(self._path):
             raise OSError("a path that was not judged by a guard")
         if encoding is None and "b" not in mode:

@@ -14,7 +14,7 @@ from remit.model.call import Call
 from remit.model.decision import Decision
 from remit.model.facts import Facts
 from remit.model.rulebook import Rulebook
-from remit.model.text import shown
+from remit.model.text import counted, shown
 
 NO_LAYER = "no layer"
 MOST = 40_000
@@ -168,7 +168,7 @@ def _share(report: Report) -> str:
 
 
 def _layers(report: Report) -> list[str]:
-    return [f"- {shown(name)}: {n} tool{'' if n == 1 else 's'}" for name, n in sorted(report.by_layer.items())]
+    return [f"- {shown(name)}: {counted(n, 'tool')}" for name, n in sorted(report.by_layer.items())]
 
 
 class Access(msgspec.Struct, frozen=True):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from remit.model.html import text
+from remit.model.text import counted
 
 DECISIONS = {"allow": "var(--good)", "ask": "var(--ask)", "deny": "var(--bad)"}
 WORDS = {"allow": "allowed", "ask": "asked", "deny": "denied"}
@@ -29,8 +30,7 @@ def svg(
         total[span, decision] = total.get((span, decision), 0) + number
     most = max((_sum(total, span) for span, _ in total), default=1)
     if total:
-        unit = "call" if most == 1 else "calls"
-        parts.append(f'<text x="{_LEFT - 8}" y="{_TOP + 10}" text-anchor="end">{most} {unit}</text>')
+        parts.append(f'<text x="{_LEFT - 8}" y="{_TOP + 10}" text-anchor="end">{counted(most, "call")}</text>')
     parts.append(_bars(total, most, wide, _TOP + _HIGH, _HIGH, when))
     for number, lane in enumerate(lanes):
         mine = {(span, decision): n for (span, name, decision), n in calls.items() if name == lane}
@@ -47,7 +47,7 @@ def svg(
         parts.append(
             f'<g><title>{words}</title>{line}<text x="{x:.1f}" y="{_TOP - 9}" text-anchor="middle">▾</text></g>'
         )
-    label = f"{sum(calls.values())} calls of {len(lanes)} agents from {text(when(0), 40)} on"
+    label = f"{counted(sum(calls.values()), 'call')} of {counted(len(lanes), 'agent')} from {text(when(0), 40)} on"
     return f'<svg viewBox="0 0 {_WIDTH} {end + 12}" role="img" aria-label="{label}">{"".join(parts)}</svg>'
 
 

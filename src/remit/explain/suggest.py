@@ -20,7 +20,7 @@ from remit.model.errors import NotUnderstood
 from remit.model.facts import Facts
 from remit.model.policy import Rule
 from remit.model.rulebook import Rulebook
-from remit.model.text import shown
+from remit.model.text import how_often, shown
 from remit.scopes.interface import Unit
 from remit.scopes.url import UrlPattern
 from remit.scopes.url_grammar import DEFAULT_PORTS
@@ -61,7 +61,7 @@ class Line(msgspec.Struct, frozen=True):
     def text(self) -> str:
         """`- Write: {path: [src/*.py]}    # 12 times, last 2026-11-17`."""
         more = f"; {self.why}" if self.why else ""
-        times = "once" if self.times == 1 else f"{self.times} times"
+        times = how_often(self.times)
         rule = flow(self.rule)
         rule = rule[1:-1] if isinstance(self.rule, dict) else rule
         return f"- {rule}    # {times}, last {self.last[:10]}{more}"

@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-from remit.model.text import is_visible
+from remit.model.text import counted, is_visible
 
 BAR = "│ "
 """Before every line that comes from outside, so that it can't pass for one of ours."""
@@ -184,4 +184,4 @@ def _script(c: str) -> str:
 
 
 def _amount(number: int, word: str) -> str:
-    return f"{number} {word}{'' if number == 1 else 's'}"
+    return counted(number, word)

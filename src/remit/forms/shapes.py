@@ -76,6 +76,8 @@ class Shape:
             key, item = next(iter(node.value.items()))
             if item.kind is SCALAR:
                 help = f'an entry with `: ` in it must be quoted: "{shown(key)}: {shown(item.value)}"'
+        if node.kind is LIST and isinstance(self, MapOf):
+            help = self.help or f"write a key for each instead of a list: {{{self.what.upper()}: …}}"
         if got == "nothing" and help is None:
             help = "write the value behind the colon, or further in on the next line"
         return reader.fail(node.at, "bad-value", f"expected {self.expects}, got {got}", help)
@@ -223,8 +225,10 @@ class ListOf(Shape):
 class MapOf(Shape):
     """A mapping from names to values of one shape. The item is read with the key's name if it wants it."""
 
-    def __init__(self, item: Shape, *, keys: re.Pattern[str] | None = None, what: str = "name") -> None:
-        self.item, self.keys, self.what = item, keys, what
+    def __init__(
+        self, item: Shape, *, keys: re.Pattern[str] | None = None, what: str = "name", help: str | None = None
+    ) -> None:
+        self.item, self.keys, self.what, self.help = item, keys, what, help
         self.expects = f"a mapping of {what} to {item.expects}"
 
     def read(self, node: Node, reader: Reader) -> Any:

@@ -12,7 +12,9 @@ from functools import lru_cache
 from remit.model.pattern import compile_later
 
 _DATE = compile_later(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
-_MOMENT = compile_later(r"[0-9]{4}-[0-9]{2}-[0-9]{2}[Tt ][0-9]{2}:[0-9]{2}(:[0-9]{2})?([Zz]|[+-][0-9]{2}:[0-9]{2})")
+_MOMENT = compile_later(
+    r"[0-9]{4}-[0-9]{2}-[0-9]{2}[Tt ](?:[01][0-9]|2[0-3]):[0-9]{2}(:[0-9]{2})?([Zz]|[+-][0-9]{2}:[0-9]{2})"
+)
 
 
 @lru_cache(8)

@@ -14,6 +14,7 @@ is doubled. More than MARKS combining marks on one letter are escaped, since the
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Iterator
 
 from remit.model.pattern import compile_later
@@ -75,6 +76,24 @@ def shown(text: object, limit: int = 80) -> str:
 def shown_name(name: object, limit: int = 80) -> str:
     """The same for a name, which should be ASCII: everything else is escaped, so that no letter passes for another."""
     return _cut(_pieces(str(name)[: limit + _LONGEST], lambda c: c.isascii() and c.isprintable()), limit)
+
+
+def as_text(name: str) -> str:
+    """A name from the file system as text that UTF-8 can hold: bytes of another encoding become `\ufffd`."""
+    return os.fsencode(name).decode("utf-8", "replace")
+
+
+def counted(count: int, noun: str) -> str:
+    """`1 call`, `2 calls`, `1,000 entries`: a number and its noun, which is given in the singular."""
+    if count == 1:
+        return f"1 {noun}"
+    many = f"{noun[:-1]}ies" if noun.endswith("y") and noun[-2] not in "aeiou" else f"{noun}s"
+    return f"{count:,} {many}"
+
+
+def how_often(count: int) -> str:
+    """`once`, `2 times`."""
+    return "once" if count == 1 else f"{count:,} times"
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:

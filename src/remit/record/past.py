@@ -50,13 +50,15 @@ class PastCall(msgspec.Struct, frozen=True):
 
 
 def past_calls(view: Transaction, wanted: Filter = ALL, first: int = 0) -> Iterator[PastCall]:
-    """The calls that are wanted, from one entry on, the oldest first, without those of probes.
+    """The calls that are wanted, from one entry on, the oldest first, without those of probes, and without messages
+    that were no call: refused as malformed, they have neither an agent nor a tool.
 
     Raises LedgerError and StoreError."""
     wanted = wanted._replace(type=INTENTS)
     for stored in entries(view, first):
         data = stored.data
-        if wanted.wants(data) and not is_probe(data.get("session")):
+        no_call = not data.get("agent") and not data.get("tool")
+        if wanted.wants(data) and not no_call and not is_probe(data.get("session")):
             yield _past(view, stored, data)
 
 

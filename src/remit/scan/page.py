@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from remit.model.html import html_file
 from remit.model.html import text as _t
+from remit.model.text import counted
 from remit.scan.board import COLUMNS, SIGNS, Line, board
 from remit.scan.model import Entry, Finding, Survey
 
@@ -14,7 +15,7 @@ def html_page(survey: Survey) -> str:
     return html_file(
         "scan",
         title="What this repository says about its agents",
-        summary=f"{len(survey.agents)} agents; {len(survey.findings)} findings; "
+        summary=f"{counted(len(survey.agents), 'agent')}; {counted(len(survey.findings), 'finding')}; "
         f"{survey.read:,} of {survey.files:,} files read.",
         findings="".join(map(_finding, survey.findings)) or "<p>None.</p>",
         matrix=f"<tr><th>agent</th><th>source</th>{heads}</tr>" + "".join(map(_row, board(survey))),

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 _DATE = compile_later(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _MOMENT = compile_later(
-    r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]{1,6})?)?(?:Z|[+-][0-9]{2}:[0-9]{2})"
+    r"[0-9]{4}-[0-9]{2}-[0-9]{2}T(?:[01][0-9]|2[0-3]):[0-9]{2}(?::[0-9]{2}(?:\.[0-9]{1,6})?)?(?:Z|[+-][0-9]{2}:[0-9]{2})"
 )
 Span = tuple[datetime, datetime]
 """From a moment until before another; both the same for a single moment."""

@@ -14,6 +14,7 @@ from remit.grant.asks import AskState
 from remit.grant.capsules import CapsuleState
 from remit.grant.history import Passed, Unused, all_asks, children, gates, unused
 from remit.model.rulebook import Rulebook
+from remit.model.text import counted, how_often
 from remit.record.past import PastCall, finished_calls
 from remit.service.changed_files import Explained, changed_since, explained
 from remit.service.touched import changes_of
@@ -186,7 +187,7 @@ def report_page(report: TaskReport) -> Page:
     ]
     facts += [_gate(one) for one in report.gates]
     if report.anything:
-        what = f"{report.anything} calls ran code or do not tell which files they changed: compare with --against"
+        what = f"{counted(report.anything, 'call')} with code or unknown files: compare with --against"
         facts.append([what])
     return Page(f"Task {task.capsule.id}", task.goal, facts, sections)
 
@@ -194,10 +195,10 @@ def report_page(report: TaskReport) -> Page:
 def _summary(report: TaskReport) -> str:
     allowed = sum(1 for past in report.calls if past.decision == "allow")
     parts = (
-        f"{len(report.calls)} calls, {allowed} allowed",
-        f"{len(report.files)} files written",
+        f"{counted(len(report.calls), 'call')}, {allowed} allowed",
+        f"{counted(len(report.files), 'file')} written",
         f"{len(report.commands)} commands",
-        f"{len(report.asks)} questions",
+        f"{counted(len(report.asks), 'question')}",
         f"{len(report.refused)} denials",
     )
     return "; ".join(parts)
@@ -231,7 +232,7 @@ def _change(one: Explained) -> Item:
 
 def _file(one: WrittenFile) -> Item:
     what = " and ".join({"write": "written", "delete": "deleted"}[effect] for effect in one.effects)
-    times = "once" if one.times == 1 else f"{one.times} times"
+    times = how_often(one.times)
     return [code(one.path), f" {what} {times}, last {one.last[:19]}, by ", code(", ".join(one.agents))]
 
 
@@ -282,7 +283,7 @@ def _child(one: CapsuleState) -> Item:
         code(one.task.capsule.id),
         " to ",
         code(one.task.capsule.agent),
-        f", {how}, {one.spent.get('calls', 0)} calls",
+        f", {how}, {counted(one.spent.get('calls', 0), 'call')}",
     ]
 
 

@@ -29,6 +29,7 @@ from remit.grant.reviews import Review
 from remit.model.call import Statement
 from remit.model.errors import RemitError
 from remit.model.moments import moment
+from remit.model.text import counted
 from remit.record.audit import audit
 from remit.record.open import open_ledger, open_log
 from remit.record.state import Sign
@@ -213,7 +214,7 @@ class Week:
                 found = audit(opened.log, opened.signer)
             self.verified[project.root.name] = found.verified
             said = "verified" if found.verified else f"NOT verified: {found.problems[0].message}"
-            self.say(f"{project.root.name}: {found.report.size} entries, {said}")
+            self.say(f"{project.root.name}: {counted(found.report.size, 'entry')}, {said}")
 
     # What is said
 

@@ -13,6 +13,7 @@ import msgspec
 from remit.compile.load import load_file
 from remit.model.errors import PolicyError, Problem
 from remit.model.rulebook import Book, Rulebook
+from remit.model.text import counted
 
 
 class Checked(msgspec.Struct, frozen=True):
@@ -65,3 +66,11 @@ def counts(book: Book) -> dict[str, int]:
         "never": len(book.never),
         "grants": len(book.grants),
     }
+
+
+def sizes(book: Book) -> str:
+    """The same for people: `3 agents, 15 tools, 1 never`."""
+    found = ((word, number) for word, number in counts(book).items() if number)
+    return ", ".join(
+        counted(number, word.removesuffix("s")) if word.endswith("s") else f"{number} {word}" for word, number in found
+    )

@@ -9,7 +9,7 @@ from remit.adapters.hosts import registry
 from remit.adapters.hosts.interface import OUTSIDE, Host, Where
 from remit.adapters.hosts.setup import Setup
 from remit.adapters.install.files import EditError
-from remit.model.text import shown
+from remit.model.text import as_text, shown
 from remit.store.place import state_directory
 
 
@@ -26,6 +26,9 @@ class Place:
             raise EditError(f"{shown(policy, 300)}: {error}") from None
         if not self.root.is_dir():
             raise EditError(f"{shown(self.root, 300)}: no such directory", code="no-policy")
+        if as_text(str(self.root)) != str(self.root):
+            help_ = "rename the folder: settings of hosts are UTF-8 and can't name it"
+            raise EditError(f"{shown(self.root, 300)}: its name is not UTF-8", code="not-utf8", help=help_)
         self.policy = self.root / policy.name
         self.state = state_directory(self.root)
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-import sys
 from pathlib import Path
 from typing import Annotated
 
 import msgspec
 
+from remit.cli import stdin
 from remit.cli.capsule.task import task_json, task_lines
 from remit.cli.common import FINE, InputError
 from remit.cli.living import Living, out_data, to_change
@@ -105,13 +105,10 @@ def _text(file: str, name: str) -> str:
     if file != "-":
         return read_text(Path(file), name)
 
-    data = sys.stdin.buffer.read(MAX_SIZE + 1) if sys.stdin is not None else b""
-    if len(data) > MAX_SIZE:
+    text = stdin.text("-", MAX_SIZE)
+    if len(text.encode()) > MAX_SIZE:
         raise InputError("stdin: too large for a task")
-    try:
-        return data.decode("utf-8")
-    except UnicodeDecodeError:
-        raise InputError("stdin: not UTF-8") from None
+    return text
 
 
 def _until(living: Living, task: Task, text: str) -> Task:

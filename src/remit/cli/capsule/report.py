@@ -21,6 +21,7 @@ from remit.grant.halts import Incident
 from remit.grant.history import Calls, Passed, all_asks, calls_of
 from remit.model.moments import seconds_of
 from remit.model.rulebook import Rulebook
+from remit.model.text import counted
 from remit.service.task_report import MOST, TaskReport, report_page, task_report
 
 UNEXPLAINED = 1
@@ -144,7 +145,7 @@ def _text(report: TaskReport, calls: Calls, prompts: dict[str, int]) -> Iterator
         how = f" ({ran.result})" if ran.result is not None else ""
         yield f"  ran {bounded(ran.command, 300)}{how}"
     if report.anything:
-        yield f"  {report.anything} calls ran code, or do not tell which files they changed: see --against"
+        yield f"  {counted(report.anything, 'call')} with code, or with files that nobody can tell: see --against"
     yield from _asks([one for one in report.asks if one.ask.capsule == state.task.capsule.id])
     yield from _below(report.below, prompts)
     yield from unused_lines(state, report.unused)
@@ -164,7 +165,10 @@ def _changes(report: TaskReport) -> Iterator[str]:
             yield title
             yield from (f"  {one.how} {bounded(one.path, 300)}" for one in ones[:MOST])
     if not report.unexplained:
-        yield paint("✅", "green") + f" calls explain all {len(report.changes)} files that differ from {report.against}"
+        yield (
+            paint("✅", "green")
+            + f" calls explain all {counted(len(report.changes), 'file')} that differ from {report.against}"
+        )
 
 
 def ask_data(asked: AskState) -> dict[str, Any]:
@@ -251,7 +255,7 @@ def _below(below: list[CapsuleState], prompts: dict[str, int]) -> Iterator[str]:
         name, how = child.task.capsule.id, "ended" if child.ended is not None else "open"
         calls = child.spent.get("calls", 0)
         agent = bounded(child.task.capsule.agent, 100)
-        yield f"  handed on to {agent} as {name} ({how}): {calls} calls, {prompts[name]} prompts"
+        yield f"  handed on to {agent} as {name} ({how}): {counted(calls, 'call')}, {counted(prompts[name], 'prompt')}"
 
 
 def _child(child: CapsuleState, prompts: dict[str, int]) -> dict[str, Any]:

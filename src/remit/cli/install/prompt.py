@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 
+from remit.cli import stdin
 from remit.cli.common import InputError
 from remit.cli.output import out
 from remit.model.text import shown
@@ -12,13 +13,13 @@ from remit.model.text import shown
 
 def at_terminal() -> bool:
     """True if somebody can be asked, and sees what is asked."""
-    return all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stdout))
+    return stdin.person_there() and sys.stdout is not None and sys.stdout.isatty()
 
 
 def answer(question: str) -> str:
     """One line."""
     out(question)
-    return sys.stdin.readline().strip()
+    return stdin.answer().strip()
 
 
 def confirmed(question: str) -> bool:

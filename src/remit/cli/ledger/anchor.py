@@ -11,7 +11,7 @@ from remit.cli.ledger.options import NOT_VERIFIED, StateOption, find_ledger, led
 from remit.cli.options import JsonOption, PolicyOption
 from remit.cli.output import out, paint
 from remit.cli.parameters import Argument
-from remit.model.text import shown
+from remit.model.text import counted, shown
 from remit.record.anchor import configure, configured
 from remit.record.anchors import open_anchor
 from remit.record.memory import Handed
@@ -100,7 +100,11 @@ def _say(asked: Sequence[AnchorReply], *, json: bool) -> int:
         )
     else:
         for one in asked:
-            size = f"{one.checkpoint.size} entries" if one.checkpoint is not None else "can't be asked, or is empty"
+            size = (
+                f"{counted(one.checkpoint.size, 'entry')}"
+                if one.checkpoint is not None
+                else "can't be asked, or is empty"
+            )
             said = paint(shown(one.error, 300), "red") if one.error is not None else size
             out(f"{shown(one.anchor, 300)}: {said}\n")
         if not asked:

@@ -14,7 +14,7 @@ from remit.cli.ledger.user import user_name
 from remit.cli.options import JsonOption, PolicyOption
 from remit.cli.output import err, out
 from remit.cli.parameters import Option
-from remit.model.text import shown
+from remit.model.text import counted, shown
 from remit.record.archive import Archived, end_for, interrupted, prune, write_archive
 from remit.record.open import OpenLog
 from remit.record.reader import archives
@@ -86,7 +86,7 @@ def _range(opened: OpenLog, streams: list[str], *, before: str | None, keep: int
         behind = undelivered(view, streams)
         if behind is not None and behind[1] < end:
             end = behind[1] // 256 * 256
-            why = f"the stream `{behind[0]}` has delivered only the first {behind[1]} entries"
+            why = f"the stream `{behind[0]}` has delivered only the first {counted(behind[1], 'entry')}"
         return known[-1].end if known else 0, end, why
 
 
@@ -95,7 +95,9 @@ def _say_nothing(first: int, end: int, why: str | None, *, json: bool) -> int:
     if json:
         out_ascii({"first": first, "end": max(first, end), "entries": count, "folder": None, "because": why})
     else:
-        said = f"{count} entries would be archived, from {first} on" if count else "there is nothing to archive"
+        said = (
+            f"{counted(count, 'entry')} would be archived, from {first} on" if count else "there is nothing to archive"
+        )
         out(said + (f": {shown(why, 300)}" if why else "") + "\n")
         if not count and why is None:
             err("entries are archived 256 at a time")

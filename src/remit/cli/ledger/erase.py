@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -15,6 +14,7 @@ from remit.cli.ledger.user import user_name
 from remit.cli.options import JsonOption, PolicyOption
 from remit.cli.output import err, out
 from remit.cli.parameters import Option
+from remit.cli.stdin import person_there
 from remit.model.text import shown
 from remit.record.erase import Which, elsewhere, erase, selected
 
@@ -67,7 +67,7 @@ def command(
             entries, values = count, None
         else:
             if count and not yes:
-                if not sys.stdin.isatty():
+                if not person_there():
                     raise InputError("erasing can't be undone: say --yes")
                 typer.confirm(f"erase the values of {count} entries, for good?", abort=True)
             entries, values = erase(opened.store, which, user_name(who), archive or ()) if count else (0, 0)
@@ -78,7 +78,7 @@ def command(
     if json:
         out_ascii({"entries": entries, "values": values, "dry_run": dry_run, "may_still_hold": held})
     elif dry_run:
-        out(f"{entries} entries have values that would be erased\n")
+        out(f"the values of {entries} entries would be erased\n")
     else:
         out(f"erased {values} values of {entries} entries\n")
         for one in held:

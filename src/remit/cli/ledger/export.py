@@ -13,6 +13,7 @@ from remit.cli.ledger.progress import progress_bar
 from remit.cli.options import JsonOption, PolicyOption
 from remit.cli.output import err, write
 from remit.cli.parameters import Argument, Option
+from remit.model.text import counted
 from remit.record.append import head_of
 from remit.record.export import export_file, export_tiles, jsonl, ocsf
 
@@ -65,5 +66,5 @@ def command(
     if json:
         out_ascii({"format": form.value, "path": to, "entries": count})
     else:
-        err(f"{count} entries written")
+        err(f"{counted(count, 'entry')} written")
     return FINE

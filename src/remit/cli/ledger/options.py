@@ -38,7 +38,7 @@ def find_ledger(policy: Path | None, state: Path | None) -> OpenLog:
     """The ledger of `--state`, or of the project of the policy. Raises RemitError."""
     if state is not None:
         if not state.is_dir():
-            raise InputError("--state: no such directory")
+            raise InputError(f"--state: no such directory `{shown(state, 300)}`")
         known = ledger_settings(policy.absolute().parent) if policy is not None else no_settings
         return open_log(None, state=state.resolve(), settings=known)
     root = find_policy(policy).absolute().parent

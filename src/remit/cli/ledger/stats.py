@@ -14,7 +14,7 @@ from remit.cli.options import JsonOption, PolicyOption
 from remit.cli.output import out, paint
 from remit.cli.parameters import Option
 from remit.model.moments import seconds_of
-from remit.model.text import shown
+from remit.model.text import counted, shown
 from remit.record.anchor import configured
 from remit.record.append import head_of
 from remit.record.log import newest_checkpoint
@@ -99,25 +99,25 @@ def _growth(size: int, first: str | None, last: str | None) -> int | None:
 
 def as_text(found: dict[str, Any], top: int) -> str:
     """The counts for people."""
-    signed = f"{found['checkpoint']} entries" if found["checkpoint"] is not None else "none"
+    signed = counted(found["checkpoint"], "entry") if found["checkpoint"] is not None else "none"
     lines = [
         paint(shown(found["origin"], 255), "bold"),
         f"  {shown(found['store'], 300)}",
-        f"  {found['entries']} entries, {found['bytes']} bytes, {found['values']} values",
+        f"  {counted(found['entries'], 'entry')}, {found['bytes']} bytes, {counted(found['values'], 'value')}",
         *_sizes(found),
         f"  from {shown(found['first'] or '-', 30)} to {shown(found['last'] or '-', 30)}",
         f"  last checkpoint: {signed}; anchors: {len(found['anchors'])}",
         *(f"    {shown(spec, 300)}" for spec in found["anchors"]),
     ]
     for name, title in _TITLES.items():
-        counted = list(found[name].items())
-        if not counted:
+        rows = list(found[name].items())
+        if not rows:
             continue
         lines.append(paint(title, "bold"))
-        kept = counted[-top:] if name == "days" else counted[:top]
+        kept = rows[-top:] if name == "days" else rows[:top]
         lines += [f"  {number:>8}  {shown(key, 100)}" for key, number in kept]
-        if len(counted) > top:
-            lines.append(f"            and {len(counted) - top} more")
+        if len(rows) > top:
+            lines.append(f"            and {len(rows) - top} more")
     return "".join(f"{line}\n" for line in lines)
 
 

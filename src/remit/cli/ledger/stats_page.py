@@ -8,7 +8,7 @@ from typing import Any
 from remit.explain.chart import DECISIONS, WORDS, svg
 from remit.model.html import html_file, text
 from remit.model.moments import seconds_of
-from remit.model.text import shown
+from remit.model.text import counted, shown
 from remit.record.timeline import Timeline
 
 _SHOWN = ("seq", "at", "type")
@@ -19,9 +19,9 @@ def stats_page(found: Mapping[str, Any], titles: Mapping[str, str], top: int, li
     key = "".join(
         f'<span class="key" style="background:{colour}"></span>{WORDS[word]}' for word, colour in DECISIONS.items()
     )
-    signed = f"{found['checkpoint']} entries" if found["checkpoint"] is not None else "none"
+    signed = f"{counted(found['checkpoint'], 'entry')}" if found["checkpoint"] is not None else "none"
     facts = (
-        f"{found['entries']} entries, {found['bytes']} bytes, {found['values']} values",
+        f"{counted(found['entries'], 'entry')}, {found['bytes']} bytes, {counted(found['values'], 'value')}",
         f"from {found['first'] or '-'} to {found['last'] or '-'}",
         f"last checkpoint: {signed}; anchors: {len(found['anchors'])}",
     )

@@ -17,7 +17,7 @@ from remit.cli.options import JsonOption, PolicyOption
 from remit.cli.output import out, paint
 from remit.cli.parameters import Option
 from remit.model.policy import Stream
-from remit.model.text import shown, suggestion
+from remit.model.text import counted, shown, suggestion
 from remit.record.errors import LedgerError
 from remit.record.open import OpenLog
 from remit.record.stream import Backlog, Delivery, Streaming, alone, backlogs
@@ -67,7 +67,7 @@ def command(
 def line(one: Backlog) -> str:
     """One stream for people."""
     last = f", last on {shown(one.at, 30)}" if one.at else ", nothing delivered yet"
-    waiting = f"{one.waiting} entries wait" if one.waiting else "all delivered"
+    waiting = f"{counted(one.waiting, 'entry')} waiting" if one.waiting else "all delivered"
     missing = f"; {one.archived} archived entries never came this way" if one.archived else ""
     error = paint(f"\n    {shown(one.error, 300)}", "red") if one.error else ""
     return f"{shown(one.name)} → {shown(one.to, 300)}: {waiting}{last}{missing}{error}"

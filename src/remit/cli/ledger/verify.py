@@ -14,7 +14,7 @@ from remit.cli.options import JsonOption, PolicyOption
 from remit.cli.output import out, paint
 from remit.cli.parameters import Argument, Option
 from remit.model.errors import RemitError
-from remit.model.text import shown
+from remit.model.text import counted, shown
 from remit.record.append import head_of
 from remit.record.archive import verify_archives
 from remit.record.audit import Audit, audit
@@ -91,7 +91,7 @@ def _verify_folder(folder: Path, key: list[str] | None, kept: list[bytes], *, ca
         out_ascii({"verified": True, **about, "values": sum(one.values for one in found), "keys": keys})
         return FINE
     values = sum(one.values for one in found)
-    said = f"entries {first.first} to {last.end - 1} in {len(found)} archives, {values} values"
+    said = f"entries {first.first} to {last.end - 1} in {counted(len(found), 'archive')}, {counted(values, 'value')}"
     out(f"{paint('verified', 'green')}: {shown(first.origin, 255)}, {said}\n")
     if not key:
         out("   with the keys that lie beside it: give the one that you keep yourself (--key VKEY)\n")
@@ -175,21 +175,24 @@ def as_text(found: Audit) -> str:
     report = found.report
     lines = []
     if found.verified:
-        about = f"{report.size} entries, {report.checkpoints} checkpoints, {found.values} values"
+        sizes = ((report.size, "entry"), (report.checkpoints, "checkpoint"), (found.values, "value"))
+        about = ", ".join(counted(count, noun) for count, noun in sizes)
         lines.append(f"{paint('verified', 'green')}: {shown(report.origin, 255)}, {about}")
         if found.archives:
             where = ", ".join(dict.fromkeys(shown(one.where, 200) for one in found.archives[-3:]))
             more = f" and {len(found.archives) - 3} more" if len(found.archives) > 3 else ""
             lines.append(f"   {found.archived} of them archived in {where}{more}; root checked")
         if report.unsigned:
-            lines.append(f"   the last {report.unsigned} entries are under no checkpoint yet")
+            lines.append(f"   under no checkpoint yet: the last {counted(report.unsigned, 'entry')}")
     for problem in found.problems:
         where = f"entry {problem.first}: " if problem.first is not None and problem.first == problem.last else ""
         said = f"{where}{shown(problem.message, 500)} ({shown(problem.code)})"
         lines.append(f"{paint('NOT VERIFIED', 'red')}: {said}")
     for asked in found.asked:
         kept = (
-            f"keeps {asked.checkpoint.size} entries" if asked.checkpoint is not None else "can't be asked, or is empty"
+            f"keeps {counted(asked.checkpoint.size, 'entry')}"
+            if asked.checkpoint is not None
+            else "can't be asked, or is empty"
         )
         said = shown(asked.error, 300) if asked.error is not None else kept
         lines.append(f"   anchor {shown(asked.anchor, 300)}: {said}")

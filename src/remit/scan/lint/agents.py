@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 
 import msgspec
 
+from remit.model.text import counted
 from remit.scan.lint.finding import finding, listing
 from remit.scan.model import Account, Agent, Claim, Entry, Extent, Finding, Kind, Mark, Place, Weight
 from remit.scan.vocabulary import CHANGES, can_write, capability, mutates, tool_key
@@ -526,7 +527,6 @@ def risky_pairs(agents: Sequence[Agent]) -> Iterator[Finding]:
         names = [name for name, _ in found]
         yield finding(
             "write-and-network",
-            f"{len(names)} {'agent' if len(names) == 1 else 'agents'} that can write and reach the network: "
-            + listing(names),
+            f"{counted(len(names), 'agent')} that can write and reach the network: " + listing(names),
             *tuple(place for _, place in found[:6]),
         )

@@ -6,6 +6,7 @@ import datetime
 import re
 from collections.abc import Iterator, Sequence
 
+from remit.model.text import how_often
 from remit.scan.claims import claims_all_tools
 from remit.scan.counts import NUMBERS
 from remit.scan.files import Text
@@ -256,7 +257,7 @@ def _undefined(text: Text) -> Iterator[Finding]:
             count = sum((name, member) == use[:2] for use in uses)
             yield finding(
                 "undefined-name/undefined",
-                f"`{name}.{member}` is used {count} {'time' if count == 1 else 'times'} and never declared",
+                f"`{name}.{member}` is used {how_often(count)} and never declared",
                 place,
                 places[name],
                 name=name,

@@ -394,14 +394,16 @@ class ShellMatcher(Matcher):
         return ", ".join(self.texts) or "no command"
 
     def brief(self) -> str:
-        """The programs and command sets that it names, five at most."""
+        """The command sets and programs that it names, five at most, each with the beginning of its limits."""
         if self.all:
             return self.describe()
         names: list[str] = []
         for key in ("sets", "run"):
             for entry in self.scope.get(key, ()):
-                names.extend(entry if isinstance(entry, dict) else [str(entry)])
-        return _brief([shown(name) for name in dict.fromkeys(names)], 5) or self.describe()
+                limited = entry.items() if isinstance(entry, dict) else ()
+                names.extend(_run_in_full(str(program), limits) for program, limits in limited)
+                names.extend([str(entry)] if not limited else [])
+        return _brief([shown(name, _BRIEF) for name in dict.fromkeys(names)], 5) or self.describe()
 
     def in_full(self) -> str:
         """Everything that the scope says, key by key, in the order of the format."""
@@ -530,6 +532,8 @@ def _within_urls(word: Word, urls: UrlSet) -> bool:
 _KEYS = {"sub": "", "module": "-m", "url": "to", "host": "on", "db": "of", "meta": "commands"}
 """How the limits of a program are introduced, where not by their key."""
 _MOST = 20_000
+_BRIEF = 40
+"""Characters of one entry in a table."""
 
 
 def _run_in_full(program: str, limits: Any) -> str:

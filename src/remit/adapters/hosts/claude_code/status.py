@@ -15,7 +15,7 @@ from remit.adapters.hosts.claude_code.settings import EVENTS, check, is_ours
 from remit.adapters.hosts.setup import Finding
 from remit.exchange import json_text
 from remit.exchange.json_text import JsonError
-from remit.model.text import shown
+from remit.model.text import counted, shown
 
 _MAX_SIZE = json_text.MAX_SIZE
 _KEYS = frozenset({"type", "command", "timeout", "onFailure", "statusMessage"})
@@ -130,9 +130,8 @@ def switch_faults(files: list[Settings], installed: Path) -> Iterator[Finding]:
             yield Finding("fault", "hook-injected", text, f"remove {name} from `env`")
         others = [h for _, h in handlers(one.data, BEFORE) if not is_ours(h.get("command"))]
         if others:
-            text = (
-                f"{one.name}: {len(others)} other hook(s) before tool calls; one may change arguments that were judged"
-            )
+            many = counted(len(others), "other hook")
+            text = f"{one.name}: {many} before tool calls; one may change arguments that were judged"
             yield Finding("note", "other-hooks", text)
     for name, why in known.variables.items():
         if os.environ.get(name):
