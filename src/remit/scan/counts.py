@@ -40,8 +40,7 @@ _TERM_AFTER = re.compile(r"[^\d+|;.]{0,40}\+\s*\d")
 """What stands beside a number that is added to another: neither of them counts all."""
 _MEASURES = "个|個|名|位|种|種|款|类|類|体|つ|개|종|명|가지"
 _EAST = r"\u3040-\u9fff\uac00-\ud7af"
-_QUOTED = re.compile(r"`[^`/\n]*\d[^`/\n]* [^`/\n]*`")
-"""What a program prints, in a sentence."""
+_SPAN = re.compile(r"`[^`]*`")
 _DATED = re.compile(r"\b\d{4}[-/.]\d\d?[-/.]\d\d?\b")
 _ALL_OF_THESE = re.compile(r"\b(?:all|these|those|both)\s+$", re.IGNORECASE)
 _PART_OF = re.compile(r"\b(?:includ\w+|such as|like|examples?|e\.g|some)\b", re.IGNORECASE)
@@ -133,7 +132,7 @@ def counts_in(path: str, text: str) -> Iterator[Count]:
         lowered = line.lower()
         if not any(stem in lowered for stem in _stems()) or _NUMERAL.search(lowered) is None:
             continue
-        plain = _MARKUP.sub("", _QUOTED.sub("", line))
+        plain = _MARKUP.sub("", _SPAN.sub(_unquoted, line))
         if _DATED.search(plain) is not None and line.lstrip().startswith("|"):
             continue  # a row of a history
         if fenced and "/" not in plain and _TREE.match(plain) is None:
@@ -143,6 +142,12 @@ def counts_in(path: str, text: str) -> Iterator[Count]:
             found += 1
         if found > _MOST:
             return
+
+
+def _unquoted(span: re.Match[str]) -> str:
+    """A span of code, unless it is what a program prints."""
+    printed = " " in span[0] and "/" not in span[0] and re.search(r"\d", span[0])
+    return "" if printed else span[0]
 
 
 def _numbers(plain: str) -> list[tuple[re.Match[str], str, int]]:
@@ -219,7 +224,7 @@ def _count(
         folders=folders,
         place=Place(path, at + 1),
         row=plain.lstrip().startswith("|") and not shown.get("cell") and _first_cell(plain).find(kind.rstrip("s")) < 0,
-        listed=listed_after(rows, at) if follows else frozenset(),
+        listed=listed_after(rows, at, kind) if follows else frozenset(),
     )
 
 
@@ -255,7 +260,7 @@ def _drawn(above: list[tuple[int, str]], line: str) -> list[tuple[int, str]]:
     return [(depth, name) for depth, name in above if depth < column] + [(column, match[2])]
 
 
-def listed_after(rows: Sequence[str], at: int) -> frozenset[int]:
+def listed_after(rows: Sequence[str], at: int, kind: str = "agents") -> frozenset[int]:
     """How many rows or items stand in the first table or list below a line, if its section has just one."""
     blocks: list[frozenset[int]] = []
     row = at + 1
@@ -269,7 +274,7 @@ def listed_after(rows: Sequence[str], at: int) -> frozenset[int]:
             end = row + 2
             while end < len(rows) and "|" in rows[end]:
                 end += 1
-            blocks.append(_in_table([one[:_LONGEST].strip().strip("|") for one in (line, *rows[row + 2 : end])]))
+            blocks.append(_in_table([one[:_LONGEST].strip().strip("|") for one in (line, *rows[row + 2 : end])], kind))
             row = end
         elif (item := _ITEM.match(line)) is not None:
             found, end = [], row
@@ -288,9 +293,10 @@ def listed_after(rows: Sequence[str], at: int) -> frozenset[int]:
     return blocks[0] if len(blocks) == 1 else frozenset()
 
 
-def _in_table(rows: Sequence[str]) -> frozenset[int]:
-    """How many a table lists: by its rows, or by the names in a column for several of them."""
-    column = next((n for n, cell in enumerate(rows[0].split("|")) if n and is_heading(cell, "agent")), None)
+def _in_table(rows: Sequence[str], kind: str) -> frozenset[int]:
+    """How many a table lists: by its rows, or by the names in a column for several agents each."""
+    heads = rows[0].split("|") if kind == "agents" else []
+    column = next((n for n, cell in enumerate(heads) if n and is_heading(cell, "agent")), None)
     cells = [row.split("|")[column : column + 1] for row in rows[1:]] if column is not None else []
     names = [name for cell in cells for part in cell for name in tokens(part)]
     if column is None or len(names) < len(rows) or not all(re.fullmatch(r"[@\w][\w.-]*", name) for name in names):
