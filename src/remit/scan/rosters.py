@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 import msgspec
 
 from remit.scan.files import Text
-from remit.scan.markdown import Document
+from remit.scan.markdown import Document, Table
 from remit.scan.model import Account, Kind, Place
 from remit.scan.names import Names, key_of, parts_of
 from remit.scan.vocabulary import bare, is_heading, without_emoji, words
@@ -32,6 +32,7 @@ _INVENTED = re.compile(
     re.IGNORECASE,
 )
 _AGENT = re.compile(r"agent|persona|specialist|代理|智能体|에이전트|エージェント", re.IGNORECASE)
+_HANDLE = re.compile(r"@[a-z][\w-]{2,40}")
 _MOST = 500
 
 
@@ -40,9 +41,10 @@ class Roster(msgspec.Struct, frozen=True):
 
     names: tuple[tuple[str, int], ...]
     form: str
-    """`table`, `list`, `tree`, or `matrix` for all that says what agents may use."""
+    """`table`, `list`, `tree`, `handles` for a column of `@names`, or `matrix` for all that says what agents may use."""
     place: Place
-    heading: str
+    headings: tuple[str, ...]
+    """The line that introduces it, or its heading, and the heading above that."""
     folder: str = ""
     """The folder that a tree draws."""
     cut: bool = False
@@ -77,7 +79,7 @@ def read_page(text: Text, document: Document, known: Names, accounts: Sequence[A
     rosters = [*_tables(text, document, known), *_lists(text, document, known), *_trees(text, document)]
     matrix = {one.agent: one.place.line for one in accounts if one.kind is Kind.MATRIX}
     if matrix:
-        rosters.append(Roster(tuple(matrix.items()), "matrix", min(one.place for one in accounts), ""))
+        rosters.append(Roster(tuple(matrix.items()), "matrix", min(one.place for one in accounts), ()))
     mentions = list(_mentions(text))[:_MOST]
     if not rosters and not mentions:
         return None
@@ -92,20 +94,51 @@ def parts_of_text(text: str) -> list[str]:
 
 
 def _tables(text: Text, document: Document, known: Names) -> Iterator[Roster]:
+    labels = _labels(document)
     for table in document.tables:
         best: list[tuple[str, int]] = []
         loose = False
         for column in range(min(3, len(table.head.cells))):
             names = [(_name(row.cells[column]), row.line) for row in table.rows if bare(row.cells[column])]
             right = sum(known.by_key.get(key_of(name)) is not None for name, _ in names)
-            if right >= 3 and right >= 0.6 * len(names) and is_heading(table.head.cells[column], "agent"):
-                best, loose = names, _AGENT.search(table.head.cells[column]) is None
+            certain = _AGENT.search(table.head.cells[column]) is not None
+            few, share = (2, 0.5) if certain else (3, 0.6)
+            if right >= few and right >= share * len(names) and is_heading(table.head.cells[column], "agent"):
+                best, loose = names, not certain
                 break
             if right >= 4 and right >= 0.8 * len(names) and column == 0:
                 best, loose = names, True
         if best:
             place = Place(text.path, best[0][1])
-            yield Roster(tuple(best), "table", place, " ".join(table.headings[-1:]), cut=_is_cut(best), loose=loose)
+            label = labels.get(table.head.line - 1) or labels.get(table.head.line - 2)
+            headings = ((label,) if label else ()) + table.headings[:-3:-1]
+            yield Roster(tuple(best), "table", place, headings, cut=_is_cut(best), loose=loose)
+        yield from _handles(text, table, known)
+
+
+def _handles(text: Text, table: Table, known: Names) -> Iterator[Roster]:
+    """A column whose cells are nothing but `@names`."""
+    for column in range(1, min(12, len(table.head.cells))):
+        found: dict[str, int] = {}
+        for row in table.rows:
+            cell = re.sub(r"[`*]", "", row.cells[column])
+            names = [part.strip() for part in re.split(r"[,/·]|<br>|\band\b", cell) if part.strip()]
+            if not names or not all(_HANDLE.fullmatch(name) for name in names):
+                continue
+            for name in names:
+                found.setdefault(name.lstrip("@"), row.line)
+        right = sum(known.by_key.get(key_of(name)) is not None for name in found)
+        if right >= 3:
+            yield Roster(tuple(found.items()), "handles", Place(text.path, table.head.line), ())
+
+
+def _labels(document: Document) -> dict[int, str]:
+    """Lines that introduce what follows, by their numbers: `**Available agents:**`."""
+    return {
+        line.line: line.text.strip("*_: ：")
+        for line in document.lines
+        if not line.item and len(line.text) < 80 and line.text.rstrip("*_ ").endswith((":", "："))
+    }
 
 
 def _is_cut(names: Sequence[tuple[str, int]]) -> bool:
@@ -119,12 +152,15 @@ def _name(cell: str) -> str:
 
 def _lists(text: Text, document: Document, known: Names) -> Iterator[Roster]:
     group: list[tuple[str, int]] = []
-    heading, last, cut = "", 0, False
+    labels = _labels(document)
+    above: tuple[str, ...] = ()
+    heading, label, last, cut = "", "", 0, False
 
     def ended() -> Iterator[Roster]:
         right = sum(known.by_key.get(key_of(name)) is not None for name, _ in group)
         if right >= 3 and right >= 0.6 * len(group):
-            yield Roster(tuple(group), "list", Place(text.path, group[0][1]), heading, cut=cut)
+            headings = ((label,) if label else ()) + above[:-3:-1]
+            yield Roster(tuple(group), "list", Place(text.path, group[0][1]), headings, cut=cut)
 
     for line in document.lines:
         under = line.headings[-1] if line.headings else ""
@@ -134,8 +170,10 @@ def _lists(text: Text, document: Document, known: Names) -> Iterator[Roster]:
         set_off = _SET_OFF.match(line.text) if line.item else None
         cut = cut or (line.item and _CUT.match(line.text) is not None)
         if set_off is not None:
+            if not group:
+                label = labels.get(line.line - 1) or labels.get(line.line - 2) or ""
             group.append((set_off[1], line.line))
-            heading, last = under, line.line
+            heading, above, last = under, line.headings, line.line
     yield from ended()
 
 
@@ -159,7 +197,7 @@ def _trees(text: Text, document: Document) -> Iterator[Roster]:
                 cut.add(folder)
         for folder, names in found.items():
             place = Place(text.path, names[0][1])
-            yield Roster(tuple(names), "tree", place, " ".join(block.headings[-1:]), folder, folder in cut)
+            yield Roster(tuple(names), "tree", place, block.headings[:-3:-1], folder, folder in cut)
 
 
 def _mentions(text: Text) -> Iterator[Mention]:
