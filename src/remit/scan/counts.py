@@ -171,9 +171,7 @@ def _kind(groups: dict[str, str | None]) -> str:
     return _nouns().get(noun) or _nouns().get(f"{noun}s") or "agents"
 
 
-def _is_term(
-    plain: str, one: tuple[re.Match[str], str, int], others: Sequence[tuple[re.Match[str], str, int]]
-) -> bool:
+def _is_term(plain: str, one: tuple[re.Match[str], str, int], others: Sequence[tuple[re.Match[str], str, int]]) -> bool:
     """Whether a number is added to another one of its kind, so that it counts a part."""
     match, kind, _ = one
     after = _TERM_AFTER.match(plain, match.end())

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 import msgspec
 
 from remit.scan.files import Text
-from remit.scan.markdown import Document, Table
+from remit.scan.markdown import Document, Row, Table
 from remit.scan.model import Account, Kind, Place
 from remit.scan.names import Names, key_of, parts_of
 from remit.scan.vocabulary import bare, is_heading, without_emoji, words
@@ -99,10 +99,11 @@ def _tables(text: Text, document: Document, known: Names) -> Iterator[Roster]:
         best: list[tuple[str, int]] = []
         loose = False
         for column in range(min(3, len(table.head.cells))):
-            names = [(_name(row.cells[column]), row.line) for row in table.rows if bare(row.cells[column])]
+            rows = [row for row in table.rows if bare(row.cells[column]) and not _is_elsewhere(row)]
+            names = [(_name(row.cells[column]), row.line) for row in rows]
             right = sum(known.by_key.get(key_of(name)) is not None for name, _ in names)
             certain = _AGENT.search(table.head.cells[column]) is not None
-            few, share = (2, 0.5) if certain else (3, 0.6)
+            few, share = (2, 0.5) if certain and all(is_one_word(name) for name, _ in names) else (3, 0.6)
             if right >= few and right >= share * len(names) and is_heading(table.head.cells[column], "agent"):
                 best, loose = names, not certain
                 break
@@ -114,6 +115,16 @@ def _tables(text: Text, document: Document, known: Names) -> Iterator[Roster]:
             headings = ((label,) if label else ()) + table.headings[:-3:-1]
             yield Roster(tuple(best), "table", place, headings, cut=_is_cut(best), loose=loose)
         yield from _handles(text, table, known)
+
+
+def _is_elsewhere(row: Row) -> bool:
+    """Whether a row says that its agent is the host's own, or is yet to come."""
+    return any(bare(cell).lower() in words("elsewhere", "") for cell in row.cells)
+
+
+def is_one_word(name: str) -> bool:
+    """Whether a name is written without blanks."""
+    return " " not in name.strip()
 
 
 def _handles(text: Text, table: Table, known: Names) -> Iterator[Roster]:

@@ -10,7 +10,7 @@ from remit.scan.lint.counts import is_past_page
 from remit.scan.lint.finding import finding, listing
 from remit.scan.model import Account, Finding, Place, Weight
 from remit.scan.names import Names, key_of, parts_of, short_names
-from remit.scan.rosters import Mention, Page, Roster, is_invented, is_name, own_names, parts_of_text, shape
+from remit.scan.rosters import Mention, Page, Roster, is_invented, is_name, is_one_word, own_names, parts_of_text, shape
 from remit.scan.vocabulary import words
 
 _MOST = 6
@@ -167,6 +167,7 @@ def _unknown(page: Page, rosters: Sequence[Roster], team: Team) -> Iterator[Find
         right = [name for name, _ in roster.names if team.resolve(name) is not None]
         alike = {shape(name) for name in right}
         certain = roster.form in ("table", "handles") and not roster.loose
+        certain = certain and all(is_one_word(name) for name, _ in roster.names)
         if len(right) < (2 if certain else 3) or len(right) < (0.4 if certain else 0.6) * len(roster.names):
             continue
         wrong = [
