@@ -44,6 +44,27 @@ TREE = "```\n.claude/\n└── agents/\n" + "".join(f"    ├── {name}.md\
         (f"# Agents\n\n| Agent | Use |\n|---|---|\n{ROWS}| `db-expert/doc-writer` | x |\n| `readme` | y |\n", []),
         (f"# Who\n\n| Role | Use |\n|---|---|\n{ROWS}| Customer | y |\n", []),
         (f"# Agents\n\n| Agent | Use |\n|---|---|\n{ROWS}| `db-expert` | x |\n| Explore | y |\n", []),
+        (f"# Agents\n\n| Agent | Kind |\n|---|---|\n{ROWS}| `db-expert` | x |\n| `duck` | Built-in |\n", []),
+        (f"# Agents\n\n| Agent | Use |\n|---|---|\n{ROWS}| `db-expert` | x |\n| varies | y |\n", []),
+        (
+            "# Steps\n\n| Agent | Use |\n|---|---|\n| doc-writer | x |\n| db-expert | x |\n| gone | y |\n| lost | z |\n",
+            ["undefined-name: among the agents, without a definition: `gone`, `lost`"],
+        ),
+        ("# Steps\n\n| Who | Use |\n|---|---|\n| doc-writer | x |\n| db-expert | x |\n| gone | y |\n", []),
+        (
+            "# Skills\n\n| Skill | Used by |\n|---|---|\n| a | @doc-writer, @db-expert |\n| b | @test-runner, @ops |\n",
+            ["undefined-name: among the agents, without a definition: `ops`"],
+        ),
+        ("# Skills\n\n| Skill | Owner |\n|---|---|\n| a | @doc-writer |\n| b | @ann, @bob |\n", []),
+        (
+            f"# Review\n\n**Available agents:**\n\n| Agent | Use |\n|---|---|\n{ROWS}",
+            ["no-section: a document lists the agents; not `db-expert`"],
+        ),
+        (f"# Review\n\n**In a hurry:**\n\n| Agent | Use |\n|---|---|\n{ROWS}", []),
+        (
+            f"# Kit\n\n## 代理列表\n\n### 常用\n\n| 代理 | 用途 |\n|---|---|\n{ROWS}",
+            ["no-section: a document lists the agents; not `db-expert`"],
+        ),
     ],
 )
 def test_enumerations(tmp_path: Path, page: str, texts: list[str]):
@@ -96,3 +117,12 @@ def test_a_skill_or_a_file_of_that_name_is_no_missing_agent(tmp_path: Path):
 )
 def test_headings_that_introduce_everybody(heading: str, whole: bool):
     assert is_directory(heading) is whole
+
+
+def test_names_without_the_prefix_of_their_team(tmp_path: Path):
+    team = {f".claude/agents/zz-{name}.md": definition(f"zz-{name}", "Read") for name in (*NAMES, "planner", "tester")}
+    page = "# Agents\n\n" + "".join(f"- `@{name}`: works\n" for name in (*NAMES, "planner", "painter"))
+    survey = scan(str(write(tmp_path, {**team, "README.md": page})), today=datetime.date(2026, 11, 18))
+    assert [one.text for one in survey.findings if one.code == "undefined-name"] == [
+        "among the agents, without a definition: `painter`"
+    ]
