@@ -51,6 +51,10 @@ def found(root: Path, files: dict[str, str], code: str = "count-mismatch") -> li
         ("서브에이전트 4종", [("agents", 4)]),
         ("第3个智能体", []),
         ("| 2026-06-20 | 4 agents | first set-up |", []),
+        ("| Foundation | v0.5.0 | 4 agents |", []),
+        ('The page says "13 agents", and is wrong.', []),
+        ("これで13のエージェント", [("agents", 13)]),
+        ("|-- agents/   # 7 agents", [("agents", 7)]),
         ("Agent definitions (17)", [("agents", 17)]),
         ("### The 20-Agent Roster", [("agents", 20)]),
         ("A 5-agent pipeline", []),
@@ -100,6 +104,7 @@ def test_how_many_are_listed_below(text: str, sizes: set[int]):
         ("README.md", "每次并行 7 个智能体。", []),
         ("docs/guide.md", "All 9+ specialized agents.", ["the text speaks of 9 agents; `.claude/agents` defines 5"]),
         ("docs/guide.md", "All 7 core agents wait.", []),
+        ("user-docs/guide.md", "All 7 agents wait.", ["the text speaks of 7 agents; `.claude/agents` defines 5"]),
     ],
 )
 def test_what_a_number_is_compared_with(tmp_path: Path, path: str, text: str, texts: list[str]):
@@ -156,3 +161,23 @@ def test_a_page_belongs_to_the_nearest_team_and_not_to_one_below_its_folder(tmp_
     assert [one.text for one in found(tmp_path, {**TEAM, **other, **pages})] == [
         "the text speaks of 6 agents; `.claude/agents` defines 5"
     ]
+
+
+def test_at_least_so_many_is_right_if_any_team_has_them(tmp_path: Path):
+    copies = {f"docs/fr/agents/{name}.md": definition(name, "Read") for name in ("alpha", "bravo", "carol", "delta")}
+    page = "# Agents\n\nAll 5+ agents and 3 skills.\n"
+    assert found(tmp_path, {**TEAM, **copies, "docs/fr/README.md": page}) == []
+    page = "# Agents\n\nAll 6+ agents and 3 skills.\n"
+    assert len(found(tmp_path, {**TEAM, **copies, "docs/fr/README.md": page})) == 1
+
+
+def test_an_agent_of_the_program_may_be_left_out_of_a_number(tmp_path: Path):
+    files = {"opencode.json": '{"agent": {"build": {}, "b": {}, "c": {}, "d": {}, "e": {}}}'}
+    page = "# Agents\n\nThe %d agents of `opencode.json`.\n"
+    assert found(tmp_path, {**files, "README.md": page % 4}) == []
+    assert len(found(tmp_path, {**files, "README.md": page % 6})) == 1
+
+
+def test_a_read_only_helper_that_is_started_says_nothing_of_who_starts_it(tmp_path: Path):
+    text = definition("alpha", "Read, Edit", "Dispatch a search with `Explore` (a read-only exploration agent).")
+    assert found(tmp_path, {**TEAM, ".claude/agents/alpha.md": text}, "read-only-can-write") == []

@@ -60,6 +60,15 @@ TREE = "```\n.claude/\n└── agents/\n" + "".join(f"    ├── {name}.md\
             f"# Review\n\n**Available agents:**\n\n| Agent | Use |\n|---|---|\n{ROWS}",
             ["no-section: a document lists the agents; not `db-expert`"],
         ),
+        (
+            f"# Files\n\n{TREE.replace('├── ', '|-- ').replace('└── ', '|-- ')}",
+            ["no-section: a document lists the agents; not `db-expert`"],
+        ),
+        (
+            "# Agents\n\n## One\n\n| Agent | Use |\n|---|---|\n| doc-writer | x |\n| test-runner | x |\n| code-reviewer | x |\n"
+            "\n## Two\n\n| Agent | Use |\n|---|---|\n| db-expert | x |\n| api-expert | x |\n",
+            ["undefined-name: among the agents, without a definition: `api-expert`"],
+        ),
         (f"# Review\n\n**In a hurry:**\n\n| Agent | Use |\n|---|---|\n{ROWS}", []),
         (
             f"# Kit\n\n## 代理列表\n\n### 常用\n\n| 代理 | 用途 |\n|---|---|\n{ROWS}",
@@ -80,6 +89,13 @@ def test_enumerations(tmp_path: Path, page: str, texts: list[str]):
             ["undefined-name: `api-expert` is given work and is defined nowhere here"],
         ),
         (".claude/commands/go.md", "Delegate to `db-expert`.", []),
+        (
+            ".github/prompts/go.prompt.md",
+            "---\nagent: Api Expert\n---\nDo it.",
+            ["undefined-name: `Api Expert` is given work and is defined nowhere here"],
+        ),
+        (".github/prompts/go.prompt.md", "---\nagent: DB Expert\n---\nDo it.", []),
+        (".github/prompts/go.prompt.md", "---\nagent: agent\n---\nDo it.", []),
         (".claude/commands/go.md", "Delegate to `my-agent`.", []),
         ("docs/guide.md", "Agents elsewhere delegate to `api-expert`.", []),
         (
@@ -97,7 +113,8 @@ def test_enumerations(tmp_path: Path, page: str, texts: list[str]):
     ],
 )
 def test_names_in_passing(tmp_path: Path, path: str, page: str, texts: list[str]):
-    assert found(tmp_path, f"# Agents and tools\n\n{page}\n", path=path) == texts
+    page = page if page.startswith("---") else f"# Agents and tools\n\n{page}"
+    assert found(tmp_path, f"{page}\n", path=path) == texts
 
 
 def test_a_skill_or_a_file_of_that_name_is_no_missing_agent(tmp_path: Path):
@@ -126,3 +143,11 @@ def test_names_without_the_prefix_of_their_team(tmp_path: Path):
     assert [one.text for one in survey.findings if one.code == "undefined-name"] == [
         "among the agents, without a definition: `painter`"
     ]
+
+
+def test_who_manages_a_matter_leads_nobody_and_a_whole_team_is_enough(tmp_path: Path):
+    page = f"# Agents\n\n| Agent | Use |\n|---|---|\n{ROWS}| `db-expert` | x |\n"
+    more = {".claude/agents/memory-manager.md": definition("memory-manager", "Read")}
+    assert found(tmp_path / "a", page, more=more) == ["no-section: a document lists the agents; not `memory-manager`"]
+    copy = {f"docs/fr/agents/{name}.md": definition(name, "Read") for name in (*NAMES, "echo")}
+    assert found(tmp_path / "b", page, more=copy) == []

@@ -78,7 +78,7 @@ _HINT = re.compile(
 )
 _EXCEPT = re.compile(
     r"\b(?:except|unless|other than|apart from|besides|outside|only (?:in|to|under)|reports?|until|without (?:permission|approval|asking|confirmation)"
-    r"|not read-only|isn't read-only|give|grant|each agent|directly|before|if|when|by default|default\)|\+|agents \(|agents:|read-only (?:commands?|tools?|operations?|git|checks?|replica|database|queries|api|sql|file ?system|mount|workflow))"
+    r"|not read-only|isn't read-only|dispatch|spawn|launch|invoke|give|grant|each agent|directly|before|if|when|by default|default\)|\+|agents \(|agents:|read-only (?:commands?|tools?|operations?|git|checks?|replica|database|queries|api|sql|file ?system|mount|workflow))"
     r"|\+ (?:create|write)|\(\+",
     re.IGNORECASE,
 )

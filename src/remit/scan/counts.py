@@ -17,7 +17,7 @@ NUMBERS = {word: int(number) for number, spelled in section("numbers").items() f
 _SPELLED = "|".join(sorted(NUMBERS, key=len, reverse=True))
 _NUMERAL = re.compile(rf"\d|\b(?:{_SPELLED})\b|[两三四五六七八九十]")
 _WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
-_TREE = re.compile(r"[\s│|]*[├└]|\s*(?:[^\w\s#|(]+\s)?[\w.-]+/\s+(?:#|<-|←|//|—|-|\()\s?")
+_TREE = re.compile(r"[\s│|]*(?:[├└]|[+`|]?--\s)|\s*(?:[^\w\s#|(]+\s)?[\w.-]+/\s+(?:#|<-|←|//|—|-|\()\s?")
 _FOLDER = re.compile(r"(?<![\w/.-])((?:\.?[\w-]+/)*\.?[\w-]+)/(?![\w-])")
 _PATH = re.compile(r"(?<![\w/.-])(?:\./)?((?:\.?[\w-]+/)+\.?[\w-]+(?:\.jsonc?)?|\.?[\w-]+\.jsonc?)")
 _BREAKS = (
@@ -26,7 +26,7 @@ _BREAKS = (
 """Words that end what a number counts."""
 _LONGEST = 1000
 _MOST = 200
-_BRANCH = re.compile(r"^([\s│|]*(?:[├└][─\s-]*)?)(?:[^\w\s.#|(]+\s)?(\.?[\w.@-]+(?:/[\w.-]+)*)/(?=\s|$)")
+_BRANCH = re.compile(r"^([\s│|]*(?:[├└][─\s-]*|[+`]?--+\s*)?)(?:[^\w\s.#|(]+\s)?(\.?[\w.@-]+(?:/[\w.-]+)*)/(?=\s|$)")
 _MARKUP = re.compile(r"[*_`]{1,3}(?=\S)|(?<=\S)[*_`]{1,3}")
 _ROW = re.compile(r"^\s*\|?\s*(?:\|?\s*:?-+:?\s*)+\|?\s*$")
 _ITEM = re.compile(r"^(\s*)(?:[-*+]|\d{1,3}[.)])\s+(\S.*)$")
@@ -40,8 +40,8 @@ _TERM_AFTER = re.compile(r"[^\d+|;.]{0,40}\+\s*\d")
 """What stands beside a number that is added to another: neither of them counts all."""
 _MEASURES = "个|個|名|位|种|種|款|类|類|体|つ|개|종|명|가지"
 _EAST = r"\u3040-\u9fff\uac00-\ud7af"
-_SPAN = re.compile(r"`[^`]*`")
-_DATED = re.compile(r"\b\d{4}[-/.]\d\d?[-/.]\d\d?\b")
+_SPAN = re.compile(r"`[^`]*`|(?<!\w)\"[^\"]*\"(?!\w)|“[^”]*”")
+_DATED = re.compile(r"\b\d{4}[-/.]\d\d?[-/.]\d\d?\b|\|\s*v?\d+\.(?:\d+|x)(?:\.(?:\d+|x))?\s*\|")
 _ALL_OF_THESE = re.compile(r"\b(?:all|these|those|both)\s+$", re.IGNORECASE)
 _PART_OF = re.compile(r"\b(?:includ\w+|such as|like|examples?|e\.g|some)\b", re.IGNORECASE)
 
@@ -100,7 +100,7 @@ def _patterns() -> tuple[re.Pattern[str], ...]:
     number = rf"(?P<said>\d{{1,3}}|{_SPELLED})(?P<more>\+)?"
     east = rf"(?:{_MEASURES})(?:의|の)?\s?[{_EAST} ]{{0,10}}?(?:{singular})s?(?![a-z-])"
     forward = (
-        rf"(?<![\w.,:#/$<>=–~≈第-])(?P<roughly>[~≈]\s?)?{number}\s*(?:(?:\s(?:(?!{_BREAKS})[^\W\d_][\w/.-]*\s+){{0,3}}?(?P<noun>{latin})\b)"
+        rf"(?<![A-Za-z0-9_.,:#/$<>=–~≈第-])(?P<roughly>[~≈]\s?)?{number}\s*(?:(?:\s(?:(?!{_BREAKS})[^\W\d_][\w/.-]*\s+){{0,3}}?(?P<noun>{latin})\b)"
         rf"|(?:{_MEASURES})?(?:의|の)?\s*[{_EAST}]{{0,6}}?(?P<far>{other})|(?P<mixed>{east}))"
         r"(?!\s+(?:per|each|at)\b)"
     )
@@ -145,7 +145,7 @@ def counts_in(path: str, text: str) -> Iterator[Count]:
 
 
 def _unquoted(span: re.Match[str]) -> str:
-    """A span of code, unless it is what a program prints."""
+    """A span of code, unless it is what a program prints, or what somebody else wrote."""
     printed = " " in span[0] and "/" not in span[0] and re.search(r"\d", span[0])
     return "" if printed else span[0]
 

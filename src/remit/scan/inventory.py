@@ -95,7 +95,9 @@ class Inventory:
                     groups.setdefault(folder, []).append(thing)
         for folder, things in groups.items():
             more = len(_below(loose, folder))
-            for many in {len(set(things)), len({key_of(one.name.rpartition("/")[2]) for one in things})}:
+            own = sum(kind == "agents" and key_of(one.name) in words("builtin_agents", "") for one in set(things))
+            once = len({key_of(one.name.rpartition("/")[2]) for one in things})
+            for many in {len(set(things)), once, len(set(things)) - own}:  # a program's own may be left out
                 numbers.update(range(many, many + more + 1))
         return frozenset(numbers - {0})
 
@@ -128,13 +130,15 @@ class Inventory:
         return frozenset({len(found), len({key_of(one.name.rpartition("/")[2]) for one in found})})
 
 
-def is_lead(name: str) -> bool:
-    """Whether an agent's name says that it leads others."""
-    return not words("leads", "").isdisjoint(parts_of(name.rpartition("/")[2]))
+def is_lead(name: str, *, alone: bool = False) -> bool:
+    """Whether an agent's name says that it leads others; `alone`: and not that it manages some matter."""
+    parts = parts_of(name.rpartition("/")[2])
+    leading = words("leads", "") - (words("leads_of_matters", "") if alone and len(parts) > 1 else frozenset())
+    return not leading.isdisjoint(parts)
 
 
 def _home(folder: str) -> str:
-    """The folder of the team that keeps its things in another: the repository's for `.claude/agents`."""
+    """The folder of the team that keeps its things in another: the repository's, for a program's hidden folder."""
     parts = folder.split("/")[:-1]
     while parts and parts[-1] in words("team_folders", ""):
         parts.pop()

@@ -14,8 +14,8 @@ from remit.scan.names import Names, key_of, parts_of
 from remit.scan.vocabulary import bare, is_heading, without_emoji, words
 
 _SET_OFF = re.compile(r"^\W{0,4}(?:\*\*|`|\[)[@`*]*([\w .&-]{2,50}?)(?:\.md|\.agent)*[`*\]]+")
-_LEAF = re.compile(r"^[\s│|]*[├└][─\s-]*`?([\w.-]+?)(?:\.agent|\.chatmode)?\.md\b")
-_BRANCH = re.compile(r"^([\s│|]*(?:[├└][─\s-]*)?)(?:\./)?(\.?[\w.@-]+(?:/[\w.-]+)*)/(?=\s|$)")
+_LEAF = re.compile(r"^[\s│|]*(?:[├└][─\s-]*|[+`]?--+\s*)`?([\w.-]+?)(?:\.agent|\.chatmode)?\.md\b")
+_BRANCH = re.compile(r"^([\s│|]*(?:[├└][─\s-]*|[+`]?--+\s*)?)(?:\./)?(\.?[\w.@-]+(?:/[\w.-]+)*)/(?=\s|$)")
 _CUT = re.compile(r"^[\s│|├└─-]*(?:\.\.\.|…|\(?(?:\d+ |and |\+)?more\b|etc)", re.IGNORECASE)
 _NAME = re.compile(r"[\w](?:[\w .&/#-]){1,50}")
 _HANDS = re.compile(
@@ -32,6 +32,8 @@ _INVENTED = re.compile(
     re.IGNORECASE,
 )
 _AGENT = re.compile(r"agent|persona|specialist|代理|智能体|에이전트|エージェント", re.IGNORECASE)
+_RUN_BY = re.compile(r"^agent:[ \t]*[\"']?([A-Za-z][\w .-]{1,50}?)[\"']?[ \t]*$", re.MULTILINE)
+"""The agent that runs a prompt or a command, in its head."""
 _HANDLE = re.compile(r"@[a-z][\w-]{2,40}")
 _MOST = 500
 
@@ -51,6 +53,8 @@ class Roster(msgspec.Struct, frozen=True):
     """Whether it says that there are more."""
     loose: bool = False
     """Whether its column may name people and roles that are no agents."""
+    part: bool = False
+    """Whether only the tables beside it, under one heading, make it an enumeration."""
 
 
 class Mention(msgspec.Struct, frozen=True):
@@ -84,7 +88,7 @@ def read_page(text: Text, document: Document, known: Names, accounts: Sequence[A
     if not rosters and not mentions:
         return None
     spoken = f"-{'-'.join(parts_of_text(text.text))}-" if rosters else ""
-    own = re.search(r"(?:^|/)(?:agents?|commands|skills|chatmodes)/", text.path) is not None
+    own = re.search(r"(?:^|/)(?:agents?|commands?|skills|chatmodes|prompts)/", text.path) is not None
     return Page(text.path, tuple(rosters[:_MOST]), tuple(mentions), own, spoken)
 
 
@@ -95,26 +99,40 @@ def parts_of_text(text: str) -> list[str]:
 
 def _tables(text: Text, document: Document, known: Names) -> Iterator[Roster]:
     labels = _labels(document)
+    columns = {table.head.line: _column(table, known) for table in document.tables}
+    together: dict[tuple[object, ...], list[int]] = {}
     for table in document.tables:
-        best: list[tuple[str, int]] = []
-        loose = False
-        for column in range(min(3, len(table.head.cells))):
-            rows = [row for row in table.rows if bare(row.cells[column]) and not _is_elsewhere(row)]
-            names = [(_name(row.cells[column]), row.line) for row in rows]
-            right = sum(known.by_key.get(key_of(name)) is not None for name, _ in names)
-            certain = _AGENT.search(table.head.cells[column]) is not None
-            few, share = (2, 0.5) if certain and all(is_one_word(name) for name, _ in names) else (3, 0.6)
-            if right >= few and right >= share * len(names) and is_heading(table.head.cells[column], "agent"):
-                best, loose = names, not certain
-                break
-            if right >= 4 and right >= 0.8 * len(names) and column == 0:
-                best, loose = names, True
-        if best:
-            place = Place(text.path, best[0][1])
+        names, right, certain = columns[table.head.line]
+        if certain and len(table.headings) > 1:
+            total = together.setdefault((table.headings[:-1], table.head.cells), [0, 0])
+            total[0] += right
+            total[1] += len(names)
+    for table in document.tables:
+        names, right, certain = columns[table.head.line]
+        few, share = (2, 0.5) if certain and all(is_one_word(name) for name, _ in names) else (3, 0.6)
+        group = together.get((table.headings[:-1], table.head.cells), [0, 1])
+        alone = right >= few and right >= share * len(names)
+        if names and (alone or (certain and group[0] >= 3 and group[0] >= 0.8 * group[1])):
+            place = Place(text.path, names[0][1])
             label = labels.get(table.head.line - 1) or labels.get(table.head.line - 2)
             headings = ((label,) if label else ()) + table.headings[:-3:-1]
-            yield Roster(tuple(best), "table", place, headings, cut=_is_cut(best), loose=loose)
+            yield Roster(tuple(names), "table", place, headings, cut=_is_cut(names), loose=not certain, part=not alone)
         yield from _handles(text, table, known)
+
+
+def _column(table: Table, known: Names) -> tuple[list[tuple[str, int]], int, bool]:
+    """The names of a table's column of agents, how many are known, and whether its heading says that it is one."""
+    best: tuple[list[tuple[str, int]], int, bool] = ([], 0, False)
+    for column in range(min(3, len(table.head.cells))):
+        rows = [row for row in table.rows if bare(row.cells[column]) and not _is_elsewhere(row)]
+        names = [(_name(row.cells[column]), row.line) for row in rows]
+        right = sum(known.by_key.get(key_of(name)) is not None for name, _ in names)
+        certain = _AGENT.search(table.head.cells[column]) is not None
+        if names and right and is_heading(table.head.cells[column], "agent"):
+            return names, right, certain
+        if right >= 4 and right >= 0.8 * len(names) and column == 0:
+            best = names, right, False
+    return best
 
 
 def _is_elsewhere(row: Row) -> bool:
@@ -190,14 +208,14 @@ def _lists(text: Text, document: Document, known: Names) -> Iterator[Roster]:
 
 def _trees(text: Text, document: Document) -> Iterator[Roster]:
     for block in document.code:
-        if "├" not in block.text and "└" not in block.text:
+        if not any(mark in block.text for mark in ("├", "└", "|--", "+--")):
             continue
         above: list[tuple[int, str]] = []
         found: dict[str, list[tuple[str, int]]] = {}
         cut: set[str] = set()
         for number, line in enumerate(block.text.split("\n")[:2000], block.line):
             branch, leaf = _BRANCH.match(line[:400]), _LEAF.match(line[:400])
-            column = len(branch[1]) if branch else len(line) - len(line.lstrip(" │|├└─"))
+            column = len(branch[1]) if branch else len(line) - len(line.lstrip(" │|├└─+`-"))
             above = [(depth, name) for depth, name in above if depth < column]
             folder = "/".join(name for _, name in above)
             if branch:
@@ -213,6 +231,11 @@ def _trees(text: Text, document: Document) -> Iterator[Roster]:
 
 def _mentions(text: Text) -> Iterator[Mention]:
     fenced = False
+    if text.text.startswith("---\n") and re.search(r"(?:^|/)(?:prompts|commands?)/", text.path):
+        head = text.text[4 : max(4, text.text.find("\n---", 4))][:4000]
+        if (named := _RUN_BY.search(head)) is not None:
+            line = head.count("\n", 0, named.start()) + 2
+            yield Mention(named[1].strip(), "handover", Place(text.path, line))
     for number, raw in enumerate(text.text.split("\n"), 1):
         line = raw[:2000]
         if line.lstrip().startswith(("```", "~~~")):

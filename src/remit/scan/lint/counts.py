@@ -127,7 +127,8 @@ def _scope(count: Count, inventory: Inventory, *, told: bool) -> str | None:
     """The folder that a page speaks of: its own team's, or the whole repository for a page of it."""
     scope = inventory.scope_of(count.kind, count.place.file)
     between = count.place.file[len(scope) :].strip("/").split("/")[:-1] if scope is not None else []
-    return scope if not between or between[0].lower() in words("page_folders", "") or (told and scope) else None
+    page = not between or not words("page_folders", "").isdisjoint({between[0].lower(), *between[0].lower().split("-")})
+    return scope if page or (told and scope) else None
 
 
 def _named_part(count: Count, inventory: Inventory, scope: str) -> _Wrong | None:
@@ -170,7 +171,7 @@ def _wrong(
             right |= {size - less for size in sizes for less in range(1, leads + 1)}
         elif count.line & words("leads", ""):
             right |= {size + 1 for size in sizes}  # whoever reads the page leads the others
-    if count.said in right or (count.more and max(right) >= count.said):
+    if count.said in right or (count.more and max(*right, inventory.whole(count.kind, "")[1]) >= count.said):
         return None
     if count.roughly and _is_near(count.said, sizes, 0.25):
         return None

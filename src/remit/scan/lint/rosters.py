@@ -146,6 +146,8 @@ def _left_out(page: Page, rosters: Sequence[Roster], team: Team) -> tuple[tuple[
     drawn = any(one.form == "tree" for one in titled)
     if not any(one.form in ("tree", "table", "matrix") or len(one.names) > 4 for one in titled):
         return None
+    if any(len(members) > 2 and members - own_names() == listed - own_names() for members in team.folders.values()):
+        return None  # all of one of the teams
     absent: dict[str, None] = {}
     for members in team.folders.values():
         if len(listed & members) >= 3 and len(listed & members) >= (0.5 if drawn else 0.7) * len(members):
@@ -156,7 +158,7 @@ def _left_out(page: Page, rosters: Sequence[Roster], team: Team) -> tuple[tuple[
         if not any(f"-{'-'.join(parts_of_text(name))}-" in page.spoken for name in team.every[key].names)
         and key not in own_names()
         and f"-{key}-" not in page.spoken
-        and not is_lead(key)
+        and not is_lead(key, alone=True)
     ]
     return (tuple(missing), titled[0].place) if missing else None
 
@@ -165,10 +167,12 @@ def _unknown(page: Page, rosters: Sequence[Roster], team: Team) -> Iterator[Find
     """Names in an enumeration of agents that nobody defines."""
     for roster in rosters:
         right = [name for name, _ in roster.names if team.resolve(name) is not None]
-        alike = {shape(name) for name in right}
+        alike = {shape(name) for name in right} or {"id"}
         certain = roster.form in ("table", "handles") and not roster.loose
         certain = certain and all(is_one_word(name) for name, _ in roster.names)
-        if len(right) < (2 if certain else 3) or len(right) < (0.4 if certain else 0.6) * len(roster.names):
+        if not roster.part and (
+            len(right) < (2 if certain else 3) or len(right) < (0.4 if certain else 0.6) * len(roster.names)
+        ):
             continue
         wrong = [
             (name, line)
