@@ -53,6 +53,7 @@ def found(root: Path, files: dict[str, str], code: str = "count-mismatch") -> li
         ("| 2026-06-20 | 4 agents | first set-up |", []),
         ("| Foundation | v0.5.0 | 4 agents |", []),
         ('The page says "13 agents", and is wrong.', []),
+        ("*Example: v1.3.0, 47 agents, 23 commands*", []),
         ("これで13のエージェント", [("agents", 13)]),
         ("|-- agents/   # 7 agents", [("agents", 7)]),
         ("Agent definitions (17)", [("agents", 17)]),

@@ -23,6 +23,7 @@ def found(root: Path, page: str, *, path: str = "docs/guide.md", more: dict[str,
 
 
 ROWS = "".join(f"| `{name}` | works |\n" for name in NAMES[:3])
+PAIR = "| db-expert | x |\n| api-expert | x |\n"
 TREE = "```\n.claude/\n└── agents/\n" + "".join(f"    ├── {name}.md\n" for name in NAMES[:3]) + "```\n"
 
 
@@ -47,7 +48,7 @@ TREE = "```\n.claude/\n└── agents/\n" + "".join(f"    ├── {name}.md\
         (f"# Agents\n\n| Agent | Kind |\n|---|---|\n{ROWS}| `db-expert` | x |\n| `duck` | Built-in |\n", []),
         (f"# Agents\n\n| Agent | Use |\n|---|---|\n{ROWS}| `db-expert` | x |\n| varies | y |\n", []),
         (
-            "# Steps\n\n| Agent | Use |\n|---|---|\n| doc-writer | x |\n| db-expert | x |\n| gone | y |\n| lost | z |\n",
+            "# Steps\n\n| Agent | Use |\n|---|---|\n| doc-writer | x |\n| db-expert | x |\n| gone | y |\n| lost | |\n",
             ["undefined-name: among the agents, without a definition: `gone`, `lost`"],
         ),
         ("# Steps\n\n| Who | Use |\n|---|---|\n| doc-writer | x |\n| db-expert | x |\n| gone | y |\n", []),
@@ -65,8 +66,7 @@ TREE = "```\n.claude/\n└── agents/\n" + "".join(f"    ├── {name}.md\
             ["no-section: a document lists the agents; not `db-expert`"],
         ),
         (
-            "# Agents\n\n## One\n\n| Agent | Use |\n|---|---|\n| doc-writer | x |\n| test-runner | x |\n| code-reviewer | x |\n"
-            "\n## Two\n\n| Agent | Use |\n|---|---|\n| db-expert | x |\n| api-expert | x |\n",
+            f"# Agents\n\n## One\n\n| Agent | Use |\n|---|---|\n{ROWS}\n## Two\n\n| Agent | Use |\n|---|---|\n{PAIR}",
             ["undefined-name: among the agents, without a definition: `api-expert`"],
         ),
         (f"# Review\n\n**In a hurry:**\n\n| Agent | Use |\n|---|---|\n{ROWS}", []),

@@ -13,7 +13,10 @@ from tests.scan.repositories import definition, write
 SETTINGS = '{"mcpServers": {"maps": {}, "mail": {}, "files": {}, "clock": {}}}'
 TEAM = {f".claude/agents/{name}.md": definition(name, "Read") for name in ("pilot", "scout")}
 LIST = "# Access\n\n| Agent | MCP servers |\n|---|---|\n| pilot | maps, mail |\n| scout | files |\n"
-SAME = "# Access\n\n| Agent | maps | mail | clock |\n|---|---|---|---|\n| @pilot | ✅ | ✅ | ❌ |\n| @scout | ❌ | ❌ | ❌ |\n"
+SAME = (
+    "# Access\n\n| Agent | maps | mail | clock |\n|---|---|---|---|\n"
+    "| @pilot | ✅ | ✅ | ❌ |\n| @scout | ❌ | ❌ | ❌ |\n"
+)
 
 
 def found(root: Path, files: dict[str, str], *codes: str) -> list[str]:

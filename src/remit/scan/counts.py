@@ -42,6 +42,9 @@ _MEASURES = "个|個|名|位|种|種|款|类|類|体|つ|개|종|명|가지"
 _EAST = r"\u3040-\u9fff\uac00-\ud7af"
 _SPAN = re.compile(r"`[^`]*`|(?<!\w)\"[^\"]*\"(?!\w)|“[^”]*”")
 _DATED = re.compile(r"\b\d{4}[-/.]\d\d?[-/.]\d\d?\b|\|\s*v?\d+\.(?:\d+|x)(?:\.(?:\d+|x))?\s*\|")
+_EXAMPLE = re.compile(
+    r"\W*(?:for )?(?:examples?|e\.g|sample|beispiel|ejemplo|exemplo|exemple|示例|例如|예시)\b", re.IGNORECASE
+)
 _ALL_OF_THESE = re.compile(r"\b(?:all|these|those|both)\s+$", re.IGNORECASE)
 _PART_OF = re.compile(r"\b(?:includ\w+|such as|like|examples?|e\.g|some)\b", re.IGNORECASE)
 
@@ -133,8 +136,8 @@ def counts_in(path: str, text: str) -> Iterator[Count]:
         if not any(stem in lowered for stem in _stems()) or _NUMERAL.search(lowered) is None:
             continue
         plain = _MARKUP.sub("", _SPAN.sub(_unquoted, line))
-        if _DATED.search(plain) is not None and line.lstrip().startswith("|"):
-            continue  # a row of a history
+        if _EXAMPLE.match(plain) or (_DATED.search(plain) is not None and line.lstrip().startswith("|")):
+            continue  # an example; a row of a history
         if fenced and "/" not in plain and _TREE.match(plain) is None:
             continue  # what a program prints
         for match, kind, number in _numbers(plain):

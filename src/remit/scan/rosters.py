@@ -43,7 +43,7 @@ class Roster(msgspec.Struct, frozen=True):
 
     names: tuple[tuple[str, int], ...]
     form: str
-    """`table`, `list`, `tree`, `handles` for a column of `@names`, or `matrix` for all that says what agents may use."""
+    """`table`, `list`, `tree`, `handles` (a column of `@names`), or `matrix` for all that says what agents may use."""
     place: Place
     headings: tuple[str, ...]
     """The line that introduces it, or its heading, and the heading above that."""
