@@ -234,8 +234,8 @@ def _mentions(text: Text) -> Iterator[Mention]:
     if text.text.startswith("---\n") and re.search(r"(?:^|/)(?:prompts|commands?)/", text.path):
         head = text.text[4 : max(4, text.text.find("\n---", 4))][:4000]
         if (named := _RUN_BY.search(head)) is not None:
-            line = head.count("\n", 0, named.start()) + 2
-            yield Mention(named[1].strip(), "handover", Place(text.path, line))
+            at = head.count("\n", 0, named.start()) + 2
+            yield Mention(named[1].strip(), "handover", Place(text.path, at))
     for number, raw in enumerate(text.text.split("\n"), 1):
         line = raw[:2000]
         if line.lstrip().startswith(("```", "~~~")):

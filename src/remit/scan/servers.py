@@ -85,7 +85,7 @@ def listings_of(text: Text, document: Document, servers: frozenset[str]) -> Iter
     spoken = frozenset(tool_key(one) for one in re.findall(r"(?:`|\*\*)@?([\w.-]{2,50})(?:`|\*\*)", text.text))
     for headings, rows in found.items():
         names = frozenset(name for name, _ in rows)
-        heading = re.sub(r"\([^)]*\)|^[\W\d_]*(?:[A-Z]\.)?\W*|\W+$", "", headings[-1])
+        heading = re.sub(r"\([^)]*\)|^[\W\d_]*(?:[A-Z]\.)?\W*|\W+$", "", headings[-1][:200])
         if _ALL.fullmatch(heading) and len(names & servers) >= 3 and len(names & servers) >= 0.8 * len(names):
             yield Listing(names & servers, Place(text.path, rows[0][1]), spoken)
 
