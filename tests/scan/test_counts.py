@@ -39,6 +39,27 @@ def found(root: Path, files: dict[str, str], code: str = "count-mismatch") -> li
         ("## Agents (1 primary + 5 subagents)", []),
         ("All three commands share a pipeline.", []),
         ("```\n30 agents, 23 commands\n```", []),
+        ("It says `ready (30 agents found)` then.", []),
+        ("9 agents + 4 skills", [("agents", 9), ("skills", 4)]),
+        ("**88 agentes** em 8 setores + 5 chefes", [("agents", 88)]),
+        ("Les cinq agents", [("agents", 5)]),
+        ("Escopo dos agentes", []),
+        ("6 个专注的子 Agent", [("agents", 6)]),
+        ("九个智能体", [("agents", 9)]),
+        ("├── agents/  # 代理配置（17个）", [("agents", 17)]),
+        ("| 代理数量 | 17个 |", [("agents", 17)]),
+        ("서브에이전트 4종", [("agents", 4)]),
+        ("第3个智能体", []),
+        ("| 2026-06-20 | 4 agents | first set-up |", []),
+        ("| Foundation | v0.5.0 | 4 agents |", []),
+        ('The page says "13 agents", and is wrong.', []),
+        ("*Example: v1.3.0, 47 agents, 23 commands*", []),
+        ("これで13のエージェント", [("agents", 13)]),
+        ("|-- agents/   # 7 agents", [("agents", 7)]),
+        ("Agent definitions (17)", [("agents", 17)]),
+        ("### The 20-Agent Roster", [("agents", 20)]),
+        ("A 5-agent pipeline", []),
+        ("21 chatmodes", [("chatmodes", 21)]),
     ],
 )
 def test_what_is_a_count(line: str, counted: list[tuple[str, int]]):
@@ -51,6 +72,7 @@ def test_what_is_a_count(line: str, counted: list[tuple[str, int]]):
         ("## Agents (3)\n\n| Agent | Use |\n|---|---|\n| `a` | x |\n| `b` | y |\n", {2}),
         ("## Agents (3)\n\n- **a**: x\n  - more of it\n- **b**: y\n", {2}),
         ("## Agents (3)\n\n| Agent | Use |\n|---|---|\n| `a`, `c` | x |\n| `b` | y |\n", {2, 3}),
+        ("## Agents (3)\n\n| Area | Agents |\n|---|---|\n| x | @aa, @bb |\n| y | @cc, @dd |\n", {4}),
         ("## Agents (3)\n\n- `a`\n- `b`\n- and more\n", set()),
         ("## Agents (3)\n\nThey include:\n\n- `a`\n- `b`\n", set()),
         ("## Agents (3)\n\n- `a`\n- `b`\n\n| Agent | Use |\n|---|---|\n| `a` | x |\n| `b` | y |\n", set()),
@@ -78,7 +100,12 @@ def test_how_many_are_listed_below(text: str, sizes: set[int]):
         ),
         ("docs/guide.md", "```\n.claude/\n└── skills.ts   # 6 skills\n```", []),
         ("docs/guide.md", "The 4 specialists and the orchestrator.", []),
-        ("docs/guide.md", "| Other kit | 7 specialized agents |", []),
+        ("docs/guide.md", "| Other kit | 4 specialized agents |", []),
+        ("README.md", "一共有 7 个专业智能体。", ["the text speaks of 7 agents; `.claude/agents` defines 5"]),
+        ("README.md", "每次并行 7 个智能体。", []),
+        ("docs/guide.md", "All 9+ specialized agents.", ["the text speaks of 9 agents; `.claude/agents` defines 5"]),
+        ("docs/guide.md", "All 7 core agents wait.", []),
+        ("user-docs/guide.md", "All 7 agents wait.", ["the text speaks of 7 agents; `.claude/agents` defines 5"]),
     ],
 )
 def test_what_a_number_is_compared_with(tmp_path: Path, path: str, text: str, texts: list[str]):
@@ -119,3 +146,39 @@ def test_who_deletes_nothing_may_still_write(tmp_path: Path):
     assert found(tmp_path, {**TEAM, ".claude/agents/alpha.md": text}, "read-only-can-write") == []
     text = definition("alpha", "Read, Edit", "Works on code.") + "\nIt does not edit or delete files.\n"
     assert len(found(tmp_path, {**TEAM, ".claude/agents/alpha.md": text}, "read-only-can-write")) == 1
+
+
+def test_a_part_of_a_team_by_the_word_in_its_names(tmp_path: Path):
+    team = {f".claude/agents/{name}-reviewer.md": definition(f"{name}-reviewer", "Read") for name in "abcde"}
+    page = "# Agents\n\n- 6 reviewer agents look at it\n- 4 quick agents\n"
+    assert [one.text for one in found(tmp_path, {**TEAM, **team, "README.md": page})] == [
+        "the text speaks of 6 reviewer agents; `.claude/agents` defines 5"
+    ]
+
+
+def test_a_page_belongs_to_the_nearest_team_and_not_to_one_below_its_folder(tmp_path: Path):
+    other = {f"docs/kit/agents/{name}.md": definition(name, "Read") for name in ("xa", "xb", "xc", "xd")}
+    pages = {"docs/guide.md": "# Agents\n\nAll 6 agents.\n", "docs/kit/README.md": "# Agents\n\nAll 4 agents.\n"}
+    assert [one.text for one in found(tmp_path, {**TEAM, **other, **pages})] == [
+        "the text speaks of 6 agents; `.claude/agents` defines 5"
+    ]
+
+
+def test_at_least_so_many_is_right_if_any_team_has_them(tmp_path: Path):
+    copies = {f"docs/fr/agents/{name}.md": definition(name, "Read") for name in ("alpha", "bravo", "carol", "delta")}
+    page = "# Agents\n\nAll 5+ agents and 3 skills.\n"
+    assert found(tmp_path, {**TEAM, **copies, "docs/fr/README.md": page}) == []
+    page = "# Agents\n\nAll 6+ agents and 3 skills.\n"
+    assert len(found(tmp_path, {**TEAM, **copies, "docs/fr/README.md": page})) == 1
+
+
+def test_an_agent_of_the_program_may_be_left_out_of_a_number(tmp_path: Path):
+    files = {"opencode.json": '{"agent": {"build": {}, "b": {}, "c": {}, "d": {}, "e": {}}}'}
+    page = "# Agents\n\nThe %d agents of `opencode.json`.\n"
+    assert found(tmp_path, {**files, "README.md": page % 4}) == []
+    assert len(found(tmp_path, {**files, "README.md": page % 6})) == 1
+
+
+def test_a_read_only_helper_that_is_started_says_nothing_of_who_starts_it(tmp_path: Path):
+    text = definition("alpha", "Read, Edit", "Dispatch a search with `Explore` (a read-only exploration agent).")
+    assert found(tmp_path, {**TEAM, ".claude/agents/alpha.md": text}, "read-only-can-write") == []

@@ -23,6 +23,7 @@ def found(root: Path, page: str, *, path: str = "docs/guide.md", more: dict[str,
 
 
 ROWS = "".join(f"| `{name}` | works |\n" for name in NAMES[:3])
+PAIR = "| db-expert | x |\n| api-expert | x |\n"
 TREE = "```\n.claude/\n└── agents/\n" + "".join(f"    ├── {name}.md\n" for name in NAMES[:3]) + "```\n"
 
 
@@ -44,6 +45,35 @@ TREE = "```\n.claude/\n└── agents/\n" + "".join(f"    ├── {name}.md\
         (f"# Agents\n\n| Agent | Use |\n|---|---|\n{ROWS}| `db-expert/doc-writer` | x |\n| `readme` | y |\n", []),
         (f"# Who\n\n| Role | Use |\n|---|---|\n{ROWS}| Customer | y |\n", []),
         (f"# Agents\n\n| Agent | Use |\n|---|---|\n{ROWS}| `db-expert` | x |\n| Explore | y |\n", []),
+        (f"# Agents\n\n| Agent | Kind |\n|---|---|\n{ROWS}| `db-expert` | x |\n| `duck` | Built-in |\n", []),
+        (f"# Agents\n\n| Agent | Use |\n|---|---|\n{ROWS}| `db-expert` | x |\n| varies | y |\n", []),
+        (
+            "# Steps\n\n| Agent | Use |\n|---|---|\n| doc-writer | x |\n| db-expert | x |\n| gone | y |\n| lost | |\n",
+            ["undefined-name: among the agents, without a definition: `gone`, `lost`"],
+        ),
+        ("# Steps\n\n| Who | Use |\n|---|---|\n| doc-writer | x |\n| db-expert | x |\n| gone | y |\n", []),
+        (
+            "# Skills\n\n| Skill | Used by |\n|---|---|\n| a | @doc-writer, @db-expert |\n| b | @test-runner, @ops |\n",
+            ["undefined-name: among the agents, without a definition: `ops`"],
+        ),
+        ("# Skills\n\n| Skill | Owner |\n|---|---|\n| a | @doc-writer |\n| b | @ann, @bob |\n", []),
+        (
+            f"# Review\n\n**Available agents:**\n\n| Agent | Use |\n|---|---|\n{ROWS}",
+            ["no-section: a document lists the agents; not `db-expert`"],
+        ),
+        (
+            f"# Files\n\n{TREE.replace('├── ', '|-- ').replace('└── ', '|-- ')}",
+            ["no-section: a document lists the agents; not `db-expert`"],
+        ),
+        (
+            f"# Agents\n\n## One\n\n| Agent | Use |\n|---|---|\n{ROWS}\n## Two\n\n| Agent | Use |\n|---|---|\n{PAIR}",
+            ["undefined-name: among the agents, without a definition: `api-expert`"],
+        ),
+        (f"# Review\n\n**In a hurry:**\n\n| Agent | Use |\n|---|---|\n{ROWS}", []),
+        (
+            f"# Kit\n\n## 代理列表\n\n### 常用\n\n| 代理 | 用途 |\n|---|---|\n{ROWS}",
+            ["no-section: a document lists the agents; not `db-expert`"],
+        ),
     ],
 )
 def test_enumerations(tmp_path: Path, page: str, texts: list[str]):
@@ -59,6 +89,13 @@ def test_enumerations(tmp_path: Path, page: str, texts: list[str]):
             ["undefined-name: `api-expert` is given work and is defined nowhere here"],
         ),
         (".claude/commands/go.md", "Delegate to `db-expert`.", []),
+        (
+            ".github/prompts/go.prompt.md",
+            "---\nagent: Api Expert\n---\nDo it.",
+            ["undefined-name: `Api Expert` is given work and is defined nowhere here"],
+        ),
+        (".github/prompts/go.prompt.md", "---\nagent: DB Expert\n---\nDo it.", []),
+        (".github/prompts/go.prompt.md", "---\nagent: agent\n---\nDo it.", []),
         (".claude/commands/go.md", "Delegate to `my-agent`.", []),
         ("docs/guide.md", "Agents elsewhere delegate to `api-expert`.", []),
         (
@@ -76,7 +113,8 @@ def test_enumerations(tmp_path: Path, page: str, texts: list[str]):
     ],
 )
 def test_names_in_passing(tmp_path: Path, path: str, page: str, texts: list[str]):
-    assert found(tmp_path, f"# Agents and tools\n\n{page}\n", path=path) == texts
+    page = page if page.startswith("---") else f"# Agents and tools\n\n{page}"
+    assert found(tmp_path, f"{page}\n", path=path) == texts
 
 
 def test_a_skill_or_a_file_of_that_name_is_no_missing_agent(tmp_path: Path):
@@ -96,3 +134,20 @@ def test_a_skill_or_a_file_of_that_name_is_no_missing_agent(tmp_path: Path):
 )
 def test_headings_that_introduce_everybody(heading: str, whole: bool):
     assert is_directory(heading) is whole
+
+
+def test_names_without_the_prefix_of_their_team(tmp_path: Path):
+    team = {f".claude/agents/zz-{name}.md": definition(f"zz-{name}", "Read") for name in (*NAMES, "planner", "tester")}
+    page = "# Agents\n\n" + "".join(f"- `@{name}`: works\n" for name in (*NAMES, "planner", "painter"))
+    survey = scan(str(write(tmp_path, {**team, "README.md": page})), today=datetime.date(2026, 11, 18))
+    assert [one.text for one in survey.findings if one.code == "undefined-name"] == [
+        "among the agents, without a definition: `painter`"
+    ]
+
+
+def test_who_manages_a_matter_leads_nobody_and_a_whole_team_is_enough(tmp_path: Path):
+    page = f"# Agents\n\n| Agent | Use |\n|---|---|\n{ROWS}| `db-expert` | x |\n"
+    more = {".claude/agents/memory-manager.md": definition("memory-manager", "Read")}
+    assert found(tmp_path / "a", page, more=more) == ["no-section: a document lists the agents; not `memory-manager`"]
+    copy = {f"docs/fr/agents/{name}.md": definition(name, "Read") for name in (*NAMES, "echo")}
+    assert found(tmp_path / "b", page, more=copy) == []

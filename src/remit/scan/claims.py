@@ -44,6 +44,11 @@ _READ_ONLY = (
         re.IGNORECASE,
     ),
 )
+_READS = re.compile(
+    r"(?:只读|읽기 전용|読み取り専用|nur lesend|(?:en )?lecture seule|s[oó]lo lectura|(?:somente|apenas) leitura)",
+    re.IGNORECASE,
+)
+"""What stands alone in a cell, in languages that write it otherwise."""
 _CHANGES = re.compile(r"\b(?:modif|edit|chang|alter|touch|writ|creat)", re.IGNORECASE)
 _NOTHING_CHANGED = re.compile(
     rf"^(?:(?:the |this )?(?:agent|reviewer|it|you|he|she)?\s*)?(?:never|does not|doesn't|do not|cannot|can't|must not|will not|won't) {_NO_CHANGE}s?(?:,? (?:or |and )?{_NO_CHANGE}s?)* (?:any )?(?:files?|anything)\s*(?:[.!;,—–(]|$)"
@@ -73,7 +78,7 @@ _HINT = re.compile(
 )
 _EXCEPT = re.compile(
     r"\b(?:except|unless|other than|apart from|besides|outside|only (?:in|to|under)|reports?|until|without (?:permission|approval|asking|confirmation)"
-    r"|not read-only|isn't read-only|give|grant|each agent|directly|before|if|when|by default|default\)|\+|agents \(|agents:|read-only (?:commands?|tools?|operations?|git|checks?|replica|database|queries|api|sql|file ?system|mount|workflow))"
+    r"|not read-only|isn't read-only|dispatch|spawn|launch|invoke|give|grant|each agent|directly|before|if|when|by default|default\)|\+|agents \(|agents:|read-only (?:commands?|tools?|operations?|git|checks?|replica|database|queries|api|sql|file ?system|mount|workflow))"
     r"|\+ (?:create|write)|\(\+",
     re.IGNORECASE,
 )
@@ -92,7 +97,7 @@ _PATIENCE = 400
 def claims_read_only(sentence: str) -> bool:
     """Whether a sentence says that the agent itself changes no file at all."""
     plain = sentence.strip()
-    return (
+    return _READS.fullmatch(plain) is not None or (
         len(plain) < 400
         and _HINT.search(plain) is not None
         and (any(one.search(plain) for one in _READ_ONLY) or _NOTHING_CHANGED.search(plain) is not None)

@@ -10,16 +10,14 @@ from functools import cache
 import msgspec
 
 from remit.scan.model import Place
-from remit.scan.vocabulary import bare, section, words
+from remit.scan.vocabulary import bare, is_heading, section, tokens, words
 
-_UP_TO_TWENTY = (
-    *("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve", "thirteen"),
-    *("fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen", "twenty"),
-)
-NUMBERS = {word: number for number, word in enumerate(_UP_TO_TWENTY, 2)}
-_NUMERAL = re.compile(r"\d|\b(?:" + "|".join(NUMBERS) + r")\b")
+NUMBERS = {word: int(number) for number, spelled in section("numbers").items() for word in spelled}
+"""The words for numbers from two on, in several languages."""
+_SPELLED = "|".join(sorted(NUMBERS, key=len, reverse=True))
+_NUMERAL = re.compile(rf"\d|\b(?:{_SPELLED})\b|[两三四五六七八九十]")
 _WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
-_TREE = re.compile(r"[\s│|]*[├└]|\s*[\w.-]+/\s+(?:#|<-|←|//|—|-|\()\s?")
+_TREE = re.compile(r"[\s│|]*(?:[├└]|[+`|]?--\s)|\s*(?:[^\w\s#|(]+\s)?[\w.-]+/\s+(?:#|<-|←|//|—|-|\()\s?")
 _FOLDER = re.compile(r"(?<![\w/.-])((?:\.?[\w-]+/)*\.?[\w-]+)/(?![\w-])")
 _PATH = re.compile(r"(?<![\w/.-])(?:\./)?((?:\.?[\w-]+/)+\.?[\w-]+(?:\.jsonc?)?|\.?[\w-]+\.jsonc?)")
 _BREAKS = (
@@ -28,7 +26,7 @@ _BREAKS = (
 """Words that end what a number counts."""
 _LONGEST = 1000
 _MOST = 200
-_BRANCH = re.compile(r"^([\s│|]*(?:[├└][─\s-]*)?)(\.?[\w.@-]+(?:/[\w.-]+)*)/(?=\s|$)")
+_BRANCH = re.compile(r"^([\s│|]*(?:[├└][─\s-]*|[+`]?--+\s*)?)(?:[^\w\s.#|(]+\s)?(\.?[\w.@-]+(?:/[\w.-]+)*)/(?=\s|$)")
 _MARKUP = re.compile(r"[*_`]{1,3}(?=\S)|(?<=\S)[*_`]{1,3}")
 _ROW = re.compile(r"^\s*\|?\s*(?:\|?\s*:?-+:?\s*)+\|?\s*$")
 _ITEM = re.compile(r"^(\s*)(?:[-*+]|\d{1,3}[.)])\s+(\S.*)$")
@@ -37,8 +35,16 @@ _GROUP = re.compile(r"\b(?:and|und|y|et)\b|[,/&+]|<br")
 _OPEN = re.compile(r"\.\.\.|…|\betc\b|\bmore\b|\bothers\b|\bexamples?\b|等", re.IGNORECASE)
 
 
-_TERM = re.compile(r"\d\D{0,40}\+\s*\d")
-"""Numbers that are added up: neither of them counts all."""
+_TERM_BEFORE = re.compile(r"\+\s*$")
+_TERM_AFTER = re.compile(r"[^\d+|;.]{0,40}\+\s*\d")
+"""What stands beside a number that is added to another: neither of them counts all."""
+_MEASURES = "个|個|名|位|种|種|款|类|類|体|つ|개|종|명|가지"
+_EAST = r"\u3040-\u9fff\uac00-\ud7af"
+_SPAN = re.compile(r"`[^`]*`|(?<!\w)\"[^\"]*\"(?!\w)|“[^”]*”")
+_DATED = re.compile(r"\b\d{4}[-/.]\d\d?[-/.]\d\d?\b|\|\s*v?\d+\.(?:\d+|x)(?:\.(?:\d+|x))?\s*\|")
+_EXAMPLE = re.compile(
+    r"\W*(?:for )?(?:examples?|e\.g|sample|beispiel|ejemplo|exemplo|exemple|示例|例如|예시)\b", re.IGNORECASE
+)
 _ALL_OF_THESE = re.compile(r"\b(?:all|these|those|both)\s+$", re.IGNORECASE)
 _PART_OF = re.compile(r"\b(?:includ\w+|such as|like|examples?|e\.g|some)\b", re.IGNORECASE)
 
@@ -89,25 +95,34 @@ def _stems() -> tuple[str, ...]:
 
 
 @cache
-def _patterns() -> tuple[re.Pattern[str], re.Pattern[str]]:
+def _patterns() -> tuple[re.Pattern[str], ...]:
     nouns = sorted(_nouns(), key=len, reverse=True)
     latin = "|".join(re.escape(one) for one in nouns if one[0] < "\u2e80")
     other = "|".join(re.escape(one) for one in nouns if one[0] >= "\u2e80")
-    number = rf"(?P<said>\d{{1,3}}|{'|'.join(NUMBERS)})(?P<more>\+)?"
+    singular = "|".join(re.escape(one.removesuffix("s")) for one in nouns if one.isascii() and one.endswith("s"))
+    number = rf"(?P<said>\d{{1,3}}|{_SPELLED})(?P<more>\+)?"
+    east = rf"(?:{_MEASURES})(?:의|の)?\s?[{_EAST} ]{{0,10}}?(?:{singular})s?(?![a-z-])"
     forward = (
-        rf"(?<![\w.,:#/$<>=–~≈-])(?P<roughly>[~≈]\s?)?{number}\s*(?:(?:\s(?:(?!{_BREAKS})[^\W\d_][\w/.-]*\s+){{0,3}}?(?P<noun>{latin})\b)"
-        rf"|(?:个|名|位|개의|の)?\s*[\u3040-\u9fff\uac00-\ud7af]{{0,6}}?(?P<far>{other}|(?<=[个名位])\s*(?:sub-?)?agents?\b))"
+        rf"(?<![A-Za-z0-9_.,:#/$<>=–~≈第-])(?P<roughly>[~≈]\s?)?{number}\s*(?:(?:\s(?:(?!{_BREAKS})[^\W\d_][\w/.-]*\s+){{0,3}}?(?P<noun>{latin})\b)"
+        rf"|(?:{_MEASURES})?(?:의|の)?\s*[{_EAST}]{{0,6}}?(?P<far>{other})|(?P<mixed>{east}))"
         r"(?!\s+(?:per|each|at)\b)"
     )
-    backward = (
-        rf"(?P<noun>{latin}|{other})/?\s*(?:total\s*)?"
-        r"(?:\(\s*(?P<said>\d{1,3})(?P<more>\+)?(?:\s+(?:total|in total|available|files))?\s*\)"
-        r"|:\s*(?P<colon>\d{1,3})(?:\s+total)?\s*$|\s*\|\s*(?P<cell>\d{1,3})\s*(?:\||$)|-(?P<badge>\d{1,3})-)"
+    of_all = (  # "the 20-agent team"
+        rf"(?<![\w.,:#/$<>=–~≈-])(?P<said>\d{{1,3}}|{_SPELLED})(?P<more>\+)?-(?P<noun>{singular})\s+"
+        rf"(?:{'|'.join(sorted(words('companies', '')))})\b"
     )
-    return re.compile(forward, re.IGNORECASE), re.compile(backward, re.IGNORECASE)
+    measured = rf"\s*(?P<more>\+)?\s*(?:{_MEASURES})?"
+    named = rf"(?P<noun>{latin}|{other}|(?:{singular})(?=\s+(?:{'|'.join(sorted(words('counted_as', '')))})))"
+    backward = (
+        rf"{named}(?:\s?(?:{'|'.join(sorted(words('counted_as', '')))}))?/?\s*(?:total\s*)?"
+        rf"(?:[(（]\s*(?:共\s*)?(?P<said>\d{{1,3}}){measured}(?:\s+(?:total|in total|available|files))?\s*[)）]"
+        r"|[:：]\s*(?P<colon>\d{1,3})(?:\s+total)?\s*$|\s*\|\s*(?P<cell>\d{1,3})\s*"
+        rf"(?:{_MEASURES})?\s*(?:\||$)|-(?P<badge>\d{{1,3}})-|\s?(?P<east>\d{{1,3}})(?:{_MEASURES})(?![{_EAST}]{{0,2}}(?:째|번째)))"
+    )
+    return tuple(re.compile(one, re.IGNORECASE) for one in (forward, of_all, backward))
 
 
-def counts_in(path: str, text: str, kinds: frozenset[str] | None = None) -> Iterator[Count]:
+def counts_in(path: str, text: str) -> Iterator[Count]:
     """The counts of a text, line by line, drawn trees included."""
     rows = text.split("\n")
     found = 0
@@ -120,26 +135,56 @@ def counts_in(path: str, text: str, kinds: frozenset[str] | None = None) -> Iter
         lowered = line.lower()
         if not any(stem in lowered for stem in _stems()) or _NUMERAL.search(lowered) is None:
             continue
-        plain = _MARKUP.sub("", line)
-        if _TERM.search(plain) is not None or (fenced and "/" not in plain and _TREE.match(plain) is None):
-            continue  # a sum; or what a program prints
-        taken: set[int] = set()
-        for pattern in _patterns():
-            for match in pattern.finditer(plain):
-                groups = match.groupdict()
-                said = next(groups[key] for key in ("said", "colon", "cell", "badge") if groups.get(key))
-                noun = (groups.get("noun") or groups.get("far") or "").lower().strip()
-                kind = _nouns().get(noun, "agents")
-                number = NUMBERS.get(said.lower()) or int(said)
-                if match.start() in taken or number < 2:
-                    continue
-                if said.lower() in NUMBERS and "/" not in plain and _ALL_OF_THESE.search(plain[: match.start()]):
-                    continue  # "all three commands": those that the text has just named
-                taken.add(match.start())
-                yield _count(path, rows, at, plain, match, kind, number, drawn)
-                found += 1
+        plain = _MARKUP.sub("", _SPAN.sub(_unquoted, line))
+        if _EXAMPLE.match(plain) or (_DATED.search(plain) is not None and line.lstrip().startswith("|")):
+            continue  # an example; a row of a history
+        if fenced and "/" not in plain and _TREE.match(plain) is None:
+            continue  # what a program prints
+        for match, kind, number in _numbers(plain):
+            yield _count(path, rows, at, plain, match, kind, number, drawn)
+            found += 1
         if found > _MOST:
             return
+
+
+def _unquoted(span: re.Match[str]) -> str:
+    """A span of code, unless it is what a program prints, or what somebody else wrote."""
+    printed = " " in span[0] and "/" not in span[0] and re.search(r"\d", span[0])
+    return "" if printed else span[0]
+
+
+def _numbers(plain: str) -> list[tuple[re.Match[str], str, int]]:
+    """Each number of a line that counts all of something, with what it counts."""
+    found: dict[int, tuple[re.Match[str], str, int]] = {}
+    for pattern in _patterns():
+        for match in pattern.finditer(plain):
+            groups = match.groupdict()
+            said = next(groups[key] for key in ("said", "colon", "cell", "badge", "east") if groups.get(key))
+            number = NUMBERS.get(said.lower()) or int(said)
+            written = said.lower() in NUMBERS and "/" not in plain
+            if number >= 2 and not (written and _ALL_OF_THESE.search(plain[: match.start()])):
+                found.setdefault(match.start(), (match, _kind(groups), number))  # not "all three", of those just named
+    return [one for one in found.values() if not _is_term(plain, one, list(found.values()))]
+
+
+def _kind(groups: dict[str, str | None]) -> str:
+    noun = (groups.get("noun") or groups.get("far") or "").lower().strip()
+    if (mixed := groups.get("mixed")) is not None:
+        noun = re.sub(rf"^.*[{_EAST}]\s*", "", mixed.lower()).strip()
+    return _nouns().get(noun) or _nouns().get(f"{noun}s") or "agents"
+
+
+def _is_term(plain: str, one: tuple[re.Match[str], str, int], others: Sequence[tuple[re.Match[str], str, int]]) -> bool:
+    """Whether a number is added to another one of its kind, so that it counts a part."""
+    match, kind, _ = one
+    after = _TERM_AFTER.match(plain, match.end())
+    if after is not None:
+        return not any(other.start() == after.end() - 1 and named != kind for other, named, _ in others)
+    before = _TERM_BEFORE.search(plain[: match.start()])
+    if before is None:
+        return False
+    last = [named for other, named, _ in others if other.end() <= before.start() + 2 and other is not match]
+    return not last or last[-1] == kind
 
 
 def _count(
@@ -152,7 +197,7 @@ def _count(
     said: int,
     drawn: Sequence[tuple[int, str]],
 ) -> Count:
-    own = tuple(word.lower() for word in _WORD.findall(match[0]))
+    own = _words(match[0])
     sentence = re.split(r"[.!?;:•·|(](?:\s|$)", plain[: match.start()])[-1]
     shown = match.groupdict()
     heading = plain.lstrip().startswith("#") or "badge/" in plain or bool(shown.get("cell"))
@@ -164,7 +209,7 @@ def _count(
         folders = ("/".join(name for _, name in drawn),) if _BRANCH.match(rows[at]) else ("",)
     else:
         folders = tuple(dict.fromkeys(one.rstrip("/") for one in (*_FOLDER.findall(plain), *_PATH.findall(plain))))
-    around = tuple(word.lower() for word in _WORD.findall(plain)) if plain.lstrip().startswith("#") else own
+    around = _words(plain) if plain.lstrip().startswith("#") else own
     noun = (shown.get("noun") or "").lower().split()
     rest = plain[match.end() :].strip()
     follows = (heading and plain.lstrip().startswith("#")) or (rest.endswith((":", "：")) and len(rest.split()) < 4)
@@ -174,14 +219,33 @@ def _count(
         more=bool(match.groupdict().get("more")),
         roughly=bool(match.groupdict().get("roughly")),
         about=tuple(word for word in around if word not in noun),
-        before=tuple(word.lower() for word in _WORD.findall(sentence))[-4:],
-        line=frozenset(word.lower() for word in _WORD.findall(plain)),
+        before=_words(sentence[-200:])[-4:],
+        line=frozenset(_words(plain)),
         form=Form.TREE if tree else Form.HEADING if heading else Form.SENTENCE,
         folders=folders,
         place=Place(path, at + 1),
         row=plain.lstrip().startswith("|") and not shown.get("cell") and _first_cell(plain).find(kind.rstrip("s")) < 0,
-        listed=listed_after(rows, at) if follows else frozenset(),
+        listed=listed_after(rows, at, kind) if follows else frozenset(),
     )
+
+
+def _words(text: str) -> tuple[str, ...]:
+    """The words of a text in lower case; where a script writes no blanks, the catalog's words in it."""
+    found: list[str] = []
+    for word in _WORD.findall(text):
+        if word[0] < "\u3040":
+            found.append(word.lower())
+        else:
+            known = [(word.find(one), one) for one in _unspaced() if one in word]
+            found += [one for _, one in sorted(known)] or [word]
+    return tuple(found)
+
+
+@cache
+def _unspaced() -> frozenset[str]:
+    """The words of scripts without blanks that say whether a number counts all."""
+    lists = ("own_agents", "counts_all", "counts_some", "part_of_agents", "counts_whole")
+    return frozenset(word for name in lists for word in words(name, "") if word[0] >= "\u3040")
 
 
 def _first_cell(line: str) -> str:
@@ -197,7 +261,7 @@ def _drawn(above: list[tuple[int, str]], line: str) -> list[tuple[int, str]]:
     return [(depth, name) for depth, name in above if depth < column] + [(column, match[2])]
 
 
-def listed_after(rows: Sequence[str], at: int) -> frozenset[int]:
+def listed_after(rows: Sequence[str], at: int, kind: str = "agents") -> frozenset[int]:
     """How many rows or items stand in the first table or list below a line, if its section has just one."""
     blocks: list[frozenset[int]] = []
     row = at + 1
@@ -211,7 +275,7 @@ def listed_after(rows: Sequence[str], at: int) -> frozenset[int]:
             end = row + 2
             while end < len(rows) and "|" in rows[end]:
                 end += 1
-            blocks.append(_sizes([one[:_LONGEST].strip().strip("|") for one in rows[row + 2 : end]], table=True))
+            blocks.append(_in_table([one[:_LONGEST].strip().strip("|") for one in (line, *rows[row + 2 : end])], kind))
             row = end
         elif (item := _ITEM.match(line)) is not None:
             found, end = [], row
@@ -228,6 +292,17 @@ def listed_after(rows: Sequence[str], at: int) -> frozenset[int]:
         else:
             row += 1
     return blocks[0] if len(blocks) == 1 else frozenset()
+
+
+def _in_table(rows: Sequence[str], kind: str) -> frozenset[int]:
+    """How many a table lists: by its rows, or by the names in a column for several agents each."""
+    heads = rows[0].split("|") if kind == "agents" else []
+    column = next((n for n, cell in enumerate(heads) if n and is_heading(cell, "agent")), None)
+    cells = [row.split("|")[column : column + 1] for row in rows[1:]] if column is not None else []
+    names = [name for cell in cells for part in cell for name in tokens(part)]
+    if column is None or len(names) < len(rows) or not all(re.fullmatch(r"[@\w][\w.-]*", name) for name in names):
+        return _sizes(rows[1:], table=True)
+    return frozenset({len(names), len({name.lower() for name in names})})
 
 
 def _sizes(entries: Sequence[str], *, table: bool) -> frozenset[int]:

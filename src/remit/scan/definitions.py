@@ -91,6 +91,7 @@ def read_definition(text: Text) -> Account | None:
         taken=_taken(head, entries),
         hands_to=_hands_to(head, text.path, entries),
         offers=_named(head, text.path, "handoffs"),
+        mode=mode if isinstance(mode := head.values.get("mode"), str) and form == "takes away" else None,
         recovered=head.recovered,
     )
 

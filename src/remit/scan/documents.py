@@ -53,12 +53,17 @@ _REFUSED = re.compile(
 )
 _SCOPE = re.compile(r"^\*{0,2}`?(?P<tool>[\w./-]+)`?\s*(?:🔒|✋|⚠️?|\(scoped\))\*{0,2}\s*[—–:-]+\s*(?P<scope>.+)$")
 _EVERY_TOOL = re.compile(
-    r"^(?:\*|everything|any tools?|(?:all|full|complete)(?:(?: available| the)? (?:tools?|toolset|tool access))?)"
+    r"^(?:\*|everything|全部|所有|전체|any tools?"
+    r"|(?:all|full|complete)(?:(?: available| the)? (?:tools?|toolset|tool access))?)"
     r"(?: ?\(\*\))?"
     r"(?: ?(?:\+|and|plus) ?mcp(?: tools)?)?$",
     re.IGNORECASE,
 )
-_READS = re.compile(r"^(?:strictly )?read[- ]only(?: ?\(.*\))?$", re.IGNORECASE)
+_READS = re.compile(
+    r"^(?:(?:strictly )?read[- ]only(?: ?\(.*\))?|只读|읽기 전용|読み取り専用"
+    r"|lecture seule|s[oó]lo lectura|(?:somente|apenas) leitura)$",
+    re.IGNORECASE,
+)
 _OWN_MATRIX = re.compile(r"<!--\s*remit:\s*matrix\s*-->")
 """What `remit docs` writes: agents across, tools down."""
 _MOST_TITLES = 500

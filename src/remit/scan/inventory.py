@@ -95,7 +95,9 @@ class Inventory:
                     groups.setdefault(folder, []).append(thing)
         for folder, things in groups.items():
             more = len(_below(loose, folder))
-            for many in {len(set(things)), len({key_of(one.name.rpartition("/")[2]) for one in things})}:
+            own = sum(kind == "agents" and key_of(one.name) in words("builtin_agents", "") for one in set(things))
+            once = len({key_of(one.name.rpartition("/")[2]) for one in things})
+            for many in {len(set(things)), once, len(set(things)) - own}:  # a program's own may be left out
                 numbers.update(range(many, many + more + 1))
         return frozenset(numbers - {0})
 
@@ -111,19 +113,36 @@ class Inventory:
         return len(leading)
 
     def scope_of(self, kind: str, page: str) -> str | None:
-        """The nearest folder around a page that has things of a kind; None if there are none."""
+        """The nearest folder around a page whose team has things of a kind; None if there are none."""
+        things = self.things.get(kind, ())
+        homes = {_home(one.folder) for one in things}
         folder = page.rpartition("/")[0]
-        while True:
-            if _below(self.things.get(kind, ()), folder):
+        while folder:
+            own = folder in homes or folder.rpartition("/")[2] in words("team_folders", "")
+            if own and _below(things, folder):
                 return folder
-            if not folder:
-                return None
             folder = folder.rpartition("/")[0]
+        return "" if things else None
+
+    def named_for(self, word: str, scope: str) -> frozenset[int]:
+        """How many agents below a folder have a word in their names: all of them, and each name once."""
+        found = [one for one in _below(self.things["agents"], scope) if word in parts_of(one.name.rpartition("/")[2])]
+        return frozenset({len(found), len({key_of(one.name.rpartition("/")[2]) for one in found})})
 
 
-def is_lead(name: str) -> bool:
-    """Whether an agent's name says that it leads others."""
-    return not words("leads", "").isdisjoint(parts_of(name.rpartition("/")[2]))
+def is_lead(name: str, *, alone: bool = False) -> bool:
+    """Whether an agent's name says that it leads others; `alone`: and not that it manages some matter."""
+    parts = parts_of(name.rpartition("/")[2])
+    leading = words("leads", "") - (words("leads_of_matters", "") if alone and len(parts) > 1 else frozenset())
+    return not leading.isdisjoint(parts)
+
+
+def _home(folder: str) -> str:
+    """The folder of the team that keeps its things in another: the repository's, for a program's hidden folder."""
+    parts = folder.split("/")[:-1]
+    while parts and parts[-1] in words("team_folders", ""):
+        parts.pop()
+    return "/".join(parts)
 
 
 def _agent(path: str) -> Thing:

@@ -101,6 +101,8 @@ class Account(msgspec.Struct, frozen=True, kw_only=True):
     """The agents that it names as those it hands work to."""
     offers: tuple[tuple[str, Place], ...] = ()
     """The agents that it offers a person to go on with."""
+    mode: str | None = None
+    """Whether a person or another agent starts it, where its host has such modes."""
     recovered: str | None = None
     """Why its YAML could not be read, if lines were read instead."""
 

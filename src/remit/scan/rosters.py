@@ -8,14 +8,14 @@ from collections.abc import Iterator, Sequence
 import msgspec
 
 from remit.scan.files import Text
-from remit.scan.markdown import Document
+from remit.scan.markdown import Document, Row, Table
 from remit.scan.model import Account, Kind, Place
 from remit.scan.names import Names, key_of, parts_of
 from remit.scan.vocabulary import bare, is_heading, without_emoji, words
 
 _SET_OFF = re.compile(r"^\W{0,4}(?:\*\*|`|\[)[@`*]*([\w .&-]{2,50}?)(?:\.md|\.agent)*[`*\]]+")
-_LEAF = re.compile(r"^[\s│|]*[├└][─\s-]*`?([\w.-]+?)(?:\.agent|\.chatmode)?\.md\b")
-_BRANCH = re.compile(r"^([\s│|]*(?:[├└][─\s-]*)?)(?:\./)?(\.?[\w.@-]+(?:/[\w.-]+)*)/(?=\s|$)")
+_LEAF = re.compile(r"^[\s│|]*(?:[├└][─\s-]*|[+`]?--+\s*)`?([\w.-]+?)(?:\.agent|\.chatmode)?\.md\b")
+_BRANCH = re.compile(r"^([\s│|]*(?:[├└][─\s-]*|[+`]?--+\s*)?)(?:\./)?(\.?[\w.@-]+(?:/[\w.-]+)*)/(?=\s|$)")
 _CUT = re.compile(r"^[\s│|├└─-]*(?:\.\.\.|…|\(?(?:\d+ |and |\+)?more\b|etc)", re.IGNORECASE)
 _NAME = re.compile(r"[\w](?:[\w .&/#-]){1,50}")
 _HANDS = re.compile(
@@ -32,6 +32,9 @@ _INVENTED = re.compile(
     re.IGNORECASE,
 )
 _AGENT = re.compile(r"agent|persona|specialist|代理|智能体|에이전트|エージェント", re.IGNORECASE)
+_RUN_BY = re.compile(r"^agent:[ \t]*[\"']?([A-Za-z][\w .-]{1,50}?)[\"']?[ \t]*$", re.MULTILINE)
+"""The agent that runs a prompt or a command, in its head."""
+_HANDLE = re.compile(r"@[a-z][\w-]{2,40}")
 _MOST = 500
 
 
@@ -40,15 +43,18 @@ class Roster(msgspec.Struct, frozen=True):
 
     names: tuple[tuple[str, int], ...]
     form: str
-    """`table`, `list`, `tree`, or `matrix` for all that says what agents may use."""
+    """`table`, `list`, `tree`, `handles` (a column of `@names`), or `matrix` for all that says what agents may use."""
     place: Place
-    heading: str
+    headings: tuple[str, ...]
+    """The line that introduces it, or its heading, and the heading above that."""
     folder: str = ""
     """The folder that a tree draws."""
     cut: bool = False
     """Whether it says that there are more."""
     loose: bool = False
     """Whether its column may name people and roles that are no agents."""
+    part: bool = False
+    """Whether only the tables beside it, under one heading, make it an enumeration."""
 
 
 class Mention(msgspec.Struct, frozen=True):
@@ -77,12 +83,12 @@ def read_page(text: Text, document: Document, known: Names, accounts: Sequence[A
     rosters = [*_tables(text, document, known), *_lists(text, document, known), *_trees(text, document)]
     matrix = {one.agent: one.place.line for one in accounts if one.kind is Kind.MATRIX}
     if matrix:
-        rosters.append(Roster(tuple(matrix.items()), "matrix", min(one.place for one in accounts), ""))
+        rosters.append(Roster(tuple(matrix.items()), "matrix", min(one.place for one in accounts), ()))
     mentions = list(_mentions(text))[:_MOST]
     if not rosters and not mentions:
         return None
     spoken = f"-{'-'.join(parts_of_text(text.text))}-" if rosters else ""
-    own = re.search(r"(?:^|/)(?:agents?|commands|skills|chatmodes)/", text.path) is not None
+    own = re.search(r"(?:^|/)(?:agents?|commands?|skills|chatmodes|prompts)/", text.path) is not None
     return Page(text.path, tuple(rosters[:_MOST]), tuple(mentions), own, spoken)
 
 
@@ -92,20 +98,76 @@ def parts_of_text(text: str) -> list[str]:
 
 
 def _tables(text: Text, document: Document, known: Names) -> Iterator[Roster]:
+    labels = _labels(document)
+    columns = {table.head.line: _column(table, known) for table in document.tables}
+    together: dict[tuple[object, ...], list[int]] = {}
     for table in document.tables:
-        best: list[tuple[str, int]] = []
-        loose = False
-        for column in range(min(3, len(table.head.cells))):
-            names = [(_name(row.cells[column]), row.line) for row in table.rows if bare(row.cells[column])]
-            right = sum(known.by_key.get(key_of(name)) is not None for name, _ in names)
-            if right >= 3 and right >= 0.6 * len(names) and is_heading(table.head.cells[column], "agent"):
-                best, loose = names, _AGENT.search(table.head.cells[column]) is None
-                break
-            if right >= 4 and right >= 0.8 * len(names) and column == 0:
-                best, loose = names, True
-        if best:
-            place = Place(text.path, best[0][1])
-            yield Roster(tuple(best), "table", place, " ".join(table.headings[-1:]), cut=_is_cut(best), loose=loose)
+        names, right, certain = columns[table.head.line]
+        if certain and len(table.headings) > 1:
+            total = together.setdefault((table.headings[:-1], table.head.cells), [0, 0])
+            total[0] += right
+            total[1] += len(names)
+    for table in document.tables:
+        names, right, certain = columns[table.head.line]
+        few, share = (2, 0.5) if certain and all(is_one_word(name) for name, _ in names) else (3, 0.6)
+        group = together.get((table.headings[:-1], table.head.cells), [0, 1])
+        alone = right >= few and right >= share * len(names)
+        if names and (alone or (certain and group[0] >= 3 and group[0] >= 0.8 * group[1])):
+            place = Place(text.path, names[0][1])
+            label = labels.get(table.head.line - 1) or labels.get(table.head.line - 2)
+            headings = ((label,) if label else ()) + table.headings[:-3:-1]
+            yield Roster(tuple(names), "table", place, headings, cut=_is_cut(names), loose=not certain, part=not alone)
+        yield from _handles(text, table, known)
+
+
+def _column(table: Table, known: Names) -> tuple[list[tuple[str, int]], int, bool]:
+    """The names of a table's column of agents, how many are known, and whether its heading says that it is one."""
+    best: tuple[list[tuple[str, int]], int, bool] = ([], 0, False)
+    for column in range(min(3, len(table.head.cells))):
+        rows = [row for row in table.rows if bare(row.cells[column]) and not _is_elsewhere(row)]
+        names = [(_name(row.cells[column]), row.line) for row in rows]
+        right = sum(known.by_key.get(key_of(name)) is not None for name, _ in names)
+        certain = _AGENT.search(table.head.cells[column]) is not None
+        if names and right and is_heading(table.head.cells[column], "agent"):
+            return names, right, certain
+        if right >= 4 and right >= 0.8 * len(names) and column == 0:
+            best = names, right, False
+    return best
+
+
+def _is_elsewhere(row: Row) -> bool:
+    """Whether a row says that its agent is the host's own, or is yet to come."""
+    return any(bare(cell).lower() in words("elsewhere", "") for cell in row.cells)
+
+
+def is_one_word(name: str) -> bool:
+    """Whether a name is written without blanks."""
+    return " " not in name.strip()
+
+
+def _handles(text: Text, table: Table, known: Names) -> Iterator[Roster]:
+    """A column whose cells are nothing but `@names`."""
+    for column in range(1, min(12, len(table.head.cells))):
+        found: dict[str, int] = {}
+        for row in table.rows:
+            cell = re.sub(r"[`*]", "", row.cells[column])
+            names = [part.strip() for part in re.split(r"[,/·]|<br>|\band\b", cell) if part.strip()]
+            if not names or not all(_HANDLE.fullmatch(name) for name in names):
+                continue
+            for name in names:
+                found.setdefault(name.lstrip("@"), row.line)
+        right = sum(known.by_key.get(key_of(name)) is not None for name in found)
+        if right >= 3:
+            yield Roster(tuple(found.items()), "handles", Place(text.path, table.head.line), ())
+
+
+def _labels(document: Document) -> dict[int, str]:
+    """Lines that introduce what follows, by their numbers: `**Available agents:**`."""
+    return {
+        line.line: line.text.strip("*_: ：")
+        for line in document.lines
+        if not line.item and len(line.text) < 80 and line.text.rstrip("*_ ").endswith((":", "："))
+    }
 
 
 def _is_cut(names: Sequence[tuple[str, int]]) -> bool:
@@ -119,12 +181,15 @@ def _name(cell: str) -> str:
 
 def _lists(text: Text, document: Document, known: Names) -> Iterator[Roster]:
     group: list[tuple[str, int]] = []
-    heading, last, cut = "", 0, False
+    labels = _labels(document)
+    above: tuple[str, ...] = ()
+    heading, label, last, cut = "", "", 0, False
 
     def ended() -> Iterator[Roster]:
         right = sum(known.by_key.get(key_of(name)) is not None for name, _ in group)
         if right >= 3 and right >= 0.6 * len(group):
-            yield Roster(tuple(group), "list", Place(text.path, group[0][1]), heading, cut=cut)
+            headings = ((label,) if label else ()) + above[:-3:-1]
+            yield Roster(tuple(group), "list", Place(text.path, group[0][1]), headings, cut=cut)
 
     for line in document.lines:
         under = line.headings[-1] if line.headings else ""
@@ -134,21 +199,23 @@ def _lists(text: Text, document: Document, known: Names) -> Iterator[Roster]:
         set_off = _SET_OFF.match(line.text) if line.item else None
         cut = cut or (line.item and _CUT.match(line.text) is not None)
         if set_off is not None:
+            if not group:
+                label = labels.get(line.line - 1) or labels.get(line.line - 2) or ""
             group.append((set_off[1], line.line))
-            heading, last = under, line.line
+            heading, above, last = under, line.headings, line.line
     yield from ended()
 
 
 def _trees(text: Text, document: Document) -> Iterator[Roster]:
     for block in document.code:
-        if "├" not in block.text and "└" not in block.text:
+        if not any(mark in block.text for mark in ("├", "└", "|--", "+--")):
             continue
         above: list[tuple[int, str]] = []
         found: dict[str, list[tuple[str, int]]] = {}
         cut: set[str] = set()
         for number, line in enumerate(block.text.split("\n")[:2000], block.line):
             branch, leaf = _BRANCH.match(line[:400]), _LEAF.match(line[:400])
-            column = len(branch[1]) if branch else len(line) - len(line.lstrip(" │|├└─"))
+            column = len(branch[1]) if branch else len(line) - len(line.lstrip(" │|├└─+`-"))
             above = [(depth, name) for depth, name in above if depth < column]
             folder = "/".join(name for _, name in above)
             if branch:
@@ -159,11 +226,16 @@ def _trees(text: Text, document: Document) -> Iterator[Roster]:
                 cut.add(folder)
         for folder, names in found.items():
             place = Place(text.path, names[0][1])
-            yield Roster(tuple(names), "tree", place, " ".join(block.headings[-1:]), folder, folder in cut)
+            yield Roster(tuple(names), "tree", place, block.headings[:-3:-1], folder, folder in cut)
 
 
 def _mentions(text: Text) -> Iterator[Mention]:
     fenced = False
+    if text.text.startswith("---\n") and re.search(r"(?:^|/)(?:prompts|commands?)/", text.path):
+        head = text.text[4 : max(4, text.text.find("\n---", 4))][:4000]
+        if (named := _RUN_BY.search(head)) is not None:
+            at = head.count("\n", 0, named.start()) + 2
+            yield Mention(named[1].strip(), "handover", Place(text.path, at))
     for number, raw in enumerate(text.text.split("\n"), 1):
         line = raw[:2000]
         if line.lstrip().startswith(("```", "~~~")):

@@ -51,7 +51,13 @@ def _line(text: Text, word: str) -> int:
 
 
 def _account(
-    text: Text, entries: list[Entry], host: str, *, agent: str = EVERYBODY, extent: Extent = Extent.LIST
+    text: Text,
+    entries: list[Entry],
+    host: str,
+    *,
+    agent: str = EVERYBODY,
+    extent: Extent = Extent.LIST,
+    mode: str | None = None,
 ) -> Account:
     line = min((entry.place.line for entry in entries), default=1)
     return Account(
@@ -62,6 +68,7 @@ def _account(
         entries=tuple(entries),
         closed=False,
         host=host,
+        mode=mode,
     )
 
 
@@ -130,7 +137,9 @@ def _by_tool(text: Text, found: dict[str, Any], host: str) -> Iterator[Account]:
         if isinstance(servers, dict):
             entries += [Entry(f"mcp__{one}__*", Mark.YES, Place(text.path, _line(text, one))) for one in servers]
         if name != EVERYBODY:
-            yield _account(text, entries, host, agent=str(name), extent=Extent.EVERYTHING)
+            mode = value.get("mode") if isinstance(value, dict) else None
+            mode = mode if isinstance(mode, str) else None
+            yield _account(text, entries, host, agent=str(name), extent=Extent.EVERYTHING, mode=mode)
         elif entries:
             yield _account(text, entries, host)
 

@@ -18,6 +18,7 @@ from remit.scan.lint.counts import count_findings
 from remit.scan.lint.documents import document_findings
 from remit.scan.lint.policy import policy_findings
 from remit.scan.lint.rosters import Team, roster_findings
+from remit.scan.lint.servers import server_findings, servers_of
 from remit.scan.lint.settings import settings_findings, unreadable
 from remit.scan.lint.team import grouped, headless, team_findings
 from remit.scan.markdown import Document, read_markdown
@@ -26,12 +27,13 @@ from remit.scan.model import Account, Agent, Extent, Finding, Kind, Mark, Place,
 from remit.scan.names import Names, key_of
 from remit.scan.records import Record, account_of, declared, read_records
 from remit.scan.rosters import Page, read_page
+from remit.scan.servers import Listing, Use, listings_of, uses_of
 from remit.scan.settings import EVERYBODY, Unreadable, is_everybody, read_settings
 from remit.scan.vocabulary import tool_key
 
 _DOCUMENTS = (".md", ".markdown", ".mdx", ".mdc", ".txt")
 _SPEAKS = re.compile(
-    r"\|\s*:?-|-\s*\||agent_id|\b(?:allowed|permitted|granted|tools|prohibited|forbidden|denied|tier \d|agents"
+    r"\|\s*:?-|-\s*\||agent_id|\nagent:|\b(?:allowed|permitted|granted|tools|prohibited|forbidden|denied|tier \d|agents"
     r"|subagents|specialists|skills|commands|hooks|prompts|agentes|habilidades|comandos|agenten|агентов)\b|智能体|代理|技能|工具|에이전트|스킬|エージェント",
     re.IGNORECASE,
 )
@@ -82,6 +84,7 @@ def scan(
         *count_findings(reading.counted, reading.inventory(accounts), reading.definitions),
         *settings_findings(accounts),
         *roster_findings(reading.pages, reading.team(accounts), reading.inventory(accounts), reading.exists),
+        *server_findings(reading.uses, reading.listings, servers_of(accounts)),
         *headless(reading.headless),
         *risky_pairs(agents),
         *(policy_findings(agents) if policy else ()),
@@ -115,6 +118,10 @@ class _Reading:
         """Numbers of agents, skills and the like."""
         self.definitions: frozenset[str] = frozenset()
         self.pages: list[Page] = []
+        self.uses: list[Use] = []
+        self.listings: list[Listing] = []
+        self.servers: frozenset[str] = frozenset()
+        """Keys of the MCP servers that settings declare."""
         self.headless: list[Place] = []
         """Files in folders of definitions that have no head."""
 
@@ -149,6 +156,7 @@ class _Reading:
         self.pages = [page for page in bodies if not is_past(page.path)]
         self.definitions = frozenset(one.place.file for one in accounts if one.kind is Kind.DEFINITION)
         reader = Reader([name for one in accounts if is_defined(one) for name in one.names])
+        self.servers = frozenset(key for names in servers_of(accounts).values() for key in names)
         waiting.reverse()
         while waiting:
             if self.walk.progress is not None and len(waiting) % 100 == 0:
@@ -199,7 +207,10 @@ class _Reading:
         self.findings += document_findings(text, found, records, self.today)
         if text.path.endswith(_DOCUMENTS):
             self.counted += counts_in(text.path, text.text)
-            page = read_page(text, read_markdown(text.text), reader.known, found)
+            document = read_markdown(text.text)
+            self.uses += uses_of(text, document, self.servers)
+            self.listings += listings_of(text, document, self.servers)
+            page = read_page(text, document, reader.known, found)
             self.pages += [page] if page is not None else []
         return found
 

@@ -10,6 +10,7 @@ import msgspec
 from remit.model.text import counted
 from remit.scan.lint.finding import finding, listing
 from remit.scan.model import Account, Agent, Claim, Entry, Extent, Finding, Kind, Mark, Place, Weight
+from remit.scan.settings import EVERYBODY
 from remit.scan.vocabulary import CHANGES, can_write, capability, mutates, tool_key
 
 _DOCUMENTS = (Kind.MATRIX, Kind.SECTION, Kind.RECORD)
@@ -56,6 +57,7 @@ def agent_findings(agents: Sequence[Agent]) -> Iterator[Finding]:
         yield from _dead(agent)
         yield from _no_list(agent)
         yield from _twice(agent)
+        yield from _settled_twice(agent)
         yield from _broken(agent)
 
 
@@ -490,6 +492,38 @@ def _twice(agent: Agent) -> Iterator[Finding]:
                     agent=agent.name,
                 )
                 break
+
+
+def _settled_twice(agent: Agent) -> Iterator[Finding]:
+    """A definition and the host's settings that say different things of one agent, word for word."""
+    settings = [one for one in agent.accounts if one.kind is Kind.SETTINGS and one.agent != EVERYBODY]
+    for definition in agent.accounts:
+        if definition.kind is not Kind.DEFINITION or definition.extent is not Extent.EVERYTHING:
+            continue
+        for other in settings:
+            if other.host != definition.host:
+                continue
+            said = {tool_key(e.tool): e for e in other.entries}
+            differ = [
+                (entry, cell)
+                for entry in definition.entries
+                if (cell := said.get(tool_key(entry.tool))) is not None and _setting(entry) != _setting(cell)
+            ]
+            modes = definition.mode and other.mode and definition.mode != other.mode
+            if differ:
+                entry, cell = differ[0]
+                text = f"`{entry.tool}` is {_setting(entry)} in the definition and {_setting(cell)} in the settings"
+                yield finding("defined-twice/settings", text, entry.place, cell.place, agent=agent.name)
+            elif modes:
+                text = f"is a {definition.mode} agent in the definition and a {other.mode} agent in the settings"
+                yield finding("defined-twice/settings", text, definition.place, other.place, agent=agent.name)
+
+
+def _setting(entry: Entry) -> str:
+    """What a host does with a tool of this entry, in a word."""
+    if entry.mark is Mark.SCOPED:
+        return "limited" if entry.scope == "by pattern" else "asked about"
+    return "allowed" if entry.mark is Mark.YES else "denied"
 
 
 def _broken(agent: Agent) -> Iterator[Finding]:

@@ -22,6 +22,8 @@ class _Wrong(msgspec.Struct, frozen=True):
     case: str
     real: int
     folder: str = ""
+    part: str = ""
+    """The word in the names of those that are counted, if it counts a part."""
 
 
 def count_findings(counts: Sequence[Count], inventory: Inventory, pages: frozenset[str]) -> Iterator[Finding]:
@@ -29,7 +31,7 @@ def count_findings(counts: Sequence[Count], inventory: Inventory, pages: frozens
     kinds: dict[Place, set[str]] = {}
     for count in counts:
         kinds.setdefault(count.place, set()).add(count.kind)
-    found: dict[tuple[str, int, bool], list[tuple[Place, _Wrong]]] = {}
+    found: dict[tuple[str, int, bool, str], list[tuple[Place, _Wrong]]] = {}
     for count in counts:
         if _is_some(count) or is_past_page(count.place.file):
             continue
@@ -38,14 +40,16 @@ def count_findings(counts: Sequence[Count], inventory: Inventory, pages: frozens
             count, inventory, several=several, own=count.place.file in pages | inventory.paths
         )
         if wrong is not None:
-            found.setdefault((count.kind, count.said, wrong.case == "listed"), []).append((count.place, wrong))
-    for (kind, said, _), cases in found.items():
+            key = (count.kind, count.said, wrong.case == "listed", wrong.part)
+            found.setdefault(key, []).append((count.place, wrong))
+    for (kind, said, _, part), cases in found.items():
         best = next((wrong for _, wrong in cases if wrong.case == "folder"), cases[0][1])
         if best.case == "listed":
             text = f"the text counts {said} {kind}, and {best.real} are listed below it"
         else:
             has = "defines" if kind == "agents" else "has"
-            text = f"the text speaks of {said} {kind}; `{best.folder or '.'}` {has} {best.real}"
+            what = f"{part} {kind}" if part else kind
+            text = f"the text speaks of {said} {what}; `{best.folder or '.'}` {has} {best.real}"
         things = inventory.things.get(kind, ()) if best.case != "listed" else ()
         seen = [Place(one.file, 1) for one in things if one.path.startswith(best.folder)]
         places = list({place.file: place for place, _ in reversed(cases)}.values())[::-1][:_MOST]
@@ -89,15 +93,18 @@ def _against(count: Count, inventory: Inventory, *, several: bool, own: bool) ->
         case = "all" if count.form is Form.TREE else "folder"
         sure = count.form is Form.TREE or _is_near(count.said, sizes, 0.5)
         return _wrong(count, sizes, inventory, case, named[0]) if sure else None
-    scope = _scope(count, inventory)
+    scope = _scope(count, inventory, told=several or _tells_all(count))
+    if scope is not None and (part := _named_part(count, inventory, scope)) is not None:
+        return part
     if own or scope is None or count.form is Form.TREE or any("/" in one for one in count.folders):
         return None
     sizes = inventory.sizes(count.kind, scope)
     folder, most = inventory.whole(count.kind, scope)
     told = several or _tells_all(count) or (count.form is Form.HEADING and _is_whole(count))
-    if count.row and "/" in count.place.file:
+    if count.row and "/" in count.place.file and count.said <= most:
         return None  # a row of a table elsewhere is about what its first cell names
-    near = _is_near(count.said, frozenset({most}), 0.5 if told else 0.25)
+    sure = bool({"total", "all"} & {*count.about, *count.before[-1:]})
+    near = _is_near(count.said, frozenset({most}), 0.75 if sure else 0.5 if told else 0.25)
     told = told or count.before[-1:] == ("the",)
     return _wrong(count, sizes, inventory, "all", folder, most) if near and told else None
 
@@ -116,11 +123,23 @@ def _named(count: Count, folders: Sequence[str]) -> list[str]:
     return list(dict.fromkeys(found))
 
 
-def _scope(count: Count, inventory: Inventory) -> str | None:
+def _scope(count: Count, inventory: Inventory, *, told: bool) -> str | None:
     """The folder that a page speaks of: its own team's, or the whole repository for a page of it."""
     scope = inventory.scope_of(count.kind, count.place.file)
     between = count.place.file[len(scope) :].strip("/").split("/")[:-1] if scope is not None else []
-    return scope if not between or between[0].lower() in words("page_folders", "") else None
+    page = not between or not words("page_folders", "").isdisjoint({between[0].lower(), *between[0].lower().split("-")})
+    return scope if page or (told and scope) else None
+
+
+def _named_part(count: Count, inventory: Inventory, scope: str) -> _Wrong | None:
+    """A number of agents with a word that is part of their names: "12 reviewer agents"."""
+    if count.kind != "agents" or len(count.about) != 1 or count.row or count.form is Form.TREE:
+        return None
+    sizes = inventory.named_for(count.about[0], scope)
+    if max(sizes) < 4 or count.said < 4 or not _is_near(count.said, sizes, 0.25):
+        return None
+    folder = inventory.whole("agents", scope)[0]
+    return _wrong(count, sizes, inventory, "all", folder, max(sizes), count.about[0])
 
 
 def _is_whole(count: Count) -> bool:
@@ -134,11 +153,15 @@ def _tells_all(count: Count) -> bool:
 
 def _is_near(said: int, sizes: frozenset[int], share: float) -> bool:
     """Whether a number can mean these at all: a sentence about three of forty does not."""
-    return max(sizes) > 3 and any(abs(said - size) <= share * size for size in sizes)
+    if max(sizes) <= 3:
+        return False
+    if max(sizes) < said:
+        return said - max(sizes) <= share * said  # more than there are is no part of them
+    return any(abs(said - size) <= share * size for size in sizes)
 
 
 def _wrong(
-    count: Count, sizes: frozenset[int], inventory: Inventory, case: str, scope: str, real: int = 0
+    count: Count, sizes: frozenset[int], inventory: Inventory, case: str, scope: str, real: int = 0, part: str = ""
 ) -> _Wrong | None:
     right = set(sizes)
     if count.kind == "agents":
@@ -148,8 +171,8 @@ def _wrong(
             right |= {size - less for size in sizes for less in range(1, leads + 1)}
         elif count.line & words("leads", ""):
             right |= {size + 1 for size in sizes}  # whoever reads the page leads the others
-    if count.said in right or (count.more and max(right) >= count.said):
+    if count.said in right or (count.more and max(*right, inventory.whole(count.kind, "")[1]) >= count.said):
         return None
     if count.roughly and _is_near(count.said, sizes, 0.25):
         return None
-    return _Wrong(case, real or max(sizes), scope)
+    return _Wrong(case, real or max(sizes), scope, part)

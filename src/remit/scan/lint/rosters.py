@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from remit.scan.inventory import Inventory, is_lead
 from remit.scan.lint.counts import is_past_page
 from remit.scan.lint.finding import finding, listing
 from remit.scan.model import Account, Finding, Place, Weight
-from remit.scan.names import Names, key_of, parts_of
-from remit.scan.rosters import Mention, Page, Roster, is_invented, is_name, own_names, parts_of_text, shape
+from remit.scan.names import Names, key_of, parts_of, short_names
+from remit.scan.rosters import Mention, Page, Roster, is_invented, is_name, is_one_word, own_names, parts_of_text, shape
 from remit.scan.vocabulary import words
 
 _MOST = 6
@@ -22,6 +22,7 @@ class Team:
     def __init__(self, accounts: Sequence[Account], inventory: Inventory, others: frozenset[str]) -> None:
         self.known = Names([name for one in accounts for name in one.names])
         self.named = {key_of(name): key_of(one.agent) for one in accounts for name in one.names}
+        self.named = {**_short(self.named), **self.named}
         self.every = {key_of(one.agent): one for one in reversed(accounts)}
         self.others = others
         """Keys of skills, commands and files that are no agents, and yet there."""
@@ -39,6 +40,11 @@ class Team:
         if found is None and (near := self.known.resolve(name)) is not None:
             found = self.named.get(key_of(near))
         return found
+
+
+def _short(named: Mapping[str, str]) -> dict[str, str]:
+    """Names without the prefix that a team's names share, with whom they mean."""
+    return {short: named[key_of(name)] for short, name in short_names(named).items()}
 
 
 def roster_findings(
@@ -117,7 +123,7 @@ def _is_unknown(name: str, team: Team) -> bool:
         "/" not in name  # several of them, or a folder
         and team.resolve(name) is None
         and name.lower() not in words("no_agent_files", "")
-        and key not in own_names() | team.others
+        and key not in own_names() | team.others | words("nobody", "")
         and not is_invented(name)
         and not is_lead(name)
         and ":" not in name
@@ -126,18 +132,22 @@ def _is_unknown(name: str, team: Team) -> bool:
 
 def is_directory(heading: str) -> bool:
     """Whether a heading introduces all agents, and not those for some use: "Agents", "Agent Roster (v1)"."""
+    whole = words("counts_whole", "") | words("directories", "")
     said = {word for word in parts_of_text(heading) if not re.search(r"\d", word) and word != "v"}
-    rest = said - words("counts_whole", "") - words("directories", "")
+    unspaced = sorted((word for word in whole if word[0] >= "\u3040"), key=len, reverse=True)
+    rest = {re.sub("|".join(unspaced), "", word) if word[0] >= "\u3040" else word for word in said - whole} - {""}
     return bool(said) and not rest
 
 
 def _left_out(page: Page, rosters: Sequence[Roster], team: Team) -> tuple[tuple[str, ...], Place] | None:
     """Agents that a page, which enumerates most of a team, never mentions, and where it does."""
-    titled = [one for one in rosters if one.form in ("tree", "matrix") or is_directory(one.heading)]
+    titled = [one for one in rosters if one.form in ("tree", "matrix") or any(map(is_directory, one.headings))]
     listed = {found for one in titled for name, _ in one.names if (found := team.resolve(name)) is not None}
     drawn = any(one.form == "tree" for one in titled)
     if not any(one.form in ("tree", "table", "matrix") or len(one.names) > 4 for one in titled):
         return None
+    if any(len(members) > 2 and members - own_names() == listed - own_names() for members in team.folders.values()):
+        return None  # all of one of the teams
     absent: dict[str, None] = {}
     for members in team.folders.values():
         if len(listed & members) >= 3 and len(listed & members) >= (0.5 if drawn else 0.7) * len(members):
@@ -148,7 +158,7 @@ def _left_out(page: Page, rosters: Sequence[Roster], team: Team) -> tuple[tuple[
         if not any(f"-{'-'.join(parts_of_text(name))}-" in page.spoken for name in team.every[key].names)
         and key not in own_names()
         and f"-{key}-" not in page.spoken
-        and not is_lead(key)
+        and not is_lead(key, alone=True)
     ]
     return (tuple(missing), titled[0].place) if missing else None
 
@@ -157,8 +167,12 @@ def _unknown(page: Page, rosters: Sequence[Roster], team: Team) -> Iterator[Find
     """Names in an enumeration of agents that nobody defines."""
     for roster in rosters:
         right = [name for name, _ in roster.names if team.resolve(name) is not None]
-        alike = {shape(name) for name in right}
-        if len(right) < 3 or len(right) < 0.6 * len(roster.names):
+        alike = {shape(name) for name in right} or {"id"}
+        certain = roster.form in ("table", "handles") and not roster.loose
+        certain = certain and all(is_one_word(name) for name, _ in roster.names)
+        if not roster.part and (
+            len(right) < (2 if certain else 3) or len(right) < (0.4 if certain else 0.6) * len(roster.names)
+        ):
             continue
         wrong = [
             (name, line)
@@ -172,5 +186,7 @@ def _unknown(page: Page, rosters: Sequence[Roster], team: Team) -> Iterator[Find
                 f"among the agents, without a definition: {listing([name for name, _ in wrong], _MOST)}",
                 *(Place(page.path, line) for _, line in wrong[:_MOST]),
                 agent=wrong[0][0] if len(wrong) == 1 else None,
-                weight=Weight.NOTE if roster.form == "list" and len(right) < 5 else None,
+                weight=Weight.NOTE
+                if roster.form == "list" and len(right) < 5 and not any(map(is_directory, roster.headings[:1]))
+                else None,
             )

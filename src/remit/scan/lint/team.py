@@ -63,7 +63,7 @@ _SHARED = {
     "no-tool-list": "have no tool list, so the host gives them every tool",
     "invalid-front-matter": "have front matter that is not valid YAML and was read line by line",
     "dead-prohibition": "prohibit tools that their lists don't grant",
-    "defined-twice": "are defined twice for one host, with different tools",
+    "defined-twice": "are defined twice for one host, with different tools or modes",
     "agent-without-rules": "have a definition, and the policy has no such agents",
 }
 

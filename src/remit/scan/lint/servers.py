@@ -1,0 +1,66 @@
+"""Findings about MCP servers: tables that give one agent different ones, and lists that leave some out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from remit.scan.lint.counts import is_past_page
+from remit.scan.lint.finding import finding, listing
+from remit.scan.model import Account, Finding, Kind, Place
+from remit.scan.servers import Listing, Use
+from remit.scan.vocabulary import tool_key
+
+_MOST = 6
+
+
+def servers_of(accounts: Sequence[Account]) -> dict[str, dict[str, str]]:
+    """The servers that each settings file declares, by their keys."""
+    found: dict[str, dict[str, str]] = {}
+    for one in accounts:
+        for entry in one.entries if one.kind is Kind.SETTINGS else ():
+            if entry.tool.startswith("mcp__") and entry.tool.endswith("__*"):
+                name = entry.tool[len("mcp__") : -len("__*")]
+                found.setdefault(one.place.file, {})[tool_key(name)] = name
+    return found
+
+
+def server_findings(
+    uses: Sequence[Use], listings: Sequence[Listing], declared: dict[str, dict[str, str]]
+) -> Iterator[Finding]:
+    """What tables and lists say of servers against each other, and against the settings."""
+    yield from _differ([one for one in uses if not is_past_page(one.place.file)])
+    for one in listings:
+        whole = [(file, names) for file, names in declared.items() if one.names <= names.keys()]
+        if is_past_page(one.place.file) or not whole:
+            continue
+        file, names = min(whole, key=lambda each: len(each[1]))
+        absent = [name for key, name in names.items() if key not in one.names | one.spoken]
+        if absent and len(one.names) >= 0.6 * len(names):
+            text = f"a document lists the servers; not {listing(absent, _MOST)}"
+            them = "it" if len(absent) == 1 else "them"
+            yield finding("no-section/servers", text, one.place, Place(file, 1), file=one.place.file, them=them)
+
+
+def _differ(uses: Sequence[Use]) -> Iterator[Finding]:
+    """Two tables that give an agent different servers, once for two documents."""
+    by_agent: dict[str, list[Use]] = {}
+    for use in uses:
+        by_agent.setdefault(use.agent, []).append(use)
+    found: dict[tuple[str, str], list[tuple[str, Place, Place]]] = {}
+    for agent, rows in by_agent.items():
+        for at, one in enumerate(rows):
+            for other in rows[at + 1 :]:
+                if one.place.file != other.place.file and _contradict(one, other):
+                    found.setdefault((one.place.file, other.place.file), []).append((agent, one.place, other.place))
+    for cases in found.values():
+        text = f"two tables give different servers to {listing([agent for agent, _, _ in cases], _MOST)}"
+        places = [place for _, *both in cases[:_MOST] for place in both]
+        yield finding("tables-differ/servers", text, *places)
+
+
+def _contradict(one: Use, other: Use) -> bool:
+    """Whether a server is granted by one row and, as far as it can be told, not by the other."""
+    compared = one.granted | other.granted
+    for told in (one.told, other.told):
+        compared = compared & told if told is not None else compared
+    return bool(compared & (one.granted ^ other.granted))

@@ -1,0 +1,94 @@
+"""What documents say of MCP servers: which of them an agent may use, and which there are."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+
+import msgspec
+
+from remit.scan.files import Text
+from remit.scan.markdown import Document, Row, Table
+from remit.scan.model import Mark, Place
+from remit.scan.names import key_of
+from remit.scan.vocabulary import bare, is_heading, mark_of, tokens, tool_key
+
+_SERVERS = re.compile(r"(?:\w+ )?(?:mcp servers?|mcps?|servers?)(?: access)?|mcp 服务器", re.IGNORECASE)
+_ALL = re.compile(r"(?:active |available |configured |enabled |our |the )*mcp servers?|mcps", re.IGNORECASE)
+_SET_OFF = re.compile(r"^\W{0,4}(?:\*\*|`|\[)[`*]*([\w.-]{2,50}?)[`*\]]+")
+
+
+class Use(msgspec.Struct, frozen=True):
+    """What a row of a table says of one agent and the servers: granted, and told about at all."""
+
+    agent: str
+    granted: frozenset[str]
+    told: frozenset[str] | None
+    """The servers that the table has a column for; None if it lists what is granted, and means nothing else."""
+    place: Place
+
+
+class Listing(msgspec.Struct, frozen=True):
+    """A list or table under a heading that means every server."""
+
+    names: frozenset[str]
+    place: Place
+    spoken: frozenset[str]
+    """Every name that the page sets off somewhere."""
+
+
+def uses_of(text: Text, document: Document, servers: frozenset[str]) -> Iterator[Use]:
+    """The rows of a document's tables that give agents servers; `servers` are the keys of those that are declared."""
+    if len(servers) < 3:
+        return
+    for table in document.tables:
+        head = [bare(cell) for cell in table.head.cells]
+        agent = next((n for n, cell in enumerate(head) if is_heading(cell, "agent")), None)
+        if agent is None:
+            continue
+        listed = next((n for n, cell in enumerate(head) if n > agent and _SERVERS.fullmatch(cell)), None)
+        columns = {n: tool_key(cell) for n, cell in enumerate(head) if tool_key(cell) in servers}
+        for row in table.rows:
+            name, place = bare(row.cells[agent]).lstrip("@"), Place(text.path, row.line)
+            if not name or len(tokens(row.cells[agent])) > 1:
+                continue  # nobody, or a group
+            if listed is not None:
+                names = _names(row.cells[listed])
+                if names and len(names & servers) * 2 >= len(names):
+                    yield Use(key_of(name), names, None, place)
+            elif len(columns) >= 3 and len(columns) * 2 >= len(head):
+                yield from _marked(row, columns, key_of(name), place)
+
+
+def _names(cell: str) -> frozenset[str]:
+    return frozenset(tool_key(bare(name)) for name in tokens(cell))
+
+
+def _marked(row: Row, columns: dict[int, str], agent: str, place: Place) -> Iterator[Use]:
+    marks = {server: mark_of(row.cells[n]) for n, server in columns.items()}
+    if all(mark is not None for mark in marks.values()):
+        granted = frozenset(server for server, mark in marks.items() if mark is not None and mark[0] is not Mark.NO)
+        yield Use(agent, granted, frozenset(marks), place)
+
+
+def listings_of(text: Text, document: Document, servers: frozenset[str]) -> Iterator[Listing]:
+    """The lists of all servers: under a heading that says so, most of them declared."""
+    if len(servers) < 3:
+        return
+    found: dict[tuple[str, ...], list[tuple[str, int]]] = {}
+    for line in document.lines:
+        if line.item and line.headings and (match := _SET_OFF.match(line.text)):
+            found.setdefault(line.headings, []).append((tool_key(match[1]), line.line))
+    for table in document.tables:
+        if table.headings and len(table.head.cells) > 1:
+            found.setdefault(table.headings, []).extend(_firsts(table))
+    spoken = frozenset(tool_key(one) for one in re.findall(r"(?:`|\*\*)@?([\w.-]{2,50})(?:`|\*\*)", text.text))
+    for headings, rows in found.items():
+        names = frozenset(name for name, _ in rows)
+        heading = re.sub(r"\([^)]*\)|^[\W\d_]*(?:[A-Z]\.)?\W*|\W+$", "", headings[-1][:200])
+        if _ALL.fullmatch(heading) and len(names & servers) >= 3 and len(names & servers) >= 0.8 * len(names):
+            yield Listing(names & servers, Place(text.path, rows[0][1]), spoken)
+
+
+def _firsts(table: Table) -> Iterable[tuple[str, int]]:
+    return [(tool_key(bare(row.cells[0])), row.line) for row in table.rows]

@@ -1,0 +1,85 @@
+"""MCP servers in documents: tables that differ, and lists that leave one out."""
+
+from __future__ import annotations
+
+import datetime
+from pathlib import Path
+
+import pytest
+
+from remit.scan.survey import scan
+from tests.scan.repositories import definition, write
+
+SETTINGS = '{"mcpServers": {"maps": {}, "mail": {}, "files": {}, "clock": {}}}'
+TEAM = {f".claude/agents/{name}.md": definition(name, "Read") for name in ("pilot", "scout")}
+LIST = "# Access\n\n| Agent | MCP servers |\n|---|---|\n| pilot | maps, mail |\n| scout | files |\n"
+SAME = (
+    "# Access\n\n| Agent | maps | mail | clock |\n|---|---|---|---|\n"
+    "| @pilot | ✅ | ✅ | ❌ |\n| @scout | ❌ | ❌ | ❌ |\n"
+)
+
+
+def found(root: Path, files: dict[str, str], *codes: str) -> list[str]:
+    survey = scan(str(write(root, {".mcp.json": SETTINGS, **TEAM, **files})), today=datetime.date(2026, 11, 18))
+    return [one.text for one in survey.findings if one.code in codes]
+
+
+@pytest.mark.parametrize(
+    ("page", "texts"),
+    [
+        (SAME, []),
+        (
+            SAME.replace("| @pilot | ✅ | ✅ | ❌ |", "| @pilot | ✅ | ❌ | ✅ |"),
+            ["two tables give different servers to `pilot`"],
+        ),
+        (LIST.replace("maps, mail", "maps"), ["two tables give different servers to `pilot`"]),
+        (LIST.replace("| pilot | maps, mail |", "| pilot, scout | maps |"), []),
+        ("# Use\n\n| Server | Agents |\n|---|---|\n| maps | scout |\n", []),
+    ],
+)
+def test_two_tables_of_servers(tmp_path: Path, page: str, texts: list[str]):
+    assert found(tmp_path, {"docs/a.md": LIST, "docs/b.md": f"{page}\nFor agents.\n"}, "tables-differ") == texts
+
+
+ITEMS = "- **maps**: x\n- **mail**: y\n- **files**: z\n"
+
+
+@pytest.mark.parametrize(
+    ("page", "texts"),
+    [
+        (f"# Agents\n\n## 2. Active MCP Servers\n\n{ITEMS}", ["a document lists the servers; not `clock`"]),
+        (f"# Agents\n\n## Active MCP Servers\n\n{ITEMS}\nAnd `clock`, started by hand.\n", []),
+        (f"# Agents\n\n## MCP servers for pilots\n\n{ITEMS}", []),
+    ],
+)
+def test_a_list_of_servers(tmp_path: Path, page: str, texts: list[str]):
+    assert found(tmp_path, {"docs/a.md": page}, "no-section") == texts
+
+
+HEAD = "---\ndescription: Works\nmode: subagent\npermission:\n  bash: allow\n---\nWork.\n"
+
+
+@pytest.mark.parametrize(
+    ("settings", "texts"),
+    [
+        ('{"mode": "subagent", "permission": {"bash": "allow"}}', []),
+        ('{"permission": {"edit": "deny"}}', []),
+        (
+            '{"permission": {"bash": "ask"}}',
+            ["`bash` is allowed in the definition and asked about in the settings"],
+        ),
+        ('{"mode": "primary"}', ["is a subagent agent in the definition and a primary agent in the settings"]),
+    ],
+)
+def test_a_definition_and_the_settings_of_its_host(tmp_path: Path, settings: str, texts: list[str]):
+    files = {".opencode/agents/worker.md": HEAD, "opencode.json": f'{{"agent": {{"worker": {settings}}}}}'}
+    assert found(tmp_path, files, "defined-twice") == texts
+
+
+def test_read_only_in_a_table_of_another_language(tmp_path: Path):
+    head = "---\ndescription: 工作\nmode: subagent\ntools:\n  bash: true\n---\n工作。\n"
+    team = {f".opencode/agents/{name}.md": head for name in ("kan", "xie")}
+    page = "# 代理\n\n| 代理 | 权限 |\n|---|---|\n| kan | 只读 |\n| xie | bash |\n"
+    assert found(tmp_path, {**team, "docs/a.md": page}, "read-only-can-write") == [
+        "calls itself read-only (“只读”) and has no tool list, so it holds every tool"
+    ]
