@@ -7,7 +7,7 @@
 
 remit_confined() {
   \builtin local remit_ticket="$1" remit_mark='' remit_there='' remit_name='' remit_value='' remit_watch='' remit_code=0
-  \builtin local remit_until=0 remit_kept='' remit_clobber='' remit_filter='' remit_root=''
+  \builtin local remit_until=0 remit_kept='' remit_clobber='' remit_filter='' remit_first='' remit_root=''
   \builtin local -a remit_words remit_set remit_pass remit_names remit_shell
   if ! \builtin test -r "$remit_ticket/start"; then
     remit_refuse 'its ticket is gone'
@@ -66,11 +66,11 @@ remit_confined() {
     IFS= \builtin read -r -d "" remit_own <&3
     IFS= \builtin read -r -d "" remit_command <&4
     \builtin printf "started\n" >&5 || exit 126
-    exec 3<&- 4<&- 5>&- 8<&-
+    exec 3<&- 4<&- 5>&- 8<&- 9>&-
     \builtin eval "$remit_own" 2> /dev/null
     \builtin unset -f remit_confined remit_refuse remit_own remit_go
     \eval "$remit_command" 6>&- && \builtin pwd -P >&6' \
-    3< "$remit_ticket/own" 4< "$remit_ticket/command" 5>| "$remit_ticket/said" 6>| "$remit_ticket/stood" 8< "$remit_filter" && remit_code=0 || remit_code=$?
+    3< "$remit_ticket/own" 4< "$remit_ticket/command" 5>| "$remit_ticket/said" 6>| "$remit_ticket/stood" 8< "$remit_filter" 9>| "$remit_first" && remit_code=0 || remit_code=$?
   if \builtin test -n "$remit_watch"; then \builtin kill "$remit_watch" 2> /dev/null; fi
   \builtin : >| "$remit_ticket/ended"
   IFS= \builtin read -r remit_mark < "$remit_ticket/said"

@@ -204,7 +204,8 @@ def _start(about: About, passed: Sequence[str]) -> str:
     launch = about.launch
     start = f"remit_until={int(about.until)}\nremit_kept={shlex.quote(about.kept)}\n"
     start += (
-        f"remit_filter={shlex.quote(launch.filter or os.devnull)}\nremit_root={shlex.quote(str(about.place.root))}\n"
+        f"remit_filter={shlex.quote(launch.filter or os.devnull)}\nremit_first={shlex.quote(launch.first or os.devnull)}\n"
+        f"remit_root={shlex.quote(str(about.place.root))}\n"
     )
     lists = {"remit_words": launch.behind or launch.words, "remit_set": given, "remit_pass": tuple(passed)}
     lines = [f"{name}=({' '.join(map(shlex.quote, words))})\n" for name, words in lists.items()]
