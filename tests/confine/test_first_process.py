@@ -32,7 +32,9 @@ def site(request: pytest.FixtureRequest, tmp_path: Path) -> Site:
     return Site(tmp_path, backend)
 
 
-@pytest.mark.parametrize(("rest", "seconds"), [("sleep 0.1; exit 3", 60.0), ("sleep 60", 0.5)], ids=["ends", "is ended"])
+@pytest.mark.parametrize(
+    ("rest", "seconds"), [("sleep 0.1; exit 3", 60.0), ("sleep 60", 0.5)], ids=["ends", "is ended"]
+)
 def test_all_that_a_command_started_has_ended_before_anybody_looks(
     site: Site, rest: str, seconds: float, monkeypatch: pytest.MonkeyPatch
 ):
