@@ -154,8 +154,8 @@ def judge(before: State, protected: Protected, *, fetched: bool) -> Judgement:
     objects = _false_objects(before, ask)
     commits: dict[str, list[Said]] = {}
     loose: list[Said] = []
-    if not objects and (found := {*tips.values(), *_made_commits(before, ask)}):
-        said = _new_commits(ask, before, protected, found)
+    if not objects and (new := {*tips.values(), *_made_commits(before, ask)}):
+        said = _new_commits(ask, before, protected, new)
         for name, tip in tips.items():
             found = [one for one in said if one.commit == tip or ask.leads(tip, one.commit)] if said else []
             if found:
@@ -332,7 +332,8 @@ class _Asking:
     def kinds(self, oids: Iterable[str]) -> dict[str, str]:
         """What kinds of objects these are. Raises GitFailed."""
         out = self.run("cat-file", "--batch-check=%(objectname) %(objecttype)", text="\n".join(oids).encode())
-        return dict(line.split(" ", 1) for line in out.decode().splitlines())  # type: ignore[arg-type]  # pairs
+        pairs = (line.split(" ", 1) for line in out.decode().splitlines())
+        return {pair[0]: pair[1] for pair in pairs}
 
     def run(self, *words: str, text: bytes = b"", index: str | None = None) -> bytes:
         """What git prints. Raises GitFailed."""

@@ -49,8 +49,8 @@ class Launch(msgspec.Struct, frozen=True):
     directory: Path
     """What `finish` needs, and removes."""
     behind: tuple[str, ...] = ()
-    """Fewer words, for a shell that opens `filter` for reading as descriptor 8 and `first` for writing as 9: that saves a
-    program. Empty: `words`."""
+    """Fewer words, for a shell that opens `filter` for them as descriptor 8, to read, and `first` as 9, to write: that
+    saves a program. Empty: `words`."""
     filter: str = ""
     first: str = ""
     fragile: tuple[str, ...] = ()

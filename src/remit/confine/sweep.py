@@ -245,7 +245,8 @@ class Before:
     def _loose(self, state: State, one: git_trees.Said, made: _Made) -> _Act:
         """A commit to which no reference leads: its object is taken away, unless it lies in a pack with others."""
         path = f"{state.path}/objects/{one.commit[:2]}/{one.commit[2:]}"
-        what = f"makes a commit that no branch leads to, and that changes `{shown(printable(one.path), 120)}`, which is protected"
+        changed = shown(printable(one.path), 120)
+        what = f"is a commit that no branch leads to, and it changes `{changed}`, which is protected"
         if os.path.lexists(f"{self.root}/{path}"):
             return self._out_of_the_way("git-commit", path, what, made, stops=False)
         return _Told(Finding("git-commit", printable(path), what, by_run=True))
