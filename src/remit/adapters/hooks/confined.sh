@@ -61,12 +61,16 @@ remit_confined() {
   fi
   if \builtin test -n "${ZSH_VERSION:-}"; then remit_shell=(zsh -f); else remit_shell=("$BASH" --norc --noprofile); fi
   remit_own "$remit_ticket" >| "$remit_ticket/own"
-  # The command gets no handle of `said`: whether it began is not for it to say. `stood` it could write to.
+  # The command gets no handle of `said`: whether it began is not for it to say. `stood` it could write to. Nor any that
+  # this shell has open: through a folder it would come to all that lies there, wherever that is.
   \builtin command env -i "${remit_set[@]}" "${remit_words[@]}" "${remit_shell[@]}" -c '
     IFS= \builtin read -r -d "" remit_own <&3
     IFS= \builtin read -r -d "" remit_command <&4
     \builtin printf "started\n" >&5 || exit 126
-    exec 3<&- 4<&- 5>&- 8<&- 9>&-
+    for remit_handle in /proc/$$/fd/*; do
+      remit_handle=${remit_handle##*/}
+      case $remit_handle in [0126]) ;; *) { exec {remit_handle}>&-; } 2> /dev/null ;; esac
+    done
     \builtin eval "$remit_own" 2> /dev/null
     \builtin unset -f remit_confined remit_refuse remit_own remit_go
     \eval "$remit_command" 6>&- && \builtin pwd -P >&6' \
