@@ -66,9 +66,11 @@ class Project:
         """What is in force is this policy, and nothing else lies about."""
         self.write(text)
         found = self.force()
-        left = [path.name for path in self.rulebook.parent.iterdir()]
+        left = sorted(path.name for path in self.rulebook.parent.iterdir())
         return (
-            found.rulebook is not None and found.rulebook.hash == load_rulebook(self.file).hash and left == ["rulebook"]
+            found.rulebook is not None
+            and found.rulebook.hash == load_rulebook(self.file).hash
+            and left == [".gitignore", "rulebook"]
         )
 
 

@@ -85,7 +85,7 @@ def test_only_its_owner_may_look(path):
 
 
 def test_nothing_else_is_left_behind(path):
-    assert [entry.name for entry in path.parent.iterdir()] == ["rulebook"]
+    assert sorted(entry.name for entry in path.parent.iterdir()) == [".gitignore", "rulebook"]
 
 
 def test_the_file_is_json(path):
