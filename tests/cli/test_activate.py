@@ -303,6 +303,7 @@ def test_a_damaged_file_is_repaired(project: Project, damage: str, tmp_path: Pat
         project.rulebook.write_bytes(b"{}")
     elif damage == "folder":
         project.rulebook.unlink()
+        (project.rulebook.parent / ".gitignore").unlink()
         project.rulebook.parent.rmdir()
     elif damage == "mode":
         project.rulebook.chmod(0o666)
