@@ -582,7 +582,12 @@ def test_a_trial_is_for_one_file_system(tmp_path: Path, monkeypatch: pytest.Monk
         pytest.skip("there is no second file system")
     tried: list[Path] = []
     monkeypatch.setattr("remit.confine.trial._known", {})
-    monkeypatch.setattr(Overlay, "_try", lambda self: tried.append(self.state) or Trial(works=True))
+
+    def trying(self: Overlay) -> Trial:
+        tried.append(self.state)
+        return Trial(works=True)
+
+    monkeypatch.setattr(Overlay, "_try", trying)
     with tempfile.TemporaryDirectory(dir="/dev/shm") as folder:
         states = [tmp_path / "one", tmp_path / "two", Path(folder, "three")]
         for state in states:
