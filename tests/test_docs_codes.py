@@ -55,7 +55,7 @@ NO_CODES = {
         *("cat-file", "check-proof", "cherry-pick", "commit-tree", "diff-files", "diff-index", "diff-tree", "dry-run"),
         *("for-each-ref", "hash-object", "ls-files", "ls-tree", "merge-base", "pre-commit", "rev-list", "rev-parse"),
         *("extend-exclude", "extend-ignore", "extend-per-file-ignores", "extend-select", "update-ref", "who-can"),
-        *("commit-graph", "multi-pack-index", "update-index", "verify-pack"),
+        *("commit-graph", "multi-pack-index", "update-index", "verify-pack", "show-index"),
     },
     "settings and values of other programs": {
         *("allowed-tools", "disallowed-tools", "danger-full-access", "read-only", "workspace-write", "date-time"),

@@ -66,9 +66,11 @@ class Project:
         """What is in force is this policy, and nothing else lies about."""
         self.write(text)
         found = self.force()
-        left = [path.name for path in self.rulebook.parent.iterdir()]
+        left = sorted(path.name for path in self.rulebook.parent.iterdir())
         return (
-            found.rulebook is not None and found.rulebook.hash == load_rulebook(self.file).hash and left == ["rulebook"]
+            found.rulebook is not None
+            and found.rulebook.hash == load_rulebook(self.file).hash
+            and left == [".gitignore", "rulebook"]
         )
 
 
@@ -301,6 +303,7 @@ def test_a_damaged_file_is_repaired(project: Project, damage: str, tmp_path: Pat
         project.rulebook.write_bytes(b"{}")
     elif damage == "folder":
         project.rulebook.unlink()
+        (project.rulebook.parent / ".gitignore").unlink()
         project.rulebook.parent.rmdir()
     elif damage == "mode":
         project.rulebook.chmod(0o666)

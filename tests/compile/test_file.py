@@ -32,6 +32,17 @@ def path(rulebook, tmp_path):
     return path
 
 
+def test_git_passes_over_it(rulebook, path):
+    """Otherwise every `git add -A` would read it, which no agent may."""
+    root = path.parent.parent
+    for words in (["init", "-q"], ["status", "--porcelain"]):
+        done = subprocess.run(["git", *words], cwd=root, capture_output=True, text=True, check=True)
+    assert done.stdout == ""
+    (path.parent / ".gitignore").write_text("# mine\n")
+    write_rulebook(rulebook, path)
+    assert (path.parent / ".gitignore").read_text() == "# mine\n"
+
+
 def refused(path) -> RulebookError:
     with pytest.raises(RulebookError) as caught:
         read_rulebook(path)
@@ -74,7 +85,7 @@ def test_only_its_owner_may_look(path):
 
 
 def test_nothing_else_is_left_behind(path):
-    assert [entry.name for entry in path.parent.iterdir()] == ["rulebook"]
+    assert sorted(entry.name for entry in path.parent.iterdir()) == [".gitignore", "rulebook"]
 
 
 def test_the_file_is_json(path):

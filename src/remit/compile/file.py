@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import stat
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -52,9 +53,16 @@ def stage_rulebook(data: bytes, path: Path) -> Path:
         if path.parent.is_symlink():
             raise RulebookError(f"{path.parent}: it is a symlink, and leads elsewhere", help="remove the link")
         os.chmod(path.parent, 0o700)
+        _untracked(path.parent)
         return stage(path, data)
     except OSError as error:
         raise RulebookError(f"{path}: can't be written: {error.strerror}") from None
+
+
+def _untracked(folder: Path) -> None:
+    """Git passes over the folder: each machine activates for itself, and `git add -A` must not read a rulebook."""
+    with suppress(FileExistsError), open(folder / ".gitignore", "x", encoding="utf-8") as file:
+        file.write("*\n")
 
 
 def put_in_place(staged: Path, path: Path) -> None:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import errno
 import fcntl
 import os
-import shutil
 import stat
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
@@ -178,6 +177,29 @@ def _move(source: str, source_folder: int | None, name: str, folder: int | None)
         os.unlink(source, dir_fd=source_folder)
 
 
+def _copy_content(old: int, new: int, size: int) -> None:
+    """All of it, and holes as holes: a file may claim to be larger than any disk."""
+    at = 0
+    while at < size:
+        try:
+            start = os.lseek(old, at, os.SEEK_DATA)
+        except OSError as error:
+            if error.errno != errno.ENXIO:
+                raise
+            break  # only a hole is left
+        end = os.lseek(old, start, os.SEEK_HOLE)
+        os.lseek(old, start, os.SEEK_SET)
+        os.lseek(new, start, os.SEEK_SET)
+        while start < end:
+            data = os.read(old, min(1 << 20, end - start))
+            if not data:
+                break
+            start += os.write(new, data)
+            os.lseek(old, start, os.SEEK_SET)
+        at = max(end, start, at + 1)
+    os.ftruncate(new, size)
+
+
 def _copy(source: str, source_folder: int | None, name: str, folder: int | None) -> None:
     """To another file system: content, permissions and times; never over something."""
     status = os.stat(source, dir_fd=source_folder, follow_symlinks=False)
@@ -191,7 +213,6 @@ def _copy(source: str, source_folder: int | None, name: str, folder: int | None)
     with os.fdopen(reader, "rb") as old:
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
         with os.fdopen(os.open(name, flags, 0o600, dir_fd=folder), "wb") as new:
-            shutil.copyfileobj(old, new)
-            new.flush()
+            _copy_content(old.fileno(), new.fileno(), status.st_size)
             os.fchmod(new.fileno(), stat.S_IMODE(status.st_mode) & 0o1777)
             os.utime(new.fileno(), ns=(status.st_atime_ns, status.st_mtime_ns))

@@ -2,6 +2,7 @@
 
 Before a run its references and index are noted. Afterwards the trees of new commits, the index and the objects are
 looked at: nothing in them may say anything about a protected path but what the first parent says or what lies there.
+That holds for commits that no reference leads to, too: a log, a rebase or a bisection that goes on may name them.
 
 INVARIANT: nothing that the repository names is run: git gets plumbing commands only, its hooks and monitors are off,
 and a repository whose configuration, hooks or `commondir` are not as they were is not asked at all.
@@ -14,6 +15,7 @@ import re
 import stat
 import subprocess
 import time
+import weakref
 import zlib
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
@@ -42,6 +44,7 @@ _ENVIRONMENT = {
     "GIT_TERMINAL_PROMPT": "0",
     "GIT_NO_LAZY_FETCH": "1",
     "GIT_NO_REPLACE_OBJECTS": "1",
+    "GIT_GRAFT_FILE": "/dev/null",
     "GIT_PAGER": "cat",
 }
 _OID = re.compile(r"[0-9a-f]{40}([0-9a-f]{24})?")
@@ -49,13 +52,25 @@ _ABSENT = ("000000", "")
 STASH_LOG = "logs/refs/stash"
 _SLACK = 2_000_000_000
 """Nanoseconds: the clock of files ticks coarsely."""
-_INFO = ("objects/info/alternates", "info/grafts")
-"""Files that make git take its objects or its history from somewhere else."""
+_SHALLOW = "shallow"
+"""Where git takes history to begin."""
+_ELSEWHERE = "leads git to objects or a history of another place"
+_REMOTE = "leads git to another place to fetch from and push to"
+_RUNS = "has git run a program when a person continues"
+_STRATEGY = rb"[ \t]*(ort|recursive|resolve|octopus|ours|subtree)?[ \t]*\n?"
+_WHAT = {
+    "objects/info/alternates": (_ELSEWHERE, re.compile(rb"")),
+    "info/grafts": (_ELSEWHERE, re.compile(rb"")),
+    _SHALLOW: (_ELSEWHERE, re.compile(rb"")),
+    "rebase-merge/git-rebase-todo": (_RUNS, re.compile(rb"^[ \t]*(exec|x)[ \t]", re.MULTILINE)),
+    "rebase-merge/strategy": (_RUNS, re.compile(rb"\A(?!%b\Z)" % _STRATEGY)),
+    "sequencer/opts": (_RUNS, re.compile(rb"(?i)strategy[ \t]*=(?!%b(\n|\Z))" % _STRATEGY)),
+}
+"""Files of git's that a person's next command believes: what is wrong with one that is new or other than before, if its
+content is found. A strategy that is not git's own is a program, which may lie anywhere."""
+_REMOTES = ("remotes", "branches")
+"""Folders from the time before git's configuration named such places; it still reads them."""
 _NO_FILE = b"\0"
-_TODO = "rebase-merge/git-rebase-todo"
-"""What `git rebase --continue` does next."""
-_RUNS = re.compile(rb"^[ \t]*(exec|x)[ \t]", re.MULTILINE)
-"""A line of it that runs a command."""
 
 
 class GitFailed(Exception):
@@ -89,7 +104,7 @@ class State:
         self.references = references(directory)
         self.index = _bytes(f"{directory}/index")
         self.tables = _bytes(f"{directory}/reftable/tables.list")
-        self.info = {name: _says(f"{directory}/{name}") for name in (*_INFO, _TODO)}
+        self.info = {name: _says(f"{directory}/{name}") for name in _believed(directory)}
 
     @classmethod
     def take(cls, root: str, path: str) -> State | None:
@@ -106,8 +121,10 @@ class Judgement(NamedTuple):
     moved: list[Said]
     """The current branch was put on a commit that was there before, and that says something else."""
     staged: list[Said]
-    info: list[str]
-    """Files of git's that are new or other than before, and lead it elsewhere or have it run something."""
+    loose: list[Said]
+    """In new commits to which no reference leads but `ORIG_HEAD` and its kin, which are not put back."""
+    info: dict[str, str]
+    """Files of git's that are new or other than before, and lead it elsewhere or have it run something: in words."""
     objects: list[str]
     """Files in which objects are not what their names say."""
     replaced: list[str]
@@ -119,10 +136,14 @@ def judge(before: State, protected: Protected, *, fetched: bool) -> Judgement:
 
     Raises GitFailed.
     """
-    ask = _Asking(before.directory, before.references.values())
     if _bytes(f"{before.directory}/reftable/tables.list") != before.tables:
         raise GitFailed("its references are kept in tables, which are not read here")
     now = references(before.directory)
+    others = (oid for name, oid in now.items() if fetched and name.startswith(("refs/remotes/", "FETCH_HEAD")))
+    ask = _Asking(before.directory, (*before.references.values(), *others))
+    info = _leading(before, ask, fetched=fetched)
+    if _SHALLOW in info:
+        ask.begin_as(before.info.get(_SHALLOW, b""))
     changed = {name: oid for name, oid in now.items() if before.references.get(name) != oid}
     replaced = sorted(name for name in changed if name.startswith("refs/replace/"))
     tips = {
@@ -132,12 +153,15 @@ def judge(before: State, protected: Protected, *, fetched: bool) -> Judgement:
     }
     objects = _false_objects(before, ask)
     commits: dict[str, list[Said]] = {}
-    if tips and not objects:
-        said = _new_commits(ask, before, protected, set(tips.values()))
+    loose: list[Said] = []
+    if not objects and (new := {*tips.values(), *_made_commits(before, ask)}):
+        said = _new_commits(ask, before, protected, new)
         for name, tip in tips.items():
             found = [one for one in said if one.commit == tip or ask.leads(tip, one.commit)] if said else []
             if found:
                 commits[name] = found
+        named = {one for name, found in commits.items() if not name.endswith("_HEAD") for one in found}
+        loose = [one for one in said if one not in named]
     moved: list[Said] = []
     if "HEAD" in changed and not commits and not objects and before.references.get("HEAD"):
         moved = _differing(ask, before, protected, before.references["HEAD"], changed["HEAD"])
@@ -145,15 +169,39 @@ def judge(before: State, protected: Protected, *, fetched: bool) -> Judgement:
     staged: list[Said] = []
     if index != before.index and not objects:
         staged = _staged(ask, before, protected)
-    info = [name for name, data in before.info.items() if _leads(name, _says(f"{before.directory}/{name}"), data)]
-    return Judgement(commits, moved, staged, info, objects, replaced)
+    return Judgement(commits, moved, staged, loose, info, objects, replaced)
 
 
-def _leads(name: str, now: bytes, before: bytes) -> bool:
-    """Whether one of these files leads git somewhere, and did not before. A link counts: git follows it."""
-    if now in (before, b""):
-        return False
-    return name != _TODO or now == _NO_FILE or _RUNS.search(now) is not None
+def _believed(directory: str) -> list[str]:
+    """The files that `_WHAT` is about, and those that name places to fetch from."""
+    return [*_WHAT, *(f"{folder}/{name}" for folder in _REMOTES for name in _names(f"{directory}/{folder}"))]
+
+
+def _leading(before: State, ask: _Asking, *, fetched: bool) -> dict[str, str]:
+    """Which of these files lead git somewhere, and did not before. A link counts: git follows it."""
+    found: dict[str, str] = {}
+    for name in _believed(before.directory):
+        now, old = _says(f"{before.directory}/{name}"), before.info.get(name, b"")
+        what, pattern = _WHAT.get(name, (_REMOTE, re.compile(rb"")))
+        if now in (old, b"") or not (now == _NO_FILE or pattern.search(now)):
+            continue
+        if name == _SHALLOW and fetched and not _hides(ask, set(now.split()) - set(old.split())):
+            continue  # as `git fetch --depth` leaves it
+        found[name] = what
+    return found
+
+
+def _hides(ask: _Asking, commits: set[bytes]) -> bool:
+    """Whether history is said to begin with a commit although what came before it is there."""
+    for oid in commits:
+        try:
+            lines = ask.run("cat-file", "commit", oid.decode("ascii", "replace")).split(b"\n\n")[0].splitlines()
+        except GitFailed:
+            continue
+        for line in lines:
+            if line.startswith(b"parent ") and ask.has(line[7:].decode("ascii", "replace")):
+                return True
+    return False
 
 
 def put_back(before: State, name: str, now: str, keep: str) -> None:
@@ -261,6 +309,31 @@ class _Asking:
         self._directory, self._old = directory, sorted(set(known))
         self._until = time.monotonic() + SECONDS
         self._above: dict[str, set[str]] = {}
+        self._begin: str | None = None
+
+    def begin_as(self, shallow: bytes) -> None:
+        """History begins as this content of git's file `shallow` says, whatever that says now. Raises GitFailed."""
+        import tempfile  # here: only where somebody has tampered with it
+
+        self._begin = ""
+        if shallow:
+            with tempfile.NamedTemporaryFile(prefix="remit-shallow-", delete=False) as file:
+                file.write(shallow)
+            self._begin = file.name
+            weakref.finalize(self, os.unlink, file.name)
+
+    def has(self, oid: str) -> bool:
+        """Whether there is such an object."""
+        with suppress(GitFailed):
+            self.run("cat-file", "-e", oid)
+            return True
+        return False
+
+    def kinds(self, oids: Iterable[str]) -> dict[str, str]:
+        """What kinds of objects these are. Raises GitFailed."""
+        out = self.run("cat-file", "--batch-check=%(objectname) %(objecttype)", text="\n".join(oids).encode())
+        pairs = (line.split(" ", 1) for line in out.decode().splitlines())
+        return {pair[0]: pair[1] for pair in pairs}
 
     def run(self, *words: str, text: bytes = b"", index: str | None = None) -> bytes:
         """What git prints. Raises GitFailed."""
@@ -268,6 +341,8 @@ class _Asking:
         options = [part for setting in _SETTINGS for part in ("-c", setting)]
         git = [f"--git-dir={self._directory}", "--bare", "--no-pager", *options]
         more = {"GIT_INDEX_FILE": index} if index is not None else {}
+        if self._begin is not None:
+            more["GIT_SHALLOW_FILE"] = self._begin
         try:
             done = subprocess.run(  # noqa: S603  # git's own plumbing, without a shell
                 [_program(), *git, *words],
@@ -439,6 +514,24 @@ def _false_objects(before: State, ask: _Asking) -> list[str]:
             except GitFailed:
                 found += [path for path in derived if words[0].split("-")[0] in path]
     return sorted(set(found))
+
+
+def _made_commits(before: State, ask: _Asking) -> list[str]:
+    """Commits among the objects that came since, whether anything leads to them or not. Raises GitFailed."""
+    folder = f"{before.directory}/objects"
+    found: list[str] = []
+    for name in _names(folder):
+        if len(name) == 2 and _is_new(f"{folder}/{name}", before.at):  # a folder changes with what comes into it
+            found += [
+                name + rest for rest in _names(f"{folder}/{name}") if _is_new(f"{folder}/{name}/{rest}", before.at)
+            ]
+    for rest in _names(f"{folder}/pack"):
+        path = f"{folder}/pack/{rest}"
+        if rest.endswith(".idx") and _is_new(path, before.at):
+            out = ask.run("show-index", text=_bytes(path)).decode()
+            found += [line.split()[1] for line in out.splitlines()]
+    found = [oid for oid in found if _OID.fullmatch(oid)]
+    return [oid for oid, kind in ask.kinds(found).items() if kind == "commit"] if found else []
 
 
 def _is_object(path: str, oid: str) -> bool:

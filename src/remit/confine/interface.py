@@ -49,8 +49,10 @@ class Launch(msgspec.Struct, frozen=True):
     directory: Path
     """What `finish` needs, and removes."""
     behind: tuple[str, ...] = ()
-    """Fewer words, for a shell that opens `filter` as descriptor 8 for them: that saves a program. Empty: `words`."""
+    """Fewer words, for a shell that opens `filter` for them as descriptor 8, to read, and `first` as 9, to write: that
+    saves a program. Empty: `words`."""
     filter: str = ""
+    first: str = ""
     fragile: tuple[str, ...] = ()
     """Files with a mount of their own: when somebody outside replaces one meanwhile, the run could write the new one.
     Whoever runs a command for long watches them, and ends it when one is replaced."""

@@ -180,8 +180,28 @@ def _is_same(source: str, name: str, folder: int, now: os.stat_result) -> bool:
         return stat.S_ISFIFO(now.st_mode)
     place = f"/proc/self/fd/{folder}/{name}"
     if made.st_dev != now.st_dev:  # a copy, which may have been cut off
-        return Path(source).read_bytes().startswith(Path(place).read_bytes())
+        return _begins_with(source, place)
     return filecmp.cmp(source, place, shallow=False)
+
+
+def _begins_with(source: str, place: str) -> bool:
+    """Whether a file begins with all that another has, apart from the holes of that: such a copy may be cut off."""
+    with open(source, "rb") as whole, open(place, "rb") as part:
+        size, at = os.fstat(part.fileno()).st_size, 0
+        if size > os.fstat(whole.fileno()).st_size:
+            return False
+        while at < size:
+            try:
+                at = os.lseek(part.fileno(), at, os.SEEK_DATA)
+            except OSError:
+                return True  # only a hole is left
+            part.seek(at)
+            whole.seek(at)
+            data = part.read(1 << 20)
+            if whole.read(len(data)) != data:
+                return False
+            at += len(data)
+    return True
 
 
 def _put_back(kept: str, name: str, folder: int) -> None:

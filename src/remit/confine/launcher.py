@@ -13,6 +13,7 @@ from pathlib import Path
 
 import msgspec
 
+from remit.confine.first_process import FILE
 from remit.confine.interface import Unconfinable
 from remit.confine.trial import system_program
 from remit.model.shipped import shipped
@@ -72,7 +73,7 @@ def write_plan(
     if numbers is None:
         raise Unconfinable(f"the system calls of {platform.machine()} are not known")
     script, plan, filter_ = directory / "start.pl", directory / "plan", directory / "filter"
-    head = (*numbers, NAMESPACES | (NETWORK if alone else 0), *identity, root, cwd, filter_)
+    head = (*numbers, NAMESPACES | (NETWORK if alone else 0), *identity, root, cwd, filter_, directory / FILE)
     texts = [*map(str, head), *(text for step in steps for text in step.texts())]
     if any("\0" in text for text in texts):
         raise Unconfinable("a path has a NUL character in it")

@@ -61,6 +61,7 @@ class Table:
         (self.skeleton / "dev/ptmx").symlink_to("pts/ptmx")
         self._add("devpts", "/dev/pts", "devpts", "newinstance,ptmxmode=0666,mode=620,nosuid,noexec")
         self._add("tmpfs", SHARED_MEMORY, "tmpfs", "nosuid,nodev,mode=1777")
+        self.bare.append(SHARED_MEMORY)
 
     def read_only(self, path: str) -> None:
         """A folder or file of the host's, as it is there, behind its mask if there is one."""

@@ -1,10 +1,13 @@
-"""What a process gives up for good, with all that it starts: files by Landlock, sockets by a seccomp filter.
+"""What a process gives up for good, with all that it starts: files by Landlock, and by seccomp filters sockets, what
+other processes have (limits, priorities, shared memory), and the calls that no confined command has.
 
 Run as a file of its own it is a launcher: `python -I -S restrict.py RULES -- command`. It imports nothing of Remit, so
-that it starts in some milliseconds. A file of rules has a line for the network and one for each path that is left:
+that it starts in some milliseconds. A file of rules has a line for the network, one for the filter of `call_filter`, in
+hexadecimal digits, and one for each path that is left; a zero byte ends each line but the last:
 
     none
-    f:fe00:1234:/usr
+    20000000…
+    r:fe00:1234:/usr
 """
 
 import ctypes
@@ -41,10 +44,17 @@ _LOAD, _EQUAL, _AT_LEAST, _RETURN = 0x20, 0x15, 0x35, 0x06
 _ALLOW, _EACCES, _ENOSYS = 0x7FFF0000, 0x00050000 | errno.EACCES, 0x00050000 | errno.ENOSYS
 _PUSH_INPUT, _LINUX_CONSOLE = 0x5412, 0x541C
 # The audit architecture, `socket`, `ioctl`, and calls that are not there: io_uring's would get round the filter, the
-# others (add_key, request_key, keyctl) lead to the keys that the kernel keeps for the user.
+# next (add_key, request_key, keyctl) lead to the keys that the kernel keeps for the user, the rest to what the user's
+# processes share: memory, semaphores and queues (shm…, sem…, msg…, mq_open).
 _TABLES = {
-    "x86_64": (0xC000003E, 41, 16, (425, 426, 427, 248, 249, 250)),
-    "aarch64": (0xC00000B7, 198, 29, (425, 426, 427, 217, 218, 219)),
+    "x86_64": (0xC000003E, 41, 16, (425, 426, 427, 248, 249, 250, 29, 30, 31, 64, 65, 66, 220, *range(68, 72), 240)),
+    "aarch64": (0xC00000B7, 198, 29, (425, 426, 427, 217, 218, 219, *range(186, 197), 180)),
+}
+# Calls that change another process if an argument, the first or the second, names one: prlimit64, sched_setaffinity,
+# sched_setscheduler, sched_setparam, sched_setattr; setpriority, ioprio_set. A limit of time would even end it.
+_OF_OTHERS = {
+    "x86_64": {302: 0, 203: 0, 144: 0, 142: 0, 314: 0, 141: 1, 251: 1},
+    "aarch64": {261: 0, 122: 0, 119: 0, 118: 0, 274: 0, 140: 1, 30: 1},
 }
 
 _libc = ctypes.CDLL(None, use_errno=True)
@@ -64,7 +74,8 @@ def socket_filter(network: str) -> bytes:
     """A filter under which only these sockets are made: netlink's for routes and, if the network is `open`, IP's.
 
     Unix sockets are none of them, since Landlock can't tell which are connected to, and a daemon behind one would act
-    outside. Nor is input pushed into a terminal. Raises KeyError for a machine that is not known.
+    outside. Nor is input pushed into a terminal, and no other process gets limits or a priority.
+    Raises KeyError for a machine that is not known.
     """
     architecture, socket, ioctl, absent = _TABLES[os.uname().machine]
     steps = [(_LOAD, 0, 0, 4), (_EQUAL, 1, 0, architecture), (_RETURN, 0, 0, _ENOSYS), (_LOAD, 0, 0, 0)]
@@ -81,15 +92,20 @@ def socket_filter(network: str) -> bytes:
     inner = [(_LOAD, 0, 0, 24)]
     for request in (_PUSH_INPUT, _LINUX_CONSOLE):
         inner += [(_EQUAL, 0, 1, request), (_RETURN, 0, 0, _EACCES)]
-    steps += [(_EQUAL, 0, len(inner), ioctl), *inner, (_RETURN, 0, 0, _ALLOW)]
+    steps += [(_EQUAL, 0, len(inner) + 1, ioctl), *inner, (_RETURN, 0, 0, _ALLOW)]
+    for number, argument in _OF_OTHERS[os.uname().machine].items():
+        inner = [(_LOAD, 0, 0, 16 + 8 * argument), (_EQUAL, 1, 0, 0), (_RETURN, 0, 0, _EACCES), (_RETURN, 0, 0, _ALLOW)]
+        steps += [(_EQUAL, 0, len(inner), number), *inner]
+    steps.append((_RETURN, 0, 0, _ALLOW))
     return b"".join(struct.pack("<HBBI", *step) for step in steps)
 
 
 class Rules:
     """A set of rules, ready to be put on the process that calls `restrict`. Raises OSError."""
 
-    def __init__(self, network: str, paths: list[str]) -> None:
-        """Each of `paths` is `rights:device:inode:path`. What is gone is left out; what was replaced is an error."""
+    def __init__(self, network: str, paths: list[str], calls: bytes = b"") -> None:
+        """Each of `paths` is `rights:device:inode:path`. What is gone is left out; what was replaced is an error.
+        `calls` is one more filter."""
         version = abi()
         if version < NEEDED:
             raise OSError(errno.ENOSYS, f"Landlock {version} is too old")
@@ -97,7 +113,7 @@ class Rules:
         tcp = _BIND_AND_CONNECT if version >= 4 and network != "open" else 0
         scoped = _ABSTRACT_SOCKETS_AND_SIGNALS if version >= 6 else 0
         attributes = struct.pack("<QQQ", handled, tcp, scoped)[: 24 if version >= 6 else 16 if version >= 4 else 8]
-        self.filter = socket_filter(network)
+        self.filters = [each for each in (calls, socket_filter(network)) if each]
         self.descriptor = _checked(_libc.syscall(_CREATE_RULESET, attributes, len(attributes), 0))
         for text in paths:
             rights, device, inode, path = text.split(":", 3)
@@ -120,11 +136,12 @@ class Rules:
 
     def restrict(self) -> None:
         """Puts the rules on this thread and all that it starts, for ever: after `fork`, before `exec`."""
-        program = ctypes.create_string_buffer(self.filter, len(self.filter))
-        fprog = struct.pack("<HxxxxxxQ", len(self.filter) // 8, ctypes.addressof(program))
         _checked(_libc.prctl(_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
         _checked(_libc.syscall(_RESTRICT_SELF, self.descriptor, 0))
-        _checked(_libc.prctl(_SET_SECCOMP, _FILTER, fprog, 0, 0))
+        for each in self.filters:
+            program = ctypes.create_string_buffer(each, len(each))
+            fprog = struct.pack("<HxxxxxxQ", len(each) // 8, ctypes.addressof(program))
+            _checked(_libc.prctl(_SET_SECCOMP, _FILTER, fprog, 0, 0))
 
     def close(self) -> None:
         os.close(self.descriptor)
@@ -164,8 +181,8 @@ def main() -> None:
         _try_it()
     try:
         with open(sys.argv[1], "rb") as file:
-            network, *paths = os.fsdecode(file.read()).split("\0")
-        rules = Rules(network, paths)
+            network, calls, *paths = os.fsdecode(file.read()).split("\0")
+        rules = Rules(network, paths, bytes.fromhex(calls))
         rules.restrict()
         for number in (signal.SIGPIPE, signal.SIGXFSZ):
             signal.signal(number, signal.SIG_DFL)  # which Python ignores, and the command would too

@@ -20,6 +20,7 @@ from typing import IO, Any, Self
 
 import msgspec
 
+from remit.confine.first_process import wait_for_end
 from remit.confine.interface import Backend, Change, Launch, Place
 from remit.confine.process import Bounds, Finished, NotStarted, run_process
 from remit.confine.protected import Protected
@@ -184,6 +185,7 @@ def finished(before: Before, backend: Backend, launch: Launch, stopped: Finding 
     changes: Sequence[Change] | None = None
     problem: tuple[Finding, ...] = ()
     try:
+        wait_for_end(launch.directory)
         changes = backend.finish(before.profile, before.place, launch)
     except (RemitError, OSError) as error:
         code = error.code if isinstance(error, RemitError) else "confine-unfinished"

@@ -4,8 +4,9 @@
 # loads no module here, and starts in the time of a shell. The plan is a list of texts, each ended by a zero byte:
 #
 #   numbers of system calls (prctl, unshare, mount, umount2, pivot_root, setsid), flags of the namespaces, the user and
-#   the group inside, the new root, the directory, the file of the filter; then, for each mount: its source, its place,
-#   its kind, its flags, flags of a second step or "", its options, and what to make of the place: "", "folder", "file"
+#   the group inside, the new root, the directory, the file of the filter, the file for the number of the first process;
+#   then, for each mount: its source, its place, its kind, its flags, flags of a second step or "", its options, and what
+#   to make of the place: "", "folder", "file"
 #
 # What fails ends it with FAILED and a message. Nothing of the command has run by then.
 
@@ -27,7 +28,7 @@ sub content {
     return $found;
 }
 
-my ($prctl, $unshare, $mount, $umount, $pivot, $setsid, $namespaces, $user, $group, $root, $directory, $filter, @mounts)
+my ($prctl, $unshare, $mount, $umount, $pivot, $setsid, $namespaces, $user, $group, $root, $directory, $filter, $first, @mounts)
     = split(/\0/, content($file), -1);
 pop @mounts;
 for ($prctl, $unshare, $mount, $umount, $pivot, $setsid, $namespaces) { $_ += 0 }
@@ -64,15 +65,24 @@ if ($namespaces & $NEW_NETWORK) {    # its own loopback, up
     close $any;
 }
 
+pipe(my $begins, my $may_begin) or failed("pipe: $!");
 my $child = fork();
 defined $child or failed("fork: $!");
 if ($child) {
+    open(my $out, ">", $first) or failed("$first: $!");
+    syswrite($out, "\"child-pid\": $child") or failed("$first: $!");
+    syswrite($may_begin, ".");
+    close $begins;
     waitpid($child, 0);
     exit ended($?);
 }
 
-# The first process in there. When it ends, everything in there does.
+# The first process in there. When it ends, everything in there does. It begins when its number is written down, and not
+# at all if its parent has ended before it asked to end with it.
 ends_with_parent();
+close $may_begin;
+sysread($begins, my $said, 1) or exit $FAILED;
+close $begins;
 my ($none, $top, $here, $nothing) = ("none", "/", ".", "");
 syscall($mount, $none, $top, 0, $PRIVATE, 0) == 0 or failed("mount /: $!");
 while (@mounts) {

@@ -227,8 +227,9 @@ class Before:
             yield _Told(Finding("git-moved", printable(one.path), what))
         if found.staged:
             yield _Index(state, found.staged)
-        for name in found.info:
-            what = "leads git to objects or a history of another place"
+        for one in found.loose:
+            yield self._loose(state, one, made)
+        for name, what in found.info.items():
             yield self._out_of_the_way("git-objects", f"{state.path}/{name}", what, made)
         for name in found.objects:
             what = "is not the object that its name promises"
@@ -240,6 +241,15 @@ class Before:
         paths = sorted(path for path in self.seen.repositories if fold(path.rpartition("/")[2]) == GIT)
         found = (State.take(self.root, path) for path in paths[:MAX_REPOSITORIES])
         return [state for state in found if state is not None]
+
+    def _loose(self, state: State, one: git_trees.Said, made: _Made) -> _Act:
+        """A commit to which no reference leads: its object is taken away, unless it lies in a pack with others."""
+        path = f"{state.path}/objects/{one.commit[:2]}/{one.commit[2:]}"
+        changed = shown(printable(one.path), 120)
+        what = f"is a commit that no branch leads to, and it changes `{changed}`, which is protected"
+        if os.path.lexists(f"{self.root}/{path}"):
+            return self._out_of_the_way("git-commit", path, what, made, stops=False)
+        return _Told(Finding("git-commit", printable(path), what, by_run=True))
 
     def _out_of_the_way(self, code: str, path: str, what: str, made: _Made, *, stops: bool = True) -> _Act:
         return _Move(self, code, path, what, made(path), stops)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -110,6 +111,22 @@ def test_a_command_can_not_hide_that_it_ran(project: Project):
     assert "`sub/CLAUDE.md` is protected" in told(project, question)
     [ran] = (entry for entry in project.entries() if entry["type"] == "confined")
     assert [found["path"] for found in ran["findings"]] == ["sub/CLAUDE.md"]
+
+
+HANDLES = "ls /proc/$$/fd/7/ /proc/$$/fd/23/; echo x > /proc/$$/fd/23/made; cat <&7; cat <&12; ls /proc/self/fd"
+
+
+def test_a_command_gets_no_handle_of_the_hosts_shell(project: Project, tmp_path: Path):
+    """A folder that the shell has open would lead out, whatever the command may name."""
+    (tmp_path / "outside").mkdir()
+    (tmp_path / "outside/secret").write_text("secret\n")
+    (project.root / "x.sh").write_text(HANDLES)
+    question, text = allowed(project, "bash x.sh")
+    opened = f"exec 7< / 23< {tmp_path}/outside 12< {tmp_path}/outside/secret; {text}; ls /proc/self/fd/23/"
+    done = shell(project, opened)
+    assert done.stdout.split() == ["0", "1", "2", "3", "secret"]  # 3 is what `ls` reads; the shell itself keeps its own
+    assert os.listdir(tmp_path / "outside") == ["secret"]
+    assert told(project, question) == ""
 
 
 def test_a_ticket_that_nobody_takes_up_ends_with_the_session(project: Project):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import shutil
 import subprocess
@@ -16,7 +17,7 @@ import pytest
 from remit.confine import network, restrict
 from remit.confine.backends import landlock
 from remit.confine.backends.landlock import Landlock, in_process
-from remit.confine.interface import Unconfinable
+from remit.confine.interface import Launch, Unconfinable
 from remit.confine.trial import Trial
 from remit.model.profile import Limits, Network, Region
 from tests.confine.places import NOBODY, Site, as_user, profile
@@ -340,3 +341,95 @@ def test_programs_of_an_environment_elsewhere_run_and_nothing_else_there_is_read
     said, written = acting(attempt)
     assert said.endswith("/.venv\n")
     assert ("TOPSECRET" in said, written) == (False, False)
+
+
+ATTEMPTS = """
+import ctypes, os, resource, stat, sys
+libc = ctypes.CDLL(None, use_errno=True)
+other, secret, key, terminal = int(sys.argv[1]), sys.argv[2], int(sys.argv[3]), sys.argv[4]
+
+def checked(result):
+    if result in (-1, ctypes.c_void_p(-1).value):
+        raise OSError(ctypes.get_errno(), "")
+
+attempts = {
+    "write it": lambda: open(secret, "a"),
+    "read it": lambda: open(secret),
+    "list its folder": lambda: os.listdir(os.path.dirname(secret)),
+    "another name": lambda: os.link(secret, "src/other-name"),
+    "cut it": lambda: os.truncate(secret, 0),
+    "its mode": lambda: os.chmod(secret, 0o640),
+    "its times": lambda: os.utime(secret, (1, 1)),
+    "its attributes": lambda: os.setxattr(secret, "user.x", b"y"),
+    "its size": lambda: os.stat(secret),
+    "its setuid bit": lambda: os.chmod(secret, 0o4755),
+    "a user namespace": lambda: checked(libc.unshare(0x10000000)),
+    "end a process": lambda: os.kill(other, 9),
+    "its variables": lambda: open(f"/proc/{other}/environ").read(),
+    "its memory": lambda: open(f"/proc/{other}/mem"),
+    "its command line": lambda: open(f"/proc/{other}/cmdline").read(),
+    "its limits": lambda: resource.prlimit(other, resource.RLIMIT_CPU, (0, 0)),
+    "its priority": lambda: os.setpriority(os.PRIO_PROCESS, other, 19),
+    "its processors": lambda: os.sched_setaffinity(other, {0}),
+    "trace it": lambda: checked(libc.ptrace(16, other, 0, 0)),
+    "shared memory": lambda: checked(libc.shmget(key, 100, 0o600)),
+    "new shared memory": lambda: checked(libc.shmget(0, 100, 0o1600)),
+    "a message queue": lambda: checked(libc.mq_open(b"/remit", 0o102, 0o600, None)),
+    "a terminal": lambda: os.open(terminal, os.O_RDWR | os.O_NOCTTY),
+    "a new terminal": lambda: os.openpty(),
+    "its own limits": lambda: resource.setrlimit(resource.RLIMIT_CPU, (50, 50)),
+    "its own priority": lambda: os.nice(1),
+    "rename it": lambda: os.rename(secret, secret + "2"),
+    "remove it": lambda: os.unlink(secret + "2"),
+}
+done = []
+for name, attempt in attempts.items():
+    try:
+        attempt()
+        done.append(name)
+    except OSError:
+        pass
+print(*done, sep=",")
+"""
+SUCCEEDS = {
+    "its mode": "modes",
+    "its times": "times",
+    "its attributes": "attributes",
+    "its size": "sizes of files",
+    "its command line": "command lines",
+    "its own limits": "",
+    "its own priority": "",
+}
+"""What an attempt on something outside achieves, with the words by which `lacking` says so; none: it is its own."""
+
+
+@pytest.mark.skipif(restrict.abi() < 6, reason="signals are held from version 6 on")
+def test_what_it_can_not_hold_is_what_it_says(acting: Acting) -> None:
+    def attempt(site: Site) -> Any:
+        secret = site.home / "secret"
+        secret.write_text("secret\n")
+        (site.root / "src/attempts.py").write_text(ATTEMPTS)
+        libc = ctypes.CDLL(None)
+        key = int.from_bytes(os.urandom(3), "big") + 1
+        memory = libc.shmget(key, 100, 0o1600)
+        ours, theirs = os.openpty()
+        with subprocess.Popen(["sleep", "600"]) as other:
+            given = f"{other.pid} {secret} {key} {os.ttyname(theirs)}"
+            try:
+                confined = site.bash(f"{SYSTEM_PYTHON} src/attempts.py {given}", profile())
+                alive = other.poll() is None
+                plain = site.start(
+                    Launch((), site.environment(), site.folder), f"{SYSTEM_PYTHON} src/attempts.py {given}"
+                )
+            finally:
+                other.kill()
+                libc.shmctl(memory, 0, None)
+                os.close(ours)
+                os.close(theirs)
+        return confined.stdout, confined.stderr, alive, plain.stdout, list(site.backend.lacking())
+
+    confined, err, alive, plain, lacking = acting(attempt)
+    assert (set(confined.strip().split(",")), err, alive) == (set(SUCCEEDS), "", True)
+    assert {"write it", "its limits", "shared memory", "a terminal", "its setuid bit"} <= set(plain.strip().split(","))
+    for words in filter(None, SUCCEEDS.values()):
+        assert any(words in line for line in lacking), words

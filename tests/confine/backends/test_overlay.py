@@ -9,6 +9,8 @@ import socket
 import stat
 import struct
 import subprocess
+import sys
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -16,8 +18,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from remit.confine import commit, journal
 from remit.confine.backends.overlay import Overlay
 from remit.confine.interface import Unconfinable
+from remit.confine.trial import Trial
 from remit.confine.upper import NotCommitted
 from remit.model.profile import HOLDS, Limits, Network, Region
 from tests.confine.places import CAPABLE, KEYS, NOBODY, OWN_NAMESPACE, Site, as_user, profile, run, told
@@ -529,3 +533,74 @@ def tree(root: Path) -> dict[str, tuple[int, str]]:
             content = os.readlink(path) if path.is_symlink() else path.read_text() if path.is_file() else ""
             found[name] = (mode, content)
     return found
+
+
+ODD = (b"new\nline", b"\xff\xfe", b"\xc3\x28", b"sp ace'\"\\", b"-rf", b"a,b:c", b"\r\x1b[2J")
+
+
+def test_names_may_have_any_bytes(site: Site) -> None:
+    escaped = ["".join(rf"\x{byte:02x}" for byte in name) for name in ODD]
+    names = " ".join(f"$'src/{name}'" for name in escaped)
+    text = f'for f in {names}; do mkdir "$f" && echo x > "$f/in" && ln -s in "$f/link"; done; rm src/a.py'
+    done = site.bash(text, profile())
+    assert (done.returncode, done.stderr) == (0, "")
+    assert {os.fsencode(name) for name in os.listdir(site.root / "src")} == set(ODD)
+    for name in ODD:
+        assert (site.root / "src" / os.fsdecode(name) / "link").read_text() == "x\n"
+
+
+def test_a_file_with_holes_is_committed_as_it_is(site: Site) -> None:
+    assert site.bash("truncate -s 1T src/big; echo x > src/new", profile()).returncode == 0
+    status = os.stat(site.root / "src/big")
+    assert (status.st_size, status.st_blocks < 1000) == (1 << 40, True)
+
+
+def test_holes_stay_holes_on_another_file_system_and_are_quickly_undone(tmp_path: Path) -> None:
+    source, place = tmp_path / "source", tmp_path / "place"
+    with open(source, "wb") as file:
+        for at in (0, 1 << 20, 1 << 30):
+            file.seek(at)
+            file.write(b"x" * 5000)
+        file.truncate(1 << 40)
+    commit._copy(str(source), None, str(place), None)
+    copied, made = os.stat(place), os.stat(source)
+    assert (copied.st_size, copied.st_blocks <= made.st_blocks + 64) == (1 << 40, True)
+    with open(place, "rb") as file:
+        for at in (0, 1 << 20, 1 << 30):
+            file.seek(at)
+            assert file.read(5001) == b"x" * 5000 + b"\0"
+    assert journal._begins_with(str(source), str(place))
+    with open(place, "r+b") as file:
+        file.seek(1 << 20)
+        file.write(b"y")
+    assert not journal._begins_with(str(source), str(place))
+
+
+def test_a_trial_is_for_one_file_system(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """State of another project may lie where no overlay can have its layers."""
+    if not os.path.isdir("/dev/shm") or os.stat("/dev/shm").st_dev == os.stat(tmp_path).st_dev:
+        pytest.skip("there is no second file system")
+    tried: list[Path] = []
+    monkeypatch.setattr("remit.confine.trial._known", {})
+
+    def trying(self: Overlay) -> Trial:
+        tried.append(self.state)
+        return Trial(works=True)
+
+    monkeypatch.setattr(Overlay, "_try", trying)
+    with tempfile.TemporaryDirectory(dir="/dev/shm") as folder:
+        states = [tmp_path / "one", tmp_path / "two", Path(folder, "three")]
+        for state in states:
+            assert Overlay(state).trial().works
+    assert tried == [states[0], states[2]]
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can mount a disk that is nearly full")
+@pytest.mark.parametrize("small", ["project", "state"])
+def test_a_full_disk_leaves_nothing_half_done(tmp_path: Path, small: str) -> None:
+    """In a mount namespace of its own."""
+    words = ["unshare", "-m", sys.executable, "-m", "tests.confine.backends.full_disk", str(tmp_path), small]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    if done.returncode == 77:
+        pytest.skip(done.stderr)
+    assert (done.returncode, done.stdout) == (0, "the same\n"), done.stderr

@@ -7,7 +7,7 @@
 
 remit_confined() {
   \builtin local remit_ticket="$1" remit_mark='' remit_there='' remit_name='' remit_value='' remit_watch='' remit_code=0
-  \builtin local remit_until=0 remit_kept='' remit_clobber='' remit_filter='' remit_root=''
+  \builtin local remit_until=0 remit_kept='' remit_clobber='' remit_filter='' remit_first='' remit_root=''
   \builtin local -a remit_words remit_set remit_pass remit_names remit_shell
   if ! \builtin test -r "$remit_ticket/start"; then
     remit_refuse 'its ticket is gone'
@@ -61,16 +61,20 @@ remit_confined() {
   fi
   if \builtin test -n "${ZSH_VERSION:-}"; then remit_shell=(zsh -f); else remit_shell=("$BASH" --norc --noprofile); fi
   remit_own "$remit_ticket" >| "$remit_ticket/own"
-  # The command gets no handle of `said`: whether it began is not for it to say. `stood` it could write to.
+  # The command gets no handle of `said`: whether it began is not for it to say. `stood` it could write to. Nor any that
+  # this shell has open: through a folder it would come to all that lies there, wherever that is.
   \builtin command env -i "${remit_set[@]}" "${remit_words[@]}" "${remit_shell[@]}" -c '
     IFS= \builtin read -r -d "" remit_own <&3
     IFS= \builtin read -r -d "" remit_command <&4
     \builtin printf "started\n" >&5 || exit 126
-    exec 3<&- 4<&- 5>&- 8<&-
+    for remit_handle in /proc/$$/fd/*; do
+      remit_handle=${remit_handle##*/}
+      case $remit_handle in [0126]) ;; *) { exec {remit_handle}>&-; } 2> /dev/null ;; esac
+    done
     \builtin eval "$remit_own" 2> /dev/null
     \builtin unset -f remit_confined remit_refuse remit_own remit_go
     \eval "$remit_command" 6>&- && \builtin pwd -P >&6' \
-    3< "$remit_ticket/own" 4< "$remit_ticket/command" 5>| "$remit_ticket/said" 6>| "$remit_ticket/stood" 8< "$remit_filter" && remit_code=0 || remit_code=$?
+    3< "$remit_ticket/own" 4< "$remit_ticket/command" 5>| "$remit_ticket/said" 6>| "$remit_ticket/stood" 8< "$remit_filter" 9>| "$remit_first" && remit_code=0 || remit_code=$?
   if \builtin test -n "$remit_watch"; then \builtin kill "$remit_watch" 2> /dev/null; fi
   \builtin : >| "$remit_ticket/ended"
   IFS= \builtin read -r remit_mark < "$remit_ticket/said"

@@ -202,10 +202,14 @@ def _start(about: About, passed: Sequence[str]) -> str:
     """The part of a ticket that the script reads: assignments, every value quoted."""
     given = [f"{name}={value}" for name, value in about.launch.environment.items()]
     launch = about.launch
-    start = f"remit_until={int(about.until)}\nremit_kept={shlex.quote(about.kept)}\n"
-    start += (
-        f"remit_filter={shlex.quote(launch.filter or os.devnull)}\nremit_root={shlex.quote(str(about.place.root))}\n"
-    )
+    texts = {
+        "remit_until": str(int(about.until)),
+        "remit_kept": about.kept,
+        "remit_filter": launch.filter or os.devnull,
+        "remit_first": launch.first or os.devnull,
+        "remit_root": str(about.place.root),
+    }
+    start = "".join(f"{name}={shlex.quote(text)}\n" for name, text in texts.items())
     lists = {"remit_words": launch.behind or launch.words, "remit_set": given, "remit_pass": tuple(passed)}
     lines = [f"{name}=({' '.join(map(shlex.quote, words))})\n" for name, words in lists.items()]
     return start + "".join(lines)

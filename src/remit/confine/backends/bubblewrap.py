@@ -12,6 +12,7 @@ from pathlib import Path
 
 from remit.confine.call_filter import program
 from remit.confine.environment import home_of, variables
+from remit.confine.first_process import FILE
 from remit.confine.interface import Change, Launch, Place, Unconfinable
 from remit.confine.mounts import TEMPORARY, Mount, Plan, plan
 from remit.confine.placeholders import Placeholders
@@ -23,7 +24,9 @@ FLAGS = (
     *("--unshare-user", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"),
     *("--cap-drop", "ALL", "--new-session", "--die-with-parent"),
 )
-FILTER = ("--seccomp", "8")
+FILTER = ("--seccomp", "8", "--info-fd", "9")
+"""A shell opens both: see `_opened`."""
+CALLS = "filter"
 NOBODY = "65534"
 SWAPPED = 126
 
@@ -61,7 +64,7 @@ class Bubblewrap:
             try:
                 self.state.mkdir(mode=0o700, parents=True, exist_ok=True)
                 with tempfile.TemporaryDirectory(dir=self.state, prefix="trial-") as folder:
-                    return run_once([*_filtered(Path(folder)), *words])
+                    return run_once([*_opened(Path(folder)), *words])
             except (Unconfinable, OSError) as error:
                 return Trial(works=False, said=str(error))
 
@@ -87,7 +90,7 @@ class Bubblewrap:
             words += [*_root_flags(), *_mount_words(mounts.mounts, directory)]
             words += [*_unknown_to_git(profile, place, mounts, directory, environment), *FILTER]
             words += ["--chdir", str(place.cwd), "--", *_unswapped(mounts), *limits(profile.limits)]
-            opened = _filtered(directory)
+            opened = _opened(directory)
             words = [*timeout(profile.limits), *place.join, *words]
         except OSError as error:
             self.finish(profile, place, Launch((), {}, directory))
@@ -99,7 +102,8 @@ class Bubblewrap:
             words=(*opened, *words),
             environment=variables(profile, place, environment),
             behind=tuple(words),
-            filter=opened[-1],
+            filter=str(directory / CALLS),
+            first=str(directory / FILE),
             directory=directory,
             fragile=mounts.fragile,
             narrower=mounts.narrower,
@@ -163,11 +167,11 @@ def timeout(allowed: Limits) -> list[str]:
     return [system_program("timeout"), "--foreground", "--signal=KILL", str(allowed.seconds)]
 
 
-def _filtered(directory: Path) -> list[str]:
-    """Words that open the filter of system calls for `FILTER`. Raises OSError and Unconfinable."""
-    file = directory / "filter"
-    file.write_bytes(program())
-    return ["/bin/sh", "-c", 'exec "$@" 8<"$0"', str(file)]
+def _opened(directory: Path) -> list[str]:
+    """Words that open for `FILTER` the filter of system calls, and the file that names the first process inside.
+    Raises OSError and Unconfinable."""
+    (directory / CALLS).write_bytes(program())
+    return ["/bin/sh", "-c", f'exec "$@" 8<"$0/{CALLS}" 9>"$0/{FILE}"', str(directory)]
 
 
 def _root_flags() -> list[str]:

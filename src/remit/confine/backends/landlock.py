@@ -14,6 +14,7 @@ from pathlib import Path
 
 from remit.confine import restrict
 from remit.confine.backends.bubblewrap import check_place, limits, new_launch, timeout
+from remit.confine.call_filter import program
 from remit.confine.environment import caches, home_of, surroundings, variables
 from remit.confine.interface import Change, Launch, Place, Unconfinable
 from remit.confine.mounts import TEMPORARY, Mount, plan
@@ -23,12 +24,14 @@ from remit.model.profile import Profile
 
 MOST = 5000
 """Rules of one run."""
-_DEVICES = ("null", "zero", "full", "random", "urandom", "tty", "ptmx", "pts")
+_DEVICES = ("null", "zero", "full", "random", "urandom")
+"""No terminals: one rule would be for all of them, and what a person types in another one could be read."""
 _RIGHTS = {"ro": restrict.READ, "rw": restrict.READ + restrict.WRITE}
 _ALWAYS = (
     "nothing new is made in a folder that holds something protected: not in the project's own root, and not in `.git`",
-    "modes and times of the user's own files can be changed everywhere; names and sizes of files can be seen",
-    "there are no Unix sockets at all, and no `/tmp`: `TMPDIR` is a folder that belongs to the run",
+    "modes, times and attributes of the user's own files can be changed everywhere",
+    "names and sizes of files can be seen, and the command lines of other processes",
+    "there are no Unix sockets at all, no terminals, and no `/tmp`: `TMPDIR` is a folder that belongs to the run",
     "what a command leaves running continues after it; the number of processes is not limited",
 )
 
@@ -68,7 +71,7 @@ class Landlock:
         return tried(self.name, sys.executable, _launcher(), self.state)
 
     def refuses_setuid(self) -> bool:
-        return False  # modes can be changed everywhere
+        return True  # by the filter of system calls
 
     def prepare(self, profile: Profile, place: Place, environment: Mapping[str, str]) -> Launch:
         trial = self.trial()
@@ -93,7 +96,8 @@ class Landlock:
             rules = [*own, *_devices(), restrict.rule("/proc", restrict.READ), *_rules(planned.mounts, str(place.root))]
             if len(rules) > MOST:
                 raise Unconfinable(f"{len(rules)} rules would be needed, and {MOST} is the most")
-            text = "\0".join(("open" if profile.network.mode == "open" or place.join else "none", *rules))
+            network = "open" if profile.network.mode == "open" or place.join else "none"
+            text = "\0".join((network, program().hex(), *rules))
             (directory / "rules").write_bytes(os.fsencode(text))
         except OSError as error:
             self.finish(profile, place, Launch((), {}, directory))
@@ -128,9 +132,9 @@ def in_process(launch: Launch) -> tuple[Callable[[], None], Callable[[], None]]:
     Raises Unconfinable."""
     if launch.words[0] != sys.executable or launch.words[-1] != "--":
         raise Unconfinable("the limits of this launch need its words")
-    sockets, *paths = os.fsdecode((launch.directory / "rules").read_bytes()).split("\0")
+    sockets, calls, *paths = os.fsdecode((launch.directory / "rules").read_bytes()).split("\0")
     try:
-        rules = restrict.Rules(sockets, paths)
+        rules = restrict.Rules(sockets, paths, bytes.fromhex(calls))
     except OSError as error:
         raise Unconfinable(f"the command could not be confined: {error}") from error
     return rules.restrict, rules.close

@@ -77,7 +77,8 @@ class Overlay:
             binary = system_program("perl")
         except Unconfinable as error:
             return Trial(works=False, said=str(error), help="apt install perl-base")
-        return tried(self.name, binary, (sha256(shipped(SCRIPT)).hexdigest(),), self.state, self._try)
+        words = (sha256(shipped(SCRIPT)).hexdigest(), _file_system(self.state))
+        return tried(self.name, binary, words, self.state, self._try)
 
     def refuses_setuid(self) -> bool:
         return True  # none is committed
@@ -141,6 +142,16 @@ class Overlay:
                 return done
         except (RemitError, OSError) as error:
             return Trial(works=False, said=str(error))
+
+
+def _file_system(path: Path) -> str:
+    """On which a folder lies, or will lie: not every one can have the layers of an overlay."""
+    for folder in (path, *path.parents):
+        try:
+            return str(os.stat(folder).st_dev)
+        except OSError:
+            continue
+    return ""
 
 
 def _steps(directory: Path, index: int, base: str, place: Place) -> list[Step]:
