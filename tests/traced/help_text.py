@@ -49,6 +49,8 @@ def _leaves(profile: Profile, words: tuple[str, ...], deep: int) -> Iterator[tup
         yield words
     if len(words) < deep:
         for name, sub in profile.sub.items():
+            if name == "reference":
+                continue  # gh prints the help of all others
             yield from _leaves(sub, (*words, name), deep)
 
 
@@ -73,6 +75,8 @@ def file_options(text: str) -> Iterator[tuple[str, str]]:
         if parts is None or parts["value"] is None and "=" not in line[:60]:
             continue
         names = re.findall(r"-{1,2}[A-Za-z][\w-]*", parts["names"])
+        if not {"--help", "--version"}.isdisjoint(names):
+            continue
         value, rest = parts["value"] or "", parts["rest"]
         if parts["value"] and parts["value"].islower() and line[parts.start("value") - 2 : parts.start("value")] == "  ":
             continue  # the beginning of what it does: it takes no value
@@ -88,8 +92,8 @@ def unseen(words: tuple[str, ...], option: str) -> bool:
         if form.startswith("--") and VALUE in form and form == f"{option}{VALUE}":
             continue
         found = understand(" ".join((*words, form)))
-        if found.grade != UNDERSTOOD:
-            continue
+        if found.grade != UNDERSTOOD or any("system" in act.effects for act in found.acts):
+            continue  # whoever is asked about it sees the whole command
         touched = [touch for act in found.acts for touch in (*act.touches, *act.redirected)]
         if not any(touch.path.text is None or "named.q" in touch.path.text for touch in touched):
             return True

@@ -672,14 +672,19 @@ class Interpreter:
         elif kind == "delete":
             out.touch("delete", word)
             if not self.seen.isdisjoint(_RECURSIVE):
+                out.as_folder()
                 out.touch("delete", word._replace(through="none"), deep=True)  # links below it go themselves
-        elif kind in ("write", "into"):
+        elif kind in ("write", "into", "made"):
             out.touch("write", word)
+            if kind != "write" or (word.text or "")[1:].endswith("/"):
+                out.as_folder()
         elif kind in ("copy_from", "copy_to"):
             if word.text is not None and ":" in word.text.split("/")[0]:
                 out.url(word)
             elif kind == "copy_to":
                 out.touch("write", word)
+                if (word.text or "")[1:].endswith("/"):
+                    out.as_folder()
             else:
                 out.touch("read", word, deep=True)
         elif kind == "move":
