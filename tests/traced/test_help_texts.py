@@ -32,7 +32,9 @@ def test_options_are_found_in_a_help_text() -> None:
     assert [name for name, _ in file_options(HELP)] == ["-o", "--output", "--log"]
 
 
-@pytest.mark.parametrize(("command", "option"), [("sort", "--output"), ("sort", "-o"), ("pkg-config", "--log-file"), ("figlet", "-f")])
+@pytest.mark.parametrize(
+    ("command", "option"), [("sort", "--output"), ("sort", "-o"), ("pkg-config", "--log-file"), ("figlet", "-f")]
+)
 def test_a_profile_that_knows_the_option_sees_the_file(command: str, option: str) -> None:
     assert not unseen((command,), option)
 

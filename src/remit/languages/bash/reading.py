@@ -152,7 +152,7 @@ class Reading:
             self.effects.add(effect)
 
     def as_folder(self) -> None:
-        """What was touched last is a folder, or else a file in the place of one: what may hold all below it may be it."""
+        """What was touched last is a folder, if it is there: it may be touched where all below it may be."""
         if self.touches and not self.touches[-1].path.glob and not self.touches[-1].deep:
             self.touches[-1] = self.touches[-1]._replace(shows="itself")
 

@@ -87,7 +87,9 @@ _INPUTS = ("file", "files", "filename", "dir", "directory", "folder", "path", "r
 """What is at the end of an option's name that say that its value is a file or a folder."""
 _CHANGES = frozenset(("write", "system", "install"))
 _FORMATS = frozenset(
-    "json yaml yml text table wide name tsv csv xml none plain pretty jsonc yamlc true false auto always never short".split()  # noqa: SIM905
+    """
+    json yaml yml text table wide name tsv csv xml none plain pretty jsonc yamlc true false auto always never short
+    """.split()  # noqa: SIM905
 )
 """Values of `--output` that are no file."""
 _SWITCH = compile_later(r"(?!MAKE|SHELL|VPATH|PATH=|CC=)[A-Z][A-Z0-9_]*=(?:[0-9]*|true|false|yes|no|on|off)")
@@ -349,9 +351,8 @@ class Interpreter:
         if any(option.refuse for _, option in listed):
             return
         kinds = [(n, option.kind) for n, option in listed if option.kind is not None]
-        for option, kind in kinds or [(name, _says_file(name, profile))]:
-            if kind is None:
-                continue
+        says = _says_file(name, profile)
+        for option, kind in kinds or ([(name, says)] if says is not None else []):
             glued = value if equals else "" if option.startswith("--") else text.partition(option[1:])[2]
             named = Word(glued, word.raw, word.glob) if glued else next(iter(after), None)
             if named is not None and (named.text is None or (named.text[:1] != "-" and named.text not in _FORMATS)):
