@@ -714,6 +714,7 @@ class Interpreter:
                 touch_edited(out, word)
         elif kind == "target_dir":
             out.touch("write", word)
+            out.as_folder()
             self.into = word
         elif kind == "suffix":
             self.suffix = word
