@@ -233,8 +233,18 @@ def test_joined(scope, allow, deny):
     [
         pytest.param(
             {"run": ["ls"]},
-            ["ls 2>&1", "ls >/dev/null", "ls 2>/dev/null", "ls &>/dev/null", "ls >&2", "ls </dev/null"],
-            ["ls > x", "ls 2> x", "ls < x", "ls > /dev/sda", "ls > /dev/tcp/x/1", "ls >> x", "> x", "ls &> x"],
+            ["ls 2>&1", "ls >/dev/null", "ls 2>/dev/null", "ls &>/dev/null", "ls >&2", "ls </dev/null", "ls < x"],
+            [
+                "ls > x",
+                "ls 2> x",
+                "ls < /x",
+                "ls < $X",
+                "ls > /dev/sda",
+                "ls > /dev/tcp/x/1",
+                "ls >> x",
+                "> x",
+                "ls &> x",
+            ],
             id="devnull",
         ),
         pytest.param(

@@ -413,8 +413,8 @@ def _locks(cell: Cell, case: Case) -> Objection | None:
             elif unit.wide:
                 free = may.includes(unit.value) and not avoid.intersects(unit.value.folded())
                 free = free or names_base(caller.locks.may, unit.value)  # likewise
-            elif unit.itself and may.includes(Glob.below(unit.value)):
-                free = True  # all below it is judged for itself
+            elif unit.itself and may.includes(below := Glob.below(unit.value)):
+                free = not avoid.intersects(below.folded())
             else:
                 free = may.matches(unit.value) and not any(avoid.matches(form) for form in forms(unit))
             if not free:

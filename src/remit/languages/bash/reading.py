@@ -70,7 +70,8 @@ class Touch(NamedTuple):
     """An option names it as the place of a report or a cache."""
     shows: str = ""
     """What reading it shows, if not what is in it: the `names` of what lies in a folder (`ls`), or that it is there
-    `itself` (a test, a pattern that bash replaces by what matches)."""
+    `itself` (a test, a pattern that bash replaces by what matches). Of what is written or deleted, `itself` says that
+    it is a folder, if it is there: the target of `cp`, what `mkdir` makes."""
     code: bool = False
     """Code of the workspace is told to work there, which it does in the root in any case."""
     unsaid: bool = False
@@ -149,6 +150,11 @@ class Reading:
         self.touches.append(Touch(effect, path, deep or path.deep, some or path.some or path.deep, nested, links))
         if effect != "read":
             self.effects.add(effect)
+
+    def as_folder(self) -> None:
+        """What was touched last is a folder, if it is there: it may be touched where all below it may be."""
+        if self.touches and not self.touches[-1].path.glob and not self.touches[-1].deep:
+            self.touches[-1] = self.touches[-1]._replace(shows="itself")
 
     def url(self, word: Word) -> None:
         """A URL: adds network. With the scheme `file` it is a file, which one is not looked into."""

@@ -80,6 +80,18 @@ AT_HOST = compile_later(r"https?://(?:(?:[A-Za-z0-9-]+\.)+[A-Za-z]{2,}|localhost
 """What a URL begins with whose host is told; no number, which could be written in many ways."""
 _ON_NETWORK = compile_later(r"(?:https?|ftps?|wss?)://")
 """What a URL begins with that is no file."""
+_OUTPUTS = frozenset(
+    "out output outfile outputfile outdir log logs logfile logdir dump save export record download".split()  # noqa: SIM905
+)
+_INPUTS = ("file", "files", "filename", "dir", "directory", "folder", "path", "root", "config", "input")
+"""What is at the end of an option's name that say that its value is a file or a folder."""
+_CHANGES = frozenset(("write", "system", "install"))
+_FORMATS = frozenset(
+    """
+    json yaml yml text table wide name tsv csv xml none plain pretty jsonc yamlc true false auto always never short
+    """.split()  # noqa: SIM905
+)
+"""Values of `--output` that are no file."""
 _SWITCH = compile_later(r"(?!MAKE|SHELL|VPATH|PATH=|CC=)[A-Z][A-Z0-9_]*=(?:[0-9]*|true|false|yes|no|on|off)")
 """An assignment to a variable of a makefile that switches something on or off, or counts; it names no program."""
 _GOES_ON = frozenset(("-i", "-s", "-a", "--interactive", "--login", "-l"))
@@ -305,7 +317,7 @@ class Interpreter:
         if looked is not None:
             self.replaced = looked
         self._declare(profile, [word for word in words if word.text is None or word.text[:1] != "-"])
-        for word in words:
+        for at, word in enumerate(words):
             if word.text is None and kind == "text" and not profile.options:
                 self.out.loose.append(word.raw)  # `echo $x`: no word of it matters
                 continue
@@ -327,8 +339,24 @@ class Interpreter:
             if word.text.startswith("-") and word.text != "-":
                 if equals and value and kind != "text":
                     self._value(kind, Word(value, word.raw, word.glob))
+                self._any_option(profile, word, words[at + 1 : at + 2])
             else:
                 self._value(kind, word)
+
+    def _any_option(self, profile: Profile, word: Word, after: list[Word]) -> None:
+        """The file that an option names where `any` are taken: one that the profile lists, or whose name says so."""
+        text = word.text or ""
+        name, equals, value = text.partition("=")
+        listed = [(n, option) for n, option in profile.options.items() if _names(n, text)]
+        if any(option.refuse for _, option in listed):
+            return
+        kinds = [(n, option.kind) for n, option in listed if option.kind is not None]
+        says = _says_file(name, profile)
+        for option, kind in kinds or ([(name, says)] if says is not None else []):
+            glued = value if equals else "" if option.startswith("--") else text.partition(option[1:])[2]
+            named = Word(glued, word.raw, word.glob) if glued else next(iter(after), None)
+            if named is not None and (named.text is None or (named.text[:1] != "-" and named.text not in _FORMATS)):
+                self._option_value(kind, named)
 
     def _option(
         self, profile: Profile, options: dict[str, Option], words: list[Word], at: int, text: str, seen: set[str]
@@ -547,6 +575,10 @@ class Interpreter:
             whole = deep
         if whole or "--parents" in seen:
             self.out.touch("write", target, deep=True, some=True)
+        for source in sources if "--parents" in seen else ():
+            told = None not in (source.text, target.text)
+            below = normpath(f"{target.text}/{(source.text or '').lstrip('/')}") if told else None
+            self.out.touch("write", Word(below, source.raw, source.glob), deep=deep)
 
     def _writes(self) -> bool:
         """True if it writes, by the options that were given."""
@@ -641,14 +673,19 @@ class Interpreter:
         elif kind == "delete":
             out.touch("delete", word)
             if not self.seen.isdisjoint(_RECURSIVE):
+                out.as_folder()
                 out.touch("delete", word._replace(through="none"), deep=True)  # links below it go themselves
-        elif kind in ("write", "into"):
+        elif kind in ("write", "into", "made"):
             out.touch("write", word)
+            if kind != "write" or (word.text or "")[1:].endswith("/"):
+                out.as_folder()
         elif kind in ("copy_from", "copy_to"):
             if word.text is not None and ":" in word.text.split("/")[0]:
                 out.url(word)
             elif kind == "copy_to":
                 out.touch("write", word)
+                if (word.text or "")[1:].endswith("/"):
+                    out.as_folder()
             else:
                 out.touch("read", word, deep=True)
         elif kind == "move":
@@ -677,6 +714,7 @@ class Interpreter:
                 touch_edited(out, word)
         elif kind == "target_dir":
             out.touch("write", word)
+            out.as_folder()
             self.into = word
         elif kind == "suffix":
             self.suffix = word
@@ -698,6 +736,14 @@ class Interpreter:
         elif kind == "plugin":
             if word.text is None or not word.text.startswith("no:"):
                 out.refused.append(f"`{word.raw}`: loads a plugin")
+        elif kind == "format":
+            _read_template(out, word)
+        elif kind == "item":
+            _read_item(out, word)
+        elif kind == "page":
+            out.url(word)
+            if word.text is None or "://" not in word.text:
+                out.touch("read", word)  # a file, if there is one
         elif kind == "git_format":
             if word.text is None or "%G" in word.text:
                 out.effects.add("execute")  # it runs gpg
@@ -809,6 +855,34 @@ def _is_argument(word: Word, profile: Profile) -> bool:
 def _alike(profile: Profile) -> bool:
     """True if its arguments are all of one kind, so that it doesn't matter how many there are."""
     return not profile.sub and len(profile.args) == 1 and profile.args[0].endswith("...") and not profile.args_with
+
+
+def _read_template(out: Reading, word: Word) -> None:
+    """A format of kubectl's output, which may stand in a file: `jsonpath-file=F`."""
+    name, equals, path = (word.text or "").partition("=")
+    if not name.endswith("-file"):
+        return
+    if equals:
+        out.touch("read", Word(path, word.raw))
+    else:
+        out.unknown.append(f"`{word.raw}` without its file")
+
+
+def _read_item(out: Reading, word: Word) -> None:
+    """A word of HTTPie: an address, a field, or a file that is sent (`@F`, `name@F`, `name=@F`, `name:=@F`)."""
+    before, at, path = (word.text or "").partition("@")
+    if at and "://" not in before and "/" not in before:
+        out.touch("read", Word(path, word.raw))
+    out.url(word)
+
+
+def _says_file(name: str, profile: Profile) -> str | None:
+    """The kind of the value of a long option whose own name says that this is a file that is written, or read."""
+    parts = name.removeprefix("--").split("-")
+    last = parts[-1]
+    if not name.startswith("--") or last == "profile" or not (last in _OUTPUTS or last.endswith(_INPUTS)):
+        return None
+    return "write" if not _OUTPUTS.isdisjoint(parts) or not _CHANGES.isdisjoint(profile.effects) else "read"
 
 
 def _names(option: str, text: str) -> bool:

@@ -337,11 +337,20 @@ class ShellMatcher(Matcher):
         for touch, path in placed.redirected:
             if path is None and self._keeps(touch):
                 continue
+            if touch.effect == "read" and self._may_read(path):
+                continue
             if not isinstance(path, str) or not self.redirect.matches(path):
                 way = "from" if touch.effect == "read" else "to"
                 allowed = ", ".join(["/dev/null", *self.redirects])
                 return f"a redirection {way} {touch.path.raw}; only {allowed} is permitted"
         return None
+
+    def _may_read(self, path: str | Glob | None) -> bool:
+        """`wc -l < README.md` is what `wc -l README.md` is."""
+        if self.paths is None:
+            return isinstance(path, str) and not path.startswith("/")
+        allowed = self.paths.get("read")
+        return path is not None and allowed is not None and _lies_in(allowed, path)
 
     def _located(self, placed: Placed) -> str | None:
         # `cd` counts where it leads to.

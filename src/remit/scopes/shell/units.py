@@ -194,6 +194,7 @@ def _touched(name: str, placed: Placed, touch: Touch, path: str | Glob | None, *
             sweeps=touch.deep and isinstance(path, str) and placed.act.program not in LISTERS,
             nested=touch.nested,
             declared=declared,
+            itself=touch.shows == "itself" and touch.effect != "read",
         )
     told = touch.path.text
     if touch.store and None not in placed.act.bases:
