@@ -15,6 +15,7 @@ from remit.languages.programs.derived import (
     pathspec,
     read_git_config,
     read_jq,
+    read_kill,
     read_perl,
     read_rename,
     read_setting,
@@ -86,6 +87,7 @@ _GOES_ON = frozenset(("-i", "-s", "-a", "--interactive", "--login", "-l"))
 """Options with which a shell or an interpreter takes code from its standard input even if a script is named."""
 _ISOLATED = frozenset(("-I", "-P"))
 """Options with which Python does not look for modules in the working directory."""
+_ABOUT_ITSELF = frozenset(("--help", "--version"))
 _HEADER = compile_later(r'"[A-Za-z-]+: ')
 
 
@@ -160,6 +162,8 @@ class Interpreter:
         self.pathspecs = self.pathspecs or profile.pathspecs
         self.settings = profile.settings or self.settings
         self.finds = profile.finds or self.finds
+        if not self.sub and len(words) == 1 and words[0].text in _ABOUT_ITSELF and profile.dashes != "none":
+            self.helps = True  # whatever it does otherwise, it says which it is, or how it is used
         if profile.at_files:
             self._options_in_files(words)
         if not profile.sub:
@@ -300,6 +304,8 @@ class Interpreter:
         if profile.special == "test":
             touch_tested(self.out, words)
         self.helps = self.helps or _asks(words, self.asking)
+        if profile.special == "kill":
+            self.replaced = read_kill(words)
         self.base |= _aim_words(self.out, profile.words, words)
         looked = _looked(profile, words)
         if looked is not None:
@@ -589,7 +595,7 @@ class Interpreter:
             word = _told(word, glob=kind == "shell")
         streams = word.text in _STREAMS and (kind, word.text) != ("write", "/dev/stdin")
         if kind in ("read", "write", "tree") and (streams or word.is_pipe):
-            if kind == "write" and not option and word.text != "-":
+            if kind == "write" and ((not option and word.text != "-") or self.profile.special == "wget"):
                 self.opted = {"write": (), **self.opted}  # `tee /dev/stderr` writes no file
             return  # who writes to /dev/stdin opens what was opened for reading once more, to write it
         if kind == "data":
@@ -694,7 +700,7 @@ class Interpreter:
         elif kind == "perl":
             self.perl.append(word)
         elif kind == "rename":
-            read_rename(out, word)
+            read_rename(out, word, tries="-n" in self.seen or "--no-act" in self.seen or "--nono" in self.seen)
         elif kind == "plugin":
             if word.text is None or not word.text.startswith("no:"):
                 out.refused.append(f"`{word.raw}`: loads a plugin")
