@@ -210,6 +210,8 @@ def touch_unnamed(
         _cloned(out, plain[0], bare=not seen.isdisjoint(("--bare", "--mirror")))
     elif special == "cargo fmt" and any(word.text == "--check" for word in plain):
         return frozenset(("read",))  # behind `--`: an option of rustfmt
+    elif special == "shows one" and len(plain) == 1 and seen.isdisjoint(("--local", "--unset", "--migrate")):
+        return frozenset(("read",))
     elif special == "dd":
         for word in plain:
             name, _, value = (word.text or "").partition("=")

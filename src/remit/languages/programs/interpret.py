@@ -310,6 +310,9 @@ class Interpreter:
         looked = _looked(profile, words)
         if looked is not None:
             self.replaced = looked
+        for name, option in profile.options.items():
+            if option.sets is not None and name[:1] == "-" and _asks(words, (name,)):
+                self.replaced = frozenset(option.sets)  # `brew install -n x`
         self._declare(profile, [word for word in words if word.text is None or word.text[:1] != "-"])
         for word in words:
             if word.text is None and kind == "text" and not profile.options:
@@ -341,6 +344,8 @@ class Interpreter:
     ) -> int:
         """One word of options; returns where the next word is."""
         name, equals, value = text.partition("=")
+        if profile.dashes == "one" and name not in options and name[:2] == "--" and name[1:] in options:
+            text, name = text[1:], name[1:]  # the same to these programs, or an error
         if (text in ("--help", "--version") or text in self.asking) and text not in options:
             return at  # every program takes these for a question about itself
         if name in options and (equals == "" or len(name) > 2 or profile.dashes == "one"):
