@@ -212,6 +212,8 @@ def touch_unnamed(
         return frozenset(("read",))  # behind `--`: an option of rustfmt
     elif special == "shows one" and len(plain) == 1 and seen.isdisjoint(("--local", "--unset", "--migrate")):
         return frozenset(("read",))
+    elif special == "go clean" and plain and replaced is None:
+        out.touch("delete", UNTOLD)
     elif special == "dd":
         for word in plain:
             name, _, value = (word.text or "").partition("=")

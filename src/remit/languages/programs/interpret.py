@@ -133,6 +133,8 @@ class Interpreter:
         """It is asked for help: it says how it is used, and does nothing else."""
         self.asking: tuple[str, ...] = ()
         """What asks for help, as the profile or one above it says."""
+        self.single = False
+        """Its long options have one dash; with two they are the same."""
         self.perl: list[Word] = []
         """Programs for perl."""
         self.finds: Finds | None = None
@@ -159,6 +161,7 @@ class Interpreter:
         self.out.links = profile.links or self.out.links
         self.profile = profile
         self.asking = profile.helps or self.asking
+        self.single = self.single or profile.dashes == "one"
         self.pathspecs = self.pathspecs or profile.pathspecs
         self.settings = profile.settings or self.settings
         self.finds = profile.finds or self.finds
@@ -344,7 +347,7 @@ class Interpreter:
     ) -> int:
         """One word of options; returns where the next word is."""
         name, equals, value = text.partition("=")
-        if profile.dashes == "one" and name not in options and name[:2] == "--" and name[1:] in options:
+        if self.single and name not in options and name[:2] == "--" and name[1:] in options:
             text, name = text[1:], name[1:]  # the same to these programs, or an error
         if (text in ("--help", "--version") or text in self.asking) and text not in options:
             return at  # every program takes these for a question about itself
