@@ -531,8 +531,16 @@ class Interpreter:
         if profile.special == "ln":
             symbolic = not seen.isdisjoint(("-s", "--symbolic")) and seen.isdisjoint(("-r", "--relative"))
             touch_linked(self.out, plain, self.into, symbolic=symbolic)
+        if profile.special == "gh api" and self._posts():
+            self.out.effects.add("publish")
         told = [_told(word) for word in plain]
         self.replaced = touch_unnamed(self.out, profile.special, told, seen, self.replaced)
+
+    def _posts(self) -> bool:
+        """True if a request changes something: by its method, or because there is something to send."""
+        methods = [(word.text or "").upper() for kind, word in self.named if kind == "method"]
+        sent = not self.seen.isdisjoint(("-f", "--raw-field", "-F", "--field", "--input"))
+        return sent if not methods else not set(methods) <= {"GET", "HEAD"}
 
     def _code(self, profile: Profile, pairs: list[tuple[Word, str]]) -> None:
         """Where the code of the workspace lies, as the first arguments tell: `pytest tests`, `go run ./x`."""
@@ -629,7 +637,7 @@ class Interpreter:
             return
         if word.text is None:
             (out.loose if option and kind == "text" and word.start is not None else out.dynamic).append(word.raw)
-            if kind in ("text", "assignment", "branch", "context"):
+            if kind in ("text", "method", "assignment", "branch", "context"):
                 if kind in _AIMS:
                     _aim(out, kind, Word("", word.raw))  # any
                 return
