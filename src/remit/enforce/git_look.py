@@ -46,7 +46,15 @@ _ELSEWHERE = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON_DIR", "G
 _ODD_SECTIONS = ("filter.", "extensions.", "include.", "includeif.")
 _ODD_KEYS = frozenset(("core.worktree", "core.sparsecheckout", "submodule.recurse"))
 _PLAIN_EXTENSIONS = frozenset(("extensions.objectformat", "extensions.refstorage", "extensions.worktreeconfig"))
-_UNDER_WAY = ("MERGE_HEAD", "MERGE_AUTOSTASH", "CHERRY_PICK_HEAD", "REVERT_HEAD", "rebase-merge", "rebase-apply", "sequencer")
+_UNDER_WAY = (
+    "MERGE_HEAD",
+    "MERGE_AUTOSTASH",
+    "CHERRY_PICK_HEAD",
+    "REVERT_HEAD",
+    "rebase-merge",
+    "rebase-apply",
+    "sequencer",
+)
 _GOES_ON = (["--abort"], ["--continue"], ["--skip"], ["--quit"])
 """Words that are about what is under way. Where nothing is, git says so."""
 _NAME = compile_later(r"[A-Za-z0-9][A-Za-z0-9_-]*(?:[./][A-Za-z0-9_-]+)*(?:[~^][0-9]*)*")

@@ -21,7 +21,7 @@ _ENDINGS = {"gzip": ".gz", "bzip2": ".bz2", "xz": ".xz", "zstd": ".zst", "lz4": 
 _BRINGS = frozenset(("unzip", "git clone"))
 """What they write below a folder comes from elsewhere, links and all."""
 _MANY_FILES = frozenset(("-r", "--recursive", "-m", "--mirror", "--content-disposition", "--trust-server-names", "-p",
-                         "--page-requisites", "-x", "--force-directories", "-E", "--adjust-extension", "-i"))  # fmt: skip
+    "--page-requisites", "-x", "--force-directories", "-E", "--adjust-extension", "-i"))  # fmt: skip
 """Options of wget with which other files are written than one named as the address ends."""
 _UNPACKS = frozenset(("-d", "--decompress", "--uncompress"))
 _ENDS_PLAINLY = compile_later(r"(?s:.*)\.[A-Za-z0-9]+")

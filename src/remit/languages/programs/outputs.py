@@ -15,6 +15,8 @@ from remit.model.pattern import compile_later
 _ESCAPE = compile_later(r"\\(.?)", re.DOTALL)
 _SIMPLE = {"n": "\n", "t": "\t", "r": "\r", "\\": "\\", '"': '"', "'": "'"}
 _PLACE = compile_later(r"%(.?)", re.DOTALL)
+_PLAIN_PATH = compile_later(r"[A-Za-z0-9._]+(?:/[A-Za-z0-9._-]+)*|(?:/[A-Za-z0-9._-]+){2,}")
+"""A path whose directory and name nobody could take for anything else."""
 MAX_OUTPUT = 65_536
 MAX_ITEMS = 16
 """More items than these are not told one by one."""
@@ -57,6 +59,10 @@ def output_of(command: Command, *, posix: bool = False) -> str | None:
         return _printf(known[1:])
     if known == ["cat"] and inputs:
         return inputs[-1].body
+    if known[:1] == ["dirname"] and len(known) == 2 and _PLAIN_PATH.fullmatch(known[1]):
+        return f"{known[1].rpartition('/')[0] or '.'}\n"
+    if known[:1] == ["basename"] and len(known) == 2 and _PLAIN_PATH.fullmatch(known[1]):
+        return f"{known[1].rpartition('/')[2]}\n"
     return None
 
 
