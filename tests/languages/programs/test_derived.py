@@ -49,7 +49,7 @@ ruff check --fix src                    | write src/**
 prettier --write src                    | write src/**
 gofmt -w src                            | write src/**
 split docs/a                            | write xaa
-split -a 4 docs/a remit.                | write ?
+split -a 4 docs/a remit.                | write remit.*
 split docs/a out/p-                     | write out/p-*
 csplit docs/a 3                         | write xxaa
 gcc docs/a.c                            | write a.out
