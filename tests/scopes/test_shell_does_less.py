@@ -81,6 +81,7 @@ def test_no_question(command: str) -> None:
         ('rm -rf "$f"/*', "ask tier-asks"),
         ("cp x $d", "ask target-unknown"),
         ("wget -r -O - https://a.example/ -P .claude", "deny protected"),
+        ("wget -r -O - https://a.example/", "ask target-unknown"),
         ("wget --content-disposition https://a.example/some/", "ask target-unknown"),
         ("wget https://a.example/CLAUDE.md", "deny protected"),
         ("split -a 1 x .git/hook", "deny protected"),

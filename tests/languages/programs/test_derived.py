@@ -17,6 +17,9 @@ ln -sf docs/evil/remit.yaml .           | write remit.yaml
 ln -t . docs/evil/remit.yaml            | write remit.yaml
 cp -b -S .yaml x remit                  | write remit.yaml
 mv --suffix=.yaml x remit               | write remit.yaml
+shred docs/a                            | write docs/a
+shred docs/a                            | delete docs/a
+split -a 4 docs/a out/x                 | write out/x*
 cp -b x y                               | write y~
 sed -i.yaml s/a/b/ remit                | write remit.yaml
 sed -i'old/*' s/a/b/ src/x              | write old/x

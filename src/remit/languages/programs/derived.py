@@ -214,6 +214,9 @@ def touch_unnamed(
         return frozenset(("read",))
     elif special == "go clean" and plain and replaced is None:
         out.touch("delete", UNTOLD)
+    elif special == "shred":
+        for word in plain:
+            out.touch("write", word)
     elif special == "dd":
         for word in plain:
             name, _, value = (word.text or "").partition("=")
@@ -223,6 +226,12 @@ def touch_unnamed(
         _downloads(out, sure=seen.isdisjoint(("-J", "--remote-header-name")))
     elif special == "wget" and seen.isdisjoint(("-O", "--output-document", "-P", "--directory-prefix", "--spider")):
         _downloads(out, sure=seen.isdisjoint(_MANY_FILES), unnamed="index.html")
+    elif (
+        special == "wget"
+        and not seen.isdisjoint(_MANY_FILES)
+        and seen.isdisjoint(("-P", "--directory-prefix", "--spider"))
+    ):
+        out.touch("write", HERE, deep=True, some=True)
     elif special in _ENDINGS and (replaced is None or "write" in replaced):
         _packed(out, special, plain, seen)
     elif special == "py_compile":
