@@ -17,6 +17,7 @@ import subprocess
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -95,6 +96,7 @@ def main() -> None:
     parser.add_argument("--causes", type=int, default=0)
     parser.add_argument("--questions", action="store_true", help="why commands are asked about or denied, in percent")
     parser.add_argument("--list", choices=GRADES)
+    parser.add_argument("--leave-out", default="", help="workflows to leave out, such as `*.lock.yml`")
     parser.add_argument("--every", type=int, default=1, help="take only every n-th command")
     parser.add_argument("--confined", action="store_true", help="for an agent with `confine: required`")
     parser.add_argument("--at-two", action="append", default=[], help="an effect that the policy puts at tier 2")
@@ -105,11 +107,9 @@ def main() -> None:
     if asked.nl2bash:
         sources.append(("NL2Bash", nl2bash_commands(asked.nl2bash)))
     if asked.actions:
-        sources.append(("GitHub Actions `run:`", itertools.chain.from_iterable(map(action_commands, asked.actions))))
+        sources.append(("GitHub Actions `run:`", all_commands(asked.actions, asked.leave_out)))
     if asked.held_out:
-        sources.append(
-            ("GitHub Actions, held out", itertools.chain.from_iterable(map(action_commands, asked.held_out)))
-        )
+        sources.append(("GitHub Actions, held out", all_commands(asked.held_out, asked.leave_out)))
     with TemporaryDirectory() as root:
         make_repository(Path(root))
         counts = [
@@ -229,9 +229,17 @@ def nl2bash_commands(repository: Path) -> Iterator[str]:
     yield from dict.fromkeys(filter(None, map(str.strip, _show(repository, "data/bash/all.cm").splitlines())))
 
 
-def action_commands(repository: Path) -> Iterator[str]:
+def all_commands(repositories: Sequence[Path], leave_out: str) -> Iterator[str]:
+    """The `run:` blocks of several repositories."""
+    for repository in repositories:
+        yield from action_commands(repository, leave_out)
+
+
+def action_commands(repository: Path, leave_out: str = "") -> Iterator[str]:
     """The `run:` blocks of a repository's workflows and actions that bash runs; expressions become a word."""
     for path in _paths(repository, ".github/"):
+        if fnmatchcase(path, leave_out):
+            continue
         if path.endswith((".yml", ".yaml")) and ("/workflows/" in path or "/actions/" in path):
             try:
                 data = yaml.safe_load(_show(repository, path))

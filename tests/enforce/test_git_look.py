@@ -154,6 +154,48 @@ git switch dev && git commit -m x --allow-empty
 """
 
 
+FAILS = """
+git switch nowhere
+git switch -c new nowhere
+git checkout -b new nowhere
+git merge nowhere
+git merge nowhere~2
+git rebase nowhere
+git rebase --onto nowhere dev
+git cherry-pick nowhere
+git cherry-pick 0c01a9
+git revert HEAD~99
+git reset --hard nowhere
+git apply nowhere.patch
+git merge --abort
+git rebase --continue
+git rebase --skip
+git rebase --abort
+git cherry-pick --abort
+git revert --continue
+git am --abort
+"""
+
+
+@pytest.mark.parametrize("command", FAILS.strip().splitlines())
+def test_a_command_that_fails_before_it_changes_anything_is_no_question(project, command):
+    write(project, {"src/b.py": "changed\n", "new.txt": "new\n"})
+    before = files(project)
+    assert decided(project, command).code == "allowed"
+    ran = subprocess.run(command.split(), cwd=project, env=ENVIRONMENT, capture_output=True, check=False)
+    assert ran.returncode != 0
+    assert files(project) == before
+
+
+@pytest.mark.parametrize(
+    "place", ["MERGE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD", "rebase-merge", "rebase-apply", "sequencer"]
+)
+@pytest.mark.parametrize("command", ["git rebase --abort", "git cherry-pick --continue", "git merge --abort"])
+def test_what_is_under_way_is_asked_about(project, command, place):
+    write(project, {f".git/{place}": "x"})
+    assert decided(project, command).code == "target-unknown"
+
+
 @pytest.mark.sample(15)
 @pytest.mark.parametrize("command", [line for line in HARMLESS.strip().splitlines() if "gone" not in line])
 def test_everyday_git_is_no_question_and_changes_no_more_than_was_seen(project, command):
@@ -260,7 +302,6 @@ git switch dev & true
 git stash -m "$(touch x)"
 if true; then git switch dev; fi
 timeout 5 git switch dev
-git switch nosuch
 git switch -m dev
 git switch --orphan x
 git merge dev feature/x
@@ -271,7 +312,6 @@ git cherry-pick dev feature/x
 git revert --no-edit base..dev
 git revert --no-edit base...HEAD
 git -C src switch dev
-git apply nosuch.patch
 git bisect start
 git am good.patch
 echo x > src/b.py; git stash

@@ -17,6 +17,7 @@ from remit.model.terms import ASK
 from remit.record import writer as module
 from remit.record.append import append
 from remit.record.batch import Receipt
+from remit.record.canonical import encode
 from remit.record.entry import Entry, event_entry, outcome_entry
 from remit.record.errors import LedgerError, LedgerUnavailable
 from remit.record.reader import entry_at, values_of
@@ -284,6 +285,24 @@ def test_heartbeats_come_when_nothing_else_does(store: FaultyStore):
     ledger.close()
 
 
+def _running(call: str, writer: str) -> Entry:
+    """The intent of a call that may run."""
+    body = encode({"type": "intent", "call": call, "writer": writer, "decision": "allow"})
+    return Entry(body, (), call, "intent", opens=True)
+
+
+def test_a_row_of_no_call_gets_no_outcome(store: FaultyStore):
+    """Anybody who can write to the store can add one."""
+    with store.write() as change:
+        append(change, [event_entry("start", 0, "x", {}, {})], "x")
+        for seq in (0, 10**12):
+            change.run("INSERT INTO running (call, seq, writer) VALUES (?, ?, ?)", f"no-{seq}", seq, "gone")
+    ledger = Ledger(store, point="test")
+    assert ledger.recover() == 0
+    assert running(store) == []
+    ledger.close()
+
+
 def test_calls_of_a_process_that_is_gone_are_unknown_once(store: FaultyStore):
     with store.write() as change:
         change.run(
@@ -291,8 +310,7 @@ def test_calls_of_a_process_that_is_gone_are_unknown_once(store: FaultyStore):
             *("elsewhere-host", "another-host", "b", 1, f"{time.time_ns() // 1_000_000} 0"),
         )
         for writer in ("gone", "elsewhere-host", "elsewhere"):
-            body = event_entry("start", 0, writer, {}, {}).body
-            append(change, [Entry(body, (), f"call-of-{writer}", "intent", opens=True)], writer)
+            append(change, [_running(f"call-of-{writer}", writer)], writer)
     ledger = Ledger(store, point="test")
     mine = ledger.intent(call(), allowed(tier=1))
     assert [ledger.recover(), ledger.recover()] == [1, 0]
@@ -308,7 +326,7 @@ def test_calls_of_a_process_that_is_gone_are_unknown_once(store: FaultyStore):
 
 def test_recovering_from_a_store_that_fails(ledger: Ledger, store: FaultyStore):
     with store.write() as change:
-        append(change, [Entry(b'{"x":1}', (), "lost", "intent", opens=True)], "gone")
+        append(change, [_running("lost", "gone")], "gone")
     for fault in ("end", "kept"):
         store.fault = fault
         with pytest.raises(LedgerUnavailable):

@@ -29,7 +29,11 @@ def protected(case: Case) -> Objection | None:
     mover = False
     for unit in case.units:
         if unit.kind == "shell":
-            if unit.value.act.program == "ln" and any(_is_above(paths, path) for _, path in unit.value.touches):
+            if unit.value.act.program == "ln" and any(
+                _is_above(paths, path)
+                for touch, path in unit.value.touches
+                if path is not None or touch.effect == "read"
+            ):
                 return case.deny("protected", "a link to a directory with something protected in it")
             reserved = unit.value.act.names & paths.programs if unit.value.act.program is not None else None
             if reserved:

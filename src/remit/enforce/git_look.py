@@ -16,6 +16,7 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
+from remit.model.pattern import compile_later
 from remit.scopes.path import relative_to
 from remit.scopes.shell.sole import Sole
 
@@ -45,12 +46,28 @@ _ELSEWHERE = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON_DIR", "G
 _ODD_SECTIONS = ("filter.", "extensions.", "include.", "includeif.")
 _ODD_KEYS = frozenset(("core.worktree", "core.sparsecheckout", "submodule.recurse"))
 _PLAIN_EXTENSIONS = frozenset(("extensions.objectformat", "extensions.refstorage", "extensions.worktreeconfig"))
-_UNDER_WAY = ("MERGE_HEAD", "MERGE_AUTOSTASH", "CHERRY_PICK_HEAD", "REVERT_HEAD", "rebase-merge", "rebase-apply")
+_UNDER_WAY = (
+    "MERGE_HEAD",
+    "MERGE_AUTOSTASH",
+    "CHERRY_PICK_HEAD",
+    "REVERT_HEAD",
+    "rebase-merge",
+    "rebase-apply",
+    "sequencer",
+)
+_GOES_ON = (["--abort"], ["--continue"], ["--skip"], ["--quit"])
+"""Words that are about what is under way. Where nothing is, git says so."""
+_NAME = compile_later(r"[A-Za-z0-9][A-Za-z0-9_-]*(?:[./][A-Za-z0-9_-]+)*(?:[~^][0-9]*)*")
+"""The name of a commit, and no range, path or search."""
 _LINK, _MODULE = "120000", "160000"
 
 
 class NoAnswer(Exception):
     """Nobody can tell what the command would change."""
+
+
+class Fails(Exception):
+    """The command surely fails before it changes anything: it names a commit that is not there."""
 
 
 class Change(NamedTuple):
@@ -91,7 +108,7 @@ def staged_by(sole: Sole, root: str) -> tuple[str, ...] | None:
 def _seen(sole: Sole, root: str, looks: Look, words: Sequence[str]) -> tuple[str, ...] | None:
     try:
         repository = Repository(os.path.join(root, sole.base), root)
-        found = {change.path for change in looks(repository, list(words[1:]))}
+        found = _found(repository, looks, list(words[1:]))
         if len(found) > MAX_PATHS:
             return None
         top = repository.top
@@ -101,6 +118,13 @@ def _seen(sole: Sole, root: str, looks: Look, words: Sequence[str]) -> tuple[str
 
 
 Look = Callable[["Repository", list[str]], list[Change]]
+
+
+def _found(repository: Repository, looks: Look, words: list[str]) -> set[str]:
+    try:
+        return {change.path for change in looks(repository, words)}
+    except Fails:
+        return set()
 
 
 class Repository:
@@ -185,6 +209,13 @@ class Repository:
             raise NoAnswer
         return found
 
+    def named(self, name: str) -> str:
+        """The same; raises Fails for a plain name if there is none."""
+        found = self.commit(name)
+        if found is None and _NAME.fullmatch(name):
+            raise Fails
+        return self.sure(name) if found is None else found
+
     def could_be(self, name: str) -> list[str]:
         """Every commit that `git switch NAME` could mean: a branch, or one of a remote."""
         if name == "-":
@@ -195,7 +226,7 @@ class Repository:
         return list(dict.fromkeys(found for found in own if found is not None))
 
     def _of_remotes(self, name: str) -> list[str]:
-        ends = self.lines("for-each-ref", "--format=%(refname)", "refs/remotes")
+        ends = self.lines("for-each-ref", "--format=%(refname)")
         found = [ref for ref in ends if ref.endswith(f"/{name}")]
         if len(found) > MAX_REMOTES:
             raise NoAnswer
@@ -336,6 +367,8 @@ def _switch(git: Repository, words: list[str]) -> list[Change]:
 def _switched(git: Repository, given: Words, *, new: bool) -> list[Change]:
     name = _one(given.plain, "HEAD" if new else "")
     found = git.could_be(name)
+    if not found and _NAME.fullmatch(name):
+        raise Fails
     if not found:
         raise NoAnswer
     changes = [change for commit in found for change in git.between(git.head, commit)]
@@ -369,7 +402,8 @@ def _restore(git: Repository, words: list[str]) -> list[Change]:
 
 def _reset(git: Repository, words: list[str]) -> list[Change]:
     given = _read(words, f"{_QUIET} --hard --merge --keep --soft --mixed")
-    target = git.sure(_one(given.plain, "HEAD"))
+    name = _one(given.plain, "HEAD")
+    target = git.named(name) if "--hard" in given.options else git.sure(name)  # else it may be a file
     return git.between(git.head, target) + git.work_tree(target) + git.work_tree(git.head)
 
 
@@ -398,11 +432,13 @@ def _stash(git: Repository, words: list[str]) -> list[Change]:
 
 
 def _merge(git: Repository, words: list[str]) -> list[Change]:
+    if words in _GOES_ON:
+        return []
     flags = (
         "--ff --no-ff --ff-only --no-edit --no-commit --commit --squash --stat --no-stat -n -v --verbose --no-verify"
     )
     given = _read(words, f"{_QUIET} {flags} --no-squash --signoff", "-m --message")
-    theirs = git.sure(_one(given.plain, "@{upstream}"))
+    theirs = git.named(_one(given.plain, "@{upstream}"))
     return _joined(git, git.head, theirs) + git.work_tree(git.head)
 
 
@@ -415,22 +451,26 @@ def _joined(git: Repository, ours: str, theirs: str) -> list[Change]:
 
 
 def _rebase(git: Repository, words: list[str]) -> list[Change]:
+    if words in _GOES_ON:
+        return []
     given = _read(words, f"{_QUIET} --stat --no-stat -n --no-verify -v --verbose --autostash --no-autostash", "--onto")
-    upstream = git.sure(_one(given.plain, "@{upstream}"))
-    onto, head = git.sure(given.options.get("--onto", upstream)), git.head
+    upstream = git.named(_one(given.plain, "@{upstream}"))
+    onto, head = git.named(given.options.get("--onto", upstream)), git.head
     picked = git.commits(upstream, head)
     found = [*git.between(head, onto), *picked, *_joined(git, onto, head), *_joined(git, head, onto)]
     return [*found, *_moved_along(git.commits(head, onto), picked), *git.work_tree(git.head)]
 
 
 def _pick(git: Repository, words: list[str], *, back: bool) -> list[Change]:
+    if words in _GOES_ON:
+        return []
     given = _read(
         words, "-n --no-commit --commit -x -s --signoff --ff --no-edit --allow-empty --keep-redundant-commits"
     )
     name = _one(given.plain, "")
     if back and ".." in name:
         return _taken_back(git, name)
-    commit = git.sure(name)
+    commit = git.named(name)
     if git.commit(f"{commit}^2") is not None:
         raise NoAnswer
     before = git.sure(f"{commit}^1")
@@ -470,6 +510,8 @@ def _apply(git: Repository, words: list[str]) -> list[Change]:
     kept = [part for name in ("-p", "--directory") if name in given.options for part in (name, given.options[name])]
     kept = [f"{kept[at]}{'=' if kept[at].startswith('--') else ''}{kept[at + 1]}" for at in range(0, len(kept), 2)]
     places = [os.path.join(git.directory, file) for file in files]
+    if len(places) == 1 and not os.path.lexists(places[0]):
+        raise Fails
     summary = git.lines("apply", "--summary", *kept, "--", *places)
     if any(f" {mode}" in line for line in summary for mode in (_LINK, _MODULE)):
         raise NoAnswer
@@ -478,6 +520,12 @@ def _apply(git: Repository, words: list[str]) -> list[Change]:
         for field in git.fields("apply", "--numstat", *way, *kept, "--", *places):
             found.append(Change("M", field.split("\t", 2)[2]))
     return found
+
+
+def _am(git: Repository, words: list[str]) -> list[Change]:
+    if words in _GOES_ON:
+        return []
+    raise NoAnswer
 
 
 def _add(git: Repository, words: list[str]) -> list[Change]:
@@ -510,4 +558,5 @@ _LOOKS: dict[str, Look] = {
     "clean": _clean,
     "rm": _remove,
     "apply": _apply,
+    "am": _am,
 }

@@ -17,6 +17,9 @@ ln -sf docs/evil/remit.yaml .           | write remit.yaml
 ln -t . docs/evil/remit.yaml            | write remit.yaml
 cp -b -S .yaml x remit                  | write remit.yaml
 mv --suffix=.yaml x remit               | write remit.yaml
+shred docs/a                            | write docs/a
+shred docs/a                            | delete docs/a
+split -a 4 docs/a out/x                 | write out/x*
 cp -b x y                               | write y~
 sed -i.yaml s/a/b/ remit                | write remit.yaml
 sed -i'old/*' s/a/b/ src/x              | write old/x
@@ -49,7 +52,7 @@ ruff check --fix src                    | write src/**
 prettier --write src                    | write src/**
 gofmt -w src                            | write src/**
 split docs/a                            | write xaa
-split -a 4 docs/a remit.                | write ?
+split -a 4 docs/a remit.                | write remit.*
 split docs/a out/p-                     | write out/p-*
 csplit docs/a 3                         | write xxaa
 gcc docs/a.c                            | write a.out

@@ -20,6 +20,8 @@ BETWEEN_FILES = frozenset(("-nt", "-ot", "-ef"))
 _NAME = compile_later(r"[A-Za-z_]\w*(?:\[\d{1,6}\])?")
 _ARITHMETIC = compile_later(r"[\w \t+*/%=!&|^~?:,<>()-]*")
 _VALUED = frozenset({"-p", "-t", "-d", "-n", "-N", "-u", "-i", "-c", "-s", "-O"})
+_FORMAT = compile_later(r'"(?:[^-"$`\\]|\\[a-z])')
+"""What a format begins with that is no option, and one word with all that follows it in the quotes."""
 _COUNT = compile_later(r"\$[?#$!]|\$\{#\w+(?:\[[@*]\])?\}")
 
 
@@ -72,8 +74,13 @@ def _one_word(raw: str) -> bool:
         char = raw[at]
         if char == '"':
             quoted[-1] = not quoted[-1]
-        elif char == "`" or (len(quoted) == 1 and (not quoted[0] or char == "@")):
+        elif len(quoted) == 1 and (not quoted[0] or char == "@"):
             return False
+        elif char == "`":
+            close = raw.find("`", at + 1)
+            if close < 0 or not set(raw[at:close]).isdisjoint('"\\'):
+                return False
+            at = close
         elif char == "\\":
             at += 1
         elif raw.startswith("$(", at):
@@ -121,7 +128,7 @@ def _printf(words: Sequence[Word]) -> None:
     if not words:
         return
     first = words[0].text
-    if first is None and words[0].start and words[0].start[0] != "-":
+    if first is None and ((words[0].start or "-")[0] != "-" or _FORMAT.match(words[0].raw)):
         return
     if first is None or (first.startswith("-v") and not (first == "-v" and len(words) > 1 and _plain(words[1]))):
         raise _refused("printf")

@@ -20,7 +20,12 @@ _PACKED = {
 _ENDINGS = {"gzip": ".gz", "bzip2": ".bz2", "xz": ".xz", "zstd": ".zst", "lz4": ".lz4", "brotli": ".br"}
 _BRINGS = frozenset(("unzip", "git clone"))
 """What they write below a folder comes from elsewhere, links and all."""
+_MANY_FILES = frozenset(("-r", "--recursive", "-m", "--mirror", "--content-disposition", "--trust-server-names", "-p",
+    "--page-requisites", "-x", "--force-directories", "-E", "--adjust-extension", "-i"))  # fmt: skip
+"""Options of wget with which other files are written than one named as the address ends."""
 _UNPACKS = frozenset(("-d", "--decompress", "--uncompress"))
+_ENDS_PLAINLY = compile_later(r"(?s:.*)\.[A-Za-z0-9]+")
+"""A pattern all of whose matches end in the same few letters."""
 _SHORT_KINDS = {
     "po": "pod", "svc": "service", "deploy": "deployment", "rs": "replicaset", "sts": "statefulset", "ds": "daemonset",
     "cm": "configmap", "ns": "namespace", "no": "node", "pv": "persistentvolume", "pvc": "persistentvolumeclaim",
@@ -152,7 +157,7 @@ def touch_backups(out: Reading, suffix: Word, paths: list[Word]) -> None:
         folder, slash, name = path.text.rpartition("/")
         copy = suffix.text.replace("*", name) if "*" in suffix.text else name + suffix.text
         text = copy if "/" in copy else f"{folder}{slash}{copy}"
-        out.touch("write", Word(text, path.raw, path.glob))
+        out.touch("write", Word(text, path.raw, path.glob), some=path.some or path.found)
 
 
 def touch_numbered(out: Reading, paths: list[Word]) -> None:
@@ -205,6 +210,13 @@ def touch_unnamed(
         _cloned(out, plain[0], bare=not seen.isdisjoint(("--bare", "--mirror")))
     elif special == "cargo fmt" and any(word.text == "--check" for word in plain):
         return frozenset(("read",))  # behind `--`: an option of rustfmt
+    elif special == "shows one" and len(plain) == 1 and seen.isdisjoint(("--local", "--unset", "--migrate")):
+        return frozenset(("read",))
+    elif special == "go clean" and plain and replaced is None:
+        out.touch("delete", UNTOLD)
+    elif special == "shred":
+        for word in plain:
+            out.touch("write", word)
     elif special == "dd":
         for word in plain:
             name, _, value = (word.text or "").partition("=")
@@ -213,7 +225,13 @@ def touch_unnamed(
     elif special == "curl" and not seen.isdisjoint(("-O", "--remote-name", "--remote-name-all")):
         _downloads(out, sure=seen.isdisjoint(("-J", "--remote-header-name")))
     elif special == "wget" and seen.isdisjoint(("-O", "--output-document", "-P", "--directory-prefix", "--spider")):
-        _downloads(out, sure=seen.isdisjoint(("-r", "--recursive", "-m", "--mirror", "--content-disposition")))
+        _downloads(out, sure=seen.isdisjoint(_MANY_FILES), unnamed="index.html")
+    elif (
+        special == "wget"
+        and not seen.isdisjoint(_MANY_FILES)
+        and seen.isdisjoint(("-P", "--directory-prefix", "--spider"))
+    ):
+        out.touch("write", HERE, deep=True, some=True)
     elif special in _ENDINGS and (replaced is None or "write" in replaced):
         _packed(out, special, plain, seen)
     elif special == "py_compile":
@@ -225,7 +243,7 @@ def touch_unnamed(
         prefix = plain[1] if len(plain) > 1 else Word("x", "x")
         touch_pieces(out, prefix)
         if seen & {"-a", "--suffix-length", "--additional-suffix"}:
-            out.touch("write", UNTOLD)
+            _pieces_ending_otherwise(out, prefix)
     elif special == "csplit":
         if seen.isdisjoint(("-f", "--prefix")):
             touch_pieces(out, Word("xx", "xx"))
@@ -250,14 +268,18 @@ def _packed(out: Reading, special: str, plain: list[Word], seen: set[str]) -> No
         return
     odd = not seen.isdisjoint(("-N", "--name", "-S", "--suffix", "-F", "--format"))
     for word in plain:
-        if word.text is None or word.glob or odd:
+        if word.text is None or odd or word.deep or (word.glob and not _ENDS_PLAINLY.fullmatch(word.text)):
             out.touch("write", UNTOLD)
             continue
         unpacked = [word.text.removesuffix(end) + new for end, new in _PACKED.items() if word.text.endswith(end)]
+        if word.glob and unpacked:
+            out.touch("write", UNTOLD)  # any name there is
+            continue
+        some = word.some or word.found
         for text in unpacked or [f"{word.text}.out"]:
-            out.touch("write", Word(text, word.raw))
+            out.touch("write", Word(text, word.raw, word.glob), some=some)
         if seen.isdisjoint(_UNPACKS):
-            out.touch("write", Word(word.text + _ENDINGS[special], word.raw))
+            out.touch("write", Word(word.text + _ENDINGS[special], word.raw, word.glob), some=some)
 
 
 def touch_pieces(out: Reading, prefix: Word) -> None:
@@ -268,6 +290,15 @@ def touch_pieces(out: Reading, prefix: Word) -> None:
         out.touch("write", Word(f"{prefix.text}*", prefix.raw, glob=True))
     else:  # a pattern here would count at any depth
         out.touch("write", Word(f"{prefix.text}aa", prefix.raw))
+
+
+def _pieces_ending_otherwise(out: Reading, prefix: Word) -> None:
+    """The same where options say what they end in: any name in that folder that begins so."""
+    if prefix.text is None or _MAGIC & set(prefix.text):
+        out.touch("write", UNTOLD)
+    else:
+        text = prefix.text if prefix.text.startswith("/") else f"./{prefix.text}"
+        out.touch("write", Word(f"{text}*", prefix.raw, glob=True), some=True)
 
 
 def _compiled_python(out: Reading, word: Word, *, beside: bool) -> None:
@@ -315,10 +346,10 @@ def _cloned(out: Reading, source: Word, *, bare: bool) -> None:
         out.touch("write", UNTOLD)
 
 
-def _downloads(out: Reading, *, sure: bool) -> None:
-    """Files named as the last part of each URL, or as the other side says."""
+def _downloads(out: Reading, *, sure: bool, unnamed: str = "") -> None:
+    """Files named as the last part of each URL, or as the other side says; `unnamed`: where there is no such part."""
     for url in out.urls:
-        name = (url.text or "").partition("?")[0].rpartition("/")[2]
+        name = (url.text or "").partition("?")[0].rpartition("/")[2] or unnamed
         if sure and name and url.text is not None:
             out.touch("write", Word(name, url.raw))
         else:
@@ -452,13 +483,33 @@ _PERL_FILE = compile_later(r"[\w./@%+,=~-](?:[^|<>&\n]*[\w./@%+,=~-])?")
 _CODE_IN_PATTERN = compile_later(r"\(\?(?![:=!]|<[=!]|[imsx]+\))|\(\*")
 
 
-def read_rename(out: Reading, word: Word) -> None:
-    """What rename does to names: Perl code, unless it only substitutes; nobody knows the names that come out."""
+def read_kill(words: list[Word]) -> frozenset[str] | None:
+    """What `kill` does if the text shows more than a number: lists signals, asks whether a process is there, or ends
+    jobs of the shell itself (`%1`, `$!`); None for other processes."""
+    texts = [word.text for word in words]
+    signal, at = None, 0
+    while at < len(words) and (texts[at] or "")[:1] == "-" and signal is None:
+        if texts[at] in ("-l", "-L", "--list", "--table"):
+            return frozenset()
+        valued = texts[at] in ("-s", "-n", "--signal")
+        signal = texts[at + 1 : at + 2] if valued else [(texts[at] or "")[1:]]
+        at += 2 if valued else 1
+    rest = words[at + 1 :] if texts[at : at + 1] == ["--"] else words[at:]
+    if signal == ["0"] and rest:
+        return frozenset()
+    own = [word.raw.strip('"') == "$!" or (word.text or "").startswith("%") for word in rest]
+    return frozenset(("execute",)) if own and all(own) else None
+
+
+def read_rename(out: Reading, word: Word, *, tries: bool) -> None:
+    """What rename does to names: Perl code, unless it only substitutes; nobody knows the names that come out.
+
+    `tries`: it only says what it would do."""
     text = word.text or ""
     parts = [part.strip() for part in text.split(";")]
     if not all(_SUBSTITUTION.fullmatch(part) for part in parts) or _CODE_IN_PATTERN.search(text):
         out.unknown.append("code in the text")
-    else:
+    elif not tries:
         out.touch("write", UNTOLD)
 
 

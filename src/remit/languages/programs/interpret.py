@@ -15,6 +15,7 @@ from remit.languages.programs.derived import (
     pathspec,
     read_git_config,
     read_jq,
+    read_kill,
     read_perl,
     read_rename,
     read_setting,
@@ -98,6 +99,7 @@ _GOES_ON = frozenset(("-i", "-s", "-a", "--interactive", "--login", "-l"))
 """Options with which a shell or an interpreter takes code from its standard input even if a script is named."""
 _ISOLATED = frozenset(("-I", "-P"))
 """Options with which Python does not look for modules in the working directory."""
+_ABOUT_ITSELF = frozenset(("--help", "--version"))
 _HEADER = compile_later(r'"[A-Za-z-]+: ')
 
 
@@ -143,6 +145,8 @@ class Interpreter:
         """It is asked for help: it says how it is used, and does nothing else."""
         self.asking: tuple[str, ...] = ()
         """What asks for help, as the profile or one above it says."""
+        self.single = False
+        """Its long options have one dash; with two they are the same."""
         self.perl: list[Word] = []
         """Programs for perl."""
         self.finds: Finds | None = None
@@ -169,9 +173,12 @@ class Interpreter:
         self.out.links = profile.links or self.out.links
         self.profile = profile
         self.asking = profile.helps or self.asking
+        self.single = self.single or profile.dashes == "one"
         self.pathspecs = self.pathspecs or profile.pathspecs
         self.settings = profile.settings or self.settings
         self.finds = profile.finds or self.finds
+        if not self.sub and len(words) == 1 and words[0].text in _ABOUT_ITSELF and profile.dashes != "none":
+            self.helps = True  # whatever it does otherwise, it says which it is, or how it is used
         if profile.at_files:
             self._options_in_files(words)
         if not profile.sub:
@@ -312,10 +319,15 @@ class Interpreter:
         if profile.special == "test":
             touch_tested(self.out, words)
         self.helps = self.helps or _asks(words, self.asking)
+        if profile.special == "kill":
+            self.replaced = read_kill(words)
         self.base |= _aim_words(self.out, profile.words, words)
         looked = _looked(profile, words)
         if looked is not None:
             self.replaced = looked
+        for name, option in profile.options.items():
+            if option.sets is not None and name[:1] == "-" and _asks(words, (name,)):
+                self.replaced = frozenset(option.sets)  # `brew install -n x`
         self._declare(profile, [word for word in words if word.text is None or word.text[:1] != "-"])
         for at, word in enumerate(words):
             if word.text is None and kind == "text" and not profile.options:
@@ -363,6 +375,8 @@ class Interpreter:
     ) -> int:
         """One word of options; returns where the next word is."""
         name, equals, value = text.partition("=")
+        if self.single and name not in options and name[:2] == "--" and name[1:] in options:
+            text, name = text[1:], name[1:]  # the same to these programs, or an error
         if (text in ("--help", "--version") or text in self.asking) and text not in options:
             return at  # every program takes these for a question about itself
         if name in options and (equals == "" or len(name) > 2 or profile.dashes == "one"):
@@ -545,8 +559,16 @@ class Interpreter:
         if profile.special == "ln":
             symbolic = not seen.isdisjoint(("-s", "--symbolic")) and seen.isdisjoint(("-r", "--relative"))
             touch_linked(self.out, plain, self.into, symbolic=symbolic)
+        if profile.special == "gh api" and self._posts():
+            self.out.effects.add("publish")
         told = [_told(word) for word in plain]
         self.replaced = touch_unnamed(self.out, profile.special, told, seen, self.replaced)
+
+    def _posts(self) -> bool:
+        """True if a request changes something: by its method, or because there is something to send."""
+        methods = [(word.text or "").upper() for kind, word in self.named if kind == "method"]
+        sent = not self.seen.isdisjoint(("-f", "--raw-field", "-F", "--field", "--input"))
+        return sent if not methods else not set(methods) <= {"GET", "HEAD"}
 
     def _code(self, profile: Profile, pairs: list[tuple[Word, str]]) -> None:
         """Where the code of the workspace lies, as the first arguments tell: `pytest tests`, `go run ./x`."""
@@ -621,7 +643,7 @@ class Interpreter:
             word = _told(word, glob=kind == "shell")
         streams = word.text in _STREAMS and (kind, word.text) != ("write", "/dev/stdin")
         if kind in ("read", "write", "tree") and (streams or word.is_pipe):
-            if kind == "write" and not option and word.text != "-":
+            if kind == "write" and ((not option and word.text != "-") or self.profile.special == "wget"):
                 self.opted = {"write": (), **self.opted}  # `tee /dev/stderr` writes no file
             return  # who writes to /dev/stdin opens what was opened for reading once more, to write it
         if kind == "data":
@@ -647,7 +669,7 @@ class Interpreter:
             return
         if word.text is None:
             (out.loose if option and kind == "text" and word.start is not None else out.dynamic).append(word.raw)
-            if kind in ("text", "assignment", "branch", "context"):
+            if kind in ("text", "method", "assignment", "branch", "context"):
                 if kind in _AIMS:
                     _aim(out, kind, Word("", word.raw))  # any
                 return
@@ -732,7 +754,7 @@ class Interpreter:
         elif kind == "perl":
             self.perl.append(word)
         elif kind == "rename":
-            read_rename(out, word)
+            read_rename(out, word, tries="-n" in self.seen or "--no-act" in self.seen or "--nono" in self.seen)
         elif kind == "plugin":
             if word.text is None or not word.text.startswith("no:"):
                 out.refused.append(f"`{word.raw}`: loads a plugin")

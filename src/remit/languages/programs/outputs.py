@@ -15,6 +15,8 @@ from remit.model.pattern import compile_later
 _ESCAPE = compile_later(r"\\(.?)", re.DOTALL)
 _SIMPLE = {"n": "\n", "t": "\t", "r": "\r", "\\": "\\", '"': '"', "'": "'"}
 _PLACE = compile_later(r"%(.?)", re.DOTALL)
+_PLAIN_PATH = compile_later(r"[A-Za-z0-9._]+(?:/[A-Za-z0-9._-]+)*|(?:/[A-Za-z0-9._-]+){2,}")
+"""A path whose directory and name nobody could take for anything else."""
 MAX_OUTPUT = 65_536
 MAX_ITEMS = 16
 """More items than these are not told one by one."""
@@ -38,6 +40,7 @@ _NEED_NAMES = frozenset(
     """.split()  # noqa: SIM905  a list of names reads better so
 )
 """Programs that do nothing to files, or fail, if no name follows. xargs runs the others even if it reads none."""
+_ENDING = compile_later(r"[A-Za-z0-9._~-]+")
 _QUOTING = frozenset("'\"\\")
 
 
@@ -56,6 +59,10 @@ def output_of(command: Command, *, posix: bool = False) -> str | None:
         return _printf(known[1:])
     if known == ["cat"] and inputs:
         return inputs[-1].body
+    if known[:1] == ["dirname"] and len(known) == 2 and _PLAIN_PATH.fullmatch(known[1]):
+        return f"{known[1].rpartition('/')[0] or '.'}\n"
+    if known[:1] == ["basename"] and len(known) == 2 and _PLAIN_PATH.fullmatch(known[1]):
+        return f"{known[1].rpartition('/')[2]}\n"
     return None
 
 
@@ -196,10 +203,15 @@ def fed_commands(commands: list[list[Word]], command: Command, seen: set[str], g
             else:
                 found.extend(([*inner, name], [*inner, name, name]))
     if not mark and seen.isdisjoint(("-r", "--no-run-if-empty")):
-        found.extend(list(inner) for inner in commands if inner and inner[0].text not in _NEED_NAMES)
+        found.extend(list(inner) for inner in commands if inner and not _needs_names(inner[0].text or ""))
     if not nul:  # a name with a blank or a newline in it makes other words
         found.extend([word._replace(found=True) if word.text is None else word for word in inner] for inner in unknown)
     return found
+
+
+def _needs_names(program: str) -> bool:
+    place, _, name = program.rpartition("/")
+    return name in _NEED_NAMES and place in ("", "/bin", "/usr/bin")
 
 
 def _replaced(word: Word, mark: str | None, several: bool) -> Word:
@@ -259,6 +271,8 @@ def put_below(word: Word, mark: str, name: Word) -> Word:
     before, _, after = (word.text or "").partition(mark)
     if word.text == mark:
         return Word(name.text, mark, name.glob, name.deep, name.some, found=name.found, through=name.through)
+    if name.text is not None and name.glob and not name.deep and not before and _ENDING.fullmatch(after):
+        return Word(name.text + after, word.raw, glob=True, some=True)
     if mark in after or not name.deep or name.text is None or word.glob or name.glob:
         return Word(None, word.raw)
     piece = below(before, Piece(name.text, name.glob, name.deep), after)

@@ -328,7 +328,7 @@ def _command(
         out.touches.append(Touch("read", HERE, deep=True, code=True))
     mark = len(out.touches)
     for redirect in command.redirects:
-        _redirect(redirect, out)
+        _redirect(_as_output(redirect, command), out)
     if given.present and reader.stdin == "code":
         out.unknown.append(f"`{program}` runs what it reads")
     if reader.stdin == "commands":
@@ -580,6 +580,23 @@ def _input(command: Command, given: Input, out: Reading) -> Input:
         else:
             given = Input(None, True, redirect.target if redirect.op == "<" else None)
     return given
+
+
+_SETTING = compile_later(r"([A-Za-z_][A-Za-z0-9_]*)=[^\n\r]*\n?")
+
+
+def _as_output(redirect: Redirect, command: Command) -> Redirect:
+    """What is added to the variables of a pipeline's later steps is an output of this one, if it is one literal line
+    with a variable that changes nothing about programs."""
+    places = programs().places
+    target = redirect.target
+    if target is None or target.text != places.get("GITHUB_ENV") or redirect.op != ">>":
+        return redirect
+    printed = output_of(command._replace(redirects=()))
+    line = _SETTING.fullmatch(printed) if printed is not None else None
+    if line is None or is_telling(line[1]) or is_telling(line[1].upper()):
+        return redirect
+    return redirect._replace(target=target._replace(text=places["GITHUB_OUTPUT"]))
 
 
 _OUTPUTS = frozenset(("/dev/stdout", "/dev/stderr", "/dev/fd/1", "/dev/fd/2"))

@@ -18,12 +18,17 @@ from remit.scopes.path import glob_argument, normalise
 
 _CONTROL = compile_later("[\x00-\x1f\x7f]")
 """Quoted control characters reach the program as they are; as names they match no pattern that people write."""
+_BUT_DOT = compile_later(r"(^|/)\[[!^](?=[A-Za-z0-9_])")
+"""A segment of a pattern that begins with any character but some."""
 _DESCRIPTOR = compile_later(r"/+(dev/fd|proc/[^/]+(/task/[^/]+)?/(fd|cwd|root|map_files))(/|$)")
 _OPEN = compile_later(r"/+(dev|proc/[^/]+(/task/[^/]+)?)/fd/[0-9]+")
 _OUTPUT = frozenset(("/dev/fd/1", "/dev/fd/2", "/proc/self/fd/1", "/proc/self/fd/2"))
 _FILES = ("cat", "chmod", "cp", "diff", "du", "file", "grep", "head", "less", "ln", "ls", "mkdir", "mv", "rm", "rmdir")
-EXPANDED = frozenset((*_FILES, "sort", "stat", "tail", "touch", "wc"))
-"""Programs that take a glob only as bash expands it; `git add *.py` without a match is git's own pattern."""
+_PACKERS = ("gzip", "gunzip", "zcat", "bzip2", "bunzip2", "bzcat", "xz", "unxz", "xzcat")
+_OTHERS = ("chgrp", "chown", "rename", "sort", "split", "stat", "tail", "touch", "unlink", "wc")
+EXPANDED = frozenset((*_FILES, *_PACKERS, *_OTHERS))
+"""Programs that take a glob only as bash expands it, and to which an empty name is no file; `git add *.py` without a
+match is git's own pattern."""
 
 
 class Placed:
@@ -146,6 +151,8 @@ def _placed(
     touches: Iterable[Touch], act: Act, bases: Sequence[str | None], root: str | None
 ) -> Iterable[tuple[Touch, str | Glob | None]]:
     for touch in touches:
+        if touch.path.text == "" and act.program in EXPANDED:
+            continue
         for where in bases:
             anywhere = act.program not in EXPANDED and not touch.shows
             path = _locate(touch, where, root, anywhere) if where is not None else None
@@ -216,6 +223,8 @@ def _could_pass(touch: Touch, path: str | Glob, brought: Sequence[Glob]) -> bool
     """The path leads through one of these places; what is deleted there goes itself, be it a link or not."""
     if touch.effect == "delete":
         path = path.base if isinstance(path, Glob) else path.rpartition("/")[0] or "."
+        if path == ".":
+            return False  # nothing that lands in the root takes the place of the root itself
     if isinstance(path, Glob):
         return any(glob.intersects(path) for glob in brought)
     return any(glob.matches(path) for glob in brought)
@@ -261,6 +270,8 @@ def _locate(touch: Touch, base: str, root: str | None, anywhere: bool) -> str | 
     try:
         if touch.path.glob:
             text = f"{text.rstrip('/')}/*" if touch.shows == "names" else text
+            if not (touch.path.found or touch.path.some or touch.path.deep):
+                text = _BUT_DOT.sub(r"\1[!.", text)  # as bash reads it, which takes no other name for hidden ones
             return glob_argument(text, root, base=base, below=touch.deep, anywhere=anywhere)
         path = normalise(_CONTROL.sub("\ufffd", text) or ".", base, root)
     except NotUnderstood:

@@ -162,12 +162,22 @@ def _holds(path: str | Glob, program: str) -> bool:
 
 
 def _pass_through(acts: list[Placed]) -> None:
-    """Links that one command of a text makes, or brings, are there for the others; which comes first doesn't matter."""
+    """Links that one command of a text makes, or brings, are there for the others, unless these surely ran before."""
     brought = [placed.brought() for placed in acts]
     for index, placed in enumerate(acts):
-        others = [glob for at, globs in enumerate(brought) if at != index for glob in globs]
+        others = [
+            glob
+            for at, globs in enumerate(brought)
+            if at != index and not (index < at and _in_order(placed) and _in_order(acts[at]))
+            for glob in globs
+        ]
         if others:
             placed.pass_through(others)
+
+
+def _in_order(placed: Placed) -> bool:
+    """It runs at most once, after what stands before it in the text has ended, and ends before what follows."""
+    return not placed.act.via and placed.act.command.joined <= {"and", "or", "then"}
 
 
 def _touched(name: str, placed: Placed, touch: Touch, path: str | Glob | None, *, declared: bool = False) -> Unit:
