@@ -19,6 +19,7 @@ from remit.model.facts import Facts
 from remit.model.rulebook import Rulebook
 from remit.model.task import Task
 from remit.model.terms import ASK
+from remit.record.stamp import keep_stamps, read_stamps
 from remit.record.vault import Vault
 from remit.store import Store, open_store
 
@@ -100,6 +101,13 @@ def open_world(url: str | None, folder: Path) -> Store:
     folder.mkdir(mode=0o700, exist_ok=True, parents=True)
     (folder / "keys").mkdir(mode=0o700, exist_ok=True)
     return open_store(url, folder)
+
+
+def open_state(state: Path) -> Store:
+    """The store of a state directory that Remit made, as a process with its keys opens it."""
+    store = open_store(None, state)
+    keep_stamps(store, read_stamps(state / "keys"))
+    return store
 
 
 def authority(store: Store, folder: Path, wall: Wall | None = None) -> Authority:

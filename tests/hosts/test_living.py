@@ -14,7 +14,7 @@ import pytest
 from remit.grant.authority import Authority
 from remit.record.vault import Vault
 from remit.service.hooks import _listen
-from remit.store.open import open_store
+from tests.grant.world import open_state
 from tests.hosts.claude import Claude
 from tests.hosts.fake_model import Use
 from tests.hosts.test_claude_code import project, remit, serving_hooks, write
@@ -52,7 +52,7 @@ class Approving(list[Any]):
     def __getitem__(self, turn: Any) -> Any:
         if turn == 1:
             state = state_of(self.claude)
-            store = open_store(None, state)
+            store = open_state(state)
             authority = Authority(store, Vault(store, state / "keys"))
             self.approved += [authority.answer(one.id, "approve", by="ann").id for one in authority.waiting()]
             store.close()

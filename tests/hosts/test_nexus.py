@@ -14,7 +14,7 @@ from remit.compile.file import read_rulebook, rulebook_path
 from remit.compile.tasks import task_from
 from remit.grant.authority import Authority
 from remit.record.vault import Vault
-from remit.store.open import open_store
+from tests.grant.world import open_state
 from tests.hosts.claude import Claude
 from tests.hosts.fake_model import Use
 from tests.hosts.terminal import QUESTION, Step, in_terminal
@@ -36,7 +36,7 @@ def own(own_tool: str, /, **args: Any) -> Use:
 def with_authority(claude: Claude, do: Callable[[Authority], Any]) -> Any:
     """What a person does, who has set no passphrase here."""
     state = state_of(claude)
-    store = open_store(None, state)
+    store = open_state(state)
     try:
         return do(Authority(store, Vault(store, state / "keys")))
     finally:

@@ -15,7 +15,7 @@ from remit.compile.file import read_rulebook, rulebook_path
 from remit.compile.tasks import task_from
 from remit.grant.authority import Authority
 from remit.record.vault import Vault
-from remit.store.open import open_store
+from tests.grant.world import open_state
 from tests.hosts.fake_model import Use
 from tests.hosts.others import OTHERS, Codex, Copilot, Gemini, OpenCode, Other, other
 from tests.hosts.test_nexus import PLAN, SAID, Runs
@@ -75,7 +75,7 @@ class Team:
         host.env["PATH"] = f"{tools}:{os.environ['PATH']}"
 
     def do(self, what: Callable[[Authority], Any]) -> Any:
-        store = open_store(None, self.host.state)
+        store = open_state(self.host.state)
         try:
             return what(Authority(store, Vault(store, self.host.state / "keys")))
         finally:

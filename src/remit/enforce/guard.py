@@ -829,7 +829,7 @@ class GuardCarrier(Carrier):
         if kind is None:
             return None
         enforcer, call, seen = self._guard.enforcer, self.call, list[Any]()
-        acting = Acting(id(self._guard), call.agent, call.context)
+        acting = Acting(self._guard.blocks, call.agent, call.context)
         return kind(result, passage, acting, lambda: enforcer.still(call, passage.decision, seen), enforcer.left)
 
     def run(self, args: dict[str, Any]) -> Any:

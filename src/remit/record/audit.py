@@ -23,7 +23,7 @@ from remit.record.reader import Archive, Stored, archive_said, checkpoints, comm
 from remit.record.rotate import check_rotations
 from remit.record.running import listed, unlisted
 from remit.record.signer import CheckpointSigner
-from remit.record.stamp import check_stamps, is_stamped
+from remit.record.stamp import is_stamped
 from remit.record.startup import AnchorReply, ask_anchors, compare
 from remit.record.state_audit import StateAudit
 from remit.record.verify import Report, parse_keys, verify_stream
@@ -214,8 +214,6 @@ def audit(
         specs = list(dict.fromkeys((*configured(view), *settings.anchors)))
     if signer is not None:
         state = signer.keys.folder.parent
-        with log.store.read() as view:
-            problems += _attempt(lambda: check_stamps(view, signer.keys.folder))
         problems += _attempt(lambda: check_continuity(log.store, state, despite_mark=True))
     asked = ask_anchors(log, specs)
     for found in asked:

@@ -12,8 +12,7 @@ import pytest
 from remit.compile.file import read_rulebook, rulebook_path
 from remit.compile.tasks import task_from
 from remit.grant.authority import Authority
-from remit.record.vault import Vault
-from remit.store.open import open_store
+from remit.record.open import open_ledger
 from tests.adapters.hooks.project import Project
 
 DRAFT = {"file_path": "docs/new.md", "content": "x"}
@@ -22,11 +21,8 @@ QUIET: dict[str, Any] = {"permission_mode": "dontAsk"}
 
 @contextmanager
 def authority(project: Project) -> Iterator[Authority]:
-    store = open_store(None, project.state)
-    try:
-        yield Authority(store, Vault(store, project.state / "keys"))
-    finally:
-        store.close()
+    with open_ledger(project.root, point="test", state=project.state) as opened:
+        yield Authority(opened.store, opened.vault)
 
 
 def hand(project: Project, **task: Any) -> None:

@@ -18,8 +18,8 @@ from remit.adapters.hosts import registry
 from remit.adapters.hosts.interface import OUTSIDE, Event, Reply
 from remit.grant.authority import Authority
 from remit.record.vault import Vault
-from remit.store.open import open_store
 from tests.adapters.hooks.project import JSON, Project
+from tests.grant.world import open_state
 
 WRITE = {"file_path": "docs/a.md", "content": "x"}
 READ = {"file_path": "README.md"}
@@ -58,7 +58,7 @@ def test_one_approval_lets_one_use_run_whoever_asks(asked: Project):
         return asked.question("Write", WRITE, "asker", permission_mode="dontAsk")
 
     assert len(set(at_once(asked, ask()))) == 1
-    store = open_store(None, asked.state)
+    store = open_state(asked.state)
     authority = Authority(store, Vault(store, asked.state / "keys"))
     [waiting] = authority.waiting()
     authority.answer(waiting.id, "approve", by="ann")
