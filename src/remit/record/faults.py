@@ -25,6 +25,7 @@ from remit.record.rotate import check_rotations
 from remit.record.stamp import check_stamps, fitting, is_stamped
 from remit.record.startup import check_anchors
 from remit.record.stop_mark import read_mark
+from remit.record.tree import leaf_hash
 from remit.store.interface import Transaction
 from remit.store.migrate import shipped, steps
 
@@ -139,11 +140,11 @@ def check_newest(view: Transaction, count: int = TAIL) -> None:
     row = view.row("SELECT size FROM head WHERE one = 1")
     edited: LedgerError | None = None
     for stored in entries(view, max(0, (int(row[0]) if row is not None else 0) - count)):
-        try:
-            if stored.data.get("type") == "resume" and is_stamped(view, stored.seq):
-                edited = None
-        except LedgerError as error:
-            edited = edited or LedgerError(str(error), code="entry-changed", help=_EDITED)
+        if leaf_hash(stored.body) != stored.hash:
+            what = f"entry {stored.seq} was changed: it does not have its hash"
+            edited = edited or LedgerError(what, code="entry-changed", help=_EDITED)
+        elif edited is not None and b'"type":"resume"' in stored.body and is_stamped(view, stored.seq):
+            edited = None
     if edited is not None:
         raise edited
 

@@ -16,17 +16,21 @@ import pytest
 
 from remit.grant import credential
 from remit.grant.activation import newest_activation
+from remit.grant.authority import Authority
 from remit.grant.credential import set_passphrase
 from remit.model.policy import Stream
 from remit.record.append import append, tree_of
 from remit.record.canonical import encode
 from remit.record.entry import event_entry
 from remit.record.errors import LedgerError
+from remit.record.faults import check_newest
+from remit.record.open import open_log
 from remit.record.people import people_of
-from remit.record.reader import archives
+from remit.record.reader import archives, entry_at
+from remit.record.resume import _forget
 from remit.record.stamp import FILE, Stamps, read_stamps
 from remit.record.state import KINDS, StateForged, newest
-from remit.record.stream import Place, backlogs, keep_place, place_of
+from remit.record.stream import Place, _batch, backlogs, event, keep_place, place_of
 from remit.record.tree import leaf_hash
 from remit.record.upgrade import stamp_all
 from remit.store import Store
@@ -43,6 +47,7 @@ from tests.attacks.ledger.test_forged_entries import (
 )
 from tests.grant.people_world import QUICK, ROOT, activate, asked, project_sign
 from tests.grant.world import authority, open_world, task
+from tests.record.project import Project
 
 __all__ = ["lived", "named", "plain"]  # fixtures
 LATER = "9000-01-01T00:00:00.000Z"
@@ -326,3 +331,42 @@ def test_a_row_that_can_t_be_read_hides_no_other(plain: Path, body: bytes):
         for look in (lambda: one.answer("A-1", "refuse", by="ann"), lambda: one.state("T")):
             with pytest.raises(StateForged):
                 look()
+
+
+@pytest.mark.parametrize("body", [b"[" * 2000, b"zz", b"\xff", b"[]"])
+def test_an_entry_that_nobody_can_read_stops_nobody(plain: Path, body: bytes):
+    with forging(plain, has_keys=False) as forger:
+        place = forger.append_bytes(body)
+    with new_process(plain) as store, store.read() as view:
+        check_newest(view)
+        assert event(entry_at(view, place), "x").kind == "unreadable"
+
+
+def test_a_resume_that_nobody_gave_lifts_nothing(plain: Path):
+    with forging(plain, has_keys=False) as forger:
+        forger.run("UPDATE leaf SET body = ? WHERE seq = 1", b"{}")
+        forger.append_bytes(b'{"type":"resume"}')
+    with new_process(plain) as store, store.read() as view, pytest.raises(LedgerError, match="was changed"):
+        check_newest(view)
+
+
+def test_a_stream_passes_over_nothing(plain: Path):
+    with forging(plain, has_keys=False) as forger:
+        forger.run("UPDATE leaf SET body = ? WHERE seq = 2", b"")
+    with new_process(plain) as store, store.read() as view:
+        assert [one.seq for one in _batch(view, 0, 9)] == [0, 1]
+        with pytest.raises(LedgerError, match="entry 2 is missing"):
+            list(_batch(view, 2, 9))
+
+
+def test_after_a_loss_was_accepted_nothing_is_forgotten(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """The newest entries about halts and approvals are remembered anew."""
+    project = Project(tmp_path, monkeypatch)
+    with project.open() as opened:
+        Authority(opened.store, opened.vault).halt("boss", by="ann", because="x")
+    with open_log(project.root, state=project.state) as opened:
+        _forget(opened)
+    with forging(project.state, has_keys=False) as forger:
+        forger.run("UPDATE leaf SET stamp = NULL WHERE subject IS NOT NULL")
+    with project.open() as opened, pytest.raises(StateForged):
+        Authority(opened.store, opened.vault).halts()
