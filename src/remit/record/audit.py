@@ -199,7 +199,7 @@ def audit(
     with log.store.read() as view:
         run = _Pass(view, progress)
         report = verify_stream(run.rows(), run.notes(), trusted, anchors, entries=canonical, archived=True)
-        problems += [*run.misplaced, *_bounded(run.forged)]
+        problems += run.misplaced
         problems += _attempt(lambda: _check_places(view))
         wrong = report.problem
         if wrong is not None:
@@ -209,6 +209,7 @@ def audit(
             problems += _attempt(lambda: check_rotations(run.rotations, list(log.verifiers)))
             problems += _bounded(_check_state(view, run))
             problems += run.not_archived()
+        problems += _bounded(run.forged)
         values, changed = _check_values(view)
         problems += changed
         specs = list(dict.fromkeys((*configured(view), *settings.anchors)))

@@ -375,7 +375,7 @@ class Interpreter:
     ) -> int:
         """One word of options; returns where the next word is."""
         name, equals, value = text.partition("=")
-        if self.single and name not in options and name[:2] == "--" and name[1:] in options:
+        if self.single and name not in options and name[:2] == "--" and name[2:3] != "-" and name[1:] in options:
             text, name = text[1:], name[1:]  # the same to these programs, or an error
         if (text in ("--help", "--version") or text in self.asking) and text not in options:
             return at  # every program takes these for a question about itself
