@@ -8,7 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from remit.record.errors import LedgerError
-from remit.store.files import stage
+from remit.store.files import stage, sync_folder
 
 
 def read_secret(path: Path, length: int, what: str) -> bytes | None:
@@ -36,6 +36,7 @@ def make_secret(path: Path, data: bytes, what: str) -> bytes:
                 os.link(beside, path)
         finally:
             beside.unlink()
+        sync_folder(path.parent)
     except OSError as error:
         raise LedgerError(f"{what} can't be written: {error.strerror}", code="key-unwritable") from None
     kept = read_secret(path, len(data), what)

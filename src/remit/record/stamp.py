@@ -11,14 +11,17 @@ A log of an older Remit is stamped once, when it is first opened: if it is the o
 
 from __future__ import annotations
 
+import fcntl
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from remit.model.digest import sha256
 from remit.record.errors import LedgerError
 from remit.record.secret_file import make_secret, read_secret
+from remit.store.files import sync_folder
 from remit.store.interface import Store, Transaction
 
 if TYPE_CHECKING:
@@ -101,21 +104,52 @@ def make_stamps(store: Store, folder: Path, stamp_all: Callable[[Transaction, St
 
     `stamp_all` stamps the entries of a log that is older. One that has stamps already has a key somewhere else, and
     gets no other. The key has its name once all is stamped: whoever is killed before leaves a log without stamps, or
-    a key under the other name that fits it.
+    a key under the other name that fits it. Meanwhile, all others wait: there is one key, whoever opens at once.
     """
     found = read_stamps(folder)
     if found is not None:
         return found
-    with store.write() as change:
-        found = read_stamps(folder) or _left(change, folder)
-        if found is not None:
-            return found
-        check_stamps(change, folder)
-        (folder / _NEW).unlink(missing_ok=True)
-        found = Stamps(make_secret(folder / _NEW, os.urandom(_KEY), _WHAT))
-        stamp_all(change, found)
-    os.replace(folder / _NEW, folder / FILE)
+    with _alone(folder):
+        with store.write() as change:
+            found = read_stamps(folder) or _left(change, folder)
+            if found is not None:
+                return found
+            check_stamps(change, folder)
+            try:
+                (folder / _NEW).unlink(missing_ok=True)
+            except OSError:
+                raise _unwritable() from None
+            found = Stamps(make_secret(folder / _NEW, os.urandom(_KEY), _WHAT))
+            stamp_all(change, found)
+        _name(folder)
     return found
+
+
+@contextmanager
+def _alone(folder: Path) -> Iterator[None]:
+    """Raises LedgerError."""
+    try:
+        handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    except OSError:
+        raise _unwritable() from None
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(handle)
+
+
+def _name(folder: Path) -> None:
+    """The key that all is stamped with gets its name, on the disk. Raises LedgerError."""
+    try:
+        os.replace(folder / _NEW, folder / FILE)
+        sync_folder(folder)
+    except OSError:
+        raise _unwritable() from None
+
+
+def _unwritable() -> LedgerError:
+    return LedgerError(f"{_WHAT} can't be written", code="key-unwritable")
 
 
 def _left(view: Transaction, folder: Path) -> Stamps | None:
@@ -124,7 +158,7 @@ def _left(view: Transaction, folder: Path) -> Stamps | None:
     row = view.row(_ANY)
     if data is None or row is None or not Stamps(data).fits(int(row[0]), bytes(row[1]), row[2]):
         return None
-    os.replace(folder / _NEW, folder / FILE)
+    _name(folder)
     return Stamps(data)
 
 

@@ -6,6 +6,8 @@ changed in place is missed.
 
 from __future__ import annotations
 
+import os
+import threading
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
@@ -28,7 +30,7 @@ from remit.record.open import open_log
 from remit.record.people import people_of
 from remit.record.reader import archives, entry_at
 from remit.record.resume import _forget
-from remit.record.stamp import FILE, Stamps, read_stamps
+from remit.record.stamp import FILE, Stamps, make_stamps, read_stamps
 from remit.record.state import KINDS, StateForged, newest
 from remit.record.stream import Place, _batch, backlogs, event, keep_place, place_of
 from remit.record.tree import leaf_hash
@@ -247,6 +249,30 @@ def test_whoever_is_killed_while_stamping_leaves_a_key_that_fits(plain: Path):
     (plain / "keys" / FILE).rename(plain / "keys" / f"{FILE}.new")
     assert tried(plain, "approved") == "ran"
     assert (plain / "keys" / FILE).exists()
+
+
+def test_there_is_one_key_whoever_opens_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """Somebody else opens the log between the commit of the stamps and the moment when the key has its name."""
+    (tmp_path / "keys").mkdir()
+    stores, found, replace = [open_world(None, tmp_path) for _ in "ab"], dict[int, Stamps](), os.replace
+
+    def open_it(number: int) -> None:
+        found[number] = make_stamps(stores[number], tmp_path / "keys", lambda change, stamps: None)
+
+    other = threading.Thread(target=open_it, args=(1,))
+
+    def late(one: Path, to: Path) -> None:
+        if threading.current_thread() is not other:
+            other.start()
+            other.join(0.5)
+        replace(one, to)
+
+    monkeypatch.setattr(os, "replace", late)
+    open_it(0)
+    other.join()
+    assert found[0] == found[1] == read_stamps(tmp_path / "keys")
+    for store in stores:
+        store.close()
 
 
 # What a lifted credential left behind
