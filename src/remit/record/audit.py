@@ -19,11 +19,11 @@ from remit.record.errors import LedgerError
 from remit.record.fault import Fault
 from remit.record.fields import digest_of
 from remit.record.log import Log
-from remit.record.reader import Archive, Stored, archive_said, checkpoints, commitments, entries
+from remit.record.reader import Archive, Stored, archive_said, checkpoints, commitments, entries, type_of
 from remit.record.rotate import check_rotations
 from remit.record.running import listed, unlisted
 from remit.record.signer import CheckpointSigner
-from remit.record.stamp import is_stamped
+from remit.record.stamp import CALLS, is_stamped
 from remit.record.startup import AnchorReply, ask_anchors, compare
 from remit.record.state_audit import StateAudit
 from remit.record.verify import Report, parse_keys, verify_stream
@@ -42,13 +42,9 @@ _STOPS = {
     "not-an-extension": "ledger-forked",
 }
 """Findings after which nobody may write, as the stop mark names them."""
-_ROTATION = b'"type":"rotation"'
-_ERASURE = b'"type":"erasure"'
-_OUTCOME = b'"type":"outcome"'
-_INTENT = b'"type":"intent"'
+_SPECIAL = frozenset(("rotation", "erasure", "archive"))
 _VALUE = b'{"$c":"'
 _ANSWERS = re.compile(rb'"intent":([0-9]+)')
-_ARCHIVE = b'"type":"archive"'
 
 
 class Audit(NamedTuple):
@@ -133,19 +129,20 @@ class _Pass:
                     self.missing.append([seq, seq])
                 yield stored
                 continue
-            if _INTENT not in body and _OUTCOME not in body and not is_stamped(self.view, seq):
+            kind = type_of(body)
+            if kind not in CALLS and not is_stamped(self.view, seq):
                 what = f"entry {seq} is not one that Remit wrote: it counts for nothing"
                 self.forged.append(Fault("state-forged", what, seq, seq))
-            elif _ROTATION in body or _ERASURE in body or _ARCHIVE in body:
+            elif kind in _SPECIAL:
                 self._special(stored)
             if self.progress is not None and not seq % 1024:
                 self.progress(seq)
             if SAYS_STATE in body:
                 self.stateful += 1
-            if _INTENT in body:
+            if kind == "intent":
                 if b'"decision":"allow"' in body or b'"approval":"host"' in body:
                     self.running.add(seq)
-            elif _OUTCOME in body and (answers := _ANSWERS.search(body)) is not None:
+            elif kind == "outcome" and (answers := _ANSWERS.search(body)) is not None:
                 self.running.discard(int(answers[1]))
             while -1 < at < seq:
                 at, count = next(values, (-1, 0))

@@ -19,7 +19,7 @@ from remit.record.errors import LedgerError
 from remit.record.log import Log, newest_checkpoint
 from remit.record.note import NoteError, Verifier
 from remit.record.open import OpenLog
-from remit.record.reader import Stored, commitments, entries
+from remit.record.reader import Stored, commitments, entries, type_of
 from remit.record.reread import read_progress
 from remit.record.rotate import check_rotations
 from remit.record.stamp import check_stamps, fitting, is_stamped
@@ -143,7 +143,7 @@ def check_newest(view: Transaction, count: int = TAIL) -> None:
         if leaf_hash(stored.body) != stored.hash:
             what = f"entry {stored.seq} was changed: it does not have its hash"
             edited = edited or LedgerError(what, code="entry-changed", help=_EDITED)
-        elif edited is not None and b'"type":"resume"' in stored.body and is_stamped(view, stored.seq):
+        elif edited is not None and type_of(stored.body) == "resume" and is_stamped(view, stored.seq):
             edited = None
     if edited is not None:
         raise edited

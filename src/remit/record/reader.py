@@ -22,6 +22,21 @@ ARCHIVES = "archives"
 _PLACES = Decoding(list[int])
 
 
+class _Typed(msgspec.Struct):
+    type: str = ""
+
+
+_TYPED = Decoding(_Typed)
+
+
+def type_of(body: bytes) -> str:
+    """Of which type an entry is; empty for bytes that are no entry. Nothing inside an entry passes for its type."""
+    try:
+        return _TYPED.decode(body).type
+    except (msgspec.MsgspecError, UnicodeError):
+        return ""
+
+
 class Stored(NamedTuple):
     """One entry of the log."""
 

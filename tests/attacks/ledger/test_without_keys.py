@@ -22,6 +22,7 @@ from remit.grant.authority import Authority
 from remit.grant.credential import set_passphrase
 from remit.model.policy import Stream
 from remit.record.append import append, tree_of
+from remit.record.audit import audit
 from remit.record.canonical import encode
 from remit.record.entry import event_entry
 from remit.record.errors import LedgerError
@@ -396,3 +397,31 @@ def test_after_a_loss_was_accepted_nothing_is_forgotten(tmp_path: Path, monkeypa
         forger.run("UPDATE leaf SET stamp = NULL WHERE subject IS NOT NULL")
     with project.open() as opened, pytest.raises(StateForged):
         Authority(opened.store, opened.vault).halts()
+
+
+def _found(project: Project) -> list[tuple[str, int | None]]:
+    with open_log(project.root, state=project.state) as opened:
+        return [(one.code, one.first) for one in audit(opened.log, opened.signer).problems]
+
+
+@pytest.mark.parametrize(
+    "disguise",
+    [
+        b'{"entries":[[0,9]],"type":"erasure","x":{"type":"intent"}}',
+        b'{"entries":[[0,9]],"type":"outcome","type":"erasure"}',
+        b'{"entries":[[0,9]],"typ\\u0065":"erasure","x":{"type":"outcome"}}',
+        b'{"end":9,"first":0,"manifest":"x","type":"archive","where":"/x","x":{"type":"intent"}}',
+        b'{"new":"x","old":"x","type":"rotation","x":[{"type":"outcome"}]}',
+        b'{"x":{"type":"intent"}}',
+        b'{"type":["intent"]}',
+    ],
+)
+def test_an_entry_passes_for_no_call(disguise: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """Entries of calls have no stamp. What only contains such a type is named, and explains nothing."""
+    project = Project(tmp_path, monkeypatch)
+    project.fill(9)
+    with forging(project.state, has_keys=False) as forger:
+        place = forger.append_bytes(disguise)
+        forger.run("DELETE FROM secret WHERE seq IN (3, 4)")
+        forger.run("UPDATE leaf SET body = x'' WHERE seq = 4")
+    assert set(_found(project)) == {("state-forged", place), ("value-missing", 3), ("body-missing", 4)}
