@@ -31,7 +31,6 @@ from remit.record.state import (
     check_row,
     new_salt,
     newest,
-    note_listed,
     stored,
     subject_of,
 )
@@ -116,9 +115,7 @@ def issue(change: Transaction, rulebook: Rulebook, task: Task, *, clock: Clock, 
         "grants": len(capsule.grants),
         "policy": task.policy,
     }
-    place = scribe.put(change, CAPSULE, (capsule.id,), row, "capsule", about, {"goal": task.goal})
-    issued = change.row("SELECT count(*) FROM capsule WHERE agent = ?", capsule.agent)
-    note_listed(change, (CAPSULE.name, capsule.agent), int(issued[0]) if issued is not None else 0, place)
+    scribe.put(change, CAPSULE, (capsule.id,), row, "capsule", about, {"goal": task.goal})
     return task
 
 

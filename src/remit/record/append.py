@@ -11,6 +11,7 @@ from remit.model.decoding import Decoding
 from remit.model.digest import quickest
 from remit.record.entry import Entry
 from remit.record.errors import LedgerError
+from remit.record.listed import STATES, list_of, note_listed
 from remit.record.running import unlisted
 from remit.record.stamp import CALLS, stamps_of
 from remit.record.stop_mark import META, parse_mark
@@ -26,8 +27,6 @@ HEAD = (
 """What is looked at first: `store.write(HEAD)` has it at once. The last: without that table no call could be listed."""
 TREE = "tree"
 """What a process remembers of the log: the tree after its newest entry, as it last saw it."""
-STATES = "states"
-"""And the place of the newest entry about each subject, of those that it has seen."""
 STATE = "state"
 """What is cached under names that begin so rests on entries about states, and ends with the next one."""
 SAYS_STATE = b'"state":{"after":'
@@ -290,6 +289,10 @@ def _note_states(view: Transaction, first: int, rows: Sequence[tuple[Any, ...]])
             continue
         if (stamps is None or stamps.fits(seq, bytes(leaf), stamp)) and _goes_on(view, subject, bytes(body)):
             view.note(STATES, subject, seq)
+            said = msgspec.json.decode(body)["state"]
+            names = list_of(tuple(said["of"]), said.get("row")) if said.get("after") is None else None
+            if names is not None:
+                note_listed(view, names, seq)
 
 
 def _goes_on(view: Transaction, subject: str, body: bytes) -> bool:

@@ -24,11 +24,11 @@ from remit.model.arguments import check_arguments
 from remit.model.errors import RemitError
 from remit.model.moments import exact_moment
 from remit.model.policy import LedgerSettings
-from remit.record.append import STATES
 from remit.record.continuity import Standing, check_continuity, check_key
 from remit.record.direct import DirectLedger
 from remit.record.errors import LedgerError, LedgerWarning
 from remit.record.lease import recover
+from remit.record.listed import STATES
 from remit.record.memory import Memory
 from remit.record.reader import entry_at
 from remit.record.stamp import Stamps, keep_stamps, make_stamps, read_stamps

@@ -25,10 +25,11 @@ from remit.model.decoding import Decoding
 from remit.model.digest import sha256
 from remit.model.errors import RemitError
 from remit.model.people import APPROVER, AUDITOR, OPERATOR, OWNER
-from remit.record.append import STATES, add, settle, subject_in
+from remit.record.append import add, settle, subject_in
 from remit.record.canonical import MAX_INT, encode
 from remit.record.entry import event_entry
 from remit.record.lease import ELSEWHERE
+from remit.record.listed import STATES, list_of, listed_places, note_listed
 from remit.record.stamp import fitting, stamps_of
 from remit.record.tree import leaf_hash
 from remit.store.interface import Transaction, Value
@@ -98,8 +99,6 @@ class Kind(msgspec.Struct, frozen=True, kw_only=True):
     """How it goes on. Then every entry of a subject counts, and none changes what is `fixed`."""
     gives: Course | None = None
     """Of these, the step that gives authority: that is the one that a person has to have signed."""
-    listed_by: int | None = None
-    """Where all subjects are looked up whose key begins alike: with how many parts it begins."""
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -179,9 +178,7 @@ ASK = Kind(
     course=_ask_course,
     gives=lambda before, row: row.get("state") == "approved" and (before or {}).get("state") != "approved",
 )
-ANSWER = Kind(
-    name="answer", events=("approval",), tabled=False, by_person=lambda row: True, roles=APPROVER, listed_by=1
-)
+ANSWER = Kind(name="answer", events=("approval",), tabled=False, by_person=lambda row: True, roles=APPROVER)
 """Of one person, to one ask: `["answer",17,"ann"]`."""
 CAPSULE = Kind(
     name="capsule",
@@ -226,7 +223,7 @@ STANDING = Kind(name="standing", events=("grant",), tabled=False, by_person=lamb
 """The approval of a standing grant, by the digest of what it says."""
 GATES = Kind(name="gates", events=("gate",), tabled=False, by_person=lambda row: True, roles=APPROVER)
 SPENT = Kind(name="spent", events=("budget",), tabled=False, grows=True)
-DAILY = Kind(name="daily", events=("budget",), tabled=False, grows=True, listed_by=1)
+DAILY = Kind(name="daily", events=("budget",), tabled=False, grows=True)
 LAUNCH = Kind(name="launch", events=("handover",), tabled=False)
 CHOICE = Kind(name="choice", events=("handover",), tabled=False)
 HALT = Kind(
@@ -235,7 +232,6 @@ HALT = Kind(
     tabled=False,
     by_person=lambda row: not row.get("halted"),
     roles=OPERATOR,
-    listed_by=0,
 )
 INCIDENT = Kind(
     name="incident",
@@ -243,7 +239,6 @@ INCIDENT = Kind(
     tabled=False,
     by_person=lambda row: row.get("state") == "closed",
     roles=OPERATOR,
-    listed_by=0,
 )
 REVIEW = Kind(
     name="review",
@@ -251,7 +246,6 @@ REVIEW = Kind(
     tabled=False,
     by_person=lambda row: row.get("state") == "signed",
     roles=AUDITOR,
-    listed_by=0,
 )
 VIOLATIONS = Kind(name="violations", events=("violation",), tabled=False)
 KINDS = {
@@ -479,21 +473,9 @@ def _between(kind: Kind, first: tuple[Key, ...]) -> tuple[str, str]:
     return start, start + "\U0010ffff"
 
 
-def note_listed(change: Transaction, names: tuple[Key, ...], count: int, place: int) -> None:
-    """Notes that a list, which has so many subjects now, has the one whose first entry is there.
-
-    They are numbered by what is noted, not by the count alone: whoever can write to the store can add others.
-    """
-    number = max(count, (change.noted(STATES, _nth(names, 0)) or 0) + 1)
-    change.note(STATES, _nth(names, number), place)
-    change.note(STATES, _nth(names, 0), number)
-
-
 def check_listed(view: Transaction, names: tuple[Key, ...], subjects: Collection[str]) -> None:
     """That a list has every subject that was noted, whatever else it has. Raises StateForged."""
-    last = view.noted(STATES, _nth(names, 0)) or 0
-    noted = (view.noted(STATES, _nth(names, number)) for number in range(1, last + 1))
-    places = [place for place in noted if place is not None]
+    places = listed_places(view, names)
     there, known = set(), frozenset(subjects)
     for start in range(0, len(places), _MOST):
         some = places[start : start + _MOST]
@@ -505,11 +487,6 @@ def check_listed(view: Transaction, names: tuple[Key, ...], subjects: Collection
     if gone is not None:
         what = " ".join(str(name)[:100] for name in names)
         raise StateForged(f"entry {gone}, the first about one ({what}), was hidden", help=_HELP)
-
-
-def _nth(names: tuple[Key, ...], number: int) -> str:
-    """How the so-many-th of a list is noted; by 0, how many there are."""
-    return msgspec.json.encode(("listed", *names, number)).decode()
 
 
 _SUBJECT = Decoding(tuple[Key, ...])
@@ -660,11 +637,9 @@ def put(
         more |= {"person": sign.person} if sign.person is not None else {}
     entry = event_entry(event, at, writer, more, private or {})
     place = add(change, entry._replace(subject=subject), ELSEWHERE)
-    if after is None and kind.listed_by is not None:
-        first = key[: kind.listed_by]
-        settle(change)
-        subjects = change.rows(_UNDER, *_between(kind, first))
-        note_listed(change, (kind.name, *first), len(subjects), place)
+    names = list_of((kind.name, *key), row) if after is None else None
+    if names is not None:
+        note_listed(change, names, place)
     if kind.tabled and row is not None:
         _write(change, kind, row, is_new=after is None or kind.history is not None)
     return place

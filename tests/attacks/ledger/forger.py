@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from remit.record import people, state
-from remit.record.append import STATES, tree_of
+from remit.record.append import tree_of
 from remit.record.canonical import encode
+from remit.record.listed import STATES
 from remit.record.stamp import Stamps, keep_stamps, make_stamps, read_stamps
 from remit.record.state_memory import StateMemory
 from remit.record.tree import CompactRange, leaf_hash
