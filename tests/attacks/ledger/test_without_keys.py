@@ -7,6 +7,7 @@ changed in place is missed.
 from __future__ import annotations
 
 import os
+import shutil
 import threading
 from collections.abc import Callable
 from contextlib import closing
@@ -24,15 +25,18 @@ from remit.model.policy import Stream
 from remit.record.append import append, tree_of
 from remit.record.audit import audit
 from remit.record.canonical import encode
+from remit.record.continuity import check_extends
 from remit.record.entry import event_entry
 from remit.record.errors import LedgerError
 from remit.record.faults import check_newest
+from remit.record.listed import STATES
 from remit.record.open import open_log
 from remit.record.people import people_of
 from remit.record.reader import archives, entry_at
 from remit.record.resume import _forget
 from remit.record.stamp import FILE, Stamps, make_stamps, read_stamps
 from remit.record.state import KINDS, StateForged, newest
+from remit.record.state_memory import StateMemory
 from remit.record.stream import Place, _batch, backlogs, event, keep_place, place_of
 from remit.record.tree import leaf_hash
 from remit.record.upgrade import stamp_all
@@ -296,6 +300,27 @@ def test_a_halt_that_was_lifted_without_a_credential_stays_lifted(tmp_path: Path
         assert not authority(store, folder).halts(PLAIN)
     assert tried(folder, "other") == "ask"
     assert verified(folder) == set()
+
+
+# Another host
+
+
+def test_a_halt_of_another_host_is_missed_where_it_was_read(plain: Path, tmp_path: Path):
+    """A second machine with the same store and a copy of the keys: it remembers what it has read of others."""
+    shutil.copytree(plain / "keys", tmp_path / "keys")
+    with new_process(plain) as store:
+        with store.read() as view:
+            before = tree_of(view)
+        authority(store, plain).halt("boss", by="ann", because="x")
+        with store.read() as view:
+            store.keep_notes(STATES, StateMemory(tmp_path / "keys"))
+            check_extends(view, before)
+    with forging(plain, has_keys=False) as forger:
+        forger.hide(*forger.places("halt", "boss"))
+    with new_process(plain) as store:
+        store.keep_notes(STATES, StateMemory(tmp_path / "keys"))
+        with pytest.raises(StateForged, match="was hidden"):
+            authority(store, tmp_path).halts(PLAIN)
 
 
 # The rest of the log
