@@ -15,7 +15,7 @@ from remit.grant.clock import Clock, lasting
 from remit.grant.errors import GrantError
 from remit.model.moments import moment
 from remit.model.people import OPERATOR
-from remit.record.reader import entries
+from remit.record.reader import all_said
 from remit.store.interface import Store
 
 SHOWN = 10
@@ -86,7 +86,7 @@ def repair(
 def _events(store: Store) -> list[dict[str, Any]]:
     """What the ledger says about the clock, the newest last."""
     with store.read() as view:
-        found = [stored.data for stored in entries(view) if stored.data.get("type") == "clock"]
+        found = [data for _, data in all_said(view) if data.get("type") == "clock"]
     return found[-SHOWN:]
 
 

@@ -16,7 +16,7 @@ from remit.cli.parameters import Argument, Option
 from remit.explain.visible import bounded
 from remit.grant.halts import Incident, name_of
 from remit.model.people import OPERATOR
-from remit.record.reader import entries
+from remit.record.reader import all_said
 
 IncidentArgument = Annotated[str, Argument(metavar="INCIDENT", help="Such as I-3.")]
 BEFORE = 10
@@ -128,8 +128,7 @@ def _before(living: Living, incident: Incident) -> list[dict[str, Any]]:
     """The agent's last calls up to the one of the incident, that one last."""
     found: list[dict[str, Any]] = []
     with living.opened.store.read() as view:
-        for stored in entries(view):
-            data = stored.data
+        for stored, data in all_said(view):
             if data.get("type") != "intent" or data.get("agent") != incident.agent:
                 continue
             said = {key: str(data.get(key)) for key in ("at", "decision", "tool", "code", "call")}

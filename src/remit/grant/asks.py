@@ -28,7 +28,18 @@ from remit.model.rulebook import OPEN_QUESTIONS, Book
 from remit.model.task import Ask
 from remit.model.text import shown
 from remit.record.people import UNSIGNED, Trust, check_person, is_signed, people_of
-from remit.record.state import ANSWER, ASK, PEOPLE, Row, StateForged, check_row, new_salt, newest, newest_under
+from remit.record.state import (
+    ANSWER,
+    ASK,
+    PEOPLE,
+    Row,
+    StateForged,
+    check_row,
+    is_explained,
+    new_salt,
+    newest,
+    newest_under,
+)
 from remit.record.vault import forget
 from remit.store.interface import Transaction
 
@@ -80,8 +91,7 @@ def open_ask(
         return found
     for column, name in (("agent", ask.agent), ("capsule", ask.capsule)):
         _check_open(change, column, name, now, most)
-    last = change.row("SELECT max(seq) FROM ask")
-    seq = int(last[0] or 0) + 1 if last is not None else 1
+    seq = _next_number(change)
     ask = msgspec.structs.replace(ask, asked=now)
     made = dict.fromkeys(ASK.columns) | {
         "seq": seq,
@@ -108,6 +118,21 @@ def open_ask(
     scribe.put(change, ASK, (seq,), made, "approval", about)
     seal(f"A-{seq}")
     return ask_state(tuple(made.values()))
+
+
+def _next_number(change: Transaction) -> int:
+    """The number of a new question: the first one after the newest that an entry explains, and that nothing has.
+
+    Rows that somebody added are passed over, whatever their numbers are.
+    """
+    number = 1
+    for (seq,) in change.each("SELECT seq FROM ask ORDER BY seq DESC"):
+        if is_explained(change, ASK, (int(seq),)):
+            number = int(seq) + 1
+            break
+    while change.row("SELECT 1 FROM ask WHERE seq = ?", number) is not None or is_explained(change, ASK, (number,)):
+        number += 1
+    return number
 
 
 def find_open(view: Transaction, digest: str, now: str) -> AskState | None:

@@ -9,7 +9,7 @@ import msgspec
 from remit.grant.asks import COLUMNS, AskState, ask_state
 from remit.grant.capsules import CapsuleState, state_of
 from remit.model.task import Task
-from remit.record.reader import entries
+from remit.record.reader import all_said
 from remit.store.interface import Transaction
 
 
@@ -105,5 +105,5 @@ def calls_of(view: Transaction, capsule: str) -> Calls:
 
 
 def _entries(view: Transaction) -> Iterator[dict[str, object]]:
-    for stored in entries(view):
-        yield stored.data
+    for _, data in all_said(view):
+        yield data

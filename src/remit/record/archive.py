@@ -36,7 +36,7 @@ from remit.record.errors import LedgerError
 from remit.record.fields import digest_of
 from remit.record.log import Log, consistency, newest_checkpoint
 from remit.record.note import MAX_NOTE, NoteError, Verifier
-from remit.record.reader import ARCHIVES, Archive, Stored, archives, commitments, entries
+from remit.record.reader import ARCHIVES, Archive, Stored, all_said, archives, commitments, entries, said
 from remit.record.running import running_calls
 from remit.record.tiles import WIDTH, TilesError, bundle_path, decode_bundle, encode_bundle, tile_path
 from remit.record.tree import HASH_SIZE, CompactRange, TreeError, leaf_hash, verify_consistency
@@ -115,7 +115,7 @@ def end_for(view: Transaction, *, keep: int | None = None, before: str | None = 
     size = head_of(view).size
     end = size if keep is None else max(0, size - keep)
     if before is not None:
-        later = (stored.seq for stored in entries(view) if str(stored.data.get("at", "")) >= before)
+        later = (stored.seq for stored, data in all_said(view) if str(data.get("at", "")) >= before)
         end = min(end, next(later, size))
     return end // WIDTH * WIDTH
 
@@ -234,15 +234,15 @@ class Unsettled:
         """Reads what was added to the log since the last time. Raises LedgerError and StoreError."""
         for stored in entries(view, self._next):
             self._next = stored.seq + 1
-            if _UNKNOWN in stored.body and stored.data.get("type") == "outcome":
-                self._intents.add(stored.data.get("intent", stored.seq))
+            if _UNKNOWN in stored.body and (data := said(view, stored)).get("type") == "outcome":
+                self._intents.add(data.get("intent", stored.seq))
 
     def stays(self, view: Transaction, stored: Stored) -> bool:
         """Whether an entry stays, as the log stands in this view."""
         row = view.row("SELECT subject FROM leaf WHERE seq = ?", stored.seq)
         if row is not None and row[0] is not None:
             return True
-        data = stored.data
+        data = said(view, stored)
         if data.get("type") not in _PASSING or data.get("result") == "unknown" or stored.seq in self._intents:
             return True
         intent = data.get("intent")
@@ -267,7 +267,7 @@ def prune(store: Store, log: Log, folder: Path, who: str, progress: Progress | N
         known = archives(change)
         expected = known[-1].end if known else 0
         if not _is_known(known, digest):
-            if any(stored.data.get("type") == "erasure" for stored in entries(change, looked)):
+            if any(data.get("type") == "erasure" for _, data in all_said(change, looked)):
                 raise ArchiveError("values were erased meanwhile: archive again", code="erased-meanwhile")
             if found.first != expected:
                 raise ArchiveError(f"the archive begins at {found.first}, and the next one must at {expected}")

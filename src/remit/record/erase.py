@@ -14,7 +14,7 @@ from remit.record.append import append
 from remit.record.archive import erase_archived
 from remit.record.entry import event_entry
 from remit.record.errors import LedgerError
-from remit.record.reader import Filter, archive_of, archives, entries
+from remit.record.reader import Filter, all_said, archive_of, archives
 from remit.store.interface import Store, Transaction
 
 MAX_RANGES = 2_000
@@ -69,8 +69,7 @@ def elsewhere(store: Store) -> list[str]:
 
 def _matching(view: Transaction, which: Which) -> Iterator[int]:
     wanted = Filter(agent=which.agent, until=which.before)
-    for stored in entries(view):
-        data = stored.data
+    for stored, data in all_said(view):
         if (which.call is None or data.get("call") == which.call) and wanted.wants(data):
             yield stored.seq
 

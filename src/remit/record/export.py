@@ -14,7 +14,7 @@ from remit.record.append import head_of
 from remit.record.errors import LedgerError
 from remit.record.log import Log, newest_checkpoint
 from remit.record.ocsf import event_of
-from remit.record.reader import archives, entries, values_of
+from remit.record.reader import UNREADABLE, all_said, archives, entries, values_of
 from remit.record.tiles import write_tiles
 from remit.store.files import whole_file
 from remit.store.interface import Transaction
@@ -33,17 +33,17 @@ def as_line(value: Any) -> bytes:
 
 def jsonl(view: Transaction, first: int, before: int, *, values: bool) -> Iterator[bytes]:
     """`{"seq": 7, "entry": {…}}` for each entry, with the values that it commits to where they are there and wanted."""
-    for stored in entries(view, first, before):
-        line: dict[str, Any] = {"seq": stored.seq, "entry": stored.data}
-        if values:
+    for stored, data in all_said(view, first, before):
+        line: dict[str, Any] = {"seq": stored.seq, "entry": data}
+        if values and data.get("type") != UNREADABLE:
             line["values"] = values_of(view, stored)
         yield as_line(line)
 
 
 def ocsf(view: Transaction, first: int, before: int, origin: str) -> Iterator[bytes]:
     """An OCSF event for each entry."""
-    for stored in entries(view, first, before):
-        yield as_line(event_of(stored.seq, stored.data, origin))
+    for stored, data in all_said(view, first, before):
+        yield as_line(event_of(stored.seq, data, origin))
 
 
 def write_lines(file: BinaryIO, lines: Iterator[bytes], progress: Progress | None = None) -> int:

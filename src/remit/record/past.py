@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 
 from remit.model.call import Call, Context, is_probe
-from remit.record.reader import Filter, Stored, entries, values_of
+from remit.record.reader import Filter, Stored, all_said, values_of
 from remit.store.interface import Transaction
 
 INTENTS = "intent"
@@ -55,8 +55,7 @@ def past_calls(view: Transaction, wanted: Filter = ALL, first: int = 0) -> Itera
 
     Raises LedgerError and StoreError."""
     wanted = wanted._replace(type=INTENTS)
-    for stored in entries(view, first):
-        data = stored.data
+    for stored, data in all_said(view, first):
         no_call = not data.get("agent") and not data.get("tool")
         if wanted.wants(data) and not no_call and not is_probe(data.get("session")):
             yield _past(view, stored, data)
@@ -67,8 +66,7 @@ def finished_calls(view: Transaction, wanted: Filter = ALL) -> list[PastCall]:
     found: dict[str, PastCall] = {}
     for past in past_calls(view, wanted):
         found[past.id] = past
-    for stored in entries(view):
-        data = stored.data
+    for _, data in all_said(view):
         if data.get("type") == "outcome" and (past_call := found.get(str(data.get("call")))) is not None:
             error = str(data["error"]) if data.get("error") is not None else None
             found[past_call.id] = msgspec.structs.replace(past_call, result=str(data.get("result")), error=error)

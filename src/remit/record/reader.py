@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Iterator
+from types import NoneType
 from typing import Any, NamedTuple
 
 import msgspec
@@ -15,6 +16,10 @@ from remit.record.stamp import is_stamped
 from remit.record.tree import leaf_hash
 from remit.store.interface import Transaction
 
+UNREADABLE = "unreadable"
+"""The type of what is no entry."""
+FOREIGN = "foreign"
+"""The type of an entry that somebody else wrote: it counts for nothing."""
 ARCHIVES = "archives"
 """In `meta`: the numbers of the entries that say what was archived."""
 
@@ -93,6 +98,43 @@ def entries(
     ):
         if body or archived:
             yield Stored(int(seq), bytes(leaf), bytes(body))
+
+
+def said(view: Transaction, stored: Stored) -> dict[str, Any]:
+    """What an entry says, for people and counts: anybody who can write to the store can add others.
+
+    One that nobody can read is of the type UNREADABLE; one of which Remit is not the writer, FOREIGN, with what it says
+    inside. Raises LedgerError for one that was changed.
+    """
+    if leaf_hash(stored.body) != stored.hash:
+        return stored.data  # raises
+    try:
+        data = stored.data
+        kind = data.get("type")
+        if kind in ("intent", "outcome"):
+            return data if _is_call(data) else {"type": UNREADABLE, "at": ""}
+    except LedgerError:
+        return {"type": UNREADABLE, "at": ""}
+    if isinstance(kind, str) and is_stamped(view, stored.seq):
+        return data
+    return {"type": FOREIGN, "at": str(data.get("at", "")), "entry": data}
+
+
+def all_said(view: Transaction, first: int = 0, before: int | None = None) -> Iterator[tuple[Stored, dict[str, Any]]]:
+    """The entries from one place on, with what they say. Raises LedgerError for one that was changed."""
+    for stored in entries(view, first, before):
+        yield stored, said(view, stored)
+
+
+def _is_call(data: dict[str, Any]) -> bool:
+    """Whether it has the form of a call's entry. Raises LedgerError for commitments that nobody can read."""
+    for _ in commitments(data):
+        pass
+    texts = all(isinstance(data.get(name, ""), (str, NoneType)) for name in _TEXTS)
+    return texts and all(isinstance(data.get(name, 0), (int, NoneType)) for name in ("tier", "intent"))
+
+
+_TEXTS = ("at", "agent", "tool", "call", "decision", "code", "capsule", "session", "result", "error")
 
 
 def entry_at(view: Transaction, seq: int) -> Stored:

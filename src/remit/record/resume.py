@@ -15,6 +15,7 @@ from remit.record.faults import check_newest
 from remit.record.memory import SEEN
 from remit.record.open import OpenLog
 from remit.record.reader import Stored
+from remit.record.stamp import check_stamps
 from remit.record.startup import check_anchors
 from remit.record.state_memory import STATES_FILE
 from remit.record.stop_mark import StopMark, lift_mark, read_mark, remove_file
@@ -33,8 +34,9 @@ class Found(NamedTuple):
 
 
 def look(opened: OpenLog) -> Found:
-    """Raises StoreError."""
+    """Raises StoreError, and LedgerError if nobody can tell what Remit wrote: then a person can't prove who they are."""
     with opened.store.read() as view:
+        check_stamps(view, opened.state / "keys")
         mark = read_mark(view, opened.state)
     try:
         check_continuity(opened.store, opened.state, despite_mark=True)

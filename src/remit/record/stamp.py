@@ -46,7 +46,10 @@ _NOWHERE = 2**64 - 1
 _NEW = f"{FILE}.new"
 _ANY = "SELECT seq, hash, stamp FROM leaf WHERE stamp IS NOT NULL LIMIT 1"
 _WHAT = f"the key {FILE}"
-_HELP = "put it back from a copy; on another host, copy the folder there whole"
+_HELP = (
+    "put it back from a copy; on another host, copy the folder there whole;"
+    " without a copy, keep this log as evidence and begin a new one"
+)
 
 
 class Stamps(NamedTuple):

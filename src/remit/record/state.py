@@ -645,6 +645,12 @@ def put(
     return place
 
 
+def is_explained(view: Transaction, kind: Kind, key: tuple[Key, ...]) -> bool:
+    """Whether any entry about it counts. Raises StoreError."""
+    settle(view)
+    return _newest_place(view, subject_of(kind, *key)) is not None
+
+
 def _newest_place(view: Transaction, subject: str) -> int | None:
     """Where the newest entry about a subject is that counts."""
     query = "SELECT seq, hash, stamp FROM leaf WHERE subject = ? ORDER BY seq DESC LIMIT 1"

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
-from remit.record.reader import Filter, entries
+from remit.record.reader import Filter, all_said
 from remit.store.interface import Transaction
 
 MAX_NAMES = 10_000
@@ -51,8 +51,7 @@ class Stats:
 def count(view: Transaction, wanted: Filter) -> Stats:
     """Counts the entries that are wanted. Raises LedgerError and StoreError."""
     found = Stats()
-    for stored in entries(view):
-        data = stored.data
+    for stored, data in all_said(view):
         if wanted.wants(data):
             found.add(data, len(stored.body))
     return found
@@ -84,8 +83,7 @@ class Use:
 def use_by_agent(view: Transaction, since: Mapping[str, str | None], at_all: str | None = None) -> dict[str, Use]:
     """What each of these agents did since its moment, or since `at_all`. Raises LedgerError and StoreError."""
     found = {agent: Use() for agent in since}
-    for stored in entries(view):
-        data = stored.data
+    for _, data in all_said(view):
         if data.get("type") == "intent" and (agent := data.get("agent")) in found:
             start = since[agent] or at_all
             if start is None or str(data.get("at", "")) >= start:

@@ -25,9 +25,8 @@ from remit.record.append import head_of
 from remit.record.errors import LedgerError
 from remit.record.export import as_line
 from remit.record.ocsf import event_of
-from remit.record.reader import Stored, archives, entries
+from remit.record.reader import Stored, archives, entries, said
 from remit.record.stamp import Stamps, stamps_of
-from remit.record.tree import leaf_hash
 from remit.store.interface import Store, Transaction
 
 META = "stream:"
@@ -182,7 +181,8 @@ class Delivery:
             return 0
         after = batch[-1].seq + 1 if batch else size
         with self._noting(stream):
-            events = [event(stored, self.origin) for stored in batch]
+            with self.store.read() as view:
+                events = [event(stored.seq, said(view, stored), self.origin) for stored in batch]
             if events:
                 destination.send(events)
         archived = place.archived + (after - place.next - len(batch))
@@ -233,22 +233,11 @@ class Delivery:
             raise
 
 
-def event(stored: Stored, origin: str) -> Event:
-    """The event of one entry. Raises LedgerError for an entry that was changed."""
-    data = _said(stored)
-    found = event_of(stored.seq, data, origin)
+def event(seq: int, data: dict[str, Any], origin: str) -> Event:
+    """The event of what an entry says."""
+    found = event_of(seq, data, origin)
     body = as_line(found).rstrip(b"\n")
-    return Event(stored.seq, str(data.get("type", "")), str(data.get("at", "")), int(found["severity_id"]), body)
-
-
-def _said(stored: Stored) -> dict[str, Any]:
-    """What an entry says; one that nobody can read is sent as that. Raises LedgerError for one that was changed."""
-    try:
-        return stored.data
-    except LedgerError:
-        if leaf_hash(stored.body) != stored.hash:
-            raise
-        return {"type": "unreadable", "at": ""}
+    return Event(seq, str(data.get("type", "")), str(data.get("at", "")), int(found["severity_id"]), body)
 
 
 def _batch(view: Transaction, first: int, end: int) -> Iterator[Stored]:

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from remit.model.moments import moment, seconds_of
-from remit.record.reader import Filter, entries
+from remit.record.reader import Filter, all_said
 from remit.record.stats import OTHERS
 from remit.store.interface import Transaction
 
@@ -50,11 +50,11 @@ def timeline(view: Transaction, wanted: Filter) -> Timeline | None:
     """The timeline of the entries that are wanted; None if there are none. Raises LedgerError and StoreError."""
     first = last = None
     agents: Counter[str] = Counter()
-    for stored in entries(view):
-        if wanted.wants(stored.data) and (at := _seconds(stored.data)) is not None:
+    for _, data in all_said(view):
+        if wanted.wants(data) and (at := _seconds(data)) is not None:
             first, last = min(at, first if first is not None else at), max(at, last if last is not None else at)
-            if stored.data.get("type") == "intent" and len(agents) < 10 * NEWEST * MOST_AGENTS:
-                agents[str(stored.data.get("agent"))] += 1
+            if data.get("type") == "intent" and len(agents) < 10 * NEWEST * MOST_AGENTS:
+                agents[str(data.get("agent"))] += 1
     if first is None or last is None:
         return None
     seconds = next((one for one in SPANS if (last - first) / one < MOST_SPANS - 1), SPANS[-1])
@@ -64,8 +64,7 @@ def timeline(view: Transaction, wanted: Filter) -> Timeline | None:
     events: deque[dict[str, Any]] = deque(maxlen=NEWEST)
     denied: deque[dict[str, Any]] = deque(maxlen=NEWEST)
     spans = min(int((last - start) // seconds) + 1, 10 * MOST_SPANS)
-    for stored in entries(view):
-        data = stored.data
+    for _, data in all_said(view):
         at = _seconds(data)
         if at is None or not wanted.wants(data):
             continue

@@ -23,23 +23,30 @@ from remit.grant.authority import Authority
 from remit.grant.credential import set_passphrase
 from remit.model.policy import Stream
 from remit.record.append import append, tree_of
+from remit.record.archive import Unsettled, end_for
 from remit.record.audit import audit
 from remit.record.canonical import encode
 from remit.record.continuity import check_extends
 from remit.record.entry import event_entry
+from remit.record.erase import Which, erase
 from remit.record.errors import LedgerError
+from remit.record.export import jsonl, ocsf
 from remit.record.faults import check_newest
 from remit.record.listed import STATES
 from remit.record.open import open_log
+from remit.record.past import past_calls
 from remit.record.people import people_of
-from remit.record.reader import archives, entry_at
-from remit.record.resume import _forget
+from remit.record.reader import FOREIGN, UNREADABLE, Filter, all_said, archives, entry_at, said
+from remit.record.resume import _forget, resume
 from remit.record.stamp import FILE, Stamps, make_stamps, read_stamps
 from remit.record.state import KINDS, StateForged, newest
 from remit.record.state_memory import StateMemory
-from remit.record.stream import Place, _batch, backlogs, event, keep_place, place_of
+from remit.record.stats import count
+from remit.record.stream import Place, _batch, backlogs, keep_place, place_of
+from remit.record.timeline import timeline
 from remit.record.tree import leaf_hash
 from remit.record.upgrade import stamp_all
+from remit.service.status.ledger import ledger_state
 from remit.store import Store
 from remit.store.interface import Transaction
 from tests.attacks.ledger.forger import Forger, forging, new_process
@@ -391,7 +398,7 @@ def test_an_entry_that_nobody_can_read_stops_nobody(plain: Path, body: bytes):
         place = forger.append_bytes(body)
     with new_process(plain) as store, store.read() as view:
         check_newest(view)
-        assert event(entry_at(view, place), "x").kind == "unreadable"
+        assert said(view, entry_at(view, place))["type"] in ("unreadable", "foreign")
 
 
 def test_a_resume_that_nobody_gave_lifts_nothing(plain: Path):
@@ -450,3 +457,67 @@ def test_an_entry_passes_for_no_call(disguise: bytes, tmp_path: Path, monkeypatc
         forger.run("DELETE FROM secret WHERE seq IN (3, 4)")
         forger.run("UPDATE leaf SET body = x'' WHERE seq = 4")
     assert set(_found(project)) == {("state-forged", place), ("value-missing", 3), ("body-missing", 4)}
+
+
+BAD = [
+    *(b"[" * 2000, b"zz", b"\xff", b"[]", b"{}", b'{"type":[]}', b'{"type":"intent","call":7}', b'{"type":{}}'),
+    *(b'{"args":{"x":5},"type":"intent"}', b'{"intent":{},"type":"outcome"}', b'{"tier":"x","type":"intent"}'),
+    *(b'{"at":{},"type":"approval","what":7}', b'{"at":"x","type":"halt","what":"halted","who":"boss"}'),
+    b'{"entries":5,"type":"erasure"}',
+]
+
+
+def test_everybody_reads_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """What is no entry, or none of Remit's, is shown and counted as that, and nobody who reads the log stumbles."""
+    project = Project(tmp_path, monkeypatch)
+    project.fill(256)
+    with forging(project.state, has_keys=False) as forger:
+        places = [forger.append_bytes(body) for body in BAD]
+    project.fill(3)
+    with open_log(project.root, state=project.state) as opened, opened.store.read() as view:
+        types = {stored.seq: data["type"] for stored, data in all_said(view)}
+        assert {types[place] for place in places} == {FOREIGN, UNREADABLE}
+        assert {types[seq] for seq in types if seq not in places} == {"intent"}
+        assert count(view, Filter()).types["intent"] == len(list(past_calls(view))) == 259
+        assert timeline(view, Filter()) is not None
+        assert len(list(jsonl(view, 0, 999, values=True))) == len(list(ocsf(view, 0, 999, "x"))) == len(types)
+        assert end_for(view, before="9") == 256
+        stays = Unsettled(0)
+        stays.read_on(view)
+        assert all(stays.stays(view, entry_at(view, place)) for place in places)
+        assert ledger_state(opened).reachable
+    with project.open() as opened:
+        assert erase(opened.store, Which(agent="writer"), "x").values > 0
+
+
+@pytest.mark.parametrize("number", [5, 2**53 - 1, 2**53, 2**63 - 1])
+def test_a_question_that_nobody_asked_keeps_nobody_from_asking(number: int, plain: Path):
+    with forging(plain, has_keys=False) as forger:
+        columns = "digest, body, agent, asked_of, state, expires"
+        forger.run(f"INSERT INTO ask (seq, {columns}) SELECT ?, {columns} FROM ask WHERE seq = 1", number)
+    with new_process(plain) as store:
+        one = authority(store, plain)
+        assert [asked(one, PLAIN, None, to) for to in ("x", "y")] == (["A-4", "A-6"] if number == 5 else ["A-4", "A-5"])
+
+
+def test_a_question_that_is_gone_keeps_nobody_from_asking(plain: Path):
+    with forging(plain, has_keys=False) as forger:
+        forger.run("DELETE FROM ask WHERE seq = 3")
+    with new_process(plain) as store:
+        assert asked(authority(store, plain), PLAIN, None, "x") == "A-4"
+    assert verified(plain) == {"state-missing"}
+
+
+@pytest.mark.parametrize("spoil", [lambda key: key.unlink(), lambda key: key.chmod(0o644)])
+def test_nobody_resumes_without_the_key(spoil: Callable[[Path], object], tmp_path: Path, monkeypatch):
+    """Otherwise forged passphrases would count, and the entry that says who resumed would not."""
+    project = Project(tmp_path, monkeypatch)
+    with project.open() as opened:
+        Authority(opened.store, opened.vault).halt("boss", by="ann", because="x")
+    project.fill(3)
+    project.cut(2)
+    with pytest.raises(LedgerError), project.open():
+        pass
+    spoil(project.state / "keys" / FILE)
+    with open_log(project.root, state=project.state) as opened, pytest.raises(LedgerError, match=r"stamp\.key"):
+        resume(opened, because="x", who="ann", accept_loss=True)

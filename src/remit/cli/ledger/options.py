@@ -13,7 +13,7 @@ from remit.model.text import shown
 from remit.record.copied import CopiedLog, must_be_copied
 from remit.record.entry import EVENTS
 from remit.record.open import OpenLog, no_settings, open_log
-from remit.record.reader import Filter
+from remit.record.reader import FOREIGN, UNREADABLE, Filter
 from remit.store.open import store_url
 from remit.store.place import known_state
 
@@ -81,7 +81,7 @@ def filter_of(
     """Which entries are wanted. Raises InputError for a word or a moment that there is not."""
     if decision is not None and decision not in ("allow", "ask", "deny"):
         raise InputError("--decision is allow, ask or deny")
-    if type is not None and type not in ("intent", "outcome", *EVENTS):
+    if type is not None and type not in ("intent", "outcome", *EVENTS, UNREADABLE, FOREIGN):
         raise InputError("--type: there are no such entries", help=f"intent, outcome, {', '.join(EVENTS)}")
     for tier in data_tier or ():
         if tier not in _DATA_TIERS:

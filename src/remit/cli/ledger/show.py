@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 from remit.cli.common import FINE
 from remit.cli.ledger.lines import entry_text, out_line
@@ -25,10 +25,11 @@ from remit.cli.parameters import Argument, Option
 from remit.record.append import head_of
 from remit.record.archive import archived_entry, archived_values
 from remit.record.export import as_line
-from remit.record.reader import Filter, Stored, entries, entry_at, values_of
+from remit.record.reader import UNREADABLE, Filter, Stored, all_said, entry_at, said, values_of
 from remit.store import Transaction
 
 _CHUNK = 2_000
+Said = tuple[Stored, dict[str, Any]]
 
 
 def command(
@@ -69,12 +70,12 @@ def command(
         if seq is None:
             found = matching(view, wanted, limit)
         else:
-            found = iter([archived_entry(view, archive, seq) if archive is not None else entry_at(view, seq)])
+            one = archived_entry(view, archive, seq) if archive is not None else entry_at(view, seq)
+            found = iter([(one, said(view, one))])
         any_ = False
-        for stored in found:
+        for stored, data in found:
             any_ = True
-            data = stored.data
-            kept = values_of(view, stored) if values else None
+            kept = values_of(view, stored) if values and data.get("type") != UNREADABLE else None
             if kept is not None and archive is not None and seq is not None:
                 kept |= archived_values(archive, seq)
             if json:
@@ -89,16 +90,16 @@ def command(
     return FINE
 
 
-def matching(view: Transaction, wanted: Filter, limit: int) -> Iterator[Stored]:
+def matching(view: Transaction, wanted: Filter, limit: int) -> Iterator[Said]:
     """The newest entries that are wanted, the oldest of them first; all of them for 0."""
     if not limit:
-        yield from (stored for stored in entries(view) if wanted.wants(stored.data))
+        yield from (one for one in all_said(view) if wanted.wants(one[1]))
         return
-    kept: list[Stored] = []
+    kept: list[Said] = []
     end = head_of(view).size
     while end > 0 and len(kept) < limit:
         start = max(0, end - _CHUNK)
-        chunk = [stored for stored in entries(view, start, end) if wanted.wants(stored.data)]
+        chunk = [one for one in all_said(view, start, end) if wanted.wants(one[1])]
         kept = chunk + kept
         end = start
     yield from kept[-limit:]

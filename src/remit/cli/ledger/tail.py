@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 from remit.cli.common import FINE
 from remit.cli.ledger.lines import out_line
@@ -14,7 +14,7 @@ from remit.cli.parameters import Option
 from remit.cli.rounds import rounds
 from remit.record.append import head_of
 from remit.record.export import as_line
-from remit.record.reader import Stored, entries
+from remit.record.reader import Stored, all_said
 
 
 def command(
@@ -37,8 +37,7 @@ def command(
     """
     wanted = filter_of(type=type, agent=agent, tool=tool, decision=decision)
 
-    def say(stored: Stored) -> None:
-        data = stored.data
+    def say(stored: Stored, data: dict[str, Any]) -> None:
         if json:
             write(as_line({"seq": stored.seq, "entry": data}))
         else:
@@ -48,12 +47,12 @@ def command(
         with opened.store.read() as view:
             at = head_of(view).size
             if limit:
-                for stored in matching(view, wanted, limit):
-                    say(stored)
+                for stored, data in matching(view, wanted, limit):
+                    say(stored, data)
         for _ in rounds(interval) if follow else ():
             with opened.store.read() as view:
-                for stored in entries(view, at):
+                for stored, data in all_said(view, at):
                     at = stored.seq + 1
-                    if wanted.wants(stored.data):
-                        say(stored)
+                    if wanted.wants(data):
+                        say(stored, data)
     return FINE

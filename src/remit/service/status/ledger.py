@@ -14,7 +14,7 @@ from remit.record.continuity import check_key
 from remit.record.errors import LedgerError
 from remit.record.log import cosigned, newest_checkpoint
 from remit.record.open import OpenLog
-from remit.record.reader import archives, entries, entry_at
+from remit.record.reader import all_said, archives, entries, entry_at, said
 from remit.record.stream import backlogs
 from remit.service.status.model import LedgerState, Looked, Seen, StreamState
 
@@ -46,7 +46,7 @@ def ledger_state(opened: OpenLog) -> LedgerState:
         with opened.store.read() as view:
             size = head_of(view).size
             newest = newest_checkpoint(view)
-            last = entry_at(view, size - 1).data.get("at") if size else None
+            last = said(view, entry_at(view, size - 1)).get("at") if size else None
             signed = opened.log.read(newest[1]).size if newest is not None else None
             return LedgerState(
                 store,
@@ -58,7 +58,7 @@ def ledger_state(opened: OpenLog) -> LedgerState:
                 signed,
                 cosigned(view) is not None,
                 tuple(configured(view)),
-                unsigned_since=entry_at(view, signed or 0).data.get("at") if (signed or 0) < size else None,
+                unsigned_since=said(view, entry_at(view, signed or 0)).get("at") if (signed or 0) < size else None,
             )
     except RemitError as error:
         return LedgerState(store, False, _why(opened, error), opened.origin)
@@ -80,7 +80,7 @@ def with_sizes(state: LedgerState, opened: OpenLog) -> LedgerState:
     with opened.store.read() as view:
         known = archives(view)
         end = known[-1].end if known else 0
-        oldest = next((stored.data.get("at") for stored in entries(view, end)), None)
+        oldest = next((data.get("at") for _, data in all_said(view, end)), None)
     return msgspec.structs.replace(state, bytes=opened.store.size(), oldest=oldest, archived=end)
 
 
