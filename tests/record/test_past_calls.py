@@ -17,6 +17,6 @@ def test_messages_without_an_agent_and_a_tool_are_no_calls(monkeypatch) -> None:
         _Stored(agent="a", tool="Read", session="remit-probe-1"),
         _Stored(agent="a", tool="", session=None),
     ]
-    monkeypatch.setattr(past, "entries", lambda view, first=0: iter(entries))
+    monkeypatch.setattr(past, "all_said", lambda view, first=0: [(one, one.data) for one in entries])
     monkeypatch.setattr(past, "_past", lambda view, stored, data: stored)
     assert list(past.past_calls(None)) == [entries[1], entries[3]]  # type: ignore[arg-type,comparison-overlap]

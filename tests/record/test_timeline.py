@@ -15,13 +15,8 @@ from remit.record.stats import OTHERS
 from remit.record.timeline import MOST_AGENTS, MOST_SPANS, timeline
 
 
-class _Stored:
-    def __init__(self, data: dict[str, Any]) -> None:
-        self.data = data
-
-
 def drawn(monkeypatch: pytest.MonkeyPatch, data: list[dict[str, Any]]):
-    monkeypatch.setattr(module, "entries", lambda view: map(_Stored, data))
+    monkeypatch.setattr(module, "all_said", lambda view: [(None, one) for one in data])
     return timeline(None, Filter())  # type: ignore[arg-type]
 
 
