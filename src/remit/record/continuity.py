@@ -22,6 +22,7 @@ from remit.store.place import check_private, check_private_file
 
 CUT = "the log is shorter than what was signed: it was cut, or restored from an old copy"
 FORKED = "the log is not the one that was signed before: entries were changed or replaced"
+_AGAIN = "put the newest copy back, then a person runs `remit ledger resume`; if there is none, with `--accept-loss`"
 _HELP = "put the folder back from a copy that is as new as the log; on another host, copy it there whole"
 
 
@@ -55,7 +56,7 @@ def check_continuity(store: Store, state: Path, *, despite_mark: bool = False) -
         most = max((one.size for one in anchored.values()), default=0)
         if most > signed_size:
             what = f"this machine signed {signed_size} entries, and handed {most} to an anchor"
-            raise LedgerError(f"{what}: an old copy was put back", code="ledger-truncated")
+            raise LedgerError(f"{what}: an old copy was put back", code="ledger-truncated", help=_AGAIN)
         newest = seen if seen is not None and seen.size > signed_size else signed
         now = check_extends(view, newest)
         known: CompactRange | None = view.recall(TREE)
@@ -76,12 +77,12 @@ def check_extends(view: Transaction, known: CompactRange) -> CompactRange:
     """The tree of the head, if it is that of `known` with the leaves since then. Raises LedgerError."""
     now = _head(view)
     if now.size < known.size:
-        raise LedgerError(CUT, code="ledger-truncated")
+        raise LedgerError(CUT, code="ledger-truncated", help=_AGAIN)
     newest = view.row("SELECT max(seq) FROM leaf")
     if newest is not None and (newest[0] if newest[0] is not None else -1) != now.size - 1:
         raise not_as_many(now.size, newest[0])
     if not extends(view, known, now):
-        raise LedgerError(FORKED, code="ledger-forked")
+        raise LedgerError(FORKED, code="ledger-forked", help=_AGAIN)
     return now
 
 

@@ -18,6 +18,12 @@ from remit.model.text import shown
 from remit.record.resume import look, resume
 
 
+_LOST = (
+    "everything is as the log has it now: whoever was halted since, which tasks ended and which approvals were used is"
+    " lost; look at `remit incidents`, `remit capsule list` and `remit approvals`"
+)
+
+
 def command(
     because: Annotated[
         str, Option("--because", metavar="REASON", help="Why it may resume; recorded in the ledger.")
@@ -39,7 +45,7 @@ def command(
         raise InputError("say why it may go on: --because REASON")
     with find_ledger(policy, state) as opened:
         found = look(opened)
-        for line in (found.mark and found.mark.message, found.fault and str(found.fault)):
+        for line in dict.fromkeys((found.mark and found.mark.message, found.fault and str(found.fault))):
             if line is not None and not json:
                 err(f"remit: {shown(line, 500)}")
         path, root = find_project(policy)
@@ -52,4 +58,6 @@ def command(
         out_ascii({"resumed": seq, "by": who})
     else:
         out(f"{paint('✅', 'green')} the ledger goes on, by {shown(who)}; entry {seq} says why\n")
+        if found.fault is not None:
+            err(f"remit: {_LOST}")
     return FINE
