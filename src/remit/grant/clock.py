@@ -23,6 +23,7 @@ from remit.grant.daily import carry
 from remit.grant.errors import GrantError
 from remit.grant.notes import Scribe, note
 from remit.model import moments
+from remit.record.state import StateForged
 from remit.store.interface import Transaction
 
 TOLERANCE = 300
@@ -232,10 +233,15 @@ class Clock:
         server = f", {view.clock}" if self._shared and view.clock is not None else ""
         row = view.row(f"SELECT {_COLUMNS}{server} {_FROM}", self.boot)
         seen, era, behind, gap, steady, at, *shared = row if row is not None else ("", 0, None, 0, None, None)
-        anchor = (steady / 1000, at / 1000) if steady is not None else None
+        try:
+            anchor = (steady / 1000, at / 1000) if steady is not None else None
+            by_server = shared[0] / 1000 if shared else None
+            kept = _Kept(seen, seconds_of(seen), int(era), _whole(behind), bool(gap), anchor, by_server)
+        except (ValueError, TypeError, OverflowError):
+            what = "the latest moment in the store can't be read"
+            raise StateForged(what, help="somebody changed the table `moment` or `boot`") from None
         if shared:
-            return _Kept(seen, seconds_of(seen), int(era), behind, bool(gap), anchor, shared[0] / 1000)
-        kept = _Kept(seen, seconds_of(seen), int(era), behind, bool(gap), anchor, None)
+            return kept
         view.cache(_CACHED, kept)
         return kept
 
@@ -282,6 +288,13 @@ class Clock:
         values = (int(steady * 1000), int(at * 1000), self.boot)
         if change.run("UPDATE boot SET steady = ?, at = ? WHERE id = ?", *values) == 0:
             change.run("INSERT INTO boot (steady, at, id) VALUES (?, ?, ?)", *values)
+
+
+def _whole(value: object) -> int | None:
+    """Raises TypeError."""
+    if value is not None and (type(value) is not int or value < 0):
+        raise TypeError
+    return value
 
 
 def lasting(seconds: int) -> str:

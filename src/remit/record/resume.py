@@ -34,7 +34,7 @@ class Found(NamedTuple):
 
 
 def look(opened: OpenLog) -> Found:
-    """Raises StoreError, and LedgerError if nobody can tell what Remit wrote: then a person can't prove who they are."""
+    """Raises StoreError, and LedgerError without the key of stamps: then nobody can prove who they are."""
     with opened.store.read() as view:
         check_stamps(view, opened.state / "keys")
         mark = read_mark(view, opened.state)

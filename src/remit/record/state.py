@@ -408,12 +408,17 @@ def _last_of(
     rows: Iterable[tuple[Any, ...]],
 ) -> list[Said | None]:
     places: dict[str, list[_Place]] = {}
-    for seq, kept, body, subject, stamp in rows:
-        places.setdefault(subject, []).append((int(seq), bytes(kept), bytes(body), stamp))
-    stamps = stamps_of(view)
-    for subject, found in places.items():
-        if stamps is not None and not all(stamps.fits(seq, kept, stamp) for seq, kept, _, stamp in found):
-            places[subject] = [(int(row[0]), bytes(row[1]), bytes(row[2]), row[3]) for row in _counting(view, subject)]
+    try:
+        for seq, kept, body, subject, stamp in rows:
+            places.setdefault(subject, []).append((int(seq), bytes(kept), bytes(body), stamp))
+        stamps = stamps_of(view)
+        for subject, found in places.items():
+            if stamps is not None and not all(stamps.fits(seq, kept, stamp) for seq, kept, _, stamp in found):
+                counting = _counting(view, subject)
+                places[subject] = [(int(row[0]), bytes(row[1]), bytes(row[2]), row[3]) for row in counting]
+    except (TypeError, ValueError, OverflowError):  # the table was made anew, with columns of other types
+        what = ", ".join(name_of(kind, key) for kind, key in wanted)
+        raise StateForged(f"an entry about {what} can't be read", help=_HELP) from None
     for (kind, key), subject in zip(wanted, subjects, strict=True):
         _check_seen(view, kind, key, [one[0] for one in places.get(subject, ())])
     return [_last(kind, key, places.get(subject)) for (kind, key), subject in zip(wanted, subjects, strict=True)]
@@ -442,9 +447,9 @@ def _check_seen(view: Transaction, kind: Kind, key: tuple[Key, ...], found: list
 
 
 def is_past(view: Transaction, place: int) -> bool:
-    """Whether an entry was written before the moment that this view shows."""
-    head = view.row("SELECT size FROM head WHERE one = 1")
-    return head is not None and place < int(head[0])
+    """Whether an entry was written before the moment that this view shows, whatever somebody made of the head."""
+    row = view.row("SELECT (SELECT size FROM head WHERE one = 1), (SELECT max(seq) FROM leaf)")
+    return row is None or type(row[0]) is not int or place < max(row[0], (row[1] if type(row[1]) is int else place) + 1)
 
 
 def newest_under(view: Transaction, kind: Kind, *first: Key) -> list[Said]:

@@ -494,7 +494,7 @@ def test_everybody_reads_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
 def test_a_question_that_nobody_asked_keeps_nobody_from_asking(number: int, plain: Path):
     with forging(plain, has_keys=False) as forger:
         columns = "digest, body, agent, asked_of, state, expires"
-        forger.run(f"INSERT INTO ask (seq, {columns}) SELECT ?, {columns} FROM ask WHERE seq = 1", number)
+        forger.run(f"INSERT INTO ask (seq, {columns}) SELECT ?, {columns} FROM ask WHERE seq = 1", number)  # noqa: S608
     with new_process(plain) as store:
         one = authority(store, plain)
         assert [asked(one, PLAIN, None, to) for to in ("x", "y")] == (["A-4", "A-6"] if number == 5 else ["A-4", "A-5"])

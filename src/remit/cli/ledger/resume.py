@@ -17,7 +17,6 @@ from remit.model.people import OPERATOR
 from remit.model.text import shown
 from remit.record.resume import look, resume
 
-
 _LOST = (
     "everything is as the log has it now: whoever was halted since, which tasks ended and which approvals were used is"
     " lost; look at `remit incidents`, `remit capsule list` and `remit approvals`"
