@@ -412,6 +412,24 @@ def _run(server: Postgres | None, folder: Path, examples: int, steps: int) -> No
     run_state_machine_as_test(Bound, settings=settings(max_examples=examples, stateful_step_count=steps))
 
 
+def test_a_clock_is_read_for_one_start_of_a_machine(tmp_path: Path) -> None:
+    """What was read of the steady clock of one start says nothing about another's, within one process either."""
+
+    class Two(Machines):
+        pass
+
+    Two.server, Two.folder = None, tmp_path
+    two = Two()
+    two.start()
+    two.goes_on(seconds=1)
+    two.person_gives(what="task", which=0)
+    two.person_gives(what="ticket", which=0)
+    two.machine_starts_anew(off=1, seconds=1, which=1, wrong=None)
+    two.agent_uses(pick=0, which=1)
+    two.person_repairs(which=0)
+    two.teardown()
+
+
 def test_on_sqlite(tmp_path: Path) -> None:
     _run(None, tmp_path, 25, 30)
 

@@ -32,7 +32,7 @@ WRITER = "clock"
 _SCRIBE = Scribe(WRITER, set())
 _COLUMNS = "m.seen, m.era, m.behind, m.gap, b.steady, b.at"
 _FROM = "FROM moment m LEFT JOIN boot b ON b.id = ? WHERE m.one = 1"
-_CACHED = ("clock",)
+_CACHED = "clock"
 _FRESH = 5.0
 """Seconds for which a process may go without a look at the store, where somebody may have repaired the clock."""
 
@@ -227,7 +227,7 @@ class Clock:
         return moments.moment(seconds_of(moment) + seconds)
 
     def _kept(self, view: Transaction) -> _Kept:
-        known: _Kept | None = view.cached(_CACHED)
+        known: _Kept | None = view.cached((_CACHED, self.boot))
         if known is not None:
             return known
         server = f", {view.clock}" if self._shared and view.clock is not None else ""
@@ -242,7 +242,7 @@ class Clock:
             raise StateForged(what, help="somebody changed the table `moment` or `boot`") from None
         if shared:
             return kept
-        view.cache(_CACHED, kept)
+        view.cache((_CACHED, self.boot), kept)
         return kept
 
     def _look(self, kept: _Kept | None) -> _Found:
