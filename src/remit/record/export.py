@@ -14,7 +14,7 @@ from remit.record.append import head_of
 from remit.record.errors import LedgerError
 from remit.record.log import Log, newest_checkpoint
 from remit.record.ocsf import event_of
-from remit.record.reader import UNREADABLE, all_said, archives, entries, values_of
+from remit.record.reader import FOREIGN, UNREADABLE, all_said, archives, entries, values_of
 from remit.record.tiles import write_tiles
 from remit.store.files import whole_file
 from remit.store.interface import Transaction
@@ -35,7 +35,7 @@ def jsonl(view: Transaction, first: int, before: int, *, values: bool) -> Iterat
     """`{"seq": 7, "entry": {…}}` for each entry, with the values that it commits to where they are there and wanted."""
     for stored, data in all_said(view, first, before):
         line: dict[str, Any] = {"seq": stored.seq, "entry": data}
-        if values and data.get("type") != UNREADABLE:
+        if values and data.get("type") not in (UNREADABLE, FOREIGN):
             line["values"] = values_of(view, stored)
         yield as_line(line)
 

@@ -130,10 +130,13 @@ def _is_call(data: dict[str, Any]) -> bool:
     """Whether it has the form of a call's entry. Raises LedgerError for commitments that nobody can read."""
     for _ in commitments(data):
         pass
-    texts = all(isinstance(data.get(name, ""), (str, NoneType)) for name in _TEXTS)
-    return texts and all(isinstance(data.get(name, 0), (int, NoneType)) for name in ("tier", "intent"))
+    texts = all(isinstance(data.get(name), (str, NoneType)) for name in _TEXTS)
+    lists = all(isinstance(data.get(name), (list, NoneType)) for name in _LISTS)
+    numbers = all(isinstance(data.get(name), (int, NoneType)) for name in ("tier", "intent"))
+    return texts and lists and numbers and all(isinstance(one, str) for name in _LISTS for one in data.get(name) or ())
 
 
+_LISTS = ("effects", "chain")
 _TEXTS = ("at", "agent", "tool", "call", "decision", "code", "capsule", "session", "result", "error")
 
 

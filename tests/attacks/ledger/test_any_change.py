@@ -10,6 +10,7 @@ import shutil
 import sqlite3
 from contextlib import closing, suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -38,7 +39,8 @@ def _change(link: sqlite3.Connection, table: str, chance: random.Random) -> None
     column = chance.choice(columns)
     marks = ", ".join("?" * len(columns))
     rows = link.execute(f"SELECT rowid, * FROM {table}").fetchall()  # noqa: S608
-    one, other = [chance.choice(rows) for _ in "ab"] if rows else [(), ()]
+    one: tuple[Any, ...] = chance.choice(rows) if rows else ()
+    other: tuple[Any, ...] = chance.choice(rows) if rows else ()
     kind = chance.choice(["loose", "cell", "copy", "delete", "swap", "hide", "strip"])
     if kind == "loose":
         collated = chance.choice(["", " COLLATE NOCASE", " COLLATE RTRIM"])

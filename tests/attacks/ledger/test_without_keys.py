@@ -463,7 +463,8 @@ BAD = [
     *(b"[" * 2000, b"zz", b"\xff", b"[]", b"{}", b'{"type":[]}', b'{"type":"intent","call":7}', b'{"type":{}}'),
     *(b'{"args":{"x":5},"type":"intent"}', b'{"intent":{},"type":"outcome"}', b'{"tier":"x","type":"intent"}'),
     *(b'{"at":{},"type":"approval","what":7}', b'{"at":"x","type":"halt","what":"halted","who":"boss"}'),
-    b'{"entries":5,"type":"erasure"}',
+    *(b'{"entries":5,"type":"erasure"}', b'{"args":{"x":5},"type":"halt"}', b'{"effects":5,"type":"intent"}'),
+    *(b'{"effects":[{}],"type":"intent"}', b'{"chain":"x","type":"intent"}'),
 ]
 
 

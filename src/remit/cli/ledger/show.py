@@ -25,7 +25,7 @@ from remit.cli.parameters import Argument, Option
 from remit.record.append import head_of
 from remit.record.archive import archived_entry, archived_values
 from remit.record.export import as_line
-from remit.record.reader import UNREADABLE, Filter, Stored, all_said, entry_at, said, values_of
+from remit.record.reader import FOREIGN, UNREADABLE, Filter, Stored, all_said, entry_at, said, values_of
 from remit.store import Transaction
 
 _CHUNK = 2_000
@@ -75,7 +75,7 @@ def command(
         any_ = False
         for stored, data in found:
             any_ = True
-            kept = values_of(view, stored) if values and data.get("type") != UNREADABLE else None
+            kept = values_of(view, stored) if values and data.get("type") not in (UNREADABLE, FOREIGN) else None
             if kept is not None and archive is not None and seq is not None:
                 kept |= archived_values(archive, seq)
             if json:
