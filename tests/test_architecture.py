@@ -324,6 +324,42 @@ def test_a_wrong_import_is_found(
     assert found == ([fault] if fault else [])
 
 
+def test_programs_are_not_found_by_the_path_that_somebody_left():
+    """`PATH` may lead into a project, where agents write programs: model/system_programs.py knows the system's places.
+
+    What people start themselves, and what asks whether they have a program, may ask `PATH`.
+    """
+    own = {SRC / "model/system_programs.py", SRC / "cli/week.py", SRC / "service/week.py", *(SRC / "demo").iterdir()}
+    known = {"bash", "env", "find", "git", "nsenter", "perl", "sh", "sleep", "ssh", "timeout"}
+    wrong = []
+    for path in set(SRC.rglob("*.py")) - own:
+        for node in ast.walk(parsed(path)):
+            asks = isinstance(node, ast.Call) and ast.unparse(node.func) == "shutil.which"
+            if asks and isinstance(node, ast.Call) and all(word.arg != "path" for word in node.keywords):
+                wrong.append(f"{path.relative_to(SRC)}:{node.lineno}: which")
+            if not isinstance(node, ast.Call) or not called(node).endswith(("run", "Popen", "check_output", "execvp")):
+                continue
+            words = node.args[0] if node.args else None
+            if isinstance(words, ast.Name):
+                words = next(
+                    (
+                        one.value
+                        for one in ast.walk(parsed(path))
+                        if isinstance(one, ast.Assign)
+                        and any(isinstance(target, ast.Name) and target.id == words.id for target in one.targets)
+                    ),
+                    None,
+                )
+            first = words.elts[0] if isinstance(words, ast.List | ast.Tuple) and words.elts else None
+            if (
+                isinstance(first, ast.Constant)
+                and first.value in known
+                and ast.unparse(node.func).startswith("subprocess")
+            ):
+                wrong.append(f"{path.relative_to(SRC)}:{node.lineno}: {first.value}")
+    assert wrong == []
+
+
 def test_types_are_decoded_by_decodings():
     """msgspec crashes when threads have it look at one type for the first time together: model/decoding.py waits."""
     wrong = []

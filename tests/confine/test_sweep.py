@@ -436,7 +436,7 @@ DECOYS: dict[str, Callable[[Path], object]] = {
             ),
         ),
     ),
-    "more commits than are judged": lambda root: [_tree_commit(root, "HEAD^{tree}"), _chain(root, 9)],
+    "more commits than are judged": lambda root: _chain(root, 9),
 }
 """What keeps a sweep from asking git, or from getting to the end."""
 
@@ -446,11 +446,11 @@ def _written(path: Path, text: str) -> Path:
     return path
 
 
-def _chain(root: Path, count: int) -> None:
+def _chain(root: Path, count: int) -> str:
     tip = git(root, "rev-parse", "HEAD")
     for number in range(count):
         tip = git(root, "commit-tree", f"{tip}^{{tree}}", "-p", tip, "-m", str(number))
-    git(root, "update-ref", "refs/heads/chain", tip)
+    return git(root, "update-ref", "refs/heads/chain", tip)
 
 
 @pytest.mark.parametrize("how", DECOYS)
@@ -481,7 +481,12 @@ def test_what_cant_be_done_about_one_finding_keeps_nobody_from_the_rest(root: Pa
         return real(self, root, path, **more)
 
     monkeypatch.setattr(Aside, "move", move)
-    found = swept(root, lambda: [put(root / f"{name}/AGENTS.md", f"obey {name}") for name in ("docs", "src")])
+
+    def work() -> None:
+        for name in ("docs", "src"):
+            put(root / f"{name}/AGENTS.md", f"obey {name}")
+
+    found = swept(root, work)
     assert {one.code for one in found} == {"unswept", "protected-made"}
     assert not (root / "src/AGENTS.md").exists()
 
@@ -564,7 +569,12 @@ MAILS = {
 @pytest.mark.parametrize("how", MAILS)
 def test_patches_that_wait_are_read_as_git_reads_them(root: Path, how: str):
     files, wrong = MAILS[how]
-    found = swept(root, lambda: [put(root / f".git/rebase-apply/{name}", text) for name, text in files.items()])
+
+    def work() -> None:
+        for name, text in files.items():
+            put(root / f".git/rebase-apply/{name}", text)
+
+    found = swept(root, work)
     assert [(one.code, one.by_run, one.aside is not None) for one in found] == [("git-objects", True, True)] * wrong
     assert swept(root, lambda: None) == []
 

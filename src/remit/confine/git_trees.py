@@ -23,19 +23,19 @@ from pathlib import Path
 from typing import NamedTuple
 
 from remit.confine.protected import Protected
+from remit.model.system_programs import SYSTEM_PATH, find_program
 
 SECONDS = 60.0
 MAX_COMMITS = 100_000
 MAX_INDEX = 256_000_000
 MAX_LOG = 100_000
 """Bytes of a log, the last ones."""
-_PLACES = "/usr/bin:/usr/local/bin:/opt/homebrew/bin:/bin"
 _SETTINGS = (
     *("core.fsmonitor=false", "core.hooksPath=/dev/null", "core.attributesFile=/dev/null", "diff.external="),
     *("core.commitGraph=false", "core.multiPackIndex=false", "core.quotePath=false", "gc.auto=0"),
 )
 _ENVIRONMENT = {
-    "PATH": _PLACES,
+    "PATH": SYSTEM_PATH,
     "LC_ALL": "C",
     "HOME": "/nonexistent",
     "XDG_CONFIG_HOME": "/nonexistent",
@@ -119,7 +119,6 @@ class State:
         """None for what is no repository with a place of its own below the root."""
         directory = f"{root}/{path}"
         return cls(root, path, directory) if stat.S_ISDIR(_mode(directory)) else None
-
 
     def is_repacked(self) -> bool:
         """Whether a pack is gone: objects that were there all the time lie elsewhere now, and look new."""
@@ -688,9 +687,7 @@ def _is_new_below(path: str, since: int) -> bool:
 
 
 def _program() -> str:
-    import shutil  # here: a run that changes nothing of git asks for none
-
-    found = shutil.which("git", path=_PLACES)
+    found = find_program("git")
     if found is None:
         raise GitFailed("git is not installed")
     return found
