@@ -344,7 +344,7 @@ def test_programs_are_not_found_by_the_path_that_somebody_left():
             words = named.get(words.id, words) if isinstance(words, ast.Name) else words
             first = words.elts[0] if isinstance(words, ast.List | ast.Tuple) and words.elts else None
             if isinstance(first, ast.Constant) and "/" not in str(first.value):
-                wrong.append(f"{path.relative_to(SRC)}:{node.lineno}: {first.value}")
+                wrong.append(f"{path.relative_to(SRC)}:{node.lineno}: {first.value!r}")
     assert wrong == []
 
 
