@@ -324,6 +324,30 @@ def test_a_wrong_import_is_found(
     assert found == ([fault] if fault else [])
 
 
+def test_programs_are_not_found_by_the_path_that_somebody_left():
+    """`PATH` may lead into a project, where agents write programs: model/system_programs.py knows the system's places.
+
+    What people start themselves, and what asks whether they have a program, may ask `PATH`.
+    """
+    own = {SRC / "model/system_programs.py", SRC / "cli/week.py", SRC / "service/week.py", *(SRC / "demo").iterdir()}
+    wrong = []
+    for path in set(SRC.rglob("*.py")) - own:
+        nodes = list(ast.walk(parsed(path)))
+        named = {ast.unparse(one.targets[0]): one.value for one in nodes if isinstance(one, ast.Assign)}
+        for node in (one for one in nodes if isinstance(one, ast.Call)):
+            function = ast.unparse(node.func)
+            if function == "shutil.which" and all(word.arg != "path" for word in node.keywords):
+                wrong.append(f"{path.relative_to(SRC)}:{node.lineno}: which")
+            if not function.startswith("subprocess.") or not node.args:
+                continue
+            words = node.args[0]
+            words = named.get(words.id, words) if isinstance(words, ast.Name) else words
+            first = words.elts[0] if isinstance(words, ast.List | ast.Tuple) and words.elts else None
+            if isinstance(first, ast.Constant) and "/" not in str(first.value):
+                wrong.append(f"{path.relative_to(SRC)}:{node.lineno}: {first.value!r}")
+    assert wrong == []
+
+
 def test_types_are_decoded_by_decodings():
     """msgspec crashes when threads have it look at one type for the first time together: model/decoding.py waits."""
     wrong = []

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from remit.confine.environment import caches, surroundings, variables
+from remit.confine.git_dirs import tracked
 from remit.confine.interface import Place
 from tests.confine.places import populate, profile
 
@@ -26,6 +28,26 @@ def test_git_has_an_author_and_nothing_secret_passes(tmp_path: Path) -> None:
         **dict.fromkeys(("GIT_AUTHOR_NAME", "GIT_COMMITTER_NAME"), "A"),
         **dict.fromkeys(("GIT_AUTHOR_EMAIL", "GIT_COMMITTER_EMAIL"), "a@b.example"),
     }
+
+
+def test_a_program_that_an_agent_put_into_the_path_is_not_run_outside(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever activates the environment of a project has a folder in `PATH` that agents write."""
+    root, mark = tmp_path / "root", tmp_path / "ran"
+    populate(root)
+    planted = root / ".venv/bin"
+    planted.mkdir(parents=True)
+    for name in ("git", "env", "sh", "bash", "bwrap", "nsenter", "perl"):
+        (planted / name).write_text(f"#!/bin/sh\necho {name} >> {mark}\n")
+        (planted / name).chmod(0o755)
+    path = f"{planted}:/usr/bin:/bin"
+    monkeypatch.setenv("PATH", path)
+    found = variables(profile(), Place(root, root, tmp_path), {"PATH": path, "HOME": str(tmp_path)})
+    assert found["PATH"] == path  # inside, it is the command's own affair
+    assert found["GIT_AUTHOR_NAME"] == "A"
+    tracked(root, ["a"])
+    assert not mark.exists()
 
 
 @given(st.sampled_from([*SECRET, "REMIT_STATE", "LD_PRELOAD", "DOCKER_HOST", "XDG_RUNTIME_DIR"]))

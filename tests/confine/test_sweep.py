@@ -392,7 +392,207 @@ def test_launderings_are_found(root: Path, how: str):
     assert again == []
 
 
+def _junk(root: Path) -> None:
+    put(root / ".git/objects/aa" / ("b" * 38), "junk")
+
+
+def _many(root: Path) -> None:
+    for number in range(12):
+        put(root / f"docs/a{number:02}/AGENTS.md", f"obey {number}")
+
+
+def _named(name: bytes) -> Callable[[Path], None]:
+    def act(root: Path) -> None:
+        path = os.path.join(os.fsencode(root), b".git/refs/heads", name)
+        with open(path, "wb") as file:
+            file.write(git(root, "rev-parse", "HEAD").encode() + b"\n")
+
+    return act
+
+
+DECOYS: dict[str, Callable[[Path], object]] = {
+    "an object that is none": _junk,
+    "configuration in another spelling": lambda root: put(root / ".git/CONFIG"),
+    "hooks in another spelling": lambda root: put(root / ".git/HOOKS/x"),
+    "more findings than are told": _many,
+    "a branch whose name is no UTF-8": _named(b"\xff"),
+    "a branch that git can't name": _named(b"a..b"),
+    "tables of references": lambda root: put(root / ".git/reftable/tables.list"),
+    "a tree that is gone": lambda root: git(
+        root,
+        "update-ref",
+        "refs/heads/gone",
+        git(
+            root,
+            "hash-object",
+            "-t",
+            "commit",
+            "-w",
+            "--literally",
+            str(
+                _written(
+                    root.parent / "commit", f"tree {'1' * 40}\nauthor A <a@b> 1 +0000\ncommitter A <a@b> 1 +0000\n\nx"
+                )
+            ),
+        ),
+    ),
+    "more commits than are judged": lambda root: _chain(root, 9),
+}
+"""What keeps a sweep from asking git, or from getting to the end."""
+
+
+def _written(path: Path, text: str) -> Path:
+    put(path, text)
+    return path
+
+
+def _chain(root: Path, count: int) -> str:
+    tip = git(root, "rev-parse", "HEAD")
+    for number in range(count):
+        tip = git(root, "commit-tree", f"{tip}^{{tree}}", "-p", tip, "-m", str(number))
+    return git(root, "update-ref", "refs/heads/chain", tip)
+
+
+@pytest.mark.parametrize("how", DECOYS)
+@pytest.mark.parametrize("staged", [False, True], ids=["committed", "staged"])
+def test_nothing_keeps_a_sweep_from_its_end(root: Path, how: str, staged: bool, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("remit.confine.git_trees.MAX_COMMITS", 5)
+    monkeypatch.setattr("remit.confine.sweep.MAX_FINDINGS", 5)
+
+    def both() -> None:
+        (stage if staged else launder)(root)
+        DECOYS[how](root)
+        put(root / "zz/CLAUDE.md", "obey")
+
+    found = swept(root, both)
+    assert any(one.by_run for one in found), found
+    assert not any(one.code == "unswept" for one in found), found
+    assert "PreToolUse" in settings_after_checkout(root)
+    assert not list(root.rglob("*/AGENTS.md"))
+    assert not (root / "zz/CLAUDE.md").exists()
+
+
+def test_what_cant_be_done_about_one_finding_keeps_nobody_from_the_rest(root: Path, monkeypatch: pytest.MonkeyPatch):
+    real = Aside.move
+
+    def move(self: Aside, root: str, path: str, **more: str) -> object:
+        if path == "docs/AGENTS.md":
+            raise ValueError("strange")
+        return real(self, root, path, **more)
+
+    monkeypatch.setattr(Aside, "move", move)
+
+    def work() -> None:
+        for name in ("docs", "src"):
+            put(root / f"{name}/AGENTS.md", f"obey {name}")
+
+    found = swept(root, work)
+    assert {one.code for one in found} == {"unswept", "protected-made"}
+    assert not (root / "src/AGENTS.md").exists()
+
+
+def test_a_branch_that_is_put_back_leaves_a_commit_to_stand_on(root: Path):
+    """Otherwise a person's `git reset --hard` would remove every file."""
+    start = git(root, "rev-parse", "HEAD")
+
+    def work() -> None:
+        git(root, "checkout", "-q", "-b", "fresh")
+        launder(root)
+
+    swept(root, work)
+    assert git(root, "symbolic-ref", "HEAD") == "refs/heads/fresh"
+    assert git(root, "rev-parse", "HEAD") == start
+
+    def led() -> None:
+        stage(root)
+        git(root, "update-ref", "refs/x/y", _tree_commit(root))
+        git(root, "symbolic-ref", "refs/heads/z", "refs/x/y")
+        git(root, "symbolic-ref", "HEAD", "refs/heads/z")
+
+    swept(root, led)
+    assert git(root, "rev-parse", "HEAD") == start
+    git(root, "reset", "-q", "--hard")
+    assert "PreToolUse" in (root / ".claude/settings.json").read_text()
+
+
+def test_a_tag_that_names_a_tree_is_judged(root: Path):
+    def work() -> None:
+        stage(root)
+        tree = git(root, "write-tree")
+        git(root, "read-tree", "HEAD")
+        git(root, "tag", "quiet", tree)
+        git(root, "tag", "harmless", "HEAD^{tree}")
+
+    found = swept(root, work)
+    assert [(one.code, one.aside is not None) for one in found] == [("git-commit", True)], found
+    assert "quiet" not in git(root, "tag")
+    assert "harmless" in git(root, "tag")
+
+
+PATCH = """\
+From {oid} Mon Sep 17 00:00:00 2001
+From: A <a@b>
+Subject: x
+{head}
+{body}
+"""
+CHANGE = "diff --git a/{0} b/{0}\n--- a/{0}\n+++ b/{0}\n@@ -0,0 +1 @@\n+evil\n"
+RENAME = "diff --git a/{0} b/docs/c\nsimilarity index 100%\nrename from {0}\nrename to docs/c\n"
+
+
+def mail(body: str, head: str = "") -> str:
+    return PATCH.format(oid="1" * 40, head=head, body=body)
+
+
+def encoded(body: str) -> str:
+    import base64
+
+    head = "MIME-Version: 1.0\nContent-Type: text/plain; charset=utf-8\nContent-Transfer-Encoding: base64\n"
+    return mail(base64.b64encode(body.encode()).decode(), head)
+
+
+MAILS = {
+    "in the clear": ({"0002": mail(CHANGE.format(".claude/settings.json"))}, True),
+    "in another coding": ({"0002": encoded(CHANGE.format(".claude/settings.json"))}, True),
+    "away": ({"0002": mail(RENAME.format(".claude/settings.json"))}, True),
+    "in a folder that an option names": (
+        {"0002": mail(CHANGE.format("x.json")), "apply-opt": " '--directory=.claude'"},
+        True,
+    ),
+    "already taken out of its mail": ({"patch": CHANGE.format("remit.yaml")}, True),
+    "that nobody can read": ({"0002": mail("diff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -1,9 +1 @@\n-a\n")}, True),
+    "of work": ({"0001": mail(CHANGE.format("docs/x")), "patch": CHANGE.format("docs/x"), "apply-opt": ""}, False),
+    "of nothing": ({"0001": mail("only words")}, False),
+}
+
+
+@pytest.mark.parametrize("how", MAILS)
+def test_patches_that_wait_are_read_as_git_reads_them(root: Path, how: str):
+    files, wrong = MAILS[how]
+
+    def work() -> None:
+        for name, text in files.items():
+            put(root / f".git/rebase-apply/{name}", text)
+
+    found = swept(root, work)
+    assert [(one.code, one.by_run, one.aside is not None) for one in found] == [("git-objects", True, True)] * wrong
+    assert swept(root, lambda: None) == []
+
+
+def test_commits_that_git_packs_anew_are_not_new(root: Path):
+    """A person amended a commit that changed the policy: the first version of it is in the log only."""
+    (root / "remit.yaml").write_text("remit: 1\n# edited\n")
+    git(root, "commit", "-q", "-am", "policy")
+    (root / "remit.yaml").write_text("remit: 1\n# edited again\n")
+    git(root, "commit", "-q", "-a", "--amend", "-m", "policy")
+    git(root, "repack", "-qadk")
+    assert swept(root, lambda: git(root, "repack", "-qadf")) == []
+    git(root, "reflog", "expire", "--expire=now", "--all")
+    assert not any(one.by_run for one in swept(root, lambda: git(root, "repack", "-qadkf")))
+
+
 LEADING = {
+    "attributes that nobody sees": lambda root: put(root / ".git/info/attributes", "* working-tree-encoding=UTF-16\n"),
     "a linked list of stores": lambda root: (root / ".git/objects/info/alternates").symlink_to("../../../docs/list"),
     "linked grafts": lambda root: (root / ".git/info/grafts").symlink_to("../../docs/list"),
     "a rebase that runs something": lambda root: put(

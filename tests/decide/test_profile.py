@@ -59,6 +59,26 @@ def test_git_is_written_by_whom_the_rules_let_commit_and_never_its_hooks_and_con
     assert committer.write == (Region(()),)
 
 
+@pytest.mark.parametrize(
+    "agent",
+    [
+        {"may": ["Bash"], "locks": {"may": ["src/**"]}},
+        {"may": [{"Bash": {"shell": {"run": [{"git": ["commit"]}], "path": {"write": ["src/**"]}}}}]},
+        {"may": [{"Bash": {"shell": {"run": [{"git": ["commit"]}], "in": "src/"}}}]},
+        {"may": ["Bash"], "locks": {"may": ["src/**"]}, "data_tiers": [0]},
+    ],
+)
+@pytest.mark.parametrize(("told", "absolute"), [(".", "/w"), ("src", "/w/src"), ("src/", "/w/src/.")])
+def test_a_host_says_where_it_stands_by_an_absolute_path(agent: dict[str, Any], told: str, absolute: str) -> None:
+    rules = book(agent)
+    relative, whole = (
+        profile_of_call(rules, Call("dev", "Bash", {"command": "make"}, Context(cwd=cwd)), ROOT)
+        for cwd in (told, absolute)
+    )
+    assert relative == whole
+    assert whole.git == (told != "." or "'in'" not in str(agent))
+
+
 def test_what_git_keeps_is_spelled_as_git_does_and_what_is_lifted_is_bound_by_rules() -> None:
     locked = {"may": ["Bash"], "locks": {"may": ["src/**"]}}
     assert not Admits(profile(locked)).writes(".GIT/x")

@@ -47,7 +47,7 @@ class Kept(msgspec.Struct, frozen=True, omit_defaults=True):
     kind: str = "file"
     """`file`: anything that lay in the file system. `reference`: a reference of git, moved back."""
     raw: str = ""
-    """The path in hexadecimal bytes, where it is no UTF-8."""
+    """The path or name in hexadecimal bytes, where it is no UTF-8."""
     git: str = ""
     """Of a reference: the repository's directory."""
     before: str = ""
@@ -102,14 +102,15 @@ class Aside:
 
     def restore(self, one: Kept) -> None:
         """Puts it back where it lay. Raises AsideError if something lies there now, or its folder is gone."""
+        path = os.fsdecode(bytes.fromhex(one.raw)) if one.raw else one.path
         if one.kind == "reference":
             try:
-                git_trees.restore(one.git, one.path, one.before, one.after, f"refs/remit/aside/{one.id}")
+                git_trees.restore(one.git, path, one.before, one.after, f"refs/remit/aside/{one.id}")
             except git_trees.GitFailed as error:
                 raise AsideError(f"`{shown(one.path)}` can't be put back: {error}") from None
             self.forget(one)
             return
-        *folders, name = (os.fsdecode(bytes.fromhex(one.raw)) if one.raw else one.path).split("/")
+        *folders, name = path.split("/")
         try:
             way = _opened(one.root, folders)
             try:

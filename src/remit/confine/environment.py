@@ -14,6 +14,7 @@ from remit.confine.interface import Place
 from remit.model.decoding import Decoding
 from remit.model.profile import Profile
 from remit.model.shipped import shipped
+from remit.model.system_programs import SYSTEM_PATH, find_program
 
 
 class Surroundings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -64,8 +65,12 @@ def variables(profile: Profile, place: Place, environment: Mapping[str, str]) ->
 
 def author(root: Path, environment: Mapping[str, str]) -> dict[str, str]:
     """Git's author and committer as its configuration has them: inside, the home has no configuration."""
-    command = ("git", "-C", str(root), "config", "--null", "--get-regexp", r"^user\.(name|email)$")
-    plain = {name: value for name, value in environment.items() if name in ("HOME", "PATH", "XDG_CONFIG_HOME")}
+    program = find_program("git")
+    if program is None:
+        return {}
+    command = (program, "-C", str(root), "config", "--null", "--get-regexp", r"^user\.(name|email)$")
+    plain = {name: value for name, value in environment.items() if name in ("HOME", "XDG_CONFIG_HOME")}
+    plain["PATH"] = SYSTEM_PATH
     try:
         output = subprocess.run(command, env=plain, capture_output=True, timeout=10, check=False).stdout  # noqa: S603
     except (OSError, subprocess.TimeoutExpired):

@@ -10,6 +10,7 @@ from pathlib import Path
 import msgspec
 
 from remit.confine.bounds import GIT_NEVER
+from remit.model.system_programs import SYSTEM_PATH, find_program
 
 SHARED = ("objects", "refs", "logs")
 """What worktrees share and a commit writes."""
@@ -58,8 +59,12 @@ def tracked(root: Path, paths: Sequence[str]) -> frozenset[str]:
     """Those that git tracks: hidden, they would look emptied, and their content is in git's objects anyway."""
     if not paths or not os.path.lexists(f"{root}/.git"):
         return frozenset()
-    command = ("git", "-C", str(root), "-c", "core.fsmonitor=false", "ls-files", "-z", "--", *map(_literal, paths))
+    program = find_program("git")
+    if program is None:
+        return frozenset()
+    command = (program, "-C", str(root), "-c", "core.fsmonitor=false", "ls-files", "-z", "--", *map(_literal, paths))
     plain = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+    plain["PATH"] = SYSTEM_PATH
     try:
         output = subprocess.run(command, env=plain, capture_output=True, timeout=60, check=False).stdout  # noqa: S603
     except (OSError, subprocess.TimeoutExpired):

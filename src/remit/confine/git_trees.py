@@ -23,17 +23,19 @@ from pathlib import Path
 from typing import NamedTuple
 
 from remit.confine.protected import Protected
+from remit.model.system_programs import SYSTEM_PATH, find_program
 
 SECONDS = 60.0
-MAX_COMMITS = 5_000
+MAX_COMMITS = 100_000
 MAX_INDEX = 256_000_000
-_PLACES = "/usr/bin:/usr/local/bin:/opt/homebrew/bin:/bin"
+MAX_LOG = 100_000
+"""Bytes of a log, the last ones."""
 _SETTINGS = (
     *("core.fsmonitor=false", "core.hooksPath=/dev/null", "core.attributesFile=/dev/null", "diff.external="),
     *("core.commitGraph=false", "core.multiPackIndex=false", "core.quotePath=false", "gc.auto=0"),
 )
 _ENVIRONMENT = {
-    "PATH": _PLACES,
+    "PATH": SYSTEM_PATH,
     "LC_ALL": "C",
     "HOME": "/nonexistent",
     "XDG_CONFIG_HOME": "/nonexistent",
@@ -57,11 +59,14 @@ _SHALLOW = "shallow"
 _ELSEWHERE = "leads git to objects or a history of another place"
 _REMOTE = "leads git to another place to fetch from and push to"
 _RUNS = "has git run a program when a person continues"
+_CONTENT = "changes what git writes into files when it checks them out"
+_APPLIES = "has git change something protected when a person continues"
 _STRATEGY = rb"[ \t]*(ort|recursive|resolve|octopus|ours|subtree)?[ \t]*\n?"
 _WHAT = {
     "objects/info/alternates": (_ELSEWHERE, re.compile(rb"")),
     "info/grafts": (_ELSEWHERE, re.compile(rb"")),
     _SHALLOW: (_ELSEWHERE, re.compile(rb"")),
+    "info/attributes": (_CONTENT, re.compile(rb"")),
     "rebase-merge/git-rebase-todo": (_RUNS, re.compile(rb"^[ \t]*(exec|x)[ \t]", re.MULTILINE)),
     "rebase-merge/strategy": (_RUNS, re.compile(rb"\A(?!%b\Z)" % _STRATEGY)),
     "sequencer/opts": (_RUNS, re.compile(rb"(?i)strategy[ \t]*=(?!%b(\n|\Z))" % _STRATEGY)),
@@ -70,6 +75,7 @@ _WHAT = {
 content is found. A strategy that is not git's own is a program, which may lie anywhere."""
 _REMOTES = ("remotes", "branches")
 """Folders from the time before git's configuration named such places; it still reads them."""
+_UNFINISHED = ("rebase-merge", "rebase-apply", "sequencer", "BISECT_START")
 _NO_FILE = b"\0"
 
 
@@ -105,12 +111,19 @@ class State:
         self.index = _bytes(f"{directory}/index")
         self.tables = _bytes(f"{directory}/reftable/tables.list")
         self.info = {name: _says(f"{directory}/{name}") for name in _believed(directory)}
+        self.logged = _logged(directory)
+        self.packs = frozenset(name for name in _names(f"{directory}/objects/pack") if name.endswith(".pack"))
 
     @classmethod
     def take(cls, root: str, path: str) -> State | None:
         """None for what is no repository with a place of its own below the root."""
         directory = f"{root}/{path}"
         return cls(root, path, directory) if stat.S_ISDIR(_mode(directory)) else None
+
+    def is_repacked(self) -> bool:
+        """Whether a pack is gone: objects that were there all the time lie elsewhere now, and look new."""
+        paths = [f"{self.directory}/objects/pack/{name}" for name in self.packs]
+        return any(not os.path.lexists(path) or _is_new(path, self.at) for path in paths)
 
 
 class Judgement(NamedTuple):
@@ -142,6 +155,7 @@ def judge(before: State, protected: Protected, *, fetched: bool) -> Judgement:
     others = (oid for name, oid in now.items() if fetched and name.startswith(("refs/remotes/", "FETCH_HEAD")))
     ask = _Asking(before.directory, (*before.references.values(), *others))
     info = _leading(before, ask, fetched=fetched)
+    info |= _mails(before, ask, protected)
     if _SHALLOW in info:
         ask.begin_as(before.info.get(_SHALLOW, b""))
     changed = {name: oid for name, oid in now.items() if before.references.get(name) != oid}
@@ -160,6 +174,8 @@ def judge(before: State, protected: Protected, *, fetched: bool) -> Judgement:
             found = [one for one in said if one.commit == tip or ask.leads(tip, one.commit)] if said else []
             if found:
                 commits[name] = found
+        for name, trees in _new_trees(ask, before, protected, tips).items():
+            commits[name] = trees
         named = {one for name, found in commits.items() if not name.endswith("_HEAD") for one in found}
         loose = [one for one in said if one not in named]
     moved: list[Said] = []
@@ -191,6 +207,47 @@ def _leading(before: State, ask: _Asking, *, fetched: bool) -> dict[str, str]:
     return found
 
 
+def _mails(before: State, ask: _Asking, protected: Protected) -> dict[str, str]:
+    """Patches that `git am` has yet to apply, and that change something protected: read as git reads them."""
+    folder = f"{before.directory}/rebase-apply"
+    names = [name for name in _names(folder) if name.isdigit() or name == "patch"]
+    new = [name for name in names if _is_new(f"{folder}/{name}", before.at)]
+    if not new or os.path.lexists(f"{folder}/rebasing"):
+        return {}  # a rebase takes commits, which are judged as such
+    found: dict[str, str] = {}
+    for name in new:
+        try:
+            patch = _bytes(f"{folder}/{name}")
+            if name != "patch":
+                patch = _patch_of(ask, patch)
+            paths = _patched(ask, patch, _text(f"{folder}/apply-opt"))
+        except (GitFailed, OSError, ValueError):
+            paths = None  # nobody knows what it changes
+        if paths is None or any((f"{before.work}/{path}" if before.work else path) in protected for path in paths):
+            found[f"rebase-apply/{name}"] = _APPLIES
+    return found
+
+
+def _patch_of(ask: _Asking, mail: bytes) -> bytes:
+    """Of a mail, whatever its coding. Raises GitFailed and OSError."""
+    import tempfile  # here: few runs leave mails
+
+    with tempfile.TemporaryDirectory(prefix="remit-mail-") as here:
+        ask.run("mailinfo", f"{here}/message", f"{here}/patch", text=mail)
+        return _bytes(f"{here}/patch")
+
+
+def _patched(ask: _Asking, patch: bytes, options: str) -> set[str]:
+    """The paths that a patch changes, both of those that it renames. Raises GitFailed and ValueError."""
+    import shlex
+
+    found: set[str] = set()
+    for way in ((), ("--reverse",)) if patch.strip() else ():
+        out = ask.run("apply", "--numstat", "-z", *way, *shlex.split(options), "-", text=patch)
+        found |= {line.split("\t", 2)[2] for line in out.decode("utf-8", "surrogateescape").split("\0")[:-1]}
+    return found
+
+
 def _hides(ask: _Asking, commits: set[bytes]) -> bool:
     """Whether history is said to begin with a commit although what came before it is there."""
     for oid in commits:
@@ -207,14 +264,17 @@ def _hides(ask: _Asking, commits: set[bytes]) -> bool:
 def put_back(before: State, name: str, now: str, keep: str) -> None:
     """Points a reference to where it pointed before, and keeps the commit under another name. Raises GitFailed."""
     ask = _Asking(before.directory, before.references.values())
-    ask.run("update-ref", f"refs/remit/aside/{keep}", now)
-    old = before.references.get(name)
+    if now:
+        ask.run("update-ref", f"refs/remit/aside/{keep}", now)
     if name.startswith(STASH_LOG):
         return  # an entry of a list
+    old = before.references.get(name)
+    if old is None and is_current(before.directory, name):
+        old = before.references.get("HEAD")  # without a commit of its own, a person's `git reset` would empty the tree
     if old is None:
-        ask.run("update-ref", "--no-deref", "-d", name, now)
+        ask.run("update-ref", "--no-deref", "-d", name, *([now] if now else ()))
     else:
-        ask.run("update-ref", "--no-deref", name, old, now)
+        ask.run("update-ref", "--no-deref", name, old, *([now] if now else ()))
 
 
 def drop_stashes(before: State, commits: Iterable[str]) -> None:
@@ -287,9 +347,51 @@ def references(directory: str) -> dict[str, str]:
     return found
 
 
+def _logged(directory: str) -> frozenset[str]:
+    """What `HEAD` has been lately, by its log: `git gc` packs it anew, and then it looks new."""
+    words = (line.split(" ", 2)[:2] for line in _text(f"{directory}/logs/HEAD", last=MAX_LOG).splitlines())
+    return frozenset(word for pair in words for word in pair if _OID.fullmatch(word))
+
+
 def is_detached(directory: str) -> bool:
     """Whether `HEAD` names a commit, and no branch."""
     return not _text(f"{directory}/HEAD").startswith("ref:")
+
+
+def is_current(directory: str, name: str, depth: int = 5) -> bool:
+    """Whether `HEAD` leads there, by one symbolic reference after the other."""
+    here = "HEAD"
+    for _ in range(depth):
+        text = _text(f"{directory}/{here}")
+        if not text.startswith("ref:"):
+            return False
+        here = text.removeprefix("ref:").split("\n")[0].strip()
+        if here == name:
+            return True
+        if ".." in here.split("/") or here.startswith("/"):
+            return False
+    return False
+
+
+def unfinished(before: State) -> list[str]:
+    """What lies there now of operations that a person could continue or abort."""
+    return [name for name in _UNFINISHED if os.path.lexists(f"{before.directory}/{name}")]
+
+
+def restore_index(before: State) -> None:
+    """The index is the one from before. Raises GitFailed."""
+    path = Path(before.directory, "index")
+    try:
+        if _bytes(str(path)) == before.index:
+            return
+        if not before.index:
+            path.unlink(missing_ok=True)
+            return
+        fresh = path.with_name("index.remit")
+        fresh.write_bytes(before.index)
+        fresh.replace(path)
+    except OSError as error:
+        raise GitFailed(str(error)) from None
 
 
 def _led(directory: str, text: str, known: dict[str, str], depth: int = 5) -> str | None:
@@ -334,6 +436,14 @@ class _Asking:
         out = self.run("cat-file", "--batch-check=%(objectname) %(objecttype)", text="\n".join(oids).encode())
         pairs = (line.split(" ", 1) for line in out.decode().splitlines())
         return {pair[0]: pair[1] for pair in pairs}
+
+    def peeled(self, oids: Iterable[str], kind: str) -> dict[str, str]:
+        """Of these objects those that are of a kind or lead to one, as tags do, with what they lead to."""
+        wanted = sorted(set(oids))
+        text = "".join(f"{oid}^{{{kind}}}\n" for oid in wanted)
+        out = self.run("cat-file", "--batch-check=%(objectname) %(objecttype)", text=text.encode())
+        found = (line.split(" ") for line in out.decode().splitlines())
+        return {oid: line[0] for oid, line in zip(wanted, found, strict=True) if line[1:] == [kind]}
 
     def run(self, *words: str, text: bytes = b"", index: str | None = None) -> bytes:
         """What git prints. Raises GitFailed."""
@@ -383,10 +493,7 @@ class _Asking:
 
 
 def _new_commits(ask: _Asking, before: State, protected: Protected, tips: set[str]) -> list[Said]:
-    commits = []
-    for tip in sorted(tips):  # a tag may name something that is no commit
-        with suppress(GitFailed):
-            commits.append(ask.run("rev-parse", "--verify", "--quiet", f"{tip}^{{commit}}").decode().strip())
+    commits = ask.peeled(tips, "commit").values()  # a tag may name something that is no commit
     lines = ask.new(commits) if commits else []
     text = "".join(" ".join(line[:2]) + "\n" for line in lines)
     if not text:
@@ -399,6 +506,23 @@ def _new_commits(ask: _Asking, before: State, protected: Protected, tips: set[st
         for commit, path, entry in _differences(out, before.work)
         if path in protected and entry != _on_disk(before, path, len(entry.oid))
     ]
+
+
+def _new_trees(ask: _Asking, before: State, protected: Protected, tips: dict[str, str]) -> dict[str, list[Said]]:
+    """What new references say that lead to a tree without a commit: `git checkout TAG -- .` would bring it to light."""
+    leading = ask.peeled(tips.values(), "tree").keys() - ask.peeled(tips.values(), "commit").keys() if tips else set()
+    found: dict[str, list[Said]] = {}
+    for name, tip in tips.items():
+        if tip not in leading:
+            continue
+        lines = ask.run("ls-tree", "-r", "-z", "--full-tree", tip).decode("utf-8", "surrogateescape").split("\0")
+        for line in lines[:-1]:
+            about, _, path = line.partition("\t")
+            mode, _, oid = about.split(" ")
+            whole = f"{before.work}/{path}" if before.work else path
+            if whole in protected and Entry(mode, oid) != _on_disk(before, whole, len(oid)):
+                found.setdefault(name, []).append(Said(whole, tip))
+    return found
 
 
 def _differing(ask: _Asking, before: State, protected: Protected, old: str, new: str) -> list[Said]:
@@ -530,7 +654,7 @@ def _made_commits(before: State, ask: _Asking) -> list[str]:
         if rest.endswith(".idx") and _is_new(path, before.at):
             out = ask.run("show-index", text=_bytes(path)).decode()
             found += [line.split()[1] for line in out.splitlines()]
-    found = [oid for oid in found if _OID.fullmatch(oid)]
+    found = [oid for oid in found if _OID.fullmatch(oid) and oid not in before.logged]
     return [oid for oid, kind in ask.kinds(found).items() if kind == "commit"] if found else []
 
 
@@ -563,9 +687,7 @@ def _is_new_below(path: str, since: int) -> bool:
 
 
 def _program() -> str:
-    import shutil  # here: a run that changes nothing of git asks for none
-
-    found = shutil.which("git", path=_PLACES)
+    found = find_program("git")
     if found is None:
         raise GitFailed("git is not installed")
     return found
@@ -604,5 +726,6 @@ def _says(path: str) -> bytes:
     return _bytes(path) if _mode(path) == 0 or stat.S_ISREG(_mode(path)) else _NO_FILE
 
 
-def _text(path: str) -> str:
-    return _bytes(path).decode("utf-8", "replace")
+def _text(path: str, *, last: int = MAX_INDEX) -> str:
+    """What a file says, or the last of it."""
+    return _bytes(path)[-last:].decode("utf-8", "replace")

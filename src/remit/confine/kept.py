@@ -62,6 +62,8 @@ def _state(state: State) -> dict[str, Any]:
         "index": _text(state.index),
         "tables": _text(state.tables),
         "info": {name: _text(value) for name, value in state.info.items()},
+        "logged": sorted(state.logged),
+        "packs": sorted(state.packs),
     }
 
 
@@ -72,6 +74,7 @@ def _state_of(root: str, found: dict[str, Any]) -> State:
     state.at, state.references = found["at"], found["references"]
     state.index, state.tables = _bytes(found["index"]), _bytes(found["tables"])
     state.info = {name: _bytes(value) for name, value in found["info"].items()}
+    state.logged, state.packs = frozenset(found["logged"]), frozenset(found["packs"])
     return state
 
 

@@ -11,7 +11,6 @@ outside: the socket was made inside and handed out. Whatever way the session end
 from __future__ import annotations
 
 import os
-import shutil
 import socket
 import subprocess
 import sys
@@ -27,6 +26,7 @@ from remit.confine.destinations import Contact, Destinations
 from remit.confine.interface import Unconfinable
 from remit.confine.proxy import Bounds, Proxy, Record
 from remit.model.profile import Network
+from remit.model.system_programs import find_program
 from remit.model.text import shown
 
 _WAIT = 30.0
@@ -49,7 +49,7 @@ class Session:
     @classmethod
     def start(cls, network: Network, record: Record, *, bounds: Bounds = Bounds()) -> Self:  # noqa: B008 - frozen
         """New namespaces, and the proxy if the network is one of hosts. Raises Unconfinable."""
-        enter = shutil.which("nsenter", path="/usr/bin:/bin:/usr/sbin:/sbin")
+        enter = find_program("nsenter")
         if enter is None:
             raise Unconfinable("there is no `nsenter` here", help="install the package `util-linux`")
         Destinations(network)  # before anything is started

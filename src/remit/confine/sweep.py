@@ -26,13 +26,14 @@ from remit.confine.hashes import Content, contents, same
 from remit.confine.interface import Change, Place, Unconfinable
 from remit.confine.inventory import Identity, Inventory, identity, inventory, names_of
 from remit.confine.look import plain_paths
-from remit.confine.protected import GIT, Protected, is_named_like_file
+from remit.confine.protected import GIT, HELD_IN_GIT, Protected, is_named_like_file
+from remit.model.errors import RemitError
 from remit.model.profile import Profile
 from remit.model.text import shown
 from remit.scopes.glob import Glob, fold
 
 MAX_FINDINGS = 200
-MAX_REPOSITORIES = 50
+"""So many are told one by one. All are dealt with, however many: otherwise the last would be out of reach."""
 
 
 class Finding(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -100,11 +101,14 @@ class Before:
         began = time.perf_counter_ns()
         after = inventory(self.root, self.protected, modes=self.modes)
         made = _Made(self._writes, changes)
-        acts = [*self._differences(after, made), *self._git(after, made)]
         aside = Aside(self.place.state)
-        found = [act(aside) for act in acts[:MAX_FINDINGS]]
-        if len(acts) > MAX_FINDINGS:
-            found.append(Finding("more", ".", f"and {len(acts) - MAX_FINDINGS} more things below it were found"))
+        found = [_done(act, aside) for act in list(self._differences(after, made))]
+        for state in self.states:
+            found += self._git(state, after, made, aside)
+        if len(found) > MAX_FINDINGS:
+            more = found[MAX_FINDINGS:]
+            what = f"has {len(more)} more such things in it, which were dealt with in the same way"
+            found[MAX_FINDINGS:] = [Finding("more", ".", what, by_run=any(one.by_run for one in more))]
         took = (time.perf_counter_ns() - began) // 1_000
         return Swept(tuple(found), took + self.took, after.files)
 
@@ -193,23 +197,53 @@ class Before:
             if why is not None and git in self.seen.repositories:
                 yield self._out_of_the_way("git-repository", path, f"is a work tree: {why}", made)
 
-    def _git(self, after: Inventory, made: _Made) -> Iterable[_Act]:
-        """What repositories say that were there before."""
-        for state in self.states:
-            held = [path for path in self.contents if path.startswith(f"{state.path}/")]
-            now = contents(self.root, (path for path in self.seen.tops if path.startswith(f"{state.path}/")))
-            new = [path for path in after.tops if path.startswith(f"{state.path}/") and path not in self.seen.tops]
-            odd = [path for path in held if path not in now or not same(self.contents[path], now[path])]
-            if odd or now.keys() - self.contents.keys() or new:
-                what = "was not asked about new commits: what git runs there is not as it was"
-                yield _Told(Finding("git-unknown", printable(state.path), what))
+    def _git(self, state: State, after: Inventory, made: _Made, aside: Aside) -> Iterable[Finding]:
+        """What a repository says that was there before.
+
+        INVARIANT: what can't be judged does not stay. A run that makes judging fail gains nothing by it.
+        """
+        held = [path for path in self.contents if path.startswith(f"{state.path}/")]
+        now = contents(self.root, (path for path in self.seen.tops if path.startswith(f"{state.path}/")))
+        new = [path for path in after.tops if path.startswith(f"{state.path}/") and path not in self.seen.tops]
+        odd = [path for path in held if path not in now or not same(self.contents[path], now[path])]
+        odd += [path for path in new if os.path.lexists(f"{self.root}/{path}")]  # it could not be moved aside
+        if odd or now.keys() - self.contents.keys():
+            what = "was not asked about new commits: what git runs there is not as it was"
+            yield Finding("git-unknown", printable(state.path), what)
+            return
+        try:
+            found = self._asked(state)
+            for name in found.objects:
+                what = "is not the object that its name promises"
+                yield _done(self._out_of_the_way("git-objects", f"{state.path}/{name}", what, made), aside)
+            if found.objects:  # they stood in the way of all other questions
+                found = self._asked(state)
+                if found.objects:
+                    raise GitFailed(f"`{found.objects[0]}` is in the way")
+        except (GitFailed, OSError, ValueError) as error:
+            yield from (_done(act, aside) for act in self._unjudged(state, made, str(error)))
+            return
+        yield from [_done(act, aside) for act in self._judged(state, found, made)]
+
+    def _asked(self, state: State) -> git_trees.Judgement:
+        return git_trees.judge(state, self.protected, fetched=self.profile.network.mode != "none")
+
+    def _unjudged(self, state: State, made: _Made, why: str) -> Iterable[_Act]:
+        """New commits that nobody can judge: references and index say what they said before, and nothing goes on."""
+        what = f"could not be asked about new commits: {shown(why, 200)}"
+        yield _Told(Finding("git-unknown", printable(state.path), what, by_run=True))
+        undone = "was put back, since nobody could judge the commits that it leads to"
+        for name, oid in git_trees.references(state.directory).items():
+            if state.references.get(name) == oid or (name == "HEAD" and not git_trees.is_detached(state.directory)):
                 continue
-            try:
-                fetched = self.profile.network.mode != "none"
-                yield from self._judged(state, git_trees.judge(state, self.protected, fetched=fetched), made)
-            except GitFailed as error:
-                what = f"could not be asked about new commits: {error}"
-                yield _Told(Finding("git-unknown", printable(state.path), what))
+            if name.endswith("_HEAD"):
+                yield self._out_of_the_way("git-unknown", f"{state.path}/{name}", undone, made, stops=False)
+            else:
+                yield _Reference(self, state, name, Finding("git-unknown", printable(name), undone, by_run=True))
+        for name in git_trees.unfinished(state):
+            what = "would go on with commits that nobody could judge"
+            yield self._out_of_the_way("git-unknown", f"{state.path}/{name}", what, made, stops=False)
+        yield _WholeIndex(state)
 
     def _judged(self, state: State, found: git_trees.Judgement, made: _Made) -> Iterable[_Act]:
         for name, said in found.commits.items():
@@ -231,15 +265,12 @@ class Before:
             yield self._loose(state, one, made)
         for name, what in found.info.items():
             yield self._out_of_the_way("git-objects", f"{state.path}/{name}", what, made)
-        for name in found.objects:
-            what = "is not the object that its name promises"
-            yield self._out_of_the_way("git-objects", f"{state.path}/{name}", what, made)
 
     # Helpers
 
     def _states(self) -> list[State]:
         paths = sorted(path for path in self.seen.repositories if fold(path.rpartition("/")[2]) == GIT)
-        found = (State.take(self.root, path) for path in paths[:MAX_REPOSITORIES])
+        found = (State.take(self.root, path) for path in paths)
         return [state for state in found if state is not None]
 
     def _loose(self, state: State, one: git_trees.Said, made: _Made) -> _Act:
@@ -247,9 +278,12 @@ class Before:
         path = f"{state.path}/objects/{one.commit[:2]}/{one.commit[2:]}"
         changed = shown(printable(one.path), 120)
         what = f"is a commit that no branch leads to, and it changes `{changed}`, which is protected"
+        # Where git has packed everything anew, old commits look new, too: nobody can tell whose they are.
+        by_run = not state.is_repacked()
         if os.path.lexists(f"{self.root}/{path}"):
-            return self._out_of_the_way("git-commit", path, what, made, stops=False)
-        return _Told(Finding("git-commit", printable(path), what, by_run=True))
+            move = self._out_of_the_way("git-commit", path, what, made, stops=False)
+            return move if by_run else lambda aside: msgspec.structs.replace(move(aside), by_run=False)
+        return _Told(Finding("git-commit", printable(path), what, by_run=by_run))
 
     def _out_of_the_way(self, code: str, path: str, what: str, made: _Made, *, stops: bool = True) -> _Act:
         return _Move(self, code, path, what, made(path), stops)
@@ -287,7 +321,8 @@ class Before:
         """
         if path.endswith(("/commondir", "/config.worktree")):
             return False
-        git = GIT in path.split("/")[:1]
+        parts = path.split("/")
+        git = parts[0] == GIT and (not self.profile.git or parts[1:2] == [] or parts[1] in (*HELD_IN_GIT, "modules"))
         plain = path in self._spelled() and not is_named_like_file(path)
         return git or plain or path in self.seen.silent
 
@@ -306,6 +341,15 @@ class Before:
 
 
 _Act = Callable[[Aside | None], Finding]
+
+
+def _done(act: _Act, aside: Aside) -> Finding:
+    """What came of it; that it could not be done is a finding, and keeps nobody from the rest."""
+    try:
+        return act(aside)
+    except (RemitError, OSError, ValueError) as error:
+        what = f"could not be swept after the run: {type(error).__name__}: {shown(str(error), 200)}"
+        return Finding("unswept", ".", what)
 
 
 class _Told:
@@ -372,7 +416,8 @@ class _Reference:
             now = git_trees.references(state.directory).get(name, "")
             kept = aside.new_reference(
                 root=self._before.root,
-                path=name,
+                path=printable(name),
+                raw=os.fsencode(name).hex() if printable(name) != name else "",
                 why=found.what,
                 agent=self._before.profile.agent,
                 git=state.directory,
@@ -382,10 +427,38 @@ class _Reference:
             if name.startswith((git_trees.STASH_LOG, "refs/stash")):
                 git_trees.drop_stashes(state, self._commits | {now})
             git_trees.put_back(state, name, now, kept.id)
-            aside.note(kept)
+            if now:
+                aside.note(kept)
         except (GitFailed, AsideError) as error:
-            return msgspec.structs.replace(found, what=f"{found.what}; it can't be put back: {error}")
+            return self._by_its_file(aside, str(error))
+        return msgspec.structs.replace(found, aside=kept.id if now else None)
+
+    def _by_its_file(self, aside: Aside, why: str) -> Finding:
+        """git won't touch a reference with such a name or content: the file that holds it is moved aside."""
+        found, before = self._finding, self._before
+        try:
+            path = f"{self._state.path}/{self._name}"
+            kept = aside.move(before.root, path, why=found.what, agent=before.profile.agent)
+        except AsideError:
+            return msgspec.structs.replace(found, what=f"{found.what}; it can't be put back: {why}")
         return msgspec.structs.replace(found, aside=kept.id)
+
+
+class _WholeIndex:
+    """An index that nobody could judge: it is the one from before the run."""
+
+    def __init__(self, state: State) -> None:
+        self._state = state
+
+    def __call__(self, aside: Aside | None) -> Finding:
+        what = "is again as it was before the run, since nobody could judge what it says now; files are as they are"
+        found = Finding("git-index", printable(f"{self._state.path}/index"), what, by_run=True)
+        if aside is not None:
+            try:
+                git_trees.restore_index(self._state)
+            except GitFailed as error:
+                return msgspec.structs.replace(found, what=f"could not be put back: {error}")
+        return found
 
 
 class _Index:

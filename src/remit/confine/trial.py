@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
@@ -15,9 +14,8 @@ from remit.confine.interface import Unconfinable
 from remit.confine.placeholders import boot_id
 from remit.model.decoding import Decoding
 from remit.model.digest import sha256
+from remit.model.system_programs import find_program
 
-SYSTEM_PATH = "/usr/bin:/bin:/usr/sbin:/sbin:/usr/local/bin:/run/current-system/sw/bin"
-"""Where programs that start a confined command are looked for: never in the caller's PATH, where a project may be."""
 APPARMOR = "AppArmor forbids it: give bwrap a profile with `userns` (docs/confinement.md has it), then reload AppArmor"
 REASONS = (
     ("uid map: Permission denied", APPARMOR),
@@ -57,7 +55,7 @@ _known: dict[str, Trial] = {}
 
 def system_program(name: str) -> str:
     """Its absolute path. Raises Unconfinable."""
-    found = shutil.which(name, path=SYSTEM_PATH)
+    found = find_program(name)
     if found is None:
         raise Unconfinable(f"`{name}` is not installed")
     return found

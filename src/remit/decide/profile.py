@@ -49,8 +49,8 @@ def profile_of(
 ) -> Profile:
     """What commands of this agent's shell tool may touch. Raises LookupError for names that the policy doesn't know.
 
-    `capsules` are its task and those above, nearest first. `context` counts for rules with `when`; of `facts` the time
-    and the grants. Where there is a call, `profile_of_call` finds all of these."""
+    `capsules` are its task and those above, nearest first. `context` counts for rules with `when`; of `facts` the root,
+    the time and the grants. Where there is a call, `profile_of_call` finds all of these."""
     case = _case(rulebook, Call(agent, tool, {}, context or Context(chain=tuple(chain))), facts)
     case.capsules = list(capsules)
     return profile(case)
@@ -320,7 +320,8 @@ def _commits(cell: Cell, case: Case) -> bool:
         return False
     context = case.call.context
     call = Call(cell.caller.name, cell.tool.name, {declared.name: _COMMIT}, context)
-    units = list(kind_of("shell").units(declared, _COMMIT, {}, call, NO_FACTS))
+    # A host says where it stands by an absolute path: without the root, that would lie outside of it.
+    units = list(kind_of("shell").units(declared, _COMMIT, {}, call, Facts(root=case.facts.root)))
     told = Case(cell, call, case.facts, {}, units)
     told.capsules = case.capsules
     if prohibited(cell, told) is not None or limits(cell, told) is not None:

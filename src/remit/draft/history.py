@@ -2,25 +2,29 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 from collections.abc import Sequence
 
+from remit.model.system_programs import SYSTEM_PATH, find_program
 from remit.scopes.glob import Glob
 from remit.scopes.glob_syntax import GlobError
 
 MOST = 20_000
 # Nothing that a repository configures is run: no hook, no monitor, no helper, no pager.
 _GIT = (
-    *("git", "--no-pager", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null", "-c", "diff.external="),
+    *("--no-pager", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null", "-c", "diff.external="),
     *("-c", "core.quotePath=false", "-c", "log.showSignature=false"),
 )
 
 
 def committed(root: str) -> list[str]:
     """Every path that was ever committed, newest first; none if there is no history, or no git."""
-    environment = {"PATH": os.environ.get("PATH", os.defpath), "GIT_CONFIG_NOSYSTEM": "1", "GIT_OPTIONAL_LOCKS": "0"}
+    program = find_program("git")
+    if program is None:
+        return []
+    environment = {"PATH": SYSTEM_PATH, "GIT_CONFIG_NOSYSTEM": "1", "GIT_OPTIONAL_LOCKS": "0"}
     command = [
+        program,
         *_GIT,
         "-C",
         root,

@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 from remit.model.pattern import compile_later
+from remit.model.system_programs import SYSTEM_PATH, find_program
 from remit.scopes.path import relative_to
 from remit.scopes.shell.sole import Sole
 
@@ -25,11 +26,10 @@ SECONDS = 1.0
 MAX_OUTPUT = 1_000_000
 MAX_PATHS = 5_000
 MAX_REMOTES = 8
-_PLACES = "/usr/bin:/usr/local/bin:/opt/homebrew/bin:/bin"
 """Where git is looked for: no place that a workspace could put its own one."""
 _SETTINGS = ("core.fsmonitor=false", "core.hooksPath=/dev/null", "core.attributesFile=/dev/null", "diff.external=")
 _ENVIRONMENT = {
-    "PATH": _PLACES,
+    "PATH": SYSTEM_PATH,
     "LC_ALL": "C",
     "HOME": "/nonexistent",
     "XDG_CONFIG_HOME": "/nonexistent",
@@ -133,9 +133,7 @@ class Repository:
     def __init__(self, directory: str, root: str) -> None:
         self.until = time.monotonic() + SECONDS
         self.directory = os.path.realpath(directory)
-        self.program = next(
-            (path for place in _PLACES.split(":") if os.access(path := f"{place}/git", os.X_OK)), "/usr/bin/git"
-        )
+        self.program = find_program("git") or "/usr/bin/git"
         self.top = _top(self.directory)
         real = os.path.realpath(root)
         if not (f"{real}/".startswith(f"{self.top.rstrip('/')}/") and f"{self.directory}/".startswith(f"{real}/")):

@@ -64,7 +64,7 @@ def allowed(project: Project, command: str) -> tuple[JSON, str]:
 
 def shell(project: Project, text: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        ["bash", "-c", text], cwd=project.root, capture_output=True, text=True, timeout=120, check=False
+        ["/bin/bash", "-c", text], cwd=project.root, capture_output=True, text=True, timeout=120, check=False
     )
 
 
@@ -111,6 +111,51 @@ def test_a_command_can_not_hide_that_it_ran(project: Project):
     assert "`sub/CLAUDE.md` is protected" in told(project, question)
     [ran] = (entry for entry in project.entries() if entry["type"] == "confined")
     assert [found["path"] for found in ran["findings"]] == ["sub/CLAUDE.md"]
+
+
+def test_a_program_that_an_agent_put_into_the_path_is_not_run_outside(
+    project: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    """Whoever activates the environment of a project and starts a host has such a folder in `PATH`."""
+    planted = project.root / ".venv/bin"
+    names = "env sh bash zsh sleep cat git bwrap nsenter perl timeout prlimit stat python3"
+    (project.root / "x.sh").write_text(
+        f"mkdir -p .venv/bin; for p in {names}; do "
+        f"printf '#!/bin/sh\\n/usr/bin/touch {tmp_path}/ran-%s\\nexec /usr/bin/%s \"$@\"\\n' $p $p > .venv/bin/$p; "
+        "/bin/chmod +x .venv/bin/$p; done"
+    )
+    question, text = allowed(project, "bash x.sh")
+    shell(project, text)
+    told(project, question)
+    assert (planted / "env").exists()
+    monkeypatch.setenv("PATH", f"{planted}:{os.environ['PATH']}")
+    question, text = allowed(project, "env; git status; true")
+    shell(project, text)
+    told(project, question)
+    assert list(tmp_path.glob("ran-*")) == []
+
+
+README = {"may": ["Bash"], "locks": {"may": ["src/**", "tests/**"]}}
+
+
+def test_an_agent_with_locks_commits_its_work(tmp_path: Path):
+    """The host says where it stands by an absolute path."""
+    if not holds(tmp_path / "trial") >= {"write", "network"}:
+        pytest.skip("nothing here can confine commands")
+    found = Project(tmp_path, {**CONFINED, "agents": {**CONFINED["agents"], "lead": README}})
+    git = ["git", "-c", "user.name=A", "-c", "user.email=a@b.example"]
+    for words in (["init", "-q"], ["commit", "-q", "--allow-empty", "-m", "first"]):
+        subprocess.run([*git, *words], cwd=found.root, check=True)
+    (found.root / "src").mkdir()
+    for where in (".", "src"):
+        command = f"cd {where}; echo x > {found.root}/src/new-{where[0]}; git add -A; {' '.join(git)} commit -qm work"
+        question, text = allowed(found, f"bash -c {command!r}")
+        done = shell(found, text)
+        assert done.returncode == 0, done
+        assert "moved aside" not in told(found, question)
+    count = subprocess.run(["git", "rev-list", "--count", "HEAD"], cwd=found.root, capture_output=True, check=True)
+    assert count.stdout == b"3\n"
+    found.run(json.dumps({"hook_event_name": "SessionEnd", "session_id": SESSION}).encode())
 
 
 HANDLES = "ls /proc/$$/fd/7/ /proc/$$/fd/23/; echo x > /proc/$$/fd/23/made; cat <&7; cat <&12; ls /proc/self/fd"

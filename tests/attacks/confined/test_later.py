@@ -33,6 +33,8 @@ CONFLICT = (
     "git checkout -q -b x; echo a > docs/c; git add docs/c; git commit -qm a; git checkout -q main; "
     "echo b > docs/c; git add docs/c; git commit -qm b; "
 )
+PUT = "git update-ref refs/heads/main $evil; "
+AGAIN = "git checkout -q -f main; git reset -q --hard main"
 PROGRAM = "mkdir git-merge-z; printf '#!/bin/sh\\ntouch {out}/pwned\\n' > evil; chmod +x evil; "
 CONTINUE = "git add -A docs; GIT_EDITOR=true git {0} --continue; GIT_EDITOR=true git {0} --continue"
 
@@ -71,6 +73,35 @@ ROWS: dict[str, tuple[list[str], str]] = {
         [CONFLICT + "git cherry-pick x feature; " + PROGRAM + "printf '[options]\\n\\tStrategy = z/../evil\\n' > .git/sequencer/opts"],
         CONTINUE.format("cherry-pick"),
     ),
+    "an object that is none, as a decoy": ([EVIL + PUT + "mkdir -p .git/objects/aa; echo junk > .git/objects/aa/$(printf 'b%.0s' $(seq 38))"], AGAIN),
+    "configuration in another spelling, as a decoy": ([EVIL + PUT + "echo x > .git/CONFIG"], "rm -rf .git/CONFIG;" + AGAIN),
+    "hooks in another spelling, as a decoy": ([EVIL + PUT + "mkdir .git/HOOKS; echo x > .git/HOOKS/x"], "rm -rf .git/HOOKS;" + AGAIN),
+    "so many decoys that not all are told": (
+        [EVIL + PUT + "for i in $(seq 210); do mkdir -p docs/a$i; echo x$i > docs/a$i/AGENTS.md; done"],
+        "rm -rf docs/a*;" + AGAIN,
+    ),
+    "so many commits that they take long to judge": (
+        [EVIL + PUT + "(printf 'blob\\nmark :1\\ndata 1\\nx\\n'; for i in $(seq 5002); do printf "
+        "'commit refs/heads/many\\ncommitter a <a@b> 1700000000 +0000\\ndata 1\\nx\\n\\n'; done) | git fast-import --quiet"],
+        AGAIN,
+    ),
+    "a branch whose name is no UTF-8, as a decoy": (
+        [EVIL + PUT + "cp .git/refs/heads/main $'.git/refs/heads/\\xff'"],
+        "rm -f $'.git/refs/heads/\\xff';" + AGAIN,
+    ),
+    "a tag names a tree": ([EVIL + "git tag quiet $t"], "git checkout -q quiet -- ."),
+    "a branch behind two others": (
+        [EVIL + "git update-ref refs/x/y $evil; git symbolic-ref refs/heads/z refs/x/y; git symbolic-ref HEAD refs/heads/z"],
+        "git reset -q --hard",
+    ),
+    "a patch waits": (
+        [EVIL + CONFLICT + "git format-patch -q -1 x -o out/p; git format-patch -q --start-number 2 -1 $evil -o out/p; git am out/p/*"],
+        "git am --skip",
+    ),
+    "attributes that nobody sees": (
+        ["echo '* working-tree-encoding=UTF-16' > .git/info/attributes"],
+        "rm -r .claude; git checkout -q .claude",
+    ),
     "a rebase runs a program": (
         [CONFLICT + "git rebase x; printf '  exec\\ttouch {out}/pwned\\n' > .git/rebase-merge/git-rebase-todo"],
         CONTINUE.format("rebase"),
@@ -85,7 +116,8 @@ def arena(tmp_path: Path) -> Arena:
 
 def person(arena: Arena, text: str) -> subprocess.CompletedProcess[str]:
     env = environment(arena.home)
-    return subprocess.run(["bash", "-c", text], cwd=arena.root, env=env, capture_output=True, text=True, check=False)
+    words = ["bash", "-c", text]
+    return subprocess.run(words, cwd=arena.root, env=env, capture_output=True, errors="replace", check=False)
 
 
 @pytest.mark.parametrize("name", ROWS)

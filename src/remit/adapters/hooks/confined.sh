@@ -53,7 +53,7 @@ remit_confined() {
     (
       while \builtin kill -0 "$$"; do
         \builtin kill -0 "$PPID" || { \builtin kill -9 "$$"; \builtin exit; }
-        \builtin command sleep 1
+        \builtin command -p sleep 1
       done
     ) < /dev/null > /dev/null 2>&1 &
     remit_watch=$!
@@ -63,7 +63,7 @@ remit_confined() {
   remit_own "$remit_ticket" >| "$remit_ticket/own"
   # The command gets no handle of `said`: whether it began is not for it to say. `stood` it could write to. Nor any that
   # this shell has open: through a folder it would come to all that lies there, wherever that is.
-  \builtin command env -i "${remit_set[@]}" "${remit_words[@]}" "${remit_shell[@]}" -c '
+  \builtin command -p env -i "${remit_set[@]}" "${remit_words[@]}" "${remit_shell[@]}" -c '
     IFS= \builtin read -r -d "" remit_own <&3
     IFS= \builtin read -r -d "" remit_command <&4
     \builtin printf "started\n" >&5 || exit 126

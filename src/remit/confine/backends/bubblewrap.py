@@ -16,8 +16,9 @@ from remit.confine.first_process import FILE
 from remit.confine.interface import Change, Launch, Place, Unconfinable
 from remit.confine.mounts import TEMPORARY, Mount, Plan, plan
 from remit.confine.placeholders import Placeholders
-from remit.confine.trial import SYSTEM_PATH, Trial, run_once, session_trial, system_program, tried
+from remit.confine.trial import Trial, run_once, session_trial, system_program, tried
 from remit.model.profile import HOLDS, Limits, Profile
+from remit.model.system_programs import find_program
 from remit.model.text import shown
 
 FLAGS = (
@@ -39,7 +40,7 @@ class Bubblewrap:
     def __init__(self, state: Path) -> None:
         """`state` is Remit's own folder, where it is kept whether the trial worked."""
         self.state = state
-        self.binary = shutil.which("bwrap", path=SYSTEM_PATH)
+        self.binary = find_program("bwrap")
 
     def holds(self) -> frozenset[str]:
         if not self.trial().works:

@@ -7,10 +7,10 @@ reach. A branch that holds anything else is left alone.
 from __future__ import annotations
 
 import os
-import shutil
 import subprocess
 from pathlib import Path
 
+from remit.model.system_programs import SYSTEM_PATH, find_program
 from remit.record.anchor import AnchorError, AnchorMalformed, read_kept
 from remit.record.checkpoint import Checkpoint
 from remit.record.log import Log
@@ -89,11 +89,11 @@ class GitAnchor:
         return self._run(*words, feed=feed).decode("utf-8", "replace").strip()
 
     def _run(self, *words: str, feed: bytes = b"") -> bytes:
-        program = shutil.which("git")
+        program = find_program("git")
         if program is None:
             raise AnchorError("there is no git on this machine")
         options = [part for option in _OPTIONS for part in ("-c", option)]
-        environment = {**_ENVIRONMENT, "PATH": os.environ.get("PATH", os.defpath)}
+        environment = {**_ENVIRONMENT, "PATH": SYSTEM_PATH}
         try:
             ran = subprocess.run(  # noqa: S603 - a fixed program; the branch and the path were checked
                 [program, "-C", str(self.path), *options, *words],

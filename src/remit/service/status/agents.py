@@ -74,8 +74,8 @@ def _bond(caller: Caller, hosts: tuple[HostState, ...], fault: str | None) -> tu
 
 
 def project_code_tools(rulebook: Rulebook, caller: Caller, now: str) -> tuple[str, ...]:
-    """The tools with a shell text that may run code of the project for this caller."""
-    if caller.project_code == "deny" or not caller.enabled:
+    """The tools with a shell text that may run code of the project for this caller, and not only confined."""
+    if caller.project_code == "deny" or caller.confine == "required" or not caller.enabled:
         return ()
     row = grid_of(rulebook).row(caller.name)
     found = []
