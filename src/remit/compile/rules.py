@@ -120,10 +120,8 @@ class RuleResolver:
         for value in (*values, *(() if condition.equals is None else (condition.equals,))):
             problem = _impossible(argument, value)
             if problem is not None:
-                written = f'"{shown(value)}"' if isinstance(value, str) else shown(value)
-                self.reader.fail(
-                    at, "kind-mismatch", f"{about} could never hold: {written} is not {problem}", _range(value)
-                )
+                what = f"{about} could never hold: {_written(value)} is not {problem}"
+                self.reader.fail(at, "kind-mismatch", what, _meant(argument, value))
         if condition.regex is not None and argument.one_of:
             from remit.scopes.regex import compile_regex  # here: few conditions have one
 
@@ -169,11 +167,16 @@ def _impossible(argument: Argument, value: Scalar) -> str | None:
     return kind_of(argument.kind).problem(value)
 
 
-def _range(value: Scalar) -> str | None:
-    """`"<= 50"` was meant as a range, and `"50"` as a number."""
+def _written(value: Scalar) -> str:
+    """As a policy writes it."""
+    return f'"{shown(value)}"' if isinstance(value, str) else shown(value).lower()
+
+
+def _meant(argument: Argument, value: Scalar) -> str | None:
+    """`"<= 50"` was meant as a range, `"50"` as a number, and `5` as text."""
     if not isinstance(value, str):
-        return f'write it as text: "{shown(value)}"'
-    found = _BOUND.fullmatch(value.strip())
+        return f'write it as text: "{_written(value)}"' if argument.kind == "text" and not argument.one_of else None
+    found = _BOUND.fullmatch(value.strip()) if argument.kind == "number" else None
     if found is None:
         return None
     sign, number = found.groups()
