@@ -379,6 +379,13 @@ class TestRefusals:
         ran = fresh(*INSTALL, "--dry-run")
         assert (ran.code, ran.err) == (2, "remit: no policy is activated\n    a person runs `remit activate`\n")
 
+    def test_an_editor_that_runs_the_hooks_of_a_host(self, project: Project):
+        said = project("install", "vscode").err
+        assert said == (
+            "remit: `vscode` is no host of its own\n"
+            "    its agents run the hooks of copilot-cli: `remit install copilot-cli`\n"
+        )
+
     def test_an_unknown_host(self, project: Project):
         assert project("install", "claude").err == "remit: unknown host `claude`; did you mean `claude-code`?\n"
 

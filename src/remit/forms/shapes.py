@@ -299,13 +299,12 @@ class Record(Shape):
         if key in self.fields and rest:
             got = f"expected {self.expects}, got the text `{shown(node.value)}`"
             return reader.fail(node.at, "bad-value", got, f"a colon is missing: write {key}: {shown(rest)}")
-        key = self._short_for()
-        if key and (node.kind is LIST or (node.kind is SCALAR and node.scalar() is not None)):
+        meant = self._short_for()
+        if meant and (node.kind is LIST or (node.kind is SCALAR and node.scalar() is not None)):
             got = f"`{shown(node.value)}`" if node.kind is SCALAR else "list"
-            written = f"[{_as_written(node)}]" if node.kind is SCALAR and key == "run" else _as_written(node)
-            return reader.fail(
-                node.at, "bad-value", f"expected {self.expects}, got {got}", f"write {{{key}: {written}}}"
-            )
+            written = f"[{_as_written(node)}]" if node.kind is SCALAR and meant == "run" else _as_written(node)
+            help_ = f"write {{{meant}: {written}}}"
+            return reader.fail(node.at, "bad-value", f"expected {self.expects}, got {got}", help_)
         return super().wrong(node, reader)
 
     def _short_for(self) -> str | None:

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import re
-
 from remit.model.html import html_file
 from remit.model.html import text as _t
+from remit.model.pattern import compile_later
 from remit.model.text import counted
 from remit.scan.board import COLUMNS, SIGNS, Line, board
 from remit.scan.model import Entry, Finding, Mark, Survey
 
-
-_SPAN = re.compile(r"`([^`]+)`")
+_SPAN = compile_later(r"`([^`]+)`")
 _SIGNS = {**SIGNS, Mark.UNCLEAR: "❓"}
 """A browser may have no glyph for the wide question mark that keeps columns of a terminal in line."""
 
@@ -43,7 +41,8 @@ def _finding(one: Finding) -> str:
     who = f"<b>{_t(one.agent)}</b>: " if one.agent else ""
     return (
         f"<div class={one.weight} data-f='{_t(words)}'>{who}{_prose(one.text)} "
-        f"<small>[{_t(one.code)}]</small><br>{places}<br><small>{_prose(one.why)}. Fix: {_prose(one.fix)}.</small></div>"
+        f"<small>[{_t(one.code)}]</small><br>{places}<br>"
+        f"<small>{_prose(one.why)}. Fix: {_prose(one.fix)}.</small></div>"
     )
 
 
