@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 import subprocess
 import sys
 from importlib import import_module
@@ -32,7 +31,7 @@ def command(
         sys.stdout.reconfigure(errors="replace")
     try:
         import_module(STORIES[story]).play()
-    except (OSError, subprocess.CalledProcessError, sqlite3.Error) as error:
+    except (OSError, subprocess.CalledProcessError) as error:
         said = getattr(error, "stderr", None) or b""
         last = said.decode("utf-8", "replace").strip().rpartition("\n")[2] or str(error)
         help_ = "it needs git, and room for a folder of some megabytes; TMPDIR says where"
