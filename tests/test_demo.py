@@ -174,3 +174,16 @@ def test_two_at_once_do_not_meet(tmp_path):
     outputs = [one.communicate(timeout=240)[0] for one in running]
     assert [one.returncode for one in running] == [0, 0]
     assert all("✅ ledger verified: " in text for text in outputs)
+
+
+def test_a_folder_that_can_not_be_made_is_said_and_removed(tmp_path):
+    (tmp_path / "bin").mkdir()
+    git = tmp_path / "bin" / "git"
+    git.write_text("#!/bin/sh\necho 'fatal: no room' >&2\nexit 128\n")
+    git.chmod(0o755)
+    env = {**os.environ, "TMPDIR": str(tmp_path), "PATH": f"{tmp_path / 'bin'}:{os.environ['PATH']}"}
+    run = subprocess.run([sys.executable, "-m", "remit", "demo"], env=env, capture_output=True, text=True, timeout=120)
+    assert run.returncode == 2
+    assert "the demo can't have its folder in" in run.stderr
+    assert "fatal: no room\n" in run.stderr
+    assert not list(tmp_path.glob("remit-demo-*"))

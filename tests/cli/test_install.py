@@ -276,6 +276,18 @@ class TestMain:
         )
         assert project.settings.read_text() == SETTINGS
 
+    def test_a_policy_in_the_tools_of_another_host_is_refused(self, project: Project):
+        """Otherwise every call would be denied, whoever the main agent is."""
+        other = self.LACKING.replace("claude-code", "opencode").replace("Read", "read").replace("Write", "write")
+        other = other.replace("Task", "task").replace("Bash", "bash").replace("Edit", "edit")
+        project.activate(other + "hosts: {opencode: {main: boss}}\n")
+        for words in ((), ("--main", "boss")):
+            ran = project(*INSTALL, "--yes", *words)
+            assert ran.code == 2
+            assert "the policy is written in the tools of opencode; it knows none of claude-code's" in ran.err
+            assert "remit init --host claude-code --output claude-code.yaml" in ran.err
+        assert project.settings.read_text() == SETTINGS
+
     def test_an_unknown_one_is_refused_with_a_suggestion(self, project: Project):
         project.activate(self.LACKING)
         ran = project(*INSTALL, "--yes", "--main", "bos")
@@ -366,6 +378,13 @@ class TestRefusals:
         write_rulebook(load_rulebook(fresh.put("remit.yaml", POLICY)), rulebook_path(fresh.root))
         ran = fresh(*INSTALL, "--dry-run")
         assert (ran.code, ran.err) == (2, "remit: no policy is activated\n    a person runs `remit activate`\n")
+
+    def test_an_editor_that_runs_the_hooks_of_a_host(self, project: Project):
+        said = project("install", "vscode").err
+        assert said == (
+            "remit: `vscode` is no host of its own\n"
+            "    its agents run the hooks of copilot-cli: `remit install copilot-cli`\n"
+        )
 
     def test_an_unknown_host(self, project: Project):
         assert project("install", "claude").err == "remit: unknown host `claude`; did you mean `claude-code`?\n"

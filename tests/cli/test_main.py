@@ -176,3 +176,8 @@ def test_deciding_draws_no_tables(remit: Remit, tmp_path: Path):
     )
     ran = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, timeout=60, check=True)
     assert ran.stderr.strip() == b""
+
+
+def test_help_as_a_command(remit: Remit):
+    assert remit("help").out == remit("--help").out
+    assert remit("help", "check").out == remit("check", "--help").out

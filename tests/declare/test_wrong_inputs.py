@@ -178,3 +178,102 @@ def test_long_lists_are_cut():
     with pytest.raises(PolicyError, match="and 292 more") as error:
         build_rulebook(policy)
     assert len(str(error.value)) < 300
+
+
+SHELL = {
+    "sets: [git-wrte]": "no set of commands `git-wrte`; did you mean `git-read`?",
+    "sets: [zzz]": "no set of commands `zzz`",
+    "run: any, path: {wirte: [src/**]}": "no effect `wirte`; did you mean `write`?",
+    "run: [docker: [rn]]": "the catalog has no `docker rn`; did you mean `run`?",
+    "run: [aws: [s3 rmm]]": "the catalog has no `aws s3 rmm`; did you mean `rm`?",
+    "run: [gitt]": "no program `gitt` is known; did you mean `git`?",
+    "run: [kubectl: [delete scerets]]": "kubectl knows no kind `sceret`; did you mean `secret`?",
+    "run: [sqlite3: {meta: [talbes]}]": "sqlite3 has no command `talbes`; did you mean `tables`?",
+}
+
+
+@pytest.mark.parametrize("verb", ["may", "may_not", "must_ask"])
+@pytest.mark.parametrize("scope", SHELL)
+def test_a_misspelt_name_in_a_shell_scope_does_not_load(verb, scope, tmp_path):
+    rules = f"agents:\n  dev:\n    may: [Read, Bash]\n    {verb}: [Bash: {{shell: {{{scope}}}}}]\n"
+    text = rules.replace("    may: [Read, Bash]\n", "") if verb == "may" else rules
+    (tmp_path / "remit.yaml").write_text(BASE + text)
+    with pytest.raises(PolicyError) as error:
+        load_rulebook(tmp_path / "remit.yaml")
+    assert SHELL[scope] in str(error.value)
+
+
+@pytest.mark.parametrize(
+    "scope",
+    [
+        "run: [kubectl: [get mycrds]]",
+        "run: [kubectl: [get pods]]",
+        "run: [kubectl: [delete deploy/x]]",
+        "sets: [git-read]",
+    ],
+)
+def test_names_of_a_cluster_of_ones_own_load(scope, tmp_path):
+    (tmp_path / "remit.yaml").write_text(BASE + f"agents:\n  dev:\n    may: [Bash: {{shell: {{{scope}}}}}]\n")
+    load_rulebook(tmp_path / "remit.yaml")
+
+
+VALUES = {
+    'n: "50"': '"50" is not a number: write the number without quotation marks: 50',
+    'n: "<= 50"': '"<= 50" is not a number: write {max: 50}',
+    'n: ">50"': '">50" is not a number: write {min: 50}',
+    'n: {one_of: [1, "2"]}': '"2" is not a number',
+    "n: true": "true is not a number",
+    'f: "true"': '"true" is not true or false',
+    "f: 1": "1 is not true or false",
+    "t: 5": '5 is not text: write it as text: "5"',
+    "m: fsat": '"fsat" is not among fast, slow',
+    "m: {one_of: [fast, solw]}": '"solw" is not among fast, slow',
+    "m: {regex: fsat}": "its regex matches none of fast, slow",
+}
+ORDER = (
+    "remit: 1\ntools: {order: {args: {n: number, f: flag, t: text, m: {one_of: [fast, slow]}}, optional: [n, f, t, m],"
+    " does: {write: {records: orders}}}}\n"
+)
+
+
+@pytest.mark.parametrize("verb", ["may", "may_not", "must_ask"])
+@pytest.mark.parametrize("condition", VALUES)
+def test_a_value_that_the_argument_never_has_does_not_load(verb, condition, tmp_path):
+    """In a prohibition it would prohibit nothing."""
+    may = "" if verb == "may" else "may: [order], "
+    rules = f"agents: {{dev: {{{may}{verb}: [order: {{where: {{{condition}}}}}]}}}}\n"
+    (tmp_path / "remit.yaml").write_text(ORDER + rules)
+    with pytest.raises(PolicyError) as error:
+        load_rulebook(tmp_path / "remit.yaml")
+    assert VALUES[condition] in str(error.value).replace("\n    ", ": ").replace("(kind-mismatch)", "").replace(
+        " : ", ": "
+    )
+
+
+@pytest.mark.parametrize("condition", ["n: 50", "f: true", 't: "5"', "m: fast", "m: {regex: f.*}", "n: {max: 5}"])
+def test_a_value_that_the_argument_may_have_loads(condition, tmp_path):
+    (tmp_path / "remit.yaml").write_text(ORDER + f"agents: {{dev: {{may: [order: {{where: {{{condition}}}}}]}}}}\n")
+    load_rulebook(tmp_path / "remit.yaml")
+
+
+SHORT = {
+    "agents:\n  dev: [Read, Grep]": "write {may: [Read, Grep]}",
+    "agents:\n  dev: Read": "write {may: Read}",
+    "agents:\n  dev:\n    may: [Bash: {shell: git}]": "write {run: [git]}",
+    "agents:\n  dev:\n    may: [Bash: {shell: [git, ls]}]": "write {run: [git, ls]}",
+    "agents:\n  dev:\n    may: [Bash: {shell: {run: git}}]": "or a list, such as [git]",
+    "agents:\n  dev:\n    may: [Write]\n    locks: [src/**]": "write {may: [src/**]}",
+    "agents:\n  dev:\n    may: [Write]\nhosts: {claude-code: dev}": "write {main: dev}",
+    "agents\n  dev: {may: [Read]}": "write `agents:`",
+    "agents:\n  dev:\n   may: [Read]\n  may_not: [Write]": "indent it further, below the agent",
+    'agents:\n  dev:\n    may: ["Read, Write"]': "several stand in a list: [Read, Write]",
+    'agents:\n  dev:\n    may: [WebFetch: {url: "docs.example.org/3/**"}]': "`https://docs.example.org/3/**`",
+}
+
+
+@pytest.mark.parametrize("text", SHORT)
+def test_the_way_out_of_a_form_that_is_too_short(text, tmp_path):
+    (tmp_path / "remit.yaml").write_text(f"{BASE}{text}\n")
+    with pytest.raises(PolicyError) as error:
+        load_rulebook(tmp_path / "remit.yaml")
+    assert SHORT[text] in str(error.value)

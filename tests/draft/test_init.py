@@ -241,3 +241,47 @@ def test_words_of_another_language_mean_tools_that_read(tmp_path: Path):
 def test_the_drafts_tests_call_a_tool_that_the_agent_has(tmp_path: Path):
     draft = drafted(tmp_path, {".claude/agents/t.md": definition("t", "Read, Write")})
     assert "call: {agent: t, tool: Write, args: {file_path: remit.yaml, content: x}}" in draft.tests
+
+
+def test_a_name_that_a_policy_can_not_say_is_a_question(tmp_path: Path):
+    """The host would call the agent by the name in its definition, and the policy would not know it."""
+    draft = drafted(tmp_path, {".claude/agents/review.md": definition("Code Reviewer", "Read")})
+    assert "  code-reviewer:" in draft.policy
+    said = "\n".join(draft.decisions)
+    assert "code-reviewer: its definition says `name: Code Reviewer`, which a policy can't name" in said
+    assert "write `name: code-reviewer` there" in said
+
+
+def test_agents_of_an_editor_are_carried_by_the_host_whose_hooks_it_runs(tmp_path: Path):
+    agent = "---\nname: tester\ndescription: Tests.\ntools: [read, edit, usages]\n---\nTests.\n"
+    draft = drafted(tmp_path, {".github/agents/tester.agent.md": agent})
+    book = book_of(draft)
+    assert "use: [vscode]" in draft.policy
+    assert book.book.hosts == {"copilot-cli": {"main": "main"}}
+    assert verdict(book, "tester", "list_code_usages", symbolName="f") == "allow"
+    assert verdict(book, "main", "read_file", filePath="/work/a") == "allow"
+    assert verdict(book, "main", "create_file", filePath="/work/a", content="") == "ask"
+    assert "every call is judged as the main agent's" in draft.decisions[0]
+
+
+def test_a_document_without_a_host_says_whose_tools_were_taken(tmp_path: Path):
+    text = (
+        "# Agents\n\n| Agent | Allowed tools |\n|---|---|\n| builder | Read, Write, Bash |\n| looker | Read, Grep |\n"
+    )
+    draft = drafted(tmp_path, {"AGENTS.md": text})
+    assert draft.decisions[0].startswith("no definition says which host runs these agents")
+    assert "remit init --host HOST" in draft.decisions[0]
+
+
+def test_a_limit_on_writing_limits_every_tool_that_writes(tmp_path: Path):
+    table = "# Agents\n\n| Agent | Read | Write |\n|---|---|---|\n| scribe | ✅ | 🔒 `docs/**` |\n| other | ✅ | ✅ |\n"
+    files = {
+        ".claude/agents/scribe.md": definition("scribe", "Read, Write, Edit"),
+        ".claude/agents/other.md": definition("other", "Read, Write, Edit"),
+        "AGENTS.md": table,
+    }
+    book = book_of(drafted(tmp_path, files))
+    edit = {"old_string": "a", "new_string": "b"}
+    assert verdict(book, "scribe", "Edit", file_path="/work/docs/a.md", **edit) == "allow"
+    assert verdict(book, "scribe", "Edit", file_path="/work/src/a.py", **edit) == "deny"
+    assert verdict(book, "other", "Edit", file_path="/work/src/a.py", **edit) == "allow"

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
 from importlib import import_module
+from tempfile import gettempdir
 from typing import Annotated
 
 from remit.cli.common import FINE, InputError
@@ -27,5 +29,11 @@ def command(
         raise InputError(f"no story `{shown(story)}`{did_you_mean(story, STORIES)}; there are {', '.join(STORIES)}")
     if sys.stdout is not None and hasattr(sys.stdout, "reconfigure"):
         sys.stdout.reconfigure(errors="replace")
-    import_module(STORIES[story]).play()
+    try:
+        import_module(STORIES[story]).play()
+    except (OSError, subprocess.CalledProcessError) as error:
+        said = getattr(error, "stderr", None) or b""
+        last = said.decode("utf-8", "replace").strip().rpartition("\n")[2] or str(error)
+        help_ = "it needs git, and room for a folder of some megabytes; TMPDIR says where"
+        raise InputError(f"the demo can't have its folder in {gettempdir()}: {shown(last, 200)}", help=help_) from None
     return FINE

@@ -60,6 +60,11 @@ def _run(args: list[str]) -> object:
     if not args or args[0] in _HELP:
         out(program_help())
         return 0
+    if args[0] == "help":
+        args = [*args[1:], "--help"]
+        if len(args) == 1:
+            out(program_help())
+            return 0
     if args == ["--version"]:
         out(f"remit {__version__}\n")
         return 0

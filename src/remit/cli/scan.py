@@ -94,7 +94,8 @@ def text_of(survey: Survey, *, every: bool = False) -> str:
 def _heading(survey: Survey) -> Iterable[str]:
     if not survey.agents:
         yield f"no agents found in {counted(survey.read, 'text')} of {counted(survey.files, 'file')}"
-        yield f"`remit init --team {'|'.join(teams())}` writes a first policy for such a team"
+        yield f"`remit init --team {'|'.join(teams())}` writes a first policy for such a team,"
+        yield "`remit init --python FILE` one from a Python program's tools and agents"
         return
     read, files = _many(survey.read, "text"), _many(survey.files, "file")
     yield f"{_many(sum(not is_everybody(agent) for agent in survey.agents), 'agent')} in {read} ({files} looked at)"

@@ -8,13 +8,16 @@ import msgspec
 
 from remit.compile.names import Names
 from remit.forms.shapes import Reader
-from remit.model.policy import Caller, Condition, Rule, Scope, Tool
+from remit.model.pattern import compile_later
+from remit.model.policy import Argument, Caller, Condition, Rule, Scalar, Scope, Tool
 from remit.model.text import shown, suggestion
 from remit.scopes.interface import Kind
 from remit.scopes.kinds import kind_of
 from remit.scopes.reach import reach_unit
+from remit.scopes.where import same
 
 _ASKABLE = ("human", "chain")
+_BOUND = compile_later(r"([<>=]?=?) *(-?[0-9]+(?:\.[0-9]+)?)")
 
 
 class RuleResolver:
@@ -56,8 +59,8 @@ class RuleResolver:
     def _check_names(self, rule: Rule, kind: str, data: Any) -> None:
         """What a scope names must be known, or the rule would silently do nothing."""
         for found in kind_of(kind).misnamed(data):
-            if found.near is not None:
-                hint = f"; did you mean `{shown(found.near)}`?"
+            if found.near is not None or found.closed:
+                hint = f"; did you mean `{shown(found.near)}`?" if found.near is not None else ""
                 self.reader.fail(rule.at, "unknown-name", f"{found.problem}{hint}", found.help or None)
             elif found.help:
                 if rule.verb == "may":
@@ -109,9 +112,23 @@ class RuleResolver:
             self.reader.fail(at, "undeclared-argument", f"`{shown(arg)}` is not an argument of `{tool.name}`{hint}")
             return
         wanted = _wanted(kind_of(argument.kind), condition)
+        about = f"the condition on `{arg}` ({argument.kind}) of `{tool.name}`"
         if wanted is not None:
-            about = f"the condition on `{arg}` ({argument.kind}) of `{tool.name}`"
             self.reader.fail(at, "kind-mismatch", f"{about} needs {wanted}")
+            return
+        values = condition.one_of if condition.one_of is not None else ()
+        for value in (*values, *(() if condition.equals is None else (condition.equals,))):
+            problem = _impossible(argument, value)
+            if problem is not None:
+                what = f"{about} could never hold: {_written(value)} is not {problem}"
+                self.reader.fail(at, "kind-mismatch", what, _meant(argument, value))
+        if condition.regex is not None and argument.one_of:
+            from remit.scopes.regex import compile_regex  # here: few conditions have one
+
+            matches = compile_regex(condition.regex)
+            if not any(isinstance(value, str) and matches(value) for value in argument.one_of):
+                among = ", ".join(map(shown, argument.one_of))
+                self.reader.fail(at, "kind-mismatch", f"{about} could never hold: its regex matches none of {among}")
 
     def _check_reach(self, rule: Rule, tool: Tool) -> None:
         """A path scope on a tool that always reaches further can never apply."""
@@ -137,6 +154,35 @@ def _lists(tool: Tool) -> set[str]:
     parts = [name.split(".") for name in tool.args]
     heads = (".".join(one[:count]) for one in parts for count in range(1, len(one)))
     return {head for head in heads if head.endswith("[]")}
+
+
+def _impossible(argument: Argument, value: Scalar) -> str | None:
+    """What a value of the argument is, if it can't be this one: text is never a number."""
+    if argument.one_of:
+        return (
+            None
+            if any(same(value, one) for one in argument.one_of)
+            else f"among {', '.join(map(shown, argument.one_of))}"
+        )
+    return kind_of(argument.kind).problem(value)
+
+
+def _written(value: Scalar) -> str:
+    """As a policy writes it."""
+    return f'"{shown(value)}"' if isinstance(value, str) else shown(value).lower()
+
+
+def _meant(argument: Argument, value: Scalar) -> str | None:
+    """`"<= 50"` was meant as a range, `"50"` as a number, and `5` as text."""
+    if not isinstance(value, str):
+        return f'write it as text: "{_written(value)}"' if argument.kind == "text" and not argument.one_of else None
+    found = _BOUND.fullmatch(value.strip()) if argument.kind == "number" else None
+    if found is None:
+        return None
+    sign, number = found.groups()
+    if not sign or sign == "=":
+        return f"write the number without quotation marks: {number}"
+    return f"write {{{'max' if sign[0] == '<' else 'min'}: {number}}}"
 
 
 def _wanted(kind: Kind, condition: Condition) -> str | None:

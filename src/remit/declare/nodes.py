@@ -203,7 +203,9 @@ def _syntax(error: yaml.MarkedYAMLError, text: str, source: str) -> Problem:
     if sign in _SIGNS and sign:
         value = re.split(r"[\],}]|\s#", row[column:], maxsplit=1)[0].strip() or sign
         return Problem("unquoted", f"unquoted `{sign}` at the start of a value", at, f'quote it: "{shown(value)}"')
-    if error.problem and "did not find expected key" in error.problem:
+    if error.problem and (
+        "did not find expected key" in error.problem or "could not find expected ':'" in error.problem
+    ):
         missing = _missing_colon(lines, line, source)
         if missing is not None:
             return missing

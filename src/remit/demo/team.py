@@ -42,8 +42,12 @@ def play() -> None:
         raise RemitError("the demo works on a real repository: it needs git and bash on PATH", code="no-git")
     place = Path(tempfile.mkdtemp(prefix="remit-demo-"))
     workspace, state = place / "workspace", place / "state"
-    workspace.mkdir(parents=True)
-    make_workspace(workspace, place / "remote.git")
+    try:
+        workspace.mkdir(parents=True)
+        make_workspace(workspace, place / "remote.git")
+    except BaseException:
+        shutil.rmtree(place, ignore_errors=True)
+        raise
     prompts = Counter[str]()
     guard = Guard(
         POLICY,

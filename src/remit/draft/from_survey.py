@@ -13,7 +13,7 @@ from remit.declare.nodes import parse
 from remit.draft.equivalents import Equal, Granted, meanings, translated
 from remit.draft.history import is_glob, judged
 from remit.draft.model import CONFINE, CONFINEMENT, Draft, quoted
-from remit.draft.packs import has_agents, of_kind, pack_for, tools_for, writing_call
+from remit.draft.packs import host_of, of_kind, pack_for, tools_for, writing_call
 from remit.forms.texts import plain
 from remit.languages.programs.profiles import profile_of
 from remit.model.errors import PolicyError
@@ -71,13 +71,18 @@ def draft_from(survey: Survey, paths: Sequence[str] = (), host: str | None = Non
     agents = [agent for agent in survey.agents if _speaks(agent)]
     if not agents:
         return None
-    hosts = [a.host for agent in agents for a in agent.accounts if a.kind is Kind.DEFINITION and a.host is not None]
+    accounts = [account for agent in survey.agents for account in agent.accounts if account.host is not None]
+    hosts = [a.host for a in accounts if a.kind is Kind.DEFINITION and a.host is not None] or [
+        a.host for a in accounts if a.kind is Kind.SETTINGS and a.host is not None
+    ]
     written = [entry.tool for agent in agents for account in agent.accounts for entry in account.entries]
     pack = host if host is not None else pack_for(hosts, written)
     questions: list[Question] = []
     if pack is None:
         text = "no tool here belongs to a pack of Remit's: declare the tools under `tools:` (docs/policy.md#tools)"
         questions.append(Question("no pack", None, text))
+    elif host is None:
+        questions += _host(pack, guessed=not hosts)
     sections: dict[str, Section] = {}
     for agent in agents:
         name = agent.name if _NAME.fullmatch(agent.name) else key_of(agent.name)
@@ -91,6 +96,7 @@ def draft_from(survey: Survey, paths: Sequence[str] = (), host: str | None = Non
             )
         else:
             sections[name] = _section(agent, name, pack, paths)
+            _ask_name(sections[name], agent)
     questions += [question for section in sections.values() for question in section.questions]
     questions += _settings(survey, {rule.tool for section in sections.values() for rule in section.rules}, pack)
     if _runs_commands([*sections.values()], pack):
@@ -98,6 +104,31 @@ def draft_from(survey: Survey, paths: Sequence[str] = (), host: str | None = Non
     found = list(sections.values())
     main = next(name for name in ("main", "main-session", "remit-main") if name not in sections)
     return Draft(_policy(found, pack, main), _tests(found, pack), tuple(_grouped(questions)), len(found))
+
+
+def _host(pack: str, *, guessed: bool) -> Iterator[Question]:
+    """Whose tools the draft is written in, where its sources don't settle it."""
+    other = "for another, `remit init --host HOST --output FILE`"
+    if guessed:
+        text = f"no definition says which host runs these agents; the draft is in the tools of {pack}: {other}"
+        yield Question("host", None, text)
+    elif pack != (carrier := host_of(pack)) and carrier is not None:
+        text = (
+            f"the draft is in the tools of {pack}, which names no agents to hooks: there, every call is judged as the"
+            f" main agent's. In {carrier} the tools differ: `remit init --host {carrier} --output FILE`"
+        )
+        yield Question("host", None, text)
+
+
+def _ask_name(section: Section, agent: Agent) -> None:
+    """Hosts call an agent by the name in its definition: one that a policy can't say would stay unknown to it."""
+    defined = next((a for a in agent.accounts if a.kind is Kind.DEFINITION and a.agent != section.name), None)
+    if defined is not None and not _NAME.fullmatch(defined.agent):
+        text = (
+            f"its definition says `name: {shown(defined.agent)}`, which a policy can't name:"
+            f" write `name: {section.name}` there, or its calls are denied ({defined.place})"
+        )
+        section.ask("have names that a policy can't say: correct `name:`, or their calls are denied", text)
 
 
 def _settings(survey: Survey, held: Set[str], pack: str | None) -> Iterator[Question]:
@@ -239,10 +270,14 @@ def _add(
         return
     translates = not tools and pack is not None and bool(meanings(entry.tool))
     if not tools and not translates:
-        what = "a tool of an MCP server" if kind == "mcp" else f"no tool of {pack or 'a pack'}"
+        what = (
+            "a tool of an MCP server; `remit init --tools FILE --server NAME` drafts those"
+            if kind == "mcp"
+            else f"no tool of {pack or 'a pack'} that Remit knows; if there is one, declare it under `tools:`"
+        )
         section.ask(
             "have tools that no pack knows; they are left out",
-            f"`{shown(entry.tool)}` left out: {what}; declare it under `tools:` ({entry.place})",
+            f"`{shown(entry.tool)}` left out: {what} ({entry.place})",
         )
         return
     if read_only and kind == "write":
@@ -302,7 +337,24 @@ def _limit(agent: Agent, entry: Entry) -> tuple[str | None, Place]:
                 if other.scope:
                     return other.scope, other.place
                 entry = other if entry.mark is Mark.YES else entry
+    kind_limit = _limit_of_kind(agent, entry)
+    if kind_limit is not None:
+        return kind_limit.scope, kind_limit.place
     return ("" if entry.mark is Mark.SCOPED else None), entry.place
+
+
+def _limit_of_kind(agent: Agent, entry: Entry) -> Entry | None:
+    """The scope that another place gives all the writing that it grants, if it doesn't name this tool: `Edit` would
+    write where its `Write` may not."""
+    if entry.mark is not Mark.YES or capability(entry.tool) != "write":
+        return None
+    for account in agent.accounts:
+        writes = [other for other in account.allowed() if capability(other.tool) == "write"]
+        if not account.closed or entry in writes or any(tool_key(w.tool) == tool_key(entry.tool) for w in writes):
+            continue
+        if writes and all(other.mark is Mark.SCOPED and other.scope for other in writes):
+            return writes[0]
+    return None
 
 
 def _narrower(agent: Agent, entry: Entry) -> Entry | None:
@@ -437,7 +489,7 @@ def _policy(sections: Sequence[Section], pack: str | None, main: str) -> str:
             f"    must_ask: [{asks}]",
             *([f"    delegates_to: [{names}]"] if hand and names else []),
             "",
-            f"hosts: {{{pack}: {{main: {main}}}}}",
+            f"hosts: {{{host_of(pack)}: {{main: {main}}}}}",
         ]
     return "\n".join(lines).rstrip() + "\n"
 
@@ -449,7 +501,7 @@ def _runs_commands(sections: Sequence[Section], pack: str | None) -> bool:
 
 
 def _has_main(pack: str) -> bool:
-    return bool(of_kind(pack, "delegate")) and has_agents(pack)
+    return bool(of_kind(pack, "delegate")) and host_of(pack) is not None
 
 
 def _rules(section: Section) -> Iterator[str]:

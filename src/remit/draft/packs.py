@@ -8,6 +8,7 @@ from functools import cache
 from remit import catalog
 from remit.declare.nodes import parse
 from remit.forms.nodes import MAP
+from remit.forms.texts import plain
 from remit.scan.vocabulary import capability, capability_word, pack_of_host, tool_key, words
 
 
@@ -56,12 +57,20 @@ def tools_for(token: str, pack: str) -> Sequence[str]:
         return of_kind(pack, capability(token))
     if key in words("groups", "") or key.partition("/")[0] in words("groups", ""):
         return of_kind(pack, capability(token))
-    return []
+    return sorted({tool for name, tool in names.items() if name.rpartition("/")[2] == key})  # `usages`: search/usages
 
 
-def has_agents(pack: str) -> bool:
-    """Whether a host of this name can be told who its main agent is."""
-    return pack in catalog.hosts()
+@cache
+def host_of(pack: str) -> str | None:
+    """The host whose hooks carry calls of these tools: of the same name, or one that lists the pack under `also`."""
+    if pack in catalog.hosts():
+        return pack
+    found = (
+        name
+        for name in catalog.hosts()
+        if pack in plain(parse(catalog.text(f"hosts/{name}.yaml"), name)).get("also", ())
+    )
+    return next(found, None)
 
 
 def writing_call(pack: str, path: str, held: Collection[str]) -> tuple[str, dict[str, str]] | None:

@@ -36,7 +36,7 @@ def svg(
         mine = {(span, decision): n for (span, name, decision), n in calls.items() if name == lane}
         bottom = below + (number + 1) * _LANE
         highest = max((_sum(mine, span) for span, _ in mine), default=1)
-        parts.append(f'<text x="{_LEFT - 8}" y="{bottom - 6}" text-anchor="end">{text(lane, 26)}</text>')
+        parts.append(f'<text x="{_LEFT - 8}" y="{bottom - 6}" text-anchor="end">{text(lane or "no agent", 26)}</text>')
         parts.append(f'<line x1="{_LEFT}" x2="{_WIDTH}" y1="{bottom}" y2="{bottom}" class="line"/>')
         parts.append(_bars(mine, highest, wide, bottom, _LANE - 8, when))
     end = below + len(lanes) * _LANE

@@ -78,6 +78,8 @@ class Shape:
                 help = f'an entry with `: ` in it must be quoted: "{shown(key)}: {shown(item.value)}"'
         if node.kind is LIST and isinstance(self, MapOf):
             help = self.help or f"write a key for each instead of a list: {{{self.what.upper()}: …}}"
+        if isinstance(self, Text) and node.kind is SCALAR and ", " in node.value and help is None:
+            help = f"several stand in a list: [{shown(node.value)}]"
         if got == "nothing" and help is None:
             help = "write the value behind the colon, or further in on the next line"
         return reader.fail(node.at, "bad-value", f"expected {self.expects}, got {got}", help)
@@ -241,6 +243,13 @@ class MapOf(Shape):
                 message = f"`{shown_name(key)}` can't be the name of {article} {self.what}"
                 reader.fail(node.at_key(key), "bad-name", message, _name_help(key))
                 continue
+            if isinstance(self.item, Record) and key in self.item.fields and value.kind is not MAP:
+                article = "an" if self.what[0] in "aeiou" else "a"
+                message = (
+                    f"`{key}`, a key of {self.item.what}, stands where the name of {article} {self.what} is expected"
+                )
+                reader.fail(node.at_key(key), "misplaced-key", message, f"indent it further, below the {self.what}")
+                continue
             item = self.item.read(value, reader)
             if item is not BAD:
                 found[key] = item
@@ -260,6 +269,14 @@ class Field:
 
     def __init__(self, shape: Shape, about: str, *, required: bool = False) -> None:
         self.shape, self.about, self.required = shape, about, required
+
+
+def _as_written(node: Node) -> str:
+    """A short value as it would stand behind a key."""
+    if node.kind is SCALAR:
+        return shown(node.value) if node.plain else f'"{shown(node.value)}"'
+    few = [_as_written(item) for item in node.value if item.kind is SCALAR]
+    return f"[{', '.join(few)}]" if few and len(few) == len(node.value) <= MOST_KEYS else "[…]"
 
 
 class Record(Shape):
@@ -282,7 +299,18 @@ class Record(Shape):
         if key in self.fields and rest:
             got = f"expected {self.expects}, got the text `{shown(node.value)}`"
             return reader.fail(node.at, "bad-value", got, f"a colon is missing: write {key}: {shown(rest)}")
+        meant = self._short_for()
+        if meant and (node.kind is LIST or (node.kind is SCALAR and node.scalar() is not None)):
+            got = f"`{shown(node.value)}`" if node.kind is SCALAR else "list"
+            written = f"[{_as_written(node)}]" if node.kind is SCALAR and meant == "run" else _as_written(node)
+            help_ = f"write {{{meant}: {written}}}"
+            return reader.fail(node.at, "bad-value", f"expected {self.expects}, got {got}", help_)
         return super().wrong(node, reader)
+
+    def _short_for(self) -> str | None:
+        """The key that a value without a key was probably meant for."""
+        only = self.required if len(self.required) == 1 else list(self.fields)
+        return only[0] if len(only) == 1 else next((key for key in ("may", "run") if key in self.fields), None)
 
     def read(self, node: Node, reader: Reader) -> Any:
         if node.kind is not MAP:
@@ -377,6 +405,8 @@ class Either(Shape):
         others = ", or ".join(shape.expects for kind, shape in self.by_kind.items() if kind is not SCALAR)
         for index in range(before, len(reader.problems)):
             problem = reader.problems[index]
+            if LIST in self.by_kind and "got `" in problem.message:
+                others = f"a list, such as [{problem.message.rpartition('got `')[2].partition('`')[0]}]"
             if problem.help is None and problem.code == "bad-value":
                 reader.problems[index] = Problem(problem.code, problem.message, problem.at, f"or {others}")
 

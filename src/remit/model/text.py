@@ -126,14 +126,19 @@ def listed(names: Iterable[str], most: int = MOST_NAMES) -> str:
 
 
 def near_miss(word: str, known: Iterable[str], *, cutoff: float = 0.8, least: int = 4) -> str | None:
-    """The known name that this one is most probably a slip of: letters swapped, or one wrong, missing or too many.
-    Of words with fewer than `least` letters only swapped ones count.
+    """The known name that this one is most probably a slip of: letters swapped or doubled, or one wrong, missing or too
+    many. Of words with fewer than `least` letters only letters swapped or doubled count.
 
     A name that goes on where another ends (`pipx`, `pip`) is another name."""
     import difflib
 
+    known = list(known)
     names = [name for name in known if not word.startswith(name)]
     swapped = {word[:i] + word[i + 1] + word[i] + word[i + 2 :] for i in range(len(word) - 1)} - {word}
+    doubled = {word[:i] + word[i + 1 :] for i in range(1, len(word)) if word[i] == word[i - 1]}
+    slip = next((name for name in known if name in doubled and len(name) > 1), None)
+    if slip is not None:
+        return slip
     for name in names:
         if name in swapped or (name != word and name.lower() == word.lower()):
             return name

@@ -44,6 +44,8 @@ class Misnamed(NamedTuple):
     """The known name that it is probably meant to be: then it is a slip, and the policy does not load."""
     help: str = ""
     """What to do; where it is no slip, what follows for a `may`."""
+    closed: bool = False
+    """There are no other names than those known: the policy does not load, whatever was meant."""
 
 
 class Unit(msgspec.Struct, frozen=True):

@@ -310,7 +310,10 @@ def _meant(text: str) -> str:
     host = text.removeprefix("https://").removesuffix("/*").removesuffix("/")
     if host == "*":
         return "; to admit every URL leave `url` out"
-    return f"; did you mean `https://{shown(host)}/**`?" if _HOST.fullmatch(host) else ""
+    if _HOST.fullmatch(host):
+        return f"; did you mean `https://{shown(host)}/**`?"
+    first, _, path = text.partition("/")
+    return f"; did you mean `https://{shown(text)}`?" if path and "." in first and _HOST.fullmatch(first) else ""
 
 
 _HOST = compile_later(r"(?:\*\.)?[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+")

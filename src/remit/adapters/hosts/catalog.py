@@ -41,6 +41,8 @@ class HostCatalog(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
     """How `passes` was found: by running the host, or from its documentation alone."""
     pack: str | None = None
     """The tool pack that declares its tools by the names that it has for them."""
+    also: tuple[str, ...] = ()
+    """Packs of other programs that run the same hooks."""
     tools: tuple[str, ...] = ()
     """The names of its tools, if there is no pack."""
     server_tools: str | None = None

@@ -36,6 +36,12 @@ def names() -> list[str]:
     return [*BUILT_IN, *sorted(catalog.added_hosts().keys() - BUILT_IN.keys())]
 
 
+def _editors() -> dict[str, str]:
+    """The programs that run the hooks of a host, by their packs: `vscode`, with that host."""
+    catalogs = ((name, import_module(path).HOST.setup().catalog) for name, path in BUILT_IN.items())
+    return {pack: name for name, catalog in catalogs for pack in catalog.also}
+
+
 def find(name: str) -> Host:
     """The host of this name. Raises UnknownHost."""
     if name in BUILT_IN:
@@ -47,6 +53,9 @@ def find(name: str) -> Host:
         form = "a host's name has at most 40 characters of a-z, 0-9 and -, and begins with a letter"
         raise UnknownHost(f"unknown host `{shown(name)}`: {form}{suggestion(name, names())}")
     target = catalog.added_hosts().get(name)
+    if target is None and name in (editors := _editors()):
+        help_ = f"its agents run the hooks of {editors[name]}: `remit install {editors[name]}`"
+        raise UnknownHost(f"`{shown(name)}` is no host of its own", help=help_)
     if target is None:
         raise UnknownHost(f"unknown host `{shown(name)}`{suggestion(name, names())}")
     module, _, attribute = target.partition(":")

@@ -52,6 +52,7 @@ def find_main(place: Place, rulebook: Rulebook, option: str | None, ask: Ask | N
     if said is not None:
         _check_same(place, said, option)
         return Main(said, _lines(place, said), written=True)
+    _check_tools(place, rulebook)
     name = option if option is not None else _asked(place, agents, ask)
     return _with_policy(Main(name, _lines(place, name), now=data), node)
 
@@ -72,6 +73,19 @@ def _check_same(place: Place, said: str, option: str | None) -> None:
         raise EditError(
             f"the policy says that the main agent is `{shown(said)}`",
             help=f"change `hosts` in {shown(place.policy.name)}, then run `remit activate`",
+        )
+
+
+def _check_tools(place: Place, rulebook: Rulebook) -> None:
+    """A policy in the tools of other hosts would deny every call here, whoever the main agent is."""
+    catalog = place.setup.catalog
+    others = [name for pack in rulebook.book.packs if (name := pack.partition(" ")[0]) != "remit"]
+    if others and catalog.pack is not None and not {catalog.pack, *catalog.also} & {*others}:
+        raise EditError(
+            f"the policy is written in the tools of {shown(', '.join(others), 100)}; it knows none of {place.name}'s",
+            help=f"draft it in those: `remit init --host {place.name} --output {place.name}.yaml`; or add"
+            f" `use: [{catalog.pack}]`, rules for its tools, and `{_lines(place, 'NAME').strip()}`",
+            code="other-tools",
         )
 
 

@@ -32,6 +32,10 @@ _SHORT_KINDS = {
     "sa": "serviceaccount", "ing": "ingress", "ep": "endpoints", "ev": "event", "cj": "cronjob", "crd":
     "customresourcedefinition", "hpa": "horizontalpodautoscaler", "netpol": "networkpolicy", "sc": "storageclass",
 }  # fmt: skip
+CLUSTER_KINDS = frozenset((*_SHORT_KINDS.values(), "all", "secret", "job", "role", "clusterrole", "rolebinding",
+    "clusterrolebinding", "resourcequota", "limitrange", "replicationcontroller", "poddisruptionbudget", "lease",
+    "priorityclass", "ingressclass"))  # fmt: skip
+"""The kinds that every cluster has."""
 _ENVIRONMENT_JQ = compile_later(r"\$ENV\b|\$__loc__|(?<![.\w$\"-])env\b")
 _MODULES_JQ = compile_later(r"\b(?:import|include|modulemeta|get_search_list)\b")
 _FILES_YQ = compile_later(r"\b(?:load|strload|load_\w+)\s*\(")

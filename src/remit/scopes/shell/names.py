@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
+from remit.languages.programs.derived import CLUSTER_KINDS, resources
+from remit.languages.programs.meta import meta_of
 from remit.languages.programs.profiles import Profile, profile_of, programs
+from remit.model.terms import EFFECTS
 from remit.model.text import near_miss, shown
 from remit.scopes.interface import Misnamed
 
@@ -13,6 +16,9 @@ from remit.scopes.interface import Misnamed
 def misnamed(scope: Any) -> Iterator[Misnamed]:
     """Programs, subcommands and options that nothing known has."""
     data = scope if isinstance(scope, dict) else {}
+    yield from _closed("set of commands", _several(data.get("sets")), programs().sets)
+    paths = data.get("path")
+    yield from _closed("effect", paths if isinstance(paths, dict) else (), EFFECTS)
     runs = data.get("run", ())
     for entry in runs if isinstance(runs, (list, tuple)) else ():
         if isinstance(entry, dict):
@@ -20,9 +26,22 @@ def misnamed(scope: Any) -> Iterator[Misnamed]:
                 yield from _entry(str(name), limits)
         else:
             yield from _entry(str(entry), None)
-    filters = data.get("filters", ())
-    for name in (filters,) if isinstance(filters, str) else filters:
+    for name in _several(data.get("filters")):
         yield from _entry(str(name), None)
+
+
+def _several(value: Any) -> Iterable[Any]:
+    """The texts of a key that takes one or several."""
+    return (value,) if isinstance(value, str) else value or ()
+
+
+def _closed(what: str, names: Iterable[Any], known: Iterable[str]) -> Iterator[Misnamed]:
+    """Those of a vocabulary that nobody adds to: a rule with another would do nothing."""
+    known = sorted(known)
+    for name in names:
+        if name not in known:
+            near = near_miss(str(name), known, cutoff=0.7, least=3)
+            yield Misnamed(f"there is no {what} `{shown(name)}`", near, f"there is {', '.join(known)}", closed=True)
 
 
 def _entry(text: str, limits: Any) -> Iterator[Misnamed]:
@@ -42,13 +61,15 @@ def _entry(text: str, limits: Any) -> Iterator[Misnamed]:
     if data.get("unsafe_any_arguments"):
         return
     subs = [words[1:]] if len(words) > 1 else []
-    wanted = data.get("sub") or ()
-    subs += [str(sub).split() for sub in ((wanted,) if isinstance(wanted, str) else wanted)]
+    subs += [str(sub).split() for sub in _several(data.get("sub"))]
     for sub in subs:
         yield from _subcommand(words[0], profile, sub)
-    options = data.get("options") or ()
+    for name in _several(data.get("meta")):
+        commands = programs().metas.get(words[0], {})
+        if commands and meta_of(words[0], str(name))[1] is None:
+            yield Misnamed(f"{words[0]} has no command `{shown(name)}`", near_miss(str(name), commands))
     known = _options(profile)
-    for option in (options,) if isinstance(options, str) else options:
+    for option in _several(data.get("options")):
         name = str(option).partition("=")[0]
         if name not in known and f"-{name}" not in known:
             near = near_miss(name, known)
@@ -59,16 +80,26 @@ def _subcommand(program: str, profile: Profile, words: list[str]) -> Iterator[Mi
     so_far, found = program, profile
     for word in words:
         if not found.sub:
+            if program == "kubectl":
+                yield from _resources(word)
             return
         if word.startswith("-"):
             continue
         inner = found.sub.get(word)
         if inner is None:
             if found.any is None:
-                near = near_miss(word, found.sub, cutoff=0.75, least=3)
+                near = near_miss(word, found.sub, cutoff=0.75, least=2)
                 yield Misnamed(f"the catalog has no `{so_far} {shown(word)}`", near)
             return
         so_far, found = f"{so_far} {word}", inner
+
+
+def _resources(word: str) -> Iterator[Misnamed]:
+    """A cluster may know kinds of its own; one that is nearly a kind of every cluster is a slip."""
+    for name in resources(word):
+        near = None if name in CLUSTER_KINDS else near_miss(name, CLUSTER_KINDS)
+        if near is not None:
+            yield Misnamed(f"kubectl knows no kind `{shown(name)}`", near)
 
 
 def _options(profile: Profile) -> set[str]:
