@@ -39,7 +39,7 @@ def thing_of(path: str) -> tuple[str, Thing] | None:
     """What a file is, and of which kind; None if nobody counts it."""
     for kind, pattern in _patterns():
         match = pattern.match(f"/{path}")
-        if match and match[2].rpartition("/")[2].lower() not in words("no_agent_files", ""):
+        if match and match[2].rpartition("/")[2].lower() not in words("no_things", ""):
             return kind, Thing(match[1], match[2])
     return None
 

@@ -72,6 +72,16 @@ class Claim(msgspec.Struct, frozen=True):
     place: Place
 
 
+class Right(msgspec.Struct, frozen=True):
+    """A kind of tool that an agent has or lacks altogether, in the words of a text: "Write access: none"."""
+
+    kind: str
+    """`write`, `shell`, `network`, or `changes` for writing and running commands together."""
+    granted: bool
+    text: str
+    place: Place
+
+
 class Account(msgspec.Struct, frozen=True, kw_only=True):
     """What one place says of one agent."""
 
@@ -101,6 +111,8 @@ class Account(msgspec.Struct, frozen=True, kw_only=True):
     """The agents that it names as those it hands work to."""
     offers: tuple[tuple[str, Place], ...] = ()
     """The agents that it offers a person to go on with."""
+    rights: tuple[Right, ...] = ()
+    """Kinds of tools that it gives or denies, without naming the tools."""
     mode: str | None = None
     """Whether a person or another agent starts it, where its host has such modes."""
     recovered: str | None = None

@@ -14,11 +14,12 @@ from remit.scan.documents import Reader
 from remit.scan.files import MOST, Text, Walk, is_past
 from remit.scan.inventory import Inventory, Thing
 from remit.scan.lint.agents import agent_findings, risky_pairs
-from remit.scan.lint.counts import count_findings
+from remit.scan.lint.counts import count_findings, is_past_page
 from remit.scan.lint.documents import document_findings
 from remit.scan.lint.policy import policy_findings
+from remit.scan.lint.rights import right_findings
 from remit.scan.lint.rosters import Team, roster_findings
-from remit.scan.lint.servers import server_findings, servers_of
+from remit.scan.lint.servers import definition_findings, server_findings, servers_of
 from remit.scan.lint.settings import settings_findings, unreadable
 from remit.scan.lint.team import grouped, headless, team_findings
 from remit.scan.markdown import Document, read_markdown
@@ -26,6 +27,7 @@ from remit.scan.merge import merge
 from remit.scan.model import Account, Agent, Extent, Finding, Kind, Mark, Place, Survey, Weight
 from remit.scan.names import Names, key_of
 from remit.scan.records import Record, account_of, declared, read_records
+from remit.scan.rights import rights_of
 from remit.scan.rosters import Page, read_page
 from remit.scan.servers import Listing, Use, listings_of, uses_of
 from remit.scan.settings import EVERYBODY, Unreadable, is_everybody, read_settings
@@ -34,7 +36,9 @@ from remit.scan.vocabulary import tool_key
 _DOCUMENTS = (".md", ".markdown", ".mdx", ".mdc", ".txt")
 _SPEAKS = re.compile(
     r"\|\s*:?-|-\s*\||agent_id|\nagent:|\b(?:allowed|permitted|granted|tools|prohibited|forbidden|denied|tier \d|agents"
-    r"|subagents|specialists|skills|commands|hooks|prompts|agentes|habilidades|comandos|agenten|агентов)\b|智能体|代理|技能|工具|에이전트|스킬|エージェント",
+    r"|read-only|access|permissions?|can (?:write|edit|run)|may write|hand-?offs?|delegates?"
+    r"|subagents|specialists|skills|commands|hooks|prompts|agentes|habilidades|comandos|agenten|агентов)\b"
+    r"|智能体|代理|技能|工具|에이전트|스킬|エージェント",
     re.IGNORECASE,
 )
 """What a document has at the least, if it says anything that a scan reads."""
@@ -80,10 +84,12 @@ def scan(
     findings = [
         *reading.findings,
         *agent_findings(agents),
+        *right_findings(agents),
         *team_findings(agents, reading.headless),
         *count_findings(reading.counted, reading.inventory(accounts), reading.definitions),
         *settings_findings(accounts),
         *roster_findings(reading.pages, reading.team(accounts), reading.inventory(accounts), reading.exists),
+        *definition_findings(reading.uses, agents),
         *server_findings(reading.uses, reading.listings, servers_of(accounts)),
         *headless(reading.headless),
         *risky_pairs(agents),
@@ -208,10 +214,12 @@ class _Reading:
         if text.path.endswith(_DOCUMENTS):
             self.counted += counts_in(text.path, text.text)
             document = read_markdown(text.text)
+            rights = rights_of(text, document, reader.known) if not is_past_page(text.path) else []
             self.uses += uses_of(text, document, self.servers)
             self.listings += listings_of(text, document, self.servers)
             page = read_page(text, document, reader.known, found)
             self.pages += [page] if page is not None else []
+            found += rights
         return found
 
 

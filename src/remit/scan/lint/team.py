@@ -57,8 +57,8 @@ def grouped(findings: Sequence[Finding]) -> Iterator[Finding]:
 
 
 _SHARED = {
-    "definition-wider": "grant tools that the document does not list",
-    "definition-narrower": "lack tools that the document lists",
+    "definition-wider": "grant more than the document",
+    "definition-narrower": "grant less than the document",
     "tables-differ": "have different tools in two tables",
     "no-tool-list": "have no tool list, so the host gives them every tool",
     "invalid-front-matter": "have front matter that is not valid YAML and was read line by line",
