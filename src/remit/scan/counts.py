@@ -161,10 +161,20 @@ def _numbers(plain: str) -> list[tuple[re.Match[str], str, int]]:
             groups = match.groupdict()
             said = next(groups[key] for key in ("said", "colon", "cell", "badge", "east") if groups.get(key))
             number = NUMBERS.get(said.lower()) or int(said)
+            if _is_of_some(plain, match, groups):
+                continue
             written = said.lower() in NUMBERS and "/" not in plain
             if number >= 2 and not (written and _ALL_OF_THESE.search(plain[: match.start()])):
                 found.setdefault(match.start(), (match, _kind(groups), number))  # not "all three", of those just named
     return [one for one in found.values() if not _is_term(plain, one, list(found.values()))]
+
+
+def _is_of_some(plain: str, match: re.Match[str], groups: dict[str, str | None]) -> bool:
+    """Whether the words around the noun tell that these are some of a kind, or none of it."""
+    if (groups.get("noun") or "").lower() == "instructions" and "instructions/" not in plain:
+        return True  # sentences of a prompt
+    after = re.match(r"\s+([a-z]+)", plain[match.end() : match.end() + 40])
+    return after is not None and after[1] in words("counts_some_after", "")
 
 
 def _kind(groups: dict[str, str | None]) -> str:

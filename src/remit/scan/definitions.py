@@ -9,6 +9,7 @@ from typing import Any
 from remit.scan.claims import all_tools_claim, read_only_claim, writes_reports
 from remit.scan.files import Text
 from remit.scan.front_matter import Head, read_head
+from remit.scan.handovers import listed_in
 from remit.scan.model import Account, Entry, Extent, Kind, Mark, Place
 from remit.scan.rights import own_rights
 from remit.scan.vocabulary import Layout, capability, layouts, split_scope, tokens, words
@@ -91,6 +92,7 @@ def read_definition(text: Text) -> Account | None:
         gated=head.values.get("permissionMode") == "plan",
         taken=_taken(head, entries),
         hands_to=_hands_to(head, text.path, entries),
+        lists=listed_in(head.body[:200_000], text.path, head.body_line),
         offers=_named(head, text.path, "handoffs"),
         rights=own_rights(head.body, text.path, head.body_line),
         mode=mode if isinstance(mode := head.values.get("mode"), str) and form == "takes away" else None,

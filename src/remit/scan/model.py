@@ -109,6 +109,8 @@ class Account(msgspec.Struct, frozen=True, kw_only=True):
     """Tools of its list that it takes away again."""
     hands_to: tuple[tuple[str, Place], ...] = ()
     """The agents that it names as those it hands work to."""
+    lists: tuple[tuple[str, Place], ...] = ()
+    """The agents that its text lists, under a heading that says that it hands work to them."""
     offers: tuple[tuple[str, Place], ...] = ()
     """The agents that it offers a person to go on with."""
     rights: tuple[Right, ...] = ()

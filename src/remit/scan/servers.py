@@ -13,7 +13,10 @@ from remit.scan.model import Mark, Place
 from remit.scan.names import key_of
 from remit.scan.vocabulary import bare, is_heading, mark_of, tokens, tool_key
 
-_SERVERS = re.compile(r"(?:\w+ )?(?:mcp servers?|mcps?|servers?)(?: access)?|mcp 服务器", re.IGNORECASE)
+_SERVERS = re.compile(
+    r"(?:(?!recommended|optional|useful|suggested)\w+ )?(?:mcp servers?|mcps?|servers?)(?: access)?|mcp 服务器",
+    re.IGNORECASE,
+)
 _ALL = re.compile(r"(?:active |available |configured |enabled |our |the )*mcp servers?|mcps", re.IGNORECASE)
 _SET_OFF = re.compile(r"^\W{0,4}(?:\*\*|`|\[)[`*]*([\w.-]{2,50}?)[`*\]]+")
 
@@ -41,7 +44,7 @@ class Listing(msgspec.Struct, frozen=True):
 
 def uses_of(text: Text, document: Document, servers: frozenset[str]) -> Iterator[Use]:
     """The rows of a document's tables that give agents servers; `servers` are the keys of those that are declared."""
-    if len(servers) < 3:
+    if not servers:
         return
     for table in document.tables:
         head = [bare(cell) for cell in table.head.cells]

@@ -12,14 +12,15 @@ from remit.scan.counts import Count, counts_in
 from remit.scan.definitions import is_archived, is_headless, read_definition
 from remit.scan.documents import Reader
 from remit.scan.files import MOST, Text, Walk, is_past
+from remit.scan.handovers import handed_over
 from remit.scan.inventory import Inventory, Thing
 from remit.scan.lint.agents import agent_findings, risky_pairs
-from remit.scan.lint.counts import count_findings, is_past_page
+from remit.scan.lint.counts import count_findings, is_past_page, sum_findings
 from remit.scan.lint.documents import document_findings
 from remit.scan.lint.policy import policy_findings
 from remit.scan.lint.rights import right_findings
 from remit.scan.lint.rosters import Team, roster_findings
-from remit.scan.lint.servers import definition_findings, server_findings, servers_of
+from remit.scan.lint.servers import definition_findings, server_findings, servers_of, servers_used
 from remit.scan.lint.settings import settings_findings, unreadable
 from remit.scan.lint.team import grouped, headless, team_findings
 from remit.scan.markdown import Document, read_markdown
@@ -31,6 +32,7 @@ from remit.scan.rights import rights_of
 from remit.scan.rosters import Page, read_page
 from remit.scan.servers import Listing, Use, listings_of, uses_of
 from remit.scan.settings import EVERYBODY, Unreadable, is_everybody, read_settings
+from remit.scan.sums import Sum, sums_of
 from remit.scan.vocabulary import tool_key
 
 _DOCUMENTS = (".md", ".markdown", ".mdx", ".mdc", ".txt")
@@ -86,7 +88,8 @@ def scan(
         *agent_findings(agents),
         *right_findings(agents),
         *team_findings(agents, reading.headless),
-        *count_findings(reading.counted, reading.inventory(accounts), reading.definitions),
+        *count_findings(reading.counted, reading.inventory(accounts), reading.definitions, reading.exists),
+        *sum_findings(reading.sums),
         *settings_findings(accounts),
         *roster_findings(reading.pages, reading.team(accounts), reading.inventory(accounts), reading.exists),
         *definition_findings(reading.uses, agents),
@@ -125,9 +128,12 @@ class _Reading:
         self.definitions: frozenset[str] = frozenset()
         self.pages: list[Page] = []
         self.uses: list[Use] = []
+        self.sums: list[Sum] = []
         self.listings: list[Listing] = []
         self.servers: frozenset[str] = frozenset()
         """Keys of the MCP servers that settings declare."""
+        self.used: frozenset[str] = frozenset()
+        """Those, and the servers of tools in definitions."""
         self.headless: list[Place] = []
         """Files in folders of definitions that have no head."""
 
@@ -163,6 +169,7 @@ class _Reading:
         self.definitions = frozenset(one.place.file for one in accounts if one.kind is Kind.DEFINITION)
         reader = Reader([name for one in accounts if is_defined(one) for name in one.names])
         self.servers = frozenset(key for names in servers_of(accounts).values() for key in names)
+        self.used = self.servers | servers_used(accounts)
         waiting.reverse()
         while waiting:
             if self.walk.progress is not None and len(waiting) % 100 == 0:
@@ -184,7 +191,11 @@ class _Reading:
             if entry.tool.startswith("mcp__") and entry.tool.endswith("__*")
         ]
         loose = [place.file for place in self.headless]
-        return Inventory(self.walk.counted, sorted(self.definitions), loose, [*named, *servers])
+        found = Inventory(self.walk.counted, sorted(self.definitions), loose, [*named, *servers])
+        defined = [one for one in accounts if one.kind is Kind.DEFINITION]
+        if any(one.mode for one in defined) and len({one.host for one in defined}) == 1:
+            found.modes = [one.mode or "" for one in defined]
+        return found
 
     def team(self, accounts: Sequence[Account]) -> Team:
         """Who is defined, and what else has a name here."""
@@ -214,12 +225,14 @@ class _Reading:
         if text.path.endswith(_DOCUMENTS):
             self.counted += counts_in(text.path, text.text)
             document = read_markdown(text.text)
-            rights = rights_of(text, document, reader.known) if not is_past_page(text.path) else []
-            self.uses += uses_of(text, document, self.servers)
+            said = () if is_past_page(text.path) else (rights_of, handed_over)
+            more = [one for read in said for one in read(text, document, reader.known)]
+            self.uses += uses_of(text, document, self.used)
+            self.sums += sums_of(text, document)
             self.listings += listings_of(text, document, self.servers)
             page = read_page(text, document, reader.known, found)
             self.pages += [page] if page is not None else []
-            found += rights
+            found += more
         return found
 
 

@@ -25,6 +25,12 @@ def servers_of(accounts: Sequence[Account]) -> dict[str, dict[str, str]]:
     return found
 
 
+def servers_used(accounts: Sequence[Account]) -> frozenset[str]:
+    """The keys of servers that the tools of definitions belong to by their names."""
+    entries = (entry for one in accounts if one.kind is Kind.DEFINITION for entry in one.entries)
+    return frozenset(name for entry in entries if (name := _server(entry.tool)))
+
+
 def server_findings(
     uses: Sequence[Use], listings: Sequence[Listing], declared: dict[str, dict[str, str]]
 ) -> Iterator[Finding]:
