@@ -31,6 +31,8 @@ _MARKUP = re.compile(r"[*_`]{1,3}(?=\S)|(?<=\S)[*_`]{1,3}")
 _ROW = re.compile(r"^\s*\|?\s*(?:\|?\s*:?-+:?\s*)+\|?\s*$")
 _ITEM = re.compile(r"^(\s*)(?:[-*+]|\d{1,3}[.)])\s+(\S.*)$")
 _NAME = re.compile(r"\W*(?:\*\*|`|\[|@|/)\S|\W*[\w/.-]+(?: [\w/.-]+){0,2}$")
+_ARGUMENTS = re.compile(r"\s+(?:[\[<{-].*|[A-Z]+)$")
+"""What follows the name of a command: `plan N` is `plan`."""
 _GROUP = re.compile(r"\b(?:and|und|y|et)\b|[,/&+]|<br")
 _OPEN = re.compile(r"\.\.\.|…|\betc\b|\bmore\b|\bothers\b|\bexamples?\b|等", re.IGNORECASE)
 
@@ -327,4 +329,5 @@ def _sizes(entries: Sequence[str], *, table: bool) -> frozenset[int]:
     if len(firsts) < 2 or names < 0.8 * len(firsts) or any(_OPEN.search(first) for first in firsts):
         return frozenset()
     parts = sum(max(1, len([one for one in _GROUP.split(first) if one.strip()])) for first in firsts)
-    return frozenset({len(firsts), parts, len({first.lower() for first in firsts})})
+    plain = {_ARGUMENTS.sub("", first.strip("`* ")).lower() for first in firsts}
+    return frozenset({len(firsts), parts, len({first.lower() for first in firsts}), len(plain)})

@@ -162,8 +162,13 @@ def _is_kept_away(path: str) -> bool:
 
 
 def _hands_to(head: Head, path: str, entries: list[Entry]) -> tuple[tuple[str, Place], ...]:
-    """The agents that an agent can start: `agents: […]`, `Task(a, b)`."""
+    """The agents that an agent can start: `agents: […]`, `Task(a, b)`, `permission: {task: {…}}`."""
     found = list(_named(head, path, "agents"))
+    permission = head.values.get("permission")
+    task = permission.get("task") if isinstance(permission, dict) else None
+    if isinstance(task, dict) and task.get("*") == "deny":
+        may = [str(name) for name, answer in task.items() if answer in ("allow", "ask") and "*" not in str(name)]
+        found += [(name, Place(path, head.line("permission"))) for name in may]
     for entry in entries:
         if (
             entry.scope not in (None, "ask", "by pattern")

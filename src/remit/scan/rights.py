@@ -31,6 +31,12 @@ _MINE = re.compile(
 )
 """What heads a group of agents with one right."""
 _NUMBERED = re.compile(r"^(?:(?:level|tier|stufe|nivel|l|t)\s?\d+\s*[:.–—-]*\s*|\d+[.)]\s*)", re.IGNORECASE)
+_ELSEWHERE = re.compile(
+    r"\b(?:mcp|servers?|apis?|databases?|db|github|gitlab|services?|secrets?|environments?|branch(?:es)?|cloud|clusters?"
+    r"|kubernetes|data|budget|memory|issues?|tickets?|endpoints?)\b",
+    re.IGNORECASE,
+)
+"""What a table of postures may be about besides files."""
 _MOST = 500
 
 
@@ -106,6 +112,8 @@ def _tables(text: Text, document: Document, known: Names) -> Iterator[tuple[str,
     for table in document.tables:
         head = table.head.cells
         columns = [n for n, cell in enumerate(head) if bare(cell).lower() in _kinds()]
+        if _ELSEWHERE.search(" ".join((*head, *table.headings[-1:]))[:500]):
+            columns = [n for n in columns if _kinds()[bare(head[n]).lower()] != "all"]
         agent = next((n for n, cell in enumerate(head) if is_heading(cell, "agent")), 0)
         if columns and agent not in columns and _speaks_of(table, agent, known):
             yield from _rows(text, table, agent, columns, known)

@@ -134,6 +134,8 @@ class _Reading:
         """Keys of the MCP servers that settings declare."""
         self.used: frozenset[str] = frozenset()
         """Those, and the servers of tools in definitions."""
+        self.stems: set[str] = set()
+        """Keys of the names of all documents."""
         self.headless: list[Place] = []
         """Files in folders of definitions that have no head."""
 
@@ -146,6 +148,8 @@ class _Reading:
         for text in texts:
             if self.look is not None:
                 self.look(text)
+            if text.path.endswith(_DOCUMENTS):
+                self.stems.add(key_of(text.path.rpartition("/")[2].partition(".")[0]))
             definition = read_definition(text)
             if definition is not None:
                 accounts.append(definition)
@@ -204,7 +208,12 @@ class _Reading:
         stems = {key_of(path.rpartition("/")[2].partition(".")[0]) for path in (*self.walk.counted, *loose)}
         folders = {key_of(path.split("/")[-2]) for path in self.walk.counted if path.endswith("/SKILL.md")}
         records = {key_of(one.agent) for one in accounts if one.kind is Kind.RECORD}
-        return Team(named, self.inventory(accounts), frozenset(stems | folders | records))
+        return Team(
+            named,
+            self.inventory(accounts),
+            frozenset(stems | folders | records),
+            frozenset(self.stems) | {key_of(name) for name in self.walk.quoted},
+        )
 
     def exists(self, path: str, page: str) -> bool:
         """Whether a path that a page names leads to something, from the page's folder or from one above it."""

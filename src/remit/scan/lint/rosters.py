@@ -19,13 +19,21 @@ _MOST = 6
 class Team:
     """The agents that are defined, by every name of theirs, and by the folders that hold them."""
 
-    def __init__(self, accounts: Sequence[Account], inventory: Inventory, others: frozenset[str]) -> None:
+    def __init__(
+        self,
+        accounts: Sequence[Account],
+        inventory: Inventory,
+        others: frozenset[str],
+        pages: frozenset[str] = frozenset(),
+    ) -> None:
         self.known = Names([name for one in accounts for name in one.names])
         self.named = {key_of(name): key_of(one.agent) for one in accounts for name in one.names}
         self.named = {**_short(self.named), **self.named}
         self.every = {key_of(one.agent): one for one in reversed(accounts)}
         self.others = others
         """Keys of skills, commands and files that are no agents, and yet there."""
+        self.pages = pages
+        """Keys of the names of documents, to which a text may hand its reader, and of names in programs."""
         self.folders: dict[str, set[str]] = {}
         for thing in inventory.things["agents"]:
             key = self.named.get(key_of(thing.name.rpartition("/")[2]))
@@ -62,7 +70,8 @@ def roster_findings(
         yield from _unknown(page, rosters, team)
         yield from _lost(page, team, exists)
         for one in page.mentions:
-            if one.form != "file" and _is_used(one, page, team) and _is_unknown(one.name, team):
+            named = one.form != "file" and key_of(one.name) not in team.pages
+            if named and _is_used(one, page, team) and _is_unknown(one.name, team):
                 used.setdefault(one.name, []).append(one.place)
     for names, places in silent.items():
         shown = listing([team.every[key].agent for key in names], _MOST)
