@@ -17,6 +17,8 @@ from remit.scan.vocabulary import bare, section, words
 _CELL = re.compile(r"~?(\d{1,3})(?:\s+[\w-]+)?")
 _PART = re.compile(r"\s*(\d{1,3})\s+[^\d(),+]{1,60}")
 _BRACKET = re.compile(r"[(（]\s*(\d{1,3})(?:\s+[\w-]+){0,2}\s*[)）]\s*$")
+_PLURAL = re.compile(r"s\s*(?:,|$)")
+"""What is counted beside a part: "3 hosts, 4 languages" are no parts of agents."""
 _LONGEST = 500
 
 
@@ -85,10 +87,10 @@ def _headings(text: Text, document: Document) -> Iterator[Sum]:
     """`## Agents (20)` over `### Core (5)`, `### Tests (8)`: each of them with its number."""
     children: dict[tuple[str, ...], list[Line]] = {}
     for one in document.headings:
-        children.setdefault(one.headings, []).append(one)
+        children.setdefault(one.headings[:-1], []).append(one)
     for one in document.headings:
         noun, total = _noun().search(one.text[:_LONGEST]), _BRACKET.search(one.text[:_LONGEST])
-        below = children.get((*one.headings, one.text), ())
+        below = children.get(one.headings, ())
         numbers = [_BRACKET.search(child.text[:_LONGEST]) for child in below]
         if noun is None or total is None or len(numbers) < 2 or not all(numbers):
             continue
@@ -103,7 +105,7 @@ def _line(text: Text, line: Line) -> Iterator[Sum]:
     for match in _inline().finditer(line.text[:_LONGEST]):
         cut = re.split(r"(?<=\w)[.;](?:\s|$)|\s[—–=]\s", match["parts"])[0]
         parts = [_PART.fullmatch(one) for one in re.split(r"\+|,(?:\s*and\b)?|\s(?=and\s\d)and\b", cut) if one.strip()]
-        if len(parts) < 2 or not all(parts) or ("+" not in cut and len(parts) < 3):
+        if len(parts) < 2 or not all(parts) or ("+" not in cut and (len(parts) < 3 or _PLURAL.search(cut))):
             continue
         said = NUMBERS.get(match["said"].lower()) or int(match["said"])
         added = sum(int(part[1]) for part in parts if part is not None)
