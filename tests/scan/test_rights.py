@@ -122,6 +122,9 @@ def test_rights_that_a_definition_gives_itself(tmp_path: Path, tools: str | None
     assert bool(found(tmp_path, "# x\n", team=team)) is wrong
 
 
+LESS = "the document grants every tool; the definition's list has none to write files"
+
+
 @pytest.mark.parametrize(
     ("cell", "texts"),
     [
@@ -135,8 +138,7 @@ def test_rights_that_a_definition_gives_itself(tmp_path: Path, tools: str | None
         (
             "All tools",
             [
-                "definition-narrower explorer: the document grants every tool; "
-                "the definition's list has none to write files"
+                "definition-narrower explorer: " + LESS,
             ],
         ),
         ("Read, Search, Terminal", []),
@@ -282,11 +284,7 @@ HOSTILE = [
     "20 agents (" * 10_000,
     "1 agents: " * 10_000,
     "| Agent | Write access | Hands off to |\n|---|---|---|\n"
-     "| builder | "
-    + "a/, " * 20_000
-    + "| "
-    + "x, " * 20_000
-    + "|\n",
+    "| builder | " + "a/, " * 20_000 + "| " + "x, " * 20_000 + "|\n",
     "| Agent | Access |\n|---|---|\n" + "| builder | read" + "-only " * 20_000 + "|\n",
     "# " + "Level 1: " * 20_000 + "\n- builder\n",
     "# Read-only agents\n" + "- builder (" * 20_000,
@@ -298,8 +296,8 @@ HOSTILE = [
 
 
 @pytest.mark.parametrize("page", HOSTILE)
-def test_hostile_documents_take_no_longer_than_their_length(page: str):
-    """Ten times the time for ten times the text, at most: no pattern goes back over what it read."""
+def test_hostile_documents_are_read_in_no_time(page: str):
+    """No pattern goes back over what it read again and again: quadratic ones would take minutes here."""
     known = Names(["builder", "planner"])
     started = time.process_time()
     text, document = Text("docs/guide.md", page), read_markdown(page)

@@ -247,7 +247,8 @@ def _unscoped(agent: Agent, definition: Account, papers: Sequence[Account]) -> I
 
 _COMMAND = re.compile(
     r"[a-z][\w./-]*(?:[ :][^\n()*]{0,100})?[*]"
-    r"|(?:git|gh|npm|npx|pnpm|yarn|bun|node|pytest|python3?|go|cargo|make|docker|kubectl|terraform)\b(?! only)[\w ,:-]{0,80}"
+    r"|(?:git|gh|npm|npx|pnpm|yarn|bun|node|pytest|python3?|go|cargo|make|docker|kubectl|terraform)\b"
+    r"(?! only)[\w ,:-]{0,80}"
 )
 """A pattern of commands: `git log:*`, `npm test`."""
 
