@@ -196,11 +196,16 @@ def _mentions_tools(head: Head) -> bool:
 def _takes_away(head: Head, path: str, denied: list[Entry]) -> tuple[Extent, list[Entry]]:
     """The agent has everything but what `tools: {x: false}` or `permission: {x: deny}` takes away."""
     found = list(denied)
+    permission = head.values.get("permission")
+    ruled = set(permission) if isinstance(permission, dict) else set()  # what it says wins over `tools: {x: true}`
+    ruled |= {"write", "patch", "multiedit"} if "edit" in ruled else set()
     for key in ("tools", "permission"):
         value = head.values.get(key)
         if isinstance(value, dict):
             for tool, setting in value.items():
                 mark = _setting(setting)
+                if key == "tools" and mark is Mark.YES and tool in ruled:
+                    continue
                 scope = "ask" if setting == "ask" else ("by pattern" if isinstance(setting, dict) else None)
                 found.append(Entry(str(tool), mark, Place(path, head.line(key)), scope))
     return Extent.EVERYTHING, found

@@ -76,7 +76,7 @@ class Right(msgspec.Struct, frozen=True):
     """A kind of tool that an agent has or lacks altogether, in the words of a text: "Write access: none"."""
 
     kind: str
-    """`write`, `shell`, `network`, or `changes` for writing and running commands together."""
+    """`write`, `shell`, `network`, `changes` for writing and running commands together, or a mode of its host."""
     granted: bool
     text: str
     place: Place
@@ -92,6 +92,8 @@ class Account(msgspec.Struct, frozen=True, kw_only=True):
     entries: tuple[Entry, ...] = ()
     closed: bool = True
     """Whether a tool that is not named is denied."""
+    limits: bool = True
+    """Whether it means its lists as limits, and not as what is typical."""
     host: str | None = None
     """The program that reads the place, if one does."""
     read_only: Claim | None = None

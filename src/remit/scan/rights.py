@@ -78,6 +78,8 @@ def _said(label: str, value: str) -> tuple[str, bool] | None:
     """The right that a label, or the heading of a column, and what stands under it give or deny."""
     kind = _kinds().get(bare(label).lower().strip(": "))
     plain = bare(value).strip(" .")
+    if kind == "mode":
+        return (plain.lower(), True) if plain.lower() in ("primary", "subagent") else None
     if kind is None or not plain:
         return None
     if claims_read_only(plain):

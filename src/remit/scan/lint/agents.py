@@ -155,6 +155,7 @@ def _both_ways(agent: Agent) -> Iterator[Finding]:
 def _definition_against_document(agent: Agent) -> Iterator[Finding]:
     definitions = [one for one in agent.accounts if one.kind is Kind.DEFINITION]
     papers = [one for one in agent.accounts if one.kind in _DOCUMENTS and one.extent is Extent.LIST and one.closed]
+    papers = [one for one in papers if one.limits]
     whole = [one for one in agent.accounts if one.kind is Kind.MATRIX and one.extent is Extent.EVERYTHING]
     for definition in definitions:
         yield from _less(agent, definition, whole)
@@ -220,6 +221,10 @@ def _wider(agent: Agent, definition: Account, paper: Account, reason: _Words = _
 def _less(agent: Agent, definition: Account, whole: Sequence[Account]) -> Iterator[Finding]:
     """A document that gives an agent every tool, beside a list without tools of the main kinds."""
     kinds = {capability(entry.tool) for entry in definition.allowed()}
+    taken = [e.tool for e in definition.entries if e.mark is Mark.NO and capability(e.tool) in ("write", "shell")]
+    if whole and definition.extent is Extent.EVERYTHING and taken:
+        text = f"the document grants every tool; the definition takes {listing(taken)} away"
+        yield finding("definition-narrower/right", text, whole[0].place, definition.place, agent=agent.name)
     lacks = [kind for kind in ("write", "shell") if kind not in kinds]
     if whole and definition.extent is Extent.LIST and not definition.recovered and lacks and "everything" not in kinds:
         text = f"the document grants every tool; the definition's list has none to {_MEANS[lacks[0]]}"

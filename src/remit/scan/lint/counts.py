@@ -134,6 +134,7 @@ def _against(count: Count, inventory: Inventory, *, several: bool, own: bool) ->
     sure = bool({"total", "all"} & {*count.about, *count.before[-1:]})
     near = _is_near(count.said, frozenset({most}), 0.75 if sure else 0.5 if told else 0.25)
     told = told or count.before[-1:] == ("the",)
+    told = told or (count.before[-1:] in (("a",), ("an",)) and bool(set(count.about) & words("companies", "")))
     return _wrong(count, sizes, inventory, "all", folder, most) if near and told else None
 
 
@@ -156,7 +157,9 @@ def _scope(count: Count, inventory: Inventory, *, told: bool) -> str | None:
     scope = inventory.scope_of(count.kind, count.place.file)
     between = count.place.file[len(scope) :].strip("/").split("/")[:-1] if scope is not None else []
     page = not between or not words("page_folders", "").isdisjoint({between[0].lower(), *between[0].lower().split("-")})
-    return scope if page or (told and scope) else None
+    things = words("thing_folders", "")
+    readme = len(between) == 1 and between[0] in things and count.place.file.lower().endswith("/readme.md")
+    return scope if page or (told and (scope or readme)) else None
 
 
 def _named_part(count: Count, inventory: Inventory, scope: str) -> _Wrong | None:
@@ -201,6 +204,8 @@ def _wrong(
             right |= {size - less for size in sizes for less in range(1, leads + 1)}
         elif count.line & words("leads", ""):
             right |= {size + 1 for size in sizes}  # whoever reads the page leads the others
+    if count.kind == "rules" and "files" in count.line:
+        right |= {size + 1 for size in sizes}  # with the page that lists them
     if count.kind == "agents" and inventory.modes and count.line & words("counts_workers", ""):
         right |= inventory.of_mode("subagent")
     if count.said in right or (count.more and max(*right, inventory.whole(count.kind, "")[1]) >= count.said):

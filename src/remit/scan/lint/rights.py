@@ -13,6 +13,9 @@ _WRITING = {"write", "edit", "multiedit", "createfile", "editfiles"}
 """What a definition that starts from everything must take away to write no file."""
 
 
+_MODES = ("primary", "subagent")
+
+
 def right_findings(agents: Sequence[Agent]) -> Iterator[Finding]:
     """Each agent whose definition grants what a text rules out, or lacks what a text gives."""
     for agent in agents:
@@ -21,16 +24,25 @@ def right_findings(agents: Sequence[Agent]) -> Iterator[Finding]:
         rights = [right for one in agent.accounts for right in one.rights]
         definitions = [one for one in agent.accounts if one.kind is Kind.DEFINITION]
         claimed = any(one.read_only is not None for one in agent.accounts)
-        told: set[bool] = set()
+        told: set[tuple[bool, bool]] = set()
         for right in rights:
             for definition in definitions:
-                found = _against(agent, definition, right, claimed=claimed) if right.granted not in told else None
+                found = (
+                    _against(agent, definition, right, claimed=claimed)
+                    if (right.granted, right.kind in _MODES) not in told
+                    else None
+                )
                 if found is not None:
-                    told.add(right.granted)
+                    told.add((right.granted, right.kind in _MODES))
                     yield found
 
 
 def _against(agent: Agent, definition: Account, right: Right, *, claimed: bool) -> Finding | None:
+    if right.kind in _MODES:
+        if definition.mode not in _MODES or definition.mode == right.kind:
+            return None
+        text = f"the text says “{right.text}”, and the definition's mode is {definition.mode}"
+        return finding("defined-twice/mode", text, right.place, definition.place, agent=agent.name)
     if right.granted:
         return _lacks(agent, definition, right)
     changing = right.kind in ("write", "changes")

@@ -126,7 +126,8 @@ def _lost(page: Page, team: Team, exists: Callable[[str, str], bool]) -> Iterato
         yield finding("missing-file", text, *places[:_MOST])
 
 
-def _is_unknown(name: str, team: Team) -> bool:
+def _is_unknown(name: str, team: Team, *, lead: bool = False) -> bool:
+    """Whether nobody defines a name; who leads others may be the host's main session, unless `lead` says otherwise."""
     key = key_of(name)
     return (
         "/" not in name  # several of them, or a folder
@@ -134,7 +135,7 @@ def _is_unknown(name: str, team: Team) -> bool:
         and name.lower() not in words("no_agent_files", "")
         and key not in own_names() | team.others | words("nobody", "")
         and not is_invented(name)
-        and not is_lead(name)
+        and (lead or not is_lead(name))
         and ":" not in name
     )
 
@@ -186,7 +187,9 @@ def _unknown(page: Page, rosters: Sequence[Roster], team: Team) -> Iterator[Find
         wrong = [
             (name, line)
             for name, line in roster.names
-            if is_name(name) and _is_unknown(name, team) and (shape(name) in alike or roster.form == "tree")
+            if is_name(name)
+            and _is_unknown(name, team, lead=certain and "-" in name and 5 <= len(right) >= len(roster.names) - 2)
+            and (shape(name) in alike or roster.form == "tree")
             if not roster.loose or re.search(r"[-_]", name)
         ]
         if wrong:
