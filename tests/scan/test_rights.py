@@ -276,6 +276,80 @@ def test_agents_that_a_program_defines(tmp_path: Path):
     ]
 
 
+OPENCODE = (
+    "---\ndescription: {description}\nmode: subagent\n"
+    "tools:\n  write: true\n  bash: true\npermission:\n{rules}---\nWork.\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("rules", "wrong"),
+    [
+        ("  edit: ask\n  bash:\n    'git *': allow\n    '*': deny\n", False),
+        ("  edit: ask\n  bash: ask\n", False),
+        ("  edit: ask\n", True),
+        ("  edit: ask\n  bash: allow\n", True),
+    ],
+)
+def test_what_permission_says_wins_over_tools(tmp_path: Path, rules: str, wrong: bool):
+    head = OPENCODE.format(description="Works", rules=rules)
+    survey = scan(str(write(tmp_path, {".opencode/agents/z.md": head})), today=datetime.date(2026, 11, 18))
+    assert any(one.code == "moot-scope" for one in survey.findings) is wrong
+
+
+@pytest.mark.parametrize(("mode", "wrong"), [("primary", True), ("subagent", False), ("fast", False)])
+def test_modes_in_tables(tmp_path: Path, mode: str, wrong: bool):
+    team = {f".opencode/agents/{n}.md": OPENCODE.format(description="x", rules="  edit: ask\n") for n in ("one", "two")}
+    page = f"# Agents\n\n| Agent | Mode |\n|---|---|\n| `one` | {mode} |\n| `two` | subagent |\n"
+    survey = scan(str(write(tmp_path, {**team, "docs/guide.md": page})), today=datetime.date(2026, 11, 18))
+    texts = [one.text for one in survey.findings if one.code == "defined-twice"]
+    assert texts == (["the text says “Mode: primary”, and the definition's mode is subagent"] if wrong else [])
+
+
+@pytest.mark.parametrize(
+    ("sentence", "wrong"), [("", True), ("They are typical usage patterns, not access restrictions.", False)]
+)
+def test_lists_that_are_no_limits(tmp_path: Path, sentence: str, wrong: bool):
+    page = f"# Team\n\n{sentence}\n\n| Agent | Tools |\n|---|---|\n| explorer | Read, Grep |\n| planner | Read |\n"
+    assert any(one.startswith("definition-wider") for one in found(tmp_path, page)) is wrong
+
+
+def test_files_that_a_tree_draws(tmp_path: Path):
+    kept = ("one", "two")
+    files = {f".github/instructions/{name}.instructions.md": "x" for name in kept}
+    rows = "".join(f"│   ├── {name}.instructions.md\n" for name in (*kept, "gone"))
+    page = f"# Agents and instructions\n\n```\n.github/\n├── instructions/\n{rows}```\n"
+    survey = scan(str(write(tmp_path, {**TEAM, **files, "docs/guide.md": page})), today=datetime.date(2026, 11, 18))
+    assert [one.text for one in survey.findings if one.code == "missing-file"] == [
+        "`.github/instructions/gone.instructions.md` does not exist"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("page", "path", "text"),
+    [
+        ("They come with 6 specialized agents.\n", "commands/README.md", "6 agents; `.claude/agents` defines 4"),
+        ("It brings a 5-agent team.\n", "README.md", "5 agents; `.claude/agents` defines 4"),
+        ("It brings a 4-agent team.\n", "README.md", ""),
+        ("All 29 agents exceeded the limit of 3 agents.\n", "README.md", ""),
+        ("It has 6 instructions.\n", "README.md", ""),
+    ],
+)
+def test_numbers_of_the_whole_team(tmp_path: Path, page: str, path: str, text: str):
+    assert [one for one in found(tmp_path, page, path=path) if "count-mismatch" in one] == (
+        [f"count-mismatch None: the text speaks of {text}"] if text else []
+    )
+
+
+def test_a_leader_in_a_list_of_names_is_defined_too(tmp_path: Path):
+    names = ("code-reviewer", "explorer", "builder", "planner", "doc-writer", "agent-coordinator")
+    team = {**TEAM, ".claude/agents/doc-writer.md": definition("doc-writer", "Read")}
+    page = "# Agents\n\n| Agent | Use |\n|---|---|\n" + "".join(f"| `{name}` | x |\n" for name in names)
+    assert found(tmp_path, page, team=team) == [
+        "undefined-name agent-coordinator: among the agents, without a definition: `agent-coordinator`"
+    ]
+
+
 HOSTILE = [
     "**Write access" + ": " * 50_000,
     "Write access: " + "./a/" * 30_000,

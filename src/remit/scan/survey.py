@@ -37,7 +37,8 @@ from remit.scan.vocabulary import tool_key
 
 _DOCUMENTS = (".md", ".markdown", ".mdx", ".mdc", ".txt")
 _SPEAKS = re.compile(
-    r"\|\s*:?-|-\s*\||agent_id|\nagent:|\b(?:allowed|permitted|granted|tools|prohibited|forbidden|denied|tier \d|agents"
+    r"\|\s*:?-|-\s*\||agent_id|\d-agent\b|\nagent:"
+    r"|\b(?:allowed|permitted|granted|tools|prohibited|forbidden|denied|tier \d|agents"
     r"|read-only|access|permissions?|can (?:write|edit|run)|may write|hand-?offs?|delegates?"
     r"|subagents|specialists|skills|commands|hooks|prompts|agentes|habilidades|comandos|agenten|агентов)\b"
     r"|智能体|代理|技能|工具|에이전트|스킬|エージェント",

@@ -86,7 +86,7 @@ def _look_alikes(agents: Sequence[Agent]) -> Iterator[Finding]:
             yield _alike(other, agent, "look the same and are written with different characters")
         for at in range(len(key) - 1) if len(key) > 5 else ():
             swapped = key[:at] + key[at + 1] + key[at] + key[at + 2 :]
-            if swapped != key and swapped in by_key and key < swapped and "-" not in key[at : at + 2]:
+            if swapped != key and swapped in by_key and key < swapped and key[at : at + 2].isalpha():
                 yield _alike(agent, by_key[swapped], "differ by two letters that are swapped")
 
 
