@@ -31,6 +31,8 @@ _MARKUP = re.compile(r"[*_`]{1,3}(?=\S)|(?<=\S)[*_`]{1,3}")
 _ROW = re.compile(r"^\s*\|?\s*(?:\|?\s*:?-+:?\s*)+\|?\s*$")
 _ITEM = re.compile(r"^(\s*)(?:[-*+]|\d{1,3}[.)])\s+(\S.*)$")
 _NAME = re.compile(r"\W*(?:\*\*|`|\[|@|/)\S|\W*[\w/.-]+(?: [\w/.-]+){0,2}$")
+_ARGUMENTS = re.compile(r"\s+(?:[\[<{-].*|[A-Z]+)$")
+"""What follows the name of a command: `plan N` is `plan`."""
 _GROUP = re.compile(r"\b(?:and|und|y|et)\b|[,/&+]|<br")
 _OPEN = re.compile(r"\.\.\.|…|\betc\b|\bmore\b|\bothers\b|\bexamples?\b|等", re.IGNORECASE)
 
@@ -161,10 +163,20 @@ def _numbers(plain: str) -> list[tuple[re.Match[str], str, int]]:
             groups = match.groupdict()
             said = next(groups[key] for key in ("said", "colon", "cell", "badge", "east") if groups.get(key))
             number = NUMBERS.get(said.lower()) or int(said)
+            if _is_of_some(plain, match, groups):
+                continue
             written = said.lower() in NUMBERS and "/" not in plain
             if number >= 2 and not (written and _ALL_OF_THESE.search(plain[: match.start()])):
                 found.setdefault(match.start(), (match, _kind(groups), number))  # not "all three", of those just named
     return [one for one in found.values() if not _is_term(plain, one, list(found.values()))]
+
+
+def _is_of_some(plain: str, match: re.Match[str], groups: dict[str, str | None]) -> bool:
+    """Whether the words around the noun tell that these are some of a kind, or none of it."""
+    if (groups.get("noun") or "").lower() == "instructions" and "instructions/" not in plain:
+        return True  # sentences of a prompt
+    after = re.match(r"\s+([a-z]+)", plain[match.end() : match.end() + 40])
+    return after is not None and after[1] in words("counts_some_after", "")
 
 
 def _kind(groups: dict[str, str | None]) -> str:
@@ -317,4 +329,5 @@ def _sizes(entries: Sequence[str], *, table: bool) -> frozenset[int]:
     if len(firsts) < 2 or names < 0.8 * len(firsts) or any(_OPEN.search(first) for first in firsts):
         return frozenset()
     parts = sum(max(1, len([one for one in _GROUP.split(first) if one.strip()])) for first in firsts)
-    return frozenset({len(firsts), parts, len({first.lower() for first in firsts})})
+    plain = {_ARGUMENTS.sub("", first.strip("`* ")).lower() for first in firsts}
+    return frozenset({len(firsts), parts, len({first.lower() for first in firsts}), len(plain)})

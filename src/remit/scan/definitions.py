@@ -9,7 +9,9 @@ from typing import Any
 from remit.scan.claims import all_tools_claim, read_only_claim, writes_reports
 from remit.scan.files import Text
 from remit.scan.front_matter import Head, read_head
+from remit.scan.handovers import listed_in
 from remit.scan.model import Account, Entry, Extent, Kind, Mark, Place
+from remit.scan.rights import own_rights
 from remit.scan.vocabulary import Layout, capability, layouts, split_scope, tokens, words
 
 _NAMED_FOR_IT = re.compile(r"\.(?:agent|chatmode)\.md$")
@@ -90,7 +92,9 @@ def read_definition(text: Text) -> Account | None:
         gated=head.values.get("permissionMode") == "plan",
         taken=_taken(head, entries),
         hands_to=_hands_to(head, text.path, entries),
+        lists=listed_in(head.body[:200_000], text.path, head.body_line),
         offers=_named(head, text.path, "handoffs"),
+        rights=own_rights(head.body, text.path, head.body_line),
         mode=mode if isinstance(mode := head.values.get("mode"), str) and form == "takes away" else None,
         recovered=head.recovered,
     )
@@ -158,8 +162,13 @@ def _is_kept_away(path: str) -> bool:
 
 
 def _hands_to(head: Head, path: str, entries: list[Entry]) -> tuple[tuple[str, Place], ...]:
-    """The agents that an agent can start: `agents: […]`, `Task(a, b)`."""
+    """The agents that an agent can start: `agents: […]`, `Task(a, b)`, `permission: {task: {…}}`."""
     found = list(_named(head, path, "agents"))
+    permission = head.values.get("permission")
+    task = permission.get("task") if isinstance(permission, dict) else None
+    if isinstance(task, dict) and task.get("*") == "deny":
+        may = [str(name) for name, answer in task.items() if answer in ("allow", "ask") and "*" not in str(name)]
+        found += [(name, Place(path, head.line("permission"))) for name in may]
     for entry in entries:
         if (
             entry.scope not in (None, "ask", "by pattern")
@@ -187,11 +196,16 @@ def _mentions_tools(head: Head) -> bool:
 def _takes_away(head: Head, path: str, denied: list[Entry]) -> tuple[Extent, list[Entry]]:
     """The agent has everything but what `tools: {x: false}` or `permission: {x: deny}` takes away."""
     found = list(denied)
+    permission = head.values.get("permission")
+    ruled = set(permission) if isinstance(permission, dict) else set()  # what it says wins over `tools: {x: true}`
+    ruled |= {"write", "patch", "multiedit"} if "edit" in ruled else set()
     for key in ("tools", "permission"):
         value = head.values.get(key)
         if isinstance(value, dict):
             for tool, setting in value.items():
                 mark = _setting(setting)
+                if key == "tools" and mark is Mark.YES and tool in ruled:
+                    continue
                 scope = "ask" if setting == "ask" else ("by pattern" if isinstance(setting, dict) else None)
                 found.append(Entry(str(tool), mark, Place(path, head.line(key)), scope))
     return Extent.EVERYTHING, found

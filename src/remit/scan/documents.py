@@ -66,6 +66,10 @@ _READS = re.compile(
 )
 _OWN_MATRIX = re.compile(r"<!--\s*remit:\s*matrix\s*-->")
 """What `remit docs` writes: agents across, tools down."""
+_NO_LIMITS = re.compile(
+    r"\bnot (?:access |tool )?restrictions\b|\binherit (?:the full|all)[^.\n]{0,40}\btools(?:et)?\b", re.IGNORECASE
+)
+"""Where a document says that its lists of tools are no limits."""
 _MOST_TITLES = 500
 _MOST_ACCOUNTS = 2_000
 """What is read of one document: no person writes more."""
@@ -92,6 +96,8 @@ class Reader:
             rest += [] if accounts else [table]
         found += self._roster(text, rest)
         found = found[:_MOST_ACCOUNTS]
+        if _NO_LIMITS.search(text.text):
+            found = [msgspec.structs.replace(one, limits=False) for one in found]
         named = {key_of(account.agent) for account in found} | set(self.agents)
         found += self._sections(text, document, Names(account.agent for account in found), named)
         return found[:_MOST_ACCOUNTS]

@@ -31,6 +31,8 @@ _COPY = re.compile(
     r"(?:^|[-_.])(?:fixtures?|testdata)(?:$|[-_.])|^\..*[-_.](?:backup|bak|old)(?:$|[-_.\d])", re.IGNORECASE
 )
 """A folder of test data by a word of its name, or a copy of a program's hidden folder: no host reads it."""
+_QUOTED = re.compile(rb"[\"'`]([a-z][a-z0-9]{1,24}(?:[-_][a-z0-9]{1,24}){1,5})[\"'`]")
+_MOST_QUOTED = 100_000
 _PAST = frozenset(
     {
         *("archive", "archives", "archived", "history", "old", "deprecated", "legacy", "review", "reviews", "findings"),
@@ -92,6 +94,8 @@ class Walk(msgspec.Struct):
     most: int = MOST
     counted: set[str] = set()
     """The paths of things that documents count."""
+    quoted: set[str] = set()
+    """Names such as `docs-writer` in the quotes of programs, which may define agents."""
 
     def texts(self) -> Iterator[Text]:
         """Every text that may say something about agents, in the order of its path."""
@@ -164,6 +168,8 @@ class Walk(msgspec.Struct):
                 return None
             data = file.read(LARGEST + 1)
         self.size += len(data)
+        if path.endswith(_SOURCES) and len(self.quoted) < _MOST_QUOTED:
+            self.quoted.update(match[1].decode() for match in _QUOTED.finditer(data))
         if path.endswith(_SOURCES) and b"accessibleBy" not in data:
             return None
         if path.endswith((".yaml", ".yml")) and b"agent_id" not in data and b"tools_allowed" not in data:
@@ -186,7 +192,11 @@ class Walk(msgspec.Struct):
 def is_past(path: str) -> bool:
     """Whether a document speaks of another time or of nobody: a plan, a report, an archive, a template."""
     *folders, name = path.lower().split("/")
-    return any(part in _PAST for part in folders) or _DATED.match(name) is not None or _ADVICE.search(name) is not None
+    return (
+        any(part in _PAST or part.endswith(("_archive", "-archive")) for part in folders)
+        or _DATED.match(name) is not None
+        or _ADVICE.search(name) is not None
+    )
 
 
 def is_candidate(path: str) -> bool:

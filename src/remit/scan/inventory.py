@@ -39,7 +39,7 @@ def thing_of(path: str) -> tuple[str, Thing] | None:
     """What a file is, and of which kind; None if nobody counts it."""
     for kind, pattern in _patterns():
         match = pattern.match(f"/{path}")
-        if match and match[2].rpartition("/")[2].lower() not in words("no_agent_files", ""):
+        if match and match[2].rpartition("/")[2].lower() not in words("no_things", ""):
             return kind, Thing(match[1], match[2])
     return None
 
@@ -60,6 +60,8 @@ class Inventory:
         for kind, thing in settings:
             self.things.setdefault(kind, []).append(thing)
         self.loose = [_agent(path) for path in sorted(set(loose))]
+        self.modes: list[str] = []
+        """The mode of each agent, where its host has such modes; empty for one that names none."""
         self._sizes: dict[tuple[str, str, bool], frozenset[int]] = {}
 
     def folders(self, kind: str) -> list[str]:
@@ -106,6 +108,11 @@ class Inventory:
         found = [one.folder for one in _below(self.things.get(kind, ()), scope)]
         most = max(sorted(set(found)), key=found.count)
         return most, found.count(most)
+
+    def of_mode(self, mode: str) -> frozenset[int]:
+        """How many agents are of a mode: those without one may be, and a host's own two."""
+        sure, open_to = self.modes.count(mode), sum(one in ("", "all") for one in self.modes)
+        return frozenset(range(sure, sure + open_to + 1)) | {sure + 1, sure + 2} | {0}
 
     def leads(self, scope: str) -> int:
         """How many agents below a folder lead the others."""

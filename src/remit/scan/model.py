@@ -72,6 +72,16 @@ class Claim(msgspec.Struct, frozen=True):
     place: Place
 
 
+class Right(msgspec.Struct, frozen=True):
+    """A kind of tool that an agent has or lacks altogether, in the words of a text: "Write access: none"."""
+
+    kind: str
+    """`write`, `shell`, `network`, `changes` for writing and running commands together, or a mode of its host."""
+    granted: bool
+    text: str
+    place: Place
+
+
 class Account(msgspec.Struct, frozen=True, kw_only=True):
     """What one place says of one agent."""
 
@@ -82,6 +92,8 @@ class Account(msgspec.Struct, frozen=True, kw_only=True):
     entries: tuple[Entry, ...] = ()
     closed: bool = True
     """Whether a tool that is not named is denied."""
+    limits: bool = True
+    """Whether it means its lists as limits, and not as what is typical."""
     host: str | None = None
     """The program that reads the place, if one does."""
     read_only: Claim | None = None
@@ -99,8 +111,12 @@ class Account(msgspec.Struct, frozen=True, kw_only=True):
     """Tools of its list that it takes away again."""
     hands_to: tuple[tuple[str, Place], ...] = ()
     """The agents that it names as those it hands work to."""
+    lists: tuple[tuple[str, Place], ...] = ()
+    """The agents that its text lists, under a heading that says that it hands work to them."""
     offers: tuple[tuple[str, Place], ...] = ()
     """The agents that it offers a person to go on with."""
+    rights: tuple[Right, ...] = ()
+    """Kinds of tools that it gives or denies, without naming the tools."""
     mode: str | None = None
     """Whether a person or another agent starts it, where its host has such modes."""
     recovered: str | None = None

@@ -28,7 +28,7 @@ _HANDS = re.compile(
 _AT = re.compile(r"(?<![\w./@`-])`?@([a-z][a-z0-9]*(?:[-_][a-z0-9]+)*)`?(?![\w/.(@-])")
 _FILE = re.compile(r"(?<![\w/.~$}>*-])(?:\./)?((?:\.?[\w-]+/)*(?:agents|chatmodes)/(?:[\w-]+/)*[\w.-]+\.md)\b(?![\w*])")
 _INVENTED = re.compile(
-    r"^(?:my|your|new|some|example|sample|foo|bar|demo|test|custom|the|name|agent|xxx?|other|another|any|this)(?:[-_.]|$)|(?:^|[-_])(?:name|xxx?|example|here|template|foo)$",
+    r"^(?:my|your|new|some|example|sample|foo|bar|demo|test|custom|the|name|agent(?=$|[-_.](?:\d|[a-z]$|name|id|type|file))|xxx?|other|another|any|this)(?:[-_.]|$)|(?:^|[-_])(?:name|xxx?|example|here|template|foo)$",
     re.IGNORECASE,
 )
 _AGENT = re.compile(r"agent|persona|specialist|代理|智能体|에이전트|エージェント", re.IGNORECASE)
@@ -84,7 +84,7 @@ def read_page(text: Text, document: Document, known: Names, accounts: Sequence[A
     matrix = {one.agent: one.place.line for one in accounts if one.kind is Kind.MATRIX}
     if matrix:
         rosters.append(Roster(tuple(matrix.items()), "matrix", min(one.place for one in accounts), ()))
-    mentions = list(_mentions(text))[:_MOST]
+    mentions = [*_mentions(text), *_drawn(text, document)][:_MOST]
     if not rosters and not mentions:
         return None
     spoken = f"-{'-'.join(parts_of_text(text.text))}-" if rosters else ""
@@ -227,6 +227,30 @@ def _trees(text: Text, document: Document) -> Iterator[Roster]:
         for folder, names in found.items():
             place = Place(text.path, names[0][1])
             yield Roster(tuple(names), "tree", place, block.headings[:-3:-1], folder, folder in cut)
+
+
+def _drawn(text: Text, document: Document) -> Iterator[Mention]:
+    """The files of a hidden folder that a tree draws, where their names say what they are."""
+    for block in document.code:
+        if not any(f".{kind}.md" in block.text for kind in _SUFFIXES):
+            continue
+        above: list[tuple[int, str]] = []
+        for number, line in enumerate(block.text.split("\n")[:2000], block.line):
+            branch, leaf = _BRANCH.match(line[:400]), _DRAWN_LEAF.match(line[:400])
+            column = len(branch[1]) if branch else len(line) - len(line.lstrip(" │|├└─+`-"))
+            above = [(depth, name) for depth, name in above if depth < column]
+            if branch:
+                above.append((column, branch[2]))
+            elif leaf and above:
+                folder = "/".join(name for _, name in above)
+                if (hidden := re.search(r"(?:^|/)(\.[\w-]+/[\w/-]+)$", folder)) is not None:
+                    yield Mention(f"{hidden[1]}/{leaf[1]}", "file", Place(text.path, number))
+
+
+_SUFFIXES = ("instructions", "prompt", "agent", "chatmode")
+_DRAWN_LEAF = re.compile(
+    r"^[\s│|]*(?:[├└][─\s-]*|[+`]?--+\s*)`?([\w.+-]+\.(?:instructions|prompt|agent|chatmode)\.md)\b"
+)
 
 
 def _mentions(text: Text) -> Iterator[Mention]:

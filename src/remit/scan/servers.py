@@ -13,7 +13,10 @@ from remit.scan.model import Mark, Place
 from remit.scan.names import key_of
 from remit.scan.vocabulary import bare, is_heading, mark_of, tokens, tool_key
 
-_SERVERS = re.compile(r"(?:\w+ )?(?:mcp servers?|mcps?|servers?)(?: access)?|mcp 服务器", re.IGNORECASE)
+_SERVERS = re.compile(
+    r"(?:(?!recommended|optional|useful|suggested)\w+ )?(?:mcp servers?|mcps?|servers?)(?: access)?|mcp 服务器",
+    re.IGNORECASE,
+)
 _ALL = re.compile(r"(?:active |available |configured |enabled |our |the )*mcp servers?|mcps", re.IGNORECASE)
 _SET_OFF = re.compile(r"^\W{0,4}(?:\*\*|`|\[)[`*]*([\w.-]{2,50}?)[`*\]]+")
 
@@ -26,6 +29,8 @@ class Use(msgspec.Struct, frozen=True):
     told: frozenset[str] | None
     """The servers that the table has a column for; None if it lists what is granted, and means nothing else."""
     place: Place
+    name: str = ""
+    """The agent as it is written."""
 
 
 class Listing(msgspec.Struct, frozen=True):
@@ -39,7 +44,7 @@ class Listing(msgspec.Struct, frozen=True):
 
 def uses_of(text: Text, document: Document, servers: frozenset[str]) -> Iterator[Use]:
     """The rows of a document's tables that give agents servers; `servers` are the keys of those that are declared."""
-    if len(servers) < 3:
+    if not servers:
         return
     for table in document.tables:
         head = [bare(cell) for cell in table.head.cells]
@@ -55,9 +60,9 @@ def uses_of(text: Text, document: Document, servers: frozenset[str]) -> Iterator
             if listed is not None:
                 names = _names(row.cells[listed])
                 if names and len(names & servers) * 2 >= len(names):
-                    yield Use(key_of(name), names, None, place)
+                    yield Use(key_of(name), names, None, place, name)
             elif len(columns) >= 3 and len(columns) * 2 >= len(head):
-                yield from _marked(row, columns, key_of(name), place)
+                yield from _marked(row, columns, name, place)
 
 
 def _names(cell: str) -> frozenset[str]:
@@ -68,7 +73,7 @@ def _marked(row: Row, columns: dict[int, str], agent: str, place: Place) -> Iter
     marks = {server: mark_of(row.cells[n]) for n, server in columns.items()}
     if all(mark is not None for mark in marks.values()):
         granted = frozenset(server for server, mark in marks.items() if mark is not None and mark[0] is not Mark.NO)
-        yield Use(agent, granted, frozenset(marks), place)
+        yield Use(key_of(agent), granted, frozenset(marks), place, agent)
 
 
 def listings_of(text: Text, document: Document, servers: frozenset[str]) -> Iterator[Listing]:

@@ -12,13 +12,15 @@ from remit.scan.counts import Count, counts_in
 from remit.scan.definitions import is_archived, is_headless, read_definition
 from remit.scan.documents import Reader
 from remit.scan.files import MOST, Text, Walk, is_past
+from remit.scan.handovers import handed_over
 from remit.scan.inventory import Inventory, Thing
 from remit.scan.lint.agents import agent_findings, risky_pairs
-from remit.scan.lint.counts import count_findings
+from remit.scan.lint.counts import count_findings, is_past_page, sum_findings
 from remit.scan.lint.documents import document_findings
 from remit.scan.lint.policy import policy_findings
+from remit.scan.lint.rights import right_findings
 from remit.scan.lint.rosters import Team, roster_findings
-from remit.scan.lint.servers import server_findings, servers_of
+from remit.scan.lint.servers import definition_findings, server_findings, servers_of, servers_used
 from remit.scan.lint.settings import settings_findings, unreadable
 from remit.scan.lint.team import grouped, headless, team_findings
 from remit.scan.markdown import Document, read_markdown
@@ -26,15 +28,20 @@ from remit.scan.merge import merge
 from remit.scan.model import Account, Agent, Extent, Finding, Kind, Mark, Place, Survey, Weight
 from remit.scan.names import Names, key_of
 from remit.scan.records import Record, account_of, declared, read_records
+from remit.scan.rights import rights_of
 from remit.scan.rosters import Page, read_page
 from remit.scan.servers import Listing, Use, listings_of, uses_of
 from remit.scan.settings import EVERYBODY, Unreadable, is_everybody, read_settings
+from remit.scan.sums import Sum, sums_of
 from remit.scan.vocabulary import tool_key
 
 _DOCUMENTS = (".md", ".markdown", ".mdx", ".mdc", ".txt")
 _SPEAKS = re.compile(
-    r"\|\s*:?-|-\s*\||agent_id|\nagent:|\b(?:allowed|permitted|granted|tools|prohibited|forbidden|denied|tier \d|agents"
-    r"|subagents|specialists|skills|commands|hooks|prompts|agentes|habilidades|comandos|agenten|агентов)\b|智能体|代理|技能|工具|에이전트|스킬|エージェント",
+    r"\|\s*:?-|-\s*\||agent_id|\d-agent\b|\nagent:"
+    r"|\b(?:allowed|permitted|granted|tools|prohibited|forbidden|denied|tier \d|agents"
+    r"|read-only|access|permissions?|can (?:write|edit|run)|may write|hand-?offs?|delegates?"
+    r"|subagents|specialists|skills|commands|hooks|prompts|agentes|habilidades|comandos|agenten|агентов)\b"
+    r"|智能体|代理|技能|工具|에이전트|스킬|エージェント",
     re.IGNORECASE,
 )
 """What a document has at the least, if it says anything that a scan reads."""
@@ -80,10 +87,13 @@ def scan(
     findings = [
         *reading.findings,
         *agent_findings(agents),
+        *right_findings(agents),
         *team_findings(agents, reading.headless),
-        *count_findings(reading.counted, reading.inventory(accounts), reading.definitions),
+        *count_findings(reading.counted, reading.inventory(accounts), reading.definitions, reading.exists),
+        *sum_findings(reading.sums),
         *settings_findings(accounts),
         *roster_findings(reading.pages, reading.team(accounts), reading.inventory(accounts), reading.exists),
+        *definition_findings(reading.uses, agents),
         *server_findings(reading.uses, reading.listings, servers_of(accounts)),
         *headless(reading.headless),
         *risky_pairs(agents),
@@ -119,9 +129,14 @@ class _Reading:
         self.definitions: frozenset[str] = frozenset()
         self.pages: list[Page] = []
         self.uses: list[Use] = []
+        self.sums: list[Sum] = []
         self.listings: list[Listing] = []
         self.servers: frozenset[str] = frozenset()
         """Keys of the MCP servers that settings declare."""
+        self.used: frozenset[str] = frozenset()
+        """Those, and the servers of tools in definitions."""
+        self.stems: set[str] = set()
+        """Keys of the names of all documents."""
         self.headless: list[Place] = []
         """Files in folders of definitions that have no head."""
 
@@ -134,6 +149,8 @@ class _Reading:
         for text in texts:
             if self.look is not None:
                 self.look(text)
+            if text.path.endswith(_DOCUMENTS):
+                self.stems.add(key_of(text.path.rpartition("/")[2].partition(".")[0]))
             definition = read_definition(text)
             if definition is not None:
                 accounts.append(definition)
@@ -157,6 +174,7 @@ class _Reading:
         self.definitions = frozenset(one.place.file for one in accounts if one.kind is Kind.DEFINITION)
         reader = Reader([name for one in accounts if is_defined(one) for name in one.names])
         self.servers = frozenset(key for names in servers_of(accounts).values() for key in names)
+        self.used = self.servers | servers_used(accounts)
         waiting.reverse()
         while waiting:
             if self.walk.progress is not None and len(waiting) % 100 == 0:
@@ -178,7 +196,11 @@ class _Reading:
             if entry.tool.startswith("mcp__") and entry.tool.endswith("__*")
         ]
         loose = [place.file for place in self.headless]
-        return Inventory(self.walk.counted, sorted(self.definitions), loose, [*named, *servers])
+        found = Inventory(self.walk.counted, sorted(self.definitions), loose, [*named, *servers])
+        defined = [one for one in accounts if one.kind is Kind.DEFINITION]
+        if any(one.mode for one in defined) and len({one.host for one in defined}) == 1:
+            found.modes = [one.mode or "" for one in defined]
+        return found
 
     def team(self, accounts: Sequence[Account]) -> Team:
         """Who is defined, and what else has a name here."""
@@ -187,7 +209,12 @@ class _Reading:
         stems = {key_of(path.rpartition("/")[2].partition(".")[0]) for path in (*self.walk.counted, *loose)}
         folders = {key_of(path.split("/")[-2]) for path in self.walk.counted if path.endswith("/SKILL.md")}
         records = {key_of(one.agent) for one in accounts if one.kind is Kind.RECORD}
-        return Team(named, self.inventory(accounts), frozenset(stems | folders | records))
+        return Team(
+            named,
+            self.inventory(accounts),
+            frozenset(stems | folders | records),
+            frozenset(self.stems) | {key_of(name) for name in self.walk.quoted},
+        )
 
     def exists(self, path: str, page: str) -> bool:
         """Whether a path that a page names leads to something, from the page's folder or from one above it."""
@@ -208,10 +235,14 @@ class _Reading:
         if text.path.endswith(_DOCUMENTS):
             self.counted += counts_in(text.path, text.text)
             document = read_markdown(text.text)
-            self.uses += uses_of(text, document, self.servers)
+            said = () if is_past_page(text.path) else (rights_of, handed_over)
+            more = [one for read in said for one in read(text, document, reader.known)]
+            self.uses += uses_of(text, document, self.used)
+            self.sums += sums_of(text, document)
             self.listings += listings_of(text, document, self.servers)
             page = read_page(text, document, reader.known, found)
             self.pages += [page] if page is not None else []
+            found += more
         return found
 
 

@@ -20,7 +20,9 @@ _BREAKS = re.compile(r"[\s_.-]+")
 _WORDS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 _ESCAPE = re.compile(r"\\([_*`~|#<>\[\](){}.+!-])")
 _EMPHASIS = re.compile(r"(?<![\w/*])(\*{1,3}|__?)(?=[^\s*])([^*]+?)(?<=[^\s*/])\1(?![\w/*])")
-_AGENT_COLUMN = re.compile(r"(?:[\w-]+ ){0,2}(?:sub-?)?agents?(?: (?:name|type|id|file|role))?(?: ?\(.*\))?")
+_AGENT_COLUMN = re.compile(
+    r"(?:[\w-]+ ){0,2}(?:sub-?)?agents?(?: (?:name|type|id|file|role|definition|character sheet|sheet))?(?: ?\(.*\))?"
+)
 _DECORATION = re.compile(r"[`~\"“”‘’]+|(?<!\w)'|'(?!\w)")
 
 

@@ -11,7 +11,7 @@ from remit.model.text import counted
 from remit.scan.lint.finding import finding, listing
 from remit.scan.model import Account, Agent, Claim, Entry, Extent, Finding, Kind, Mark, Place, Weight
 from remit.scan.settings import EVERYBODY
-from remit.scan.vocabulary import CHANGES, can_write, capability, mutates, tool_key
+from remit.scan.vocabulary import CHANGES, can_write, capability, mutates, tool_key, words
 
 _DOCUMENTS = (Kind.MATRIX, Kind.SECTION, Kind.RECORD)
 _MATTERS = CHANGES | {"network", "delegate"}
@@ -155,7 +155,11 @@ def _both_ways(agent: Agent) -> Iterator[Finding]:
 def _definition_against_document(agent: Agent) -> Iterator[Finding]:
     definitions = [one for one in agent.accounts if one.kind is Kind.DEFINITION]
     papers = [one for one in agent.accounts if one.kind in _DOCUMENTS and one.extent is Extent.LIST and one.closed]
+    papers = [one for one in papers if one.limits]
+    whole = [one for one in agent.accounts if one.kind is Kind.MATRIX and one.extent is Extent.EVERYTHING]
     for definition in definitions:
+        yield from _less(agent, definition, whole)
+        yield from _unscoped(agent, definition, papers)
         for paper in papers:
             yield from _exactly(agent, definition, paper)
         said: dict[tuple[str, str], Finding] = {}
@@ -167,7 +171,7 @@ def _definition_against_document(agent: Agent) -> Iterator[Finding]:
         yield from said.values()
 
 
-def _wider(agent: Agent, definition: Account, paper: Account, words: _Words = _DEFINITION_WIDER) -> Iterator[Finding]:
+def _wider(agent: Agent, definition: Account, paper: Account, reason: _Words = _DEFINITION_WIDER) -> Iterator[Finding]:
     said = {tool_key(entry.tool): entry for entry in paper.entries}
     kinds = {capability(entry.tool) for entry in paper.allowed()}
     refused = {capability(entry.tool) for entry in paper.entries if entry.mark is Mark.NO} - kinds
@@ -204,14 +208,54 @@ def _wider(agent: Agent, definition: Account, paper: Account, words: _Words = _D
         lighter = Weight.WARNING if any(capability(entry.tool) == "network" for entry in extra) else Weight.NOTE
         names = list(dict.fromkeys(entry.tool for entry in extra))
         yield Finding(
-            code=words.code,
+            code=reason.code,
             weight=Weight.ERROR if changes else lighter,
             agent=agent.name,
-            text=f"{words.who} grants {listing(names)}; the document does not",
+            text=f"{reason.who} grants {listing(names)}; the document does not",
             places=(extra[0].place, paper.place),
-            why=words.why,
-            fix=words.fix,
+            why=reason.why,
+            fix=reason.fix,
         )
+
+
+def _less(agent: Agent, definition: Account, whole: Sequence[Account]) -> Iterator[Finding]:
+    """A document that gives an agent every tool, beside a list without tools of the main kinds."""
+    kinds = {capability(entry.tool) for entry in definition.allowed()}
+    taken = [e.tool for e in definition.entries if e.mark is Mark.NO and capability(e.tool) in ("write", "shell")]
+    if whole and definition.extent is Extent.EVERYTHING and taken:
+        text = f"the document grants every tool; the definition takes {listing(taken)} away"
+        yield finding("definition-narrower/right", text, whole[0].place, definition.place, agent=agent.name)
+    lacks = [kind for kind in ("write", "shell") if kind not in kinds]
+    if whole and definition.extent is Extent.LIST and not definition.recovered and lacks and "everything" not in kinds:
+        text = f"the document grants every tool; the definition's list has none to {_MEANS[lacks[0]]}"
+        places = [one.place for one in whole]
+        yield finding("definition-narrower/right", text, *places[:3], definition.place, agent=agent.name)
+
+
+_MEANS = {"write": "write files", "shell": "run commands"}
+
+
+def _unscoped(agent: Agent, definition: Account, papers: Sequence[Account]) -> Iterator[Finding]:
+    """A scope in a document, as `Bash(git log:*)`, for a tool that the definition grants whole."""
+    held = {tool_key(e.tool): e for e in definition.allowed() if e.mark is Mark.YES and e.scope is None}
+    for paper in papers:
+        whole = {tool_key(e.tool) for e in paper.allowed() if e.mark is Mark.YES}
+        for entry in paper.allowed():
+            same = held.get(tool_key(entry.tool))
+            scoped = entry.mark is Mark.SCOPED and entry.scope is not None and _COMMAND.fullmatch(entry.scope)
+            if same is not None and scoped and capability(entry.tool) == "shell" and tool_key(entry.tool) not in whole:
+                limit = f"{entry.tool}({(entry.scope or '')[:60]})"
+                text = f"the document grants `{limit}`; the definition grants `{same.tool}` whole"
+                yield finding("definition-wider/scope", text, entry.place, same.place, agent=agent.name)
+                return
+
+
+_COMMAND = re.compile(
+    r"[a-z][\w./-]*(?:[ :][^\n()*]{0,100})?[*]"
+    r"|(?:git|gh|npm|npx|pnpm|yarn|bun|node|pytest|python3?|go|cargo|make|docker|kubectl|terraform)\b"
+    r"(?! only)[\w ,:-]{0,80}"
+)
+"""A pattern of commands: `git log:*`, `npm test`."""
 
 
 def _exactly(agent: Agent, definition: Account, paper: Account) -> Iterator[Finding]:
@@ -224,6 +268,9 @@ def _exactly(agent: Agent, definition: Account, paper: Account) -> Iterator[Find
     missing = [
         e for key, e in said.items() if key not in held and capability(e.tool) not in _SMALL | {"mcp", "unknown"}
     ]
+    loose = {capability(e.tool) for key, e in said.items() if key not in held and key in words("groups", "")}
+    extra = [e for e in extra if capability(e.tool) not in loose]  # "Web" stands for all of its kind
+    missing = [e for e in missing if capability(e.tool) not in loose & {capability(e.tool) for e in held.values()}]
     kinds = {capability(e.tool) for e in said.values()}
     extra = [e for e in extra if capability(e.tool) in kinds or capability(e.tool) not in _MATTERS]
     if extra:
@@ -321,7 +368,7 @@ def _read_only(agent: Agent) -> Iterator[Finding]:
                 continue  # it names what it has, and hosts differ in what they make of the rest
             what, place = "has no tool list, so it holds every tool", account.place
         else:
-            writing = [e for e in account.allowed() if can_write(e) and not (account.reports and _creates(e.tool))]
+            writing = [e for e in account.allowed() if can_write(e) and not (account.reports and creates(e.tool))]
             if not writing:
                 continue
             names = list(dict.fromkeys(entry.tool for entry in writing))
@@ -439,7 +486,7 @@ def _dead(agent: Agent) -> Iterator[Finding]:
             )
 
 
-def _creates(tool: str) -> bool:
+def creates(tool: str) -> bool:
     return tool_key(tool).rpartition("/")[2] in {"write", "createfile", "writefile", "create", "new", "createdirectory"}
 
 

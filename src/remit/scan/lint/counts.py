@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import msgspec
 
@@ -11,6 +11,7 @@ from remit.scan.counts import Count, Form
 from remit.scan.inventory import Inventory
 from remit.scan.lint.finding import finding
 from remit.scan.model import Finding, Place
+from remit.scan.sums import Sum
 from remit.scan.vocabulary import words
 
 _MOST = 12
@@ -26,19 +27,34 @@ class _Wrong(msgspec.Struct, frozen=True):
     """The word in the names of those that are counted, if it counts a part."""
 
 
-def count_findings(counts: Sequence[Count], inventory: Inventory, pages: frozenset[str]) -> Iterator[Finding]:
-    """Each number that is wrong, once for all places that give it. `pages` are definitions: no documents."""
+def sum_findings(sums: Sequence[Sum]) -> Iterator[Finding]:
+    """Totals that their parts don't add up to."""
+    for one in sums:
+        if not is_past_page(one.places[0].file):
+            text = f"the text counts {one.said} {one.kind}, and its parts add up to {one.added}"
+            yield finding("count-mismatch/sum", text, *one.places)
+
+
+def count_findings(
+    counts: Sequence[Count], inventory: Inventory, pages: frozenset[str], exists: Callable[[str, str], bool]
+) -> Iterator[Finding]:
+    """Each number that is wrong, once for all places that give it. `pages` are definitions: no documents.
+
+    `exists` says whether a path that a page names leads to something.
+    """
     kinds: dict[Place, set[str]] = {}
     for count in counts:
         kinds.setdefault(count.place, set()).add(count.kind)
     found: dict[tuple[str, int, bool, str], list[tuple[Place, _Wrong]]] = {}
     for count in counts:
-        if _is_some(count) or is_past_page(count.place.file):
+        if _is_some(count, inventory) or is_past_page(count.place.file):
             continue
         several = len(kinds[count.place] & set(inventory.things)) > 1
         wrong = _against_list(count) or _against(
             count, inventory, several=several, own=count.place.file in pages | inventory.paths
         )
+        if wrong is None and not inventory.folders(count.kind):
+            wrong = _none(count, inventory, exists)
         if wrong is not None:
             key = (count.kind, count.said, wrong.case == "listed", wrong.part)
             found.setdefault(key, []).append((count.place, wrong))
@@ -67,8 +83,20 @@ def is_past_page(path: str) -> bool:
     )
 
 
-def _is_some(count: Count) -> bool:
+def _none(count: Count, inventory: Inventory, exists: Callable[[str, str], bool]) -> _Wrong | None:
+    """A number beside a hidden folder that is not there, though the folder around it is."""
+    for folder in count.folders:
+        hidden = re.search(r"(?:^|/)(\.[\w-]+)/([\w-]+)$", folder)
+        if hidden is not None and hidden[2] == count.kind and exists(hidden[1], "") and inventory.paths:
+            path = f"{hidden[1]}/{hidden[2]}"
+            return None if exists(path, count.place.file) else _Wrong("none", 0, path)
+    return None
+
+
+def _is_some(count: Count, inventory: Inventory) -> bool:
     """Whether a number counts some of a kind: a part, a limit, what was done."""
+    if set(count.about) == {"primary"} and inventory.modes:
+        return False  # a mode of its own
     own = set(count.about) if count.form is not Form.HEADING else set()
     before = () if count.before[-1:] == ("the",) else count.before[-2:]
     return bool(own & words("part_of_agents", "")) or bool(set(before) & words("counts_some", ""))
@@ -106,6 +134,7 @@ def _against(count: Count, inventory: Inventory, *, several: bool, own: bool) ->
     sure = bool({"total", "all"} & {*count.about, *count.before[-1:]})
     near = _is_near(count.said, frozenset({most}), 0.75 if sure else 0.5 if told else 0.25)
     told = told or count.before[-1:] == ("the",)
+    told = told or (count.before[-1:] in (("a",), ("an",)) and bool(set(count.about) & words("companies", "")))
     return _wrong(count, sizes, inventory, "all", folder, most) if near and told else None
 
 
@@ -128,13 +157,17 @@ def _scope(count: Count, inventory: Inventory, *, told: bool) -> str | None:
     scope = inventory.scope_of(count.kind, count.place.file)
     between = count.place.file[len(scope) :].strip("/").split("/")[:-1] if scope is not None else []
     page = not between or not words("page_folders", "").isdisjoint({between[0].lower(), *between[0].lower().split("-")})
-    return scope if page or (told and scope) else None
+    things = words("thing_folders", "")
+    readme = len(between) == 1 and between[0] in things and count.place.file.lower().endswith("/readme.md")
+    return scope if page or (told and (scope or readme)) else None
 
 
 def _named_part(count: Count, inventory: Inventory, scope: str) -> _Wrong | None:
     """A number of agents with a word that is part of their names: "12 reviewer agents"."""
     if count.kind != "agents" or len(count.about) != 1 or count.row or count.form is Form.TREE:
         return None
+    if count.about == ("primary",) and inventory.modes:
+        return _wrong(count, inventory.of_mode("primary"), inventory, "all", inventory.whole("agents", scope)[0])
     sizes = inventory.named_for(count.about[0], scope)
     if max(sizes) < 4 or count.said < 4 or not _is_near(count.said, sizes, 0.25):
         return None
@@ -171,6 +204,10 @@ def _wrong(
             right |= {size - less for size in sizes for less in range(1, leads + 1)}
         elif count.line & words("leads", ""):
             right |= {size + 1 for size in sizes}  # whoever reads the page leads the others
+    if count.kind == "rules" and "files" in count.line:
+        right |= {size + 1 for size in sizes}  # with the page that lists them
+    if count.kind == "agents" and inventory.modes and count.line & words("counts_workers", ""):
+        right |= inventory.of_mode("subagent")
     if count.said in right or (count.more and max(*right, inventory.whole(count.kind, "")[1]) >= count.said):
         return None
     if count.roughly and _is_near(count.said, sizes, 0.25):

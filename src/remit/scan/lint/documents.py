@@ -12,9 +12,9 @@ from remit.scan.counts import NUMBERS
 from remit.scan.files import Text
 from remit.scan.lint.finding import finding
 from remit.scan.lint.reviews import review_of, reviews_of
-from remit.scan.markdown import Document, Table, read_markdown
+from remit.scan.markdown import Code, Document, Table, read_markdown
 from remit.scan.model import Account, Entry, Extent, Finding, Kind, Mark, Place
-from remit.scan.names import Names, key_of
+from remit.scan.names import Names, is_short_for, key_of
 from remit.scan.records import Record, declared, enums
 from remit.scan.vocabulary import bare, is_heading, is_tool_name, tokens, tool_key, without_emoji
 
@@ -27,6 +27,8 @@ _REGEX_SPAN = re.compile(r"`(\^?[\w./\\-]*\.\*[^`]*)`")
 _TOTAL = re.compile(
     r"\b(?P<part>\d{1,4})/(?P<total>\d{1,4}) tools\b|\btotal_?tools[\"']?\s*[:=]\s*(?P<whole>\d{1,4})\b", re.IGNORECASE
 )
+_GROUP = re.compile(r"^[ \t]*[-*][ \t]+`?(\w{2,40})`?:[ \t]*(\d{1,3}) tools?[ \t]*$", re.MULTILINE)
+_TAGGED = re.compile(r"^[ \t]*[-*][ \t]+`?[\w./-]{2,60}`?[ \t]+\((\w{2,40})/", re.MULTILINE)
 _INVENTED = re.compile(r"(?:new|my|your|example|some|foo|sample|demo)[A-Z_]")
 _ONLY = re.compile(r"\b([a-z][\w -]{2,40}?) only\b", re.IGNORECASE)
 _TIER = re.compile(r"^\W*(?:tier|level)\s+(\d)\b", re.IGNORECASE)
@@ -199,9 +201,10 @@ def _ends_with(name: str, granted: dict[str, set[str]]) -> str | None:
 
 
 def _totals(text: Text, document: Document, total: int, tools: dict[str, Place]) -> Iterator[Finding]:
-    """Examples that count other tools than the tables have."""
+    """Examples that count other tools than the tables have, or than they list themselves."""
     seen: set[int] = set()
     for block in document.code:
+        yield from _groups_of(text, block)
         for match in _TOTAL.finditer(block.text):
             said = int(match["total"] or match["whole"])
             if tools and said != total and said not in seen:
@@ -214,6 +217,19 @@ def _totals(text: Text, document: Document, total: int, tools: dict[str, Place])
                     next(iter(tools.values())),
                     total=total,
                 )
+
+
+def _groups_of(text: Text, block: Code) -> Iterator[Finding]:
+    """ "atomic: 3 tools" in an example that lists four tools as atomic."""
+    listed = [match[1].lower() for match in _TAGGED.finditer(block.text)]
+    for match in _GROUP.finditer(block.text):
+        said, real = int(match[2]), listed.count(match[1].lower())
+        if real and said != real:
+            place = Place(text.path, block.line + block.text.count("\n", 0, match.start(1)))
+            name = match[1]
+            yield finding(
+                "count-mismatch", f"an example says {said} {name} tools, and lists {real} below", place, one=real
+            )
 
 
 def _agent_count(text: Text, document: Document, accounts: Sequence[Account]) -> Iterator[Finding]:
@@ -284,8 +300,8 @@ def _examples(text: Text, accounts: Sequence[Account], tools: dict[str, Place]) 
             key = tool_key(entry.tool)
             if key not in rows:
                 missing.setdefault(entry.tool, entry.place)
-            elif agent is not None and key not in table.get(key_of(agent), {}) and (agent, key) not in seen:
-                seen.add((agent, key))
+            elif (example.agent, key) not in seen and _nobody_holds(key, agent, example.agent, table):
+                seen.add((example.agent, key))
                 yield finding(
                     "example-against-table",
                     f"an example grants `{entry.tool}`; the table does not",
@@ -301,6 +317,12 @@ def _examples(text: Text, accounts: Sequence[Account], tools: dict[str, Place]) 
         yield finding(
             "undefined-name", f"in examples and in no table: {listed}", *tuple(missing[name] for name in names[:6])
         )
+
+
+def _nobody_holds(tool: str, agent: str | None, written: str, table: dict[str, dict[str, Entry]]) -> bool:
+    """Whether the table gives a tool to none of those whom a name can mean."""
+    meant = [key_of(agent)] if agent is not None else [key for key in table if is_short_for(written, key)]
+    return bool(meant) and not any(tool in table.get(key, {}) for key in meant)
 
 
 def _prohibitions(text: Text, accounts: Sequence[Account]) -> Iterator[Finding]:

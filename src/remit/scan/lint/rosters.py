@@ -19,13 +19,21 @@ _MOST = 6
 class Team:
     """The agents that are defined, by every name of theirs, and by the folders that hold them."""
 
-    def __init__(self, accounts: Sequence[Account], inventory: Inventory, others: frozenset[str]) -> None:
+    def __init__(
+        self,
+        accounts: Sequence[Account],
+        inventory: Inventory,
+        others: frozenset[str],
+        pages: frozenset[str] = frozenset(),
+    ) -> None:
         self.known = Names([name for one in accounts for name in one.names])
         self.named = {key_of(name): key_of(one.agent) for one in accounts for name in one.names}
         self.named = {**_short(self.named), **self.named}
         self.every = {key_of(one.agent): one for one in reversed(accounts)}
         self.others = others
         """Keys of skills, commands and files that are no agents, and yet there."""
+        self.pages = pages
+        """Keys of the names of documents, to which a text may hand its reader, and of names in programs."""
         self.folders: dict[str, set[str]] = {}
         for thing in inventory.things["agents"]:
             key = self.named.get(key_of(thing.name.rpartition("/")[2]))
@@ -62,7 +70,8 @@ def roster_findings(
         yield from _unknown(page, rosters, team)
         yield from _lost(page, team, exists)
         for one in page.mentions:
-            if one.form != "file" and _is_used(one, page, team) and _is_unknown(one.name, team):
+            named = one.form != "file" and key_of(one.name) not in team.pages
+            if named and _is_used(one, page, team) and _is_unknown(one.name, team):
                 used.setdefault(one.name, []).append(one.place)
     for names, places in silent.items():
         shown = listing([team.every[key].agent for key in names], _MOST)
@@ -117,7 +126,8 @@ def _lost(page: Page, team: Team, exists: Callable[[str, str], bool]) -> Iterato
         yield finding("missing-file", text, *places[:_MOST])
 
 
-def _is_unknown(name: str, team: Team) -> bool:
+def _is_unknown(name: str, team: Team, *, lead: bool = False) -> bool:
+    """Whether nobody defines a name; who leads others may be the host's main session, unless `lead` says otherwise."""
     key = key_of(name)
     return (
         "/" not in name  # several of them, or a folder
@@ -125,7 +135,7 @@ def _is_unknown(name: str, team: Team) -> bool:
         and name.lower() not in words("no_agent_files", "")
         and key not in own_names() | team.others | words("nobody", "")
         and not is_invented(name)
-        and not is_lead(name)
+        and (lead or not is_lead(name))
         and ":" not in name
     )
 
@@ -177,7 +187,9 @@ def _unknown(page: Page, rosters: Sequence[Roster], team: Team) -> Iterator[Find
         wrong = [
             (name, line)
             for name, line in roster.names
-            if is_name(name) and _is_unknown(name, team) and (shape(name) in alike or roster.form == "tree")
+            if is_name(name)
+            and _is_unknown(name, team, lead=certain and "-" in name and 5 <= len(right) >= len(roster.names) - 2)
+            and (shape(name) in alike or roster.form == "tree")
             if not roster.loose or re.search(r"[-_]", name)
         ]
         if wrong:

@@ -6,9 +6,10 @@ from collections.abc import Iterator, Sequence
 
 from remit.scan.lint.counts import is_past_page
 from remit.scan.lint.finding import finding, listing
-from remit.scan.model import Account, Finding, Kind, Place
+from remit.scan.model import Account, Agent, Extent, Finding, Kind, Place
+from remit.scan.names import key_of
 from remit.scan.servers import Listing, Use
-from remit.scan.vocabulary import tool_key
+from remit.scan.vocabulary import capability, tool_key
 
 _MOST = 6
 
@@ -22,6 +23,12 @@ def servers_of(accounts: Sequence[Account]) -> dict[str, dict[str, str]]:
                 name = entry.tool[len("mcp__") : -len("__*")]
                 found.setdefault(one.place.file, {})[tool_key(name)] = name
     return found
+
+
+def servers_used(accounts: Sequence[Account]) -> frozenset[str]:
+    """The keys of servers that the tools of definitions belong to by their names."""
+    entries = (entry for one in accounts if one.kind is Kind.DEFINITION for entry in one.entries)
+    return frozenset(name for entry in entries if (name := _server(entry.tool)))
 
 
 def server_findings(
@@ -39,6 +46,52 @@ def server_findings(
             text = f"a document lists the servers; not {listing(absent, _MOST)}"
             them = "it" if len(absent) == 1 else "them"
             yield finding("no-section/servers", text, one.place, Place(file, 1), file=one.place.file, them=them)
+
+
+def definition_findings(uses: Sequence[Use], agents: Sequence[Agent]) -> Iterator[Finding]:
+    """What tables say of an agent's servers against the list of its definition, once for a document and direction."""
+    found: dict[tuple[str, bool], list[tuple[str, str, Place, Place]]] = {}
+    for agent in agents:
+        keys = {key_of(name) for name in agent.names} | {
+            key_of(name) for one in agent.accounts if one.kind is Kind.DEFINITION for name in one.names
+        }
+        lists = [one for one in agent.accounts if one.kind is Kind.DEFINITION and one.extent is Extent.LIST]
+        for use in uses:
+            if use.agent not in keys or is_past_page(use.place.file) or not lists:
+                continue
+            for definition in lists[:1]:
+                lacks, more = _against(use, definition)
+                for name in (*lacks, *more):
+                    case = (agent.name, name, use.place, definition.place)
+                    found.setdefault((use.place.file, name in lacks), []).append(case)
+    for (_, lacking), cases in found.items():
+        shown = ", ".join(f"`{name}` ({agent})" for agent, name, _, _ in cases[:_MOST])
+        rest = f" and {len(cases) - _MOST} more" if len(cases) > _MOST else ""
+        places = [place for _, _, *both in cases[:_MOST] for place in both]
+        if lacking:
+            text = f"a table gives agents servers that no tool of their definitions belongs to: {shown}{rest}"
+            yield finding("definition-narrower/servers", text, *places)
+        else:
+            text = f"definitions grant tools of servers that a table does not give: {shown}{rest}"
+            yield finding("definition-wider/servers", text, *places)
+
+
+def _against(use: Use, definition: Account) -> tuple[list[str], list[str]]:
+    """The servers that a row grants and a definition's list lacks, and the other way round."""
+    held = [tool_key(entry.tool) for entry in definition.allowed() if capability(entry.tool) in ("mcp", "unknown")]
+    if any(one in ("mcp*", "mcp", "*") for one in held) or definition.recovered:
+        return [], []
+    lacks = sorted(name for name in use.granted if not any(name in one for one in held))
+    known = {name: entry.tool for entry in definition.allowed() if (name := _server(entry.tool))}
+    compared = use.told if use.told is not None else known.keys()
+    more = sorted(name for name in known if name in compared and name not in use.granted)
+    return lacks, [name for name in more if not any(name in one or one in name for one in use.granted)]
+
+
+def _server(tool: str) -> str:
+    """The key of the server that a tool belongs to by its name: `mcp__github__search`."""
+    parts = tool.split("__")
+    return tool_key(parts[1]) if parts[0] == "mcp" and len(parts) > 1 and parts[1] not in ("", "*") else ""
 
 
 def _differ(uses: Sequence[Use]) -> Iterator[Finding]:

@@ -6,7 +6,7 @@ import re
 import unicodedata
 from collections.abc import Iterator, Sequence
 
-from remit.scan.lint.finding import finding
+from remit.scan.lint.finding import finding, listing
 from remit.scan.model import Agent, Extent, Finding, Kind, Mark, Place, Weight
 from remit.scan.names import key_of, short_names
 from remit.scan.vocabulary import can_write, tool_key, words
@@ -26,6 +26,7 @@ def team_findings(agents: Sequence[Agent], files: Sequence[Place]) -> Iterator[F
     for members in teams.values():
         yield from _look_alikes(members)
         yield from _delegation(members)
+        yield from _handed_otherwise(members)
     yield from _hand_overs(agents, loose)
 
 
@@ -57,13 +58,14 @@ def grouped(findings: Sequence[Finding]) -> Iterator[Finding]:
 
 
 _SHARED = {
-    "definition-wider": "grant tools that the document does not list",
-    "definition-narrower": "lack tools that the document lists",
+    "definition-wider": "grant more than the document",
+    "definition-narrower": "grant less than the document",
     "tables-differ": "have different tools in two tables",
     "no-tool-list": "have no tool list, so the host gives them every tool",
     "invalid-front-matter": "have front matter that is not valid YAML and was read line by line",
     "dead-prohibition": "prohibit tools that their lists don't grant",
     "defined-twice": "are defined twice for one host, with different tools or modes",
+    "hand-overs-differ": "hand work to others by their heads than by a text",
     "agent-without-rules": "have a definition, and the policy has no such agents",
 }
 
@@ -84,7 +86,7 @@ def _look_alikes(agents: Sequence[Agent]) -> Iterator[Finding]:
             yield _alike(other, agent, "look the same and are written with different characters")
         for at in range(len(key) - 1) if len(key) > 5 else ():
             swapped = key[:at] + key[at + 1] + key[at] + key[at + 2 :]
-            if swapped != key and swapped in by_key and key < swapped and "-" not in key[at : at + 2]:
+            if swapped != key and swapped in by_key and key < swapped and key[at : at + 2].isalpha():
                 yield _alike(agent, by_key[swapped], "differ by two letters that are swapped")
 
 
@@ -168,6 +170,36 @@ def _delegation(agents: Sequence[Agent]) -> Iterator[Finding]:
                         yield _reaches(
                             agent, other, no, yes, (denied[tool_key(reached[0].tool)].place, reached[0].place)
                         )
+
+
+def _handed_otherwise(agents: Sequence[Agent]) -> Iterator[Finding]:
+    """Agents whose head names others to hand work to than a table, or than the list in their own text."""
+    known = _known(agents)
+    for agent in agents:
+        heads = [one for one in agent.accounts if one.kind is Kind.DEFINITION and (one.hands_to or one.offers)]
+        texts = [(one.hands_to, one) for one in agent.accounts if one.kind is Kind.ROSTER and one.hands_to]
+        texts += [(one.lists, one) for one in agent.accounts if one.kind is Kind.DEFINITION and one.lists]
+        for head in heads[:1]:
+            named = {known[key_of(name)].name for name, _ in (*head.hands_to, *head.offers) if key_of(name) in known}
+            if any("*" in name for name, _ in head.hands_to):
+                continue
+            for listed, text in texts:
+                written = [known.get(key_of(name)) for name, _ in listed]
+                said = {one.name for one in written if one is not None and one is not agent}
+                if text.kind is Kind.DEFINITION and (text is not head or None in written or len(said) < 2):
+                    continue
+                lacks, more = sorted(said - named - {agent.name}), sorted(named - said - {agent.name})
+                if (lacks or more) and said & named:
+                    parts = [f"{listing(lacks)} in the text only"] if lacks else []
+                    parts += [f"{listing(more)} in the head only"] if more else []
+                    where = (listed[0][1], (head.hands_to or head.offers)[0][1])
+                    yield finding(
+                        "hand-overs-differ",
+                        f"its head and the text hand work to different agents: {', '.join(parts)}",
+                        *where,
+                        agent=agent.name,
+                    )
+                    break
 
 
 def _holds_writing(agent: Agent) -> bool:
