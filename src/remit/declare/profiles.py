@@ -81,6 +81,7 @@ KINDS = frozenset(
         "source",
         "filter",
         "listed",
+        "named",
         "yq",
     }
 )

@@ -495,6 +495,12 @@ def read_listed(out: Reading, word: Word) -> None:
         out.touch("read", Word(path or None, word.raw))
 
 
+def read_named(out: Reading, word: Word) -> None:
+    """Files with a name for each: `a=path,b=path`, or `path` alone."""
+    for part in (word.text or "").split(","):
+        out.touch("read", Word(part.rpartition("=")[2] or None, word.raw), deep=True)
+
+
 def read_filter(out: Reading, word: Word) -> None:
     """A rule of rsync; some name a file with more rules."""
     name, _, value = (word.text or "").partition(" ") if " " in (word.text or "") else (word.text or "").partition("_")

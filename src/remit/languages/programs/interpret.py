@@ -19,6 +19,7 @@ from remit.languages.programs.derived import (
     read_jq,
     read_kill,
     read_listed,
+    read_named,
     read_perl,
     read_rename,
     read_setting,
@@ -759,6 +760,8 @@ class Interpreter:
             read_source(out, word)
         elif kind == "listed":
             read_listed(out, word)
+        elif kind == "named":
+            read_named(out, word)
         elif kind == "filter":
             read_filter(out, word)
         elif kind == "ssh_setting":
