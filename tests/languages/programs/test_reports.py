@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 from remit.languages.programs.profiles import Profile, profile_of, programs
 
@@ -13,8 +14,9 @@ APART = frozenset(("tsc", "go"))
 
 def _named() -> Iterator[tuple[str, Profile]]:
     """Each program, and each subcommand, that the sets for tests and checks name."""
-    for entry in (*programs().sets["test"], *programs().sets["lint"]):
-        for name, says in {entry: {}}.items() if isinstance(entry, str) else entry.items():
+    entries: list[Any] = [*programs().sets["test"], *programs().sets["lint"]]
+    for entry in entries:
+        for name, says in ({entry: {}} if isinstance(entry, str) else entry).items():
             profile = profile_of(name)
             assert profile is not None
             yield name, profile

@@ -478,7 +478,7 @@ def of_curl(kind: str, word: Word) -> Word:
     """A path as curl takes it: `#1` in a name that is written stands for a part of the address, and braces and brackets
     in one that is sent for several names."""
     text = word.text or ""
-    several = kind == "write" and _FROM_ADDRESS.search(text) or kind == "read" and not {"{", "["}.isdisjoint(text)
+    several = (kind == "write" and _FROM_ADDRESS.search(text)) or (kind == "read" and not {"{", "["}.isdisjoint(text))
     return Word(None, word.raw, start=word.start) if several else word
 
 

@@ -46,7 +46,9 @@ _VALUED = frozenset(("set", "reset", "show", "kill", "use", "desc", "describe", 
 def _look_within(cursor: Cursor, draft: Draft, verb: str) -> None:
     """A query, a statement or a call within a statement of another kind: `SET @a = (SELECT …)`."""
     within = [token.value for token in cursor.tokens[1:] if token.kind == WORD and token.value in STARTS - {"table"}]
-    computes = verb in _VALUED and any(token.value == "(" and token.kind not in (NAME, STRING) for token in cursor.tokens)
+    computes = verb in _VALUED and any(
+        token.value == "(" and token.kind not in (NAME, STRING) for token in cursor.tokens
+    )
     if computes or "select" in within or (verb in _VALUED and within):
         draft.unknown.append(f"what {verb.upper()} computes isn't followed")
 

@@ -158,7 +158,7 @@ def _own_repositories(acts: list[Placed]) -> None:
             placed.in_own_repository()
 
 
-def _heads_above(head: str) -> Iterable[str]:
+def _heads_above(head: str) -> Iterator[str]:
     """The same file in each folder above, up to the root: git looks for a repository there too."""
     folder = head.rpartition("/")[0]
     while folder and folder != "/":
