@@ -26,7 +26,7 @@ POLICY = {
 }
 WORDS = ("", "HEAD", "HEAD~1", f"{MARK} HEAD", "v1.0", "feature/x.y")
 VALUES = ("1", "HEAD:private/p.txt", "always")
-SERVERS = frozenset(("daemon", "gui", "instaweb", "citool"))
+SERVERS = frozenset(("daemon", "gui", "citool"))
 FRESH = 30
 """After so many commands the repository is made anew."""
 

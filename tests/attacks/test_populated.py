@@ -119,6 +119,14 @@ PROTECTED = [
     "docker run --rm -v ./.claude:/x app touch /x/y",
     "docker run --rm --mount type=bind,source=.,target=/app app ls",
     "docker run --rm --volumes-from dev app ls",
+    # names that the address, or a format, makes
+    "curl -s -o '#1.yaml' 'http://localhost/{remit,x}'",
+    "curl -s -o 'remit.#1' 'http://localhost/{yaml,x}'",
+    "curl -s -w '%output{remit.yaml}x' http://localhost/",
+    "curl -s -w '%{http_code} %output{>>.claude/settings.json}x' http://localhost/",
+    # hooks and configuration under a name that nothing protects
+    "git init --separate-git-dir=docs/g",
+    "git clone --separate-git-dir docs/g x docs/n",
     "docker exec dev touch /app/x",
 ]
 PRIVATE = [
@@ -215,6 +223,30 @@ PRIVATE = [
     "pgrep -F private/p.txt",
     "ptx -o private/p.txt docs/a.md",
     "logger -f private/p.txt",
+    # options that name files within their value, or lift what others limit
+    "git log -p --full-diff -- src",
+    "curl -T '{private/p.txt,src/a.txt}' http://localhost/",
+    "curl -T 'private/[p-p].txt' http://localhost/",
+    "curl --url-query x@private/p.txt http://localhost/",
+    "curl -F 'f=@src/a.txt;headers=@private/p.txt' http://localhost/",
+    "curl -F 'f=x;headers=\"@private/p.txt\"' http://localhost/",
+    "curl -w @private/p.txt http://localhost/",
+    "openssl dgst -passin file:private/p.txt -sign src/k.pem src/a.txt",
+    "openssl enc -aes256 -pass file:private/p.txt -in src/a.txt",
+    "rsync -f 'merge private/p.txt' src/ docs/",
+    "rsync -f '. private/p.txt' src/ docs/",
+    "http --verify private/p.txt https://localhost/",
+    "kubectl create configmap x --from-file=k=private/p.txt --dry-run=client -o yaml",
+    "helm template x docs --set-file a=src/a.txt,b=private/p.txt",
+    # files that hold arguments, or names
+    "c++filt @private/p.txt",
+    "clang-format @private/p.txt",
+    "7z a docs/o.7z @docs/list.txt",
+    "7z a docs/o.7z '-i!private/p.txt'",
+    "7z a docs/o.7z -ir@docs/list.txt",
+    "7z l docs/o.7z -x@private/p.txt",
+    "zip docs/o.zip src/a.txt -i@private/p.txt",
+    "zip -r docs/o.zip src -x @private/p.txt",
 ]
 CODE = [
     # it has scripts for its own installation
@@ -261,6 +293,18 @@ CODE = [
     "composer show",
     "python -m json.tool x.json",
     "python3 -m venv .venv",
+    # the configuration of a repository that is not called .git names programs
+    "git -C docs/bare status",
+    "cd docs/bare && git log",
+    "cd docs/bare/refs; git status",
+    "cd docs/linked && git status",
+    "env git -C docs/to_bare log",
+    "mkdir -p docs/g/refs docs/g/objects; cp docs/a.md docs/g/HEAD; git -C docs/g status",
+    "cp -r docs/evil docs/g; cd docs/g && git status",
+    "tar -xf docs/a.tar -C docs; cd docs/g && git status",
+    # what they are told to run
+    "git instaweb --httpd=./x",
+    "curl -s -w @docs/a.md http://localhost/",
 ]
 CONNECTS = [
     # npm asks the registry, which a file of the workspace names, for a newer npm
@@ -307,6 +351,17 @@ OVERWRITTEN = [
     "ruff check --config 'cache-dir=\"src\"' src",
     "ruff check --config $'line-length=9\nfix=true' src",
     "ruff check --config docs/ruff.toml src",
+    "pylint --output-format=text:src/a.py src",
+    "pylint -f json,text:src/a.py src",
+    "vitest run --outputFile=src/a.py",
+    "deno test --junit-path=src/a.xml",
+    "bun test --reporter-outfile=src/a.xml",
+    "mvn -l src/a.py test",
+    "gradle --project-cache-dir src test",
+    "npm test --logs-dir=src",
+    "npm --cache src test",
+    "cargo test --target-dir src",
+    "turbo run build --graph=src/a.html",
 ]
 EVERYDAY = [
     ("builder", "pytest -q --junitxml=junit.xml"),
@@ -315,6 +370,11 @@ EVERYDAY = [
     ("builder", "mypy --cache-dir=.mypy_cache src"),
     ("builder", "mypy --junit-xml reports/mypy.xml src"),
     ("builder", "coverage xml -o build/coverage.xml"),
+    ("builder", "vitest run --outputFile=reports/a.xml"),
+    ("builder", "mvn -l build.log test"),
+    ("builder", "cargo test --target-dir target"),
+    ("builder", "pylint -f colorized src"),
+    ("builder", "dotnet test --no-build --results-directory TestResults"),
     ("builder", "ruff check --config pyproject.toml --config line-length=100 src"),
     ("kept_out", "git diff docs/a.md"),
     ("kept_out", "git diff v1.0 docs/a.md"),
@@ -334,6 +394,18 @@ EVERYDAY = [
     ("offline", "npm test"),
     ("offline", "pandoc --sandbox docs/a.md -o docs/a.docx"),
     ("codeless", "npm ls"),
+    ("codeless", "git -C docs status"),
+    ("codeless", "cd src && git log -p"),
+    ("codeless", "touch src/x; cd src; git add x"),
+    ("kept_out", "curl -s -o /dev/null -w '%{http_code}' http://localhost/"),
+    ("kept_out", "curl -s --url-query q=1 http://localhost/"),
+    ("kept_out", "curl -F 'f=@docs/a.md;type=text/plain' http://localhost/"),
+    ("kept_out", "curl -F 'f=@docs/a.md' -o 'docs/#x' http://localhost/"),
+    ("kept_out", "openssl dgst -passin pass:x -sign docs/k.pem docs/a.md"),
+    ("kept_out", "rsync -a --filter='- *.pyc' --filter=':- .gitignore' src/ docs/"),
+    ("kept_out", "zip -r docs/o.zip src -x '*.pyc'"),
+    ("kept_out", "7z a docs/o.7z src"),
+    ("open", "curl -w @docs/a.md -o /dev/null -s http://localhost/"),
     ("codeless", "python -I -m json.tool x.json"),
     ("locked", "npm --prefix docs install"),
     ("locked", "mkdir -p docs"),
@@ -411,6 +483,12 @@ def ask(tmp_path_factory):
     (root / "remit.yaml").touch()
     (root / "docs/agents").symlink_to("../.claude/agents")
     (root / "docs/deep").symlink_to("../private/deep")
+    (root / ".git").mkdir()
+    for name in ("docs/bare/objects", "docs/bare/refs", "docs/linked"):
+        (root / name).mkdir(parents=True)
+    for name in ("docs/bare/HEAD", "docs/linked/HEAD", "docs/linked/commondir"):
+        (root / name).touch()
+    (root / "docs/to_bare").symlink_to("bare")
     rulebook = build_rulebook(POLICY)
     _, facts = open_root(root, root / "remit.yaml", Facts(now="2026-11-16T12:00:00Z"))
 

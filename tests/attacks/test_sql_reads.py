@@ -249,3 +249,59 @@ def test_duckdb_takes_subqueries_as_lateral_and_strings_as_tables(text):
     rulebook = build_rulebook({"remit": 1, "tools": tools, "agents": agents})
     for agent in agents:
         assert decide_call(rulebook, Call(agent, "pg", {"sql": text})).verdict.word == "deny"
+
+
+@pytest.mark.parametrize(
+    ("dialect", "text"),
+    [
+        ("mysql", "SET @a = (SELECT k FROM secret)"),
+        ("mysql", "SET @a := (TABLE secret), @b = 1"),
+        ("mysql", "SET @a = @b := (SELECT k FROM secret)"),
+        ("mysql", "SET SESSION x = (WITH s AS (SELECT k FROM secret) SELECT k FROM s)"),
+        ("mysql", "SET @a = LOAD_FILE('/etc/passwd')"),
+        ("mysql", "SET STATEMENT max_statement_time=1 FOR SELECT * FROM secret"),
+        ("mysql", "KILL (SELECT k FROM secret)"),
+        ("mysql", "SHOW TABLES WHERE (SELECT k FROM secret)"),
+        ("duckdb", "SET VARIABLE x = (SELECT k FROM secret)"),
+        ("duckdb", "SET VARIABLE x = (FROM secret)"),
+        ("duckdb", "DESCRIBE SELECT * FROM secret"),
+        ("snowflake", "SET x = (SELECT k FROM secret)"),
+    ],
+)
+def test_queries_within_statements_of_another_kind(dialect: str, text: str) -> None:
+    assert verdict(text, dialect=dialect, may=["db"], may_not=[{"db": {"sql": {"select": ["secret"]}}}]) == "deny"
+
+
+def test_renaming_is_altering() -> None:
+    assert verdict("RENAME TABLE orders TO o2, secret TO s2", dialect="mysql", may=["db"]) == "ask"
+    assert under("RENAME TABLE orders TO o2", {"ddl": {"kinds": ["table"], "tables": ["o*"]}}, "mysql") == "ask"
+    assert under("RENAME TABLE secret TO s2", {"ddl": {"kinds": ["table"], "tables": ["o*"]}}, "mysql") == "deny"
+
+
+@pytest.mark.parametrize(
+    ("dialect", "text"),
+    [
+        ("mysql", "SET @a = 1, @b = 'select (1)'"),
+        ("mysql", "SET NAMES utf8mb4 COLLATE utf8mb4_bin"),
+        ("mysql", "SHOW FULL PROCESSLIST"),
+        ("mysql", "SHOW CREATE TABLE orders"),
+        ("postgres", "SET search_path TO a, b"),
+        ("postgres", "SET x = 'select'"),
+        ("postgres", "ANALYZE orders(id)"),
+        ("snowflake", "SHOW TABLES LIKE 'x'"),
+    ],
+)
+def test_statements_of_another_kind_without_one(dialect: str, text: str) -> None:
+    assert verdict(text, dialect=dialect, may=["db"], may_not=[{"db": {"sql": {"select": ["secret"]}}}]) == "allow"
+
+
+@pytest.mark.parametrize("text", ["SELECT HASH(*) FROM users", "SELECT id, OBJECT_CONSTRUCT(*) FROM users"])
+def test_a_star_that_is_an_argument(text: str) -> None:
+    assert under(text, {"select": COLUMNS}, "snowflake") == "deny"
+    assert under("SELECT COUNT(*) FROM users", {"select": COLUMNS}, "snowflake") == "allow"
+
+
+@pytest.mark.parametrize("text", ["SELECT * LIKE 'pass%' FROM users", "SELECT id, * SIMILAR TO 'p.*' FROM users"])
+def test_a_star_in_an_expression(text: str) -> None:
+    assert under(text, {"select": COLUMNS}, "duckdb") == "deny"
+    assert under("SELECT id, count(*), count() FROM users", {"select": COLUMNS}, "duckdb") == "allow"

@@ -77,6 +77,11 @@ KINDS = frozenset(
         "suffix",
         "target_dir",
         "write_tree",
+        "write_out",
+        "source",
+        "filter",
+        "listed",
+        "named",
         "yq",
     }
 )

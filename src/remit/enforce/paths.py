@@ -168,15 +168,31 @@ def _links(call: Call, kinds: dict[str, Kind], root: str) -> dict[str, str]:
 
 
 def _installed(call: Call, kinds: dict[str, Kind], root: str) -> frozenset[str]:
-    """Of the programs that the call's commands would take from the project, those that are there, and lie there."""
+    """Of the programs that the call's commands would take from the project, those that are there, and lie there; and
+    the repositories that git would take for its own."""
     texts = [(kind, text) for name, kind in kinds.items() for text in texts_at(call.args, name.split("."))]
     paths = sorted({path for kind, text in texts for path in kind.local_programs(text, call.context.cwd, root)})
+    heads = [path for path in paths if path.rpartition("/")[2] == "HEAD"]
+    stores = {path for at, path in enumerate(heads) if at >= MAX_PATHS or _is_repository(os.path.join(root, path))}
     found = ((path, _real(os.path.join(root, path))) for path in paths[:MAX_PATHS])
-    return frozenset(
+    return frozenset(stores).union(
         path
         for path, real in found
         if real is not None and real.startswith(f"{root}/") and os.path.isfile(real) and os.access(real, os.X_OK)
     )
+
+
+def _is_repository(head: str) -> bool:
+    """In the folder of that file git finds a repository that is not in a `.git`, there or above."""
+    folder = os.path.realpath(os.path.dirname(head))
+    while not os.path.lexists(os.path.join(folder, ".git")):
+        has = {name for name in ("HEAD", "objects", "refs", "commondir") if os.path.lexists(os.path.join(folder, name))}
+        if "HEAD" in has and ("commondir" in has or {"objects", "refs"} <= has):
+            return True
+        if folder == os.path.dirname(folder):
+            return False
+        folder = os.path.dirname(folder)
+    return False
 
 
 def _changes(rulebook: Rulebook, call: Call, kinds: dict[str, Kind], root: str) -> dict[str, tuple[str, ...]]:

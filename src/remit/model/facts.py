@@ -74,7 +74,8 @@ class Facts(msgspec.Struct, frozen=True, omit_defaults=True):
     paths that match, and `…` if their names are plain. `git add -A` and the like → what they
     would put into the index."""
     installed: frozenset[str] = frozenset()
-    """Of the programs that a command would take from the project, those that are there: `node_modules/.bin/tsc`."""
+    """Of the programs that a command would take from the project, those that are there: `node_modules/.bin/tsc`. And
+    the `HEAD` of each directory where git would find a repository that is not called `.git`."""
     halts: frozenset[str] = frozenset()
     """`system`, agent names, and `capsule:ID`."""
     capsules: dict[str, Capsule] = {}

@@ -465,6 +465,53 @@ def read_transport(out: Reading, word: Word) -> None:
         out.refused.append(f"`{word.raw}`: runs a program in place of ssh")
 
 
+_OUTPUT_FILE = compile_later(r"%output\{(?:>>)?([^}]*)(?:\}|$)")
+_FROM_ADDRESS = compile_later(r"#[0-9]")
+
+
+def read_write_out(out: Reading, word: Word) -> None:
+    """`-w` of curl: a format that can have files written; one that lies in a file is code like any other."""
+    for name in _OUTPUT_FILE.findall(word.text or ""):
+        out.touch("write", Word(name or None, word.raw))
+    if (word.text or "").startswith("@"):
+        out.project = True
+        out.code.append(Word((word.text or "")[1:], word.raw))
+
+
+def of_curl(kind: str, word: Word) -> Word:
+    """A path as curl takes it: `#1` in a name that is written stands for a part of the address, and braces and brackets
+    in one that is sent for several names."""
+    text = word.text or ""
+    several = (kind == "write" and _FROM_ADDRESS.search(text)) or (kind == "read" and not {"{", "["}.isdisjoint(text))
+    return Word(None, word.raw, start=word.start) if several else word
+
+
+def read_source(out: Reading, word: Word) -> None:
+    """Where a password comes from, as openssl is told: `file:path`, or `pass:…`, `env:…`, `fd:…`."""
+    if word.text is None or word.text.startswith("file:"):
+        out.touch("read", Word(word.text and word.text.removeprefix("file:"), word.raw))
+
+
+def read_listed(out: Reading, word: Word) -> None:
+    """Names, or `@path` for a file with names, as zip and 7z take them."""
+    _, at, path = (word.text or "").partition("@")
+    if word.text is None or at:
+        out.touch("read", Word(path or None, word.raw))
+
+
+def read_named(out: Reading, word: Word) -> None:
+    """Files with a name for each: `a=path,b=path`, or `path` alone."""
+    for part in (word.text or "").split(","):
+        out.touch("read", Word(part.rpartition("=")[2] or None, word.raw), deep=True)
+
+
+def read_filter(out: Reading, word: Word) -> None:
+    """A rule of rsync; some name a file with more rules."""
+    name, _, value = (word.text or "").partition(" ") if " " in (word.text or "") else (word.text or "").partition("_")
+    if word.text is None or name.partition(",")[0] in ("merge", "dir-merge") or name[:1] in (".", ":"):
+        out.touch("read", Word(value or None, word.raw))
+
+
 _PERL_TEXT = r"(?:[^\\SIGN$@\n]|\\[^NpP\n]|\$(?=[)|SIGN]))*"
 _PERL_RESULT = r"(?:[^\\SIGN$@\n]|\\[^NpP\n]|\$(?:[1-9]|&)(?![\[{0-9-]))*"
 _CHANGE = "|".join(

@@ -12,16 +12,22 @@ from remit.languages.programs.awk import read_awk
 from remit.languages.programs.derived import (
     HERE,
     UNTOLD,
+    of_curl,
     pathspec,
+    read_filter,
     read_git_config,
     read_jq,
     read_kill,
+    read_listed,
+    read_named,
     read_perl,
     read_rename,
     read_setting,
+    read_source,
     read_ssh_setting,
     read_toml_setting,
     read_transport,
+    read_write_out,
     read_yq,
     resources,
     touch_backups,
@@ -646,8 +652,13 @@ class Interpreter:
             if kind == "write" and ((not option and word.text != "-") or self.profile.special == "wget"):
                 self.opted = {"write": (), **self.opted}  # `tee /dev/stderr` writes no file
             return  # who writes to /dev/stdin opens what was opened for reading once more, to write it
+        if kind == "write_out":
+            read_write_out(out, word)
+            kind = "data"
         if kind == "data":
             kind = _sent(out, word)
+        if option and self.profile.special == "curl":
+            word = of_curl(kind, word)
         if self.pathspecs and not option and kind in ("read", "write", "delete", "move", "tree"):
             found = pathspec(word)
             if found is None:
@@ -745,6 +756,14 @@ class Interpreter:
         elif kind == "shell_option":
             if word.text not in HARMLESS_OPTIONS:
                 out.refused.append(f"`{word.raw}`: changes how the text itself is read")
+        elif kind == "source":
+            read_source(out, word)
+        elif kind == "listed":
+            read_listed(out, word)
+        elif kind == "named":
+            read_named(out, word)
+        elif kind == "filter":
+            read_filter(out, word)
         elif kind == "ssh_setting":
             read_ssh_setting(out, word)
         elif kind == "transport":
@@ -1059,6 +1078,9 @@ def _destination(refspec: str) -> str:
     return name.removeprefix("refs/heads/").removeprefix("heads/")
 
 
+_HEADERS = compile_later(r";\s*headers=[\"']?[@<]([^;]*)")
+
+
 def _sent(out: Reading, word: Word) -> str:
     """Text, or with `@path`, `name=@path`, `name=<path`, `name@path` a file that is sent; the kind that it has."""
     text = word.text
@@ -1071,7 +1093,7 @@ def _sent(out: Reading, word: Word) -> str:
     sent = value[1:] if equals and value[:1] in ("@", "<") else name.partition("@")[2]
     if text.startswith("@"):
         sent = text[1:]
-    for part in sent.split(","):
+    for part in (*sent.split(","), *_HEADERS.findall(text)):
         path = part.partition(";")[0].strip("\"'")
         if path and path != "-":
             out.touch("read", Word(path, word.raw))

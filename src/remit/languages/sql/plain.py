@@ -8,7 +8,7 @@ from remit.languages.sql import ddl
 from remit.languages.sql.draft import Cursor, Draft
 from remit.languages.sql.keywords import word_list
 from remit.languages.sql.lexer import NAME, NUMBER, STRING, WORD, refuse
-from remit.languages.sql.query import read_query
+from remit.languages.sql.query import STARTS, read_query
 from remit.languages.sql.statement import Reach
 
 
@@ -26,6 +26,8 @@ def read_plain(cursor: Cursor, draft: Draft) -> None:
         reader = _transaction
     else:
         draft.verb = first
+    if reader is None or first in _VALUED:
+        _look_within(cursor, draft, first)
     if reader is not None:
         reader(cursor, draft)
         return
@@ -35,6 +37,32 @@ def read_plain(cursor: Cursor, draft: Draft) -> None:
         draft.reaches.append(Reach("system", "server", "", first.upper()))
     if first in ("do", "call", "execute"):
         draft.unknown.append(f"what {first.upper()} runs isn't followed")
+
+
+_VALUED = frozenset(("set", "reset", "show", "kill", "use", "desc", "describe", "rename"))
+"""These may take a value that is computed, and have no other brackets."""
+
+
+def _look_within(cursor: Cursor, draft: Draft, verb: str) -> None:
+    """A query, a statement or a call within a statement of another kind: `SET @a = (SELECT …)`."""
+    within = [token.value for token in cursor.tokens[1:] if token.kind == WORD and token.value in STARTS - {"table"}]
+    computes = verb in _VALUED and any(
+        token.value == "(" and token.kind not in (NAME, STRING) for token in cursor.tokens
+    )
+    if computes or "select" in within or (verb in _VALUED and within):
+        draft.unknown.append(f"what {verb.upper()} computes isn't followed")
+
+
+def _rename(cursor: Cursor, draft: Draft) -> None:
+    """RENAME TABLE of MySQL: both names are tables that are altered."""
+    if not cursor.take_any("table", "tables"):
+        raise refuse("a RENAME that isn't followed")
+    draft.verb = "ddl"
+    draft.ddl.add("table")
+    while not cursor.done:
+        draft.use("ddl", cursor.name())
+        if not (cursor.take("to") or cursor.take(",") or cursor.done):
+            raise refuse("a RENAME that isn't followed")
 
 
 def _pragma(cursor: Cursor, draft: Draft) -> None:
@@ -178,6 +206,7 @@ _READERS: dict[str, Callable[[Cursor, Draft], None]] = {
     "prepare": _prepare,
     "set": _set,
     "reset": _set,
+    "rename": _rename,
     "explain": _explain,
     "create": ddl.create,
     "alter": ddl.alter,

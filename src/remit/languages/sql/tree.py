@@ -443,7 +443,7 @@ class Walker:
             raise refuse("a field with a name that isn't followed")
         if name is not None and self.dialect == "postgres":
             self._call(plain(name), _text_of(node.this, self.normal))  # `(x).f` is f(x), unless x has such a field
-        self._rest(node, scope)
+        self._push([node.this] if name is None else [node.this, node.expression], scope)
 
     def _check(self) -> None:
         """The tree and the tokens must tell the same."""
@@ -691,7 +691,15 @@ class Walker:
             literal = isinstance(first, exp.Literal) and first.is_string
             index = int(first.this[1:]) if literal and first is not None else -1
             self._call(name, self.normal.strings[index] if index >= 0 else "")
-        self._push([item for item in node.expressions if not isinstance(item, exp.Star)], scope)
+        plain_items = [item for item in node.expressions if not isinstance(item, exp.Star)]
+        if len(plain_items) < len(node.expressions) and name != "count":
+            scope.everything = True  # `hash(*)`: each column is an argument
+        self._push(plain_items, scope)
+
+    def _star(self, node: exp.Star, scope: QueryScope) -> None:
+        """Part of an expression, as `* LIKE 'a%'` of DuckDB: any column."""
+        scope.everything = True
+        self._rest(node, scope)
 
     def _call(self, name: str, argument: str) -> None:
         if self.dialect == "sqlite" and name.startswith("pragma_"):
@@ -753,4 +761,5 @@ _VISITS: dict[type, Any] = {
     exp.Literal: Walker._literal,
     exp.Anonymous: Walker._anonymous,
     exp.Dot: Walker._dot,
+    exp.Star: Walker._star,
 }

@@ -53,6 +53,8 @@ class Placed:
         places = self.local_programs() if installed else []
         if act.local is not None and places and not any(installed.isdisjoint(one) for one in places):
             self.act = act = _as_installed(act, act.local)
+        if installed and not installed.isdisjoint(self.repositories()):
+            self.act = act = _as_project(act)
         if act.grade == PROJECT and any(_is_elsewhere(word, self.bases, root, links) for word in act.code):
             self.act = act = act._replace(grade=UNKNOWN, unknown=(*act.unknown, "code outside the root"))
         works = self.bases if act.works is None else [_normal(base, cwd, root) for base in act.works]
@@ -80,6 +82,17 @@ class Placed:
         if not path or len(inside) < len(self.bases):
             return []
         return [(path,) if base == "." else (path, f"{base}/{path}") for base in inside]
+
+    def repositories(self) -> list[str]:
+        """By directory that git runs in, the file by which that would itself be a repository: its configuration names
+        programs, and only one called `.git` is protected."""
+        if (self.act.program or "").rpartition("/")[2] != "git":
+            return []
+        return ["HEAD" if base == "." else f"{base}/HEAD" for base in self.bases if base is not None]
+
+    def in_own_repository(self) -> None:
+        """What git runs is what the workspace says."""
+        self.act = _as_project(self.act)
 
     def climbs(self, cwd: str | None, root: str | None) -> set[str]:
         """The directories that paths leave again by `..`: of a link, that leads elsewhere than the text says."""
@@ -160,6 +173,13 @@ def _placed(
             if inside and (touch.store or (touch.code and isinstance(path, Glob) and path.text == "**")):
                 continue  # code of the workspace works in the root whether it is told or not
             yield touch, path
+
+
+def _as_project(act: Act) -> Act:
+    """The command where it runs what a file of the workspace names, besides what it does anyway."""
+    more = frozenset(("execute",))
+    grade = UNKNOWN if act.grade == UNKNOWN else PROJECT
+    return act._replace(grade=grade, code=(*act.code, HERE), own=act.own | more, effects=act.effects | more)
 
 
 def _as_installed(act: Act, local: Local) -> Act:

@@ -70,8 +70,9 @@ def taken_for_files(text: str, cwd: str | None, root: str | None) -> list[tuple[
 
 def local_programs(text: str, cwd: str | None, root: str | None) -> set[str]:
     """Programs that a text takes from the project if they are there: whoever looks at the disk can tell."""
-    placed = [Placed(act, cwd, root) for act in understand(text).acts if act.local is not None]
-    return {path for one in placed for paths in one.local_programs() for path in paths}
+    placed = [Placed(act, cwd, root) for act in understand(text).acts]
+    programs = {path for one in placed for paths in one.local_programs() for path in paths}
+    return programs.union(*(one.repositories() for one in placed))
 
 
 def expanded_patterns(text: str, cwd: str | None, root: str | None) -> set[Glob]:
@@ -118,6 +119,7 @@ def shell_units(
         gone = _changed_programs(all_placed, installed)
         all_placed = [Placed(act, cwd, root, links, installed - gone) for act in acts] if gone else all_placed
     _pass_through(all_placed)
+    _own_repositories(all_placed)
     for placed in all_placed:
         act = placed.act
         if schema and act.statements:
@@ -143,6 +145,25 @@ def shell_units(
     if not units:
         units.append(Unit("call", "", "", text=text))
     return units
+
+
+def _own_repositories(acts: list[Placed]) -> None:
+    """Git where another command of the text may make a repository that is not called `.git`."""
+    others = [placed for placed in acts if not placed.repositories() and placed.act.program != "mkdir"]
+    pairs = [pair for placed in others for pair in (*placed.touches, *placed.redirected)]
+    written = [path for touch, path in pairs if touch.effect == "write" and path is not None]
+    for placed in acts if written else ():
+        heads = [above for head in placed.repositories() for above in _heads_above(head)]
+        if any(_holds(path, head) for path in written for head in heads):
+            placed.in_own_repository()
+
+
+def _heads_above(head: str) -> Iterator[str]:
+    """The same file in each folder above, up to the root: git looks for a repository there too."""
+    folder = head.rpartition("/")[0]
+    while folder and folder != "/":
+        yield f"{folder}/HEAD"
+        folder = folder.rpartition("/")[0]
 
 
 def _changed_programs(acts: list[Placed], installed: frozenset[str]) -> frozenset[str]:
