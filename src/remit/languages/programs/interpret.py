@@ -164,7 +164,8 @@ class Interpreter:
         if self.helps:
             self.out.effects -= base
             # What the workspace configures is loaded first: `pytest --version` runs conftest.py.
-            base = base & {"execute"} if self.out.project or profile.grade == "project" else frozenset()
+            loads = not self.sub and (self.out.project or profile.grade == "project")
+            base = base & {"execute"} if loads else frozenset()
         self.out.effects |= base
         _aim_unnamed(self.out, self.reaches)
 
