@@ -44,6 +44,8 @@ class Misnamed(NamedTuple):
     """The known name that it is probably meant to be: then it is a slip, and the policy does not load."""
     help: str = ""
     """What to do; where it is no slip, what follows for a `may`."""
+    nothing: bool = False
+    """The part concerns nothing at all. As a prohibition it would never apply, and the policy does not load."""
 
 
 class Unit(msgspec.Struct, frozen=True):
