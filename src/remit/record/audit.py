@@ -23,7 +23,7 @@ from remit.record.reader import Archive, Stored, archive_said, checkpoints, comm
 from remit.record.rotate import check_rotations
 from remit.record.running import listed, unlisted
 from remit.record.signer import CheckpointSigner
-from remit.record.stamp import is_stamped
+from remit.record.stamp import CALLS, is_stamped
 from remit.record.startup import AnchorReply, ask_anchors, compare
 from remit.record.state_audit import StateAudit
 from remit.record.verify import Report, parse_keys, verify_stream
@@ -46,6 +46,7 @@ _ROTATION = b'"type":"rotation"'
 _ERASURE = b'"type":"erasure"'
 _OUTCOME = b'"type":"outcome"'
 _INTENT = b'"type":"intent"'
+_TYPE = b'"type":"'
 _VALUE = b'{"$c":"'
 _ANSWERS = re.compile(rb'"intent":([0-9]+)')
 _ARCHIVE = b'"type":"archive"'
@@ -133,7 +134,7 @@ class _Pass:
                     self.missing.append([seq, seq])
                 yield stored
                 continue
-            if _INTENT not in body and _OUTCOME not in body and not is_stamped(self.view, seq):
+            if not _is_call(stored) and not is_stamped(self.view, seq):
                 what = f"entry {seq} is not one that Remit wrote: it counts for nothing"
                 self.forged.append(Fault("state-forged", what, seq, seq))
             elif _ROTATION in body or _ERASURE in body or _ARCHIVE in body:
@@ -177,6 +178,18 @@ class _Pass:
             self.archives.append(archive_said(stored.seq, data))
         elif data.get("type") == "erasure":
             self.erased += [(int(first), int(last)) for first, last in data.get("entries", ())]
+
+
+def _is_call(stored: Stored) -> bool:
+    """True for the two types of entries without a stamp; what only has such a type somewhere within is another."""
+    if _INTENT not in stored.body and _OUTCOME not in stored.body:
+        return False
+    if stored.body.count(_TYPE) == 1:
+        return True
+    try:
+        return stored.data.get("type") in CALLS
+    except LedgerError:
+        return False
 
 
 def audit(

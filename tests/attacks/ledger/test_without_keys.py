@@ -20,6 +20,7 @@ from remit.grant.authority import Authority
 from remit.grant.credential import set_passphrase
 from remit.model.policy import Stream
 from remit.record.append import append, tree_of
+from remit.record.audit import _Pass
 from remit.record.canonical import encode
 from remit.record.entry import event_entry
 from remit.record.errors import LedgerError
@@ -285,6 +286,26 @@ def test_an_archive_that_nobody_made_is_none(plain: Path):
         forger.run("INSERT INTO meta (name, value) VALUES ('archives', ?)", f"[{place}]".encode())
     with new_process(plain) as store, store.read() as view:
         assert archives(view) == []
+
+
+@pytest.mark.parametrize("within", [{}, {"x": {"type": "intent"}}, {"a": [{"type": "outcome"}, {"type": "intent"}]}])
+@pytest.mark.parametrize(
+    ("kind", "about"),
+    [
+        ("archive", {"first": 0, "end": 2, "where": "/x", "manifest": "x"}),
+        ("erasure", {"entries": [[0, 2]]}),
+        ("rotation", {"old": "x", "new": "y"}),
+        ("grant", {}),
+    ],
+)
+def test_verifying_names_what_nobody_wrote_whatever_it_has_within(plain: Path, kind: str, about: Any, within: Any):
+    with forging(plain, has_keys=False) as forger:
+        place = _event(forger, kind, **about, **within)
+    with new_process(plain) as store, store.read() as view:
+        run = _Pass(view, None)
+        assert [row[0] for row in run.rows()][-1] == place
+        assert [(fault.code, fault.first) for fault in run.forged] == [("state-forged", place)]
+        assert (run.archives, run.erased, run.rotations) == ([], [], [])
 
 
 def _stream(store: Store, name: str = "siem") -> Place:
