@@ -452,5 +452,7 @@ def test_git_that_fails_for_another_reason_has_not_said_that_there_is_none(proje
     limited = project.parent / "git"
     limited.write_text('#!/bin/sh\ncase "$*" in *nowhere*) exit 128;; esac\nexec git "$@"\n')
     limited.chmod(0o755)
-    monkeypatch.setattr(git_look.Repository, "program", property(lambda _: str(limited), lambda *_: None), raising=False)
+    monkeypatch.setattr(
+        git_look.Repository, "program", property(lambda _: str(limited), lambda *_: None), raising=False
+    )
     assert decided(project, "git switch nowhere").code == "target-unknown"
