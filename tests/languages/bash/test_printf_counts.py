@@ -10,7 +10,14 @@ from remit.languages.bash.reading import Word
 from remit.languages.programs.understand import understand
 from remit.model.terms import UNDERSTOOD, UNKNOWN
 
-FORMS = ["".join(parts) for parts in itertools.product(("", "%%", "a", "%s"), ("%", "%%", "\\045"), ("", "-", " 0", "*", "5.3", "'"), ("", "h", "ll", "z", "\\"), ("n", "d"))]  # fmt: skip
+_PARTS = (
+    ("", "%%", "a", "%s"),
+    ("%", "%%", "\\045"),
+    ("", "-", " 0", "*", "5.3", "'"),
+    ("", "h", "ll", "z", "\\"),
+    ("n", "d"),
+)
+FORMS = ["".join(parts) for parts in itertools.product(*_PARTS)]
 
 
 def test_whatever_bash_counts_in_is_seen() -> None:
