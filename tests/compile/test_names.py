@@ -32,6 +32,16 @@ def test_a_pattern_that_matches_nothing():
     assert codes(agents={"a": {"may": ["nothing_*"]}}) == ["matches-nothing"]
 
 
+@pytest.mark.parametrize("scope", [{}, {"path": {"write": ["docs/**"]}}, {"run": []}, {"filters": ["sed"], "sets": []}])
+@pytest.mark.parametrize("verb", ["may_not", "must_ask"])
+def test_a_prohibition_of_no_command(verb, scope):
+    tools = {"terminal": {"args": {"command": "shell"}, "tier": 2}}
+    agent = {"may": ["terminal"], verb: [{"terminal": {"shell": scope}}]}
+    assert codes(tools=tools, agents={"a": agent}) == ["matches-nothing"]
+    for named in ({"run": "any"}, {"sets": ["text"]}, {"run": ["rm"]}):
+        book(tools=tools, agents={"a": {**agent, verb: [{"terminal": {"shell": {**scope, **named}}}]}})
+
+
 def test_a_toolset_that_contains_itself():
     assert "toolset-cycle" in codes(toolsets={"x": ["y"], "y": ["x"]}, agents={"a": {"may": ["x"]}})
 

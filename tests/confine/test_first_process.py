@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import subprocess
 import time
@@ -78,6 +79,16 @@ def test_a_run_that_goes_on_is_waited_for(site: Site):
 def test_another_process_with_that_number_is_not_waited_for(tmp_path: Path):
     (tmp_path / FILE).write_text(f'{{"child-pid": {os.getpid()}}}')
     wait_for_end(tmp_path)
+
+
+def test_a_process_that_can_t_be_looked_for_may_be_running(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    def refuse(number: int) -> int:
+        raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
+
+    (tmp_path / FILE).write_text(f'{{"child-pid": {os.getpid()}}}')
+    monkeypatch.setattr(os, "pidfd_open", refuse)
+    with pytest.raises(StillRunning):
+        wait_for_end(tmp_path)
 
 
 @pytest.mark.parametrize("text", [None, "", "{}", '{"child-pid": 4194999}'])

@@ -402,3 +402,57 @@ def test_the_answer_follows_the_repository(project):
     assert decided(project, "git switch dev").code == "target-unknown"
     git(project, "branch -f dev base")
     assert decided(project, "git switch dev").code == "allowed"
+
+
+def fetched(project: Path, specs: list[str], *what: str) -> Path:
+    """The project has a remote, with two branches that it has not, and a clone that fetches by these patterns."""
+    clone = project.parent / "clone"
+    git(project.parent, f"init -q -b main {clone}")
+    git(clone, f"remote add o {project}")
+    git(clone, "config --unset-all remote.o.fetch")
+    for spec in specs:
+        git(clone, f"config --add remote.o.fetch {spec}")
+    git(clone, " ".join(("fetch -q o", *what)))
+    git(clone, "reset -q --hard refs/remotes/o/main" if not what else "reset -q --hard FETCH_HEAD")
+    return clone
+
+
+@pytest.mark.parametrize(
+    ("specs", "seen"),
+    [
+        (["+refs/heads/*:refs/remotes/o/*"], True),
+        (["+refs/heads/*:refs/remotes/o/*", "+refs/tags/*:refs/pulled/t-*"], True),
+        (["+refs/heads/main:refs/remotes/o/main", "refs/heads/evil:refs/remotes/o/evil"], True),
+        (["+refs/heads/*:refs/remotes/o/pre-*", "+refs/heads/main:refs/remotes/o/main"], False),
+        (["refs/heads/evil:refs/remotes/o/good", "+refs/heads/main:refs/remotes/o/main"], False),
+        (["+refs/heads/ev*:refs/remotes/o/*", "+refs/heads/main:refs/remotes/o/main"], False),
+    ],
+)
+@pytest.mark.parametrize("command", ["git switch evil", "git checkout evil"])
+def test_a_branch_of_a_remote_is_seen_whatever_its_name_is_here(project, specs, seen, command):
+    clone = fetched(project, specs)
+    decision = decided(clone, command)
+    assert decision.code == "target-unknown"
+    assert ("which is protected" in decision.reason) == seen
+    git(clone, command.removeprefix("git "))
+    assert (clone / ".claude/settings.json").exists()
+
+
+@pytest.mark.parametrize(("what", "code"), [(("main",), "allowed"), (("main", "evil"), "target-unknown")])
+def test_all_that_was_fetched_is_merged(project, what, code):
+    clone = fetched(project, ["+refs/heads/*:refs/remotes/o/*"], *what)
+    git(clone, "reset -q --hard HEAD~1")
+    assert decided(clone, "git merge FETCH_HEAD").code == code
+    git(clone, "merge -q --no-edit FETCH_HEAD")
+    assert (clone / ".claude/settings.json").exists() == ("evil" in what)
+
+
+def test_git_that_fails_for_another_reason_has_not_said_that_there_is_none(project, monkeypatch):
+    assert decided(project, "git switch nowhere").code == "allowed"
+    limited = project.parent / "git"
+    limited.write_text('#!/bin/sh\ncase "$*" in *nowhere*) exit 128;; esac\nexec git "$@"\n')
+    limited.chmod(0o755)
+    monkeypatch.setattr(
+        git_look.Repository, "program", property(lambda _: str(limited), lambda *_: None), raising=False
+    )
+    assert decided(project, "git switch nowhere").code == "target-unknown"

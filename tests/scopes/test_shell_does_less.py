@@ -82,6 +82,7 @@ def test_no_question(command: str) -> None:
         ("cp x $d", "ask target-unknown"),
         ("wget -r -O - https://a.example/ -P .claude", "deny protected"),
         ("wget -r -O - https://a.example/", "ask target-unknown"),
+        ("wget -b -O - https://a.example/", "ask tier-asks"),  # it goes on when the command has ended
         ("wget --content-disposition https://a.example/some/", "ask target-unknown"),
         ("wget https://a.example/CLAUDE.md", "deny protected"),
         ("split -a 1 x .git/hook", "deny protected"),
@@ -123,6 +124,9 @@ def test_no_question(command: str) -> None:
         ("gh api -X $M repos/a/b", "ask tier-asks"),
         ("gh api -X GET --method DELETE repos/a/b", "ask tier-asks"),
         ("rename -n 'system(1)' *", "ask tier-asks"),
+        ("losetup -n /dev/loop0 x", "ask tier-asks"),
+        ("losetup -l /dev/loop0 x", "ask tier-asks"),
+        ("losetup -O NAME /dev/loop0 x", "ask tier-asks"),
     ],
 )
 def test_still_a_question(command: str, code: str) -> None:

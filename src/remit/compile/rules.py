@@ -62,6 +62,9 @@ class RuleResolver:
             if found.near is not None or found.closed:
                 hint = f"; did you mean `{shown(found.near)}`?" if found.near is not None else ""
                 self.reader.fail(rule.at, "unknown-name", f"{found.problem}{hint}", found.help or None)
+            elif found.nothing and rule.verb != "may":
+                what = f"{found.problem}: this `{rule.verb}` would never apply"
+                self.reader.fail(rule.at, "matches-nothing", what, found.help)
             elif found.help:
                 if rule.verb == "may":
                     self.notices.append(f"{rule.at}: {found.problem}: {found.help}")

@@ -34,10 +34,14 @@ def wait_for_end(directory: Path, patience: float = PATIENCE) -> None:
         return  # nothing was started, or not in a namespace
     try:
         process = os.pidfd_open(number)
-    except OSError:
+    except ProcessLookupError:
         return  # it is gone
+    except OSError as error:
+        raise StillRunning(f"nobody can tell whether the command has ended: {error.strerror}") from None
     try:
-        if _is_first(number) and not select.select([process], [], [], patience)[0]:
+        ended = select.poll()  # `select` takes no descriptor above 1023
+        ended.register(process, select.POLLIN)
+        if _is_first(number) and not ended.poll(patience * 1000):
             raise StillRunning("what the command started is still running")
     finally:
         os.close(process)

@@ -29,8 +29,8 @@ def protected(case: Case) -> Objection | None:
     mover = False
     for unit in case.units:
         if unit.kind == "shell":
-            if unit.value.act.program == "ln" and any(
-                _is_above(paths, path)
+            if (unit.value.act.program or "").rpartition("/")[2] == "ln" and any(
+                _is_above(paths, path, case.facts.root)
                 for touch, path in unit.value.touches
                 if path is not None or touch.effect == "read"
             ):
@@ -268,9 +268,12 @@ def _aims_into(glob: Glob, name: str) -> bool:
     return glob.aims_at(own) and glob.intersects(Glob.below(name).folded())
 
 
-def _is_above(paths: ProtectedPaths, path: object) -> bool:
-    """A directory with something protected below it, or a place that nobody can tell."""
-    return path is None or (isinstance(path, str) and paths.contains(fold(path)))
+def _is_above(paths: ProtectedPaths, path: object, root: str | None) -> bool:
+    """A directory with something protected below it, which all above the root have, or a place that nobody can tell."""
+    if not isinstance(path, str):
+        return path is None
+    above = path.startswith("/") and root is not None and f"{fold(root)}/".startswith(f"{fold(path).rstrip('/')}/")
+    return above or paths.contains(fold(path))
 
 
 def _changes_by_word(paths: ProtectedPaths, unit: Unit) -> bool:

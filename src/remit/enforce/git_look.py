@@ -59,11 +59,17 @@ _GOES_ON = (["--abort"], ["--continue"], ["--skip"], ["--quit"])
 """Words that are about what is under way. Where nothing is, git says so."""
 _NAME = compile_later(r"[A-Za-z0-9][A-Za-z0-9_-]*(?:[./][A-Za-z0-9_-]+)*(?:[~^][0-9]*)*")
 """The name of a commit, and no range, path or search."""
+_BRANCHES = "refs/heads/"
+_FETCHES = compile_later(r"remote\..*\.fetch")
 _LINK, _MODULE = "120000", "160000"
 
 
 class NoAnswer(Exception):
     """Nobody can tell what the command would change."""
+
+
+class Absent(NoAnswer):
+    """Git says that there is no such thing."""
 
 
 class Fails(Exception):
@@ -178,7 +184,7 @@ class Repository:
             finally:
                 late.cancel()
         if process.returncode != 0:
-            raise NoAnswer
+            raise Absent if process.returncode == 1 else NoAnswer
         return out
 
     def fields(self, command: str, *words: str) -> list[str]:
@@ -194,9 +200,7 @@ class Repository:
             raise NoAnswer
         try:
             found = self.lines("rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}")
-        except NoAnswer:
-            if time.monotonic() > self.until:
-                raise
+        except Absent:
             return None
         return found[0] if len(found) == 1 else None
 
@@ -224,11 +228,21 @@ class Repository:
         return list(dict.fromkeys(found for found in own if found is not None))
 
     def _of_remotes(self, name: str) -> list[str]:
+        settings = [field.partition("\n") for field in self.fields("config", "--list")]
+        if not all(_keeps_names(spec) for key, _, spec in settings if _FETCHES.fullmatch(key.lower())):
+            raise NoAnswer
         ends = self.lines("for-each-ref", "--format=%(refname)")
         found = [ref for ref in ends if ref.endswith(f"/{name}")]
         if len(found) > MAX_REMOTES:
             raise NoAnswer
         return found
+
+    def fetched_one(self) -> bool:
+        """True if `git merge FETCH_HEAD` would merge one commit, the first of those that were fetched."""
+        [place] = self.lines("rev-parse", "--git-path", "FETCH_HEAD")
+        with open(os.path.join(self.directory, place), encoding="utf-8") as file:
+            lines = [line.split("\t") for line in file.read(MAX_OUTPUT).splitlines()]
+        return [len(line) > 1 and not line[1] for line in lines] == [True] + [False] * (len(lines) - 1)
 
     # What differs
 
@@ -268,6 +282,19 @@ class Repository:
         for mover, adder in ((own, other), (other, own)):
             found += _moved_along(mover, adder)
         return found
+
+
+def _keeps_names(spec: str) -> bool:
+    """True if what is fetched so ends in the name that its branch has on the other side, or is no branch there."""
+    source, _, target = spec.removeprefix("+").partition(":")
+    if source.startswith("^") or not target:
+        return True
+    start, star, _ = source.partition("*")
+    if not star:
+        return not source.startswith(_BRANCHES) or target.endswith(f"/{source.removeprefix(_BRANCHES)}")
+    if not start.startswith(_BRANCHES) and not _BRANCHES.startswith(start):
+        return True
+    return source in (f"{_BRANCHES}*", "refs/*") and target.endswith("/*")
 
 
 def _top(directory: str) -> str:
@@ -436,7 +463,10 @@ def _merge(git: Repository, words: list[str]) -> list[Change]:
         "--ff --no-ff --ff-only --no-edit --no-commit --commit --squash --stat --no-stat -n -v --verbose --no-verify"
     )
     given = _read(words, f"{_QUIET} {flags} --no-squash --signoff", "-m --message")
-    theirs = git.named(_one(given.plain, "@{upstream}"))
+    name = _one(given.plain, "@{upstream}")
+    if name.upper() == "FETCH_HEAD" and not git.fetched_one():
+        raise NoAnswer
+    theirs = git.named(name)
     return _joined(git, git.head, theirs) + git.work_tree(git.head)
 
 

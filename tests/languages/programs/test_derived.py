@@ -60,6 +60,10 @@ gcc -c docs/a.c                         | write a.o
 git format-patch HEAD~1                 | write 0001-x.patch
 git format-patch -v2 HEAD~1             | write ?
 ar x lib.a                              | write ?
+http POST a.example x/y=@.env           | read .env
+http POST a.example a/b@docs/a          | read docs/a
+http a.example/x a@b@.env               | read .env
+xh PUT a.example/x y:=@.env             | read .env
 """
 
 UNTOUCHED = """

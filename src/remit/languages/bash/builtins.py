@@ -22,6 +22,7 @@ _ARITHMETIC = compile_later(r"[\w \t+*/%=!&|^~?:,<>()-]*")
 _VALUED = frozenset({"-p", "-t", "-d", "-n", "-N", "-u", "-i", "-c", "-s", "-O"})
 _FORMAT = compile_later(r'"(?:[^-"$`\\]|\\[a-z])')
 """What a format begins with that is no option, and one word with all that follows it in the quotes."""
+_COUNTS = compile_later(r"%[^A-Za-z\\]*[hjlLqtz]*n")
 _COUNT = compile_later(r"\$[?#$!]|\$\{#\w+(?:\[[@*]\])?\}")
 
 
@@ -132,6 +133,18 @@ def _printf(words: Sequence[Word]) -> None:
         return
     if first is None or (first.startswith("-v") and not (first == "-v" and len(words) > 1 and _plain(words[1]))):
         raise _refused("printf")
+
+
+def counted(words: Sequence[Word]) -> set[str] | None:
+    """The variables in which `printf` with these arguments may count what it has printed (`%n`); None: any."""
+    start = 0 if not words or (words[0].text or "")[:2] != "-v" else 2 if words[0].text == "-v" else 1
+    start += bool(words[start:] and words[start].text == "--")
+    form, *rest = words[start:] or [Word("", "")]
+    if form.text is not None and not _COUNTS.search(form.text.replace("%%", "")):
+        return set()
+    if any(word.text is None or word.glob for word in rest):
+        return None
+    return {word.text for word in rest if word.text is not None and _NAME.fullmatch(word.text)}
 
 
 def _let(words: Sequence[Word], numbers: Numbers) -> None:

@@ -11,7 +11,7 @@ from itertools import product
 from typing import NamedTuple
 
 from remit.languages.bash import lexer
-from remit.languages.bash.builtins import DECLARES
+from remit.languages.bash.builtins import DECLARES, counted
 from remit.languages.bash.numbers import changed
 from remit.languages.bash.reader import read_script
 from remit.languages.bash.reading import GIVEN, Word
@@ -591,8 +591,9 @@ class Follower:
         return tuple(dict.fromkeys(join(base, target) for base in bases))
 
     def _tainting(self, command: Command) -> bool:
-        names = sets_of(command)
-        return self.taints(command, names if names is not None else ())
+        names, words = sets_of(command), bare(command.words)
+        more = counted(words[1:]) if words and words[0].text == "printf" else set()
+        return more is None or self.taints(command, (names or set()) | more)
 
     # ------------------------------------------------------------------------------------------------------ values
 
@@ -817,6 +818,10 @@ def sets_of(command: Command) -> set[str] | None:
     if not words or program in DECLARES:
         names |= {name for name, _ in command.assigns}
     if program in DECLARES or program in _SETTERS:
+        more = counted(words[1:]) if program == "printf" else set()
+        if more is None:
+            return None
+        names |= more
         if program == "printf" and "-v" not in rest[:1]:
             return names if rest[:1] != [None] else None
         if None in rest and program not in ("printf", "let", "wait"):

@@ -545,10 +545,14 @@ def read_kill(words: list[Word]) -> frozenset[str] | None:
         valued = texts[at] in ("-s", "-n", "--signal")
         signal = texts[at + 1 : at + 2] if valued else [(texts[at] or "")[1:]]
         at += 2 if valued else 1
-    rest = words[at + 1 :] if texts[at : at + 1] == ["--"] else words[at:]
-    if signal == ["0"] and rest:
-        return frozenset()
+    ended = texts[at : at + 1] == ["--"]
+    rest = words[at + 1 :] if ended else words[at:]
+    if not ended and any((word.text or "").startswith("-") for word in rest):
+        return None  # another signal, which counts: `kill -0 -s 9 1234`
     own = [word.raw.strip('"') == "$!" or (word.text or "").startswith("%") for word in rest]
+    told = [mine or (word.text is not None and not word.glob) for mine, word in zip(own, rest, strict=True)]
+    if signal == ["0"] and rest and all(told):
+        return frozenset()
     return frozenset(("execute",)) if own and all(own) else None
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from fnmatch import fnmatchcase
 from posixpath import normpath
 
@@ -106,6 +106,7 @@ _GOES_ON = frozenset(("-i", "-s", "-a", "--interactive", "--login", "-l"))
 _ISOLATED = frozenset(("-I", "-P"))
 """Options with which Python does not look for modules in the working directory."""
 _ABOUT_ITSELF = frozenset(("--help", "--version"))
+_METHODS = frozenset(("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"))
 _HEADER = compile_later(r'"[A-Za-z-]+: ')
 
 
@@ -168,7 +169,9 @@ class Interpreter:
             self.base, base = self.base | self.besides, base | self.besides
         if self.helps:
             self.out.effects -= base
-            base = frozenset()
+            # What the workspace configures is loaded first: `pytest --version` runs conftest.py.
+            loads = not self.sub and (self.out.project or profile.grade == "project")
+            base = base & {"execute"} if loads else frozenset()
         self.out.effects |= base
         _aim_unnamed(self.out, self.reaches)
 
@@ -331,9 +334,10 @@ class Interpreter:
         looked = _looked(profile, words)
         if looked is not None:
             self.replaced = looked
-        for name, option in profile.options.items():
-            if option.sets is not None and name[:1] == "-" and _asks(words, (name,)):
-                self.replaced = frozenset(option.sets)  # `brew install -n x`
+        less = {name: option.sets for name, option in profile.options.items() if option.sets is not None}
+        for name, effects in less.items() if not _takes_back(words, less) else ():
+            if name[:1] == "-" and _asks(words, (name,)):
+                self.replaced = frozenset(effects)  # `brew install -n x`
         self._declare(profile, [word for word in words if word.text is None or word.text[:1] != "-"])
         for at, word in enumerate(words):
             if word.text is None and kind == "text" and not profile.options:
@@ -732,7 +736,7 @@ class Interpreter:
             if (
                 recursive
                 and word.text is not None
-                and (word.text in ("~", "/") or (word.text[0] == "/" and word.text.rstrip("/*").count("/") <= 1))
+                and (word.text in ("~", "/") or (word.text[:1] == "/" and word.text.rstrip("/*").count("/") <= 1))
             ):
                 out.effects.add("system")  # the machine's own folders
         elif kind == "prefix":
@@ -911,9 +915,12 @@ def _read_template(out: Reading, word: Word) -> None:
 
 def _read_item(out: Reading, word: Word) -> None:
     """A word of HTTPie: an address, a field, or a file that is sent (`@F`, `name@F`, `name=@F`, `name:=@F`)."""
-    before, at, path = (word.text or "").partition("@")
-    if at and "://" not in before and "/" not in before:
-        out.touch("read", Word(path, word.raw))
+    text = word.text or ""
+    said = [url.text or "" for url in out.urls]
+    address = not said or (len(said) == 1 and said[0].upper() in _METHODS)  # `[METHOD] URL [ITEM...]`
+    for at, char in enumerate(text):
+        if char == "@" and not (address and "/" in text[:at]):
+            out.touch("read", Word(text[at + 1 :], word.raw))
     out.url(word)
 
 
@@ -1018,6 +1025,12 @@ def _asks(words: list[Word], asking: tuple[str, ...]) -> bool:
         text in asking and text.startswith("-") and not (at and told[at - 1].startswith("-"))
         for at, text in enumerate(told)
     )
+
+
+def _takes_back(words: list[Word], options: Iterable[str]) -> bool:
+    """True if one of them may switch such an option off again: `--list=false`, `--no-list`."""
+    ways = tuple(way for name in options for way in (f"{name}=", f"--no-{name.lstrip('-')}"))
+    return any((word.text or "").startswith(ways) for word in words)
 
 
 def _looked(profile: Profile, words: list[Word]) -> frozenset[str] | None:

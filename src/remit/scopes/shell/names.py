@@ -20,6 +20,9 @@ def misnamed(scope: Any) -> Iterator[Misnamed]:
     paths = data.get("path")
     yield from _closed("effect", paths if isinstance(paths, dict) else (), EFFECTS)
     runs = data.get("run", ())
+    if not runs and not data.get("sets"):
+        so = "name programs in `run`, or write `run: any`"
+        yield Misnamed("the `shell` scope names no command", None, so, nothing=True)
     for entry in runs if isinstance(runs, (list, tuple)) else ():
         if isinstance(entry, dict):
             for name, limits in entry.items():

@@ -282,6 +282,19 @@ def is_descriptor(text: str, effect: str) -> bool:
     return path == "/dev/stdin" or (_DESCRIPTOR.match(path) is not None and path not in _OUTPUT)
 
 
+def _normal_or_back(text: str, base: str, root: str | None) -> str:
+    """The normal path; also of one that leaves the root by `..` and comes back into it. Raises NotUnderstood."""
+    try:
+        return normalise(text, base, root)
+    except NotUnderstood:
+        if root is None or ".." not in text or text.startswith(("/", "~")) or base.startswith(("/", "..", "~")):
+            raise
+        path = normalise(f"{root}/{base}/{text}", None, root)
+        if path.startswith("/"):
+            raise  # outside
+        return path
+
+
 def _locate(touch: Touch, base: str, root: str | None, anywhere: bool) -> str | Glob | None:
     """Where a path lies; None if it leaves the root or can't be told."""
     text = touch.path.text
@@ -293,11 +306,13 @@ def _locate(touch: Touch, base: str, root: str | None, anywhere: bool) -> str | 
             if not (touch.path.found or touch.path.some or touch.path.deep):
                 text = _BUT_DOT.sub(r"\1[!.", text)  # as bash reads it, which takes no other name for hidden ones
             return glob_argument(text, root, base=base, below=touch.deep, anywhere=anywhere)
-        path = normalise(_CONTROL.sub("\ufffd", text) or ".", base, root)
+        path = _normal_or_back(_CONTROL.sub("\ufffd", text) or ".", base, root)
     except NotUnderstood:
         return None
     if path.startswith("/"):
-        return path
+        # The root may be among what lies below: `/home/me` is then what `../..` is.
+        above = root is not None and f"{root}/".startswith(f"{path.rstrip('/')}/")
+        return None if above and touch.deep and touch.effect != "read" else path
     if touch.shows == "names":
         return Glob.parse("*" if path == "." else f"{Glob.literal(path).text}/*").loosened()
     return Glob.below(path) if touch.deep else path
