@@ -704,6 +704,7 @@ class Interpreter:
                 "folder",
                 "db",
                 "into",
+                "made",
                 "edit",
                 "write_tree",
                 "attributes",
