@@ -78,7 +78,7 @@ class Count:
 
     @property
     def meant(self) -> int:
-        """Commands that are asked about for an effect or a place that tiers 3 and 4 are about, by their first reason."""
+        """Commands that are asked about for an effect or a place that tiers 3 and 4 name, by their first reason."""
         return sum(n for why, n in self.reasons.items() if why.startswith("tier-asks") and "not understood" not in why)
 
     def share(self, count: int) -> str:

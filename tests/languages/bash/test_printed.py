@@ -53,7 +53,11 @@ NOT_TOLD = (
 @pytest.fixture
 def repository(tmp_path: Path) -> Path:
     who = ["-c", "user.name=a", "-c", "user.email=a@x.example"]
-    for words in (["init", "-qb", "main"], [*who, "commit", "-q", "--allow-empty", "-m", "a"], ["update-ref", "refs/tags/--x", "HEAD"]):
+    for words in (
+        ["init", "-qb", "main"],
+        [*who, "commit", "-q", "--allow-empty", "-m", "a"],
+        ["update-ref", "refs/tags/--x", "HEAD"],
+    ):
         subprocess.run(["git", *words], cwd=tmp_path, check=True)
     return tmp_path
 
@@ -66,7 +70,9 @@ def argument(text: str) -> tuple[bool, str]:
 
 @pytest.mark.parametrize("command", ONE_WORD)
 def test_one_word_and_no_option(repository: Path, command: str) -> None:
-    run = subprocess.run(["bash", "-c", f'printf "<%s>" $({command})'], cwd=repository, capture_output=True, text=True, check=True)
+    run = subprocess.run(
+        ["bash", "-c", f'printf "<%s>" $({command})'], cwd=repository, capture_output=True, text=True, check=True
+    )
     assert run.stdout.count("<") == 1
     assert not run.stdout.startswith("<-")
     assert argument(f"$({command})") == argument("HEAD")
@@ -81,7 +87,9 @@ def test_what_could_be_more_is_not_told(command: str) -> None:
 def test_functions_of_the_text_print_what_they_like() -> None:
     assert argument("$(git rev-parse HEAD)")[0]
     found = understand("git() { echo --output=x; }; nproc() { :; }; command git diff $(git rev-parse HEAD)")
-    assert any("write" in act.effects or act.grade == UNKNOWN for act in found.acts if act.program in ("git", "command"))
+    assert any(
+        "write" in act.effects or act.grade == UNKNOWN for act in found.acts if act.program in ("git", "command")
+    )
 
 
 def test_without_output_there_is_no_word() -> None:

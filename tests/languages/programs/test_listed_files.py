@@ -55,7 +55,9 @@ def test_what_is_listed_is_told(tmp_path: Path, text: str) -> None:
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text("x\n")
     (tmp_path / "src/link").symlink_to("../elsewhere")
-    run = subprocess.run(["bash", "-c", text], cwd=tmp_path, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
+    run = subprocess.run(
+        ["bash", "-c", text], cwd=tmp_path, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
+    )
     end = "\0" if names.ends == "nul" else "\n"
     listed = [os.path.normpath(name) for name in run.stdout.split(end) if name]
     told = [

@@ -40,8 +40,8 @@ _PRINTED = (
     rf"\$\((?:(?:nproc|uname(?: -[mrs])?|date(?: -u)? \+(?:{_MOMENT})(?:{_MOMENT}|-)*)|git (?:merge-base {_REVISION} "
     rf"{_REVISION}|rev-parse(?: --verify)?(?: --short(?:=[0-9]+)?)? {_REVISION}))(?: 2>/dev/null)?\)"
 )
-"""What prints one plain word, which is no option, or nothing: a number, a date, a commit. `git rev-parse` prints what it
-doesn't know as it is."""
+"""What prints one plain word, which is no option, or nothing: a number, a date, a commit. `git rev-parse` prints what
+it doesn't know as it is."""
 _PRINTERS = ("date", "git", "nproc", "uname")
 _WITH_PRINTED = compile_later(rf"(?:[A-Za-z0-9_./:@%+,=~^-]|{_PRINTED}|\"(?:[A-Za-z0-9_./:@%+,=~^ -]|{_PRINTED})*\")+")
 _PLAIN_NAME = compile_later(r"[A-Za-z_][A-Za-z0-9_]*")

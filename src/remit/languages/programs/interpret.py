@@ -154,7 +154,7 @@ class Interpreter:
         self.finds: Finds | None = None
         """Where it looks for the program that it runs."""
         self.finding: frozenset[str] | None = None
-        """The options before that program's name, where a profile below stands for it: `-p` of `npx tsc -p x` is tsc's."""
+        """The options before that program's name, where a profile stands for it: `-p` of `npx tsc -p x` is tsc's."""
         self.named: list[tuple[str, Word]] = []
         """Values of options that could name what is installed, or where it comes from, each with its kind."""
 
@@ -315,7 +315,13 @@ class Interpreter:
         """True if it is `--name="$value"` or `-j"$n"`: an option whose value is not literal."""
         name, equals, _ = (word.start or "").partition("=")
         option = options.get(name)
-        if option is not None and option.kind == "text" and (option.glued or option.next) and len(name) == 2 and not equals:
+        if (
+            option is not None
+            and option.kind == "text"
+            and (option.glued or option.next)
+            and len(name) == 2
+            and not equals
+        ):
             self._apply(profile, name, option, None, [Word(None, word.raw, start="")], 0, seen)
             return True  # whatever the value, if there is none the next word isn't surely it
         if not equals or name[:2] != "--" or option is None or option.kind in (None, "module", "command"):
@@ -580,7 +586,7 @@ class Interpreter:
         return (sent and not asks) if not methods else not set(methods) <= {"GET", "HEAD"}
 
     def _asks_graph(self, plain: list[Word]) -> bool:
-        """True if `gh api graphql` sends one document that is in the text and changes nothing: any that does says so."""
+        """True if `gh api graphql` sends one document that the text shows; one that changes something says `mutation`."""
         fields = [word.text for kind, word in self.named if kind in ("text", "data")]
         documents = [text for text in fields if text is None or text.startswith("query")]
         return (

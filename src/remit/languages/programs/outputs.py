@@ -28,9 +28,16 @@ _FILTERS = {"sort": "rnuzfhVR", "uniq": "zuid", "grep": "viEFwxPz", "egrep": "vi
 _LISTING = frozenset(
     ("-z", "-c", "--cached", "-o", "--others", "-m", "--modified", "-d", "--deleted", "--exclude-standard", "-i")
 )
-_LISTS_MATCHES = {"grep": "EFGHILPZahilnorsvwx", "egrep": "HILZahilnorsvwx", "fgrep": "HILZahilnorsvwx", "rg": "0FHPSUailnsuvwx"}
+_LISTS_MATCHES = {
+    "grep": "EFGHILPZahilnorsvwx",
+    "egrep": "HILZahilnorsvwx",
+    "fgrep": "HILZahilnorsvwx",
+    "rg": "0FHPSUailnsuvwx",
+}
 """Programs that list the files in which they find something, with the options that change nothing else about that."""
-_LIMITS = re.compile(r"--(?:include|exclude|exclude-dir|glob|iglob|type|type-not|color|colour)=.*|--hidden|--no-ignore", re.DOTALL)
+_LIMITS = re.compile(
+    r"--(?:include|exclude|exclude-dir|glob|iglob|type|type-not|color|colour)=.*|--hidden|--no-ignore", re.DOTALL
+)
 _BATCHES = frozenset(("-n", "--max-args", "-L", "--max-lines", "-l", "-s", "--max-chars", "-E", "-e", "--eof", "-x"))
 _MARK = compile_later(r"-I(.*)|-[0rtpx]*i(.*)|--replace(?:=(.*))?", re.DOTALL)
 _VALUED = frozenset(("-n", "-L", "-P", "-s", "-d", "-a", "-E"))
@@ -178,7 +185,11 @@ def _with_matches(program: str, words: Sequence[Word]) -> Names | None:
         else:
             given.append(words[at - 1])
     places = given if patterns else given[1:]
-    if not set(letters) <= set(_LISTS_MATCHES[program]) or set(letters).isdisjoint("lL") or "-" in [w.text for w in places]:
+    if (
+        not set(letters) <= set(_LISTS_MATCHES[program])
+        or set(letters).isdisjoint("lL")
+        or "-" in [w.text for w in places]
+    ):
         return None
     deep = program == "rg" or "r" in letters
     if not places:
