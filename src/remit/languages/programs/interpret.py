@@ -586,7 +586,7 @@ class Interpreter:
         return (sent and not asks) if not methods else not set(methods) <= {"GET", "HEAD"}
 
     def _asks_graph(self, plain: list[Word]) -> bool:
-        """True if `gh api graphql` sends one document that the text shows; one that changes something says `mutation`."""
+        """True if `gh api graphql` sends one document that the text shows; one with changes says `mutation`."""
         fields = [word.text for kind, word in self.named if kind in ("text", "data")]
         documents = [text for text in fields if text is None or text.startswith("query")]
         return (
