@@ -76,6 +76,11 @@ class Count:
     def total(self) -> int:
         return sum(self.grades.values())
 
+    @property
+    def meant(self) -> int:
+        """Commands that are asked about for an effect or a place that tiers 3 and 4 name, by their first reason."""
+        return sum(n for why, n in self.reasons.items() if why.startswith("tier-asks") and "not understood" not in why)
+
     def share(self, count: int) -> str:
         return f"{100 * count / max(self.total, 1):.1f}"
 
@@ -124,6 +129,7 @@ def main() -> None:
         print(f"\n{name}\n" + "\n".join(f"{n:6} {cause}" for cause, n in count.causes.most_common(asked.causes)))
     for name, count in counts if asked.questions else ():
         print(f"\n{name}\n" + "\n".join(f"{count.share(n):>6} {why}" for why, n in count.reasons.most_common()))
+        print(f"{count.share(count.meant):>6} of these are meant: tiers 3 and 4 ask about what the text shows")
     for name, count in counts if asked.list else ():
         print(f"\n{name}", *count.texts.get(asked.list, ()), sep="\n")
 

@@ -71,6 +71,9 @@ def test_a_wildcard_that_protects_counts_where_something_is_there(
     ("command", "grade", "install"),
     [
         ("npx tsc --noEmit", "understood", False),
+        ("npx tsc --noEmit -p tsconfig.json", "understood", False),
+        ("npx -p other tsc --noEmit", "understood", True),
+        ("npx --package=other tsc --noEmit -p tsconfig.json", "understood", True),
         ("npx eslint src", "project code", True),
         ("npx own --fix", "project code", False),
         ("npm exec -- own", "project code", False),

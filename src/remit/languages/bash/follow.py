@@ -34,6 +34,16 @@ _GIVEN = compile_later(
     r"""\$[A-Za-z_][A-Za-z0-9_]*|\$\{[A-Za-z_][A-Za-z0-9_]*\})+"""
 )
 """A word of plain characters and variables, with quotes or without."""
+_REVISION = r"[A-Za-z0-9_]+(?:[./-][A-Za-z0-9_]+)*(?:[~^][0-9]*|@\{[0-9]+\})*"
+_MOMENT = r"%-?[CFGHIMNSTUVWYdjmsuy]|[A-Za-z0-9_.:]"
+_PRINTED = (
+    rf"\$\((?:(?:nproc|uname(?: -[mrs])?|date(?: -u)? \+(?:{_MOMENT})(?:{_MOMENT}|-)*)|git (?:merge-base {_REVISION} "
+    rf"{_REVISION}|rev-parse(?: --verify)?(?: --short(?:=[0-9]+)?)? {_REVISION}))(?: 2>/dev/null)?\)"
+)
+"""What prints one plain word, which is no option, or nothing: a number, a date, a commit. `git rev-parse` prints what
+it doesn't know as it is."""
+_PRINTERS = ("date", "git", "nproc", "uname")
+_WITH_PRINTED = compile_later(rf"(?:[A-Za-z0-9_./:@%+,=~^-]|{_PRINTED}|\"(?:[A-Za-z0-9_./:@%+,=~^ -]|{_PRINTED})*\")+")
 _PLAIN_NAME = compile_later(r"[A-Za-z_][A-Za-z0-9_]*")
 _OWN = frozenset({
     "COLUMNS", "COPROC", "DIRSTACK", "EPOCHREALTIME", "EPOCHSECONDS", "EUID", "FUNCNAME", "GROUPS", "HISTCMD", "IFS",
@@ -613,9 +623,21 @@ class Follower:
                 variant = self.resolved(command, self.expander(state, {**values, **absent}))
                 if there.set:
                     variant = variant._replace(words=tuple(_with_given(word, there.set) for word in variant.words))
-                if variant not in found:
-                    found.append(variant)
+                for printed in self._printed(variant):
+                    if printed not in found:
+                        found.append(printed)
         return _without_patterns(found) if state.vanishing else found
+
+    def _printed(self, command: Command) -> list[Command]:
+        """The command with what is surely one word and no option: `$(git merge-base main HEAD)`. If nothing is printed
+        and there are no quotes, there is no such word."""
+        if not self.functions.isdisjoint(_PRINTERS):
+            return [command]
+        words = tuple(map(_with_printed, command.words))
+        if words == command.words:
+            return [command]
+        there = tuple(word for word in words if word.start != GIVEN or '"' in word.raw or not _is_printed(word))
+        return [command._replace(words=words), *([command._replace(words=there)] if there != words else [])]
 
     def hosts_ways(self, command: Command, state: State) -> list[HostVariables]:
         """Which variables of the host a command's words use, each once as set and once as not set or empty."""
@@ -687,6 +709,17 @@ def _with_given(word: Word, given: frozenset[str]) -> Word:
     if word.text is not None or word.is_pipe or not _GIVEN.fullmatch(word.raw):
         return word
     if not all((found[1] or found[2]) in given for found in _USE.finditer(word.raw)):
+        return word
+    return Word(None, word.raw, start=_unquoted(word.raw.partition("$")[0]) or GIVEN)
+
+
+def _is_printed(word: Word) -> bool:
+    return word.text is None and _WITH_PRINTED.fullmatch(word.raw) is not None
+
+
+def _with_printed(word: Word) -> Word:
+    """A word of plain characters and what certain programs print stays one, and is an option only if it begins so."""
+    if word.text is not None or word.is_pipe or not _is_printed(word):
         return word
     return Word(None, word.raw, start=_unquoted(word.raw.partition("$")[0]) or GIVEN)
 

@@ -107,6 +107,8 @@ _ISOLATED = frozenset(("-I", "-P"))
 """Options with which Python does not look for modules in the working directory."""
 _ABOUT_ITSELF = frozenset(("--help", "--version"))
 _METHODS = frozenset(("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"))
+_QUERY = compile_later(r"query=\s*[{a-z]")
+"""A field with a GraphQL document, and not the name of a file with one."""
 _HEADER = compile_later(r'"[A-Za-z-]+: ')
 
 
@@ -158,6 +160,8 @@ class Interpreter:
         """Programs for perl."""
         self.finds: Finds | None = None
         """Where it looks for the program that it runs."""
+        self.finding: frozenset[str] | None = None
+        """The options before that program's name, where a profile stands for it: `-p` of `npx tsc -p x` is tsc's."""
         self.named: list[tuple[str, Word]] = []
         """Values of options that could name what is installed, or where it comes from, each with its kind."""
 
@@ -228,6 +232,8 @@ class Interpreter:
                 plain.append(_told(word))
             elif profile.sub and not ended:
                 self.seen |= seen
+                if self.finds is not None and self.finding is None:
+                    self.finding = frozenset(self.seen)
                 if plain:  # that one is the subcommand, or the first argument of what has none
                     self.out.unknown.append(f"`{plain[0].raw}` is not literal")
                 self._subcommand(profile, text, words[at:], options if profile.shared else {})
@@ -315,9 +321,18 @@ class Interpreter:
                 self.out.touch(effect, Word(None, word.raw))
 
     def _assigned(self, profile: Profile, options: dict[str, Option], word: Word, seen: set[str]) -> bool:
-        """True if it is `--name="$value"`: an option whose value is not literal."""
+        """True if it is `--name="$value"` or `-j"$n"`: an option whose value is not literal."""
         name, equals, _ = (word.start or "").partition("=")
         option = options.get(name)
+        if (
+            option is not None
+            and option.kind == "text"
+            and (option.glued or option.next)
+            and len(name) == 2
+            and not equals
+        ):
+            self._apply(profile, name, option, None, [Word(None, word.raw, start="")], 0, seen)
+            return True  # whatever the value, if there is none the next word isn't surely it
         if not equals or name[:2] != "--" or option is None or option.kind in (None, "module", "command"):
             return False
         self._apply(profile, name, option, None, [Word(None, word.raw, start="")], 0, seen)
@@ -569,16 +584,28 @@ class Interpreter:
         if profile.special == "ln":
             symbolic = not seen.isdisjoint(("-s", "--symbolic")) and seen.isdisjoint(("-r", "--relative"))
             touch_linked(self.out, plain, self.into, symbolic=symbolic)
-        if profile.special == "gh api" and self._posts():
+        if profile.special == "gh api" and self._posts(asks=self._asks_graph(plain)):
             self.out.effects.add("publish")
         told = [_told(word) for word in plain]
         self.replaced = touch_unnamed(self.out, profile.special, told, seen, self.replaced)
 
-    def _posts(self) -> bool:
+    def _posts(self, *, asks: bool) -> bool:
         """True if a request changes something: by its method, or because there is something to send."""
         methods = [(word.text or "").upper() for kind, word in self.named if kind == "method"]
         sent = not self.seen.isdisjoint(("-f", "--raw-field", "-F", "--field", "--input"))
-        return sent if not methods else not set(methods) <= {"GET", "HEAD"}
+        return (sent and not asks) if not methods else not set(methods) <= {"GET", "HEAD"}
+
+    def _asks_graph(self, plain: list[Word]) -> bool:
+        """True if `gh api graphql` sends one document that the text shows; one with changes says `mutation`."""
+        fields = [word.text for kind, word in self.named if kind in ("text", "data")]
+        documents = [text for text in fields if text is None or text.startswith("query")]
+        return (
+            [word.text for word in plain] == ["graphql"]
+            and "--input" not in self.seen
+            and len(documents) == 1
+            and _QUERY.match(documents[0] or "") is not None
+            and "mutation" not in (documents[0] or "")
+        )
 
     def _code(self, profile: Profile, pairs: list[tuple[Word, str]]) -> None:
         """Where the code of the workspace lies, as the first arguments tell: `pytest tests`, `go run ./x`."""
@@ -698,6 +725,7 @@ class Interpreter:
                 "folder",
                 "db",
                 "into",
+                "made",
                 "edit",
                 "write_tree",
                 "attributes",

@@ -28,6 +28,16 @@ _FILTERS = {"sort": "rnuzfhVR", "uniq": "zuid", "grep": "viEFwxPz", "egrep": "vi
 _LISTING = frozenset(
     ("-z", "-c", "--cached", "-o", "--others", "-m", "--modified", "-d", "--deleted", "--exclude-standard", "-i")
 )
+_LISTS_MATCHES = {
+    "grep": "EFGHILPZahilnorsvwx",
+    "egrep": "HILZahilnorsvwx",
+    "fgrep": "HILZahilnorsvwx",
+    "rg": "0FHPSUailnsuvwx",
+}
+"""Programs that list the files in which they find something, with the options that change nothing else about that."""
+_LIMITS = re.compile(
+    r"--(?:include|exclude|exclude-dir|glob|iglob|type|type-not|color|colour)=.*|--hidden|--no-ignore", re.DOTALL
+)
 _BATCHES = frozenset(("-n", "--max-args", "-L", "--max-lines", "-l", "-s", "--max-chars", "-E", "-e", "--eof", "-x"))
 _MARK = compile_later(r"-I(.*)|-[0rtpx]*i(.*)|--replace(?:=(.*))?", re.DOTALL)
 _VALUED = frozenset(("-n", "-L", "-P", "-s", "-d", "-a", "-E"))
@@ -136,6 +146,10 @@ def names_of(command: Command, given: Input) -> Names | None:
         return Names((HERE,), "nul" if "-z" in rest else "line")
     if program == "ls":
         return _listed(words[1:])
+    if program in _LISTS_MATCHES:
+        found = _with_matches(program, words[1:])
+        if found is not None:
+            return found
     letters = _FILTERS.get(program or "")
     if letters is None or given.names is None:
         return None
@@ -148,6 +162,41 @@ def names_of(command: Command, given: Input) -> Names | None:
     if len(plain) > (program in ("grep", "egrep")) or not set(options) <= set(letters):
         return None
     return given.names if ("z" in options) == (given.names.ends == "nul") else None
+
+
+def _with_matches(program: str, words: Sequence[Word]) -> Names | None:
+    """The files that `grep -rl TODO src` lists; None if it prints lines, or where that isn't certain."""
+    given: list[Word] = []
+    letters, patterns, at = "", 0, 0
+    while at < len(words):
+        text = words[at].text or ""
+        at += 1
+        if text in ("-e", "--regexp") or (program == "rg" and text in ("-g", "-t", "-T")):
+            patterns += text in ("-e", "--regexp")
+            at += 1
+        elif text in ("--files-with-matches", "--files-without-match"):
+            letters += "l"
+        elif text in ("--null", "--recursive"):
+            letters += "Z" if text == "--null" else "r"
+        elif text[:2] == "--" and not _LIMITS.fullmatch(text):
+            return None
+        elif text[:1] == "-" and text != "-":
+            letters += text[1:] if text[:2] != "--" else ""
+        else:
+            given.append(words[at - 1])
+    places = given if patterns else given[1:]
+    if (
+        not set(letters) <= set(_LISTS_MATCHES[program])
+        or set(letters).isdisjoint("lL")
+        or "-" in [w.text for w in places]
+    ):
+        return None
+    deep = program == "rg" or "r" in letters
+    if not places:
+        return Names((HERE,), "line" if set(letters).isdisjoint("Z0") else "nul") if deep else None
+    named = found_names(list(places)) if deep else Names(tuple(places))
+    found = named and named._replace(words=tuple(word._replace(some=True, through="all") for word in named.words))
+    return found and found._replace(ends="line" if set(letters).isdisjoint("Z0") else "nul")
 
 
 def _listed(words: Sequence[Word]) -> Names | None:

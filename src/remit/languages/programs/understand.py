@@ -387,7 +387,8 @@ def _command(
         declared=None if unknown else reader.declared,
         works=works,
     )
-    finds = reader.finds if reader.finds is not None and reader.seen.isdisjoint(reader.finds.unless) else None
+    before = reader.seen if reader.finding is None else reader.finding
+    finds = reader.finds if reader.finds is not None and before.isdisjoint(reader.finds.unless) else None
     if finds is not None and not out.commands:
         act = act._replace(local=_local_program(act, finds.folder, own=reader.profile.finds is not None))
     acts = [act]

@@ -25,7 +25,21 @@ _OPEN = compile_later(r"/+(dev|proc/[^/]+(/task/[^/]+)?)/fd/[0-9]+")
 _OUTPUT = frozenset(("/dev/fd/1", "/dev/fd/2", "/proc/self/fd/1", "/proc/self/fd/2"))
 _FILES = ("cat", "chmod", "cp", "diff", "du", "file", "grep", "head", "less", "ln", "ls", "mkdir", "mv", "rm", "rmdir")
 _PACKERS = ("gzip", "gunzip", "zcat", "bzip2", "bunzip2", "bzcat", "xz", "unxz", "xzcat")
-_OTHERS = ("chgrp", "chown", "rename", "sort", "split", "stat", "tail", "touch", "unlink", "wc")
+_OTHERS = (
+    "chgrp",
+    "chown",
+    "rename",
+    "sed",
+    "sort",
+    "split",
+    "stat",
+    "tail",
+    "tee",
+    "touch",
+    "truncate",
+    "unlink",
+    "wc",
+)
 EXPANDED = frozenset((*_FILES, *_PACKERS, *_OTHERS))
 """Programs that take a glob only as bash expands it, and to which an empty name is no file; `git add *.py` without a
 match is git's own pattern."""

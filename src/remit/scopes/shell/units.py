@@ -21,6 +21,7 @@ from remit.scopes.url import Url, UrlError, UrlPattern, any_url, parse_url
 LISTERS = frozenset(("find", "fd", "fdfind", "ls", "du", "tree", "stat"))
 """Programs that show the names of what lies below a folder, and nothing that is in it."""
 _WILD = compile_later(r"[*?\[]")
+_SIGN = compile_later(r"[*?\[\]]")
 EVERYTHING = Glob.parse("**")
 """What an effect touches whose target the text does not tell; such a unit is also what lies outside the root."""
 
@@ -258,7 +259,7 @@ def _nameless(path: Glob) -> str | Glob:
         return path
     if not _WILD.search(folder):
         return path.text
-    name = _WILD.sub(lambda found: f"[{found[0]}]", last)
+    name = _SIGN.sub(lambda found: f"[{found[0]}]", last)
     return Glob.parse(f"{folder}{slash}{name}").loosened()
 
 
