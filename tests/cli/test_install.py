@@ -420,3 +420,9 @@ class TestRefusals:
     def test_what_can_not_be_read(self, project: Project):
         project.settings.chmod(0)
         assert "can't be read: Permission denied" in project(*INSTALL, "--yes").err
+
+
+def test_a_name_that_a_policy_can_not_have_is_said(project: Project):
+    project.put(".claude/agents/odd.md", "---\nname: Code Reviewer\ndescription: Reviews\n---\nYou review.\n")
+    ran = project(*INSTALL, "--dry-run")
+    assert "a policy can't have these names; change `name:` in their definitions: Code Reviewer\n" in ran.out

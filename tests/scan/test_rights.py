@@ -350,6 +350,44 @@ def test_a_leader_in_a_list_of_names_is_defined_too(tmp_path: Path):
     ]
 
 
+CALLERS = """# Access
+
+| Tool | Accessible by |
+|---|---|
+| readPage | `LEAD_TALK`<br/>`EXPERT_TEXT` |
+| endTurn | `LEAD_TALK` |
+
+```ts
+endTurn: {{
+    accessibleBy: [Caller.{caller}]
+}}
+```
+
+```
+- page: {said} tools
+
+- readPage (page/Files)
+- dropPage (page/Files)
+- endTurn (system/Flow)
+```
+"""
+
+
+@pytest.mark.parametrize(
+    ("caller", "said", "codes"),
+    [
+        ("LEAD_TALK", 2, set()),
+        ("LEAD", 2, set()),
+        ("EXPERT", 2, {"example-against-table"}),  # whoever is meant: none of them has it
+        ("LEAD_TALK", 3, {"count-mismatch"}),
+    ],
+)
+def test_examples_against_their_tables_and_lists(tmp_path: Path, caller: str, said: int, codes: set[str]):
+    page = CALLERS.format(caller=caller, said=said)
+    survey = scan(str(write(tmp_path, {"docs/access.md": page})), today=datetime.date(2026, 11, 18))
+    assert {one.code for one in survey.findings} & {"example-against-table", "count-mismatch"} == codes
+
+
 HOSTILE = [
     "**Write access" + ": " * 50_000,
     "Write access: " + "./a/" * 30_000,

@@ -9,6 +9,7 @@ from remit.adapters.install.compare import lines_for_agents, lines_for_tools
 from remit.adapters.install.edits import Edits
 from remit.adapters.install.own_server import Registration
 from remit.cli.output import paint
+from remit.forms.shapes import NAME
 from remit.model.text import escaped, shown
 
 
@@ -64,6 +65,8 @@ def _painted(line: str) -> str:
 def _found(edits: Edits) -> str:
     lines = _section("agents of the host that the policy does not know (their calls are denied)", edits.unknown_agents)
     lines += _paste(lines_for_agents(edits.unknown_agents))
+    unable = [name for name in edits.unknown_agents if not NAME.fullmatch(name)]
+    lines += _section("  a policy can't have these names; change `name:` in their definitions", unable)
     lines += _section("tools of the host that the policy does not know (they are denied)", edits.unknown_tools)
     lines += _paste(lines_for_tools(edits.place.setup, edits.unknown_tools))
     lines += _section("agents of the policy that the host has no definition of", edits.undefined_agents)
