@@ -38,7 +38,7 @@ def test_a_prohibition_of_no_command(verb, scope):
     tools = {"terminal": {"args": {"command": "shell"}, "tier": 2}}
     agent = {"may": ["terminal"], verb: [{"terminal": {"shell": scope}}]}
     assert codes(tools=tools, agents={"a": agent}) == ["matches-nothing"]
-    for named in ({"run": "any"}, {"sets": ["text"]}, {"run": ["rm"]}):
+    for named in ({"run": "any"}, {"sets": ["inspect"]}, {"run": ["rm"]}):
         book(tools=tools, agents={"a": {**agent, verb: [{"terminal": {"shell": {**scope, **named}}}]}})
 
 
