@@ -116,6 +116,20 @@ def test_exceptions_hold_for_what_does_not_exist_yet(site: Site) -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("touch .mcp.json a b c d e f g", "`.mcp.json` is protected; none"),
+        ("mkdir x; touch x/.mcp.json .mcp.json a", "`.mcp.json`, `x/.mcp.json` are protected; none"),
+        ("mkdir x/; touch x/{1..7}", ", `x/4` and 3 more may not be written; none"),
+    ],
+)
+def test_the_reason_counts_what_it_is_about(site: Site, text: str, words: str) -> None:
+    with pytest.raises(NotCommitted) as raised:
+        site.bash(text, profile("**", avoid=("[a-gx]", "x/*")))
+    assert words in str(raised.value)
+
+
+@pytest.mark.parametrize(
     "text",
     [
         "mv docs d2",
