@@ -44,6 +44,7 @@ def said(rules: Rulebook, text: str, facts: Facts = HERE, **context: Any) -> str
 
 
 LOCKED = {"locks": {"may": ["src/**"]}}
+SPARED = {"locks": {"may": ["**"], "except": ["**/*.zz", "lib/gen/**"]}}
 APIS = {"apis": ["https://a.example/**"]}
 DATA = {"data_tiers": [0]}
 ANY = {"may": [{"Bash": {"shell": {"run": ["any", "project_code"], "path": {"read": ["**"], "write": ["src/**"]}}}}]}
@@ -74,6 +75,24 @@ LIFTED = [
     (LOCKED, "touch docs/a", "deny locked 2", "deny locked 2"),
     (LOCKED, "touch $f docs/a", "deny locked 2", "deny locked 2"),
     (LOCKED, "cp a ~/b", "deny locked 2", "deny locked 2"),
+    # What lies in a folder is not told; what an exception names is.
+    (SPARED, "git mv a b", "allow allowed 2", "deny locked 2"),
+    (SPARED, "cp -r src src2", "allow allowed 2", "deny locked 2"),
+    (SPARED, "rm -r docs", "allow allowed 2", "deny locked 2"),
+    (SPARED, "tsc --outDir dist", "allow allowed 2", "deny locked 2"),
+    (SPARED, "find src -delete", "allow allowed 2", "deny locked 2"),
+    (SPARED, "rm *.zz", "deny locked 2", "deny locked 2"),
+    (SPARED, "rm src/*.z?", "deny locked 2", "deny locked 2"),
+    (SPARED, "mv a b.zz", "deny locked 2", "deny locked 2"),
+    (SPARED, "rm -r lib", "deny locked 2", "deny locked 2"),
+    (SPARED, "rm -r LIB", "deny locked 2", "deny locked 2"),
+    (SPARED, "cp -r src lib/gen", "deny locked 2", "deny locked 2"),
+    (SPARED, "cp -r src lib/gen/in", "deny locked 2", "deny locked 2"),
+    # A folder that is made is empty, confined or not.
+    (SPARED, "mkdir -p x lib lib/y", "allow allowed 2", "allow allowed 2"),
+    (SPARED, "mkdir lib/gen", "deny locked 2", "deny locked 2"),
+    (SPARED, "mkdir lib/Gen/x", "deny locked 2", "deny locked 2"),
+    (SPARED, "mkdir x.zz", "deny locked 2", "deny locked 2"),
     # Scopes.
     (ANY, "frobnicate", "allow allowed 2", "deny not-permitted 4"),
     (ANY, "touch $f", "allow allowed 2", "deny not-permitted 2"),
@@ -103,6 +122,12 @@ LIFTED = [
     (DATA, "cat people/a", "deny data-tier 2", "deny data-tier 2"),
     (DATA, "cat people/a $f", "deny data-tier 2", "deny data-tier 2"),
 ]
+
+
+def test_a_lock_says_what_it_excepts() -> None:
+    assert "only **, except **/*.zz, lib/gen/**; " in ask(book(SPARED), "touch a.zz").reason
+
+
 LABELS = {"data": {2: {"path": ["people/**"]}}}
 
 

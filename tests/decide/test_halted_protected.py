@@ -126,6 +126,37 @@ def test_nor_by_a_command(command):
     assert outcome(may("run"), "run", {"command": command}) == "deny protected"
 
 
+MADE = [".vscode", ".github", ".VSCODE/", "-p .vscode/x .github/workflows", "-m 700 src/.vscode"]
+
+
+@pytest.mark.parametrize("folders", MADE)
+def test_an_empty_folder_replaces_nothing_that_is_protected(folders):
+    assert outcome(may("run"), "run", {"command": f"mkdir {folders}"}) == "allow"
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "mkdir .claude",
+        "mkdir -p .git/hooks",
+        "mkdir .github/hooks",
+        "mkdir -p .github/agents/x",
+        "mkdir .vscode/settings.json",
+        "mkdir remit.yaml",
+        "mkdir CLAUDE.md",
+        "mkdir .vscode && cp -r x .vscode",
+        "mkdir .vscode; mv x .vscode/",
+        "mkdir .vscode; echo x > .vscode/settings.json",
+        "mkdir .vscode && touch .vscode",
+        "rmdir .vscode",
+        "cp -r x .vscode",
+        "tsc --outDir .vscode",
+    ],
+)
+def test_what_is_more_than_an_empty_folder_may(command):
+    assert outcome(may("run"), "run", {"command": command}) == "deny protected"
+
+
 @pytest.mark.parametrize("command", ["cat .git/config", "echo remit", "touch .gitignore"])
 def test_a_command_that_only_comes_close(command):
     assert outcome(may("run"), "run", {"command": command}) == "allow"

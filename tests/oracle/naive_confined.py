@@ -29,6 +29,12 @@ class Told(NamedTuple):
     """The one host that it names."""
     outside: str | None = None
     """The one place outside the root that it names: `private`, one that commands have for themselves, or `home`."""
+    folder: str | None = None
+    """The one folder that it names, with all that lies in it; with a `path`, it makes the folder."""
+
+    def below(self) -> list[str]:
+        """Some of what could lie in the folder: what the globs here tell apart."""
+        return [f"{self.folder}/{name}" for name in ("x", "x.zz", "gen/x", "gen/x.zz")]
 
 
 def _does(*effects: str) -> frozenset[str]:
@@ -43,6 +49,9 @@ TEXTS = {
     "touch docs/b": Told(_does("write"), path="docs/b"),
     "rm src/a": Told(_does("delete"), path="src/a"),
     "rm docs/b": Told(_does("delete"), path="docs/b"),
+    "mkdir src": Told(_does("write"), path="src", folder="src"),
+    "mkdir src/gen": Told(_does("write"), path="src/gen", folder="src/gen"),
+    "rm -r src": Told(_does("delete"), folder="src"),
     "touch $f": Told(_does("write"), untold="write"),
     "cat $f": Told(_does("read"), untold="read"),
     "rm -r $f": Told(_does("delete"), untold="delete"),
@@ -170,6 +179,9 @@ class _Confined:
             if "path" in rule.scope.parts:
                 if act.path is not None and (effects is None or act.effects & effects):
                     sure |= any(matches_folded(glob, act.path) for glob in rule.scope.parts["path"]["allow"])
+                if act.folder is not None and act.path is None and (effects is None or act.effects & effects):
+                    globs = rule.scope.parts["path"]["allow"]
+                    sure |= any(matches_folded(glob, path) for glob in globs for path in act.below())
                 might |= act.untold is not None and (effects is None or act.untold in effects)
             elif "url" in rule.scope.parts:
                 sure |= act.host is not None and act.host in {host_of(text) for text in rule.scope.parts["url"]}
@@ -224,6 +236,9 @@ class _Confined:
             if not kept:
                 return False
             return paths is None or act.untold == "read" or bool(paths.get(act.untold))
+        if act.folder is not None:
+            [effect] = act.effects
+            return paths is None or within(paths.get(effect, ()), act)
         if act.path is not None:
             [effect] = act.effects
             return paths is None or any(matches(glob, act.path) for glob in paths.get(effect, ()))
@@ -250,7 +265,10 @@ class _Confined:
                     codes.add("locked")
                 if act.outside == "elsewhere" or (act.outside == "private" and not self.lifts):
                     codes.add("locked")
-                if act.path is not None and act.effects & {"write", "delete"}:
+                if act.folder is not None:
+                    if not within(caller.locks.may, act) or self.excepted(caller.locks.except_, act):
+                        codes.add("locked")
+                elif act.path is not None and act.effects & {"write", "delete"}:
                     inside = any(matches(glob, act.path) for glob in caller.locks.may)
                     if not inside or any(matches_folded(glob, act.path) for glob in caller.locks.except_):
                         codes.add("locked")
@@ -263,6 +281,14 @@ class _Confined:
                 if "network" in act.effects and act.host is None and not net_held:
                     codes.add("api-not-allowed")
         return codes
+
+    def excepted(self, globs: tuple[str, ...], act: Told) -> bool:
+        """A lock excepts something in the folder; of one that is made, all or itself. `**/*.zz` names nothing in it."""
+        if act.path is not None:
+            all_of_it = all(any(matches_folded(glob, path) for glob in globs) for path in act.below())
+            return all_of_it or any(matches_folded(glob, act.path) for glob in globs)
+        said = [glob for glob in globs if not (self.lifts and glob.startswith("**/"))]
+        return any(matches_folded(glob, path) for glob in said for path in act.below())
 
     def data_tier(self, *, untold: bool) -> int:
         found = 0
@@ -310,6 +336,9 @@ class _Confined:
                 tiers.append(4)
             if act.path is not None and "delete" in act.effects and scope is not None:
                 tiers.append(0 if any(matches(glob, act.path) for glob in scope) else 4)
+            if act.folder is not None and "delete" in act.effects and scope is not None:
+                itself = any(matches(glob, act.folder) for glob in scope)
+                tiers.append(0 if itself and within(scope, act) else 4)
         return max(tiers)
 
     def asked(self) -> str | None:
@@ -321,6 +350,11 @@ class _Confined:
             if act.untold in ("write", "delete") and not (self.lifts and act.outside is None):
                 return "target-unknown"
         return None
+
+
+def within(globs: tuple[str, ...], act: Told) -> bool:
+    """All that could lie in its folder is."""
+    return all(any(matches(glob, path) for glob in globs) for path in act.below())
 
 
 def admitted(scope: dict[str, dict[str, tuple[str, ...]]], effect: str) -> tuple[str, ...]:

@@ -18,6 +18,7 @@ from remit.model.profile import HELD, HOLDS
 from tests.oracle.naive_confined import TEXTS, Answer, naive_confined
 
 GLOBS = ["**", "src/**", "docs/**", "src/gen/**", "people/**", "Src/**"]
+EXCEPTED = ["src/gen/**", "**/*.zz"]
 URLS = ["https://a.example/**", "https://b.example/**"]
 CODES = {
     *("project-code", "may-not", "not-permitted", "capsule-constraint", "data-tier", "not-understood", "locked"),
@@ -61,7 +62,10 @@ class Draw(random.Random):
         if self.random() < 0.2:
             agent["must_ask"] = [{"path": self.some(GLOBS, 1)}]
         if self.random() < 0.3:
-            agent["locks"] = {"may": self.some(GLOBS), **({"except": ["src/gen/**"]} if self.random() < 0.5 else {})}
+            agent["locks"] = {
+                "may": self.some(GLOBS),
+                **({"except": self.some(EXCEPTED)} if self.random() < 0.5 else {}),
+            }
         if self.random() < 0.3:
             agent["apis"] = self.some(URLS) if self.random() < 0.8 else []
         if self.random() < 0.3:

@@ -30,9 +30,10 @@ def judge(steps: Sequence[Step], bounds: Bounds, sealed: Sequence[str], since: i
     refused = [step.path for step in steps if not _admits(step, bounds, sealed)]
     if refused:
         protected = [path for path in refused if bounds.is_protected(path) or path in sealed]
-        named = ", ".join(f"`{shown(path)}`" for path in (protected or refused)[:MOST_NAMED])
-        more = f" and {len(refused) - MOST_NAMED} more" if len(refused) > MOST_NAMED else ""
-        why = "is protected" if protected else "may not be written"
+        told = protected or refused
+        named = ", ".join(f"`{shown(path)}`" for path in told[:MOST_NAMED])
+        more = f" and {len(told) - MOST_NAMED} more" if len(told) > MOST_NAMED else ""
+        why = ("are protected" if len(told) > 1 else "is protected") if protected else "may not be written"
         raise NotCommitted(f"{named}{more} {why}; none of the command's changes were applied")
     for step in steps:
         if step.was is not None and step.was[-1] > since and not (step.how == "mode" and stat.S_ISDIR(step.was[0])):

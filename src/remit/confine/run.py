@@ -35,6 +35,8 @@ FIRST_LOOK = 1.0
 SHARE = 20
 """One part in so many of a run's time is spent on looking at it."""
 MAX_HINTS = 3
+MOST_HINTING = 2**16
+"""How much of the end of an output is read for hints."""
 _KILLED = (137, -9)
 """Exit codes of a command that was ended by a limit of time."""
 _REFUSED = (
@@ -412,7 +414,7 @@ def hints(err: str, profile: Profile, place: Place) -> tuple[str, ...]:
     protected, admits, root = Protected(profile), Admits(profile), str(place.root)
     kept: dict[str, None] = {}
     other: dict[str, None] = {}
-    for line in err.splitlines()[-200:]:
+    for line in err[-MOST_HINTING:].splitlines()[-200:]:
         if not any(word in line for word in _REFUSED):
             continue
         surely = set(_QUOTED.findall(line)) - {*_READ_ONLY} if any(word in line for word in _READ_ONLY) else set()

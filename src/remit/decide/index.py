@@ -69,8 +69,10 @@ class ProtectedPaths:
             form = fold(spelling)
             segments = form.split("/")
             if changes:
-                if not self.names.isdisjoint(segments) or self.paths.matches(form) or form in self.bases:
+                if not self.names.isdisjoint(segments) or self.paths.matches(form):
                     return True
+                if form in self.bases and not (unit.empty and not self.paths.includes(Glob.below(form))):
+                    return True  # a folder that is made replaces nothing that lies in it
                 if "delete" in effects and self.contains(form):
                     return True
             elif "read" in effects and not self.hidden.isdisjoint(segments):

@@ -15,6 +15,7 @@ from remit.model.terms import MAX_CHAIN, UNDERSTOOD, UNKNOWN
 from remit.model.text import shown
 from remit.model.trace import Covered
 from remit.scopes.glob import Glob
+from remit.scopes.globset import GlobSet
 from remit.scopes.interface import Unit, is_for_labels
 from remit.scopes.kinds import kind_of
 from remit.scopes.path import forms, is_outside, names_base
@@ -411,17 +412,37 @@ def _locks(cell: Cell, case: Case) -> Objection | None:
             elif unit.nested and unit.value.rpartition("/")[0] in caller.locks.may:
                 free = True  # the policy names the target itself: a file
             elif unit.wide:
-                free = may.includes(unit.value) and not avoid.intersects(unit.value.folded())
+                free = may.includes(unit.value) and _spares(avoid, unit, unit.value, held=lifts)
                 free = free or names_base(caller.locks.may, unit.value)  # likewise
             elif unit.itself and may.includes(below := Glob.below(unit.value)):
-                free = not avoid.intersects(below.folded())
+                free = not _has_name(avoid, unit) and (unit.empty or _spares(avoid, unit, below, held=lifts))
             else:
-                free = may.matches(unit.value) and not any(avoid.matches(form) for form in forms(unit))
+                free = may.matches(unit.value) and not _has_name(avoid, unit)
             if not free:
                 where = ", ".join(caller.locks.may) or "nothing"
+                where += f", except {', '.join(caller.locks.except_)}" if caller.locks.except_ else ""
                 reason = f"{caller.name} may write and delete only {where}{touching(unit)}"
                 return case.deny("locked", reason, rule=caller.at, unsure=bool(unit.untold))
     return None
+
+
+def _spares(avoid: GlobSet, unit: Unit, value: Glob, *, held: bool) -> bool:
+    """Nothing that a lock excepts is among what a pattern stands for. Where writes are held, a folder may have such
+    things in it, unless the exception names them: what lies in the folder is not told, and they don't change."""
+    glob = value.folded()
+    if not avoid.intersects(glob):
+        return True
+    if not (held and unit.derived and value == Glob.below(value.base)):
+        return False
+    start = "" if glob.base == "." else f"{glob.base}/"
+    return not any(one.includes(glob) or (one.base != "." and one.base.startswith(start)) for one in avoid)
+
+
+def _has_name(avoid: GlobSet, unit: Unit) -> bool:
+    """A lock excepts a path, or all that a folder which is made could ever contain."""
+    if any(avoid.matches(form) for form in forms(unit)):
+        return True
+    return unit.empty and avoid.includes(Glob.below(unit.value).folded())
 
 
 def _names(cell: Cell, case: Case) -> Objection | None:

@@ -88,6 +88,8 @@ class Unit(msgspec.Struct, frozen=True):
     """True for a folder outside the root of which a command reads all that lies in it, more than the names."""
     itself: bool = False
     """True for the folder, or the file, whose contents a command touches: `src` of `rm -r src`."""
+    empty: bool = False
+    """True for a folder that a command makes, with nothing in it."""
     nested: bool = False
     """True for a file that is only touched if another target turns out to be a directory: `b/a` of `mv a b`."""
     declared: bool = False

@@ -68,9 +68,9 @@ def shell(project: Project, text: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-def told(project: Project, question: JSON, failed: bool = False) -> str:
-    """What the agent is told after the call."""
-    said = project.run(json.dumps(project.report(question, failed=failed)).encode())
+def told(project: Project, question: JSON, response: object = None, **more: object) -> str:
+    """What the agent is told after the call; with an `error`, after one that failed."""
+    said = project.run(json.dumps(project.report(question, response, failed="error" in more, **more)).encode())
     assert said.code == 0
     return str(said.answer.get("hookSpecificOutput", {}).get("additionalContext", ""))
 
@@ -101,6 +101,51 @@ def test_what_it_made_in_protected_places_lies_aside_and_the_agent_is_told(proje
     shell(project, text)
     assert "`sub/CLAUDE.md` is protected" in told(project, question)
     assert not (project.root / "sub/CLAUDE.md").exists()
+
+
+GIT = "error: could not write config file .git/config: Device or resource busy"
+HINT = "Remit: `.git/config` is protected; the command could not write it"
+REPORTS: dict[str, tuple[object, JSON]] = {
+    "it failed": (None, {"error": f"Exit code 4\n{GIT}"}),
+    "on stderr": ({"stdout": "", "stderr": GIT, "interrupted": False}, {}),
+    "both streams in one": ({"stdout": f"one\n{GIT}\ntwo", "stderr": ""}, {}),
+    "at the end of much": ({"stdout": "x\n" * 500_000 + GIT, "stderr": "\u2018"}, {}),
+}
+SILENT: tuple[tuple[object, JSON], ...] = (
+    (None, {"error": "Exit code 1\nfatal: .git/config: No such file or directory"}),
+    ({"stdout": 1, "stderr": [GIT]}, {}),
+    ([GIT], {}),
+    (None, {"error": {"message": GIT}}),
+    ({"stdout": "\ud800", "stderr": GIT}, {}),
+)
+
+
+@pytest.mark.parametrize("name", REPORTS)
+def test_what_its_output_suggests_is_a_hint(project: Project, name: str):
+    question, text = allowed(project, "true")
+    shell(project, text)
+    response, more = REPORTS[name]
+    assert told(project, question, response, **more) == HINT
+
+
+def test_other_output_is_none(project: Project):
+    for response, more in SILENT:
+        question, text = allowed(project, "true")
+        shell(project, text)
+        assert told(project, question, response, **more) == ""
+    assert len([entry for entry in project.entries() if entry["type"] == "confined"]) == len(SILENT)
+
+
+def test_what_a_command_really_says_gives_the_hint(project: Project):
+    """A mount is in the way; where changes are judged afterwards, it hears nothing, and the sweep tells."""
+    (project.root / "x.sh").write_text("git init -q 2>/dev/null; git config core.pager less; touch remit.yaml.new")
+    subprocess.run(["git", "init", "-q"], cwd=project.root, check=True)
+    question, text = allowed(project, "bash x.sh")
+    done = shell(project, text)
+    found = told(project, question, {"stdout": done.stdout, "stderr": done.stderr})
+    assert ("resource busy" in done.stderr) == (HINT in found)
+    assert "`.git/config`" in found
+    assert "remit.yaml.new" not in found
 
 
 def test_a_command_can_not_hide_that_it_ran(project: Project):

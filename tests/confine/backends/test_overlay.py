@@ -12,6 +12,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -112,6 +113,43 @@ def test_exceptions_hold_for_what_does_not_exist_yet(site: Site) -> None:
     with pytest.raises(NotCommitted, match=r"docs/x/a\.lock"):
         site.bash("mkdir docs/x; echo x > docs/x/a.lock", chosen)
     assert not (site.root / "docs/x").exists()
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("touch .mcp.json a b c d e f g", "`.mcp.json` is protected; none"),
+        ("mkdir x; touch x/.mcp.json .mcp.json a", "`.mcp.json`, `x/.mcp.json` are protected; none"),
+        ("mkdir x/; touch x/{1..7}", ", `x/4` and 3 more may not be written; none"),
+    ],
+)
+def test_the_reason_counts_what_it_is_about(site: Site, text: str, words: str) -> None:
+    with pytest.raises(NotCommitted) as raised:
+        site.bash(text, profile("**", avoid=("[a-gx]", "x/*")))
+    assert words in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "mv docs d2",
+        "cp -r docs d2",
+        "rm -rf docs",
+        "mv docs/in d2",
+        "mkdir d2 && mv docs/in/a.lock d2",
+        "find docs -delete",
+        "mkdir -p d2; cp -al docs/in d2/; mv d2/in/a.lock d2/b",
+        "rm -rf docs; mkdir -p docs/in; echo y > docs/in/a.lock",
+    ],
+)
+def test_what_is_excepted_stays_whatever_is_done_to_its_folder(site: Site, text: str) -> None:
+    """So a decision need not be about what lies in a folder."""
+    (site.root / "docs/in").mkdir()
+    (site.root / "docs/in/a.lock").write_text("mine")
+    with suppress(NotCommitted):
+        site.bash(text, profile("**", avoid=("**/*.lock",)))
+    assert [str(path.relative_to(site.root)) for path in site.root.rglob("*.lock")] == ["docs/in/a.lock"]
+    assert (site.root / "docs/in/a.lock").read_text() == "mine"
 
 
 def test_elsewhere_a_write_fails_at_once(site: Site) -> None:

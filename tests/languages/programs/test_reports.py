@@ -7,7 +7,7 @@ from typing import Any
 
 from remit.languages.programs.profiles import Profile, profile_of, programs
 
-PLACES = frozenset(("write", "write_tree", "report", "made", "into", "prefix", "target_dir"))
+PLACES = frozenset(("write", "write_tree", "report", "made", "new_folder", "into", "prefix", "target_dir"))
 APART = frozenset(("tsc", "npx tsc", "go"))
 """`tsc` is in a set only where it writes nothing; what stands before a subcommand of go is none of its options."""
 

@@ -120,7 +120,8 @@ class HookAnswerer:
     def _confined(self, running: str, event: Event) -> Reply | None:
         """A run that is over is finished; what the agent is told of it. What runs on in the background is let."""
         try:
-            texts = self.confining.end(running)
+            host = self.host
+            texts = self.confining.end(running, lambda: host.output(event) if isinstance(host, RunsConfined) else "")
             self.confining.sweep()
         except Exception as error:  # whatever it is, it must not keep how the call ended from being recorded
             texts = [f"Remit: what the command changed could not be looked at ({type(error).__name__})"]

@@ -7,7 +7,7 @@ import os
 import re
 import shutil
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -19,7 +19,7 @@ from remit.confine.environment import surroundings
 from remit.confine.interface import Backend, Launch, Place, Unconfinable, state_for
 from remit.confine.kept import read, written
 from remit.confine.pick import backends, pick
-from remit.confine.run import Ended, finished
+from remit.confine.run import Ended, finished, hints
 from remit.confine.sweep import Before, Finding
 from remit.decide.profile import profile_of_call
 from remit.enforce.attempt import Enforcer
@@ -102,10 +102,11 @@ class Confining:
         ticket.void()
         self._finished(ticket)
 
-    def end(self, call_id: str) -> list[str]:
-        """What the agent must know of a run that is over; nothing of one that still runs."""
+    def end(self, call_id: str, output: Callable[[], str]) -> list[str]:
+        """What the agent must know of a run that is over, and what the command's output suggests; nothing of one that
+        still runs."""
         ticket = self.tickets.of(call_id)
-        return self._finished(ticket) if ticket.state() == "over" else []
+        return self._finished(ticket, output) if ticket.state() == "over" else []
 
     def sweep(self) -> None:
         """Runs that are over are finished, tickets that have expired are gone."""
@@ -133,7 +134,7 @@ class Confining:
         """Where each agent of a session has what is `/tmp` to its commands."""
         return self.own / "scratch" / _name(session)
 
-    def _finished(self, ticket: Ticket) -> list[str]:
+    def _finished(self, ticket: Ticket, output: Callable[[], str] = str) -> list[str]:
         """Finishes the run, once: recorded, and told. Of a ticket that nobody took up nothing is."""
         with _alone(ticket) as about:
             if about is None:
@@ -159,7 +160,7 @@ class Confining:
             )
             refused = self.sessions.refused(about.kept, about.mark)
             self._record_contacts(about.kept, about.profile.agent)
-            return [*(one.message for one in ended.findings), *refused]
+            return [*(one.message for one in ended.findings), *refused, *hints(output(), about.profile, about.place)]
 
     def _record_contacts(self, kept: str, agent: str) -> None:
         """What commands of a session tried to reach since this was last recorded, in the ledger."""

@@ -53,6 +53,8 @@ class Event(msgspec.Struct, frozen=True):
     """Somebody sits there whom the host could ask."""
     failed: str | None = None
     """For `after`: how it failed, as a name."""
+    output: bytes = b""
+    """For `after` of a host that runs commands confined: what the tool answered, as the host says it."""
 
 
 class Reply(NamedTuple):
@@ -172,6 +174,9 @@ class RunsConfined(Protocol):
 
     def bars(self, installed: Installed, tool: str, command: str) -> str | None:
         """A rule of the host's own that forbids the command, and would not see it any more; None: there is none."""
+
+    def output(self, event: Event) -> str:
+        """What a command wrote, from the report about it; empty where that can't be read."""
 
     def tell(self, text: str, failed: str | None) -> Reply:
         """The answer to a report that has something for the agent; `failed` as in the event."""

@@ -72,6 +72,8 @@ class Touch(NamedTuple):
     """What reading it shows, if not what is in it: the `names` of what lies in a folder (`ls`), or that it is there
     `itself` (a test, a pattern that bash replaces by what matches). Of what is written or deleted, `itself` says that
     it is a folder, if it is there: the target of `cp`, what `mkdir` makes."""
+    empty: bool = False
+    """It is a folder that was not there before, and nothing below it is written."""
     code: bool = False
     """Code of the workspace is told to work there, which it does in the root in any case."""
     unsaid: bool = False
@@ -151,10 +153,10 @@ class Reading:
         if effect != "read":
             self.effects.add(effect)
 
-    def as_folder(self) -> None:
+    def as_folder(self, *, empty: bool = False) -> None:
         """What was touched last is a folder, if it is there: it may be touched where all below it may be."""
         if self.touches and not self.touches[-1].path.glob and not self.touches[-1].deep:
-            self.touches[-1] = self.touches[-1]._replace(shows="itself")
+            self.touches[-1] = self.touches[-1]._replace(shows="itself", empty=empty)
 
     def url(self, word: Word) -> None:
         """A URL: adds network. With the scheme `file` it is a file, which one is not looked into."""

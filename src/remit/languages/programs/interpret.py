@@ -726,6 +726,7 @@ class Interpreter:
                 "db",
                 "into",
                 "made",
+                "new_folder",
                 "edit",
                 "write_tree",
                 "attributes",
@@ -740,10 +741,10 @@ class Interpreter:
             if not self.seen.isdisjoint(_RECURSIVE):
                 out.as_folder()
                 out.touch("delete", word._replace(through="none"), deep=True)  # links below it go themselves
-        elif kind in ("write", "into", "made"):
+        elif kind in ("write", "into", "made", "new_folder"):
             out.touch("write", word)
             if kind != "write" or (word.text or "")[1:].endswith("/"):
-                out.as_folder()
+                out.as_folder(empty=kind == "new_folder")
         elif kind in ("copy_from", "copy_to"):
             if word.text is not None and ":" in word.text.split("/")[0]:
                 out.url(word)

@@ -227,6 +227,7 @@ def _touched(name: str, placed: Placed, touch: Touch, path: str | Glob | None, *
             nested=touch.nested,
             declared=declared,
             itself=touch.shows == "itself" and touch.effect != "read",
+            empty=touch.empty,
         )
     told = touch.path.text
     if touch.store and None not in placed.act.bases:

@@ -40,7 +40,8 @@ def read_event(data: bytes) -> Event:
     """What the host says. Raises CallError for a question that can't be read; a report is read as far as it goes."""
     try:
         plain = _reports.decode(data)
-        return _after(plain.hook_event_name, plain.session_id, plain.tool_use_id, plain.is_interrupt)
+        event = _after(plain.hook_event_name, plain.session_id, plain.tool_use_id, plain.is_interrupt)
+        return msgspec.structs.replace(event, output=bytes(plain.tool_response or plain.error))
     except (msgspec.MsgspecError, UnicodeError, RecursionError):
         pass  # a question, or an odd report
     try:
@@ -65,12 +66,14 @@ def read_event(data: bytes) -> Event:
 
 
 class _Report(msgspec.Struct, frozen=True):
-    """A report, without what the tool was given and answered: that may be huge, and is nothing to us."""
+    """A report, without what the tool was given, and with what it answered unread: that may be huge."""
 
     hook_event_name: Literal["PostToolUse", "PostToolUseFailure"]
     session_id: str
     tool_use_id: str
     is_interrupt: bool = False
+    tool_response: msgspec.Raw = msgspec.Raw()
+    error: msgspec.Raw = msgspec.Raw()
 
 
 _reports = Decoding(_Report)
@@ -224,6 +227,15 @@ class ClaudeCode:
         from remit.adapters.hosts.claude_code import own_rules  # here: few calls are confined
 
         return own_rules.barring(installed, tool, command)
+
+    def output(self, event: Event) -> str:
+        """Of a command that succeeded both streams, perhaps as one; of one that failed what the model is told."""
+        try:
+            found = msgspec.json.decode(event.output)
+        except (msgspec.DecodeError, UnicodeError, RecursionError):
+            return ""
+        parts = [found.get("stdout"), found.get("stderr")] if isinstance(found, dict) else [found]
+        return "\n".join(part for part in parts if isinstance(part, str))
 
     def tell(self, text: str, failed: str | None) -> Reply:
         """The model sees it beside what the tool answered."""
