@@ -175,7 +175,38 @@ def test_a_reason_speaks_of_the_callers_own_rules():
             {"command": "ls; rm x"},
             "`rm x` is not permitted for a: rm is not among the commands; ls may be run",
         ),
-        (may("run", data_tiers=[0]), "run", {"command": "zzz"}, "a may not run what is not understood"),
+        (
+            may("run", data_tiers=[0]),
+            "run",
+            {"command": "ls; zzz"},
+            "a may not run what is not understood: `zzz` (`zzz` isn't known)",
+        ),
+        (
+            may("run", locks={"may": ["src/**"]}),
+            "run",
+            {"command": 'echo "x'},
+            "a may not run what is not understood: `echo \"x` (a quote that doesn't end)",
+        ),
+        (
+            may("run", may_not=[{"path": "private/**"}]),
+            "run",
+            {"command": "ls --frob"},
+            "a may not use run (path private/**); `ls --frob` might do that: it is not understood"
+            " (the option `--frob` isn't known)",
+        ),
+        (
+            may("query", data_tiers=[0]),
+            "query",
+            {"sql": "SELECT unheard_of(a) FROM t"},
+            "a may not run what is not understood: `SELECT unheard_of(a) FROM t`"
+            " (the function unheard_of is not known to be harmless)",
+        ),
+        (
+            may("run"),
+            "run",
+            {"command": "file $(which sh)"},
+            "the text doesn't tell what `$(which sh)` is: the command could change something protected",
+        ),
         (may("think"), "think", {"txt": 1}, "think has no argument `txt`"),
         (may("read"), "read", {}, "the argument `path` is missing"),
         (may("read"), "read", {"path": 1}, "`path` must be text"),
