@@ -21,6 +21,7 @@ POLICY = {
         "kept_out": {"may": ["Bash"], "may_not": [{"path": ["private/**"]}]},
         "tiered": {"may": ["Bash"], "data_tiers": [0, 1, 2]},
         "builder": {"may": [{"Bash": {"shell": {"sets": ["build", "test", "lint"]}}}]},
+        "git_reader": {"may": [{"Bash": {"shell": {"sets": ["inspect", "git-read"]}}}]},
         "reader": {"may": [{"Bash": {"shell": {"run": "any", "path": {"read": ["src/**"], "write": []}}}}]},
     },
 }
@@ -497,6 +498,21 @@ def ask(tmp_path_factory):
         return decide_call(rulebook, call, look_up(rulebook, call, facts)).verdict.word
 
     return verdict
+
+
+FOLDERS = ["docs", "docs/bare", "docs/bare/refs", "docs/linked", "docs/to_bare", "..", "/etc", '"$x"']
+
+
+@pytest.mark.parametrize("rest", ["status", "log -1", "diff", "commit -m x", "push", "show HEAD"])
+@pytest.mark.parametrize("folder", FOLDERS)
+@pytest.mark.parametrize("agent", ["open", "locked", "kept_out", "codeless", "reader", "git_reader"])
+def test_git_in_another_folder_is_judged_like_after_cd(ask, agent, folder, rest):
+    assert ask(agent, f"git -C {folder} {rest}") == ask(agent, f"cd {folder} && git {rest}")
+
+
+@pytest.mark.parametrize("folders", ["docs/bare -C refs", "docs -C bare", "docs/sub -C ../bare"])
+def test_one_folder_from_another(ask, folders):
+    assert ask("git_reader", f"git -C {folders} status") == "deny"
 
 
 @pytest.mark.parametrize("command", PROTECTED)

@@ -10,6 +10,7 @@ from remit.compile import build_rulebook, load_rulebook
 from remit.decide import decide
 from remit.enforce.paths import facts_at, look_up
 from remit.model.call import Call
+from remit.model.terms import Verdict
 
 RULES = build_rulebook({"remit": 1, "use": ["claude-code"], "agents": {"a": {"may": ["Bash"]}}})
 
@@ -65,6 +66,46 @@ def test_a_wildcard_that_protects_counts_where_something_is_there(
         (root / name).write_text("")
         assert decide(rules, call, look_up(rules, call, facts_at(root, tmp_path / "state"))).code == there
         (root / name).unlink()
+
+
+@pytest.mark.parametrize(
+    ("command", "code"),
+    [
+        ("rm src/*.py", "allowed"),
+        ("cd src && sed -i s/a/b/ *.py", "allowed"),
+        ("ruff format src/*.py", "allowed"),
+        ("mv src/*.py docs/", "allowed"),
+        ('for f in src/*.py; do sed -i s/a/b/ "$f"; done', "allowed"),
+        ("rm lib/*.py", "tier-asks"),  # setup.py is there
+        ("sed -i s/a/b/ to/*.py", "tier-asks"),  # a link to it
+        ("sed -i s/a/b/ l*/*.py", "tier-asks"),
+        ("cp lib/*.py src/; rm src/*.py", "tier-asks"),  # each brings some, or may
+        ("mv lib src/n && rm src/n/*.py", "tier-asks"),
+        ("make gen; rm src/*.py", "tier-asks"),
+        ("git stash pop; rm src/*.py", "tier-asks"),
+        ("for x in 1 2; do rm src/*.py; cp lib/x.py lib/setup.py src/; done", "tier-asks"),
+        ("cp docs/a.md src/*.py", "tier-asks"),  # what is written may not be there yet
+        ("git checkout main -- 'src/*.py'; rm src/*.py", "tier-asks"),
+    ],
+)
+def test_a_label_counts_where_a_file_that_has_it_is_among_the_matches(tmp_path: Path, command: str, code: str) -> None:
+    root = tmp_path / "root"
+    for name in ("docs/a.md", "src/a.py", "lib/setup.py", "lib/x.py", "to/x.py"):
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text("")
+    (root / "to" / "link.py").symlink_to(root / "lib" / "setup.py")
+    call = Call("a", "Bash", {"command": command})
+    facts = facts_at(root, tmp_path / "state")
+    assert decide(RULES, call, look_up(RULES, call, facts)).code == code
+    assert decide(RULES, call, facts).verdict is not Verdict.ALLOW  # nobody has looked
+
+
+def test_what_a_pattern_could_reach_keeps_its_data_tier(tmp_path: Path) -> None:
+    labels = {"data": {3: {"path": ["vault/**"]}}}
+    rules = build_rulebook({"remit": 1, "use": ["claude-code"], "labels": labels, "agents": {"a": {"may": ["Bash"]}}})
+    call = Call("a", "Bash", {"command": "rm vault/*.py"})
+    (tmp_path / "root" / "vault").mkdir(parents=True)
+    assert decide(rules, call, look_up(rules, call, facts_at(tmp_path / "root", tmp_path / "state"))).data_tier == 3
 
 
 @pytest.mark.parametrize(

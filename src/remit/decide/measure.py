@@ -55,8 +55,13 @@ def labels_of(case: Case) -> frozenset[str]:
 
 
 def _found(case: Case, unit: Unit) -> list[Unit] | None:
-    """Of what a search finds, the files that whoever enforces has seen; None for anything else."""
-    seen = case.facts.changes.get(unit.value.text) if unit.found and unit.wide else None
+    """Of what a search finds, or a pattern stands for, the files that whoever enforces has seen; None for anything
+    else."""
+    if not unit.wide or unit.kind != "path":
+        return None
+    changed = unit.derived and not unit.untold and unit.effects != {"read"}
+    looked = case.facts.changes if unit.found else case.facts.stands if changed else {}
+    seen = looked.get(unit.value.text)
     if seen is None or len(seen) > MAX_SEEN:
         return None
     return [Unit("path", unit.arg, path, unit.effects, text=unit.text, derived=True) for path in seen]
@@ -69,7 +74,8 @@ def _labelled(case: Case, unit: Unit) -> Labelled:
     if found is None:
         return labels.of(unit)
     each = [labels.of(one) for one in found]
-    data = max((one.data_tier for one in each), default=0)
+    # A pattern's data tier is what it could reach: only the tier of what it changes is told by what is there.
+    data = max((one.data_tier for one in each), default=0) if unit.found else labels.of(unit).data_tier
     _, tier, label = max(each, key=lambda one: one.tier, default=UNLABELLED)
     return Labelled(data, tier, label)
 

@@ -117,6 +117,8 @@ def _target(case: Case) -> AskReason | None:
     else:
         command = shown(unit.text, 60)
         reason = f"the text doesn't tell which files `{command}` would {what}: something protected could be among them"
+        if not unit.literal:  # of `file $x` it isn't even known that it changes any: `$x` could be an option
+            reason = f"the text doesn't tell what `{command}` is: the command could {what} something protected"
         if unit.implied and unit.text.split()[:2] == ["git", "pull"]:
             reason += "; `git fetch`, then `git merge`, shows which"
         elif unit.text == "…":  # what xargs is fed

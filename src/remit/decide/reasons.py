@@ -8,7 +8,7 @@ from typing import Any
 from remit.decide.case import Case
 from remit.decide.grid import Bound, Cell
 from remit.model.decision import Remedy
-from remit.model.terms import EFFECTS
+from remit.model.terms import EFFECTS, UNKNOWN
 from remit.model.text import did_you_mean, shown
 from remit.scopes.interface import Unit
 from remit.scopes.kinds import kind_of
@@ -53,9 +53,35 @@ def because(bound: Bound, unit: Unit, case: Case) -> str:
     return f": {shown(reason)}" if reason else ""
 
 
-def touching(unit: Unit) -> str:
-    """What of a text meets a limit, to follow the limit: `; it would write src/a.py`. Empty for a plain argument."""
+def lost(caller: str, unit: Unit) -> str:
+    """That nothing may run that nobody can follow: which command or statement that is, and why."""
+    return f"{caller} may not run what is not understood: `{shown(unit.text, 60)}`{_doubt(unit)}"
+
+
+def might(unit: Unit | None) -> str:
+    """To follow a limit that a call meets only because nobody can tell what it would do."""
+    if unit is None or unit.grade != UNKNOWN:
+        return ""
+    return f"; `{shown(unit.text, 60)}` might do that: it is not understood{_doubt(unit)}"
+
+
+def _doubt(unit: Unit) -> str:
+    """Why a command or a statement is not understood, in parentheses."""
+    act = unit.value.act if unit.kind == "shell" else None
+    statements = act.statements if act is not None else (unit.value,)
+    strange = (f"the function {name} is not known to be harmless" for one in statements for name in one.strange)
+    own = (*act.unknown, *act.refused) if act is not None else unit.value.unknown
+    why = next(iter((*own, *strange)), "")
+    return f" ({shown(why, 120)})" if why else ""
+
+
+def touching(unit: Unit, *, unsure: bool = False) -> str:
+    """What of a text meets a limit, to follow the limit: `; it would write src/a.py`. Empty for a plain argument.
+
+    `unsure`: only because nobody can tell what it is."""
     what = f"`{shown(unit.text, 60)}`"
+    if unsure and unit.grade == UNKNOWN:
+        return might(unit)
     if unit.untold:
         return f"; the text doesn't tell what {what} touches"
     if kind_of(unit.kind).language:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from remit.decide.case import Case, Objection
 from remit.decide.grid import Bound, Cell, bind, bind_entries
-from remit.decide.reasons import because, limited, limited_text, permit_remedy, touching, unmet_limits
+from remit.decide.reasons import because, limited, limited_text, lost, might, permit_remedy, touching, unmet_limits
 from remit.model.decision import Obligation, Remedy
 from remit.model.policy import Caller, Reserved
 from remit.model.terms import MAX_CHAIN, UNDERSTOOD, UNKNOWN
@@ -52,9 +52,9 @@ def prohibited(cell: Cell, case: Case) -> Objection | None:
     if cell.caller.project_code == "deny":
         code = next((u for u in case.units if u.kind == "shell" and (u.grade != UNDERSTOOD or _builds(u))), None)
         if code is not None:
-            what = "what is not understood" if code.grade == UNKNOWN else "code of the project"
             case.note(3, f"project_code: deny of {name} ({cell.caller.at})")
-            reason = f"{name} may not run {what}: `{shown(code.text, 60)}`"
+            told = f"{name} may not run code of the project: `{shown(code.text, 60)}`"
+            reason = lost(name, code) if code.grade == UNKNOWN else told
             return case.deny("project-code", reason, rule=cell.caller.at, unsure=code.grade == UNKNOWN)
     for bound in cell.nots:
         unit = bound.judge.touches(context, case.values, case.units)
@@ -66,7 +66,7 @@ def prohibited(cell: Cell, case: Case) -> Objection | None:
             scope = bound.judge.brief()
             what = f" ({scope})" if scope else ""
             case.note(3, f"prohibited by {bound.line}")
-            reason = f"{name} may not use {cell.tool.name}{what}{touching(unit)}"
+            reason = f"{name} may not use {cell.tool.name}{what}{touching(unit, unsure=unsure)}"
             return case.deny("may-not", reason, rule=bound.rule.at, unsure=unsure)
     entry, unsure = cell.reserved, False
     if entry is None and cell.reserved_urls:
@@ -79,6 +79,8 @@ def prohibited(cell: Cell, case: Case) -> Objection | None:
     if entry is not None:
         case.note(3, f"reserved: {entry.at} {entry.name}")
         reason = f"{entry.name} is reserved to {entry.runner}; hand the work to it"
+        if unsure:
+            reason = f"{entry.name} is reserved to {entry.runner}{might(_first_unknown(case))}"
         return case.deny("reserved", reason, rule=entry.at, unsure=unsure)
     if cell.access is False:
         case.note(3, f"accessible_by of {cell.tool.name} ({cell.tool.at}) does not name {name}")
@@ -112,6 +114,10 @@ def is_unsure(unit: Unit) -> bool:
     return bool(unit.untold) or unit.grade == UNKNOWN
 
 
+def _first_unknown(case: Case) -> Unit | None:
+    return next((unit for unit in case.units if unit.grade == UNKNOWN), None)
+
+
 def sure_units(case: Case) -> list[Unit]:
     """What the call surely touches and does."""
     return [unit for unit in case.units if not is_unsure(unit)]
@@ -126,7 +132,7 @@ def _reserved_command(cell: Cell, case: Case) -> tuple[Reserved | None, bool]:
             name = act.program.rpartition("/")[2] if act.program is not None else None
             if name in entry.programs or any(word.text in entry.modules for word in act.modules):
                 return entry, False
-    if any(unit.grade == UNKNOWN for unit in case.units):
+    if _first_unknown(case) is not None:
         return next(iter((*cell.reserved_programs, *(entry for entry, _ in cell.reserved_urls))), None), True
     return None, False
 
@@ -286,7 +292,7 @@ def _capsules(case: Case) -> Objection | None:
         if nots:
             unsure = all(b.judge.touches(context, case.values, sure) is None for b in nots)
             remedy = Remedy(f"a task without that `may_not`: {shown(capsule.id)} has it")
-            reason = f"the capsule {shown(capsule.id)} forbids this call"
+            reason = f"the capsule {shown(capsule.id)} forbids this call{might(_first_unknown(case)) if unsure else ''}"
             return case.deny("capsule-constraint", reason, remedy=remedy, unsure=unsure)
         if capsule.may is not None and not within(bind(capsule.may, case.cell.tool.name, "may"), case):
             live = _live(bind(capsule.may, case.cell.tool.name, "may"), case)
@@ -370,8 +376,9 @@ def _data(caller: Caller, case: Case) -> Objection | None:
         return None
     kept = case.held is not None and case.held.lifts and case.held.data
     tier = case.told_data_tier if kept else case.data_tier
-    if not kept and any(unit.grade == UNKNOWN for unit in case.units):
-        return case.deny("not-understood", f"{caller.name} may not run what is not understood")
+    unknown = _first_unknown(case) if not kept else None
+    if unknown is not None:
+        return case.deny("not-understood", lost(caller.name, unknown))
     if tier in caller.data_tiers:
         return None
     if tier in (allowed_data_tiers(caller, case) or ()):
@@ -402,7 +409,7 @@ def _locks(cell: Cell, case: Case) -> Objection | None:
         may, avoid = cell.locks
         for unit in case.units:
             if unit.grade == UNKNOWN and not (lifts and unit.kind == "shell"):
-                return case.deny("not-understood", f"{caller.name} may not run what is not understood")
+                return case.deny("not-understood", lost(caller.name, unit))
             if unit.kind != "path" or unit.effects.isdisjoint(("write", "delete")):
                 continue
             if unit.untold:
@@ -452,7 +459,7 @@ def _names(cell: Cell, case: Case) -> Objection | None:
         if kept and unit.kind == "shell" and not unit.value.act.hosts:
             continue  # each of its URLs is a unit of its own, and the proxy lets it reach no other
         if cell.apis is not None and unit.grade == UNKNOWN:
-            return case.deny("not-understood", f"{caller.name} may not run what is not understood")
+            return case.deny("not-understood", lost(caller.name, unit))
         if cell.apis is not None and caller.apis is not None and "network" in unit.effects:
             apis = cell.apis
             if is_for_labels(unit) or (unit.kind == "shell" and _only_urls(unit)):

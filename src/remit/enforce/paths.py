@@ -16,13 +16,14 @@ from remit.model.errors import RemitError
 from remit.model.facts import Facts
 from remit.model.policy import Argument
 from remit.model.rulebook import Rulebook
-from remit.scopes.interface import Kind
+from remit.scopes.interface import Kind, Unit
 from remit.scopes.kinds import kind_of
 from remit.scopes.path import relative_to
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+CHANGES = frozenset(("write", "delete"))
 MAX_PATHS = 10_000
 MAX_DATABASES = 4
 
@@ -67,9 +68,11 @@ def look_up(rulebook: Rulebook, call: Call, facts: Facts) -> Facts:
     texts_in = {name: kind for name, kind in kinds.items() if kind.language}
     if texts_in:
         changes = _changes(rulebook, call, texts_in, root) or facts.changes
+        stands = _stands(rulebook, call, texts_in, root) or facts.stands
         schema = _schemas(call, texts_in, root, facts.schema)
         links, installed = _links(call, texts_in, root), _installed(call, texts_in, root)
         facts = msgspec.structs.replace(facts, links=links, changes=changes, schema=schema, installed=installed)
+        facts = msgspec.structs.replace(facts, stands=stands) if stands else facts
     names = [name for name, kind in kinds.items() if kind.on_disk]
     if not names:
         return facts
@@ -220,6 +223,23 @@ def _changes(rulebook: Rulebook, call: Call, kinds: dict[str, Kind], root: str) 
 
     for pattern, paths in named_below(folders, names, root).items():
         found = {**found, pattern: (*found.get(pattern, ()), *paths)}
+    return found
+
+
+def _stands(rulebook: Rulebook, call: Call, kinds: dict[str, Kind], root: str) -> dict[str, tuple[str, ...]]:
+    """What is there of all that the call's patterns stand for, where some of that could have a label with a tier."""
+    texts = [(kind, text) for name, kind in kinds.items() for text in texts_at(call.args, name.split("."))]
+    if len(texts) != 1:
+        return {}
+    kind, text = texts[0]
+    labels = grid_of(rulebook).index.labels
+    found: dict[str, tuple[str, ...]] = {}
+    for glob in sorted(kind.standing_patterns(text, call.context.cwd, root), key=lambda glob: glob.text):
+        if labels.of(Unit("path", "", glob, CHANGES, wide=True)).label is not None:
+            from remit.enforce import find_look  # here, as above: few calls have such a command
+
+            seen = find_look.changes_of([glob], root)
+            found.update({glob.text: seen[glob.text]} if seen else {})
     return found
 
 

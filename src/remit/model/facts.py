@@ -73,6 +73,8 @@ class Facts(msgspec.Struct, frozen=True, omit_defaults=True):
     enforces has looked: `git switch main`. For what a search finds (`find . -name '*.pyc' -delete`), its pattern → the
     paths that match, and `…` if their names are plain. `git add -A` and the like → what they
     would put into the index."""
+    stands: dict[str, tuple[str, ...]] = {}
+    """Pattern in a command that changes or deletes what is there (`rm src/*.py`) → all that it stands for."""
     installed: frozenset[str] = frozenset()
     """Of the programs that a command would take from the project, those that are there: `node_modules/.bin/tsc`. And
     the `HEAD` of each directory where git would find a repository that is not called `.git`."""

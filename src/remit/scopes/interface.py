@@ -292,6 +292,10 @@ class Kind:
         """The patterns that stand for files which are there, and which a text changes."""
         return ()
 
+    def standing_patterns(self, text: str, cwd: str | None, root: str | None) -> Iterable[Glob]:
+        """The patterns that stand for nothing but files which are there before, and which a text changes or deletes."""
+        return ()
+
     def changed_patterns(self, text: str, cwd: str | None, root: str | None) -> Iterable[Glob]:
         """The patterns whose matches a text changes: whoever looks at the disk can tell which there are."""
         return ()

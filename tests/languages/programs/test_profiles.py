@@ -45,7 +45,7 @@ git diff --output=x                         | read write
 git diff --ext-diff                         | read (?)
 git diff --no-index a b                     | read (?)
 git log --show-signature                    | read (?)
-git -C sub log                              | execute read
+git -C sub log                              | read
 git --git-dir=x log                         | read (?)
 git --exec-path=x log                       | read (?)
 git grep -O x                               | read (?)

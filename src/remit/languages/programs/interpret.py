@@ -833,7 +833,9 @@ class Interpreter:
             _resource(out, word)
         elif kind in ("directory", "folder"):
             out.show(word, "itself")
-            out.directory, out.stays = word, kind == "folder"
+            # Of several, some programs take the last, others each from the one before (git(1), make(1)).
+            out.directory = word if out.directory is None else Word(None, word.raw)
+            out.stays = kind == "folder"
         elif kind == "url":
             out.url(word)
         elif kind == "host":

@@ -90,6 +90,11 @@ class ShellKind(Kind):
 
         return expanded_patterns(text, cwd, root)
 
+    def standing_patterns(self, text: str, cwd: str | None, root: str | None) -> Iterable[Glob]:
+        from remit.scopes.shell.units import standing_patterns
+
+        return standing_patterns(text, cwd, root)
+
     def changed_patterns(self, text: str, cwd: str | None, root: str | None) -> Iterable[Glob]:
         from remit.scopes.shell.units import changed_patterns
 

@@ -10,7 +10,7 @@ from remit.languages.bash.script import Command
 from remit.languages.programs.interpret import AT_HOST
 from remit.languages.programs.understand import Act, understand
 from remit.model.pattern import compile_later
-from remit.model.terms import UNKNOWN
+from remit.model.terms import UNDERSTOOD, UNKNOWN
 from remit.scopes.glob import Glob
 from remit.scopes.interface import Unit
 from remit.scopes.shell.placed import EXPANDED, Placed, folder_of, is_descriptor
@@ -20,6 +20,15 @@ from remit.scopes.url import Url, UrlError, UrlPattern, any_url, parse_url
 
 LISTERS = frozenset(("find", "fd", "fdfind", "ls", "du", "tree", "stat"))
 """Programs that show the names of what lies below a folder, and nothing that is in it."""
+IN_PLACE = frozenset(
+    """
+    autopep8 black chgrp chmod chown clang-format eslint gofmt goimports isort prettier ruff rustfmt sed shfmt touch
+    truncate yapf
+    """.split()  # noqa: SIM905  a list of names reads better so
+)
+"""Programs that change the files that a pattern stands for, and make no others of these names."""
+_FOLLOWED = frozenset(("read", "write", "delete", "network"))
+"""Effects of commands that bring no files but those that they are known to write."""
 _WILD = compile_later(r"[*?\[]")
 _SIGN = compile_later(r"[*?\[\]]")
 EVERYTHING = Glob.parse("**")
@@ -82,6 +91,50 @@ def expanded_patterns(text: str, cwd: str | None, root: str | None) -> set[Glob]
     found = [pair for one in placed for pair in one.touches]
     own = (path for touch, path in found if touch.effect != "read" and touch.path.glob and not touch.path.found)
     return {path for path in own if isinstance(path, Glob) and not path.absolute}
+
+
+def standing_patterns(text: str, cwd: str | None, root: str | None) -> set[Glob]:
+    """The patterns of a text that stand for files which are there, and whose matches it changes in place or deletes:
+    `sed -i s/a/b/ src/*.py`. Not those for which another command of the text could bring more of them."""
+    placed = [Placed(act, cwd, root) for act in understand(text).acts]
+    sure: set[Glob] = set()
+    other: set[str] = set()
+    for at, one in enumerate(placed):
+        for touch, path in (*one.touches, *one.redirected):
+            if touch.effect == "read" or not isinstance(path, Glob):
+                continue
+            if _stands(one, touch) and not path.absolute and not _could_bring(placed, at, path):
+                sure.add(path)
+            else:
+                other.add(path.text)
+    return {path for path in sure if path.text not in other}
+
+
+def _stands(placed: Placed, touch: Touch) -> bool:
+    """A word of the command that bash replaces by what is there, and that the command changes as it is, or deletes."""
+    act, path = placed.act, touch.path
+    in_place = act.program in (EXPANDED if touch.effect == "delete" else IN_PLACE)
+    own = any(word.glob and not word.found and word.text == path.text for word in act.command.words)
+    return in_place and own and path.glob and not (path.found or path.some or path.deep or touch.nested)
+
+
+def _could_bring(acts: list[Placed], at: int, pattern: Glob) -> bool:
+    """A file that the pattern matches may be there only once another command of the text has run."""
+    for one in acts[:at] if all(map(_in_order, acts)) else acts:
+        if one.act.grade != UNDERSTOOD or not one.act.effects <= _FOLLOWED:
+            return True
+        for touch, path in (*one.touches, *one.redirected):
+            if touch.effect != "write" or (one is acts[at] and _stands(one, touch)):
+                continue
+            if path is None or any(glob.intersects(pattern) for glob in _at_and_below(path)):
+                return True
+    return False
+
+
+def _at_and_below(path: str | Glob) -> tuple[Glob, ...]:
+    if isinstance(path, Glob):
+        return (path,)
+    return () if path.startswith("/") else (Glob.literal(path), Glob.below(path))
 
 
 def changed_patterns(text: str, cwd: str | None, root: str | None) -> set[Glob]:
