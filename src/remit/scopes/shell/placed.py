@@ -48,7 +48,7 @@ match is git's own pattern."""
 class Placed:
     """An act with its paths made normal: below the root as text or glob, `/…` outside, None where unknown."""
 
-    __slots__ = ("act", "bases", "carries", "databases", "redirected", "spelled", "touches")
+    __slots__ = ("act", "bases", "carries", "databases", "handed", "redirected", "spelled", "touches")
 
     def __init__(
         self,
@@ -80,7 +80,10 @@ class Placed:
         stands = self.bases if act.stands is None else [_normal(base, cwd, root) for base in act.stands]
         self.redirected = list(_placed(act.redirected, act, stands, root)) if act.redirected else []
         self.databases = list(_databases(act, self.bases, root)) if act.databases else []
+        self.handed = list(_placed((Touch("read", word) for word in act.handed), act, self.bases, root))
+        """What code of the workspace gets as arguments: whether it is a path, and what becomes of it, nobody knows."""
         if links:
+            self.handed += [found for one in self.handed for found in self._followed(*one, links)]
             self.touches = [found for one in self.touches for found in self._followed(*one, links)]
             self.redirected = [found for one in self.redirected for found in self._followed(*one, links)]
             for touches in (self.touches, self.redirected):

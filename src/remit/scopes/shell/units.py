@@ -10,7 +10,7 @@ from remit.languages.bash.script import Command
 from remit.languages.programs.interpret import AT_HOST
 from remit.languages.programs.understand import Act, understand
 from remit.model.pattern import compile_later
-from remit.model.terms import UNKNOWN
+from remit.model.terms import PROJECT, UNKNOWN
 from remit.scopes.glob import Glob
 from remit.scopes.interface import Unit
 from remit.scopes.shell.placed import EXPANDED, Placed, folder_of, is_descriptor
@@ -29,7 +29,7 @@ EVERYTHING = Glob.parse("**")
 def named_paths(text: str, cwd: str | None, root: str | None) -> set[str]:
     """The normal paths that a text names: whoever looks at the disk follows these."""
     placed = [Placed(act, cwd, root) for act in understand(text).acts]
-    found = [pair for one in placed for pair in (*one.touches, *one.redirected) if pair[1] is not None]
+    found = [pair for one in placed for pair in (*one.touches, *one.redirected, *one.handed) if pair[1] is not None]
     climbed = {path for one in placed for path in one.climbs(cwd, root)}
     names = {path.base if isinstance(path, Glob) else path for _, path in found if path is not None}
     folders = {folder_of(path) for touch, path in found if touch.effect == "delete" and isinstance(path, str)}
@@ -139,6 +139,7 @@ def shell_units(
             units.append(_touched(name, placed, touch, path, declared=place < declared))
             if isinstance(path, Glob) and not touch.path.glob and path.base != ".":
                 units.append(_itself(name, touch, path.base))
+        units.extend(_handed(name, placed))
         for statement in act.statements:
             units.extend(table_units(name, statement))
         units.extend(_reached(name, act))
@@ -266,6 +267,15 @@ def _nameless(path: Glob) -> str | Glob:
 def _staged(name: str, path: str) -> Unit:
     """A file that git would put into its index, as whoever enforces has seen."""
     return Unit("path", name, path, frozenset({"read"}), text=path, derived=True)
+
+
+def _handed(name: str, placed: Placed) -> Iterator[Unit]:
+    """Arguments of code of the project that may be paths below the root, or outside: it may read and write these."""
+    for touch, path in placed.handed if placed.act.grade == PROJECT else ():
+        if isinstance(path, str) and path != ".":
+            also = (placed.spelled[path],) if path in placed.spelled else ()
+            effects = frozenset(("read", "write"))
+            yield Unit("path", name, path, effects, also=also, text=touch.path.raw, derived=True, handed=True)
 
 
 def _itself(name: str, touch: Touch, path: str) -> Unit:
