@@ -132,7 +132,7 @@ class Case:
         self.values = values
         self.units = [unit for unit in units if not unit.handed]
         self.handed = [unit for unit in units if unit.handed]
-        """Arguments of code of the project that may name paths: for prohibitions, data tiers and the policy's labels."""
+        """Arguments of code of the project that may name paths: for prohibitions, data tiers and own labels."""
         self.trace: list[Line] = [Note(None, said) for said in facts.notes] if facts.notes else []
         self.capsules: list[Capsule] = []
         self.obligations: dict[str, Obligation] = {}

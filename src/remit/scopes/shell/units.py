@@ -73,7 +73,7 @@ def local_programs(text: str, cwd: str | None, root: str | None) -> set[str]:
     """Programs that a text takes from the project if they are there: whoever looks at the disk can tell."""
     placed = [Placed(act, cwd, root) for act in understand(text).acts]
     programs = {path for one in placed for paths in one.local_programs() for path in paths}
-    return programs.union(*(one.repositories() for one in placed))
+    return programs.union(*((*one.repositories(), *one.hooks()) for one in placed))
 
 
 def expanded_patterns(text: str, cwd: str | None, root: str | None) -> set[Glob]:
@@ -171,6 +171,8 @@ def _heads_above(head: str) -> Iterator[str]:
 def _changed_programs(acts: list[Placed], installed: frozenset[str]) -> frozenset[str]:
     """Of the programs that are there, those that the text itself may delete, move or replace."""
     touched = [pair for placed in acts for pair in (*placed.touches, *placed.redirected)]
+    of_git = {path for placed in acts for path in (*placed.repositories(), *placed.hooks())}
+    installed = installed - of_git  # what git finds there is worse than if it finds nothing
     if any(touch.effect == "delete" and path is None for touch, path in touched):
         return installed
     changed = [path for touch, path in touched if touch.effect != "read" and path is not None]
