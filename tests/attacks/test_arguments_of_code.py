@@ -34,9 +34,9 @@ BOOK = build_rulebook(
 )
 
 
-def ask(agent: str, command: str, **facts: object) -> str:
+def ask(agent: str, command: str, links: dict[str, str] | None = None) -> str:
     call = Call(agent, "terminal", {"command": command})
-    return str(decide(BOOK, call, Facts(root=ROOT, **facts)).code)
+    return str(decide(BOOK, call, Facts(root=ROOT, links=links or {})).code)
 
 
 RUNS = [

@@ -440,9 +440,9 @@ def _handed(command: Command, out: Reading, reader: Interpreter) -> tuple[Word, 
             split = (*_PARTS.split(word.text), word.text[2:] if word.text[:1] == "-" else "")
             parts = ["" if word.text[:1] == "-" else word.text, value, *(part for part in split if "/" in part)]
         found.update((text, Word(text, word.raw)) for text in parts if text)
-    for name, value in command.assigns:
-        if name not in CODE_PATHS and not name.endswith("PATH") and value.text is not None and "/" in value.text:
-            found[value.text] = value
+    for name, assigned in command.assigns:
+        if name not in CODE_PATHS and not name.endswith("PATH") and "/" in (assigned.text or ""):
+            found[assigned.text or ""] = assigned
     return tuple(found.values())
 
 
