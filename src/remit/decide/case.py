@@ -19,6 +19,7 @@ from remit.scopes.kinds import kind_of
 
 if TYPE_CHECKING:
     from remit.model.profile import Profile
+    from remit.scopes.judge import Judge
 
 FLOOR = "the tool's floor"
 _GRADES = ("not understood", "project code", "understood")
@@ -114,6 +115,7 @@ class Case:
         "effects",
         "facts",
         "grade",
+        "handed",
         "held",
         "obligations",
         "rule",
@@ -127,7 +129,10 @@ class Case:
 
     def __init__(self, cell: Cell, call: Call, facts: Facts, values: dict[str, list[Any]], units: list[Unit]) -> None:
         self.cell, self.call, self.facts = cell, call, facts
-        self.values, self.units = values, units
+        self.values = values
+        self.units = [unit for unit in units if not unit.handed]
+        self.handed = [unit for unit in units if unit.handed]
+        """Arguments of code of the project that may name paths: for prohibitions, data tiers and own labels."""
         self.trace: list[Line] = [Note(None, said) for said in facts.notes] if facts.notes else []
         self.capsules: list[Capsule] = []
         self.obligations: dict[str, Obligation] = {}
@@ -147,6 +152,14 @@ class Case:
         self.tier = cell.tool.tier
         self.tier_why = FLOOR
         self.grade, self.effects = _grade_and_effects(units)
+
+    def met_by(self, judge: Judge) -> Unit | None:
+        """The unit by which a prohibition holds, or might."""
+        context, values = self.call.context, self.values
+        found = judge.touches(context, values, self.units)
+        if found is None and self.handed and "path" in judge.parts:
+            found = judge.touches(context, values, [*self.units, *self.handed])
+        return found
 
     def note(self, step: int, said: str) -> None:
         """A line of the trace that only people read."""

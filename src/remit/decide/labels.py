@@ -13,7 +13,7 @@ from remit.model.rulebook import LabelTier
 from remit.scopes.glob import Glob, fold
 from remit.scopes.globset import GlobSet
 from remit.scopes.interface import Unit
-from remit.scopes.path import forms
+from remit.scopes.path import forms, is_below
 
 if TYPE_CHECKING:
     from remit.scopes.url import UrlPattern, UrlSet
@@ -131,6 +131,10 @@ class Paths:
             return True
         return any(glob.aims_at(text) for text in {literal for literal, _, _ in marks if literal})
 
+    def told(self, unit: Unit) -> bool:
+        """An argument of code of the project is one of them, or a folder that some of them lie in."""
+        return self.name(unit) or (unit.value[0] != "/" and any(is_below(glob, unit.value) for glob in self.all))
+
 
 def _way(text: str) -> tuple[str, str]:
     """How a glob is looked up, and by which text."""
@@ -242,7 +246,7 @@ class Labels:
         self.data = [(tier, Things([label for label in labels if label.tier == tier])) for tier in data]
         self.data_paths = max((tier for tier, things in self.data if things.paths), default=0)
         """The highest data tier that a path can have."""
-        self._own: list[tuple[str, int, frozenset[str]]] = []
+        self._own: list[tuple[str, int, frozenset[str], Paths]] = []
         """Labels with paths of the policy's own: what could be anything could be one of them."""
         self.named: list[tuple[str, int, frozenset[str], Things]] = []
         for name, rule in sorted(tiers.items(), key=lambda item: -item[1].tier):
@@ -250,8 +254,9 @@ class Labels:
             things = Things(mine)
             if things:
                 self.named.append((name, rule.tier, frozenset(rule.effects), things))
-            if any(label.path for label in mine if not label.shipped):
-                self._own.append((name, rule.tier, frozenset(rule.effects)))
+            own = Paths(tuple(text for label in mine if not label.shipped for text in label.path))
+            if own:
+                self._own.append((name, rule.tier, frozenset(rule.effects), own))
 
         self.things = [*(things for _, things in self.data), *(things for *_, things in self.named)]
         self._paths = Paths(tuple(text for things in self.things for text in things.paths.texts))
@@ -270,12 +275,20 @@ class Labels:
             return UNLABELLED
         return self._labelled(unit)
 
+    def of_argument(self, unit: Unit) -> Labelled:
+        """What they say about an argument of code of the project: data tiers, and the policy's own labels."""
+        data = next((tier for tier, things in self.data if things.paths.told(unit)), 0)
+        for name, tier, effects, paths in self._own:
+            if not effects.isdisjoint(unit.effects) and paths.told(unit):
+                return Labelled(data, tier, name)
+        return Labelled(data, 0, None)
+
     def names(self, unit: Unit) -> frozenset[str]:
         """Every label that gives the unit a tier, or could."""
         if unit.kind not in LABELLED:
             return frozenset()
         if _is_anything(unit):
-            own = {name for name, _, effects in self._own if not effects.isdisjoint(unit.effects)}
+            own = {name for name, _, effects, _ in self._own if not effects.isdisjoint(unit.effects)}
             _, label = self._untold(unit)
             return frozenset(own | {label} if label is not None else own)
         return frozenset(
@@ -308,7 +321,9 @@ class Labels:
 
     def _untold(self, unit: Unit) -> tuple[int, str | None]:
         """The same for what a text doesn't tell: the policy's own labels, and what it says of `~/.ssh/config`."""
-        best = next(((tier, name) for name, tier, effects in self._own if not effects.isdisjoint(unit.effects)), None)
+        best = next(
+            ((tier, name) for name, tier, effects, _ in self._own if not effects.isdisjoint(unit.effects)), None
+        )
         texts = unit.also if unit.untold == "place" else ()
         written = [[part for part in text.split("/") if part not in ("", ".", "..", "~")] for text in texts]
         for name, tier, effects, things in self.named:

@@ -44,6 +44,22 @@ def measure(case: Case) -> None:
             case.data_unsure = bool(unit.untold)
         elif tier == case.data_tier and not unit.untold:
             case.data_unsure = False
+    for unit in case.handed:
+        _measure_argument(case, unit)
+
+
+def _measure_argument(case: Case, unit: Unit) -> None:
+    """What an argument of code of the project adds: nothing but what the policy's labels say of it."""
+    data, tier, label = case.cell.index.labels.of_argument(unit)
+    if tier > case.tier:
+        words = case.cell.index.words.get(f"label {label}", "")
+        case.tier, case.tier_why = (
+            tier,
+            f"{shown(unit.text)}, which code of the project is told, is labelled {label}: {words}",
+        )
+    if data > case.data_tier:
+        case.data_tier, case.data_unsure = data, True
+        case.data_why = f"{shown(unit.text)}, which code of the project is told, is data of tier {data}"
 
 
 def labels_of(case: Case) -> frozenset[str]:
@@ -51,7 +67,8 @@ def labels_of(case: Case) -> frozenset[str]:
     labels = case.cell.index.labels
     found = ((unit, _found(case, unit)) for unit in case.units)
     units = [one for unit, each in found for one in (each if each is not None else (unit,))]
-    return frozenset[str]().union(*(labels.names(unit) for unit in units))
+    handed = (labels.of_argument(unit).label for unit in case.handed)
+    return frozenset(label for label in handed if label).union(*(labels.names(unit) for unit in units))
 
 
 def _found(case: Case, unit: Unit) -> list[Unit] | None:

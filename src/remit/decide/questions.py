@@ -159,7 +159,7 @@ def _must_ask(cell: Cell, case: Case) -> list[AskReason]:
 def _touched(bounds: Iterable[Bound], case: Case, who: str, tool: str) -> list[AskReason]:
     found = []
     for bound in bounds:
-        if bound.judge.touches(case.call.context, case.values, case.units) is not None:
+        if case.met_by(bound.judge) is not None:
             of = bound.rule.ask or HUMAN
             if of == "chain":
                 of = acknowledger(case) or HUMAN

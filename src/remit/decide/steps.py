@@ -57,7 +57,7 @@ def prohibited(cell: Cell, case: Case) -> Objection | None:
             reason = lost(name, code) if code.grade == UNKNOWN else told
             return case.deny("project-code", reason, rule=cell.caller.at, unsure=code.grade == UNKNOWN)
     for bound in cell.nots:
-        unit = bound.judge.touches(context, case.values, case.units)
+        unit = case.met_by(bound.judge)
         if unit is not None:
             unsure = bound.judge.touches(context, case.values, sure_units(case)) is None
             if unsure and holds(case, bound.judge):
@@ -286,7 +286,7 @@ def _capsules(case: Case) -> Objection | None:
             remedy = Remedy(f"hand {capsule.agent} a new task", command="remit capsule new FILE")
             return case.deny("capsule-ended", f"the capsule {shown(capsule.id)} has ended", remedy=remedy)
         nots = bind(capsule.may_not, case.cell.tool.name, "may_not")
-        nots = [b for b in nots if b.judge.touches(context, case.values, case.units) is not None]
+        nots = [b for b in nots if case.met_by(b.judge) is not None]
         sure = sure_units(case)
         nots = [b for b in nots if b.judge.touches(context, case.values, sure) is not None or not holds(case, b.judge)]
         if nots:

@@ -64,6 +64,10 @@ _FETCHES = compile_later(r"remote\..*\.fetch")
 _LINK, _MODULE = "120000", "160000"
 
 
+EVERYWHERE = frozenset(("post-index-change", "pre-auto-gc", "reference-transaction"))
+"""Hooks that nearly every subcommand runs."""
+
+
 class NoAnswer(Exception):
     """Nobody can tell what the command would change."""
 
@@ -131,6 +135,42 @@ def _found(repository: Repository, looks: Look, words: list[str]) -> set[str]:
         return {change.path for change in looks(repository, words)}
     except Fails:
         return set()
+
+
+def workspace_hooks(directory: str, root: str) -> frozenset[str] | None:
+    """The hooks of the repository of a directory, if they lie below the root and in no `.git`; perhaps there is none
+    yet. None: git runs no code of the workspace there.
+
+    Unlike the rest of this module it asks with the configuration that git has when the agent runs it.
+    """
+    at, top = os.path.realpath(directory), os.path.realpath(root)
+    while not os.path.isdir(at):
+        at = os.path.dirname(at)
+    try:
+        asked = subprocess.run(  # noqa: S603 -- it prints a path, and runs nothing
+            [find_program("git") or "/usr/bin/git", "rev-parse", "--git-path", "hooks"],
+            cwd=at,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            timeout=SECONDS,
+            check=False,
+        )
+        if asked.returncode != 0:
+            return None  # no repository, or one that git doesn't work in
+        folder = os.path.join(at, os.fsdecode(asked.stdout.removesuffix(b"\n")))
+        names = os.listdir(folder) if os.path.isdir(folder) else []
+    except (OSError, subprocess.SubprocessError):
+        return EVERYWHERE  # nobody can tell
+    found = frozenset(name for name in names if not name.endswith(".sample"))
+    if _in_workspace(folder, top):
+        return found
+    return frozenset(name for name in found if _in_workspace(os.path.join(folder, name), top)) or None
+
+
+def _in_workspace(path: str, top: str) -> bool:
+    real = os.path.realpath(path)
+    return f"{real}/".startswith(f"{top.rstrip('/')}/") and ".git" not in real[len(top) :].split("/")
 
 
 class Repository:

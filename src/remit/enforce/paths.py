@@ -172,17 +172,34 @@ def _links(call: Call, kinds: dict[str, Kind], root: str) -> dict[str, str]:
 
 def _installed(call: Call, kinds: dict[str, Kind], root: str) -> frozenset[str]:
     """Of the programs that the call's commands would take from the project, those that are there, and lie there; and
-    the repositories that git would take for its own."""
+    the repositories and hooks of the workspace that git would take for its own."""
     texts = [(kind, text) for name, kind in kinds.items() for text in texts_at(call.args, name.split("."))]
     paths = sorted({path for kind, text in texts for path in kind.local_programs(text, call.context.cwd, root)})
     heads = [path for path in paths if path.rpartition("/")[2] == "HEAD"]
     stores = {path for at, path in enumerate(heads) if at >= MAX_PATHS or _is_repository(os.path.join(root, path))}
+    for path in paths:
+        stores |= _hooked(path, root)
     found = ((path, _real(os.path.join(root, path))) for path in paths[:MAX_PATHS])
     return frozenset(stores).union(
         path
         for path, real in found
         if real is not None and real.startswith(f"{root}/") and os.path.isfile(real) and os.access(real, os.X_OK)
     )
+
+
+def _hooked(path: str, root: str) -> set[str]:
+    """What stands for hooks of the workspace in a directory, if there are any that git runs; those that it runs with
+    nearly every command make it a repository of the workspace's own."""
+    from remit.enforce.git_look import EVERYWHERE, workspace_hooks  # here: few calls have such a command
+    from remit.scopes.shell.placed import HOOKS
+
+    folder = path.removesuffix(HOOKS)
+    if not f"/{path}".endswith(f"/{HOOKS}"):
+        return set()
+    hooks = workspace_hooks(os.path.join(root, folder), root)
+    if hooks is None:
+        return set()
+    return {path} if EVERYWHERE.isdisjoint(hooks) else {path, f"{folder}HEAD"}
 
 
 def _is_repository(head: str) -> bool:

@@ -96,6 +96,8 @@ class Unit(msgspec.Struct, frozen=True):
     """True for what a package manager writes by itself while it installs what the project declares."""
     whole: bool = False
     """True for a table all of whose rows a statement changes or deletes at once."""
+    handed: bool = False
+    """True for an argument of code of the project that may name this path: nobody knows what becomes of it."""
     args: tuple[str, ...] = ()
     """Of the call itself: the arguments that are there and that its effects are on."""
 

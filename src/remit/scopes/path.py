@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from remit.model.facts import Facts
 
 MAX_PATH = 4096
+_EVERYTHING = Glob.parse("**")
 _FILLERS = ("x", "remit-probe", "7")
 _BAD_CATEGORIES = frozenset({"Cc", "Cf", "Cs", "Cn", "Co", "Zl", "Zp"})
 _DRIVE = compile_later(r"[A-Za-z]:[/\\]")
@@ -184,6 +185,8 @@ class PathMatcher(Matcher):
     def touches(self, unit: Unit) -> bool:
         if unit.untold:
             return bool(self.scope.allow or self.scope.outside)
+        if unit.handed and unit.value[0] != "/":
+            return self._named(unit)
         if unit.wide:
             glob = unit.value
             if glob.absolute:
@@ -195,6 +198,16 @@ class PathMatcher(Matcher):
             return False
         avoid = self.avoid_exact  # a link into the exception is named by its own place too
         return not all(avoid.matches(path) for path in (unit.value, *unit.also))
+
+    def _named(self, unit: Unit) -> bool:
+        """An argument of code of the project names something of the scope, or a folder that some of it lies in. What
+        is about all files, or about names anywhere, says nothing about a folder: that code works there in any case."""
+        below = Glob.below(unit.value)
+        scopes = [glob for glob in self.folded if not glob.includes(_EVERYTHING)]
+        own = any(glob.matches(form) for glob in scopes for form in forms(unit))
+        if own and not all(self.avoid_exact.matches(path) for path in (unit.value, *unit.also)):
+            return True
+        return any(is_below(glob, unit.value) for glob in scopes) and not self.avoid_exact.includes(below)
 
     def describe(self) -> str:
         text = ", ".join((*self.scope.allow, *self.scope.outside)) or "nothing"
@@ -222,6 +235,13 @@ def names_base(texts: Iterable[str], below: Glob) -> bool:
     """One of the texts names, to the letter, what all of this glob lies below: then it is a file, and nothing does."""
     base = below.base
     return below.text == f"{base}/**" and base in texts
+
+
+def is_below(glob: Glob, path: str) -> bool:
+    """A folded glob is about what lies below a path, and its text says so: not `**/x`, and nothing below a file."""
+    below = Glob.below(path).folded()
+    is_folder = "." not in path.rpartition("/")[2][1:]
+    return glob.includes(below) or (is_folder and glob.base != "." and glob.intersects(below))
 
 
 def is_outside(unit: Unit) -> bool:

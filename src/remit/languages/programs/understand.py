@@ -42,6 +42,8 @@ MAX_DEPTH = 8
 _ABOUT_ITSELF = frozenset(("alias", "shopt"))
 """Builtins that change nothing but how the shell takes what follows."""
 _ASSIGNMENT = compile_later(r"([A-Za-z_][A-Za-z0-9_]*)=")
+_PARTS = compile_later(r"[=,:;@]")
+"""What stands between the parts of a word that may each be a path."""
 _PLAIN_NAME = compile_later(r"[A-Za-z0-9_][A-Za-z0-9._-]*")
 _FILE = compile_later(r"(?!.*\.\.)[^~^@]*[./][^~^@]*")
 CACHE = 512
@@ -129,6 +131,8 @@ class Act(NamedTuple):
     directory too."""
     local: Local | None = None
     """What it would be if a program is there that only whoever looks at the disk can see."""
+    handed: tuple[Word, ...] = ()
+    """What code of the workspace gets as arguments, as far as it may name a path that no other word tells."""
 
     @property
     def names(self) -> frozenset[str]:
@@ -386,6 +390,7 @@ def _command(
         stands=bases if redirected and within != bases else None,
         declared=None if unknown else reader.declared,
         works=works,
+        handed=_handed(command, out, reader) if out.project or out.unknown else (),
     )
     before = reader.seen if reader.finding is None else reader.finding
     finds = reader.finds if reader.finds is not None and before.isdisjoint(reader.finds.unless) else None
@@ -414,6 +419,31 @@ def _command(
     for text in out.shells:
         acts.extend(_shell(text, depth, (*via, label), (state, act.bases), budget, shared, functions))
     return acts
+
+
+def _handed(command: Command, out: Reading, reader: Interpreter) -> tuple[Word, ...]:
+    """What the arguments may name that nothing is known of: whole words, the values of options and assignments, and
+    parts of words that have a slash. Subcommands, targets, modules and texts (`-k deploy`) are no paths."""
+    texts = {word.raw for kind, word in reader.named if kind == "text" and "/" not in word.raw}
+    names = {word.raw for word in (*out.targets, *out.modules)}
+    known = {touch.path.raw for touch in out.touches} | names | texts | {*reader.sub}
+    found: dict[str, Word] = {}
+    for word in command.words[1:]:
+        if word.glob or (word.raw in known and "=" not in word.raw):
+            continue
+        if word.text is None:
+            parts = [(word.start or "").rpartition("/")[0]]  # `private/$x`
+        elif "://" in word.text:
+            parts = [word.text.partition("file://")[2]]
+        else:
+            value = word.text.partition("=")[2]
+            split = (*_PARTS.split(word.text), word.text[2:] if word.text[:1] == "-" else "")
+            parts = ["" if word.text[:1] == "-" else word.text, value, *(part for part in split if "/" in part)]
+        found.update((text, Word(text, word.raw)) for text in parts if text)
+    for name, assigned in command.assigns:
+        if name not in CODE_PATHS and not name.endswith("PATH") and "/" in (assigned.text or ""):
+            found[assigned.text or ""] = assigned
+    return tuple(found.values())
 
 
 def _expanded(words: Sequence[Word], out: Reading) -> None:

@@ -40,6 +40,15 @@ _OTHERS = (
     "unlink",
     "wc",
 )
+HOOKS = ".git/hooks"
+_RUN_HOOKS = frozenset(
+    """
+    am bisect checkout cherry-pick citool clone commit filter-branch gui maintenance gc merge p4 pull push rebase
+    receive-pack revert send-email stash submodule subtree switch worktree
+    """.split()  # noqa: SIM905
+)
+"""Subcommands of git that run a hook, or make other subcommands run one. Two more hooks run with nearly each: see
+EVERYWHERE in enforce/git_look.py."""
 EXPANDED = frozenset((*_FILES, *_PACKERS, *_OTHERS))
 """Programs that take a glob only as bash expands it, and to which an empty name is no file; `git add *.py` without a
 match is git's own pattern."""
@@ -48,7 +57,7 @@ match is git's own pattern."""
 class Placed:
     """An act with its paths made normal: below the root as text or glob, `/…` outside, None where unknown."""
 
-    __slots__ = ("act", "bases", "carries", "databases", "redirected", "spelled", "touches")
+    __slots__ = ("act", "bases", "carries", "databases", "handed", "redirected", "spelled", "touches")
 
     def __init__(
         self,
@@ -69,6 +78,8 @@ class Placed:
             self.act = act = _as_installed(act, act.local)
         if installed and not installed.isdisjoint(self.repositories()):
             self.act = act = _as_project(act)
+        if installed and act.sub[:1] and act.sub[0] in _RUN_HOOKS and not installed.isdisjoint(self.hooks()):
+            self.act = act = _with_hooks(act)
         if act.grade == PROJECT and any(_is_elsewhere(word, self.bases, root, links) for word in act.code):
             self.act = act = act._replace(grade=UNKNOWN, unknown=(*act.unknown, "code outside the root"))
         works = self.bases if act.works is None else [_normal(base, cwd, root) for base in act.works]
@@ -80,7 +91,10 @@ class Placed:
         stands = self.bases if act.stands is None else [_normal(base, cwd, root) for base in act.stands]
         self.redirected = list(_placed(act.redirected, act, stands, root)) if act.redirected else []
         self.databases = list(_databases(act, self.bases, root)) if act.databases else []
+        self.handed = list(_placed((Touch("read", word) for word in act.handed), act, self.bases, root))
+        """What code of the workspace gets as arguments: whether it is a path, and what becomes of it, nobody knows."""
         if links:
+            self.handed += [found for one in self.handed for found in self._followed(*one, links)]
             self.touches = [found for one in self.touches for found in self._followed(*one, links)]
             self.redirected = [found for one in self.redirected for found in self._followed(*one, links)]
             for touches in (self.touches, self.redirected):
@@ -103,6 +117,12 @@ class Placed:
         if (self.act.program or "").rpartition("/")[2] != "git":
             return []
         return ["HEAD" if base == "." else f"{base}/HEAD" for base in self.bases if base is not None]
+
+    def hooks(self) -> list[str]:
+        """By directory that git runs in, what stands for hooks of the workspace: only git's configuration tells."""
+        if (self.act.program or "").rpartition("/")[2] != "git" or self.act.own <= {"read"}:
+            return []
+        return [HOOKS if base == "." else f"{base}/{HOOKS}" for base in self.bases if base is not None]
 
     def in_own_repository(self) -> None:
         """What git runs is what the workspace says."""
@@ -194,6 +214,12 @@ def _as_project(act: Act) -> Act:
     more = frozenset(("execute",))
     grade = UNKNOWN if act.grade == UNKNOWN else PROJECT
     return act._replace(grade=grade, code=(*act.code, HERE), own=act.own | more, effects=act.effects | more)
+
+
+def _with_hooks(act: Act) -> Act:
+    """The command where its hooks lie in the workspace; whoever admits the command admits that it runs them."""
+    grade = UNKNOWN if act.grade == UNKNOWN else PROJECT
+    return act._replace(grade=grade, effects=act.effects | {"execute"})
 
 
 def _as_installed(act: Act, local: Local) -> Act:

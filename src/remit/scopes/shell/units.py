@@ -10,7 +10,7 @@ from remit.languages.bash.script import Command
 from remit.languages.programs.interpret import AT_HOST
 from remit.languages.programs.understand import Act, understand
 from remit.model.pattern import compile_later
-from remit.model.terms import UNDERSTOOD, UNKNOWN
+from remit.model.terms import PROJECT, UNDERSTOOD, UNKNOWN
 from remit.scopes.glob import Glob
 from remit.scopes.interface import Unit
 from remit.scopes.shell.placed import EXPANDED, Placed, folder_of, is_descriptor
@@ -38,7 +38,7 @@ EVERYTHING = Glob.parse("**")
 def named_paths(text: str, cwd: str | None, root: str | None) -> set[str]:
     """The normal paths that a text names: whoever looks at the disk follows these."""
     placed = [Placed(act, cwd, root) for act in understand(text).acts]
-    found = [pair for one in placed for pair in (*one.touches, *one.redirected) if pair[1] is not None]
+    found = [pair for one in placed for pair in (*one.touches, *one.redirected, *one.handed) if pair[1] is not None]
     climbed = {path for one in placed for path in one.climbs(cwd, root)}
     names = {path.base if isinstance(path, Glob) else path for _, path in found if path is not None}
     folders = {folder_of(path) for touch, path in found if touch.effect == "delete" and isinstance(path, str)}
@@ -82,7 +82,7 @@ def local_programs(text: str, cwd: str | None, root: str | None) -> set[str]:
     """Programs that a text takes from the project if they are there: whoever looks at the disk can tell."""
     placed = [Placed(act, cwd, root) for act in understand(text).acts]
     programs = {path for one in placed for paths in one.local_programs() for path in paths}
-    return programs.union(*(one.repositories() for one in placed))
+    return programs.union(*((*one.repositories(), *one.hooks()) for one in placed))
 
 
 def expanded_patterns(text: str, cwd: str | None, root: str | None) -> set[Glob]:
@@ -192,6 +192,7 @@ def shell_units(
             units.append(_touched(name, placed, touch, path, declared=place < declared))
             if isinstance(path, Glob) and not touch.path.glob and path.base != ".":
                 units.append(_itself(name, touch, path.base))
+        units.extend(_handed(name, placed))
         for statement in act.statements:
             units.extend(table_units(name, statement))
         units.extend(_reached(name, act))
@@ -223,6 +224,8 @@ def _heads_above(head: str) -> Iterator[str]:
 def _changed_programs(acts: list[Placed], installed: frozenset[str]) -> frozenset[str]:
     """Of the programs that are there, those that the text itself may delete, move or replace."""
     touched = [pair for placed in acts for pair in (*placed.touches, *placed.redirected)]
+    of_git = {path for placed in acts for path in (*placed.repositories(), *placed.hooks())}
+    installed = installed - of_git  # what git finds there is worse than if it finds nothing
     if any(touch.effect == "delete" and path is None for touch, path in touched):
         return installed
     changed = [path for touch, path in touched if touch.effect != "read" and path is not None]
@@ -320,6 +323,15 @@ def _nameless(path: Glob) -> str | Glob:
 def _staged(name: str, path: str) -> Unit:
     """A file that git would put into its index, as whoever enforces has seen."""
     return Unit("path", name, path, frozenset({"read"}), text=path, derived=True)
+
+
+def _handed(name: str, placed: Placed) -> Iterator[Unit]:
+    """Arguments of code of the project that may be paths below the root, or outside: it may read and write these."""
+    for touch, path in placed.handed if placed.act.grade == PROJECT else ():
+        if isinstance(path, str) and path != ".":
+            also = (placed.spelled[path],) if path in placed.spelled else ()
+            effects = frozenset(("read", "write"))
+            yield Unit("path", name, path, effects, also=also, text=touch.path.raw, derived=True, handed=True)
 
 
 def _itself(name: str, touch: Touch, path: str) -> Unit:
