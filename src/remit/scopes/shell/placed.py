@@ -13,13 +13,16 @@ from remit.languages.programs.understand import Act, Local
 from remit.model.errors import NotUnderstood
 from remit.model.pattern import compile_later
 from remit.model.terms import PROJECT, UNKNOWN
-from remit.scopes.glob import Glob
+from remit.scopes.glob import Glob, GlobError
 from remit.scopes.path import glob_argument, normalise
 
 _CONTROL = compile_later("[\x00-\x1f\x7f]")
 """Quoted control characters reach the program as they are; as names they match no pattern that people write."""
 _BUT_DOT = compile_later(r"(^|/)\[[!^](?=[A-Za-z0-9_])")
 """A segment of a pattern that begins with any character but some."""
+_WILD = compile_later(r"[*?\[]")
+SCRATCH = frozenset(("/tmp", "/var/tmp"))  # noqa: S108 -- compared only
+"""Where everybody unpacks and copies what is needed for a moment: that doesn't aim at a root that lies there too."""
 _DESCRIPTOR = compile_later(r"/+(dev/fd|proc/[^/]+(/task/[^/]+)?/(fd|cwd|root|map_files))(/|$)")
 _OPEN = compile_later(r"/+(dev|proc/[^/]+(/task/[^/]+)?)/fd/[0-9]+")
 _OUTPUT = frozenset(("/dev/fd/1", "/dev/fd/2", "/proc/self/fd/1", "/proc/self/fd/2"))
@@ -48,7 +51,7 @@ match is git's own pattern."""
 class Placed:
     """An act with its paths made normal: below the root as text or glob, `/…` outside, None where unknown."""
 
-    __slots__ = ("act", "bases", "carries", "databases", "redirected", "spelled", "touches")
+    __slots__ = ("act", "bases", "carries", "databases", "lost", "redirected", "spelled", "touches")
 
     def __init__(
         self,
@@ -71,14 +74,16 @@ class Placed:
             self.act = act = _as_project(act)
         if act.grade == PROJECT and any(_is_elsewhere(word, self.bases, root, links) for word in act.code):
             self.act = act = act._replace(grade=UNKNOWN, unknown=(*act.unknown, "code outside the root"))
-        works = self.bases if act.works is None else [_normal(base, cwd, root) for base in act.works]
+        runs, works, stands = act.bases, act.works or act.bases, act.stands or act.bases
+        runs, works, stands = ([_in_place(base, cwd, root) for base in bases] for bases in (runs, works, stands))
+        self.lost = any(where is None for _, where in (*runs, *works, *stands))
+        """Somewhere that it works or stands can't be told, even of what lies outside the root."""
         said = [touch for touch in act.touches if not touch.unsaid]
         self.touches = [
-            *_placed(said, act, self.bases, root),
-            *_placed((touch for touch in act.touches if touch.unsaid), act, works, root),
+            *_placed(said, act, runs, root, links),
+            *_placed((touch for touch in act.touches if touch.unsaid), act, works, root, links),
         ]
-        stands = self.bases if act.stands is None else [_normal(base, cwd, root) for base in act.stands]
-        self.redirected = list(_placed(act.redirected, act, stands, root)) if act.redirected else []
+        self.redirected = list(_placed(act.redirected, act, stands, root, links)) if act.redirected else []
         self.databases = list(_databases(act, self.bases, root)) if act.databases else []
         if links:
             self.touches = [found for one in self.touches for found in self._followed(*one, links)]
@@ -112,6 +117,13 @@ class Placed:
         """The directories that paths leave again by `..`: of a link, that leads elsewhere than the text says."""
         touches = [touch for touch, _ in (*self.touches, *self.redirected)]
         return {path for touch in touches for path in self._climbs(touch, cwd, root)}
+
+    def outside(self, cwd: str | None, root: str | None) -> set[str]:
+        """Places outside the root that its words name: links may lead from there into it."""
+        touches = (*self.act.touches, *self.act.redirected)
+        bases = {where for base in self._everywhere() for _, where in [_in_place(base, cwd, root)]}
+        found = (_from_outside(touch, base, root) for touch in touches for base in bases)
+        return {one[0] for one in found if one is not None}
 
     def _climbs(self, touch: Touch, cwd: str | None, root: str | None) -> Iterable[str]:
         for base in self._everywhere():
@@ -171,22 +183,103 @@ class Placed:
 
     def _everywhere(self) -> tuple[str | None, ...]:
         """Where its words and its redirections count from."""
-        return (*self.act.bases, *(self.act.stands or ()))
+        return (*self.act.bases, *(self.act.works or ()), *(self.act.stands or ()))
 
 
 def _placed(
-    touches: Iterable[Touch], act: Act, bases: Sequence[str | None], root: str | None
+    touches: Iterable[Touch],
+    act: Act,
+    bases: Sequence[tuple[str | None, str | None]],
+    root: str | None,
+    links: Mapping[str, str] | None = None,
 ) -> Iterable[tuple[Touch, str | Glob | None]]:
     for touch in touches:
         if touch.path.text == "" and act.program in EXPANDED:
             continue
-        for where in bases:
+        for where, whole in bases:
             anywhere = act.program not in EXPANDED and not touch.shows
             path = _locate(touch, where, root, anywhere) if where is not None else None
             inside = path is not None and not (isinstance(path, str) and path.startswith("/"))
             if inside and (touch.store or (touch.code and isinstance(path, Glob) and path.text == "**")):
                 continue  # code of the workspace works in the root whether it is told or not
             yield touch, path
+            if not inside and root is not None:
+                yield from ((touch, back) for back in _back(touch, whole, root, links or {}))
+
+
+def _from_outside(touch: Touch, base: str | None, root: str | None) -> tuple[str, list[str]] | None:
+    """Of a path that leaves the root by its text: the literal place that it begins with, and the patterns of names behind
+    it. What is deleted is a name in a folder, whatever that name leads to."""
+    text = touch.path.text
+    if not text or root is None or (text[0] == "~" and text != "~" and text[:2] != "~/"):
+        return None
+    names = text.split("/")
+    wild = [index for index, name in enumerate(names) if touch.path.glob and _WILD.search(name)]
+    rest = names[wild[0] :] if wild else []
+    if ".." in rest or any("{" in name for name in rest):
+        return "/", ["**"]
+    place = "/".join(names[: wild[0]]) if wild else text
+    if text[0] not in "/~":
+        if base is None or (base[0] != "/" and ".." not in names):
+            return None
+        place = f"{base if base[0] == '/' else f'{root}/{base}'}/{place}"
+    if place[:1] != "~" or ".." not in names:
+        place = normpath(place or "/").replace("//", "/")
+    if touch.effect == "delete" and not rest and "/" in place and names[-1] != "..":
+        folder, _, name = place.rpartition("/")
+        return folder or "/", [name] if name else []
+    return place, [name for name in rest if name not in ("", ".")]
+
+
+def _back(touch: Touch, base: str | None, root: str, links: Mapping[str, str]) -> Iterable[str | Glob]:
+    """What a path that leaves the root by its text may be in the root all the same, and where links lead it outside."""
+    found = _from_outside(touch, base, root)
+    if found is None:
+        return
+    place, rest = found
+    to = links.get(place)
+    if to:
+        place = to if to[0] == "/" else f"{root}/{to}"
+        if to[0] == "/" and not rest:
+            yield to
+    elif touch.effect == "read" or place[0] == "~":
+        return
+    own = [Glob.literal(name).text if touch.path.glob else name for name in place.split("/") if name]
+    for tail in _tails([*own, *rest], root.strip("/").split("/"), wild=touch.path.glob):
+        if tail is None:  # it is above the root, which lies below it
+            told = touch.new or (touch.some and place in SCRATCH)
+            if touch.deep and touch.effect != "read" and not told:
+                yield Glob.below(".")
+            continue
+        path = "/".join(tail) or "."
+        try:
+            if touch.path.glob and tail:
+                yield glob_argument(path, None, below=touch.deep, anywhere=False)
+            else:
+                yield Glob.below(path) if touch.deep else path
+        except NotUnderstood:
+            yield Glob.below(".")
+
+
+def _tails(names: list[str], root: list[str], *, wild: bool) -> Iterable[list[str] | None]:
+    """What is left of a pattern behind the root, by each way in which it leads there; None if it ends above."""
+    if not root:
+        yield names
+    elif not names:
+        yield None
+    elif wild and names[0] == "**":
+        yield names
+        for index in range(len(root)):
+            yield from _tails(names[1:], root[index:], wild=wild)
+    elif _is_name(names[0], root[0]) if wild else names[0] == root[0]:
+        yield from _tails(names[1:], root[1:], wild=wild)
+
+
+def _is_name(pattern: str, name: str) -> bool:
+    try:
+        return Glob.parse(pattern).loosened().matches(name)
+    except GlobError:
+        return True
 
 
 def _as_project(act: Act) -> Act:
@@ -271,7 +364,7 @@ def _databases(act: Act, bases: Sequence[str | None], root: str | None) -> Itera
         if profile is not None and profile.special not in FILED:
             yield word, word.text
             continue
-        for _, path in _placed([Touch("read", word)], act, bases, root):
+        for _, path in _placed([Touch("read", word)], act, [(base, base) for base in bases], root):
             sure = isinstance(path, str) and word.text not in MEMORY and not (word.text or "").endswith("/")
             yield word, path if sure and isinstance(path, str) else None
 
@@ -283,6 +376,14 @@ def _normal(base: str | None, cwd: str | None, root: str | None) -> str | None:
         return normalise(base, cwd, root)
     except NotUnderstood:
         return None
+
+
+def _in_place(base: str | None, cwd: str | None, root: str | None) -> tuple[str | None, str | None]:
+    """A directory as paths in it are judged, and, also of one that leaves the root by `..`, where it is."""
+    where = _normal(base, cwd, root)
+    if where is None and base is not None and root is not None and base[:1] not in "/~":
+        return None, _normal(f"{root}/{cwd or '.'}/{base}", None, root)
+    return where, where
 
 
 def is_descriptor(text: str, effect: str) -> bool:
@@ -324,9 +425,7 @@ def _locate(touch: Touch, base: str, root: str | None, anywhere: bool) -> str | 
     except NotUnderstood:
         return None
     if path.startswith("/"):
-        # The root may be among what lies below: `/home/me` is then what `../..` is.
-        above = root is not None and f"{root}/".startswith(f"{path.rstrip('/')}/")
-        return None if above and touch.deep and touch.effect != "read" else path
+        return path
     if touch.shows == "names":
         return Glob.parse("*" if path == "." else f"{Glob.literal(path).text}/*").loosened()
     return Glob.below(path) if touch.deep else path

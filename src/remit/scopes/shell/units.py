@@ -33,7 +33,8 @@ def named_paths(text: str, cwd: str | None, root: str | None) -> set[str]:
     climbed = {path for one in placed for path in one.climbs(cwd, root)}
     names = {path.base if isinstance(path, Glob) else path for _, path in found if path is not None}
     folders = {folder_of(path) for touch, path in found if touch.effect == "delete" and isinstance(path, str)}
-    return (names | folders | climbed) - {"."}
+    outside = {path for one in placed for path in one.outside(cwd, root)}
+    return (names | folders | climbed | outside) - {"."}
 
 
 def named_patterns(text: str, cwd: str | None, root: str | None) -> set[Glob]:
@@ -230,8 +231,9 @@ def _touched(name: str, placed: Placed, touch: Touch, path: str | Glob | None, *
         )
     told = touch.path.text
     if touch.store and None not in placed.act.bases:
-        told = "../"  # some other repository
-    placeless = told is not None and told.startswith(("~/", "../", "/")) and not is_descriptor(told, touch.effect)
+        told = "/"  # some other repository
+    starts = ("~/", "/") if placed.lost else ("~/", "/", "../")  # from a place that can't be told, `../x` may be in the root
+    placeless = told is not None and told != "~" and f"{told}/".startswith(starts) and not is_descriptor(told, touch.effect)
     text = touch.path.raw or placed.act.command.raw
     return Unit(
         "path",
